@@ -13,7 +13,7 @@ use crate::report::file::save_all_in_new;
 use crate::trend::export::{FORMATS, Format, TABLE};
 use crate::trend::{self, Request};
 
-/// Charts the reports that `args` name.
+/// Runs the command.
 pub(crate) fn run(args: &TrendArgs) -> Result<()> {
     let formats = parsed("--format", args.format.as_deref(), |list| FORMATS.parse(list))?;
     let request = Request {

@@ -147,7 +147,7 @@ fn no_cell_in_common_is_never_success() {
 }
 
 #[test]
-fn several_runs_per_side_show_what_one_cannot() {
+fn several_runs_per_side_detect_smaller_changes() {
     let folder = Folder::new();
     let slower = "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 8\ntime = { base = \"106us\", per_element = \"1us\" }\n";
     for (k, side) in [(1, "a"), (2, "b"), (3, "c")] {
@@ -202,7 +202,7 @@ fn two_percent_everywhere_trips_the_gate_by_its_mean_in_every_format() {
 }
 
 #[test]
-fn earlier_runs_let_one_run_per_side_find_what_it_cannot_alone() {
+fn earlier_runs_let_one_run_per_side_detect_smaller_changes() {
     let folder = Folder::new();
     for k in 1..=5 {
         folder.sim(&format!("past-{k}"), k, "");
@@ -364,7 +364,7 @@ fn a_plan_needs_more_runs_for_smaller_changes() {
 }
 
 #[test]
-fn a_plan_in_json_says_what_the_table_says() {
+fn a_plan_in_json_matches_the_table() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     let ended = folder.compare("--plan old --see 10% --format json");

@@ -93,7 +93,7 @@ fn names_can_be_given_members_taken_out_and_fleets_taken_apart() {
 }
 
 #[test]
-fn what_cannot_be_merged_is_refused_in_one_line() {
+fn invalid_merges_are_refused_in_one_line() {
     let folder = Folder::new();
     let run =
         "run --ops fft --sizes 4 --samples 6 --backends sim --sim fair.toml --quiet --format json --out";
@@ -167,7 +167,7 @@ fn devices_can_be_chosen_and_results_are_replaced_only_by_force() {
 }
 
 #[test]
-fn what_cannot_run_on_several_devices_is_refused_before_any_work() {
+fn invalid_runs_on_several_devices_are_refused_before_any_work() {
     let folder = four();
     folder.write(
         "absent.toml",
@@ -213,7 +213,7 @@ fn the_worst_run_decides_the_exit_code_and_a_dry_run_touches_nothing() {
 }
 
 #[test]
-fn an_interrupt_ends_all_runs_and_what_is_finished_is_merged() {
+fn an_interrupt_ends_all_runs_and_finished_ones_are_merged() {
     let folder = Folder::new();
     let hanging =
         "[[device]]\n[[device]]\n[[device]]\n[[rule]]\nvariant = 'accelerator'\nn = 8\noutcome = 'hang'\n";

@@ -53,7 +53,7 @@ fn a_step_is_reported_on_stdout_and_is_no_failure() {
 }
 
 #[test]
-fn a_folder_for_results_gets_files_and_charts_and_keeps_what_it_holds() {
+fn a_folder_for_results_gets_files_and_charts_and_keeps_existing_files() {
     let folder = nightly(12, 6);
     let ended = folder.succeeds("trend nightly --out made/here");
     assert!(ended.stdout.contains("1.50x slower"), "{}", ended.stdout);
@@ -97,7 +97,7 @@ fn files_that_are_no_reports_are_named_in_one_line_and_ignored() {
 }
 
 #[test]
-fn what_cannot_be_charted_is_refused_in_one_line_with_what_to_do() {
+fn invalid_requests_are_refused_in_one_line_with_the_next_step() {
     let folder = nightly(1, 9);
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     folder.refuses(

@@ -70,7 +70,7 @@ pub struct Timing {
     pub median_s: f64,
     /// Its 95 % interval, in seconds; the range of the samples if there are too few for an interval.
     pub ci95_s: [f64; 2],
-    /// Whether the samples were enough for an interval.
+    /// True if the samples were enough for an interval.
     #[serde(skip)]
     pub(crate) has_interval: bool,
 }

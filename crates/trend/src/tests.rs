@@ -55,7 +55,7 @@ fn request(folder: &Path) -> Request {
     Request { folders: vec![folder.into()], ops: None, variants: None, threshold: 0.02 }
 }
 
-/// The trend of that many days, with each report changed.
+/// The trend of `count` days, with `change` applied to each report.
 fn days(count: usize, change: impl Fn(usize, &mut Report)) -> Trend {
     of((0..count).map(|day| {
         let mut report = report(day, rows(day));

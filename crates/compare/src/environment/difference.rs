@@ -17,7 +17,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Every severity, gravest first.
+    /// Every severity, most severe first.
     pub const ALL: [Severity; 3] = [Severity::Block, Severity::Warn, Severity::Ignore];
 
     /// The word used in policy files, tables and JSON.

@@ -24,9 +24,9 @@ pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, 
     let upper = |cell: &Change| cell.interval.map_or(f64::INFINITY, |[_, high]| high);
     lines.sort_by(|a, b| {
         let by_verdict = a.verdict.cmp(&b.verdict);
-        let is_unsure = a.verdict == Verdict::Inconclusive && b.verdict == Verdict::Inconclusive;
+        let is_inconclusive = a.verdict == Verdict::Inconclusive && b.verdict == Verdict::Inconclusive;
         let by_doubt = || b.is_open().cmp(&a.is_open()).then(upper(b).total_cmp(&upper(a)));
-        if is_unsure { by_doubt() } else { by_verdict }
+        if is_inconclusive { by_doubt() } else { by_verdict }
     });
     (lines, folded)
 }

@@ -8,7 +8,7 @@ use crate::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo, Sen
 pub struct Sanitized(Comparison);
 
 impl Sanitized {
-    /// The comparison with sanitized texts; figures that are not finite are left out, as if they were not known.
+    /// Sanitizes the texts and removes numbers that are not finite.
     pub fn of(comparison: &Comparison) -> Sanitized {
         let mut plain = comparison.clone();
         texts(&mut plain).into_iter().for_each(|text| *text = sanitize(text));

@@ -191,11 +191,15 @@ mod tests {
             result(&example::across_machines(false)),
             "not comparable (exit code 2): gpu-model differs"
         );
-        let mut unsure = example::full();
-        (unsure.gate.conclusion, unsure.gate.exit_code) = (Conclusion::CannotTell, 3);
-        assert_eq!(result(&unsure), "inconclusive (exit code 3)");
-        unsure.cells.clear();
-        assert!(result(&unsure).starts_with("inconclusive (exit code 3): 4 of 15"), "{}", result(&unsure));
+        let mut inconclusive = example::full();
+        (inconclusive.gate.conclusion, inconclusive.gate.exit_code) = (Conclusion::CannotTell, 3);
+        assert_eq!(result(&inconclusive), "inconclusive (exit code 3)");
+        inconclusive.cells.clear();
+        assert!(
+            result(&inconclusive).starts_with("inconclusive (exit code 3): 4 of 15"),
+            "{}",
+            result(&inconclusive)
+        );
     }
 
     #[test]

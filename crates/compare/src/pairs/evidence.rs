@@ -40,7 +40,7 @@ pub(crate) struct CellTimes {
     pub clocks: Vec<f64>,
     /// The distinct clocks that timed the samples; one unless the runs differ.
     pub(crate) timers: Vec<Clock>,
-    /// Whether a blocking kernel delayed the device in every sample of every run.
+    /// True if a blocking kernel delayed the device in every sample of every run.
     pub blocked: bool,
     /// The distinct fingerprints of the operands; one unless the runs differ.
     pub inputs: Vec<String>,

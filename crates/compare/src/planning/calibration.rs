@@ -18,7 +18,7 @@ pub struct Calibrated {
     pub run_spread: f64,
     /// Relative standard deviation of the cell's own runs alone.
     pub(crate) own_spread: f64,
-    /// Whether several runs have a time, so that the variation was measured; otherwise it was assumed.
+    /// True if several runs have a time, so that the variation was measured; otherwise it was assumed.
     pub(crate) is_measured: bool,
     /// Degrees of freedom of `run_spread`.
     pub(crate) df: f64,

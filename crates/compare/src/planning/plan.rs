@@ -27,7 +27,7 @@ pub struct Plan {
     pub threshold: f64,
     /// Cells, in the order of the runs.
     pub cells: Vec<Planned>,
-    /// Whether runs measured the variation; otherwise it was assumed.
+    /// True if runs measured the variation; otherwise it was assumed.
     pub measured: bool,
 }
 

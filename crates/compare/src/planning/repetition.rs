@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn two_passes_of_a_cell_that_differs_by_four_per_cent_never_pass_and_steadier_cells_do() {
-        let restless = [cell(0.04, 7.0)];
-        let repetition = Repetition { cells: &restless, passes: 2 };
+        let noisy = [cell(0.04, 7.0)];
+        let repetition = Repetition { cells: &noisy, passes: 2 };
         assert!(repetition.chance(2, 1) < 0.35, "{}", repetition.chance(2, 1));
         assert_eq!(repetition.passes_needed(), Some(8));
         let sweep: Vec<Calibrated> = (0..22).map(|_| cell(0.04, 7.0)).collect();

@@ -61,7 +61,7 @@ pub struct Limits {
     pub run_spread: Option<f64>,
     /// Largest allowed factor by which an error may grow.
     pub error_growth: Option<f64>,
-    /// Whether the cell is ignored.
+    /// True if the cell is ignored.
     pub ignored: bool,
 }
 
@@ -85,7 +85,7 @@ pub struct CellTable {
     pub(crate) globs: Vec<(&'static str, String)>,
     pub(crate) sizes: SizeFilter,
     pub(crate) limits: Limits,
-    /// Whether it ignores the cells, which overrides `limits`; `None` if it does not say.
+    /// True if it ignores the cells, which overrides `limits`; `None` if it does not say.
     pub(crate) ignored: Option<bool>,
     /// File and line it comes from: `policy.toml:12`.
     pub(crate) origin: String,

@@ -50,7 +50,7 @@ const REPORT_CELLS: usize = 24;
 pub struct Claim {
     /// The requirement and the outcome.
     pub text: String,
-    /// Whether the outcome meets the requirement.
+    /// True if the outcome meets the requirement.
     pub passed: bool,
 }
 
@@ -68,11 +68,11 @@ struct Gate<'a> {
 impl Gate<'_> {
     fn claims(&self, report: Option<&Report>) -> Vec<Claim> {
         // On a quiet machine no cell exceeds a threshold, so a lack of alarms would prove nothing.
-        let restless = pool(1, &Noise { run: NOISY_MACHINE, ..REALISTIC });
+        let noisy = pool(1, &Noise { run: NOISY_MACHINE, ..REALISTIC });
         let quiet = pool(0, &REALISTIC);
         let mut claims = vec![
-            self.raises_few_alarms(&restless, RUNS_PER_SIDE, NULLS, ALARMS),
-            self.raises_few_alarms(&restless, 1, SINGLE_NULLS, SINGLE_ALARMS),
+            self.raises_few_alarms(&noisy, RUNS_PER_SIDE, NULLS, ALARMS),
+            self.raises_few_alarms(&noisy, 1, SINGLE_NULLS, SINGLE_ALARMS),
             self.finds_one_cell(&quiet),
             self.finds_all_cells(&quiet),
         ];
@@ -94,9 +94,9 @@ impl Gate<'_> {
         };
         let tripped = (0..trials).filter(trips).count();
         let sides = per_side(runs);
-        let restless = super::export::percent(NOISY_MACHINE);
+        let noisy = super::export::percent(NOISY_MACHINE);
         let text = format!(
-            "nothing changed, runs vary by {restless}, {sides}: {tripped} of {trials} comparisons report a regression (at \
+            "nothing changed, runs vary by {noisy}, {sides}: {tripped} of {trials} comparisons report a regression (at \
             most {alarms} allowed)"
         );
         Claim { text, passed: tripped <= alarms }

@@ -23,9 +23,9 @@ fn every_claim_holds_of_the_comparison_as_it_is() {
 #[test]
 fn claims_of_silence_fail_where_variances_are_too_small_and_claims_of_power_where_they_are_too_large() {
     // Silent with three runs per side, with one; finds one cell, all cells; the report: silent, finds one cell.
-    let restless = report(&Noise { round: 0.1, ..REALISTIC });
-    let held_too_small = passed(1e-4, &restless);
-    assert_eq!([held_too_small[0], held_too_small[1], held_too_small[4]], [false; 3]);
+    let noisy = report(&Noise { round: 0.1, ..REALISTIC });
+    let passed_too_small = passed(1e-4, &noisy);
+    assert_eq!([passed_too_small[0], passed_too_small[1], passed_too_small[4]], [false; 3]);
     assert_eq!(passed(1e4, &report(&REALISTIC)), [true, true, false, false, true, false]);
 }
 

@@ -226,7 +226,7 @@ fn operands_that_differ_in_one_run_of_three_are_not_pooled() {
 }
 
 #[test]
-fn a_cell_that_only_some_runs_have_is_told() {
+fn a_cell_that_only_some_runs_have_is_noted() {
     let (old, mut new) = (rehearsed(1..4, &REALISTIC, &|_| 1.0), rehearsed(4..7, &REALISTIC, &|_| 1.0));
     new.runs[1].report.rows.retain(|row| !is_planted(&row.cell()));
     let notes = compare(&old, &new, &Policy::default()).notes;

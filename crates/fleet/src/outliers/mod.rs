@@ -198,14 +198,14 @@ impl Ratios {
     }
 }
 
-/// The scatter of single cells, as a standard deviation of logarithms that was estimated with so many degrees of freedom.
+/// The scatter of single cells: a standard deviation of logarithms, with the degrees of freedom of its estimate.
 #[derive(Clone, Copy, Debug)]
 struct Noise {
     deviation: f64,
     freedom: f64,
 }
 
-/// Deviations beyond which a value is an outlier: of a spread that is known, and of a noise that is estimated.
+/// Deviations beyond which a value is an outlier: in units of the known spread, and of the estimated noise.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     of_spread: f64,
@@ -213,7 +213,7 @@ struct Limits {
 }
 
 impl Limits {
-    /// The limits where so many values are judged together, and the noise has so many degrees of freedom.
+    /// Returns the limits for the number of values that are judged together and the degrees of freedom of the noise.
     fn of(values: usize, freedom: f64) -> Limits {
         let share = 1.0 - FALSE_ALARM_RATE / (2.0 * values.max(1) as f64);
         let normal = Normal::new(0.0, 1.0).map_or(DEVIATIONS, |normal| normal.inverse_cdf(share));

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A fleet without faults: `members` by `cells`, with that noise of the logarithm, and intervals that tell it.
+/// A fleet without faults: `members` by `cells`, with that noise of the logarithm and matching intervals.
 fn fleet(seed: u64, members: usize, cells: usize, noise: f64) -> Vec<Vec<Option<Reading>>> {
     let stream = Stream::new(seed, 7);
     let time = |member: usize, cell: usize| {

@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn names_of_cells_are_unique_whatever_they_are_made_of(hostile in texts()) {
+    fn names_of_cells_are_always_unique(hostile in texts()) {
         let mut names = super::super::names(&with_text(&hostile));
         let count = names.len();
         names.sort();

@@ -143,7 +143,7 @@ fn one_run(slower: u64, inconclusive: u64, same: u64) -> Comparison {
 }
 
 #[test]
-fn what_is_right_takes_fourteen_lines_and_two_regressions_take_thirty_one() {
+fn a_pass_takes_at_most_fourteen_lines_and_two_regressions_thirty_one() {
     let right = text("table", &one_run(0, 0, 43));
     assert!(right.lines().count() <= 14, "{right}");
     for (slower, inconclusive) in [(2, 0), (2, 18)] {
@@ -168,7 +168,7 @@ fn inconclusive_cells_are_sorted_by_the_upper_end_and_those_beyond_twelve_are_co
 }
 
 #[test]
-fn what_was_accepted_has_no_line_and_is_counted_as_such() {
+fn accepted_cells_have_no_line_and_are_counted_as_accepted() {
     let mut comparison = example::full();
     comparison.gate.accepted = vec![Verdict::Missing, Verdict::Inconclusive];
     let text = text("table", &comparison);
@@ -200,7 +200,7 @@ fn lines_of_cells_of_one_type_and_cache_fit_a_hundred_columns() {
 }
 
 #[test]
-fn thresholds_that_differ_have_a_column_where_there_is_room() {
+fn thresholds_that_differ_have_a_column_if_there_is_room() {
     let mut comparison = one_run(2, 0, 3);
     comparison.cells[0].threshold = 0.025;
     let narrow = text("table", &comparison);
@@ -215,7 +215,7 @@ fn thresholds_that_differ_have_a_column_where_there_is_room() {
 }
 
 #[test]
-fn colours_mark_better_worse_and_untold_only() {
+fn colours_mark_better_worse_and_inconclusive_only() {
     let colored = |cells: Vec<Change>| {
         let mut comparison = example::with_cells(example::full(), cells);
         comparison.mean_changes.retain(|mean| mean.verdict == Verdict::Same);
