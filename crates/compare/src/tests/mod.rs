@@ -276,7 +276,7 @@ fn of_a_thousand_comparisons_without_a_change_at_most_one_in_a_hundred_finds_one
 }
 
 #[test]
-fn a_slowdown_of_five_percent_in_one_cell_of_sixty_is_found_by_three_runs_a_side() {
+fn a_slowdown_of_five_percent_in_one_cell_of_sixty_is_found_by_three_runs_per_side() {
     let policy = with_threshold(0.03);
     let found = |trial: &u64| {
         let first = 1_000_000 + 6 * trial;

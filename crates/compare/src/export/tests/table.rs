@@ -209,7 +209,7 @@ fn thresholds_that_differ_have_a_column_if_there_is_room() {
     let wide = text("table", &comparison);
     assert!(
         !wide.split("\nGeometric means\n").next().unwrap().contains(" threshold\n")
-            && wide.contains(" threshold (2.5% to 5%), "),
+            && wide.contains(" threshold (2.5% to 5%) and "),
         "{wide}"
     );
 }
