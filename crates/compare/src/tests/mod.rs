@@ -106,8 +106,8 @@ fn times_of_another_accuracy_class_are_not_compared() {
     assert_eq!(
         (change.reason.to_string().as_str(), next),
         (
-            "its accuracy class is ieee in some runs and tf32 in others",
-            "compare builds whose variant of this name computes in the same accuracy class"
+            "the variant's accuracy class is ieee in some runs and tf32 in others",
+            "compare builds in which this variant has the same accuracy class"
         )
     );
     let accepted = Policy { accept_inconclusive: true, ..Policy::default() };
