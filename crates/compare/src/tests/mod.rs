@@ -15,7 +15,7 @@ fn side(reports: Vec<Report>) -> Runs {
     Runs { runs: reports.into_iter().enumerate().map(run).collect(), ..Runs::default() }
 }
 
-fn rehearsed(seeds: std::ops::Range<u64>, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Runs {
+fn simulated(seeds: std::ops::Range<u64>, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Runs {
     side(seeds.map(|seed| simulated_runs::run(seed, noise, factor)).collect())
 }
 
@@ -213,7 +213,7 @@ fn a_cell_that_fails_as_often_as_before_is_judged_by_its_times_and_more_often_is
 
 #[test]
 fn operands_that_differ_in_one_run_of_three_are_not_pooled() {
-    let (old, mut new) = (rehearsed(1..4, &REALISTIC, &|_| 1.0), rehearsed(4..7, &REALISTIC, &|_| 1.0));
+    let (old, mut new) = (simulated(1..4, &REALISTIC, &|_| 1.0), simulated(4..7, &REALISTIC, &|_| 1.0));
     let rows = |runs: &mut Runs, k: usize, inputs: &str| {
         runs.runs[k].report.rows.iter_mut().for_each(|row| row.inputs = Some(inputs.into()));
     };
@@ -227,7 +227,7 @@ fn operands_that_differ_in_one_run_of_three_are_not_pooled() {
 
 #[test]
 fn a_cell_that_only_some_runs_have_is_noted() {
-    let (old, mut new) = (rehearsed(1..4, &REALISTIC, &|_| 1.0), rehearsed(4..7, &REALISTIC, &|_| 1.0));
+    let (old, mut new) = (simulated(1..4, &REALISTIC, &|_| 1.0), simulated(4..7, &REALISTIC, &|_| 1.0));
     new.runs[1].report.rows.retain(|row| !is_planted(&row.cell()));
     let notes = compare(&old, &new, &Policy::default()).notes;
     assert!(
@@ -261,7 +261,7 @@ fn false_alarms(runs: u64, policy: &Policy) -> f64 {
     let trips = |trial: &u64| {
         let first = 2 * runs * trial;
         let [old, new] =
-            [first, first + runs].map(|first| rehearsed(first..first + runs, &REALISTIC, &|_| 1.0));
+            [first, first + runs].map(|first| simulated(first..first + runs, &REALISTIC, &|_| 1.0));
         compare(&old, &new, policy).gate.conclusion == Conclusion::Regression
     };
     (0..1000u64).into_par_iter().filter(trips).count() as f64 / 1000.0
@@ -280,9 +280,9 @@ fn a_slowdown_of_five_percent_in_one_cell_of_sixty_is_found_by_three_runs_per_si
     let policy = with_threshold(0.03);
     let found = |trial: &u64| {
         let first = 1_000_000 + 6 * trial;
-        let old = rehearsed(first..first + 3, &REALISTIC, &|_| 1.0);
+        let old = simulated(first..first + 3, &REALISTIC, &|_| 1.0);
         let new =
-            rehearsed(first + 3..first + 6, &REALISTIC, &|cell| if is_planted(cell) { 1.05 } else { 1.0 });
+            simulated(first + 3..first + 6, &REALISTIC, &|cell| if is_planted(cell) { 1.05 } else { 1.0 });
         let slower = compare(&old, &new, &policy).cells;
         slower
             .iter()
@@ -301,8 +301,8 @@ fn the_interval_of_the_ratio_covers_it_as_often_as_it_says() {
         let (mut covered, mut all) = (0.0, 0.0);
         for trial in 0..40 {
             let first = 2_000_000 + 10 * trial;
-            let old = rehearsed(first..first + runs, &REALISTIC, &|_| 1.0);
-            let new = rehearsed(first + 5..first + 5 + runs, &REALISTIC, &|_| 1.1);
+            let old = simulated(first..first + runs, &REALISTIC, &|_| 1.0);
+            let new = simulated(first + 5..first + 5 + runs, &REALISTIC, &|_| 1.1);
             for change in compare(&old, &new, &Policy::default()).cells {
                 let [low, high] = change.interval.unwrap();
                 covered += f64::from(u8::from((low..=high).contains(&1.1)));
