@@ -1,4 +1,4 @@
-//! `gpubench merge`: reports of several machines and devices in one file.
+//! `gpubench merge`: merges reports of several machines and devices into one file.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     let out = args.out.as_path();
     let to_stdout = out == Path::new("-");
     let shown = out.display();
-    ensure!(!out.as_os_str().is_empty(), "--out names no file: give it one, such as --out fleet.json");
+    ensure!(!out.as_os_str().is_empty(), "--out names no file: name one, such as --out fleet.json");
     ensure!(
         !out.is_dir(),
         "{shown} is a folder: name a file in it, such as --out {}",
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     fleet::file::save(&merged, out)?;
     let reports = counted(merged.members.len(), "report");
     stream::note(&format!(
-        "gpubench: {shown} holds {reports}; 'gpubench show {shown}' shows them side by side"
+        "gpubench: {shown} contains {reports}; 'gpubench show {shown}' shows them side by side"
     ));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `gpubench trend`: what to read, where to write, and what to say on stderr.
+//! `gpubench trend`: reads reports, writes the trend, and reports ignored files on stderr.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::report::file::save_all_in_new;
 use crate::trend::export::{FORMATS, Format, TABLE};
 use crate::trend::{self, Request};
 
-/// Charts the reports that `args` name.
+/// Runs the command.
 pub(crate) fn run(args: &TrendArgs) -> Result<()> {
     let formats = parsed("--format", args.format.as_deref(), |list| FORMATS.parse(list))?;
     let request = Request {
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &TrendArgs) -> Result<()> {
     }
 }
 
-/// What goes into a folder.
+/// The formats to write to a folder.
 struct Files<'a> {
     formats: Vec<&'static Format>,
     theme: Theme,
@@ -45,7 +45,7 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// The table goes to stdout, the rest into the folder: all of it or nothing.
+    /// Writes the table to stdout and the other formats to the folder; writes nothing if any of them fails.
     fn write(&self, request: &Request) -> Result<()> {
         let trend = read(request)?;
         let (mut table, mut files) = (String::new(), vec![]);
@@ -65,20 +65,20 @@ impl Files<'_> {
 fn to_stdout(request: &Request, formats: &[&'static Format]) -> Result<()> {
     let format = for_stdout(formats).map_err(|why| match why {
         Unprintable::Count(_) => {
-            anyhow!("stdout takes one format: name one, or a folder for several with --out")
+            anyhow!("stdout takes only one format: name one, or a folder for several with --out")
         }
         Unprintable::Files(name) => {
-            anyhow!("{name} charts are files and do not go to stdout: name a folder with --out")
+            anyhow!("{name} charts are files: name a folder for them with --out")
         }
     })?;
     let trend = read(request)?;
     stream::print(&format.text(&trend, &Theme::default())?)
 }
 
-/// Reads the reports; files that are none are told on stderr.
+/// Reads the reports; names other files on stderr.
 fn read(request: &Request) -> Result<trend::Trend> {
     let trend = trend::trend(request)?;
-    if let Some(line) = trend::left_out_text(&trend) {
+    if let Some(line) = trend::ignored_files_text(&trend) {
         stream::note(&format!("gpubench: {line}"));
     }
     Ok(trend)

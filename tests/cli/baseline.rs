@@ -67,7 +67,11 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
         ("--from night-1 night-2 slower", 1, "the passes disagree"),
         ("--from night-1 night-2 wrong", 1, "was incorrect in a pass"),
         ("--from night-1", 2, "--from names 1 run, "),
-        ("--from night-1 night-2", 2, "could never pass: name 3 or more of the same sweep, better 5"),
+        (
+            "--from night-1 night-2",
+            2,
+            "could never pass: name at least 3 runs of the same sweep, preferably 5",
+        ),
         ("--from night-1 night-1", 2, "are the same run"),
         ("--from night-1 nowhere", 2, "cannot read nowhere"),
         ("--from night-1 night-2 --passes 3", 2, "cannot be used with"),
@@ -91,7 +95,7 @@ fn a_baseline_passes_its_own_repetition_and_one_that_could_not_is_refused_with_t
     let two = folder.run_line("baseline save two --passes 2 --ops fft --sizes 4 --backends sim");
     assert_eq!((two.code, two.stderr.contains("a baseline has 3 to 50 passes")), (2, true), "{}", two.stderr);
     let saved = folder.succeeds("baseline save five --from run-1 run-2 run-3 run-4 run-5");
-    let chance = saved.stdout.split("One run in which nothing changed passes with a chance of ").nth(1);
+    let chance = saved.stdout.split("An unchanged run passes with a chance of ").nth(1);
     let chance = chance.and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
     assert!(chance.is_some_and(|percent| percent >= 50), "as the save has found: {}", saved.stdout);
     let repeated = folder.compared("five run-6");
@@ -106,7 +110,7 @@ fn a_baseline_passes_its_own_repetition_and_one_that_could_not_is_refused_with_t
 }
 
 #[test]
-fn a_damaged_baseline_is_told_in_one_line() {
+fn a_damaged_baseline_is_reported_in_one_line() {
     let folder = Folder::new();
     for (seed, name) in [(1, "a"), (2, "b"), (3, "c")] {
         folder.sim(name, seed, "");
@@ -118,11 +122,15 @@ fn a_damaged_baseline_is_told_in_one_line() {
         assert_eq!(ended.code, 2, "{line}");
         assert_eq!(
             ended.stderr,
-            "gpubench: results/baselines/main/baseline.json: pass-2 holds no report.json; save the baseline again\n"
+            "gpubench: results/baselines/main/baseline.json: pass-2 contains no report.json; save the baseline again\n"
         );
     }
     let listed = folder.run_line("baseline list");
-    assert!(listed.code == 0 && listed.stdout.contains("pass-2 holds no report.json"), "{}", listed.stdout);
+    assert!(
+        listed.code == 0 && listed.stdout.contains("pass-2 contains no report.json"),
+        "{}",
+        listed.stdout
+    );
 }
 
 #[test]
@@ -132,9 +140,9 @@ fn a_baseline_of_wrong_answers_is_refused_and_bad_names_too() {
     let sweep = "--ops matmul,fft --sizes 4 --backends sim --sim wrong.toml --quiet";
     let refused = folder.run_line(&format!("baseline save main {sweep}"));
     assert_eq!(refused.code, 1, "{}", refused.stderr);
-    let told = "pass 1 has cells that are incorrect or failed, see its report; the passes are in \
-                results/baselines/.main.attempt, which may be deleted";
-    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    let message = "pass 1 has cells that are incorrect or failed (see its report); the passes are in \
+    results/baselines/.main.attempt, which you may delete";
+    assert!(refused.stderr.contains(message), "{}", refused.stderr);
     assert!(folder.run_line("baseline list").stdout.starts_with("no baselines in"));
     assert!(!folder.path().join("results/baselines/main").exists());
     for name in ["../up", "a/b", ".hidden", "''"] {
@@ -151,9 +159,9 @@ fn a_save_that_is_interrupted_ends_with_130_and_says_so_and_the_next_one_removes
     let line = "baseline save main --ops fft --sizes 4 --backends sim --sim hanging.toml --no-peaks";
     let attempt = "results/baselines/.main.attempt";
     let stderr = folder.interrupted(line, &format!("{attempt}/pass-1"), Duration::from_millis(300));
-    let told = "no baseline was saved: pass 1 was interrupted; the passes are in results/baselines/.main.attempt, which may \
-                be deleted";
-    assert!(stderr.contains(told), "{stderr}");
+    let message = "no baseline was saved: pass 1 was interrupted; the passes are in results/baselines/.main.attempt, which \
+    you may delete";
+    assert!(stderr.contains(message), "{stderr}");
     folder.write("sim.toml", &script(1, ""));
     let again = folder
         .succeeds("baseline save main --ops fft --sizes 4 --backends sim --sim sim.toml --accept-noisy");

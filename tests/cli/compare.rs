@@ -79,7 +79,7 @@ fn a_slower_cell_exits_1_and_is_named_first() {
     assert_eq!(ended.code, 1);
     assert!(ended.stdout.lines().nth(2).unwrap().contains("fft"), "{}", ended.stdout);
     // The other way round it is a gain.
-    let back = folder.compared("new old --threshold 20% --accept-unsure");
+    let back = folder.compared("new old --threshold 20% --accept-inconclusive");
     assert_eq!(
         (&back["gate"]["exit_code"], of(&verdicts(&back), "faster")),
         (&0.into(), vec!["fft 8 accelerator"])
@@ -128,10 +128,10 @@ fn noise_that_could_hide_a_regression_exits_3_unless_accepted() {
     assert_eq!(unsure["gate"]["exit_code"], 3);
     assert!(of(&verdicts(&unsure), "unsure").len() >= 4, "{unsure}");
     let next = unsure["gate"]["next"].as_str().unwrap();
-    assert!(next.contains("--accept-unsure") && next.starts_with("give "), "{next}");
+    assert!(next.contains("--accept-inconclusive") && next.starts_with("give "), "{next}");
     let table = folder.compare("old new --threshold 0.5%").stdout;
     assert!(table.contains(" inconclusive") && !table.contains("maybe slower"), "{table}");
-    assert_eq!(folder.compare("old new --threshold 0.5% --accept-unsure").code, 0);
+    assert_eq!(folder.compare("old new --threshold 0.5% --accept-inconclusive").code, 0);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn no_cell_in_common_is_never_success() {
     let folder = Folder::new();
     folder.sim_of("matmul", 1, "", "--ops matmul --sizes 4");
     folder.sim_of("fft", 1, "", "--ops fft --sizes 4");
-    for flags in ["", "--accept-missing --accept-unsure", "--cross-machine"] {
+    for flags in ["", "--accept-missing --accept-inconclusive", "--cross-machine"] {
         let ended = folder.compare(&format!("matmul fft {flags}"));
         assert_eq!(ended.code, 2, "{flags}: {}", ended.stdout);
         assert!(ended.stdout.contains("no cell has a time on both sides"), "{}", ended.stdout);
@@ -147,7 +147,7 @@ fn no_cell_in_common_is_never_success() {
 }
 
 #[test]
-fn several_runs_per_side_show_what_one_cannot() {
+fn several_runs_per_side_detect_smaller_changes() {
     let folder = Folder::new();
     let slower = "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 8\ntime = { base = \"106us\", per_element = \"1us\" }\n";
     for (k, side) in [(1, "a"), (2, "b"), (3, "c")] {
@@ -202,7 +202,7 @@ fn two_percent_everywhere_trips_the_gate_by_its_mean_in_every_format() {
 }
 
 #[test]
-fn earlier_runs_let_one_run_per_side_find_what_it_cannot_alone() {
+fn earlier_runs_let_one_run_per_side_detect_smaller_changes() {
     let folder = Folder::new();
     for k in 1..=5 {
         folder.sim(&format!("past-{k}"), k, "");
@@ -219,7 +219,7 @@ fn earlier_runs_let_one_run_per_side_find_what_it_cannot_alone() {
 }
 
 #[test]
-fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
+fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_says_what_to_do() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     folder.write("broken.json", "{\"schema_version\": 2, \"rows\": [");
@@ -247,7 +247,7 @@ fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
         ("--old old old --new old", "are the same run"),
         ("--old old", "--new"),
         ("--plan nowhere", "cannot read nowhere"),
-        ("--plan old --format md", "--plan is printed as table or json, not as 'md'"),
+        ("--plan old --format md", "--plan prints table or json, not 'md'"),
         ("--plan old --out gate", "cannot be used with"),
         ("--plan old --threshold 3%", "cannot be used with"),
         ("--self-test --format json", "cannot be used with"),
@@ -257,14 +257,17 @@ fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
         ("--self-test --see 3%", "cannot be used with"),
         ("--see 3%", "--plan"),
         ("old old --force", "--out"),
-        ("old empty", "empty holds no report.json: give the folder of a run"),
+        ("old empty", "empty contains no report.json: give the folder of a run"),
         (
             "old loose",
-            "loose holds no report.json: if its files are reports, name them: loose/run1.json loose/run2.json",
+            "loose contains no report.json: if the files in it are reports, name them: loose/run1.json loose/run2.json",
         ),
-        ("old results/baselines", "it holds baselines, so name one, such as results/baselines/main"),
-        ("old main", "main holds no report.json: for the baseline of that name give results/baselines/main"),
-        ("old ./main", "for the baseline of that name give results/baselines/main"),
+        ("old results/baselines", "it contains baselines: name one, such as results/baselines/main"),
+        (
+            "old main",
+            "main contains no report.json: to use the baseline of that name, give results/baselines/main",
+        ),
+        ("old ./main", "to use the baseline of that name, give results/baselines/main"),
     ] {
         folder.refuses(&format!("compare {line}"), expected);
     }
@@ -297,7 +300,7 @@ fn files_go_into_a_folder_and_are_replaced_only_by_force() {
 }
 
 #[test]
-fn a_folder_gets_table_and_json_unless_told_otherwise_and_each_format_once() {
+fn a_folder_gets_table_and_json_by_default_and_each_format_once() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     for (line, expected) in [
@@ -325,7 +328,7 @@ fn a_summary_that_cannot_be_written_changes_neither_annotations_nor_exit_code() 
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("::error"));
-    assert!(stderr.contains("no summary was added to nowhere/summary.md"), "{stderr}");
+    assert!(stderr.contains("cannot add the summary to nowhere/summary.md"), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
 }
 
@@ -336,7 +339,7 @@ fn the_gate_proves_itself_alone_and_with_a_report() {
     for line in ["--self-test", "--self-test old"] {
         let ended = folder.compare(line);
         assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
-        assert!(ended.stdout.contains("the gate trips over a regression and stays quiet without one"));
+        assert!(ended.stdout.contains("The gate reports regressions, and nothing where nothing changed."));
     }
     // A threshold that nothing can exceed makes a gate that cannot trip.
     let blunt = folder.compare("--self-test --threshold 100%");
@@ -361,7 +364,7 @@ fn a_plan_needs_more_runs_for_smaller_changes() {
 }
 
 #[test]
-fn a_plan_in_json_says_what_the_table_says() {
+fn a_plan_in_json_matches_the_table() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     let ended = folder.compare("--plan old --see 10% --format json");
@@ -413,10 +416,10 @@ fn a_gate_that_judged_nothing_does_not_pass() {
         row["inputs"] = "0000000000000000".into();
     }
     folder.write("other.json", &report.to_string());
-    let different = folder.compared("old other.json --accept-unsure --accept-missing");
+    let different = folder.compared("old other.json --accept-inconclusive --accept-missing");
     assert_eq!(different["gate"]["exit_code"], 2);
     folder.write("all.toml", "[[cell]]\nop = \"*\"\nignore = true\n");
     let ignored = folder.compared("old new --policy all.toml");
     assert_eq!(ignored["gate"]["exit_code"], 2);
-    assert!(ignored["gate"]["reason"].as_str().unwrap().contains("leaves every cell out"));
+    assert!(ignored["gate"]["reason"].as_str().unwrap().contains("ignores every cell"));
 }

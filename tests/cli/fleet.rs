@@ -46,7 +46,7 @@ fn two_kept_reports_are_merged_and_shown_side_by_side() {
     let (first, second) = (kept("first"), kept("second"));
     let ended = folder.run(&["merge", &first, &format!("{second}/report.json"), "-o", "m.json"]).good();
     assert_eq!(ended.stdout, "");
-    assert!(ended.stderr.contains("m.json holds 2 reports"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("m.json contains 2 reports"), "{}", ended.stderr);
     let merged = folder.json("m.json");
     assert_eq!(merged["fleet_version"], 1);
     for (member, run) in merged["members"].as_array().unwrap().iter().zip([first, second]) {
@@ -61,7 +61,7 @@ fn two_kept_reports_are_merged_and_shown_side_by_side() {
     }
     let shown = folder.succeeds("show m.json");
     assert!(shown.stdout.starts_with("2 reports, 2 runs of 1 device, "), "{}", shown.stdout);
-    for expected in ["1 x NVIDIA H200", "GPU: median time", "CPU: median time", "spread", "matmul  "] {
+    for expected in ["1 x NVIDIA H200", "GPU: median time", "CPU: median time", "max/min", "matmul  "] {
         assert!(shown.stdout.contains(expected), "{expected}: {}", shown.stdout);
     }
     let csv = folder.succeeds("show m.json --format csv").stdout;
@@ -71,7 +71,7 @@ fn two_kept_reports_are_merged_and_shown_side_by_side() {
     folder.succeeds("plot m.json --out charts --format svg");
     let chart = std::fs::read_to_string(folder.path().join("charts/speedup-matmul-f32.svg")).unwrap();
     let run = names(&merged)[0].rsplit(' ').next().unwrap();
-    assert!(chart.contains(run), "the label of a member, as far as it tells runs apart");
+    assert!(chart.contains(run), "the label of a member, as far as it distinguishes runs");
     folder.refuses("show m.json --tables", "add --member NAME");
 }
 
@@ -93,7 +93,7 @@ fn names_can_be_given_members_taken_out_and_fleets_taken_apart() {
 }
 
 #[test]
-fn what_cannot_be_merged_is_refused_in_one_line() {
+fn invalid_merges_are_refused_in_one_line() {
     let folder = Folder::new();
     let run =
         "run --ops fft --sizes 4 --samples 6 --backends sim --sim fair.toml --quiet --format json --out";
@@ -110,7 +110,7 @@ fn what_cannot_be_merged_is_refused_in_one_line() {
         ("merge a m.json -o x.json", "are the same report"),
         ("merge a absent -o x.json", "cannot read absent"),
         ("merge a text.json -o x.json", "text.json: no JSON object"),
-        ("merge a b -o x.json --names c", "--names: 1 for 2 reports"),
+        ("merge a b -o x.json --names c", "--names: 1 name for 2 reports"),
         ("merge a b -o x.json --names c,c", "two members are named"),
         ("merge a b -o nowhere/x.json", "cannot write nowhere/x.json"),
         ("compare m.json a", "a fleet of reports"),
@@ -123,7 +123,7 @@ fn what_cannot_be_merged_is_refused_in_one_line() {
 }
 
 #[test]
-fn every_device_has_a_run_of_its_own_and_the_odd_one_is_told() {
+fn every_device_has_a_run_of_its_own_and_the_slow_one_is_reported() {
     let folder = four();
     let ended = folder.succeeds(&format!("{RUN} --device all --out out"));
     assert_eq!(ended.stderr, "");
@@ -137,12 +137,16 @@ fn every_device_has_a_run_of_its_own_and_the_odd_one_is_told() {
     assert_eq!(fleet["members"].as_array().map(Vec::len), Some(4));
     assert!(names(&fleet)[2].ends_with(" GPU 2"), "{:?}", names(&fleet));
     assert!(ended.stdout.starts_with("4 reports, 4 devices, 1 host\n"), "{}", ended.stdout);
-    let told: String = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("slower than the median of 3 like devices"), "{}", ended.stdout);
-    assert!(told.contains("see what differs: power limit 550 W against 700 W"), "{}", ended.stdout);
+    let text: String = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("slower than the median of 3 similar devices"), "{}", ended.stdout);
+    assert!(
+        text.contains("different from the others: power limit 550 W instead of 700 W"),
+        "{}",
+        ended.stdout
+    );
     assert_eq!(ended.stdout.matches(" GPU 2 is 1").count(), 1, "{}", ended.stdout);
     assert_eq!(folder.succeeds("show out").stdout, ended.stdout);
-    folder.refuses("compare out out", "name those of one, such as out/gpu0");
+    folder.refuses("compare out out", "name those of one device, such as out/gpu0");
 }
 
 #[test]
@@ -163,7 +167,7 @@ fn devices_can_be_chosen_and_results_are_replaced_only_by_force() {
 }
 
 #[test]
-fn what_cannot_run_on_several_devices_is_refused_before_any_work() {
+fn invalid_runs_on_several_devices_are_refused_before_any_work() {
     let folder = four();
     folder.write(
         "absent.toml",
@@ -213,7 +217,7 @@ fn the_worst_run_decides_the_exit_code_and_a_dry_run_touches_nothing() {
 }
 
 #[test]
-fn an_interrupt_ends_all_runs_and_what_is_finished_is_merged() {
+fn an_interrupt_ends_all_runs_and_finished_ones_are_merged() {
     let folder = Folder::new();
     let hanging =
         "[[device]]\n[[device]]\n[[device]]\n[[rule]]\nvariant = 'accelerator'\nn = 8\noutcome = 'hang'\n";

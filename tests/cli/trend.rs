@@ -34,7 +34,7 @@ fn nightly(count: usize, from: usize) -> Folder {
 }
 
 #[test]
-fn a_step_is_told_on_stdout_and_is_no_failure() {
+fn a_step_is_reported_on_stdout_and_is_no_failure() {
     let folder = nightly(12, 6);
     let before = folder.names();
     let ended = folder.run_line("trend nightly");
@@ -46,14 +46,14 @@ fn a_step_is_told_on_stdout_and_is_no_failure() {
     );
     assert!(ended.stdout.contains("1.50x slower  100 µs -> 150 µs  2026-11-07 03:00"), "{}", ended.stdout);
     assert!(ended.stdout.contains("6 reports before, 6 after"), "{}", ended.stdout);
-    let cause = "    at the same time: variables CUDA_LAUNCH_BLOCKING: unset -> 1\n";
+    let cause = "    changed at the same time: variables CUDA_LAUNCH_BLOCKING: unset -> 1\n";
     assert!(ended.stdout.contains(cause), "{}", ended.stdout);
     assert!(ended.stdout.contains("1 series steady"), "{}", ended.stdout);
     assert_eq!(folder.names(), before);
 }
 
 #[test]
-fn a_folder_for_results_gets_files_and_charts_and_keeps_what_it_holds() {
+fn a_folder_for_results_gets_files_and_charts_and_keeps_existing_files() {
     let folder = nightly(12, 6);
     let ended = folder.succeeds("trend nightly --out made/here");
     assert!(ended.stdout.contains("1.50x slower"), "{}", ended.stdout);
@@ -82,14 +82,14 @@ fn json_on_stdout_is_alone_and_filters_and_threshold_count() {
 }
 
 #[test]
-fn files_that_are_no_reports_are_told_in_one_line_and_left_out() {
+fn files_that_are_no_reports_are_named_in_one_line_and_ignored() {
     let folder = nightly(7, 9);
     folder.write("nightly/cut.json", "{\"schema_version\": 2, ");
     folder.write("nightly/package.json", "{}");
     folder.write("nightly/later.json", "{\"schema_version\": 99}");
     let ended = folder.succeeds("trend nightly");
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
-    assert!(ended.stderr.starts_with("gpubench: 3 JSON files are no reports"), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("gpubench: 3 JSON files are not readable reports"), "{}", ended.stderr);
     for name in ["cut.json: not JSON", "package.json", "later.json: schema_version 99"] {
         assert!(ended.stderr.contains(name), "{name}: {}", ended.stderr);
     }
@@ -97,18 +97,18 @@ fn files_that_are_no_reports_are_told_in_one_line_and_left_out() {
 }
 
 #[test]
-fn what_cannot_be_charted_is_refused_in_one_line_with_what_to_do() {
+fn invalid_requests_are_refused_in_one_line_with_the_next_step() {
     let folder = nightly(1, 9);
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     folder.refuses(
         "trend empty",
-        "no report in or below empty: make one there with 'gpubench run --out empty/first'",
+        "no report in or below empty: create one with 'gpubench run --out empty/first'",
     );
-    folder.refuses("trend absent", "name a folder that holds reports");
+    folder.refuses("trend absent", "name a folder that contains reports");
     folder.refuses("trend fair.toml", "no JSON object: not a gpubench report");
     folder.refuses("trend", "required arguments");
     folder.refuses("trend nightly --ops matmull", "did you mean 'matmul'");
-    folder.refuses("trend nightly --ops fft", "leave --ops and --variants out");
+    folder.refuses("trend nightly --ops fft", "omit --ops and --variants");
     folder.refuses("trend nightly --threshold 5", "percent sign");
     folder.refuses("trend nightly --format png", "name a folder with --out");
     folder.refuses("trend nightly --format json,csv", "one format");

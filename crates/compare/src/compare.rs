@@ -1,4 +1,4 @@
-//! The comparison of two sides, from their reports to the verdicts: every step in order, each in a room of its own.
+//! Runs the steps of a comparison in order, from the reports of both sides to the verdicts and the gate.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use crate::result::comparison::{COMPARISON_VERSION, Comparison, Count, Method};
 use crate::result::mean_change::MeanChange;
 use crate::statistics::holm::holm;
 use crate::statistics::shift::CONFIDENCE;
-use crate::variance::spread::{Spread, spreads};
-use crate::variance::sweep::Sweep;
-use crate::verdict::cell::Candidate;
+use crate::variance::joined_sides::JoinedSides;
+use crate::variance::run_variance::{RunVariance, run_variances};
+use crate::verdict::cell::CellTest;
 use crate::verdict::gate::conclude;
 use crate::verdict::notes::notes;
-use crate::verdict::origin::origin;
+use crate::verdict::variance_source::variance_source;
 use crate::{Limits, Policy, Run, Runs, Severity, environment, export};
 
 /// Compares two sides, each of at least one run.
@@ -23,14 +23,14 @@ pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
     compare_with_history(old, new, &Runs::default(), policy)
 }
 
-/// Compares two sides; the spread from run to run is learned from `history` too, earlier runs of the same sweep on the
-/// same machine in which nothing changed.
+/// Compares two sides and also estimates the variation between runs from `history`: earlier, unchanged runs of the same
+/// sweep on the same machine.
 pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Policy) -> Comparison {
     compare_by(old, new, history, policy, 1.0)
 }
 
-/// The same with every variance from run to run multiplied by `distortion`: 1, but where a test breaks the comparison on
-/// purpose.
+/// Compares with every variance between runs multiplied by `distortion`. It is 1 except in tests that break the
+/// comparison on purpose.
 pub(crate) fn compare_by(
     old: &Runs,
     new: &Runs,
@@ -42,15 +42,16 @@ pub(crate) fn compare_by(
     let blocked = environment.iter().any(|difference| difference.severity == Severity::Block);
     let pairs = pairs(old, new, history);
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
-    let spreads: Vec<Option<Spread>> = if old.is_same_run(new) {
-        // One run has no spread from run to run: what is compared with itself differs in nothing.
-        pairs.iter().map(|_| Some(Spread { variance: 0.0, df: ASSUMED_DF, own: None })).collect()
+    let spreads: Vec<Option<RunVariance>> = if old.is_same_run(new) {
+        // A run compared with itself cannot differ, so its variance is 0.
+        pairs.iter().map(|_| Some(RunVariance { variance: 0.0, df: ASSUMED_DF, own: None })).collect()
     } else {
-        let spreads = spreads(&pairs, &limits, &stored(old, new));
+        let spreads = run_variances(&pairs, &limits, &stored(old, new));
         spreads.into_iter().map(|spread| spread.map(|spread| spread.times(distortion))).collect()
     };
     let mut cells = changes(&pairs, &limits, &spreads, policy);
-    let sweep = Sweep { pairs: &pairs, limits: &limits, spreads: &spreads, old, new, history, distortion };
+    let sweep =
+        JoinedSides { pairs: &pairs, limits: &limits, spreads: &spreads, old, new, history, distortion };
     let mut mean_changes = mean_changes(&sweep, &cells, policy);
     let tested = cells.iter().filter(|change| change.p.is_some()).count();
     let means_tested = mean_changes.len();
@@ -74,7 +75,7 @@ pub(crate) fn compare_by(
             correction: "holm".into(),
             tested,
             means_tested,
-            spread: origin(&sweep),
+            spread: variance_source(&sweep),
         },
         notes: notes(&sweep, &cells, policy),
         means: means(&cells),
@@ -84,41 +85,46 @@ pub(crate) fn compare_by(
     }
 }
 
-/// The spreads that the baselines of both sides kept, the larger of two of the same cell.
+/// Returns the variation that the baselines of both sides recorded; for a cell in both, the larger one.
 fn stored(old: &Runs, new: &Runs) -> BTreeMap<String, f64> {
-    let mut stored = old.null_spread.clone();
-    for (cell, spread) in &new.null_spread {
+    let mut stored = old.baseline_variation.clone();
+    for (cell, spread) in &new.baseline_variation {
         let known = stored.entry(cell.clone()).or_default();
         *known = known.max(*spread);
     }
     stored
 }
 
-/// Every pair judged, after the correction of all chances.
-fn changes(pairs: &[Pair], limits: &[Limits], spreads: &[Option<Spread>], policy: &Policy) -> Vec<Change> {
-    let candidates: Vec<Candidate> = pairs
+/// Judges every pair after correcting the p-values for the number of tests.
+fn changes(
+    pairs: &[Pair],
+    limits: &[Limits],
+    spreads: &[Option<RunVariance>],
+    policy: &Policy,
+) -> Vec<Change> {
+    let tests: Vec<CellTest> = pairs
         .iter()
         .zip(limits)
         .zip(spreads)
-        .map(|((pair, limits), spread)| Candidate::of(pair, *limits, *spread))
+        .map(|((pair, limits), spread)| CellTest::of(pair, *limits, *spread))
         .collect();
-    let raw: Vec<f64> = candidates.iter().filter_map(|candidate| candidate.p).collect();
+    let raw: Vec<f64> = tests.iter().filter_map(|test| test.p).collect();
     let mut corrected = holm(&raw).into_iter();
-    let judge = |candidate: &Candidate| {
-        let corrected = candidate.p.and_then(|_| corrected.next());
-        candidate.judge(corrected, policy.alpha, raw.len())
+    let judge = |test: &CellTest| {
+        let corrected = test.p.and_then(|_| corrected.next());
+        test.judge(corrected, policy.alpha, raw.len())
     };
-    candidates.iter().map(judge).collect()
+    tests.iter().map(judge).collect()
 }
 
-/// Takes the verdict by time back: what machines of different kinds take is shown, not judged.
+/// Removes the verdict: times of different machines are shown but not judged.
 fn only_ratio(change: &mut Change) {
     change.verdict = Verdict::NotJudged;
     change.doubt = None;
     change.next = None;
 }
 
-/// The same for a mean.
+/// Removes the verdict of a mean.
 fn only_ratio_of_mean(change: &mut MeanChange) {
     change.verdict = Verdict::NotJudged;
     change.doubt = None;

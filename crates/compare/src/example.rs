@@ -1,4 +1,4 @@
-//! A comparison for tests: every verdict and every doubt, with plausible figures.
+//! An example comparison for tests, with every verdict and every reason why a cell is inconclusive.
 
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, Case, DType};
@@ -7,7 +7,7 @@ use gpubench_ops::Checked;
 
 use super::*;
 
-/// What three runs per side know of a cell.
+/// The summary of three runs per side of a cell.
 pub(crate) fn measured(median_s: f64) -> Measured {
     Measured {
         runs: 3,
@@ -20,7 +20,7 @@ pub(crate) fn measured(median_s: f64) -> Measured {
     }
 }
 
-/// A cell with cold caches that nothing is known of yet.
+/// A cell with cold caches and without results.
 pub(crate) fn cell(
     op: &str,
     n: u64,
@@ -66,12 +66,12 @@ fn next(mut change: Change, next: &str) -> Change {
     change
 }
 
-fn doubtful(mut change: Change, doubt: Doubt) -> Change {
+fn doubtful(mut change: Change, doubt: InconclusiveReason) -> Change {
     change.doubt = Some(doubt);
     change
 }
 
-/// Cells that make the gate trip, the gravest first.
+/// Regressions, most severe first.
 fn regressions() -> Vec<Change> {
     let reason = "error 5.0e-1 is above the bound 1.2e-5; it was right";
     let mut incorrect = cell("spgemm", 512, "cuda", "hash", Verdict::NewlyIncorrect, reason);
@@ -97,11 +97,12 @@ fn regressions() -> Vec<Change> {
     ]
 }
 
-/// Cells of which the data do not tell enough.
+/// Missing and inconclusive cells.
 fn open() -> Vec<Change> {
     let mut missing = cell("solve", 2048, "cpu", "mkl", Verdict::Missing, "skipped: mkl: not found");
     (missing.case.dtype, missing.old) = (DType::F64, Some(measured(31.2e-3)));
-    let unsure = |op, n, backend, variant, reason| cell(op, n, backend, variant, Verdict::Unsure, reason);
+    let unsure =
+        |op, n, backend, variant, reason| cell(op, n, backend, variant, Verdict::Inconclusive, reason);
     let reason = "it may be 1.13x as long";
     let slower =
         timed(unsure("reduction", 1 << 20, "cpu", "parallel", reason), 98e-6, 1.06, [0.995, 1.13], 0.06);
@@ -115,14 +116,14 @@ fn open() -> Vec<Change> {
     let more = "run each side again and give all reports";
     vec![
         next(missing, "pip install mkl"),
-        next(doubtful(slower, Doubt::MaybeSlower), more),
-        next(doubtful(clock, Doubt::Clock), "hold the clocks with `nvidia-smi -lgc`"),
-        next(doubtful(different, Doubt::Different), "give both sides the same --seed"),
-        doubtful(faster, Doubt::MaybeFaster),
+        next(doubtful(slower, InconclusiveReason::MaybeSlower), more),
+        next(doubtful(clock, InconclusiveReason::Clock), "hold the clocks with `nvidia-smi -lgc`"),
+        next(doubtful(different, InconclusiveReason::Different), "give both sides the same --seed"),
+        doubtful(faster, InconclusiveReason::MaybeFaster),
     ]
 }
 
-/// Cells that are better, new or as they were.
+/// Cells that are faster, new or unchanged.
 fn settled() -> Vec<Change> {
     let better =
         cell("elementwise", 4096, "cuda", "fused", Verdict::Faster, "0.83 times as long (0.82 to 0.84)");
@@ -178,16 +179,16 @@ fn mean_changes() -> Vec<MeanChange> {
             threshold: 0.02,
         };
     let mut all = mean(None, None, 6, 1.021, 0.004, Verdict::Slower, None);
-    all.reason += "; no cell alone is slower";
+    all.reason += "; no single cell is slower";
     all.next = Some("look at what changed between both revisions".into());
     vec![
         all,
-        mean(None, Some("cpu"), 3, 1.01, 0.03, Verdict::Unsure, Some(Doubt::MaybeSlower)),
+        mean(None, Some("cpu"), 3, 1.01, 0.03, Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)),
         mean(Some("matmul"), Some("cpu"), 3, 1.001, 0.01, Verdict::Same, None),
     ]
 }
 
-/// A comparison whose gate trips.
+/// A comparison with regressions.
 pub(crate) fn full() -> Comparison {
     let cells: Vec<Change> = regressions().into_iter().chain(open()).chain(settled()).collect();
     let mean = |op: &str, backend: &str, cells, ratio| Mean {
@@ -252,7 +253,7 @@ pub(crate) fn passing() -> Comparison {
     with_cells(comparison, same)
 }
 
-/// A comparison of two models of GPUs: nothing is concluded where that is allowed, and it is refused where not.
+/// A comparison of two GPU models: ratios only if that is allowed, otherwise not comparable.
 pub(crate) fn across_machines(allowed: bool) -> Comparison {
     let mut comparison = full();
     let model = difference("gpu-model", Severity::Block, "NVIDIA H100", "NVIDIA H200");

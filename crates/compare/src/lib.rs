@@ -1,6 +1,7 @@
-//! Compares runs: what became slower, faster, wrong or lost between OLD and NEW, and whether that can be believed.
+//! Compares runs: finds the cells that became slower, faster, incorrect or missing between OLD and NEW, and tests each
+//! change against the variation between runs.
 //!
-//! Reads reports only; touches no device. `docs/compare.md` describes the method.
+//! It reads reports only and uses no device. `docs/compare.md` describes the method.
 
 #![forbid(unsafe_code)]
 
@@ -31,7 +32,7 @@ pub use result::comparison::{COMPARISON_SCHEMA, Comparison};
 pub use result::sentence::Sentence;
 pub use runs::{Run, Runs};
 
-pub(crate) use result::change::{Change, Doubt, Measured};
+pub(crate) use result::change::{Change, InconclusiveReason, Measured};
 #[cfg(test)]
 pub(crate) use result::comparison::COMPARISON_VERSION;
 pub(crate) use result::comparison::{Conclusion, Count, Gate, Mean, Method, Note};

@@ -1,4 +1,4 @@
-//! One side of a comparison: one or several runs of a sweep, and what is known of its spread beforehand.
+//! The types of one side of a comparison: one or more runs of a sweep, and the variation that a baseline recorded.
 
 use gpubench_model::report::Report;
 use serde::{Deserialize, Serialize};
@@ -17,12 +17,12 @@ pub struct Run {
 pub struct Runs {
     /// The runs, at least one, in the order they were named.
     pub runs: Vec<Run>,
-    /// Standard deviation from run to run, relative, of cells by name, where a baseline has measured it: the least that
-    /// is believed.
-    pub null_spread: std::collections::BTreeMap<String, f64>,
+    /// Relative standard deviation between runs by cell name, as measured by a baseline. It is a lower bound for the
+    /// variation assumed here.
+    pub baseline_variation: std::collections::BTreeMap<String, f64>,
 }
 
-/// A run as a comparison names it.
+/// The identity of a run, as a comparison records it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunInfo {
     pub name: String,
@@ -39,7 +39,7 @@ pub(crate) struct RunInfo {
 }
 
 impl Runs {
-    /// Whether both sides are one and the same run.
+    /// Returns true if both sides are the same single run.
     pub(crate) fn is_same_run(&self, other: &Runs) -> bool {
         match (self.runs.as_slice(), other.runs.as_slice()) {
             ([a], [b]) => a.report == b.report,
@@ -49,7 +49,7 @@ impl Runs {
 }
 
 impl Run {
-    /// Whether the run was ended before all its cells were done.
+    /// Returns true if the run ended before it had measured all its cells.
     pub(crate) fn ended_early(&self) -> bool {
         let rows = &self.report.rows;
         let planned = self.report.environment.planned_rows.unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The best correct variant of a side, case by case: all that fleets take from the headline of a report.
+//! Selects the time of the best correct variant of a side for each case of a report.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops::{self as op, OPS};
 use serde::Serialize;
 
-/// What makes a line of a fleet's table: a case and a state of the caches.
+/// The identity of a line of a fleet's table: a case and a cache state.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Key {
     pub op: String,
@@ -24,13 +24,13 @@ pub struct Key {
     pub density: Option<f64>,
     /// Seed of the operands.
     pub seed: u64,
-    /// The variant, where variants do different things (copies up and down, launches) and none stands for the others.
+    /// The variant, for ops whose variants do different work (uploads, downloads, launches).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
 }
 
 impl Key {
-    /// By op in the order of [`OPS`] (unknown ones last), element type, caches, density, size and seed.
+    /// Orders by op as in [`OPS`] (unknown ones last), element type, caches, density, size and seed.
     pub(crate) fn order(&self, other: &Key) -> Ordering {
         let place = |key: &Key| OPS.iter().position(|op| op.name() == key.op).unwrap_or(OPS.len());
         place(self)
@@ -45,20 +45,20 @@ impl Key {
     }
 }
 
-/// What a member has for a key.
+/// The result of a member for a key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Best {
+pub enum BestResult {
     Timed(Timing),
-    Lost(Loss),
+    Untimed(MissingTime),
 }
 
-impl Best {
-    /// The time, where there is one.
+impl BestResult {
+    /// Returns the time, if there is one.
     pub(crate) fn timing(&self) -> Option<&Timing> {
         match self {
-            Best::Timed(timing) => Some(timing),
-            Best::Lost(_) => None,
+            BestResult::Timed(timing) => Some(timing),
+            BestResult::Untimed(_) => None,
         }
     }
 }
@@ -68,29 +68,29 @@ pub struct Timing {
     pub variant: String,
     /// Median, in seconds, above 0.
     pub median_s: f64,
-    /// Its 95 % interval, in seconds; the whole range of the samples where there are too few for one.
+    /// Its 95 % interval, in seconds; the range of the samples if there are too few for an interval.
     pub ci95_s: [f64; 2],
-    /// Whether the samples were enough for an interval.
+    /// True if the samples were enough for an interval.
     #[serde(skip)]
     pub(crate) has_interval: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Loss {
-    /// The gravest outcome among the variants.
+pub struct MissingTime {
+    /// The most severe outcome among the variants.
     pub outcome: Outcome,
-    /// The reason that row gives.
+    /// The reason in that row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What `report` has on `side`, in the order of its sections. Variants of reduced precision take no part.
-pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
+/// Returns the results of `report` on `side`, in the order of its sections. Ignores variants of reduced precision.
+pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, BestResult)> {
     let names = Names::of(report);
     let mut found = vec![];
     for section in sections(report) {
         for comparison in &section.comparisons {
-            // Refinement adds other sizes to each run: such cells have nothing to be compared with.
+            // Refinement adds different sizes to each run, so such cells have no counterpart.
             let planned = || comparison.rows.iter().filter(|row| !row.added_by_refinement);
             let rows = || planned().filter(|row| row.side == side && row.is_headline());
             let Some(first) = rows().next() else { continue };
@@ -105,14 +105,23 @@ pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
             };
             if op::compares_sides(section.op) {
                 let timing = winner(comparison, side).and_then(|row| timing(row, &names));
-                found.push((key, timing.map_or_else(|| Best::Lost(loss(rows())), Best::Timed)));
+                found.push((
+                    key,
+                    timing.map_or_else(|| BestResult::Untimed(missing_time(rows())), BestResult::Timed),
+                ));
                 continue;
             }
             for row in rows() {
                 let measured = Some(row).filter(|row| row.outcome == Outcome::Measured);
                 let timing = measured.and_then(|row| timing(row, &names));
                 let key = Key { variant: Some(names.name(row)), ..key.clone() };
-                found.push((key, timing.map_or_else(|| Best::Lost(loss(std::iter::once(row))), Best::Timed)));
+                found.push((
+                    key,
+                    timing.map_or_else(
+                        || BestResult::Untimed(missing_time(std::iter::once(row))),
+                        BestResult::Timed,
+                    ),
+                ));
             }
         }
     }
@@ -126,7 +135,7 @@ fn winner<'a>(comparison: &Comparison<'a>, side: Side) -> Option<&'a Row> {
     }
 }
 
-/// The time of a row; `None` where it is none whose logarithm can be taken.
+/// Returns the time of a row; `None` unless it is positive.
 fn timing(row: &Row, names: &Names) -> Option<Timing> {
     let execute = row.execute.as_ref().filter(|execute| execute.median_s > 0.0)?;
     Some(Timing {
@@ -137,8 +146,8 @@ fn timing(row: &Row, names: &Names) -> Option<Timing> {
     })
 }
 
-/// The gravest of the rows: wrong, failed, skipped, in this order.
-fn loss<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Loss {
+/// Returns the most severe outcome of the rows: incorrect, failed, skipped, in this order.
+fn missing_time<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> MissingTime {
     let gravity = |outcome: Outcome| match outcome {
         Outcome::Incorrect => 0,
         Outcome::Failed => 1,
@@ -146,15 +155,15 @@ fn loss<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Loss {
         Outcome::Measured => 3,
     };
     let gravest = rows.min_by_key(|row| gravity(row.outcome));
-    Loss {
+    MissingTime {
         outcome: gravest.map_or(Outcome::Skipped, |row| row.outcome),
         reason: gravest.and_then(|row| row.reason.clone()),
     }
 }
 
-/// Of several runs the middle one (the faster of the middle two), with an interval that holds the medians of all.
-pub(crate) fn middle(all: Vec<Best>) -> Option<Best> {
-    let mut timings: Vec<Timing> = all.iter().filter_map(Best::timing).cloned().collect();
+/// Returns the median of several runs (the faster of the middle two), with an interval that contains all their medians.
+pub(crate) fn middle(all: Vec<BestResult>) -> Option<BestResult> {
+    let mut timings: Vec<Timing> = all.iter().filter_map(BestResult::timing).cloned().collect();
     timings.sort_by(|a, b| a.median_s.total_cmp(&b.median_s));
     let (Some(first), Some(last)) = (timings.first(), timings.last()) else {
         return all.into_iter().next();
@@ -162,7 +171,7 @@ pub(crate) fn middle(all: Vec<Best>) -> Option<Best> {
     let ends = [first.median_s, last.median_s];
     let mut middle = timings[(timings.len() - 1) / 2].clone();
     middle.ci95_s = [middle.ci95_s[0].min(ends[0]), middle.ci95_s[1].max(ends[1])];
-    Some(Best::Timed(middle))
+    Some(BestResult::Timed(middle))
 }
 
 #[cfg(test)]
@@ -172,7 +181,7 @@ mod tests {
     use gpubench_model::report::example::{empty, full, measured, without_time};
 
     #[test]
-    fn the_best_correct_variant_stands_for_a_side_and_reduced_precision_for_none() {
+    fn the_best_correct_variant_represents_a_side_and_reduced_precision_for_none() {
         let mut report = empty();
         report.rows = vec![
             measured("matmul", 10, "cuda", "cublas", 2e-6),
@@ -188,11 +197,11 @@ mod tests {
     }
 
     #[test]
-    fn a_side_without_a_time_tells_the_gravest_outcome_and_one_without_rows_nothing() {
+    fn a_side_without_a_time_has_the_gravest_outcome_and_one_without_rows_nothing() {
         let found = best(&full(), Side::Gpu);
-        let Best::Lost(loss) = &found[2].1 else { panic!("{found:?}") };
+        let BestResult::Untimed(missing) = &found[2].1 else { panic!("{found:?}") };
         assert_eq!(
-            (loss.outcome, loss.reason.as_deref()),
+            (missing.outcome, missing.reason.as_deref()),
             (Outcome::Incorrect, Some("error 0.5 above 1.2e-5"))
         );
         let mut report = empty();

@@ -1,4 +1,4 @@
-//! Runs of one device taken together: a device is judged once, however often it was measured. Knows no statistics.
+//! Combines the runs of one device, so that each device is judged once.
 
 use gpubench_model::Side;
 use gpubench_text::count::counted;
@@ -8,17 +8,17 @@ use super::best::middle;
 use super::names;
 use super::table::{Column, Table};
 
-/// The columns of a table, those of one device together, in the order in which the devices first occur.
+/// Groups the columns of a table by device, in the order in which the devices first occur.
 pub(crate) fn devices(table: &Table) -> Vec<Vec<usize>> {
     let columns = table.columns.iter().enumerate().map(|(index, column)| {
-        // A column of no known device has none of its kind. A driver that was renewed between two runs makes another kind
-        // of a device, which is not held against the first.
+        // A column without a known device is its own group. A driver update between two runs changes the class of the
+        // device, so these runs are not combined.
         ((column.device.as_ref().ok_or(index), &column.kind), index)
     });
     grouped(columns).into_iter().map(|(_, runs)| runs).collect()
 }
 
-/// The table with a column a device: of several runs the middle one of each case.
+/// Returns the table with one column per device, with the median run of each case.
 pub(crate) fn by_device(table: &Table) -> Table {
     let devices = devices(table);
     if devices.len() == table.columns.len() {
@@ -44,14 +44,14 @@ fn joined(table: &Table, runs: &[usize]) -> Column {
     Column { name: name.unwrap_or_else(|| first.name.clone()), members, ..first.clone() }
 }
 
-/// That runs of one device are judged as one, in one line; nothing where each was measured once.
-pub(crate) fn told(table: &Table) -> Option<String> {
+/// Returns a line saying that runs of one device are combined; `None` if each device was measured once.
+pub(crate) fn repeated_runs(table: &Table) -> Option<String> {
     let devices = devices(table);
     let several: Vec<&Vec<usize>> = devices.iter().filter(|runs| runs.len() > 1).collect();
     let runs: usize = several.iter().map(|runs| runs.len()).sum();
     let devices = counted(several.len(), "device");
     (!several.is_empty() && table.side == Side::Gpu).then(|| {
-        format!("{runs} runs of {devices}: a device is judged once, by the middle run of each case.")
+        format!("{runs} runs of {devices}: gpubench judges each device once, by the median run of each case.")
     })
 }
 
@@ -80,8 +80,8 @@ mod tests {
         let fleet = fleet(vec![run("a", "0000:41:00.0", 0, 1.0), run("a", "0000:41:00.0", 1, 1.5)]);
         let text = text(&fleet);
         assert!(text.starts_with("2 reports, 2 runs of 1 device, 1 host\n  1 x NVIDIA H200"), "{text}");
-        assert!(text.contains("2 runs of 1 device: a device is judged once"), "{text}");
-        assert!(!text.contains("like device") && !text.contains("What stands out"), "{text}");
+        assert!(text.contains("2 runs of 1 device: gpubench judges each device once"), "{text}");
+        assert!(!text.contains("similar device") && !text.contains("Outliers and differences"), "{text}");
         assert_eq!(Table::of(&fleet, Side::Gpu).columns.len(), 2, "runs stay side by side");
     }
 
@@ -90,7 +90,7 @@ mod tests {
         for other in [run("a", "0000:C1:00.0", 1, 1.5), run("b", "0000:41:00.0", 1, 1.5)] {
             let text = text(&fleet(vec![run("a", "0000:41:00.0", 0, 1.0), other]));
             assert!(
-                text.contains("2 reports, 2 devices, ") && text.contains("the only like device"),
+                text.contains("2 reports, 2 devices, ") && text.contains("the only similar device"),
                 "{text}"
             );
         }
@@ -116,7 +116,7 @@ mod tests {
         reports.push(run("a", "0000:41:00.0", 4, 1.5));
         let found = findings(&Table::of(&fleet(reports), Side::Gpu));
         assert!(
-            found[0].text.starts_with("a GPU 41:00.0 is 50 % slower than the median of 3 like"),
+            found[0].text.starts_with("a GPU 41:00.0 is 50 % slower than the median of 3 similar"),
             "{found:?}"
         );
     }

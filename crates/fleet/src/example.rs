@@ -8,7 +8,7 @@ use super::{FLEET_VERSION, Fleet, Member, Source, merge};
 const CELLS: [(&str, u64, f64); 4] =
     [("matmul", 1000, 60e-6), ("matmul", 2000, 400e-6), ("fft", 1000, 20e-6), ("svd", 100, 3e-3)];
 
-/// The report of a host with one GPU, all of whose times are `factor` times those of the others.
+/// The report of a host with one GPU whose times are multiplied by `factor`.
 pub(crate) fn member(host: &str, factor: f64) -> Report {
     let mut report = example::empty();
     report.environment.host.name = host.into();

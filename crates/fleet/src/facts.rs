@@ -1,4 +1,4 @@
-//! Facts of a GPU's or a host's environment that may explain a difference, and those in which like ones differ.
+//! Collects facts about the GPU or host of a report that may explain a difference, and compares them with those of others.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(crate) enum Value {
     Figure {
         figure: f64,
         unit: &'static str,
-        /// How far others may lie from it and still count as the same.
+        /// Largest difference that still counts as equal.
         within: f64,
     },
     Text(String),
@@ -37,26 +37,26 @@ impl Fact {
         Fact { name, value: Value::Text(text.into()) }
     }
 
-    /// A fact of the table that is the same or is not.
+    /// Creates a fact that is compared for equality.
     fn same<S>(fact: &machine::Fact<S>, source: &S) -> Option<Fact> {
         Some(Fact::text(fact.short, fact.of(source)?.to_string()))
     }
 
-    /// A fact of the table that is a figure.
+    /// Creates a numeric fact.
     fn near<S>(fact: &machine::Fact<S>, source: &S, unit: &'static str, within: f64) -> Option<Fact> {
         Some(Fact::figure(fact.short, fact.of(source)?.figure()?, unit, within))
     }
 }
 
-/// What of `own` differs from most of `others`: `power limit 550 W against 700 W`. A fact that a side does not tell is no
-/// difference.
+/// Returns the facts of `own` that differ from most of `others`: `power limit 550 W instead of 700 W`. Unknown facts are
+/// no difference.
 pub(crate) fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
     let differs = |fact: &Fact| {
-        let told = others.iter().flat_map(|facts| facts.iter().filter(|other| other.name == fact.name));
-        let told: Vec<&Value> = told.map(|other| &other.value).collect();
+        let known = others.iter().flat_map(|facts| facts.iter().filter(|other| other.name == fact.name));
+        let known: Vec<&Value> = known.map(|other| &other.value).collect();
         let (own, usual) = match &fact.value {
             Value::Figure { figure, unit, within } => {
-                let figures: Vec<f64> = told
+                let figures: Vec<f64> = known
                     .iter()
                     .filter_map(|value| match value {
                         Value::Figure { figure, .. } => Some(*figure),
@@ -68,32 +68,32 @@ pub(crate) fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
                 differs.then(|| (figure_text(*figure, unit), figure_text(usual, unit)))?
             }
             Value::Text(text) => {
-                let usual = most_common(&told)?;
+                let usual = most_common(&known)?;
                 (*text != usual).then(|| (text.clone(), usual))?
             }
         };
-        Some(format!("{} {own} against {usual}", fact.name))
+        Some(format!("{} {own} instead of {usual}", fact.name))
     };
     own.iter().filter_map(differs).collect()
 }
 
-fn most_common(told: &[&Value]) -> Option<String> {
-    let texts = told.iter().filter_map(|value| match value {
+fn most_common(known: &[&Value]) -> Option<String> {
+    let texts = known.iter().filter_map(|value| match value {
         Value::Text(text) => Some((text, ())),
         Value::Figure { .. } => None,
     });
-    // The first of equally frequent ones, so that the answer does not depend on chance.
+    // The first of equally frequent ones, so that the result is deterministic.
     let most_frequent = grouped(texts).into_iter().rev().max_by_key(|(_, places)| places.len());
     most_frequent.map(|(text, _)| text.clone())
 }
 
-/// A figure with as many digits as its unit deserves.
+/// Formats a number with the digits that suit its unit.
 fn figure_text(figure: f64, unit: &str) -> String {
     let digits = if unit.is_empty() || unit == "GiB" { 1 } else { 0 };
     format!("{figure:.digits$} {unit}").trim_end().to_owned()
 }
 
-/// Facts of the GPU of a report, those that bound its speed first.
+/// Returns the facts about the GPU of a report; those that limit its speed come first.
 pub(crate) fn of_gpu(report: &Report) -> Vec<Fact> {
     let said = gpu(report).map_or(&Json::Null, |backend| &backend.description);
     let clocks: Vec<f64> =
@@ -110,8 +110,8 @@ pub(crate) fn of_gpu(report: &Report) -> Vec<Fact> {
         hottest.map(|degrees| Fact::figure("temperature", degrees, "°C", 5.0)),
     ];
     let mut facts: Vec<Fact> = figures.into_iter().flatten().collect();
-    let held_down = conditions(report, Side::Gpu).flat_map(|state| state.throttle.iter());
-    facts.push(Fact::text("clocks held down by", listed(held_down.cloned(), "nothing")));
+    let throttled = conditions(report, Side::Gpu).flat_map(|state| state.throttle.iter());
+    facts.push(Fact::text("clocks throttled by", listed(throttled.cloned(), "nothing")));
     let settings = [&machine::ECC, &machine::MIG_MODE, &machine::CUDA_VERSION];
     facts.extend(settings.iter().filter_map(|fact| Fact::same(fact, said)));
     let others = conditions(report, Side::Gpu).flat_map(|state| state.others.iter());
@@ -121,7 +121,7 @@ pub(crate) fn of_gpu(report: &Report) -> Vec<Fact> {
     facts
 }
 
-/// Facts of the host that `reports` come from.
+/// Returns the facts about the host of `reports`.
 pub(crate) fn of_host(reports: &[&Report]) -> Vec<Fact> {
     let Some(report) = reports.first() else { return vec![] };
     let host = &report.environment.host;
@@ -144,7 +144,7 @@ pub(crate) fn of_host(reports: &[&Report]) -> Vec<Fact> {
     facts
 }
 
-/// Facts of the program, on either side.
+/// Returns the facts about gpubench, for either side.
 fn common(report: &Report) -> Vec<Fact> {
     let environment = &report.environment;
     let mut facts = vec![Fact::text("gpubench", environment.gpubench_version.as_str())];
@@ -170,13 +170,13 @@ fn conditions(report: &Report, side: Side) -> impl Iterator<Item = &Conditions> 
     timed(report, side).flat_map(|execute| execute.conditions.iter().flatten())
 }
 
-/// Each word once, in order; `none` where there is none.
+/// Joins the distinct words, sorted; returns `none` without any.
 fn listed(words: impl Iterator<Item = String>, none: &str) -> String {
     let words: BTreeSet<String> = words.collect();
     if words.is_empty() { none.to_owned() } else { words.into_iter().collect::<Vec<_>>().join(", ") }
 }
 
-/// A process without its number, which is another on every machine.
+/// Removes the process id, which differs on every machine.
 fn program(process: &str) -> String {
     process.rsplit_once(" (").map_or(process, |(name, _)| name).to_owned()
 }
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_of_one_card_are_held_against_those_of_most_others() {
+    fn facts_of_one_card_are_compared_with_those_of_most_others() {
         let others = [member("b", 1.0), member("c", 1.0), member("d", 1.0)];
         let mut own = member("a", 1.0);
         assert_eq!(against(&own, &others), Vec::<String>::new());
@@ -209,18 +209,18 @@ mod tests {
         assert_eq!(
             against(&own, &others),
             [
-                "power limit 550 W against 700 W",
-                "clock while measuring 1410 MHz against 1980 MHz",
-                "temperature 81 °C against 41 °C",
-                "clocks held down by power limit against nothing",
-                "ECC off against on",
-                "other processes on it: python3 against none",
+                "power limit 550 W instead of 700 W",
+                "clock while measuring 1410 MHz instead of 1980 MHz",
+                "temperature 81 °C instead of 41 °C",
+                "clocks throttled by power limit instead of nothing",
+                "ECC off instead of on",
+                "other processes on it: python3 instead of none",
             ]
         );
     }
 
     #[test]
-    fn what_one_side_does_not_tell_and_what_is_nearly_the_same_is_no_difference() {
+    fn missing_facts_and_small_differences_are_no_difference() {
         let mut own = member("a", 1.0);
         own.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA H200" });
         for execute in own.rows.iter_mut().filter_map(|row| row.execute.as_mut()) {
@@ -239,9 +239,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                "governor powersave against performance",
-                "CPU quota none against 15.5",
-                "load at the start 7.5 against 0.4"
+                "governor powersave instead of performance",
+                "CPU quota none instead of 15.5",
+                "load at the start 7.5 instead of 0.4"
             ]
         );
     }

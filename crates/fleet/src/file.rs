@@ -1,4 +1,4 @@
-//! Files of fleets: reads a fleet, or a report as a fleet of one, with the checks of every report; one-line errors.
+//! Reads and writes fleet files, and reads a report as a fleet of one. Members pass the same checks as single reports.
 
 use std::path::{Path, PathBuf};
 
@@ -12,59 +12,59 @@ use super::{FLEET_VERSION, Fleet, Member, names};
 
 pub use gpubench_model::report::file::FLEET_FILE_NAME as FILE_NAME;
 
-/// Largest file that is read as a fleet, in bytes: 4 GiB, some hundred reports of the largest sweeps.
+/// Maximum size of a fleet file in bytes: 4 GiB, about a hundred reports of the largest sweeps.
 pub(crate) const LARGEST: u64 = 4 << 30;
 
-/// Reads a fleet, or a report as a fleet of one. A folder stands for the `report.json` in it, else for its `fleet.json`.
+/// Reads a fleet, or a report as a fleet of one. In a folder it reads `report.json`, or `fleet.json` if there is none.
 ///
 /// # Errors
-/// The file is unreadable, larger than `LARGEST`, neither a fleet nor a report, or a report in it is not one that
-/// [`file::load`] would take; one line that says where and what to do.
+/// Fails with one line if the file is unreadable, larger than `LARGEST`, neither a fleet nor a report, or contains a
+/// report that [`file::load`] would reject.
 pub fn load(path: &Path) -> Result<Fleet> {
     let path = locate(path);
     let shown = path.display();
     let bytes = read(&path, LARGEST)
         .with_context(|| {
-            format!("cannot read {shown}; give a report.json, a merged file, or the folder of a run")
+            format!("cannot read {shown}; name a report.json, a merged file, or the folder of a run")
         })
         .map_err(one_line)?;
     let Some(bytes) = bytes else {
-        bail!("{shown} is larger than 4 GiB, the most that is read as a fleet; merge fewer reports");
+        bail!("{shown} is larger than 4 GiB, the maximum size of a fleet; merge fewer reports");
     };
     parse(&bytes).with_context(|| shown.to_string()).map_err(one_line)
 }
 
-/// The file that `path` stands for: itself, or the report or else the fleet in the folder it names.
+/// Returns the file to read: `path` itself, or the report or fleet in that folder.
 pub fn locate(path: &Path) -> PathBuf {
     let fleet = path.join(FILE_NAME);
     if !path.join(file::FILE_NAME).exists() && fleet.is_file() { fleet } else { file::locate(path) }
 }
 
-/// A fleet as its file has it.
+/// Serializes a fleet.
 ///
 /// # Errors
-/// It would be larger than what can be read again.
+/// Fails if the file would be too large to be read again.
 pub fn to_json(fleet: &Fleet) -> Result<Vec<u8>> {
     let bytes = file::to_json(fleet)?;
     ensure!(bytes.len() as u64 <= LARGEST, "the fleet would be larger than 4 GiB: merge fewer reports");
     Ok(bytes)
 }
 
-/// Writes a fleet, whole or not at all.
+/// Writes a fleet atomically.
 ///
 /// # Errors
-/// Those of [`to_json`], or the file cannot be written.
+/// Fails as [`to_json`] does, or if the file cannot be written.
 pub fn save(fleet: &Fleet, path: &Path) -> Result<()> {
     file::write_atomic(path, &to_json(fleet)?)
 }
 
-/// What is read of a file before its layout is known.
+/// The part of a file that is read before its layout is known.
 #[derive(Deserialize)]
 struct Header {
     fleet_version: Option<Value>,
 }
 
-/// The layouts of the members of a fleet.
+/// The layout versions of the members of a fleet.
 #[derive(Deserialize)]
 struct Layouts {
     members: Vec<MemberLayout>,
@@ -85,7 +85,7 @@ fn parse(bytes: &[u8]) -> Result<Fleet> {
     let header = is_object.then(|| serde_json::from_slice::<Header>(bytes).ok()).flatten();
     match header.and_then(|header| header.fleet_version) {
         Some(version) => parse_fleet(bytes, &version),
-        // Whatever else it is, those who read reports know what to say of it.
+        // The parser of reports has the messages for all other files.
         None => parse_report(bytes),
     }
 }
@@ -105,7 +105,7 @@ fn parse_fleet(bytes: &[u8], version: &Value) -> Result<Fleet> {
     );
     let wrong = |error: serde_json::Error| {
         anyhow!(
-            "not a fleet of the layout it names: {}; compare it with `gpubench schema fleet`",
+            "not a valid fleet of its version: {}; compare it with `gpubench schema fleet`",
             shown(&error)
         )
     };
@@ -114,7 +114,7 @@ fn parse_fleet(bytes: &[u8], version: &Value) -> Result<Fleet> {
         file::check_version(&member.report.schema_version).with_context(|| format!("member {index}"))?;
     }
     let fleet: Fleet = serde_json::from_slice(bytes).map_err(wrong)?;
-    ensure!(!fleet.members.is_empty(), "a fleet without members; merge at least one report");
+    ensure!(!fleet.members.is_empty(), "the fleet has no members; merge at least one report");
     names::check(&fleet.members.iter().map(|member| member.name.as_str()).collect::<Vec<_>>())?;
     let may_drive = may_drive(bytes);
     let vetted = |Member { name, report }: Member| -> Result<Member> {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fleet_that_was_saved_loads_equal_and_its_folder_stands_for_it() {
+    fn a_saved_fleet_loads_equal_by_its_file_and_by_its_folder() {
         let folder = tempfile::tempdir().unwrap();
         let fleet = example::alike(3);
         save(&fleet, &folder.path().join(FILE_NAME)).unwrap();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_held_to_what_every_report_is_held_to() {
+    fn members_pass_the_checks_of_every_report() {
         let good = serde_json::to_value(example::alike(2)).unwrap();
         type Break = fn(&mut Value);
         let breaks: [(&str, Break); 8] = [
@@ -171,7 +171,7 @@ mod tests {
                 v["members"][1]["report"]["rows"][0]["op"] = json!("../x")
             }),
             ("compare it with `gpubench schema fleet`", |v| v["members"][0]["name"] = json!(1)),
-            ("a fleet without members", |v| v["members"] = json!([])),
+            ("the fleet has no members", |v| v["members"] = json!([])),
             ("two members are named", |v| v["members"][1]["name"] = v["members"][0]["name"].clone()),
             ("without line breaks", |v| v["members"][1]["name"] = json!("a\u{1b}[31m")),
             ("no schema_version: not a gpubench report", |v| *v = json!({ "members": [] })),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_in_a_member_are_tamed() {
+    fn control_characters_in_a_member_are_sanitized() {
         let mut fleet = example::alike(2);
         fleet.members[1].report.environment.host.cpu = "a\u{1b}[31mb".into();
         let read = parse(&to_json(&fleet).unwrap()).unwrap();

@@ -1,43 +1,45 @@
-//! What a finding is: its kind, whom it is about, and its two sentences.
+//! The type of a finding: its kind, the device or host concerned, the text and the next step.
 
 use gpubench_model::Side;
 use serde::Serialize;
 
 use super::table::Table;
 
-/// Kinds of findings, gravest first.
+/// Kinds of findings, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A GPU or host has no time where like ones have.
-    Lost,
-    /// A GPU or host as a whole is slower or faster than like ones.
+    /// A GPU or host lacks times that similar ones have.
+    #[serde(rename = "lost")]
+    MissingTimes,
+    /// A GPU or host is slower or faster than similar ones overall.
     Member,
-    /// One of its cells is.
+    /// A GPU or host is slower or faster in one cell.
     Cell,
-    /// Two like ones differ, and it is unknown which is unusual.
+    /// Two similar ones differ, and it is unknown which is the outlier.
     Pair,
-    /// Ones of the same model are not alike.
-    Unlike,
+    /// Devices of one model have different configurations.
+    #[serde(rename = "unlike")]
+    MixedClasses,
 }
 
-/// Something that stands out.
+/// An outlier or a difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     pub(crate) kind: Kind,
     pub(crate) side: Side,
     pub(crate) name: String,
-    /// Its time over that of like ones, where the finding is about times.
+    /// Its time over that of similar ones, if the finding is about times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
     pub(crate) text: String,
-    /// What to look at.
+    /// The next step.
     pub next: String,
 }
 
-/// Columns of a table that are alike, at least two.
+/// At least two similar columns of a table.
 pub(super) struct Group<'a> {
     pub table: &'a Table,
-    /// Their places in the table.
+    /// Their indices in the table.
     pub columns: Vec<usize>,
 }

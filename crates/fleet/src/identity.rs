@@ -1,18 +1,18 @@
-//! Who a report is about: its host, its GPU, and which of them are alike. Knows one report at a time.
+//! Identifies the host and the GPU of a report, and the class of similar devices to which each belongs.
 
 use gpubench_model::Side;
 use gpubench_model::report::{BackendState, Report, machine};
 use serde_json::Value as Json;
 
-/// What a host or a GPU is: two of the same kind can be expected to be equally fast.
+/// A class of hosts or GPUs: members of one class should be equally fast.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Likeness {
+pub struct DeviceClass {
     pub model: String,
-    /// What else must be the same, in words: `driver 580.159.04, up to 1980 MHz`. Empty where nothing is told.
+    /// Other properties that must be equal, in words: `driver 580.159.04, up to 1980 MHz`. Empty if none are recorded.
     pub(crate) details: String,
 }
 
-impl std::fmt::Display for Likeness {
+impl std::fmt::Display for DeviceClass {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.details.as_str() {
             "" => f.write_str(&self.model),
@@ -21,7 +21,7 @@ impl std::fmt::Display for Likeness {
     }
 }
 
-/// What makes two reports ones of the same host: name, CPU model, processors in use and memory.
+/// The identity of a host: name, CPU model, CPUs in use and memory.
 pub(crate) type HostKey<'a> = (&'a str, &'a str, u64, u64);
 
 pub(crate) fn host(report: &Report) -> HostKey<'_> {
@@ -29,7 +29,7 @@ pub(crate) fn host(report: &Report) -> HostKey<'_> {
     (&host.name, &host.cpu, host.threads, host.memory_bytes)
 }
 
-/// The name of the host, or words for one that has none.
+/// Returns the name of the host, or `unnamed host`.
 pub(crate) fn host_name(report: &Report) -> &str {
     match report.environment.host.name.as_str() {
         "" => "unnamed host",
@@ -37,29 +37,28 @@ pub(crate) fn host_name(report: &Report) -> &str {
     }
 }
 
-/// The backend that the GPU's side of a report ran on: that of its first measured row, else of its first row.
+/// Returns the GPU backend of a report: that of its first measured row, or of its first row if none was measured.
 pub(crate) fn gpu(report: &Report) -> Option<&BackendState> {
     let rows = || report.rows.iter().filter(|row| row.side == Side::Gpu);
     let row = rows().find(|row| row.execute.is_some()).or_else(|| rows().next())?;
     report.environment.backend(&row.backend)
 }
 
-/// A fact of the GPU of a report; `None` where its backend does not say it.
+/// Returns a fact about the GPU of a report; `None` if its backend does not record it.
 pub(crate) fn gpu_fact(report: &Report, fact: &machine::Fact<Json>) -> Option<machine::Value> {
     fact.of(&gpu(report)?.description)
 }
 
-/// The model of a GPU: what its backend calls it, else the backend's own name.
+/// Returns the model of a GPU, or the name of its backend if the model is unknown.
 fn gpu_model(report: &Report) -> Option<String> {
     let backend = gpu(report)?;
     Some(machine::device_name(backend).unwrap_or(&backend.name).to_owned())
 }
 
-/// The kind of a report's GPU: its model, multiprocessors, driver and greatest clock; `None` without one.
+/// Returns the class of a report's GPU: its model, multiprocessors, driver and maximum clock; `None` without a GPU.
 ///
-/// What can be set on one card and not on the next (power limit, application clocks, ECC) is no part of it: it is what
-/// explains a difference.
-pub(crate) fn gpu_likeness(report: &Report) -> Option<Likeness> {
+/// Settings of a card (power limit, application clocks, ECC) are not part of it, because they may explain a difference.
+pub(crate) fn gpu_class(report: &Report) -> Option<DeviceClass> {
     let fact = |fact| gpu_fact(report, fact);
     let details = [
         fact(&machine::GPU_MULTIPROCESSORS).map(|count| format!("{count} multiprocessors")),
@@ -67,20 +66,20 @@ pub(crate) fn gpu_likeness(report: &Report) -> Option<Likeness> {
         fact(&machine::SM_CLOCK_MAX).map(|clock| format!("up to {clock}")),
     ];
     let details = details.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    Some(Likeness { model: gpu_model(report)?, details })
+    Some(DeviceClass { model: gpu_model(report)?, details })
 }
 
-/// The kind of a report's host: its CPU model and the processors in use.
-pub(crate) fn host_likeness(report: &Report) -> Likeness {
+/// Returns the class of a report's host: its CPU model and the number of CPUs in use.
+pub(crate) fn host_class(report: &Report) -> DeviceClass {
     let host = &report.environment.host;
     let model = match host.cpu.as_str() {
         "" => machine::cpu_model(host).to_owned(),
         model => machine::processor(model),
     };
-    Likeness { model, details: format!("{} processors", host.threads) }
+    DeviceClass { model, details: format!("{} CPUs", host.threads) }
 }
 
-/// The name of a member: its host, and its GPU where it has one.
+/// Returns the default name of a member: its host, and its GPU if it has one.
 pub(crate) fn member_name(report: &Report) -> String {
     let host = host_name(report);
     let Some(gpu) = gpu(report) else { return host.to_owned() };
@@ -90,17 +89,17 @@ pub(crate) fn member_name(report: &Report) -> String {
     }
 }
 
-/// The address of the GPU on its bus, without what is the same on most machines: `41:00.0`.
+/// Returns the bus address of the GPU without the usual domain prefix: `41:00.0`.
 pub(crate) fn bus_address(report: &Report) -> Option<String> {
     let address = gpu_fact(report, &machine::BUS_ADDRESS)?.to_string();
     Some(address.strip_prefix("0000:").unwrap_or(&address).to_lowercase())
 }
 
-/// A GPU as a thing: what two runs of the same one have in common.
+/// The identity of a physical GPU, equal for all its runs.
 #[derive(Clone, Debug)]
 pub struct Device {
     key: Vec<String>,
-    /// What it is called, without the run.
+    /// Its name, without the run.
     pub name: String,
 }
 
@@ -110,8 +109,7 @@ impl PartialEq for Device {
     }
 }
 
-/// The GPU of a report: by its UUID where that is recorded, else by its host and its address on the bus; `None` where
-/// neither is told.
+/// Identifies the GPU of a report by its UUID, or by its host and bus address; `None` if neither is recorded.
 pub(crate) fn device(report: &Report) -> Option<Device> {
     let address = bus_address(report);
     let key = match gpu_fact(report, &machine::UUID) {
@@ -151,13 +149,13 @@ mod tests {
             "sm_clock_max_mhz": 1980, "power_limit_w": 700.0, "pci_bus_id": "0000:41:00.0",
         });
         report.environment.backends[1].description = description;
-        let kind = gpu_likeness(&report).unwrap();
+        let kind = gpu_class(&report).unwrap();
         assert_eq!(kind.to_string(), "NVIDIA H200 (132 multiprocessors, driver 580.1, up to 1980 MHz)");
         report.environment.backends[1].description["power_limit_w"] = json!(550.0);
-        assert_eq!(gpu_likeness(&report).unwrap(), kind);
+        assert_eq!(gpu_class(&report).unwrap(), kind);
         report.environment.backends[1].description["driver_version"] = json!("550.1");
-        assert_ne!(gpu_likeness(&report).unwrap(), kind);
+        assert_ne!(gpu_class(&report).unwrap(), kind);
         assert_eq!(bus_address(&report).as_deref(), Some("41:00.0"));
-        assert_eq!(host_likeness(&report).to_string(), "Intel Xeon Platinum 8480C (16 processors)");
+        assert_eq!(host_class(&report).to_string(), "Intel Xeon Platinum 8480C (16 CPUs)");
     }
 }

@@ -1,7 +1,7 @@
-//! Fleets: reports of several machines and devices side by side, and which of them are unusual. Knows no device.
+//! Compares the reports of several machines and devices and finds outliers among them.
 //!
-//! `Table` holds the best time of every member cell by cell, [`findings()`] says what stands out, [`export`] writes
-//! both. A fleet is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
+//! `Table` contains the best time of every member for each case, [`findings()`] returns outliers and differences, and
+//! [`export`] writes both. A fleet is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
 
 #![forbid(unsafe_code)]
 
@@ -11,13 +11,13 @@ pub mod export;
 mod facts;
 pub mod file;
 mod finding;
+mod finding_texts;
 mod findings;
 mod identity;
 mod merge;
 mod names;
 mod outliers;
 mod table;
-mod words;
 
 use anyhow::{Result, anyhow};
 use gpubench_model::report::Report;
@@ -39,7 +39,7 @@ pub const SCHEMA: &str = include_str!("../../../schema/fleet-v1.json");
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fleet {
     pub(crate) fleet_version: u32,
-    /// At least one, each under a name of its own.
+    /// At least one member, each with a unique name.
     pub members: Vec<Member>,
 }
 
@@ -53,7 +53,7 @@ pub struct Member {
 }
 
 impl Fleet {
-    /// The report, where there is one alone: it is then shown as itself.
+    /// Returns the report of a fleet with a single member.
     pub fn single(&self) -> Option<&Report> {
         match self.members.as_slice() {
             [one] => Some(&one.report),
@@ -61,10 +61,10 @@ impl Fleet {
         }
     }
 
-    /// The report of the member of that name.
+    /// Returns the report of the member with that name.
     ///
     /// # Errors
-    /// There is none; the nearest name stands in the message.
+    /// Fails if there is none; the message suggests the nearest name.
     pub fn member(&self, name: &str) -> Result<&Report> {
         let found = self.members.iter().find(|member| member.name == name);
         found.map(|member| &member.report).ok_or_else(|| {
@@ -76,14 +76,14 @@ impl Fleet {
         })
     }
 
-    /// Names and reports, as charts take them.
+    /// Returns the names and reports, for charts.
     pub fn named(&self) -> impl Iterator<Item = (&str, &Report)> {
         self.members.iter().map(|member| (member.name.as_str(), &member.report))
     }
 }
 
-/// The reports of several fleets with the labels of their lines in a chart: a report alone is called as `names` has it, a
-/// member of a fleet by its name, with that of the fleet before it where others have the same.
+/// Returns the reports of several fleets with their labels for a chart. A single report is labelled by its entry in
+/// `names`, a member by its own name, prefixed by that of the fleet if fleets share member names.
 pub fn labelled<'a>(names: &[String], fleets: &'a [Fleet]) -> Vec<(String, &'a Report)> {
     let all = || fleets.iter().flat_map(|fleet| fleet.members.iter().filter(|_| fleet.members.len() > 1));
     let is_shared = |name: &str| all().filter(|member| member.name == name).count() > 1;

@@ -1,28 +1,29 @@
-//! Merging: the reports that paths stand for, fleets taken apart, joined into one fleet.
+//! Merges reports and the members of fleets into one fleet.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use gpubench_model::report::Report;
+use gpubench_text::count::counted;
 
 use super::identity::member_name;
 use super::{FLEET_VERSION, Fleet, Member, file, names};
 
-/// A report, and where it came from.
+/// A report with its origin.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The path that was given, and the member where that is a fleet.
+    /// The path on the command line, and the member if that is a fleet.
     pub origin: String,
-    /// The name that a fleet gave it.
+    /// Its name in a fleet.
     pub name: Option<String>,
     /// The report.
     pub report: Report,
 }
 
-/// The reports that `paths` stand for: report files, folders of runs, and fleets, whose members are taken one by one.
+/// Reads the reports at `paths`: report files, folders of runs, and fleets, of which every member is read.
 ///
 /// # Errors
-/// A file is unreadable, or is neither a report nor a fleet; one line.
+/// Fails with one line if a file is unreadable or neither a report nor a fleet.
 pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
     let mut sources = vec![];
     for path in paths {
@@ -38,10 +39,10 @@ pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// The fleet of `sources`, under `names` where they are given, else under those of their fleets, hosts and devices.
+/// Merges `sources` under `names`, or under the names of their fleets, hosts and devices.
 ///
 /// # Errors
-/// There is no source, two are the same report, or the names do not fit; one line.
+/// Fails with one line if there is no source, two are the same report, or the names do not fit.
 pub fn merge(sources: Vec<Source>, names: Option<&[String]>) -> Result<Fleet> {
     ensure!(!sources.is_empty(), "nothing to merge: name at least one report");
     for (index, source) in sources.iter().enumerate() {
@@ -62,7 +63,11 @@ pub fn merge(sources: Vec<Source>, names: Option<&[String]>) -> Result<Fleet> {
 
 fn given(names: &[String], reports: usize) -> Result<Vec<String>> {
     let count = names.len();
-    ensure!(count == reports, "{count} for {reports} reports: give each report one, separated by commas");
+    ensure!(
+        count == reports,
+        "{} for {reports} reports: give one name per report, separated by commas",
+        counted(count, "name")
+    );
     names::check(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
     Ok(names.to_vec())
 }
@@ -112,7 +117,7 @@ mod tests {
         twice.push(twice[0].clone());
         assert_eq!(refusal(twice, None), "node1 GPU 0 and node1 GPU 0 are the same report: name it once");
         assert!(refusal(vec![], None).contains("at least one report"));
-        assert!(refusal(of(&fleet), Some(&["a"])).starts_with("--names: 1 for 2 reports"));
+        assert!(refusal(of(&fleet), Some(&["a"])).starts_with("--names: 1 name for 2 reports"));
         assert!(refusal(of(&fleet), Some(&["a", "a"])).contains("two members are named"));
     }
 }

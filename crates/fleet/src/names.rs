@@ -1,4 +1,4 @@
-//! Names of a fleet's members: host and device, and what tells them apart where these are not enough.
+//! Names the members of a fleet by host and device, with a distinguishing part if these are ambiguous.
 
 use std::collections::HashSet;
 
@@ -8,13 +8,13 @@ use gpubench_text::cut::start;
 
 use super::identity::{bus_address, host_name, member_name};
 
-/// Characters of a name at most, so that it can head a column.
-const LONGEST: usize = 80;
+/// Maximum length of a name, so that it fits a column heading.
+const MAX_CHARS: usize = 80;
 
-/// A name for each report: the one it has already, else that of its host and device.
+/// Returns a name for each report: its existing name, or that of its host and device.
 ///
-/// Where several would share a name, each gets what tells them apart, the first of these that does: the address of the
-/// GPU on its bus (jobs that see one GPU each all call it 0), the day of the run, its time, a number.
+/// Reports that would share a name are distinguished by the first of these that differs: the bus address of the GPU (jobs
+/// that see one GPU each all number it 0), the day of the run, its time, a number.
 pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     let plain: Vec<String> = reports
         .iter()
@@ -24,23 +24,23 @@ pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     for (index, name) in plain.iter().enumerate() {
         let group: Vec<usize> = (0..plain.len()).filter(|&other| plain[other] == *name).collect();
         if group.len() > 1 && group[0] == index {
-            for (&place, told) in group.iter().zip(tell_apart(name, &group, reports)) {
-                names[place] = told;
+            for (&place, unique) in group.iter().zip(distinguish(name, &group, reports)) {
+                names[place] = unique;
             }
         }
     }
     numbered(names)
 }
 
-/// A way to name a member by what its report tells, where it does.
-type Way<'a> = &'a dyn Fn(&Report) -> Option<String>;
+/// Builds a name from a report; `None` if the report lacks the data.
+type NamingRule<'a> = &'a dyn Fn(&Report) -> Option<String>;
 
-/// Distinct names for the members of `group`, as far as their reports differ.
-fn tell_apart(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) -> Vec<String> {
+/// Returns distinct names for the members of `group`, as far as their reports differ.
+fn distinguish(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     let started = |report: &Report| report.environment.started.clone();
     let by_address = |report: &Report| {
         let address = bus_address(report)?;
-        // `node17 GPU 0` is `node17 GPU 41:00.0` then: the number is what was not enough.
+        // The address replaces the ambiguous number: `node17 GPU 0` becomes `node17 GPU 41:00.0`.
         let stem = if name == member_name(report) { host_name(report) } else { name };
         Some(format!("{stem} GPU {address}"))
     };
@@ -49,48 +49,48 @@ fn tell_apart(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) 
         let time = started(report).get(..19)?.replace('T', " ");
         Some(format!("{name}, {time}"))
     };
-    let ways: [Way<'_>; 3] = [&by_address, &by_day, &by_time];
-    for way in ways {
-        let told: Option<Vec<String>> = group.iter().map(|&place| way(reports[place].1)).collect();
-        if let Some(told) = told.filter(|told| told.iter().collect::<HashSet<_>>().len() == told.len()) {
-            return told;
+    let rules: [NamingRule<'_>; 3] = [&by_address, &by_day, &by_time];
+    for rule in rules {
+        let names: Option<Vec<String>> = group.iter().map(|&place| rule(reports[place].1)).collect();
+        if let Some(names) = names.filter(|names| names.iter().collect::<HashSet<_>>().len() == names.len()) {
+            return names;
         }
     }
     vec![name.to_owned(); group.len()]
 }
 
-/// The names, with a number after each that an earlier one has taken.
+/// Appends a number to each name that an earlier one has used.
 pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
-    let mut taken: HashSet<String> = HashSet::new();
+    let mut used: HashSet<String> = HashSet::new();
     let all: HashSet<String> = names.iter().cloned().collect();
     let mut unique = vec![];
     for name in names {
         let mut free = name.clone();
         let mut number = 2;
-        while taken.contains(&free) || (free != name && all.contains(&free)) {
+        while used.contains(&free) || (free != name && all.contains(&free)) {
             free = format!("{name} ({number})");
             number += 1;
         }
-        taken.insert(free.clone());
+        used.insert(free.clone());
         unique.push(free);
     }
     unique
 }
 
-/// Refuses names that cannot head a column or name a member: empty, long, with control characters, or given twice.
+/// Rejects names that are empty, too long, contain control characters, or occur twice.
 ///
 /// # Errors
-/// One line that names the first.
+/// Fails with one line about the first such name.
 pub(crate) fn check(names: &[&str]) -> Result<()> {
-    let mut taken = HashSet::new();
+    let mut used = HashSet::new();
     for name in names {
-        let shown = start(name, LONGEST);
+        let shown = start(name, MAX_CHARS);
         ensure!(!name.trim().is_empty(), "a member has no name: give each one, such as 'node17 GPU 0'");
         ensure!(
-            !name.chars().any(char::is_control) && name.chars().count() <= LONGEST,
-            "{shown:?} is no name for a member: use at most {LONGEST} characters, without line breaks"
+            !name.chars().any(char::is_control) && name.chars().count() <= MAX_CHARS,
+            "{shown:?} is not a valid member name: use at most {MAX_CHARS} characters, without line breaks"
         );
-        ensure!(taken.insert(*name), "two members are named {shown:?}: give each a name of its own");
+        ensure!(used.insert(*name), "two members are named {shown:?}: give each member its own name");
     }
     Ok(())
 }
@@ -123,14 +123,14 @@ mod tests {
     }
 
     #[test]
-    fn gpus_that_all_call_themselves_0_are_told_apart_by_their_address() {
+    fn gpus_that_all_call_themselves_0_are_distinguished_by_their_address() {
         let reports =
             [on("a", Some("0000:41:00.0"), DAY), on("a", Some("0000:C1:00.0"), DAY), on("b", None, DAY)];
         assert_eq!(of(&reports), ["a GPU 41:00.0", "a GPU c1:00.0", "b GPU 0"]);
     }
 
     #[test]
-    fn runs_of_one_gpu_are_told_apart_by_day_then_time_then_number() {
+    fn runs_of_one_gpu_are_distinguished_by_day_then_time_then_number() {
         let address = Some("0000:41:00.0");
         let days = [on("a", address, DAY), on("a", address, "2026-11-22T10:00:00Z")];
         assert_eq!(of(&days), ["a GPU 0, 2026-11-21", "a GPU 0, 2026-11-22"]);

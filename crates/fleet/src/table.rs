@@ -1,62 +1,62 @@
-//! The table of a fleet: a line a case, a column a GPU or a host, and which of them is fastest where that can be told.
+//! Builds the table of a fleet: one line per case, one column per GPU or host, and the fastest column if it is clear.
 
 use gpubench_model::Side;
 use gpubench_model::report::Report;
 use gpubench_text::grouped::grouped;
 use serde::Serialize;
 
-use super::best::{Best, Key, Timing, best, middle};
+use super::best::{BestResult, Key, Timing, best, middle};
 use super::facts::{Fact, of_gpu, of_host};
-use super::identity::{Device, Likeness, device, gpu_likeness, host, host_likeness, host_name};
-use super::outliers::WORTH_TELLING;
+use super::identity::{Device, DeviceClass, device, gpu_class, host, host_class, host_name};
+use super::outliers::MIN_DIFFERENCE;
 use super::{Fleet, Member, names};
 
 /// The times of one side of all members.
 #[derive(Clone, Debug, Serialize)]
 pub struct Table {
     pub side: Side,
-    /// One entry a GPU, in the order of the members; or one a host, in the order in which they first occur.
+    /// One entry per GPU, in the order of the members; or one per host, in the order in which they first occur.
     pub columns: Vec<Column>,
-    /// One entry a case and state of the caches that some column has.
+    /// One entry per case and cache state that any column has.
     pub lines: Vec<Line>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Column {
     pub name: String,
-    /// What it is: columns of the same kind are held against each other.
+    /// Its device class: columns of the same class are compared.
     #[serde(serialize_with = "as_text")]
-    pub kind: Likeness,
-    /// Names of the members that it stands for.
+    pub kind: DeviceClass,
+    /// Names of its members.
     pub members: Vec<String>,
-    /// The GPU as a thing, where it is told: several columns may be runs of one.
+    /// The physical GPU, if known; several columns may be runs of one GPU.
     #[serde(skip)]
     pub device: Option<Device>,
-    /// What may explain that it is slower than another.
+    /// Facts that may explain a difference from other columns.
     #[serde(skip)]
     pub(crate) facts: Vec<Fact>,
 }
 
-/// A case and state of the caches.
+/// The times of a case and cache state.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
     #[serde(flatten)]
     pub key: Key,
-    /// One entry a column; `None` where the column knows no such case.
-    pub times: Vec<Option<Best>>,
-    /// The fastest column, where its 95 % interval lies below that of every other, and it is faster than each by more
-    /// than 3 %: intervals do not know how much runs of one device differ.
+    /// One entry per column; `None` if the column does not have the case.
+    pub times: Vec<Option<BestResult>>,
+    /// The fastest column, if its 95 % interval lies below all others and it is faster by more than 3 %. Intervals do not
+    /// include the variation between runs of one device.
     pub(crate) fastest: Option<usize>,
-    /// The slowest time over the fastest among columns of a kind; the largest, where there are several kinds.
+    /// The slowest time over the fastest among columns of one class; the largest such ratio of all classes.
     pub spread: Option<f64>,
 }
 
-fn as_text<S: serde::Serializer>(kind: &Likeness, serializer: S) -> Result<S::Ok, S::Error> {
+fn as_text<S: serde::Serializer>(kind: &DeviceClass, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(kind)
 }
 
 impl Table {
-    /// The table of a side; without columns where no member has rows on it.
+    /// Builds the table of a side; it has no columns if no member has rows on that side.
     pub fn of(fleet: &Fleet, side: Side) -> Table {
         match side {
             Side::Gpu => gpus(fleet),
@@ -64,13 +64,13 @@ impl Table {
         }
     }
 
-    /// The kinds of its columns in the order in which they first occur, with the columns of each.
-    pub fn kinds(&self) -> Vec<(&Likeness, Vec<usize>)> {
+    /// Returns the classes of its columns in the order in which they first occur, with the columns of each.
+    pub fn kinds(&self) -> Vec<(&DeviceClass, Vec<usize>)> {
         grouped(self.columns.iter().enumerate().map(|(index, column)| (&column.kind, index)))
     }
 
-    /// The table of these columns, from what each has.
-    pub(super) fn assemble(side: Side, columns: Vec<Column>, found: Vec<Vec<(Key, Best)>>) -> Table {
+    /// Builds the table from its columns and their results.
+    pub(super) fn assemble(side: Side, columns: Vec<Column>, found: Vec<Vec<(Key, BestResult)>>) -> Table {
         let mut lines: Vec<Line> = vec![];
         for (place, entries) in found.into_iter().enumerate() {
             for (key, best) in entries {
@@ -85,7 +85,7 @@ impl Table {
         let mut table = Table { side, columns, lines };
         let groups: Vec<Vec<usize>> = table.kinds().into_iter().map(|(_, columns)| columns).collect();
         for line in &mut table.lines {
-            line.fastest = line.believable_fastest();
+            line.fastest = line.clear_fastest();
             line.spread = groups.iter().filter_map(|group| line.spread_over(group)).reduce(f64::max);
         }
         table
@@ -101,14 +101,14 @@ impl Line {
         (0..self.times.len()).filter_map(|column| Some((column, self.timing(column)?)))
     }
 
-    /// The fastest of at least two, where the difference is believable.
-    fn believable_fastest(&self) -> Option<usize> {
+    /// Returns the fastest of at least two columns, if the difference is clear.
+    fn clear_fastest(&self) -> Option<usize> {
         let (fastest, timing) = self.timed().min_by(|a, b| a.1.median_s.total_cmp(&b.1.median_s))?;
         let mut others = self.timed().filter(|(column, _)| *column != fastest).peekable();
         others.peek()?;
         let apart = |other: &Timing| {
-            let is_worth_telling = other.median_s > timing.median_s * (1.0 + WORTH_TELLING);
-            other.has_interval && timing.ci95_s[1] < other.ci95_s[0] && is_worth_telling
+            let is_relevant = other.median_s > timing.median_s * (1.0 + MIN_DIFFERENCE);
+            other.has_interval && timing.ci95_s[1] < other.ci95_s[0] && is_relevant
         };
         (timing.has_interval && others.all(|(_, other)| apart(other))).then_some(fastest)
     }
@@ -126,7 +126,7 @@ fn gpus(fleet: &Fleet) -> Table {
     let (mut columns, mut found) = (vec![], vec![]);
     for Member { name, report } in &fleet.members {
         let entries = best(report, Side::Gpu);
-        if let Some(kind) = gpu_likeness(report).filter(|_| !entries.is_empty()) {
+        if let Some(kind) = gpu_class(report).filter(|_| !entries.is_empty()) {
             let members = vec![name.clone()];
             columns.push(Column {
                 name: name.clone(),
@@ -141,7 +141,7 @@ fn gpus(fleet: &Fleet) -> Table {
     Table::assemble(Side::Gpu, columns, found)
 }
 
-/// Runs on several GPUs of a host each time its CPU: the host has one column, with the middle run of each case.
+/// Builds the table of hosts. Runs on several GPUs of a host each time its CPU, so a host has the median run of each case.
 fn hosts(fleet: &Fleet) -> Table {
     let (mut columns, mut found) = (vec![], vec![]);
     for (_, group) in grouped(fleet.members.iter().map(|member| (host(&member.report), member))) {
@@ -150,7 +150,7 @@ fn hosts(fleet: &Fleet) -> Table {
         if !entries.is_empty() {
             columns.push(Column {
                 name: host_name(reports[0]).to_owned(),
-                kind: host_likeness(reports[0]),
+                kind: host_class(reports[0]),
                 members: group.iter().map(|member| member.name.clone()).collect(),
                 device: None,
                 facts: of_host(&reports),
@@ -158,14 +158,14 @@ fn hosts(fleet: &Fleet) -> Table {
             found.push(entries);
         }
     }
-    // Other machines may bear the same name, such as that of an image.
+    // Different machines may have the same name, such as that of an image.
     let unique = names::numbered(columns.iter().map(|column| column.name.clone()).collect());
     columns.iter_mut().zip(unique).for_each(|(column, name)| column.name = name);
     Table::assemble(Side::Cpu, columns, found)
 }
 
-/// What the runs on one host have: of several the middle one.
-fn shared(reports: &[&Report]) -> Vec<(Key, Best)> {
+/// Combines the runs on one host: the median run of each case.
+fn shared(reports: &[&Report]) -> Vec<(Key, BestResult)> {
     let found = grouped(reports.iter().flat_map(|report| best(report, Side::Cpu)));
     found.into_iter().filter_map(|(key, all)| Some((key, middle(all)?))).collect()
 }
@@ -179,7 +179,7 @@ mod tests {
     use gpubench_model::report::example::without_time;
 
     #[test]
-    fn a_line_a_case_a_column_a_gpu_and_a_column_a_host() {
+    fn a_line_per_case_and_a_column_per_gpu_and_host() {
         let fleet = alike(3);
         let gpus = Table::of(&fleet, Side::Gpu);
         let names: Vec<&str> = gpus.columns.iter().map(|column| column.name.as_str()).collect();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_is_marked_only_where_that_is_believable() {
+    fn the_fastest_is_marked_only_if_the_difference_is_clear() {
         let marked = |factor: f64| {
             let table = Table::of(&fleet(vec![member("a", 1.0), member("b", factor)]), Side::Gpu);
             (table.lines[0].fastest, table.lines[0].spread)
@@ -260,7 +260,7 @@ mod tests {
         broken.rows[1] = without_time("matmul", 1000, "cuda", "best", Outcome::Failed, "a crash", None);
         let table = Table::of(&fleet(vec![member("a", 1.0), broken]), Side::Gpu);
         assert!(
-            matches!(&table.lines[0].times[1], Some(Best::Lost(loss)) if loss.outcome == Outcome::Failed)
+            matches!(&table.lines[0].times[1], Some(BestResult::Untimed(missing)) if missing.outcome == Outcome::Failed)
         );
         assert_eq!(table.lines[0].spread, None);
     }

@@ -1,8 +1,8 @@
-//! The charts of a trend: one a case and state of the caches, with a panel a variant. Knows no pixels.
+//! Builds the charts of a trend: one per case and cache state, with one panel per variant.
 //!
-//! Variants of a case stand above each other on one x axis, so that what changed together is seen at once, and each has
-//! a y axis of its own, so that 5 % can be seen beside a variant that takes a hundred times as long. Reports stand at
-//! equal distances: they come in bursts, which an axis of dates would draw on top of each other.
+//! The panels of a case share one x axis, which shows simultaneous changes. Each has its own y axis, so that a change of
+//! 5 % is visible next to a variant that takes a hundred times as long. Reports are equally spaced, because they come in
+//! bursts that would overlap on an axis of dates.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,15 @@ use gpubench_render::chart::panels::{MOST_PANELS, Mark, MarkKind, Panel, PanelCh
 use gpubench_text::palette::Role;
 use gpubench_text::words::{distinct, grouped};
 
-use super::words::{
-    change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, standing,
+use super::descriptions::{
+    change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, status,
 };
 use super::{Direction, Level, Series, Step, Trend};
 
-/// Unconfirmed times beyond this factor stand at the edge of the axis.
-const MOST_HELD: f64 = 1.5;
+/// Unconfirmed times beyond this factor are drawn at the edge of the axis.
+const MAX_UNCONFIRMED_FACTOR: f64 = 1.5;
 
-/// All charts, in the order of the series.
+/// Builds all charts, in the order of the series.
 pub(crate) fn charts(trend: &Trend) -> Vec<PanelChart> {
     let mut charts = vec![];
     for mut group in grouped(&trend.series, |a, b| belongs(a, b)) {
@@ -35,7 +35,7 @@ pub(crate) fn charts(trend: &Trend) -> Vec<PanelChart> {
     charts
 }
 
-/// Whether two series share a chart: the same case, whatever its seed, in the same state of the caches.
+/// Returns true if two series share a chart: the same case except for its seed, and the same cache state.
 fn belongs(a: &Series, b: &Series) -> bool {
     (&a.case.op, a.case.n, a.case.dtype, a.case.density, a.cache)
         == (&b.case.op, b.case.n, b.case.dtype, b.case.density, b.cache)
@@ -61,20 +61,20 @@ fn chart(trend: &Trend, group: &[&Series], page: Option<usize>) -> PanelChart {
         ),
         subtitle: format!("{} {}", counted(reports.len(), "report"), span(begin, end)),
         captions: captions(trend, group, &panels),
-        x_title: "Reports in order of time, at equal distances (UTC)".into(),
+        x_title: "Reports in order of time, equally spaced (UTC)".into(),
         positions: reports.len(),
         ticks: ticks(trend, &reports),
         panels,
     }
 }
 
-/// The reports that have something to say of a series.
+/// Returns the reports that contain the cell of a series.
 fn of(series: &Series) -> impl Iterator<Item = usize> {
     let absent = series.without_time.iter().map(|absence| absence.report);
     series.points.iter().map(|point| point.report).chain(absent)
 }
 
-/// `trend-spgemm-f32-n1024-d0.01-cold-2`, with what others do not differ in left out.
+/// Returns the name of a chart, such as `trend-spgemm-f32-n1024-d0.01-cold-2`, without properties that all charts share.
 fn name(trend: &Trend, series: &Series, shows_cache: bool, page: Option<usize>) -> String {
     let case = &series.case;
     let mut name = format!("trend-{}-{}-n{}", case.op, case.dtype, case.n);
@@ -88,7 +88,7 @@ fn name(trend: &Trend, series: &Series, shows_cache: bool, page: Option<usize>) 
     name + &page.map(|page| format!("-{page}")).unwrap_or_default()
 }
 
-/// The first report of each day by its date; by its time too where all are of two days at most.
+/// Labels the first report of each day by its date, and every report by its time if there are at most two days.
 fn ticks(trend: &Trend, reports: &[usize]) -> Vec<(usize, String)> {
     let days: Vec<String> = reports.iter().map(|report| day(&trend.reports[*report])).collect();
     let mut different = days.clone();
@@ -108,29 +108,30 @@ fn captions(trend: &Trend, group: &[&Series], panels: &[Panel]) -> Vec<String> {
     let devices = distinct(group.iter().map(device));
     let threshold = percent(trend.threshold);
     let how = format!(
-        "Points: medians with their 95 % intervals, {} cache. Lines: fitted levels. Dashes: steps of {threshold} or more.",
+        "Points: medians with their 95 % intervals, {} cache. Lines: fitted levels. Dashes: steps >= {threshold}.",
         group[0].cache
     );
-    let mut else_shown = String::from("Axes do not begin at 0.");
+    let mut symbols = String::from("Axes do not begin at 0.");
     if group.iter().any(|series| series.latest.is_some()) {
-        else_shown.push_str(" Open points: not confirmed.");
+        symbols.push_str(" Open points: not confirmed.");
     }
     if panels.iter().any(Panel::has_points_beyond) {
-        else_shown.push_str(" Triangles: beyond the axis.");
+        symbols.push_str(" Triangles: beyond the axis.");
     }
     if group.iter().any(|series| !series.without_time.is_empty()) {
-        else_shown.push_str(" Crosses: no time.");
+        symbols.push_str(" Crosses: no time.");
     }
-    vec![devices.join(" · "), how, else_shown]
+    vec![devices.join(" · "), how, symbols]
 }
 
 fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -> Panel {
     let position = |report: usize| reports.binary_search(&report).unwrap_or_default() as f64;
     let times: Vec<f64> = series.points.iter().map(|point| point.median_s).collect();
     let levels = series.levels.iter().map(|level| level.median_s);
-    // What is not confirmed yet is held too, as far as it does not flatten the rest.
-    let newest = series.latest.iter().filter(|step| step.factor() < MOST_HELD).map(|step| step.after_s);
-    let held: Vec<f64> = levels.chain(newest).collect();
+    // The axis includes unconfirmed times unless they would flatten the rest.
+    let newest =
+        series.latest.iter().filter(|step| step.factor() < MAX_UNCONFIRMED_FACTOR).map(|step| step.after_s);
+    let in_range: Vec<f64> = levels.chain(newest).collect();
     let point = |point: &super::Point| {
         let [low, high] = point.ci95_s;
         Point { x: position(point.report), y: point.median_s, low, high, label: None }
@@ -141,9 +142,9 @@ fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -
     let marks = series.changes().map(|(step, is_confirmed)| mark(trend, step, position, is_confirmed));
     Panel {
         heading: heading(series, group),
-        remark: standing(series),
+        remark: status(series),
         hue: if series.side == Side::Gpu { Role::Blue } else { Role::Vermilion },
-        y: axis(&times, &held, if group.len() > 2 { 3 } else { 6 }),
+        y: axis(&times, &in_range, if group.len() > 2 { 3 } else { 6 }),
         points: series.points.iter().map(point).collect(),
         open_from: series.latest.as_ref().map(|step| position(step.first_after)),
         levels: series.levels.iter().map(level).collect(),
@@ -152,7 +153,7 @@ fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -
     }
 }
 
-/// The variant, with what tells it from the others of the chart.
+/// Returns the variant, with the properties that distinguish it from others in the chart.
 fn heading(series: &Series, group: &[&Series]) -> String {
     let mut heading = format!("{}/{}", series.backend, series.variant);
     let alike = |other: &&&Series| other.backend == series.backend && other.variant == series.variant;
@@ -168,7 +169,7 @@ fn heading(series: &Series, group: &[&Series]) -> String {
     heading
 }
 
-/// Half way between the reports before and after, with its date and revision where there is room.
+/// Places a mark halfway between the reports before and after, with texts of decreasing length to fit the space.
 fn mark(trend: &Trend, step: &Step, position: impl Fn(usize) -> f64, is_confirmed: bool) -> Mark {
     let after = &trend.reports[step.first_after];
     let kind = match (is_confirmed, step.direction) {

@@ -1,9 +1,9 @@
-//! The L1 cost of a growing set of values around its median. Knows nothing of time or of series.
+//! Computes the L1 cost of a growing set of values around its median, with two heaps.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A float with the total order, so that a heap takes it.
+/// A float with a total order, for heaps.
 #[derive(Clone, Copy, PartialEq)]
 struct Ordered(f64);
 
@@ -31,7 +31,7 @@ pub(crate) struct Deviations {
 }
 
 impl Deviations {
-    /// Forgets all values and keeps the memory.
+    /// Removes all values and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.low.clear();
         self.high.clear();
@@ -63,7 +63,7 @@ impl Deviations {
         }
     }
 
-    /// The sum of the values' distances from their median.
+    /// Returns the sum of the values' distances from their median.
     pub(crate) fn cost(&self) -> f64 {
         // Any median gives the same sum, so the upper end of the lower half is as good as the middle.
         let Some(&Ordered(median)) = self.low.peek() else { return 0.0 };

@@ -1,4 +1,4 @@
-//! Finds and reads the reports below folders, in order of time. Keeps times and outcomes; raw samples are let go.
+//! Finds and reads the reports in folders, in order of time. It keeps times and outcomes and drops raw samples.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,44 +12,44 @@ use gpubench_model::report::{Environment, Execute, Outcome, Row};
 use jiff::Timestamp;
 use rayon::prelude::*;
 
-use super::{LeftOut, Visit, is_own, words};
+use super::{IgnoredFile, ReportRef, descriptions, is_own};
 
-/// Times in seconds that are used: what lies beyond is no time, and its ratios would overflow.
-const BELIEVED: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
+/// Valid times in seconds; the ratios of times outside would overflow.
+const VALID_TIMES: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
 
 pub(crate) struct Found {
     /// The reports in order of time, then path.
-    pub reports: Vec<Dated>,
-    /// JSON files that are no reports that can be read, by path.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub reports: Vec<DatedReport>,
+    /// JSON files that are not readable reports, by path.
+    pub(crate) left_out: Vec<IgnoredFile>,
 }
 
-/// A report with its date, with its environment and without its samples.
-pub(crate) struct Dated {
-    pub(crate) visit: Visit,
+/// A report with its date and environment, without its samples.
+pub(crate) struct DatedReport {
+    pub(crate) report_ref: ReportRef,
     pub started: Timestamp,
     pub schema_version: u32,
     pub environment: Environment,
     pub rows: Vec<Entry>,
 }
 
-/// What a report says of a cell.
+/// The result of a cell in a report.
 pub(crate) struct Entry {
-    /// Its row without phases; of the execution the clock alone is kept.
+    /// Its row without phases; of the execution only the clock is kept.
     pub row: Row,
-    /// Model of the processor it ran on.
+    /// Model of the CPU or GPU that it ran on.
     pub device: String,
-    /// Median and its 95 % interval in seconds, all among the believed ones, where it was measured.
+    /// Median and its 95 % interval in seconds, all within [`VALID_TIMES`], if it was measured.
     pub time: Option<(f64, [f64; 2])>,
 }
 
-/// Reads every `*.json` in and below `folders`; a file that is named itself must be a report.
+/// Reads every `*.json` in `folders` and their subfolders; a file that is named directly must be a report.
 ///
-/// Files that several of `folders` hold, and folders that links lead to again, count once. Hidden files and folders and
-/// the JSON of a trend are passed over.
+/// Files and folders that are reached several times count once. Hidden files and folders and the JSON of a trend are
+/// skipped.
 ///
 /// # Errors
-/// A folder cannot be read, a file that is named itself is no report, or there is no report at all.
+/// Fails if a folder is unreadable, a file that is named directly is not a report, or there is no report.
 pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
     let (mut files, mut seen) = (vec![], BTreeSet::new());
     for folder in folders {
@@ -57,11 +57,11 @@ pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
             load(folder)?;
         }
         walk(folder, &mut seen, &mut files).with_context(|| {
-            format!("cannot read {}; name a folder that holds reports of 'gpubench run'", folder.display())
+            format!("cannot read {}; name a folder that contains reports of 'gpubench run'", folder.display())
         })?;
     }
     files.sort();
-    let read: Vec<(PathBuf, Result<Dated>)> =
+    let read: Vec<(PathBuf, Result<DatedReport>)> =
         files.into_par_iter().map(|path| (path.clone(), read(&path))).collect();
     let mut found = Found { reports: vec![], left_out: vec![] };
     for (path, report) in read {
@@ -69,29 +69,29 @@ pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
             Ok(report) => found.reports.push(report),
             Err(error) => {
                 let name = path.display().to_string();
-                found.left_out.push(LeftOut { name, reason: format!("{error:#}") });
+                found.left_out.push(IgnoredFile { name, reason: format!("{error:#}") });
             }
         }
     }
     if found.reports.is_empty() {
-        bail!("{}", nothing(folders, &found.left_out));
+        bail!("{}", no_reports_message(folders, &found.left_out));
     }
     // Stable, so that equal times keep the order of their paths.
     found.reports.sort_by_key(|report| report.started);
-    leave_copies_out(&mut found);
+    ignore_duplicates(&mut found);
     Ok(found)
 }
 
-/// Counts each run once: two files with the same start, machine and settings are copies of one report.
-fn leave_copies_out(found: &mut Found) {
-    let mut kept: Vec<Dated> = vec![];
+/// Removes copies: files with the same start, machine and settings are the same report.
+fn ignore_duplicates(found: &mut Found) {
+    let mut kept: Vec<DatedReport> = vec![];
     for report in found.reports.drain(..) {
         let same =
-            |other: &&Dated| other.started == report.started && other.environment == report.environment;
+            |other: &&DatedReport| other.started == report.started && other.environment == report.environment;
         match kept.iter().rev().take_while(|other| other.started == report.started).find(same) {
             Some(first) => {
-                let reason = format!("{}: the same run as {}", report.visit.name, first.visit.name);
-                found.left_out.push(LeftOut { name: report.visit.name, reason });
+                let reason = format!("{}: the same run as {}", report.report_ref.name, first.report_ref.name);
+                found.left_out.push(IgnoredFile { name: report.report_ref.name, reason });
             }
             None => kept.push(report),
         }
@@ -99,18 +99,18 @@ fn leave_copies_out(found: &mut Found) {
     found.reports = kept;
 }
 
-fn nothing(folders: &[PathBuf], left_out: &[LeftOut]) -> String {
+fn no_reports_message(folders: &[PathBuf], left_out: &[IgnoredFile]) -> String {
     let shown: Vec<String> = folders.iter().map(|path| path.display().to_string()).collect();
-    let others = words::left_out(left_out).map(|line| format!("; {line}")).unwrap_or_default();
+    let others = descriptions::left_out(left_out).map(|line| format!("; {line}")).unwrap_or_default();
     format!(
-        "no report in or below {}: make one there with 'gpubench run --out {}', or name the folder that holds \
-         some{others}",
+        "no report in or below {}: create one with 'gpubench run --out {}', or name a folder that contains \
+        reports{others}",
         shown.join(", "),
         folders.first().map_or_else(|| PathBuf::from("DIR"), |path| path.join("first")).display()
     )
 }
 
-/// Adds the JSON files in and below `path`; `seen` holds the true paths of what was visited.
+/// Adds the JSON files in `path` and its subfolders; `seen` contains the canonical paths already visited.
 fn walk(path: &Path, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if !seen.insert(fs::canonicalize(path)?) {
         return Ok(());
@@ -130,18 +130,18 @@ fn walk(path: &Path, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<PathBuf>) -> 
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Dated> {
+fn read(path: &Path) -> Result<DatedReport> {
     let report = load(path)?;
     let shown = path.display();
     let environment = &report.environment;
     let started = environment.started.parse::<Timestamp>().map_err(|_| {
         anyhow!(
-            "{shown}: environment.started {:?} is no RFC 3339 time; correct it, such as 2026-11-21T10:00:00Z",
+            "{shown}: environment.started {:?} is not an RFC 3339 time; correct it, such as 2026-11-21T10:00:00Z",
             environment.started
         )
     })?;
-    ensure!(!report.rows.is_empty(), "{shown}: a report without rows; remove it, or run the sweep again");
-    let visit = Visit {
+    ensure!(!report.rows.is_empty(), "{shown}: the report has no rows; remove it, or run the sweep again");
+    let report_ref = ReportRef {
         name: shown.to_string(),
         started: environment.started.clone(),
         host: environment.host.name.clone(),
@@ -149,19 +149,19 @@ fn read(path: &Path) -> Result<Dated> {
         gpubench_revision: environment.gpubench_revision.clone(),
         git_revision: environment.git_revision.clone(),
     };
-    // Refinement adds other sizes to each run: such cells have no history.
+    // Refinement adds different sizes to each run, so such cells have no history.
     let planned = report.rows.into_iter().filter(|row| !row.added_by_refinement);
     let rows = planned.map(|row| entry(environment, row)).collect();
     let (schema_version, environment) = (report.schema_version, report.environment);
-    Ok(Dated { visit, started, schema_version, environment, rows })
+    Ok(DatedReport { report_ref, started, schema_version, environment, rows })
 }
 
 fn entry(environment: &Environment, mut row: Row) -> Entry {
     let execute = row.execute.take();
     let time = execute.as_ref().filter(|_| row.outcome == Outcome::Measured);
     let time = time.map(|execute| (execute.median_s, execute.ci95_s));
-    let within = |end: f64, median: f64| if BELIEVED.contains(&end) { end } else { median };
-    let time = time.filter(|(median, _)| BELIEVED.contains(median)).map(|(median, [low, high])| {
+    let within = |end: f64, median: f64| if VALID_TIMES.contains(&end) { end } else { median };
+    let time = time.filter(|(median, _)| VALID_TIMES.contains(median)).map(|(median, [low, high])| {
         (median, [within(low, median).min(median), within(high, median).max(median)])
     });
     row.execute = execute.map(|execute| Execute { clock: execute.clock, ..Execute::default() });
@@ -169,7 +169,7 @@ fn entry(environment: &Environment, mut row: Row) -> Entry {
     Entry { device: device(environment, &row), row, time }
 }
 
-/// The model of the processor: what the backend calls its device, or the host's CPU.
+/// Returns the model of the device as its backend names it, or the host's CPU.
 fn device(environment: &Environment, row: &Row) -> String {
     let mut states = environment.backends.iter().filter(|backend| backend.name == row.backend);
     let name = states.find_map(machine::device_name).unwrap_or(match row.side {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     fn names(found: &Found) -> Vec<&str> {
-        found.reports.iter().map(|report| report.visit.name.rsplit_once('/').unwrap().1).collect()
+        found.reports.iter().map(|report| report.report_ref.name.rsplit_once('/').unwrap().1).collect()
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
         let refusal = |path: &Path| gather(&[path.into()]).err().map(|error| format!("{error:#}")).unwrap();
         assert!(refusal(folder.path()).contains("no report in or below"), "{}", refusal(folder.path()));
         assert!(refusal(folder.path()).contains("gpubench run --out"));
-        assert!(refusal(&folder.path().join("absent")).contains("name a folder that holds reports"));
+        assert!(refusal(&folder.path().join("absent")).contains("name a folder that contains reports"));
         let file = folder.path().join("x.json");
         fs::write(&file, "{}").unwrap();
         assert!(refusal(&file).contains("no schema_version"));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_intervals_that_no_logarithm_takes_are_not_used() {
+    fn times_and_intervals_without_a_logarithm_are_ignored() {
         let mut row = measured("fft", 8, "cpu", "x", 2.0);
         let time = |row: &Row| entry(&empty().environment, row.clone()).time;
         row.execute.as_mut().unwrap().ci95_s = [-1.0, 1.0];

@@ -1,20 +1,21 @@
-//! Levels of a series of logarithms: how short one may be, where each lies, and the noise around them.
+//! Levels of a series of logarithms: their minimum length, their position and the noise around them.
 
 use gpubench_model::measure::stats::median;
 
-/// Values a level needs on either side of a step. One or two that stand apart are outliers, or [`Latest`](super::steps::Latest).
-pub(crate) const LEAST: usize = 3;
+/// Minimum number of values on either side of a step. One or two deviating values are outliers, or
+/// [`Latest`](super::steps::Latest).
+pub(crate) const MIN_LEVEL: usize = 3;
 
-/// The levels that begin at `cuts`: the index of the first value, and the values.
+/// Returns the levels that begin at `cuts`: the index of the first value, and the values.
 pub(crate) fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let ends = cuts.iter().skip(1).copied().chain([logs.len()]);
     cuts.iter().zip(ends).map(|(&first, end)| (first, &logs[first..end]))
 }
 
-/// Standard deviation of the logarithms around their level, from the median of the absolute differences of values that
-/// are `apart` places from each other.
+/// Estimates the standard deviation of the logarithms around their level from the median of the absolute differences of
+/// values at distance `apart`.
 ///
-/// A step or an outlier spoils few differences and the median does not mind; of normal noise that median is 0.9539
+/// A step or an outlier changes few differences and hardly affects their median. For normal noise that median is 0.9539
 /// (0.6745 times the root of 2) standard deviations.
 pub(crate) fn noise(logs: &[f64], apart: usize) -> f64 {
     let differences: Vec<f64> =
@@ -22,7 +23,7 @@ pub(crate) fn noise(logs: &[f64], apart: usize) -> f64 {
     median(&differences).unwrap_or(0.0) / 0.9539
 }
 
-/// The median; 0 without values.
+/// Returns the median; 0 without values.
 pub(crate) fn center(logs: &[f64]) -> f64 {
     median(logs).unwrap_or(0.0)
 }

@@ -1,12 +1,13 @@
-//! The history of cells over many reports: series of times, the steps in them, and what is told of them.
+//! Follows the times of cells over many reports and finds steps in them.
 //!
-//! Reads reports only; touches no device. `docs/trend.md` tells the method.
+//! It reads reports only and uses no device. `docs/trend.md` describes the method.
 
 #![forbid(unsafe_code)]
 
 mod causes;
 mod chart;
 mod cost;
+mod descriptions;
 pub mod export;
 pub(crate) mod gather;
 mod levels;
@@ -14,7 +15,6 @@ mod likelihood;
 mod select;
 mod series;
 mod steps;
-mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -32,16 +32,16 @@ pub(crate) const TREND_VERSION: u32 = 1;
 /// Name of the JSON file of a trend.
 pub const FILE_NAME: &str = "trend.json";
 
-/// What a trend is asked for.
+/// The parameters of a trend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// Folders whose reports, and those below, are read; files stand for themselves.
+    /// Folders whose reports, including those in subfolders, are read; or single report files.
     pub folders: Vec<PathBuf>,
-    /// Ops to take; all when `None`.
+    /// Ops to include; all if `None`.
     pub ops: Option<Vec<String>>,
-    /// Variants to take; all when `None`.
+    /// Variants to include; all if `None`.
     pub variants: Option<Vec<Pattern>>,
-    /// The smallest step that is told, relative: 0.02 is 2 %.
+    /// The smallest step to report, relative: 0.02 is 2 %.
     pub threshold: f64,
 }
 
@@ -50,21 +50,21 @@ pub struct Request {
 pub struct Trend {
     /// [`TREND_VERSION`] of the writer.
     pub(crate) trend_version: u32,
-    /// Version of gpubench that looked for steps.
+    /// Version of gpubench that made the trend.
     pub(crate) gpubench_version: String,
-    /// The smallest step that is told, relative.
+    /// The smallest reported step, relative.
     pub(crate) threshold: f64,
     /// The reports in order of time, then path.
-    pub(crate) reports: Vec<Visit>,
-    /// JSON files that are no reports that can be read.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) reports: Vec<ReportRef>,
+    /// JSON files that are not readable reports.
+    pub(crate) left_out: Vec<IgnoredFile>,
     /// The series, by op in the order of [`gpubench_ops::OPS`], element type, state of the caches, density and size.
     pub(crate) series: Vec<Series>,
 }
 
-/// A report as a trend names it.
+/// The identity of a report in a trend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Visit {
+pub(crate) struct ReportRef {
     pub(crate) name: String,
     /// Start of the run, RFC 3339.
     pub(crate) started: String,
@@ -77,11 +77,11 @@ pub(crate) struct Visit {
     pub(crate) git_revision: Option<String>,
 }
 
-/// A file that is no report that can be read.
+/// A file that is not a readable report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LeftOut {
+pub(crate) struct IgnoredFile {
     pub(crate) name: String,
-    /// Why, in one line that starts with the path.
+    /// The reason, in one line that starts with the path.
     pub(crate) reason: String,
 }
 
@@ -94,33 +94,33 @@ pub(crate) struct Series {
     pub(crate) backend: String,
     pub(crate) variant: String,
     pub(crate) cache: Cache,
-    /// Side of the CPU-GPU comparison it stands on.
+    /// Side of the CPU-GPU comparison.
     pub(crate) side: Side,
     /// Model of the processor it ran on. Times of different models are never joined.
     pub(crate) device: String,
     /// Arithmetic of the variant. Times of different arithmetic are never joined.
     pub(crate) accuracy: Accuracy,
-    /// Reports whose times are left out because their operands differ from the newest report's although the seed is the same.
+    /// Number of reports whose times are ignored because their operands differ from those of the newest report.
     #[serde(default)]
     pub(crate) other_operands: usize,
     /// The times, in order of the reports; at least one.
     pub(crate) points: Vec<Point>,
-    /// Reports that tried and have no time, in order.
+    /// Reports that contain the cell without a time, in order.
     pub(crate) without_time: Vec<Absence>,
-    /// Standard deviation from one report to the next, relative; from 3 points on.
+    /// Relative standard deviation between successive reports; `None` for fewer than 3 points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) noise: Option<f64>,
-    /// Correlation of that noise from one report to the next, from 0 to 0.9; from 20 points on.
+    /// Correlation of that noise between successive reports, from 0 to 0.9; `None` for fewer than 20 points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) correlation: Option<f64>,
-    /// Time at the end over time at the beginning, where a steady drift explains the points better than steps do.
+    /// Time at the end over time at the beginning, if a steady drift explains the points better than steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) drift: Option<f64>,
     /// Levels of the piecewise constant fit, in order; at least one.
     pub(crate) levels: Vec<Level>,
     /// Steps from each level to the next.
     pub(crate) steps: Vec<Step>,
-    /// The newest reports, where they stand apart from the last level and are too few to confirm a step.
+    /// The change of the newest reports, if they differ from the last level and are too few to confirm a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) latest: Option<Step>,
     pub(crate) newest_s: f64,
@@ -134,11 +134,11 @@ pub(crate) struct Point {
     /// Index in [`Trend::reports`].
     pub(crate) report: usize,
     pub(crate) median_s: f64,
-    /// 95 % interval of that median, in seconds; it says nothing of the spread between runs.
+    /// 95 % interval of that median, in seconds; it does not include the variation between runs.
     pub ci95_s: [f64; 2],
 }
 
-/// A report in which a cell has no time.
+/// A report that contains a cell without a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Absence {
     /// Index in [`Trend::reports`].
@@ -170,7 +170,7 @@ pub(crate) struct Step {
     pub(crate) after_s: f64,
     pub(crate) reports_before: usize,
     pub(crate) reports_after: usize,
-    /// Facts that bear on the cell's times and that differ between the two reports, those of no concern left out.
+    /// Facts that affect the cell's times and differ between the two reports, without ignored ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) environment: Vec<Difference>,
 }
@@ -183,7 +183,7 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
-    /// Where the time after over the time before is `ratio`.
+    /// Returns the direction of a step with this ratio of the time after to the time before.
     fn of(ratio: f64) -> Direction {
         if ratio > 1.0 { Direction::Slower } else { Direction::Faster }
     }
@@ -198,7 +198,7 @@ impl Direction {
 }
 
 impl Step {
-    /// How many times slower or faster, at least 1.
+    /// Returns the factor by which times became slower or faster, at least 1.
     pub(crate) fn factor(&self) -> f64 {
         self.ratio.max(1.0 / self.ratio)
     }
@@ -214,39 +214,38 @@ impl Series {
         }
     }
 
-    /// The newest time over the best level: 1.1 is 10 % slower than it has been.
+    /// Returns the newest time over the best level: 1.1 is 10 % slower.
     pub(crate) fn newest_over_best(&self) -> f64 {
         self.newest_s / self.best_level_s
     }
 
-    /// Its steps, and the change at its end that is not confirmed; each with whether it is confirmed.
+    /// Returns its steps and the unconfirmed change at its end; the flag is true for confirmed ones.
     pub(crate) fn changes(&self) -> impl Iterator<Item = (&Step, bool)> {
         self.steps.iter().map(|step| (step, true)).chain(self.latest.iter().map(|step| (step, false)))
     }
 
-    /// Whether it has neither a step nor a drift nor a newest time that differs from its level.
+    /// Returns true without a step, a drift or an unconfirmed change.
     pub(crate) fn is_steady(&self) -> bool {
         self.steps.is_empty() && self.drift.is_none() && self.latest.is_none()
     }
 }
 
-/// Reads all reports and looks for steps in every series.
+/// Reads all reports and finds the steps of every series.
 ///
 /// # Errors
-/// A folder cannot be read, there is no report in any, or no row with a time is left; one line with what to do.
+/// Fails with one line if a folder is unreadable, there is no report, or no selected row has a time.
 pub fn trend(request: &Request) -> Result<Trend> {
     let found = gather::gather(&request.folders)?;
     let mut series = series::series(&found.reports, request);
-    series.iter_mut().for_each(|series| causes::add(&found.reports, series));
+    series.iter_mut().for_each(|series| causes::add_changes(&found.reports, series));
     let shown: Vec<String> = request.folders.iter().map(|path| path.display().to_string()).collect();
     ensure!(
         !series.is_empty(),
-        "no row with a time in the {} of {} is of the ops and variants asked for; leave --ops and --variants out to \
-         see all",
-        words::counted(found.reports.len(), "report"),
+        "no row of the {} in {} has a time for the selected ops and variants; omit --ops and --variants to see all",
+        descriptions::counted(found.reports.len(), "report"),
         shown.join(", ")
     );
-    let reports = found.reports.into_iter().map(|report| report.visit).collect();
+    let reports = found.reports.into_iter().map(|report| report.report_ref).collect();
     Ok(Trend {
         trend_version: TREND_VERSION,
         gpubench_version: env!("CARGO_PKG_VERSION").into(),
@@ -257,12 +256,12 @@ pub fn trend(request: &Request) -> Result<Trend> {
     })
 }
 
-/// Says in one line how many files are no reports, and which; `None` when all are.
-pub fn left_out_text(trend: &Trend) -> Option<String> {
-    words::left_out(&trend.left_out)
+/// Returns one line that counts and names the files that are not readable reports; `None` without any.
+pub fn ignored_files_text(trend: &Trend) -> Option<String> {
+    descriptions::left_out(&trend.left_out)
 }
 
-/// Whether `path` is a file that a trend or a run on several devices wrote beside reports, and no report.
+/// Returns true for files other than reports that a trend or a run on several devices writes.
 fn is_own(path: &Path) -> bool {
     path.file_name()
         .is_some_and(|name| name == FILE_NAME || name == gpubench_model::report::file::FLEET_FILE_NAME)

@@ -1,4 +1,4 @@
-//! Marginal likelihood of the levels of a series whose noise is correlated from one value to the next.
+//! Computes the marginal likelihood of the levels of a series whose noise is correlated between successive values.
 
 /// Number of lag-one correlations that are tried: 0, 0.1, ..., 0.9.
 const CORRELATIONS: u32 = 10;
@@ -14,7 +14,7 @@ const CORRELATIONS: u32 = 10;
 pub(crate) struct Likelihood {
     whitened: Vec<Whitened>,
     count: usize,
-    least_variance: f64,
+    min_variance: f64,
 }
 
 pub(crate) struct Line {
@@ -29,7 +29,7 @@ pub(crate) struct Line {
 /// The series `z_t = y_t - rho * y_(t-1)`, whose noise is uncorrelated.
 struct Whitened {
     rho: f64,
-    /// What the first value is multiplied with, so that its noise has the variance of the others.
+    /// Factor for the first value, so that its noise has the variance of the others.
     first: f64,
     /// Sums of the values before each index.
     sums: Vec<f64>,
@@ -37,11 +37,11 @@ struct Whitened {
 }
 
 impl Likelihood {
-    /// Prepares `values`, whose noise is taken to have the standard deviation `least_noise` at least.
-    pub(crate) fn new(values: &[f64], least_noise: f64) -> Self {
+    /// Prepares `values`, with `min_noise` as a lower bound for the standard deviation of the noise.
+    pub(crate) fn new(values: &[f64], min_noise: f64) -> Self {
         let rhos = (0..CORRELATIONS).map(|index| f64::from(index) / 10.0);
         let whitened = rhos.map(|rho| Whitened::new(values, rho)).collect();
-        Likelihood { whitened, count: values.len(), least_variance: least_noise * least_noise }
+        Likelihood { whitened, count: values.len(), min_variance: min_noise * min_noise }
     }
 
     /// Logarithm of the marginal likelihood of levels that begin at `cuts`, up to a constant of the series; the first
@@ -74,7 +74,7 @@ impl Likelihood {
         each.map(|(whitened, weight)| (weight / all).ln() + log(whitened)).collect()
     }
 
-    /// The mean of a figure over the correlations, weighted by the exponentials of `logs`.
+    /// Returns the mean of a value over the correlations, weighted by the exponentials of `logs`.
     fn expected(&self, logs: &[f64], figure: impl Fn(&Whitened) -> f64) -> f64 {
         let largest = largest(logs);
         let weighted =
@@ -109,7 +109,7 @@ impl Likelihood {
         self.of_regression(whitened, log_determinant, explained)
     }
 
-    /// The same for a regression on a constant and a line that rises by 1 over the whole series, and the line's rise.
+    /// Returns the likelihood of a regression on a constant and a line that rises by 1 over the whole series, with the rise.
     fn of_line(&self, whitened: &Whitened) -> (f64, f64) {
         let rho = whitened.rho;
         let span = (self.count - 1) as f64;
@@ -135,10 +135,10 @@ impl Likelihood {
         (self.of_regression(whitened, flat.ln() + pivot.ln(), explained), rest / pivot)
     }
 
-    /// From the determinant of the normal matrix and the sum of squares that the regression explains.
+    /// Returns the likelihood from the determinant of the normal matrix and the sum of squares that the regression explains.
     fn of_regression(&self, whitened: &Whitened, log_determinant: f64, explained: f64) -> f64 {
         let count = self.count as f64;
-        let variance = (whitened.squares - explained).max(0.0) / count + self.least_variance;
+        let variance = (whitened.squares - explained).max(0.0) / count + self.min_variance;
         whitened.first.ln() - 0.5 * log_determinant - 0.5 * (count - 1.0) * variance.ln()
     }
 }
@@ -147,7 +147,7 @@ fn largest(logs: &[f64]) -> f64 {
     logs.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The logarithm of the sum of the exponentials.
+/// Returns the logarithm of the sum of the exponentials.
 fn log_sum(logs: &[f64]) -> f64 {
     let largest = largest(logs);
     largest + logs.iter().map(|log| (log - largest).exp()).sum::<f64>().ln()
@@ -172,8 +172,8 @@ impl Whitened {
     }
 }
 
-/// Weight of a correlation before the series is seen. Without a step all are alike. With steps low ones are likelier:
-/// otherwise a clear step in uncorrelated noise is worth little more than strongly correlated noise that resembles one.
+/// Prior weight of a correlation. Without a step all are equal. With steps low ones are likelier; otherwise a clear step
+/// in uncorrelated noise would be hardly likelier than strongly correlated noise that resembles a step.
 fn prior(rho: f64, has_steps: bool) -> f64 {
     if has_steps { (1.0 - rho).powi(4) } else { 1.0 }
 }

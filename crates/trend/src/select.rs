@@ -1,60 +1,62 @@
-//! Selection among proposed steps: those that neither noise correlated from report to report nor a drift explains, whose
-//! place is known and that are large enough.
+//! Selects among proposed steps: keeps those that neither correlated noise nor a drift explains, whose position is known
+//! and that are large enough.
 
-use super::levels::{LEAST, center, noise, parts};
+use super::levels::{MIN_LEVEL, center, noise, parts};
 use super::likelihood::{Likelihood, Line};
 
-/// What a further step costs in a long series, in units of log-likelihood; `docs/trend.md` has the rates of false and
-/// missed steps that this and the next two constants give.
+/// Penalty of a further step in a long series, in units of log-likelihood. `docs/trend.md` lists the rates of false and
+/// missed steps for this and the next two constants.
 const PENALTY: f64 = 9.25;
-/// What it costs less in a series of n values, times n: there are fewer places for a false one.
+/// Reduction of the penalty in a series of n values, times n: there are fewer positions for a false step.
 const SHORT: f64 = 27.0;
-/// What it costs less for each unit of ln m, the shorter of its two levels having m values: in correlated noise short
+/// Reduction of the penalty per unit of ln m, where the shorter of its two levels has m values: in correlated noise short
 /// levels appear by chance far more often than long ones.
 const LENGTH: f64 = 1.25;
-/// How near to its reported place a step must be, in values, and the least probability of that.
+/// Largest distance of a step from its reported position, in values, and the required probability of that.
 const PLACE: (usize, f64) = (5, 0.85);
 
-/// What a straight line instead of levels costs, in units of log-likelihood.
+/// Penalty of a straight line instead of levels, in units of log-likelihood.
 const LINE: f64 = 6.0;
-/// How much likelier than any single step it must be, as a logarithm: a step that is almost clear enough is no drift.
-const LIKELIER: f64 = 3.0;
+/// Required advantage of a line over any single step, as a logarithm, so that a nearly clear step is not taken for a
+/// drift.
+const MIN_LINE_ADVANTAGE: f64 = 3.0;
 
-/// What a series does besides its noise.
-pub(crate) struct Course {
+/// The selected steps, or the drift of a series.
+pub(crate) struct Selection {
     /// First index of each level.
     pub cuts: Vec<usize>,
-    /// Difference between end and beginning in logarithms, where the series drifts instead of stepping.
+    /// Difference between end and beginning in logarithms, if the series drifts instead of stepping.
     pub drift: Option<f64>,
     /// Lag-one correlation of the noise.
     pub(crate) correlation: f64,
 }
 
-/// Those of the `proposed` levels (first indices, from 0) that are kept, moved to their likeliest places; or one level with
-/// a drift. `least_step` is the smallest step of interest, in logarithms.
-pub(crate) fn select(logs: &[f64], proposed: Vec<usize>, least_step: f64) -> Course {
-    if logs.len() < 2 * LEAST {
-        return Course { cuts: proposed, drift: None, correlation: 0.0 };
+/// Selects from the `proposed` levels (first indices, starting with 0) and moves them to their likeliest positions, or
+/// returns one level with a drift. `min_step` is the smallest step of interest, in logarithms.
+pub(crate) fn select(logs: &[f64], proposed: Vec<usize>, min_step: f64) -> Selection {
+    if logs.len() < 2 * MIN_LEVEL {
+        return Selection { cuts: proposed, drift: None, correlation: 0.0 };
     }
-    let model = Model::new(logs, least_step);
-    // Of single steps every place is tried, proposed or not.
+    let model = Model::new(logs, min_step);
+    // Single steps are tried at every position, proposed or not.
     let proposed = if proposed.len() > 1 { proposed } else { vec![0, logs.len() / 2] };
     let mut cuts = model.eliminate(proposed);
-    drop_small(logs, &mut cuts, least_step);
-    // A step may owe its likelihood to a neighbour that was dropped.
+    drop_small(logs, &mut cuts, min_step);
+    // Dropping a neighbour may make a step unlikely.
     let mut cuts = model.eliminate(cuts);
     let line = model.likelihood.line();
-    if line.rise.abs() >= least_step && model.is_likelier(&line, &cuts) {
-        return Course { cuts: vec![0], drift: Some(line.rise), correlation: line.correlation };
+    if line.rise.abs() >= min_step && model.is_likelier(&line, &cuts) {
+        return Selection { cuts: vec![0], drift: Some(line.rise), correlation: line.correlation };
     }
-    model.drop_unplaced(&mut cuts);
-    Course { correlation: model.likelihood.correlation(&cuts), cuts, drift: None }
+    model.drop_uncertain(&mut cuts);
+    Selection { correlation: model.likelihood.correlation(&cuts), cuts, drift: None }
 }
 
-/// The least noise that a fit may leave. Below the smallest step of interest it would only make steps of no interest,
-/// and below the differences of values two apart it would be luck: correlated noise shrinks those of neighbours more.
-fn least_noise(logs: &[f64], least_step: f64) -> f64 {
-    least_step.max(noise(logs, 2)) / 5.0
+/// Returns the lower bound for the noise of a fit. Less noise than the smallest step of interest would only create steps
+/// of no interest. Less than the differences of values at distance two would be chance; differences of neighbours are
+/// too small in correlated noise.
+fn min_noise(logs: &[f64], min_step: f64) -> f64 {
+    min_step.max(noise(logs, 2)) / 5.0
 }
 
 struct Model {
@@ -63,14 +65,11 @@ struct Model {
 }
 
 impl Model {
-    fn new(logs: &[f64], least_step: f64) -> Self {
-        Model {
-            likelihood: Likelihood::new(logs, least_noise(logs, least_step).max(1e-9)),
-            count: logs.len(),
-        }
+    fn new(logs: &[f64], min_step: f64) -> Self {
+        Model { likelihood: Likelihood::new(logs, min_noise(logs, min_step).max(1e-9)), count: logs.len() }
     }
 
-    /// Log-likelihood of the levels less the cost of their steps.
+    /// Returns the log-likelihood of the levels minus the penalties of their steps.
     fn value(&self, cuts: &[usize]) -> f64 {
         let each = PENALTY - SHORT / self.count as f64;
         let ends = cuts.iter().skip(2).copied().chain([self.count]);
@@ -78,8 +77,8 @@ impl Model {
         self.likelihood.log(cuts) - shorter.map(|length| each - LENGTH * (length as f64).ln()).sum::<f64>()
     }
 
-    /// The most valuable of the fits that result from removing steps one by one, always the least valuable of those left;
-    /// the steps move to their most valuable places first, and those on both sides of a removed one again.
+    /// Removes the least valuable step repeatedly and returns the best of all resulting fits. Steps move to their best
+    /// positions first, and the neighbours of a removed step move again.
     fn eliminate(&self, cuts: Vec<usize>) -> Vec<usize> {
         let mut left = cuts;
         for index in 1..left.len() {
@@ -103,17 +102,17 @@ impl Model {
         best.1
     }
 
-    /// Whether a line explains the series better than these levels, and clearly better than any single step.
+    /// Returns true if a line explains the series better than these levels, and clearly better than any single step.
     fn is_likelier(&self, line: &Line, cuts: &[usize]) -> bool {
-        let mut steps = (LEAST..=self.count - LEAST).map(|place| self.likelihood.log(&[0, place]));
-        line.log - LINE > self.value(cuts) && steps.all(|step| line.log > step + LIKELIER)
+        let mut steps = (MIN_LEVEL..=self.count - MIN_LEVEL).map(|place| self.likelihood.log(&[0, place]));
+        line.log - LINE > self.value(cuts) && steps.all(|step| line.log > step + MIN_LINE_ADVANTAGE)
     }
 
-    /// The value of each place that a cut can have between its neighbours.
+    /// Returns the value of each position of a cut between its neighbours.
     fn places(&self, cuts: &[usize], index: usize) -> Vec<(usize, f64)> {
         let end = cuts.get(index + 1).copied().unwrap_or(self.count);
         let mut moved = cuts.to_vec();
-        let places = cuts[index - 1] + LEAST..=end - LEAST;
+        let places = cuts[index - 1] + MIN_LEVEL..=end - MIN_LEVEL;
         places
             .map(|place| {
                 moved[index] = place;
@@ -122,7 +121,7 @@ impl Model {
             .collect()
     }
 
-    /// Moves a cut to its most valuable place; the first one, which is no step, and none beyond the last.
+    /// Moves a cut to its best position. Ignores the first cut, which is no step, and indices beyond the last.
     fn place(&self, cuts: &mut [usize], index: usize) {
         if (1..cuts.len()).contains(&index)
             && let Some((place, _)) = self.places(cuts, index).into_iter().max_by(|a, b| a.1.total_cmp(&b.1))
@@ -131,8 +130,8 @@ impl Model {
         }
     }
 
-    /// Removes the steps whose place is not known, the least known first.
-    fn drop_unplaced(&self, cuts: &mut Vec<usize>) {
+    /// Removes the steps whose position is uncertain, the most uncertain first.
+    fn drop_uncertain(&self, cuts: &mut Vec<usize>) {
         loop {
             let known = (1..cuts.len()).map(|index| (index, self.place_probability(cuts, index)));
             match known.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, probability)| *probability < PLACE.1) {
@@ -142,7 +141,7 @@ impl Model {
         }
     }
 
-    /// Probability that a step is near to where it is reported, the others being where they are.
+    /// Returns the probability that a step is near its reported position, with the others fixed.
     fn place_probability(&self, cuts: &[usize], index: usize) -> f64 {
         let places = self.places(cuts, index);
         let largest = places.iter().fold(f64::NEG_INFINITY, |largest, (_, value)| largest.max(*value));
@@ -156,7 +155,7 @@ impl Model {
     }
 }
 
-/// Joins levels that are nearer to each other than `least`, the nearest first.
+/// Joins levels that differ by less than `least`, the closest first.
 fn drop_small(logs: &[f64], cuts: &mut Vec<usize>, least: f64) {
     loop {
         let centers: Vec<f64> = parts(logs, cuts).map(|(_, part)| center(part)).collect();

@@ -1,4 +1,4 @@
-//! Groups the rows of reports into series, one per cell, model of device and arithmetic, and fits their levels.
+//! Groups the rows of reports into series, one per cell, device model and accuracy class, and fits their levels.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use gpubench_ops::OPS;
 use gpubench_text::pattern::Pattern;
 use rayon::prelude::*;
 
-use super::gather::{Dated, Entry};
+use super::gather::{DatedReport, Entry};
 use super::{Absence, Direction, Level, Point, Request, Series, Step, steps};
 
-/// The series of `reports` that `request` asks for and that have a time, of the operands of each cell's newest report.
-pub(crate) fn series(reports: &[Dated], request: &Request) -> Vec<Series> {
+/// Returns the requested series that have a time. Only times with the operands of the cell's newest report count.
+pub(crate) fn series(reports: &[DatedReport], request: &Request) -> Vec<Series> {
     let mut found: Vec<Series> = vec![];
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let newest = newest_operands(reports);
@@ -35,13 +35,13 @@ pub(crate) fn series(reports: &[Dated], request: &Request) -> Vec<Series> {
     found
 }
 
-/// What makes a cell the same cell; everything but the seed is in its text.
+/// Returns the identity of a cell; its text omits the seed.
 fn cell_key(entry: &Entry) -> String {
     format!("{}\n{}", entry.row.cell(), entry.row.case.seed)
 }
 
-/// The fingerprint of each cell's operands in the newest report that has it.
-fn newest_operands(reports: &[Dated]) -> BTreeMap<String, &str> {
+/// Returns the fingerprint of each cell's operands in the newest report that contains it.
+fn newest_operands(reports: &[DatedReport]) -> BTreeMap<String, &str> {
     let rows = reports.iter().flat_map(|report| &report.rows);
     rows.filter_map(|entry| Some((cell_key(entry), entry.row.inputs.as_deref()?))).collect()
 }
@@ -53,7 +53,8 @@ fn is_wanted(entry: &Entry, request: &Request) -> bool {
         && request.variants.as_ref().is_none_or(|patterns| patterns.iter().any(is_named))
 }
 
-/// By op, element type, caches, density and size. Sorting is stable: variants keep the order of the reports.
+/// Returns the sort key: op, element type, caches, density and size. Sorting is stable: variants keep the order of the
+/// reports.
 fn order(series: &Series) -> (usize, &str, DType, Cache, f64, u64) {
     let case = &series.case;
     let op = OPS.iter().position(|op| op.name() == case.op).unwrap_or(OPS.len());
@@ -83,7 +84,7 @@ fn empty(entry: &Entry) -> Series {
     }
 }
 
-/// Adds what the report says; of rows that name one cell twice the first counts.
+/// Adds the result of a report; only the first row of a cell counts.
 fn add(series: &mut Series, report: usize, entry: &Entry) {
     let last = series.points.last().map(|point| point.report);
     if last.max(series.without_time.last().map(|absence| absence.report)) == Some(report) {

@@ -1,4 +1,4 @@
-//! Trends of folders: what is told of series with and without steps, in every format.
+//! Tests of trends of folders: series with and without steps, in every format.
 
 use std::fs;
 use std::path::Path;
@@ -23,12 +23,12 @@ fn shown(trend: &Trend, format: &str) -> String {
     export::FORMATS.find(format).unwrap().text(trend, &Theme::Light).unwrap()
 }
 
-/// A small spread that differs from day to day and never is a step.
+/// A small daily variation that is never a step.
 fn spread(day: usize) -> f64 {
     1.0 + 0.003 * ((day * 7 % 5) as f64 - 2.0)
 }
 
-/// Twenty reports; cublas is 1.3 times slower from the twelfth on, and faer is steady.
+/// The rows of a day; cublas is 1.3 times slower for days >= 12, and faer is steady.
 fn rows(day: usize) -> Vec<Row> {
     let slower = if day < 12 { 1.0 } else { 1.3 };
     vec![
@@ -55,7 +55,7 @@ fn request(folder: &Path) -> Request {
     Request { folders: vec![folder.into()], ops: None, variants: None, threshold: 0.02 }
 }
 
-/// The trend of that many days, with each report changed.
+/// The trend of `count` days, with `change` applied to each report.
 fn days(count: usize, change: impl Fn(usize, &mut Report)) -> Trend {
     of((0..count).map(|day| {
         let mut report = report(day, rows(day));
@@ -74,7 +74,7 @@ fn headings(trend: &Trend) -> Vec<String> {
 }
 
 #[test]
-fn a_step_is_told_with_its_date_revision_levels_and_reports() {
+fn a_step_is_shown_with_its_date_revision_levels_and_reports() {
     let text = text::text(&stepped());
     let expected = "\
 20 reports from 2026-01-01 to 2026-01-20, 2 series: 1 with steps
@@ -82,24 +82,27 @@ fn a_step_is_told_with_its_date_revision_levels_and_reports() {
 matmul N=512 f32 cuda/cublas cold: now 13.0 µs, 1.30x the best level of 10.0 µs, noise 0.6%
   1.30x slower  10.0 µs -> 13.0 µs  2026-01-13 10:00  000000000  12 reports before, 8 after
 
-1 series steady: no step of 2% or more; noise up to 0.6%
+1 series steady (no step >= 2%); noise up to 0.6%
 ";
     assert_eq!(text, expected);
 }
 
 #[test]
-fn what_changed_together_with_a_step_is_told() {
+fn changes_at_the_same_time_as_a_step_are_shown() {
     let text = text::text(&days(20, |day, report| {
         if day >= 12 {
             report.environment.host.name = "other".into();
             report.environment.gpubench_version = "0.2.0".into();
         }
     }));
-    assert!(text.contains("\n    at the same time: host node -> other, gpubench 0.1.0 -> 0.2.0\n"), "{text}");
+    assert!(
+        text.contains("\n    changed at the same time: host node -> other, gpubench 0.1.0 -> 0.2.0\n"),
+        "{text}"
+    );
 }
 
-/// What is told beside the steps of either series when `change` is made from the twelfth report on, and the facts kept.
-fn told_of(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) {
+/// Returns the changes shown next to the GPU's step, and their facts, if `change` applies to reports >= 12.
+fn changes_shown(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) {
     let trend = days(20, |day, report| {
         if day >= 12 {
             // The CPU steps too, in the other direction.
@@ -109,26 +112,26 @@ fn told_of(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) {
     });
     let gpu = trend.series.iter().find(|series| series.side == Side::Gpu).unwrap();
     let facts = gpu.steps[0].environment.iter().map(|difference| difference.fact.clone());
-    (words::also_changed(&trend, &gpu.steps[0]), facts.collect())
+    (descriptions::also_changed(&trend, &gpu.steps[0]), facts.collect())
 }
 
 #[test]
-fn facts_that_bear_on_the_cell_are_told_beside_its_step() {
-    let (told, facts) = told_of(|report| {
+fn facts_that_bear_on_the_cell_are_shown_next_to_its_step() {
+    let (shown_text, facts) = changes_shown(|report| {
         let environment = &mut report.environment;
         environment.variables.insert("CUDA_LAUNCH_BLOCKING".into(), "1".into());
         // Of no concern to the GPU's times, and of no concern at all.
         environment.backends[0].description = serde_json::json!({ "threads": 4 });
         environment.host.memory_bytes = 1 << 30;
     });
-    assert_eq!(told.as_deref(), Some("variables CUDA_LAUNCH_BLOCKING: unset -> 1"));
+    assert_eq!(shown_text.as_deref(), Some("variables CUDA_LAUNCH_BLOCKING: unset -> 1"));
     assert_eq!(facts, ["variables"]);
-    assert_eq!(told_of(|_| ()), (None, vec![]));
+    assert_eq!(changes_shown(|_| ()), (None, vec![]));
 }
 
 #[test]
-fn three_facts_are_told_with_short_values_and_the_rest_is_counted() {
-    let (told, facts) = told_of(|report| {
+fn three_facts_are_shown_with_short_values_and_the_rest_is_counted() {
+    let (shown_text, facts) = changes_shown(|report| {
         let environment = &mut report.environment;
         environment.build_profile = Some("debug".into());
         environment.gpubench_version = "0.2.0".into();
@@ -136,37 +139,37 @@ fn three_facts_are_told_with_short_values_and_the_rest_is_counted() {
             environment.variables.insert(name.into(), value.into());
         }
     });
-    let told = told.unwrap();
+    let shown_text = shown_text.unwrap();
     assert_eq!(facts.len(), 5, "{facts:?}");
     let start = "gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables ";
-    assert!(told.starts_with(start), "{told}");
-    assert!(told.ends_with(", and 1 more") && !told.contains(&"y".repeat(61)), "{told}");
+    assert!(shown_text.starts_with(start), "{shown_text}");
+    assert!(shown_text.ends_with(", and 1 more") && !shown_text.contains(&"y".repeat(61)), "{shown_text}");
 }
 
 #[test]
-fn settings_of_other_ops_are_not_told() {
+fn settings_of_other_ops_are_not_shown() {
     let settings = |report: &mut Report, op: &str| {
         let mut sampling =
             serde_json::to_value(gpubench_model::measure::sampling::Sampling::default()).unwrap();
         sampling["rounds"] = 9.into();
         report.environment.settings = serde_json::json!({ "sweeps": [report.environment.settings["sweeps"][0], { "op": op, "sampling": sampling }] });
     };
-    assert_eq!(told_of(|report| settings(report, "fft")).0, None);
-    let told = told_of(|report| settings(report, "matmul")).0.unwrap();
-    assert!(told.starts_with("rounds matmul: "), "{told}");
+    assert_eq!(changes_shown(|report| settings(report, "fft")).0, None);
+    let shown_text = changes_shown(|report| settings(report, "matmul")).0.unwrap();
+    assert!(shown_text.starts_with("rounds matmul: "), "{shown_text}");
 }
 
 #[test]
-fn the_newest_report_that_stands_apart_is_not_yet_a_step() {
+fn a_deviating_newest_report_is_not_yet_a_step() {
     let text = text::text(&days(13, |_, _| ()));
-    assert!(text.contains("2 series: no steps, 1 whose newest time stands apart\n"), "{text}");
+    assert!(text.contains("2 series: no steps, 1 with an unconfirmed change\n"), "{text}");
     for part in ["  1.31x slower  ", "newest, 1 report: not confirmed\n", "run the sweep again"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
 
 #[test]
-fn models_are_kept_apart_and_the_text_says_so() {
+fn models_have_their_own_series_and_the_text_says_so() {
     let trend = days(20, |day, report| {
         if day >= 12 {
             report.environment.backends[1].description = serde_json::json!({ "name": "NVIDIA L4" });
@@ -175,8 +178,7 @@ fn models_are_kept_apart_and_the_text_says_so() {
     assert_eq!(trend.series.len(), 3);
     assert!(trend.series.iter().all(Series::is_steady));
     let text = text::text(&trend);
-    let expected = "times of different GPU models are kept apart, as series of their own: NVIDIA H200 (12 reports), \
-                    NVIDIA L4 (8 reports)\n";
+    let expected = "each GPU model has its own series: NVIDIA H200 (12 reports), NVIDIA L4 (8 reports)\n";
     assert!(text.contains(expected), "{text}");
     assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, NVIDIA H200", "cuda/cublas, NVIDIA L4"]);
 }
@@ -194,14 +196,14 @@ fn arithmetic_that_changed_makes_two_series_and_no_step() {
     assert_eq!(trend.series.len(), 3);
     assert!(trend.series.iter().all(Series::is_steady), "{:?}", trend.series);
     let text = text::text(&trend);
-    let expected = "times of different arithmetic are kept apart, as series of their own: matmul N=512 f32 \
-                    cuda/cublas cold by ieee (12 reports) and tf32 (8 reports)\n";
+    let expected = "each accuracy class has its own series: matmul N=512 f32 cuda/cublas cold by ieee (12 reports) \
+    and tf32 (8 reports)\n";
     assert!(text.contains(expected), "{text}");
     assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, ieee", "cuda/cublas, tf32"]);
 }
 
 #[test]
-fn times_of_other_operands_than_the_newest_are_left_out_and_counted() {
+fn times_of_other_operands_than_the_newest_are_ignored_and_counted() {
     let trend = days(20, |day, report| {
         report.rows = rows(0);
         report.rows[1].inputs = Some(if day < 8 { "old".into() } else { "new".into() });
@@ -209,8 +211,8 @@ fn times_of_other_operands_than_the_newest_are_left_out_and_counted() {
     let series = trend.series.iter().find(|series| series.variant == "cublas").unwrap();
     assert_eq!((series.points.len(), series.other_operands), (12, 8));
     let text = text::text(&trend);
-    let expected = "times of other operands than the newest report's are left out: 8 reports of matmul N=512 f32 \
-                    cuda/cublas cold; the operands";
+    let expected = "ignored, because their operands differ from those of the newest report: 8 reports of matmul \
+    N=512 f32 cuda/cublas cold; the operands";
     assert!(text.contains(expected), "{text}");
 }
 
@@ -222,13 +224,13 @@ fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
     let text = text::text(&trend);
     let expected = "30 reports from 2026-01-01 to 2026-02-02, 1 series: no steps, 1 drifting\n";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("drifting: 1.29x slower from first to last\n"), "{text}");
+    assert!(text.contains("drift: 1.29x slower from first to last\n"), "{text}");
     let markdown = markdown::markdown(&trend);
-    assert!(markdown.contains("drifting: 1.29x slower") && !markdown.contains("## Steps"), "{markdown}");
+    assert!(markdown.contains("drift: 1.29x slower") && !markdown.contains("## Steps"), "{markdown}");
 }
 
 #[test]
-fn a_cell_that_lately_has_no_time_is_told_with_the_reason() {
+fn a_cell_without_a_recent_time_is_shown_with_the_reason() {
     let lost = without_time("matmul", 512, "cuda", "cublas", Outcome::Failed, "out of luck", None);
     let trend = days(10, |day, report| {
         if day == 9 {
@@ -236,7 +238,7 @@ fn a_cell_that_lately_has_no_time_is_told_with_the_reason() {
         }
     });
     let text = text::text(&trend);
-    assert!(text.contains("1 series without a time in the newest report that tried: matmul N=512"), "{text}");
+    assert!(text.contains("1 series without a time in their newest report: matmul N=512"), "{text}");
     assert!(text.contains("(failed: out of luck)"), "{text}");
     assert_eq!(chart::charts(&trend)[0].panels[1].gaps, [9.0]);
 }
@@ -244,7 +246,7 @@ fn a_cell_that_lately_has_no_time_is_told_with_the_reason() {
 #[test]
 fn few_reports_are_too_short_and_the_text_says_what_to_do() {
     let text = text::text(&days(3, |_, _| ()));
-    let expected = "2 series too short to show a step, which takes 6 reports: run the sweep again";
+    let expected = "2 series too short: a step needs 6 reports; run the sweep again";
     assert!(text.contains(expected), "{text}");
 }
 
@@ -258,11 +260,11 @@ fn filters_take_ops_and_variants_and_say_so_when_nothing_is_left() {
     assert_eq!(found.series.iter().map(|one| one.variant.as_str()).collect::<Vec<_>>(), ["cublas"]);
     let fft = Request { ops: Some(vec!["fft".into()]), ..gpu };
     let message = trend(&fft).unwrap_err().to_string();
-    assert!(message.contains("leave --ops and --variants out"), "{message}");
+    assert!(message.contains("omit --ops and --variants"), "{message}");
 }
 
 #[test]
-fn json_reads_back_and_csv_has_a_line_a_time() {
+fn json_reads_back_and_csv_has_a_line_per_time() {
     let trend = stepped();
     assert_eq!(serde_json::from_str::<Trend>(&shown(&trend, "json")).unwrap(), trend);
     let csv = shown(&trend, "csv");
@@ -273,7 +275,7 @@ fn json_reads_back_and_csv_has_a_line_a_time() {
 }
 
 #[test]
-fn markdown_has_a_row_a_step_and_the_method() {
+fn markdown_has_a_row_per_step_and_the_method() {
     let trend = stepped();
     let text = shown(&trend, "md");
     let row = "| matmul N=512 f32 cuda/cublas cold | 1.30x slower | 10.0 µs | 13.0 µs | 2026-01-13 10:00 | 000000000 | 12 \
@@ -282,7 +284,7 @@ fn markdown_has_a_row_a_step_and_the_method() {
 }
 
 #[test]
-fn a_case_has_a_chart_with_a_panel_a_variant_the_cpu_first() {
+fn a_case_has_a_chart_with_a_panel_per_variant_the_cpu_first() {
     let trend = stepped();
     let charts = chart::charts(&trend);
     assert_eq!(charts.len(), 1);

@@ -1,4 +1,4 @@
-//! `gpubench baseline`: shows what is kept; saving has a module of its own.
+//! `gpubench baseline`: lists and shows baselines; `save` has its own module.
 
 mod refusal;
 mod save;
@@ -19,7 +19,7 @@ use crate::report::file;
 use crate::report::machine::device_name;
 use crate::report::quantity::spread_text;
 
-/// Saves, lists or shows.
+/// Runs the subcommand.
 pub(crate) fn run(command: BaselineCommand) -> Result<ExitCode> {
     match command {
         BaselineCommand::Save(args) => save::save(&args),
@@ -36,7 +36,7 @@ fn list(folder: &Path) -> Result<String> {
             folder.display()
         ));
     }
-    let mut listing = Table::listing(&["Name", "Saved", "Passes", "Cells", "Widest spread", "Machine"]);
+    let mut listing = Table::listing(&["Name", "Saved", "Passes", "Cells", "Max. variation", "Machine"]);
     for (path, baseline) in found {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match baseline {
@@ -44,7 +44,7 @@ fn list(folder: &Path) -> Result<String> {
                 let widest = baseline.cells.iter().map(|cell| cell.run_spread).fold(0.0, f64::max);
                 let first = baseline.reports(&path).first().and_then(|report| file::load(report).ok());
                 let machine =
-                    first.map_or("its first pass cannot be read".to_owned(), |report| machine(&report));
+                    first.map_or("cannot read its first pass".to_owned(), |report| machine(&report));
                 let (passes, cells) = (baseline.passes.len().to_string(), baseline.cells.len().to_string());
                 listing.row(vec![name, baseline.saved, passes, cells, spread_text(widest), machine]);
             }
@@ -64,12 +64,12 @@ fn show(name: &str, dir: &Path) -> Result<String> {
 
 fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let Some(baseline) = baseline::open(folder)? else {
-        bail!("{} is no baseline: 'gpubench baseline list' names those there are", folder.display());
+        bail!("{} is not a baseline ('gpubench baseline list' lists the baselines)", folder.display());
     };
     let runs = load::runs(&[folder.to_owned()])?;
     let mut listing =
-        Table::listing(&["Op", "N", "dtype", "Variant", "Cache", "Passes apart", "Spread", "Detectable"]);
-    // What a run like the first would show, were it compared with the baseline.
+        Table::listing(&["Op", "N", "dtype", "Variant", "Cache", "Pass range", "Variation", "Detectable"]);
+    // Comparing the first pass with the baseline gives the smallest change that one run detects.
     let alike = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
     let compared = compare(&runs, &alike, policy);
     for cell in &baseline.cells {
@@ -89,7 +89,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let cells = calibrate(&runs, policy);
     let chance = Repetition { cells: &cells, passes: runs.runs.len() }.chance(runs.runs.len(), 1);
     Ok(format!(
-        "{}: {} passes, saved {}\n{machine}\n\n{}\nDetectable: the slowdown that one run against this baseline would show with a chance of 80 %.\nSpread: from run to run, widened towards that of the other cells, since few passes show it poorly.\nOne run in which nothing changed passes with a chance of {:.0} %.\n",
+        "{}: {} passes, saved {}\n{machine}\n\n{}\nPass range: the difference between the slowest and the fastest pass.\nVariation: between runs, moderated by the other cells because few passes estimate it poorly.\nDetectable: the slowdown that one run detects against this baseline with a chance of 80 %.\nAn unchanged run passes with a chance of {:.0} %.\n",
         baseline.name,
         baseline.passes.len(),
         baseline.saved,
@@ -98,7 +98,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     ))
 }
 
-/// CPU and, where there is one, GPU of a run.
+/// Returns the CPU and, if there is one, the GPU of a run.
 fn machine(report: &crate::report::Report) -> String {
     let environment = &report.environment;
     let device = environment.backends.iter().find_map(device_name);

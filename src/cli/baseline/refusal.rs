@@ -1,14 +1,14 @@
-//! Why passes make no baseline, with the next step.
+//! Checks if passes are fit for a baseline, and explains why not.
 
 use crate::compare::calibration::{Calibrated, mixed, unsound};
-use crate::compare::repetition::{LEAST_CHANCE, MOST, Repetition};
+use crate::compare::repetition::{MAX_COUNT, MIN_CHANCE, Repetition};
 use crate::compare::{Policy, Runs, Severity, environment};
 use crate::report::quantity::spread_text;
 
-/// Cells of a kind of problem that are named; the rest is counted.
+/// Maximum number of cells named per problem; the others are counted.
 const SHOWN: usize = 8;
 
-/// Why the passes make no baseline; `None` where they do.
+/// Returns the reason why the passes are not fit for a baseline, with the next step; `None` if they are.
 pub(crate) fn refusal(
     runs: &Runs,
     cells: &[Calibrated],
@@ -19,15 +19,15 @@ pub(crate) fn refusal(
         return Some(format!("{cell} was {reason}"));
     }
     if let Some((cell, reason)) = mixed(runs).first() {
-        return Some(format!("the passes of {cell} are not of one thing: {reason}; take runs of one build"));
+        return Some(format!("the passes of {cell} cannot be compared: {reason}; use runs of one build"));
     }
     if cells.is_empty() {
-        return Some("no cell has a time; see the reasons in the reports".into());
+        return Some("no cell has a time; the reports give the reasons".into());
     }
     let differences = environment::differences(runs, runs, &policy.severities);
     if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
         return Some(format!(
-            "the runs are not alike, {} differs ({}): take runs of one kind, or let it differ in a --policy file",
+            "{} differs between the runs ({}): use runs of one machine, or allow the difference in a --policy file",
             difference.fact, difference.old
         ));
     }
@@ -37,7 +37,7 @@ pub(crate) fn refusal(
     disagreement(cells).or_else(|| useless(&Repetition { cells, passes: runs.runs.len() }))
 }
 
-/// Which cells differ by more than their threshold from pass to pass.
+/// Reports the cells that differ by more than their threshold between passes.
 fn disagreement(cells: &[Calibrated]) -> Option<String> {
     let mut noisy: Vec<&Calibrated> = cells.iter().filter(|cell| cell.disagrees()).collect();
     if noisy.is_empty() {
@@ -48,16 +48,16 @@ fn disagreement(cells: &[Calibrated]) -> Option<String> {
         format!("{} by {} (threshold {})", cell.cell, spread_text(cell.apart), spread_text(cell.threshold))
     });
     Some(format!(
-        "the passes disagree although nothing changed: {}. Close other programs, sample longer (--max-time), leave those \
-         cells out, or save all the same with --accept-noisy",
+        "the passes disagree although nothing changed: {}. Close other programs, sample longer (--max-time), exclude those \
+        cells, or save them anyway with --accept-noisy",
         listed(named.collect())
     ))
 }
 
-/// Which cells would leave a run undecided in which nothing changed.
+/// Reports the cells for which an unchanged run would be inconclusive.
 fn useless(repetition: &Repetition) -> Option<String> {
     let passes = repetition.passes;
-    if repetition.chance(passes, 1) >= LEAST_CHANCE {
+    if repetition.chance(passes, 1) >= MIN_CHANCE {
         return None;
     }
     let chance = |cell: &Calibrated| repetition.chance_of(cell, passes, 1);
@@ -65,7 +65,7 @@ fn useless(repetition: &Repetition) -> Option<String> {
     cells.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
     let named = cells.iter().take_while(|cell| chance(cell) < 1.0 - 1e-3).map(|cell| {
         format!(
-            "{} (spread {}, threshold {})",
+            "{} (variation {}, threshold {})",
             cell.cell,
             spread_text(cell.run_spread),
             spread_text(cell.threshold)
@@ -75,18 +75,18 @@ fn useless(repetition: &Repetition) -> Option<String> {
         (Some(needed), _) => format!("save {needed} passes (--passes {needed})"),
         (None, Some(runs)) => {
             format!(
-                "no number of passes up to {MOST} is enough for one run: widen --threshold here and in compare, or save with --accept-noisy and compare {runs} runs with it at a time"
+                "even {MAX_COUNT} passes are too few for a single run: widen --threshold here and in compare, or save with --accept-noisy and compare {runs} runs at a time with it"
             )
         }
-        (None, None) => "widen --threshold here and in compare, or leave those cells out".into(),
+        (None, None) => "widen --threshold here and in compare, or exclude those cells".into(),
     };
     Some(format!(
-        "with {passes} passes one run in which nothing changed would be inconclusive more often than not: {}. Next: {step}",
+        "with {passes} passes, an unchanged run would be inconclusive more often than not: {}. Next: {step}",
         listed(named.collect())
     ))
 }
 
-/// The first of these, and how many more there are.
+/// Joins the first names and counts the others.
 fn listed(mut named: Vec<String>) -> String {
     let more = named.len().saturating_sub(SHOWN);
     named.truncate(SHOWN);

@@ -1,4 +1,4 @@
-//! `gpubench baseline save`: runs a sweep several times, or takes reports that exist, and keeps them when they agree.
+//! `gpubench baseline save`: runs a sweep several times, or takes existing reports, and saves them if they agree.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use gpubench_text::count::counted;
 
 use super::refusal::refusal;
 use super::show_in;
-use crate::baseline::{self, Baseline, Place};
+use crate::baseline::{self, Baseline, StagedBaseline};
 use crate::cli::args::SaveArgs;
 use crate::cli::compare::read_policy;
 use crate::cli::run::{INTERRUPTED, exit_code, measure};
@@ -27,66 +27,70 @@ use crate::settings::{Destination, Settings};
 /// Exit code of passes that disagree.
 const DISAGREE: u8 = 1;
 
-/// Saves a baseline, or says why not.
+/// Saves a baseline, or reports why it cannot.
 pub(crate) fn save(args: &SaveArgs) -> Result<ExitCode> {
     baseline::check_name(&args.name)?;
     let given = Limits { threshold: args.threshold, ..Limits::default() };
     let policy = read_policy(args.policy.as_deref(), given)?;
-    let place = Place::new(&args.dir, &args.name);
-    place.settle()?;
+    let staged = StagedBaseline::new(&args.dir, &args.name);
+    staged.recover()?;
     ensure!(
-        args.force || !place.folder.exists(),
+        args.force || !staged.folder.exists(),
         "{} exists: choose another name, or replace it with --force",
-        place.folder.display()
+        staged.folder.display()
     );
-    if args.from.is_empty() { from_sweep(args, &policy, &place) } else { from_reports(args, &policy, &place) }
+    if args.from.is_empty() {
+        from_sweep(args, &policy, &staged)
+    } else {
+        from_reports(args, &policy, &staged)
+    }
 }
 
-/// Passes are made beside the baseline, so that one that exists stays until all have agreed.
-fn from_sweep(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitCode> {
+/// Measures passes in a folder next to the baseline, so that an existing one stays until all passes agree.
+fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Result<ExitCode> {
     let settings = settings(args)?;
     let plan = Plan::of(&settings)?;
-    if place.clear()? && !args.quiet {
-        stream::note(&format!("gpubench: removed {}, left by an earlier save", place.attempt.display()));
+    if staged.clear()? && !args.quiet {
+        stream::note(&format!("gpubench: removed {}, left by an earlier save", staged.staging.display()));
     }
-    let attempt = place.attempt.display();
+    let staging = staged.staging.display();
     for pass in 1..=args.passes {
         if !args.quiet {
             stream::note(&format!("gpubench: pass {pass} of {}", args.passes));
         }
-        let code = measure_pass(&settings, &plan, &place.attempt.join(name(pass)))?;
+        let code = measure_pass(&settings, &plan, &staged.staging.join(name(pass)))?;
         let problem = match code {
             0 => continue,
             INTERRUPTED => "was interrupted",
-            _ => "has cells that are incorrect or failed, see its report",
+            _ => "has cells that are incorrect or failed (see its report)",
         };
         stream::complain(&format!(
-            "no baseline was saved: pass {pass} {problem}; the passes are in {attempt}, which may be deleted"
+            "no baseline was saved: pass {pass} {problem}; the passes are in {staging}, which you may delete"
         ));
         return Ok(ExitCode::from(code));
     }
-    let passes: Vec<PathBuf> = (1..=args.passes).map(|pass| place.attempt.join(name(pass))).collect();
+    let passes: Vec<PathBuf> = (1..=args.passes).map(|pass| staged.staging.join(name(pass))).collect();
     let runs = load::runs(&passes)?;
     let cells = calibrate(&runs, policy);
     if let Some(problem) = refusal(&runs, &cells, policy, args.accept_noisy) {
         stream::complain(&format!(
-            "no baseline was saved: {problem}; the passes are in {attempt}, which may be deleted"
+            "no baseline was saved: {problem}; the passes are in {staging}, which you may delete"
         ));
         return Ok(ExitCode::from(DISAGREE));
     }
-    finish(args, policy, place, args.passes, &cells)
+    finish(args, policy, staged, args.passes, &cells)
 }
 
-/// Copies reports that exist, once they have agreed.
-fn from_reports(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitCode> {
+/// Copies existing reports if they agree.
+fn from_reports(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Result<ExitCode> {
     let reports = load::reports(&args.from)?;
     let runs = load::runs(&reports)?;
     let count = u32::try_from(reports.len()).unwrap_or(u32::MAX);
     let least = values::MIN_PASSES;
     ensure!(
         count >= least,
-        "--from names {}, and with fewer than {least} a run in which nothing changed could never pass: name \
-         {least} or more of the same sweep, better 5",
+        "--from names {}; with fewer than {least}, an unchanged run could never pass: name at least {least} runs of \
+        the same sweep, preferably 5",
         counted(count, "run")
     );
     let cells = calibrate(&runs, policy);
@@ -94,44 +98,43 @@ fn from_reports(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitC
         stream::complain(&format!("no baseline was saved: {problem}"));
         return Ok(ExitCode::from(DISAGREE));
     }
-    place.clear()?;
+    staged.clear()?;
     for (pass, report) in (1..=count).zip(&reports) {
-        let (from, folder) = (file::locate(report), place.attempt.join(name(pass)));
+        let (from, folder) = (file::locate(report), staged.staging.join(name(pass)));
         make(&folder)?;
         fs::copy(&from, folder.join(file::FILE_NAME))
             .with_context(|| format!("cannot copy {} to {}", from.display(), folder.display()))?;
     }
-    finish(args, policy, place, count, &cells)
+    finish(args, policy, staged, count, &cells)
 }
 
-/// Makes a baseline of the attempt, puts it in its place and shows it.
+/// Writes the baseline, moves it to its folder and shows it.
 fn finish(
     args: &SaveArgs,
     policy: &Policy,
-    place: &Place,
+    staged: &StagedBaseline,
     passes: u32,
     cells: &[Calibrated],
 ) -> Result<ExitCode> {
-    Baseline::new(&args.name, (1..=passes).map(name).collect(), cells).write(&place.attempt)?;
-    place.put()?;
-    if let Err(error) = place.settle() {
-        stream::complain(&format!("the baseline is saved, but: {error:#}"));
+    Baseline::new(&args.name, (1..=passes).map(name).collect(), cells).write(&staged.staging)?;
+    staged.commit()?;
+    if let Err(error) = staged.recover() {
+        stream::complain(&format!("the baseline is saved, but {error:#}"));
     }
-    stream::print(&show_in(&place.folder, policy)?)?;
-    let folder = place.folder.display();
-    stream::note(&format!("gpubench: saved {folder}; compare with it: gpubench compare {folder} NEW"));
+    stream::print(&show_in(&staged.folder, policy)?)?;
+    let folder = staged.folder.display();
+    stream::note(&format!("gpubench: saved {folder}; to compare with it: gpubench compare {folder} NEW"));
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folder of a pass.
 fn name(pass: u32) -> String {
     format!("pass-{pass}")
 }
 
-/// The sweep of each pass; where its results go is filled in pass by pass.
+/// Returns the settings of each pass; `measure` sets the folder.
 fn settings(args: &SaveArgs) -> Result<Settings> {
     if let Some(devices) = args.sweep.device.as_ref().filter(|device| device.0.single().is_none()) {
-        bail!("--device {}: only 'gpubench run' takes several devices: name one", devices.0);
+        bail!("--device {}: only 'gpubench run' takes several devices: name one device", devices.0);
     }
     // The passes must have the same cells: what refinement adds depends on the times of each.
     let options = SweepOptions { refine: Some(false), ..with_libraries(&args.sweep)? };
@@ -143,10 +146,10 @@ fn settings(args: &SaveArgs) -> Result<Settings> {
 
 fn make(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {} (name another with --dir)", folder.display()))
+        .with_context(|| format!("cannot create the folder {} (name another with --dir)", folder.display()))
 }
 
-/// Runs the sweep once, with its report in `folder`; the exit code that `run` would have had.
+/// Runs the sweep once with its report in `folder`, and returns the exit code that `run` would have.
 fn measure_pass(settings: &Settings, plan: &Plan, folder: &Path) -> Result<u8> {
     make(folder)?;
     let mut settings = settings.clone();

@@ -1,4 +1,4 @@
-//! `gpubench compare`: reads both sides, compares them, prints what came out, and ends with the gate's exit code.
+//! `gpubench compare`: reads both sides, compares them, writes the results and returns the gate's exit code.
 
 mod plan;
 
@@ -12,18 +12,18 @@ use gpubench_model::format::{Unprintable, for_stdout};
 
 use super::args::CompareArgs;
 use super::{folder, stream};
-use crate::compare::export::{self, FORMATS, Format, GITHUB, Plain, TABLE, View};
+use crate::compare::export::{self, FORMATS, Format, GITHUB, Sanitized, TABLE, View};
 use crate::compare::self_test::self_test;
 use crate::compare::{Comparison, Limits, Policy, compare_with_history, load, policy};
 use crate::report::file::{self, save_all_in_new};
 
-/// Exit code of a gate that does not do what it claims.
+/// Exit code if a claim about the gate fails.
 const SELF_TEST_FAILED: u8 = 1;
 
-/// The file to which a step of GitHub Actions adds its summary.
+/// The variable that names the file for the summary of a step of GitHub Actions.
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Compares, plans, or puts the gate to the test.
+/// Compares, plans, or tests the gate.
 pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let policy = policy_of(args)?;
     if args.self_test {
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
         ([old, new], [], []) => load::sides(std::slice::from_ref(old), std::slice::from_ref(new))?,
         ([], [_, ..], [_, ..]) => load::sides(&args.old, &args.new)?,
         _ => bail!(
-            "compare takes two reports, OLD and NEW, or several per side: --old A B C --new D E F; see 'gpubench compare --help'"
+            "compare takes two reports, OLD and NEW, or several per side: --old A B C --new D E F (see 'gpubench compare --help')"
         ),
     };
     let history = load::history(&args.history, &old, &new, &policy)?;
@@ -47,25 +47,25 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(comparison.gate.exit_code))
 }
 
-/// The policy file, with what the command line says put over it.
+/// Reads the policy file and applies the options of the command line.
 fn policy_of(args: &CompareArgs) -> Result<Policy> {
     let given =
         Limits { threshold: args.threshold, mean_threshold: args.mean_threshold, ..Limits::default() };
     let mut policy = read_policy(args.policy.as_deref(), given)?;
     policy.accept_missing |= args.accept_missing;
-    policy.accept_unsure |= args.accept_inconclusive;
+    policy.accept_inconclusive |= args.accept_inconclusive;
     policy.cross_machine |= args.cross_machine;
     Ok(policy)
 }
 
-/// The policy in `file`, or the default one, with the limits of the command line for cells without their own.
+/// Reads the policy in `file`, or takes the default one, and sets the limits of the command line as defaults.
 pub(crate) fn read_policy(file: Option<&Path>, given: Limits) -> Result<Policy> {
     let mut policy = file.map(policy::read).transpose()?.unwrap_or_default();
     policy.set_defaults(given);
     Ok(policy)
 }
 
-/// The formats that are asked for, each once.
+/// Returns the requested formats, each once.
 fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static Format>> {
     let formats = match (list, out) {
         (Some(list), _) => FORMATS.parse(list).context("--format")?,
@@ -73,12 +73,12 @@ fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static Format
         (None, None) => vec![&TABLE],
     };
     if let (Err(Unprintable::Count(count)), None) = (for_stdout(&formats), out) {
-        bail!("--format names {count} formats and stdout takes one: name a folder with --out");
+        bail!("--format names {count} formats, but stdout takes only one: name a folder with --out");
     }
     Ok(formats)
 }
 
-/// Files into the folder and the table to stdout, or the one format to stdout.
+/// Writes files to the folder and the table to stdout, or the one format to stdout.
 fn deliver(
     args: &CompareArgs,
     formats: &[&Format],
@@ -89,7 +89,7 @@ fn deliver(
     if formats.contains(&&GITHUB) {
         add_job_summary(comparison);
     }
-    let comparison = Plain::of(comparison);
+    let comparison = Sanitized::of(comparison);
     let Some(out) = out else {
         return stream::print(&formats[0].text(&comparison, &view)?);
     };
@@ -104,15 +104,15 @@ fn deliver(
     stream::print(&TABLE.text(&comparison, &view)?)
 }
 
-/// Adds the summary of a step to the file that GitHub Actions names, where it names one. Where that fails, the verdict
-/// is still to be told.
+/// Appends the summary to the file that GitHub Actions names, if any. A failure is only reported, because the verdict
+/// matters more.
 fn add_job_summary(comparison: &Comparison) {
     let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return };
     let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
     let written = file.and_then(|mut file| file.write_all(export::job_summary(comparison).as_bytes()));
     if let Err(error) = written {
         stream::complain(&format!(
-            "no summary was added to {}: {error}; correct {JOB_SUMMARY}, or unset it to do without",
+            "cannot add the summary to {}: {error}; correct or unset {JOB_SUMMARY}",
             Path::new(&path).display()
         ));
     }
@@ -127,16 +127,16 @@ fn test_gate(args: &CompareArgs, policy: &Policy) -> Result<ExitCode> {
     let claims = self_test(report.as_ref(), policy);
     let mut text = String::new();
     for claim in &claims {
-        let _ = writeln!(text, "{:<6}  {}", if claim.held { "ok" } else { "FAILED" }, claim.text);
+        let _ = writeln!(text, "{:<6}  {}", if claim.passed { "ok" } else { "FAILED" }, claim.text);
     }
-    let held = claims.iter().all(|claim| claim.held);
-    text.push_str(match held {
-        true => "the gate trips over a regression and stays quiet without one\n",
+    let passed = claims.iter().all(|claim| claim.passed);
+    text.push_str(match passed {
+        true => "The gate reports regressions, and nothing where nothing changed.\n",
         false => {
-            "the gate does not do what it should: do not rely on it with this policy and these data; try the default \
-             policy, or more runs per side\n"
+            "The gate failed its test: do not rely on it with this policy and these data. Try the default policy, or more \
+            runs per side.\n"
         }
     });
     stream::print(&text)?;
-    Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(SELF_TEST_FAILED) })
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(SELF_TEST_FAILED) })
 }

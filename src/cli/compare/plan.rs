@@ -1,4 +1,4 @@
-//! `gpubench compare --plan`: how many runs per side would show a slowdown, as text or JSON.
+//! `gpubench compare --plan`: prints the number of runs per side needed to detect a slowdown, as text or JSON.
 
 use std::fmt::Write as _;
 
@@ -9,69 +9,69 @@ use serde::Serialize;
 use crate::case::{Cache, Case};
 use crate::cli::args::CompareArgs;
 use crate::compare::calibration::mixed;
-use crate::compare::plan::{self, MOST_RUNS, POWER, Plan};
+use crate::compare::plan::{self, MAX_RUNS, POWER, Plan};
 use crate::compare::{Policy, load};
 use crate::report::file::to_json;
 use crate::report::quantity::spread_text;
 
-/// The slowdown that a plan is about when nothing is said.
+/// Default slowdown of a plan.
 const SEE: f64 = 0.03;
 
-/// Slowdowns that a plan shows besides the one asked for.
-const LADDER: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
+/// Slowdowns that a plan shows besides the requested one.
+const SLOWDOWNS: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
 
-/// The plan that `args` ask for, in the format they name.
+/// Computes the plan and formats it.
 pub(crate) fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
     let render = match args.format.as_deref().map_or("table", str::trim) {
         "table" => text,
         "json" => json,
-        other => bail!("--format: --plan is printed as table or json, not as '{other}'"),
+        other => bail!("--format: --plan prints table or json, not '{other}'"),
     };
     let runs = load::runs(&args.plan)?;
     if let Some((cell, reason)) = mixed(&runs).first() {
         bail!(
-            "the runs of {cell} are not of one thing: {reason}; plan with runs of one build and one kind of device"
+            "the runs of {cell} cannot be compared: {reason}; plan with runs of one build and one kind of device"
         );
     }
-    let slowdowns: Vec<f64> = std::iter::once(args.see.unwrap_or(SEE)).chain(LADDER).collect();
+    let slowdowns: Vec<f64> = std::iter::once(args.see.unwrap_or(SEE)).chain(SLOWDOWNS).collect();
     let plans = plan::plans(&runs, &slowdowns, policy);
-    let [asked, ladder @ ..] = plans.as_slice() else { bail!("no slowdown to plan for") };
+    let [asked, others @ ..] = plans.as_slice() else { bail!("no slowdown to plan for") };
     ensure!(
         !asked.cells.is_empty(),
-        "no cell of {} has a time: plan with a report of measured cells",
+        "no cell of {} has a time: use a report with measured cells",
         args.plan[0].display()
     );
-    render(asked, ladder)
+    render(asked, others)
 }
 
-fn text(asked: &Plan, ladder: &[Plan]) -> Result<String> {
-    let mut listing = Table::listing(&["Op", "Variant", "Cells", "Run-to-run spread", "Runs per side"]);
+fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
+    let mut listing = Table::listing(&["Op", "Variant", "Cells", "Variation", "Runs per side"]);
     for group in groups(asked) {
         listing.row(group);
     }
     let spread = match asked.measured {
-        true => "as these runs showed it",
+        true => "measured from these runs",
         false => {
-            "assumed, since no cell has a time in several runs: save a baseline, or name several runs of one sweep"
+            "assumed, because no cell has a time in several runs; to measure it, name several runs of one sweep"
         }
     };
     let mut text = format!(
-        "To see a slowdown of {} in any one cell with a chance of {} %, compare with --threshold {} and these runs per side:\n\n{}\n",
+        "To detect a slowdown of {} in any cell with a chance of {} %, compare with --threshold {}\nand this number of runs per side:\n\n{}\n",
         spread_text(asked.see),
         100.0 * POWER,
         spread_text(asked.threshold),
         listing.text_without_title(false),
     );
-    let _ = writeln!(text, "Spread from run to run: {spread}. A row shows its noisiest cell.\n");
-    let mut steps = Table::listing(&["Slowdown", "--threshold", "Runs per side, all cells"]);
-    for plan in ladder {
+    let _ = writeln!(text, "Variation between runs: {spread}.\nEach row shows its noisiest cell.\n");
+    let mut steps = Table::listing(&["Slowdown", "--threshold", "Runs per side (all cells)"]);
+    for plan in others {
         steps.row(vec![spread_text(plan.see), spread_text(plan.threshold), runs_text(plan.runs())]);
     }
     text.push_str(&steps.text_without_title(false));
     Ok(text)
 }
 
-/// One line per op and variant: how many cells, the widest spread, the most runs.
+/// Returns one line per op and variant: the number of cells, the largest variation, the largest number of runs.
 fn groups(plan: &Plan) -> Vec<Vec<String>> {
     let mut groups: Vec<(String, String, usize, f64, Option<usize>)> = Vec::new();
     for planned in &plan.cells {
@@ -93,10 +93,10 @@ fn groups(plan: &Plan) -> Vec<Vec<String>> {
 }
 
 fn runs_text(runs: Option<usize>) -> String {
-    runs.map_or_else(|| format!("over {MOST_RUNS}"), |runs| runs.to_string())
+    runs.map_or_else(|| format!("over {MAX_RUNS}"), |runs| runs.to_string())
 }
 
-/// A plan as JSON; `runs` is null where [`MOST_RUNS`] are too few.
+/// A plan as JSON; `runs` is null if [`MAX_RUNS`] are too few.
 #[derive(Serialize)]
 struct Document<'a> {
     gpubench_version: &'static str,
@@ -106,7 +106,8 @@ struct Document<'a> {
     measured: bool,
     runs: Option<usize>,
     cells: Vec<CellEntry<'a>>,
-    ladder: Vec<Rung>,
+    #[serde(rename = "ladder")]
+    slowdowns: Vec<SlowdownEntry>,
 }
 
 #[derive(Serialize)]
@@ -121,13 +122,13 @@ struct CellEntry<'a> {
 }
 
 #[derive(Serialize)]
-struct Rung {
+struct SlowdownEntry {
     see: f64,
     threshold: f64,
     runs: Option<usize>,
 }
 
-fn json(asked: &Plan, ladder: &[Plan]) -> Result<String> {
+fn json(asked: &Plan, others: &[Plan]) -> Result<String> {
     let cells = asked.cells.iter().map(|planned| CellEntry {
         case: &planned.cell.case,
         backend: &planned.cell.backend,
@@ -144,9 +145,9 @@ fn json(asked: &Plan, ladder: &[Plan]) -> Result<String> {
         measured: asked.measured,
         runs: asked.runs(),
         cells: cells.collect(),
-        ladder: ladder
+        slowdowns: others
             .iter()
-            .map(|plan| Rung { see: plan.see, threshold: plan.threshold, runs: plan.runs() })
+            .map(|plan| SlowdownEntry { see: plan.see, threshold: plan.threshold, runs: plan.runs() })
             .collect(),
     };
     String::from_utf8(to_json(&document)?).context("cannot write the plan as JSON")

@@ -1,6 +1,6 @@
-//! Baselines: folders of runs of one sweep in which nothing changed, with how much they differ all the same.
+//! Baselines: folders of unchanged runs of one sweep, with the variation between these runs for each cell.
 
-mod place;
+mod staging;
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ use gpubench_model::report::file;
 use serde::{Deserialize, Serialize};
 
 use crate::planning::calibration::Calibrated;
-pub use place::Place;
+pub use staging::StagedBaseline;
 
-/// Where baselines are kept when nothing else is said.
+/// Default folder of baselines.
 pub const FOLDER: &str = "results/baselines";
 
 /// Name of the file that makes a folder a baseline.
@@ -20,8 +20,8 @@ pub const FILE_NAME: &str = "baseline.json";
 
 const BASELINE_VERSION: u32 = 1;
 
-/// Figures of a cell below which a file is believed: passes do not differ by a factor of ten.
-const MOST: f64 = 10.0;
+/// Upper bound of the values of a cell: a file with passes that differ by a factor of ten is damaged.
+const MAX_VARIATION: f64 = 10.0;
 
 /// A baseline, without its reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,13 +34,13 @@ pub struct Baseline {
     pub(crate) gpubench_version: String,
     /// Folders of its passes, inside its own.
     pub passes: Vec<String>,
-    /// Each cell's spread.
-    pub cells: Vec<NullSpread>,
+    /// The variation of each cell.
+    pub cells: Vec<CellVariation>,
 }
 
-/// How much one cell differs from pass to pass.
+/// The variation of one cell between passes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NullSpread {
+pub struct CellVariation {
     /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
     #[serde(flatten)]
     pub case: Case,
@@ -50,16 +50,16 @@ pub struct NullSpread {
     pub variant: String,
     /// State of the caches.
     pub cache: Cache,
-    /// Standard deviation from pass to pass, relative.
+    /// Relative standard deviation between passes.
     pub run_spread: f64,
-    /// How far the slowest pass was from the fastest, relative.
+    /// Relative difference between the slowest and the fastest pass.
     pub apart: f64,
 }
 
 impl Baseline {
-    /// A baseline of that name, of passes in those folders, that showed these spreads.
+    /// Creates a baseline from the folders of its passes and the variation of each cell.
     pub fn new(name: &str, passes: Vec<String>, cells: &[Calibrated]) -> Baseline {
-        let spread = |cell: &Calibrated| NullSpread {
+        let spread = |cell: &Calibrated| CellVariation {
             case: cell.cell.case.clone(),
             backend: cell.cell.backend.clone(),
             variant: cell.cell.variant.clone(),
@@ -77,16 +77,16 @@ impl Baseline {
         }
     }
 
-    pub(crate) fn spreads(&self) -> impl Iterator<Item = (String, f64)> {
+    pub(crate) fn variations(&self) -> impl Iterator<Item = (String, f64)> {
         self.cells.iter().map(|cell| (cell.cell().to_string(), cell.run_spread))
     }
 
-    /// The reports of its passes, where its folder is `folder`.
+    /// Returns the folders of its passes, given its own folder.
     pub fn reports(&self, folder: &Path) -> Vec<PathBuf> {
         self.passes.iter().map(|pass| folder.join(pass)).collect()
     }
 
-    /// Refuses what `save` does not write, and passes that are not in `folder`.
+    /// Rejects values that `save` never writes, and passes outside `folder`.
     fn check(&self, folder: &Path) -> Result<()> {
         const FIX: &str = "save the baseline again";
         let inside = |pass: &String| {
@@ -94,16 +94,16 @@ impl Baseline {
         };
         ensure!(
             !self.passes.is_empty() && self.passes.iter().all(inside),
-            "passes must be folders beside it; {FIX}"
+            "passes must be folders next to it; {FIX}"
         );
         for (pass, report) in self.passes.iter().zip(self.reports(folder)) {
-            ensure!(report.join(file::FILE_NAME).is_file(), "{pass} holds no {}; {FIX}", file::FILE_NAME);
+            ensure!(report.join(file::FILE_NAME).is_file(), "{pass} contains no {}; {FIX}", file::FILE_NAME);
         }
         for cell in &self.cells {
             for (key, figure) in [("run_spread", cell.run_spread), ("apart", cell.apart)] {
                 ensure!(
-                    (0.0..MOST).contains(&figure),
-                    "{key} of {} is {figure:e}, which is not from 0 to below {MOST}; {FIX}",
+                    (0.0..MAX_VARIATION).contains(&figure),
+                    "{key} of {} is {figure:e}, but must be at least 0 and below {MAX_VARIATION}; {FIX}",
                     cell.cell().to_string().escape_debug()
                 );
             }
@@ -111,17 +111,17 @@ impl Baseline {
         Ok(())
     }
 
-    /// Writes it into `folder`, which makes that a baseline.
+    /// Writes the file that makes `folder` a baseline.
     ///
     /// # Errors
-    /// The folder cannot be written to.
+    /// Fails if the folder cannot be written to.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self)? + "\n";
         file::write_atomic(&folder.join(FILE_NAME), text.as_bytes())
     }
 }
 
-impl NullSpread {
+impl CellVariation {
     /// The cell.
     pub fn cell(&self) -> Cell {
         let (backend, variant) = (self.backend.clone(), self.variant.clone());
@@ -129,10 +129,10 @@ impl NullSpread {
     }
 }
 
-/// The baseline in `folder`; `None` where that is none.
+/// Reads the baseline in `folder`; `None` if the folder is not a baseline.
 ///
 /// # Errors
-/// Its file is damaged or of a newer layout, or a pass is missing; one line.
+/// Fails with one line if its file is damaged or of a newer layout, or a pass is missing.
 pub fn open(folder: &Path) -> Result<Option<Baseline>> {
     let path = folder.join(FILE_NAME);
     if !path.is_file() {
@@ -155,10 +155,10 @@ pub fn open(folder: &Path) -> Result<Option<Baseline>> {
     Ok(Some(baseline))
 }
 
-/// Every baseline in `folder` with its own folder, by name; damaged ones as their error. Hidden folders are none.
+/// Lists the baselines in `folder` by name, each with its own folder; damaged ones as errors. Skips hidden folders.
 ///
 /// # Errors
-/// The folder cannot be read.
+/// Fails if the folder cannot be read.
 pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Result<Baseline>)>> {
     if !folder.exists() {
         return Ok(vec![]);
@@ -170,7 +170,7 @@ pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Result<Baseline>)>> {
     Ok(found.collect())
 }
 
-/// What is in `folder` and not hidden, sorted.
+/// Lists the entries of `folder` that are not hidden, sorted.
 pub(crate) fn visible(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -179,15 +179,15 @@ pub(crate) fn visible(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Checks that `name` can be a folder's.
+/// Checks that `name` is a valid folder name.
 ///
 /// # Errors
-/// It is empty, hidden, or has other characters than letters, digits, `.`, `_` and `-`.
+/// Fails if it is empty, hidden, or contains characters other than letters, digits, `.`, `_` and `-`.
 pub fn check_name(name: &str) -> Result<()> {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if name.is_empty() || name.starts_with(['.', '-']) || !name.chars().all(legal) {
         bail!(
-            "'{name}' is no name for a baseline: use letters, digits, '.', '_' and '-', such as main or v1.2"
+            "'{name}' is not a valid baseline name: use letters, digits, '.', '_' and '-', such as main or v1.2"
         );
     }
     Ok(())

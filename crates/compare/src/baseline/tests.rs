@@ -7,13 +7,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn spread(run_spread: f64, apart: f64) -> NullSpread {
+fn spread(run_spread: f64, apart: f64) -> CellVariation {
     let case = Case { op: "fft".into(), n: 8, dtype: DType::F32, density: None, seed: 1 };
     let (backend, variant) = ("cpu".into(), "realfft".into());
-    NullSpread { case, backend, variant, cache: Cache::Cold, run_spread, apart }
+    CellVariation { case, backend, variant, cache: Cache::Cold, run_spread, apart }
 }
 
-fn baseline(cells: Vec<NullSpread>) -> Baseline {
+fn baseline(cells: Vec<CellVariation>) -> Baseline {
     Baseline { cells, ..Baseline::new("main", vec!["pass-1".into(), "pass-2".into()], &[]) }
 }
 
@@ -48,9 +48,9 @@ fn passes_that_are_missing_or_elsewhere_are_refused_in_one_line() {
         ..baseline(vec![])
     };
     for (passes, expected) in [
-        (&["pass-1", "pass-3"][..], "pass-3 holds no report.json; save the baseline again"),
-        (&[], "passes must be folders beside it"),
-        (&["pass-1", "../elsewhere"], "passes must be folders beside it"),
+        (&["pass-1", "pass-3"][..], "pass-3 contains no report.json; save the baseline again"),
+        (&[], "passes must be folders next to it"),
+        (&["pass-1", "../elsewhere"], "passes must be folders next to it"),
     ] {
         of(passes).write(folder.path()).unwrap();
         let message = refusal(folder.path());
@@ -90,7 +90,7 @@ proptest! {
 #[test]
 fn hidden_folders_are_not_listed() {
     let all = tempfile::tempdir().unwrap();
-    for name in ["main", ".main.attempt"] {
+    for name in ["main", ".main.staging"] {
         fs::rename(folder().keep(), all.path().join(name)).unwrap();
         baseline(vec![]).write(&all.path().join(name)).unwrap();
     }
@@ -98,16 +98,16 @@ fn hidden_folders_are_not_listed() {
     assert_eq!(names, [all.path().join("main")]);
 }
 
-/// The place of `a.b`, its folder marked `old` and its attempt `new` where these are wanted.
-fn place(all: &Path, old: bool, new: bool) -> Place {
-    let place = Place::new(all, "a.b");
-    for (folder, text, wanted) in [(&place.folder, "old", old), (&place.attempt, "new", new)] {
+/// The baseline `a.b`, with an existing folder marked `old` and a staged one marked `new` as requested.
+fn staged_baseline(all: &Path, old: bool, new: bool) -> StagedBaseline {
+    let staged = StagedBaseline::new(all, "a.b");
+    for (folder, text, wanted) in [(&staged.folder, "old", old), (&staged.staging, "new", new)] {
         if wanted {
             fs::create_dir(folder).unwrap();
             fs::write(folder.join("mark"), text).unwrap();
         }
     }
-    place
+    staged
 }
 
 fn names(all: &Path) -> Vec<String> {
@@ -123,31 +123,31 @@ fn an_attempt_takes_the_place_of_the_old_one_and_leaves_others_alone() {
     for other in ["a.replaced", "a.b.attempt", "a.b.replaced"] {
         fs::create_dir(all.path().join(other)).unwrap();
     }
-    let place = place(all.path(), true, true);
-    place.put().unwrap();
-    place.settle().unwrap();
-    assert_eq!(fs::read_to_string(place.folder.join("mark")).unwrap(), "new");
+    let staged = staged_baseline(all.path(), true, true);
+    staged.commit().unwrap();
+    staged.recover().unwrap();
+    assert_eq!(fs::read_to_string(staged.folder.join("mark")).unwrap(), "new");
     assert_eq!(names(all.path()), ["a.b", "a.b.attempt", "a.b.replaced", "a.replaced"]);
-    assert!(!place.clear().unwrap());
+    assert!(!staged.clear().unwrap());
 }
 
 #[test]
 fn the_old_one_is_put_back_when_the_new_one_cannot_be_moved() {
     let all = tempfile::tempdir().unwrap();
-    let place = place(all.path(), true, false);
-    let message = place.put().unwrap_err().to_string();
-    assert!(message.contains("is in its place again"), "{message}");
-    assert_eq!(fs::read_to_string(place.folder.join("mark")).unwrap(), "old");
+    let staged = staged_baseline(all.path(), true, false);
+    let message = staged.commit().unwrap_err().to_string();
+    assert!(message.contains("the previous baseline was restored"), "{message}");
+    assert_eq!(fs::read_to_string(staged.folder.join("mark")).unwrap(), "old");
     assert_eq!(names(all.path()), ["a.b"]);
 }
 
 #[test]
 fn a_replacement_that_was_cut_off_is_taken_back() {
     let all = tempfile::tempdir().unwrap();
-    let place = place(all.path(), true, true);
-    fs::rename(&place.folder, all.path().join(".a.b.replaced")).unwrap();
-    place.settle().unwrap();
-    assert_eq!(fs::read_to_string(place.folder.join("mark")).unwrap(), "old");
-    assert!(place.clear().unwrap());
+    let staged = staged_baseline(all.path(), true, true);
+    fs::rename(&staged.folder, all.path().join(".a.b.replaced")).unwrap();
+    staged.recover().unwrap();
+    assert_eq!(fs::read_to_string(staged.folder.join("mark")).unwrap(), "old");
+    assert!(staged.clear().unwrap());
     assert_eq!(names(all.path()), ["a.b"]);
 }

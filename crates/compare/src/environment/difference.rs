@@ -1,10 +1,10 @@
-//! A difference between the environments of two sides, and how much it matters.
+//! The type of a difference between the environments of two sides, with its severity.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Sentence;
 
-/// How much a difference matters; the gravest is smallest.
+/// Severity of a difference; the most severe compares as the smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
@@ -12,12 +12,12 @@ pub enum Severity {
     Block,
     /// Times may differ for this reason.
     Warn,
-    /// Of no concern.
+    /// The difference is counted but not shown.
     Ignore,
 }
 
 impl Severity {
-    /// Every severity, gravest first.
+    /// Every severity, most severe first.
     pub const ALL: [Severity; 3] = [Severity::Block, Severity::Warn, Severity::Ignore];
 
     /// The word used in policy files, tables and JSON.
@@ -30,16 +30,16 @@ impl Severity {
     }
 }
 
-/// A fact about machine, libraries or settings that is not the same on both sides.
+/// A fact about the machine, libraries or settings that differs between both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The fact, as a policy names it: `gpu-model`.
     pub fact: String,
-    /// How much it matters.
+    /// Its severity, from the policy or the default.
     pub severity: Severity,
-    /// What OLD has, in words; several values where its runs differ. It leads with the items, such as libraries, of a fact
-    /// that has several; both sides have the same.
+    /// The value in OLD; several values if its runs differ. For a fact with several items, such as libraries, the lead
+    /// names the items, which are the same on both sides.
     pub old: Sentence,
-    /// What NEW has.
+    /// The value in NEW.
     pub new: Sentence,
 }

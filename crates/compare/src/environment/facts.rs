@@ -1,4 +1,4 @@
-//! The table of facts: what is looked at, how much a difference matters by default, and which times it bears on.
+//! The table of compared facts, each with its default severity and the times that it affects.
 
 use std::collections::BTreeSet;
 
@@ -14,34 +14,34 @@ use super::read::{self, Seen, one, run::sampling};
 use super::value::{Reading, Tolerance};
 use crate::runs::Runs;
 
-/// Something about a machine, its libraries or the settings of a run that times may depend on.
+/// A property of a machine, its libraries or the settings of a run that times may depend on.
 pub struct Fact {
-    /// The word by which a policy file names it.
+    /// Its name in policy files.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line, for the documentation.
     pub summary: &'static str,
-    /// The times that it bears on.
+    /// The times that it affects.
     pub(crate) concerns: Concerns,
-    /// How much a difference matters unless a policy says otherwise.
+    /// Default severity of a difference.
     pub severity: Severity,
-    /// How far figures may lie apart.
+    /// Largest difference between numbers that still counts as equal.
     pub(super) tolerance: Tolerance,
-    /// What it means that a run does not tell it, where that means something.
+    /// The meaning of its absence in a run, if that has one.
     pub(super) absent: Option<&'static str>,
     read: Read,
 }
 
-/// How a fact is read out of a report.
+/// The source of a fact in a report.
 #[derive(Clone, Copy)]
 enum Read {
     Host(&'static machine::Fact<report::Host>),
-    /// Each backend says it of itself.
+    /// Each backend describes it.
     Said(&'static machine::Fact<Value>),
-    /// Several readings, or one that is made of several facts; with its name.
+    /// Several readings, or one computed from several facts; with its name.
     By(&'static str, fn(&Seen) -> Vec<Reading>),
 }
 
-/// The times that a fact bears on.
+/// The times that a fact affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concerns {
     /// All.
@@ -55,7 +55,7 @@ pub enum Concerns {
 }
 
 impl Concerns {
-    /// The times in words.
+    /// Returns the words of the documentation's table.
     pub fn words(self) -> &'static str {
         match self {
             Run => "all",
@@ -75,7 +75,7 @@ impl Concerns {
         }
     }
 
-    /// The backends of which both sides have such times; `None` when there are none, so that the fact does not matter.
+    /// Returns the backends for which both sides have such times; `None` if there are none and the fact does not matter.
     pub(super) fn backends<'a>(self, old: &'a Runs, new: &'a Runs) -> Option<BTreeSet<&'a str>> {
         let [old, new] = [old, new].map(|side| -> BTreeSet<&str> {
             let rows = side.runs.iter().flat_map(|run| &run.report.rows);
@@ -86,7 +86,7 @@ impl Concerns {
     }
 }
 
-/// A fact whose value is the same or is not, and of which silence means nothing.
+/// Creates a fact that is compared for equality and whose absence has no meaning.
 const fn fact(read: Read, severity: Severity, concerns: Concerns, summary: &'static str) -> Fact {
     let name = match read {
         Host(fact) => fact.name,
@@ -114,8 +114,8 @@ impl Fact {
     }
 }
 
-/// Every fact, in the order in which differences of equal severity are told.
-#[rustfmt::skip] // One line a fact, as the table in the documentation has it.
+/// Every fact, in the order in which differences of equal severity are shown.
+#[rustfmt::skip] // One line per fact, like the table in the documentation.
 pub static FACTS: &[Fact] = &[
     fact(Said(&machine::GPU_MODEL), Block, Gpu, "name of the GPU"),
     fact(Said(&machine::GPU_MULTIPROCESSORS), Block, Gpu, "multiprocessors that the run can use: fewer in a slice of a divided GPU"),
@@ -123,11 +123,11 @@ pub static FACTS: &[Fact] = &[
     fact(Host(&machine::CPU_MODEL), Block, Cpu, "model of the CPU"),
     fact(By("build-profile", |seen| one(seen.report.environment.build_profile.as_deref())), Block, Clocks, "whether gpubench was built as `release` or `debug`"),
     fact(By("cpu-threads", read::machine::cpu_threads), Warn, Cpu, "threads that the CPU backend used, and its libraries where they used another number"),
-    fact(Host(&machine::PROCESSORS), Warn, Cpu, "processors that the process may use"),
-    fact(By("cpu-quota", read::machine::cpu_quota), Warn, Cpu, "processors' worth of time that the control group allows").within(Absolute(0.01)),
+    fact(Host(&machine::PROCESSORS), Warn, Cpu, "CPUs that the process may use"),
+    fact(By("cpu-quota", read::machine::cpu_quota), Warn, Cpu, "CPU time that the control group allows, in CPUs").within(Absolute(0.01)),
     fact(Host(&machine::GOVERNOR), Warn, Cpu, "frequency governor"),
-    fact(Host(&machine::SMT), Warn, Cpu, "whether processors share cores"),
-    fact(Host(&machine::NUMA), Warn, Cpu, "NUMA nodes with processors"),
+    fact(Host(&machine::SMT), Warn, Cpu, "whether CPUs share cores"),
+    fact(Host(&machine::NUMA), Warn, Cpu, "NUMA nodes with CPUs"),
     fact(Host(&machine::LAST_LEVEL_CACHE), Warn, Cpu, "bytes of the last-level caches, within 1 %").within(Relative(0.01)),
     fact(Said(&machine::SIMD), Warn, Cpu, "vector instructions of the CPU kernels"),
     fact(By("blas", read::machine::libraries), Warn, Cpu, "name and version of each BLAS that both sides used"),
@@ -136,27 +136,27 @@ pub static FACTS: &[Fact] = &[
     fact(Said(&machine::GPU_MEMORY), Warn, Gpu, "memory of the GPU, within 1 %").within(Relative(0.01)),
     fact(Said(&machine::ECC), Warn, Gpu, "whether the GPU's memory corrects errors"),
     fact(Said(&machine::DRIVER), Warn, Gpu, "version of the GPU's driver"),
-    fact(Said(&machine::CUDA_VERSION), Warn, Gpu, "version of CUDA that the driver speaks"),
+    fact(Said(&machine::CUDA_VERSION), Warn, Gpu, "version of CUDA that the driver supports"),
     fact(By("gpu-libraries", read::machine::libraries), Warn, Gpu, "name and version of each library of the GPU that both sides used"),
-    fact(Said(&machine::GPU_TIMING), Warn, Gpu, "whether the GPU was held back until all work of a sample was queued"),
+    fact(Said(&machine::GPU_TIMING), Warn, Gpu, "whether a blocking kernel delayed the GPU until all work of a sample was queued"),
     fact(By("transfer", read::run::transfer), Warn, Gpu, "host memory of copies to the GPU and back"),
-    fact(By("precision", read::run::precision), Warn, Run, "precision asked for, by op"),
+    fact(By("precision", read::run::precision), Warn, Run, "requested precision, by op"),
     fact(By("max-time", |seen| sampling(seen, "max_time_s", "none", |seconds| format!("{seconds} s"))), Warn, Run, "seconds of sampling after which a cell stops, by op"),
-    fact(By("rounds", |seen| sampling(seen, "rounds", "by default", |rounds| rounds.to_string())), Warn, Run, "rounds asked for, by op"),
-    fact(By("samples", |seen| sampling(seen, "samples", "as many as it takes", |samples| samples.to_string())), Warn, Run, "samples asked for, by op"),
+    fact(By("rounds", |seen| sampling(seen, "rounds", "by default", |rounds| rounds.to_string())), Warn, Run, "requested rounds, by op"),
+    fact(By("samples", |seen| sampling(seen, "samples", "as many as it takes", |samples| samples.to_string())), Warn, Run, "requested samples, by op"),
     fact(By("warmup", |seen| sampling(seen, "warmup", "by default", |executions| executions.to_string())), Warn, Run, "executions before the first sample, by op"),
-    fact(By("budget", read::run::budget), Warn, Run, "time that the whole run was given"),
-    fact(By("isolation", read::run::isolation), Warn, Run, "whether each backend ran in a process of its own"),
+    fact(By("budget", read::run::budget), Warn, Run, "time budget of the whole run"),
+    fact(By("isolation", read::run::isolation), Warn, Run, "whether each backend ran in its own process"),
     fact(By("variables", read::run::variables), Warn, Run, "environment variables that change results, such as `OMP_NUM_THREADS`").when_absent("unset"),
     fact(By("gpubench-version", |seen| one(Some(&seen.report.environment.gpubench_version))), Warn, Run, "version of gpubench"),
     fact(By("gpubench-revision", |seen| one(seen.report.environment.gpubench_revision.as_deref())), Ignore, Run, "git revision of gpubench's source"),
-    fact(By("git-revision", |seen| one(seen.report.environment.git_revision.as_deref())), Ignore, Run, "git revision of the folder of the run: what the comparison is about"),
+    fact(By("git-revision", |seen| one(seen.report.environment.git_revision.as_deref())), Ignore, Run, "git revision of the folder of the run, the subject of the comparison"),
     fact(Host(&machine::HOST_NAME), Ignore, Run, "name of the machine"),
     fact(Host(&machine::OS), Ignore, Run, "operating system"),
     fact(Host(&machine::KERNEL), Ignore, Run, "version of the kernel"),
     fact(Host(&machine::MEMORY), Ignore, Run, "main memory, within 1 %").within(Relative(0.01)),
     fact(Said(&machine::GPU_ORDINAL), Ignore, Gpu, "number of the GPU"),
     fact(By("library-paths", read::machine::library_paths), Ignore, Run, "where libraries were found"),
-    fact(By("place-variables", read::run::place_variables), Ignore, Run, "environment variables that say where something is, such as `CUDA_HOME`").when_absent("unset"),
+    fact(By("place-variables", read::run::place_variables), Ignore, Run, "environment variables that contain paths, such as `CUDA_HOME`").when_absent("unset"),
     fact(By("sim-script", read::run::sim_script), Ignore, Run, "script of the simulated device, and its seed"),
 ];

@@ -1,6 +1,6 @@
-//! Where the environments of two sides differ, and how much that matters.
+//! Compares the environments of two sides: machines, libraries and settings.
 //!
-//! [`FACTS`] is the table of what is looked at; `docs/compare-policy.md` shows it. Knows no cell's times.
+//! [`FACTS`] lists the facts that are compared; `docs/compare-policy.md` shows the same table.
 
 mod difference;
 mod facts;
@@ -18,16 +18,16 @@ pub use facts::{Concerns, FACTS, Fact};
 use read::Seen;
 use value::{Reading, joined, same};
 
-/// What stands for a fact that none of a side's runs tells, such as one that older layouts lack.
+/// Shown for a fact that no run of a side records, such as one that older layouts lack.
 const NOT_RECORDED: &str = "not recorded";
 
-/// Every difference between the environments of the runs, those among the runs of one side included, the gravest
-/// first; differences of no concern come last.
+/// Returns the differences between the environments of all runs, including those between runs of one side, most severe
+/// first.
 ///
-/// A fact matters only where times that it bears on were measured on both sides. What one side does not tell is no
-/// difference, unless it were one that blocks: that one warns, since nobody knows.
+/// A fact counts only if both sides measured times that it affects. A fact that one side does not record is no
+/// difference, except that a blocking one gives a warning.
 ///
-/// `severities` says how much each fact matters, by its name, where not as much as by default.
+/// `severities` overrides the default severity of facts, by name.
 pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severity>) -> Vec<Difference> {
     let of_fact = |fact: &'static Fact| {
         let severity = severities.get(fact.name).copied().unwrap_or(fact.severity);
@@ -47,7 +47,7 @@ fn readings(fact: &Fact, side: &Runs, backends: &BTreeSet<&str>) -> Vec<Vec<Read
     side.runs.iter().map(|run| fact.readings(&Seen::of(&run.report, backends))).collect()
 }
 
-/// The differences of one fact; of its items, those that differ in the same way stand in one.
+/// Returns the differences of one fact; items that differ in the same way share one entry.
 fn compare(fact: &Fact, severity: Severity, old: &[Vec<Reading>], new: &[Vec<Reading>]) -> Vec<Difference> {
     let items: BTreeSet<&str> =
         old.iter().chain(new).flatten().map(|reading| reading.item.as_str()).collect();
@@ -66,13 +66,13 @@ fn compare(fact: &Fact, severity: Severity, old: &[Vec<Reading>], new: &[Vec<Rea
     grouped(differing).into_iter().map(entry).collect()
 }
 
-/// What the runs of a side tell of an item; a run that does not tell it counts where that means something.
+/// Returns the readings of an item in the runs of a side. A run without one counts if its absence has a meaning.
 fn of_item(fact: &Fact, runs: &[Vec<Reading>], item: &str) -> Vec<Reading> {
-    let told = |run: &Vec<Reading>| run.iter().find(|reading| reading.item == item).cloned();
-    runs.iter().filter_map(|run| told(run).or_else(|| Some(Reading::text(item, fact.absent?)))).collect()
+    let recorded = |run: &Vec<Reading>| run.iter().find(|reading| reading.item == item).cloned();
+    runs.iter().filter_map(|run| recorded(run).or_else(|| Some(Reading::text(item, fact.absent?)))).collect()
 }
 
-/// How much the readings of both sides differ, and both in words; `None` where they agree.
+/// Returns the severity and both values in words; `None` if the readings agree.
 fn difference(
     fact: &Fact,
     severity: Severity,

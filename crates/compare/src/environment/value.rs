@@ -1,40 +1,40 @@
-//! Values of facts: texts and figures, and when two of them are the same. Knows no report.
+//! Values of facts, as text or number, and their comparison within a tolerance.
 
 use gpubench_text::control::collapsed;
 use gpubench_text::cut::shortened;
 
-/// Characters of a text that are shown.
+/// Maximum number of characters shown of a text.
 const SHOWN: usize = 200;
 
-/// What a run tells of a fact, or of one item of it.
+/// The value of a fact, or of one of its items, in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reading {
     /// The item, such as a library or an op; empty for a fact of one value.
     pub(crate) item: String,
     pub text: String,
-    /// The value as a figure, where it is one.
+    /// The value as a number, if it is one.
     pub figure: Option<f64>,
 }
 
 impl Reading {
-    /// A value that is a text, put on one line.
+    /// Creates a text value, collapsed to one line.
     pub(crate) fn text(item: &str, text: &str) -> Reading {
         Reading { item: collapsed(item), text: collapsed(text), figure: None }
     }
 
-    /// A value that is a figure, with its words.
+    /// Creates a numeric value with its text.
     pub(crate) fn figure(item: &str, figure: f64, text: &str) -> Reading {
         Reading { figure: Some(figure), ..Reading::text(item, text) }
     }
 }
 
-/// How far figures may lie apart and still be the same.
+/// Largest difference between numbers that count as equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Tolerance {
     None,
-    /// As far as this, in the figure's unit.
+    /// Absolute difference, in the unit of the number.
     Absolute(f64),
-    /// As far as this share of the larger.
+    /// Difference relative to the larger number.
     Relative(f64),
 }
 
@@ -48,12 +48,12 @@ impl Tolerance {
     }
 }
 
-/// Whether all readings are of the same value.
+/// Returns true if all readings have the same value.
 pub(crate) fn same(readings: &[&Reading], tolerance: Tolerance) -> bool {
     readings.iter().enumerate().all(|(i, a)| readings[..i].iter().all(|b| alike(a, b, tolerance)))
 }
 
-/// The values in words, each once, in the order of the runs.
+/// Returns the distinct values in words, in the order of the runs.
 pub(crate) fn joined(readings: &[Reading], tolerance: Tolerance) -> String {
     let mut distinct: Vec<&Reading> = vec![];
     for reading in readings {

@@ -6,26 +6,26 @@ use gpubench_model::format::Makes;
 use serde_json::{Value, json};
 
 use super::names::names;
+use super::phrases;
 use super::view::Format;
-use super::words;
 use crate::Comparison;
 
 pub(crate) static GITHUB_ACTION_BENCHMARK: Format = Format {
     name: "github-action-benchmark",
-    summary: "times of NEW for that action, tool customSmallerIsBetter",
+    summary: "times of NEW for that GitHub action, tool customSmallerIsBetter",
     by_default: false,
     makes: Makes::Text("compare.benchmark.json", |comparison, _| Ok(text(comparison))),
 };
 
-/// The unit is the same in all runs, since the action compares the values alone. `range` is one standard
-/// deviation from run to run, where that is known.
+/// Writes the times in nanoseconds always, because the action compares values without their units. `range` is one
+/// standard deviation between runs, if that is known.
 fn text(comparison: &Comparison) -> String {
     let mut entries: Vec<Value> = Vec::new();
     for (change, name) in comparison.cells.iter().zip(names(comparison)) {
         let Some(new) = &change.new else { continue };
         let mut extra =
             format!("verdict: {}\nruns: {}\nsamples: {}", change.verdict.name(), new.runs, new.samples);
-        if let Some(change) = words::change_with_interval(change) {
+        if let Some(change) = phrases::change_with_interval(change) {
             extra.push_str(&format!("\nchange: {change}"));
         }
         let value = new.median_s * 1e9;
@@ -40,13 +40,13 @@ fn text(comparison: &Comparison) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain::Plain;
+    use super::super::sanitized::Sanitized;
     use super::*;
     use crate::example;
 
     #[test]
     fn entries_have_name_unit_value_and_range() {
-        let text = text(&Plain::of(&example::full()));
+        let text = text(&Sanitized::of(&example::full()));
         let found: Vec<Value> = serde_json::from_str(&text).unwrap();
         let name = "elementwise/N=4096/f32/cuda/fused/cold";
         let entry = found.iter().find(|entry| entry["name"] == name).unwrap();

@@ -1,4 +1,4 @@
-//! Bencher Metric Format: the times of NEW, to be kept by Bencher.
+//! Bencher Metric Format: the times of NEW, for Bencher to store.
 //!
 //! Its built-in measure `latency` is in nanoseconds; see <https://bencher.dev/docs/reference/bencher-metric-format>.
 
@@ -16,7 +16,7 @@ pub(crate) static BMF: Format = Format {
     makes: Makes::Text("compare.bmf.json", |comparison, _| Ok(text(comparison))),
 };
 
-/// Lower and upper value are one standard deviation from run to run away, where that is known.
+/// Sets the lower and upper value to one standard deviation between runs, if that is known.
 fn text(comparison: &Comparison) -> String {
     let mut benchmarks = Map::new();
     for (change, name) in comparison.cells.iter().zip(names(comparison)) {
@@ -34,13 +34,13 @@ fn text(comparison: &Comparison) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain::Plain;
+    use super::super::sanitized::Sanitized;
     use super::*;
     use crate::example;
 
     #[test]
     fn times_of_new_are_in_nanoseconds_with_their_spread() {
-        let text = text(&Plain::of(&example::full()));
+        let text = text(&Sanitized::of(&example::full()));
         let found: serde_json::Value = serde_json::from_str(&text).unwrap();
         let latency = &found["elementwise/N=4096/f32/cuda/fused/cold"]["latency"];
         let figure = |key: &str| latency[key].as_f64().unwrap().round();

@@ -1,20 +1,20 @@
-//! The table of cells that the text and the Markdown format share. Knows which cells have a line, and no format.
+//! Builds the tables of cells and means that the text and Markdown formats share, and selects the cells to list.
 
 use std::collections::HashMap;
 
 use gpubench_model::case::density_text;
 use gpubench_text::table::{Column, Field, Table, Tone};
 
-use super::words::{self, ChangeText, NONE};
+use super::phrases::{self, ChangeText, NONE};
 use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 
-/// The cells that have a line of their own, the gravest first, and those that are only counted.
+/// Splits the cells into those with a line of their own, most severe first, and those that are only counted.
 ///
-/// Lines have those that decide the gate, and gains; unsure ones stand by the upper end of their interval.
+/// Cells that decide the gate and gains have lines; inconclusive ones are sorted by the upper end of their interval.
 pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
     let has_line = |cell: &&Change| match cell.verdict {
         _ if all_cells => true,
-        // Across machines no cell is judged, and the ratios are what was asked for.
+        // Across machines no cell is judged, and the user asked for the ratios.
         Verdict::NotJudged => comparison.gate.conclusion == Conclusion::RatiosOnly && cell.ratio.is_some(),
         Verdict::Faster => true,
         verdict if verdict.is_regression() => true,
@@ -24,18 +24,18 @@ pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, 
     let upper = |cell: &Change| cell.interval.map_or(f64::INFINITY, |[_, high]| high);
     lines.sort_by(|a, b| {
         let by_verdict = a.verdict.cmp(&b.verdict);
-        let is_unsure = a.verdict == Verdict::Unsure && b.verdict == Verdict::Unsure;
+        let is_inconclusive = a.verdict == Verdict::Inconclusive && b.verdict == Verdict::Inconclusive;
         let by_doubt = || b.is_open().cmp(&a.is_open()).then(upper(b).total_cmp(&upper(a)));
-        if is_unsure { by_doubt() } else { by_verdict }
+        if is_inconclusive { by_doubt() } else { by_verdict }
     });
     (lines, folded)
 }
 
-/// What a verdict says: worse, better, or that nobody knows.
+/// Returns the colour of a verdict.
 fn tone(verdict: Verdict) -> Tone {
     match verdict {
         verdict if verdict.is_regression() => Tone::Worse,
-        Verdict::Missing | Verdict::Unsure => Tone::Unsure,
+        Verdict::Missing | Verdict::Inconclusive => Tone::Unsure,
         Verdict::Faster => Tone::Better,
         _ => Tone::Plain,
     }
@@ -43,10 +43,10 @@ fn tone(verdict: Verdict) -> Tone {
 
 type Show = fn(&Change) -> Field;
 
-/// The columns: heading, whether they hold figures, and their fields; `with_p` for that of the chances.
+/// Returns the columns: heading, whether they contain numbers, and their fields. `with_p` adds the p-values.
 fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     let mut columns: Vec<(&'static str, bool, Show)> = vec![
-        ("verdict", false, |cell| Field { text: words::verdict(cell), tone: tone(cell.verdict) }),
+        ("verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
         ("op", false, |cell| cell.case.op.clone().into()),
         ("N", true, |cell| cell.case.n.to_string().into()),
     ];
@@ -60,8 +60,8 @@ fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     if differ(cells, |cell| cell.cache) {
         columns.push(("cache", false, |cell| cell.cache.name().into()));
     }
-    columns.push(("old", true, |cell| words::time(cell.old.as_ref(), cell.run_spread).into()));
-    columns.push(("new", true, |cell| words::time(cell.new.as_ref(), cell.run_spread).into()));
+    columns.push(("old", true, |cell| phrases::time(cell.old.as_ref(), cell.run_spread).into()));
+    columns.push(("new", true, |cell| phrases::time(cell.new.as_ref(), cell.run_spread).into()));
     columns.push(("change", false, |cell| Field {
         text: change(cell).map_or(NONE.into(), |change| change.factor),
         tone: tone(cell.verdict),
@@ -70,28 +70,29 @@ fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
         change(cell).map_or(NONE.into(), |change| change.interval()).into()
     }));
     if with_p {
-        columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), words::chance).into()));
+        columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), phrases::chance).into()));
     }
     columns.push(("smallest detectable", true, |cell| {
-        cell.detectable.map_or(NONE.into(), words::percent).into()
+        cell.detectable.map_or(NONE.into(), phrases::percent).into()
     }));
     if differ(cells, |cell| cell.threshold) {
-        columns.push(("threshold", true, |cell| words::percent(cell.threshold).into()));
+        columns.push(("threshold", true, |cell| phrases::percent(cell.threshold).into()));
     }
     columns
 }
 
-/// Whether cells have several values of something.
+/// Returns true if `value` differs between cells.
 fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
     cells.windows(2).any(|pair| value(pair[0]) != value(pair[1]))
 }
 
-/// What all cells have in common and therefore no column: `f32, cold cache, threshold 5%`; empty without cells.
+/// Returns the properties that all cells share and that have no column: `f32, cold cache, threshold 5%`; empty without
+/// cells.
 pub(crate) fn common(cells: &[&Change]) -> String {
     let Some(first) = cells.first() else { return String::new() };
     let dtype = first.case.dtype.name().to_owned();
     let cache = format!("{} cache", first.cache);
-    let threshold = format!("threshold {}", words::percent(first.threshold));
+    let threshold = format!("threshold {}", phrases::percent(first.threshold));
     let parts = [
         (differ(cells, |cell| cell.case.dtype), dtype),
         (differ(cells, |cell| cell.cache), cache),
@@ -101,18 +102,18 @@ pub(crate) fn common(cells: &[&Change]) -> String {
     parts.join(", ")
 }
 
-/// Whether an op has cells of several densities.
+/// Returns true if an op has cells of several densities.
 fn has_densities(cells: &[&Change]) -> bool {
     let mut first = HashMap::new();
     cells.iter().any(|cell| *first.entry(&cell.case.op).or_insert(cell.case.density) != cell.case.density)
 }
 
-/// The change in words, where the cell has a ratio.
+/// Returns the change in words, if the cell has a ratio.
 fn change(cell: &Change) -> Option<ChangeText> {
-    cell.ratio.map(|ratio| words::change(ratio, cell.interval))
+    cell.ratio.map(|ratio| phrases::change(ratio, cell.interval))
 }
 
-/// A line a cell, at least one cell. What [`common`] says has no column.
+/// Builds the table with one line per cell, for at least one cell. Properties in [`common`] have no column.
 pub(crate) fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
     let columns = columns(cells, with_p);
     let rows = cells.iter().map(|cell| columns.iter().map(|(_, _, show)| show(cell)).collect()).collect();
@@ -120,7 +121,7 @@ pub(crate) fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
     Table::new(title, columns, rows)
 }
 
-/// The means that changed, or all that were tested, a line each; `None` without any.
+/// Builds the table of the means that changed, or of all tested means; `None` without any.
 pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> {
     let shown = |mean: &&MeanChange| all || matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
     let headings = [
@@ -133,15 +134,15 @@ pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> 
         ("threshold", true),
     ];
     let row = |mean: &MeanChange| -> Vec<Field> {
-        let change = words::mean_change(mean.ratio, mean.interval);
-        let share = |share: Option<f64>| share.map_or(NONE.into(), words::percent);
+        let change = phrases::mean_change(mean.ratio, mean.interval);
+        let share = |share: Option<f64>| share.map_or(NONE.into(), phrases::percent);
         let tone = tone(mean.verdict);
         vec![
-            Field { text: words::of_kind(mean.verdict, mean.doubt), tone },
+            Field { text: phrases::of_kind(mean.verdict, mean.doubt), tone },
             mean.name().into(),
             Field { text: change.factor.clone(), tone },
             change.interval().into(),
-            mean.p_corrected.map_or(NONE.into(), words::chance).into(),
+            mean.p_corrected.map_or(NONE.into(), phrases::chance).into(),
             share(mean.detectable).into(),
             share(Some(mean.threshold)).into(),
         ]
@@ -151,7 +152,7 @@ pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> 
     (!rows.is_empty()).then(|| Table::new("Geometric means", columns, rows))
 }
 
-/// The geometric means of the ratios of each op, backend, element type and cache; `None` without any.
+/// Builds the table of geometric means per op, backend, element type and cache state; `None` without any.
 pub(crate) fn means(comparison: &Comparison) -> Option<Table> {
     let means = &comparison.means;
     let first = means.first()?;
@@ -163,7 +164,7 @@ pub(crate) fn means(comparison: &Comparison) -> Option<Table> {
         let mut fields: Vec<Field> =
             vec![mean.op.clone().into(), mean.backend.clone().into(), mean.dtype.name().into()];
         fields.extend(has_caches.then(|| mean.cache.name().into()));
-        fields.extend([mean.cells.to_string().into(), words::change(mean.ratio, None).factor.into()]);
+        fields.extend([mean.cells.to_string().into(), phrases::change(mean.ratio, None).factor.into()]);
         fields
     };
     let columns = columns.into_iter().map(|(heading, figures)| Column::new(heading, figures)).collect();

@@ -1,5 +1,4 @@
-//! CSV: a line per cell, and in a format of its own a line per geometric mean, with every figure, times in seconds, as
-//! RFC 4180 has it.
+//! CSV as in RFC 4180: one line per cell, and in a second format one line per geometric mean. Times are in seconds.
 
 use gpubench_model::format::Makes;
 use gpubench_text::csv::number;
@@ -11,7 +10,7 @@ use crate::{Change, Comparison, MeanChange, Measured};
 
 pub(crate) static CSV: Format = Format {
     name: "csv",
-    summary: "a line per cell with every figure, times in seconds",
+    summary: "a line per cell with every number, times in seconds",
     by_default: false,
     makes: Makes::Text("compare.csv", |comparison, _| Ok(cells(comparison))),
 };
@@ -23,7 +22,7 @@ pub(crate) static MEANS_CSV: Format = Format {
     makes: Makes::Text("compare.means.csv", |comparison, _| Ok(means(comparison))),
 };
 
-/// A heading, and the field below it.
+/// A heading, and the function for its fields.
 type Shown<T> = (&'static str, fn(&T) -> String);
 
 /// The columns after the cell's name, in order.

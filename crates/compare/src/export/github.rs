@@ -1,12 +1,12 @@
-//! Workflow commands, which GitHub shows as annotations, and the summary of a job.
+//! Writes workflow commands, which GitHub shows as annotations, and the summary of a job.
 
 use gpubench_model::format::Makes;
 use gpubench_text::cut::fitted;
 
 use super::names::names;
-use super::plain::Plain;
+use super::sanitized::Sanitized;
 use super::view::{Format, View};
-use super::{markdown, summary, words};
+use super::{markdown, phrases, summary};
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 /// Annotations for GitHub Actions.
@@ -17,13 +17,11 @@ pub static GITHUB: Format = Format {
     makes: Makes::Text("compare.github.txt", |comparison, _| Ok(text(comparison))),
 };
 
-/// Annotations of one level that GitHub shows of a step; the others it drops.
-const MOST: usize = 10;
+/// Maximum number of annotations of one level that GitHub shows per step; it drops the others.
+const MAX_ANNOTATIONS: usize = 10;
 
-/// Characters of a message.
-const MESSAGE: usize = 1000;
+const MAX_MESSAGE_CHARS: usize = 1000;
 
-/// How an annotation is marked.
 #[derive(Clone, Copy, PartialEq)]
 enum Level {
     Error,
@@ -31,7 +29,7 @@ enum Level {
     Notice,
 }
 
-/// Something shown on the page of a workflow's run.
+/// A message on the page of a workflow run.
 struct Annotation {
     level: Level,
     title: String,
@@ -43,9 +41,9 @@ fn text(comparison: &Comparison) -> String {
     let (mut shown, mut dropped) = (Vec::new(), [0; 2]);
     for annotation in found {
         let is_same = |other: &&Annotation| other.level == annotation.level;
-        // The summary has the first place of its level.
+        // The summary is the first annotation of its level.
         let summary = usize::from(level(comparison) == annotation.level);
-        if shown.iter().filter(is_same).count() + summary < MOST {
+        if shown.iter().filter(is_same).count() + summary < MAX_ANNOTATIONS {
             shown.push(annotation);
         } else {
             dropped[usize::from(annotation.level != Level::Error)] += 1;
@@ -53,15 +51,15 @@ fn text(comparison: &Comparison) -> String {
     }
     let mut message = summary::one_line(comparison);
     for (count, words) in dropped.into_iter().zip(["errors", "warnings"]).filter(|(count, _)| *count > 0) {
-        message.push_str(&format!("; {count} more {words} are not shown, --format md has them"));
+        message.push_str(&format!("; {count} more {words} are not shown (--format md lists them)"));
     }
     let summary = Annotation { level: level(comparison), title: "gpubench compare".into(), message };
     std::iter::once(&summary).chain(&shown).map(Annotation::command).collect()
 }
 
-/// The Markdown to append to the file that `GITHUB_STEP_SUMMARY` names.
+/// Returns the Markdown to append to the file that `GITHUB_STEP_SUMMARY` names.
 pub fn job_summary(comparison: &Comparison) -> String {
-    markdown::text(&Plain::of(comparison), &View::default())
+    markdown::text(&Sanitized::of(comparison), &View::default())
 }
 
 fn level(comparison: &Comparison) -> Level {
@@ -72,7 +70,7 @@ fn level(comparison: &Comparison) -> Level {
     }
 }
 
-/// What blocks, the regressions, what could not be told, and what else differs: the gravest first.
+/// Returns blocking differences, regressions, inconclusive cells and other differences, in this order.
 fn annotations(comparison: &Comparison) -> Vec<Annotation> {
     let differences = |severity, level| {
         let of = comparison.environment.iter().filter(move |difference| difference.severity == severity);
@@ -90,7 +88,7 @@ fn annotations(comparison: &Comparison) -> Vec<Annotation> {
     found.extend(regressions.map(|(change, name)| of_cell(Level::Error, change, &name)));
     let slower = comparison.mean_changes.iter().filter(|mean| mean.is_regression());
     found.extend(slower.map(of_mean));
-    let unresolved = cells().filter(|(change, _)| comparison.holds_up(change));
+    let unresolved = cells().filter(|(change, _)| comparison.blocks_pass(change));
     found.extend(unresolved.map(|(change, name)| of_cell(Level::Warning, change, &name)));
     found.extend(differences(Severity::Warn, Level::Warning));
     found
@@ -106,36 +104,37 @@ fn of_mean(mean: &MeanChange) -> Annotation {
 }
 
 fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
-    let is_told = change.verdict != Verdict::Unsure || !change.reason.lead().is_empty();
-    let figures = words::change_with_interval(change).filter(|_| !is_told);
+    let is_complete = change.verdict != Verdict::Inconclusive || !change.reason.lead().is_empty();
+    let figures = phrases::change_with_interval(change).filter(|_| !is_complete);
     let figures = figures.map(|figures| format!("; {figures}")).unwrap_or_default();
     let next = change.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();
     Annotation {
         level,
-        title: format!("{}: {name}", words::verdict(change)),
+        title: format!("{}: {name}", phrases::verdict(change)),
         message: format!("{}{figures}{next}", change.reason),
     }
 }
 
 impl Annotation {
-    /// `::error title=slower%3A matmul/...::1.31x slower`, with the line's end.
+    /// Formats the command with its line end: `::error title=slower%3A matmul/...::1.31x slower`.
     fn command(&self) -> String {
         let level = match self.level {
             Level::Error => "error",
             Level::Warning => "warning",
             Level::Notice => "notice",
         };
-        let (title, message) = (fitted(&self.title, MESSAGE), fitted(&self.message, MESSAGE));
+        let (title, message) =
+            (fitted(&self.title, MAX_MESSAGE_CHARS), fitted(&self.message, MAX_MESSAGE_CHARS));
         format!("::{level} title={}::{}\n", property(&title), data(&message))
     }
 }
 
-/// The escapes of a command's message: see `escapeData` of `@actions/core`.
+/// Escapes the message of a command like `escapeData` of `@actions/core`.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The escapes of a command's property: see `escapeProperty` of `@actions/core`.
+/// Escapes a property of a command like `escapeProperty` of `@actions/core`.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
@@ -149,7 +148,7 @@ mod tests {
     fn annotations_are_escaped_as_the_runner_reads_them() {
         assert_eq!(property("50%: a, b\n"), "50%25%3A a%2C b%0A");
         assert_eq!(data("50%: a, b\r\n"), "50%25: a, b%0D%0A");
-        let text = text(&Plain::of(&example::full()));
+        let text = text(&Sanitized::of(&example::full()));
         let expected = "::error title=slower%3A matmul/N=4096/f32/cuda/cublas/cold::\
             1.31x slower (1.28 to 1.34); next: look at what changed between both revisions\n";
         assert!(text.contains(expected), "{text}");
@@ -167,22 +166,23 @@ mod tests {
     fn no_level_has_more_annotations_than_github_shows() {
         let mut comparison = example::full();
         comparison.cells = (0..30).flat_map(|_| comparison.cells.clone()).collect();
-        let text = text(&Plain::of(&comparison));
+        let text = text(&Sanitized::of(&comparison));
         let count = |level: &str| text.lines().filter(|line| line.starts_with(level)).count();
         assert_eq!((count("::error "), count("::warning "), count("::notice ")), (10, 10, 0));
         let first = text.lines().next().unwrap();
         assert!(
-            first.contains("; 112 more errors are not shown, ") && first.contains("; 111 more warnings"),
+            first.contains("; 112 more errors are not shown (--format md lists them)")
+                && first.contains("; 111 more warnings"),
             "{first}"
         );
     }
 
     #[test]
-    fn what_was_accepted_is_no_warning() {
+    fn accepted_cells_give_no_warning() {
         let mut comparison = example::full();
-        assert!(text(&Plain::of(&comparison)).contains("::warning title=missing"));
+        assert!(text(&Sanitized::of(&comparison)).contains("::warning title=missing"));
         comparison.gate.accepted = vec![Verdict::Missing];
-        let text = text(&Plain::of(&comparison));
+        let text = text(&Sanitized::of(&comparison));
         assert!(!text.contains("title=missing") && text.contains("title=inconclusive%3A "), "{text}");
     }
 }

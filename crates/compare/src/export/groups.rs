@@ -1,42 +1,42 @@
-//! Cells that share a verdict and a next step, so that a reason is told once. Knows no layout.
+//! Groups cells that share a verdict and a next step, so that exporters show each reason once.
 
 use gpubench_text::grouped::grouped;
 
-use super::words;
-use crate::{Change, Comparison, Doubt, Sentence, Verdict};
+use super::phrases;
+use crate::{Change, Comparison, InconclusiveReason, Sentence, Verdict};
 
 /// Cells that share verdict, doubt and next step.
 pub(crate) struct Group<'a> {
     pub verdict: Verdict,
-    pub(crate) doubt: Option<Doubt>,
+    pub(crate) doubt: Option<InconclusiveReason>,
     pub next: Option<&'a str>,
-    /// The cells, the worst first.
+    /// The cells, worst first.
     pub cells: Vec<&'a Change>,
 }
 
 impl Group<'_> {
-    /// What they have in common: `slower`, `clock`.
+    /// Returns the words for their verdict: `slower`, `clock`.
     pub(crate) fn name(&self) -> String {
-        words::of_kind(self.verdict, self.doubt)
+        phrases::of_kind(self.verdict, self.doubt)
     }
 
-    /// What is to be said beside their ratios: of all, or of the first where they differ; empty if there is nothing.
+    /// Returns the reason besides their ratios, that of the first cell if reasons differ; empty without one.
     pub(crate) fn reason(&self) -> String {
         let reason = self.cells.first().map_or("", |cell| cell.reason.rest());
         let is_shared = self.cells.iter().all(|cell| cell.reason.rest() == reason);
-        let reason = if is_shared { reason.into() } else { format!("{reason} (the first of them)") };
+        let reason = if is_shared { reason.into() } else { format!("{reason} (first cell)") };
         match self.doubt {
-            Some(Doubt::MaybeSlower) => format!("beyond the threshold, {reason}"),
+            Some(InconclusiveReason::MaybeSlower) => format!("beyond the threshold, {reason}"),
             _ => reason,
         }
     }
 }
 
-/// The groups of regressions and open cells of which there is more to say than their figures and the gate's next step,
-/// the gravest first. What was accepted is not among them.
+/// Returns the groups of regressions and open cells that have a reason or a next step besides that of the gate, most
+/// severe first. Omits accepted cells.
 pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     let of_gate = comparison.gate.next.as_ref().map(Sentence::lead);
-    let cells = comparison.cells.iter().filter(|cell| is_told(comparison, cell)).map(|cell| {
+    let cells = comparison.cells.iter().filter(|cell| needs_reason(comparison, cell)).map(|cell| {
         let next = cell.next.as_deref().filter(|next| of_gate != Some(*next));
         ((cell.verdict, cell.doubt, next), cell)
     });
@@ -48,11 +48,11 @@ pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     groups
 }
 
-/// Whether a cell needs a reason. One that may be slower has it in its figures, unless all of its interval lies beyond
-/// the threshold.
-fn is_told(comparison: &Comparison, cell: &Change) -> bool {
+/// Returns true if a cell needs a reason. For a cell that may be slower, its numbers are the reason, unless its whole
+/// interval lies beyond the threshold.
+fn needs_reason(comparison: &Comparison, cell: &Change) -> bool {
     let is_beyond = cell.interval.is_some_and(|[low, _]| low > 1.0 + cell.threshold);
-    let has_figures = cell.doubt == Some(Doubt::MaybeSlower) && !is_beyond;
+    let has_figures = cell.doubt == Some(InconclusiveReason::MaybeSlower) && !is_beyond;
     cell.verdict.is_regression()
         || (cell.is_open() && !cell.is_accepted(&comparison.gate.accepted) && !has_figures)
 }
@@ -79,11 +79,11 @@ mod tests {
         assert_eq!(found, expected.map(|(name, cells)| (name.to_owned(), cells)));
         assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large");
         comparison.cells.last_mut().unwrap().reason = "the error is 30 times as large".into();
-        assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large (the first of them)");
+        assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large (first cell)");
     }
 
     #[test]
-    fn the_next_step_of_the_gate_is_not_told_again() {
+    fn the_next_step_of_the_gate_is_not_repeated() {
         let mut comparison = example::full();
         assert_eq!(groups(&comparison)[2].next, None);
         comparison.gate.next = None;
@@ -92,13 +92,13 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_beyond_the_threshold_that_is_unsure_says_why() {
+    fn an_inconclusive_cell_beyond_the_threshold_has_a_reason() {
         let mut comparison = example::full();
         let cell = &mut comparison.cells[5];
         cell.interval = Some([1.06, 1.2]);
         cell.reason = crate::Sentence::new("1.13x slower (1.06 to 1.20)", ", ", "which chance could do");
         let groups = groups(&comparison);
-        let found = groups.iter().find(|group| group.doubt == Some(Doubt::MaybeSlower)).unwrap();
+        let found = groups.iter().find(|group| group.doubt == Some(InconclusiveReason::MaybeSlower)).unwrap();
         assert_eq!(found.reason(), "beyond the threshold, which chance could do");
     }
 }

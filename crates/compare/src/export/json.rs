@@ -14,7 +14,7 @@ pub(crate) static JSON: Format = Format {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain::Plain;
+    use super::super::sanitized::Sanitized;
     use super::super::view::View;
     use super::*;
     use crate::{Comparison, example};
@@ -22,7 +22,7 @@ mod tests {
     #[test]
     fn json_reads_back_as_the_same_comparison() {
         for comparison in [example::full(), example::passing(), example::across_machines(true)] {
-            let text = JSON.text(&Plain::of(&comparison), &View::default()).unwrap();
+            let text = JSON.text(&Sanitized::of(&comparison), &View::default()).unwrap();
             assert_eq!(serde_json::from_str::<Comparison>(&text).unwrap(), comparison);
         }
     }
@@ -33,7 +33,7 @@ mod tests {
         let change = &mut comparison.cells[2];
         (change.ratio, change.p, change.interval) =
             (Some(f64::INFINITY), Some(f64::NAN), Some([1.0, f64::INFINITY]));
-        let text = JSON.text(&Plain::of(&comparison), &View::default()).unwrap();
+        let text = JSON.text(&Sanitized::of(&comparison), &View::default()).unwrap();
         assert!(!text.contains("null"), "{text}");
         let read: Comparison = serde_json::from_str(&text).unwrap();
         assert_eq!((read.cells[2].ratio, read.cells[2].p, read.cells[2].interval), (None, None, None));

@@ -1,7 +1,7 @@
-//! JUnit XML, as Jenkins and GitLab read it: a suite per op and one of the geometric means, a test case per cell or mean.
+//! JUnit XML for Jenkins and GitLab: one suite per op and one for the geometric means, one test case per cell or mean.
 //!
-//! Something fails or is in error exactly when the exit code is not 0, so that a page of test results and the
-//! pipeline say the same. Valid against the schema of Jenkins' xUnit plugin.
+//! A test case fails or is in error exactly if the exit code is not 0, so test results and pipeline agree. The output
+//! is valid against the schema of Jenkins' xUnit plugin.
 
 use std::fmt::Write;
 
@@ -10,8 +10,8 @@ use gpubench_text::escape::xml as escape;
 use gpubench_text::grouped::grouped;
 
 use super::names::names;
+use super::phrases;
 use super::view::Format;
-use super::words;
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 pub(crate) static JUNIT: Format = Format {
@@ -25,7 +25,7 @@ enum Outcome {
     Passed,
     /// Worse.
     Failure,
-    /// Nobody knows whether it is worse.
+    /// Missing or inconclusive.
     Error,
     Skipped,
 }
@@ -62,7 +62,8 @@ fn text(comparison: &Comparison) -> String {
     text + "</testsuites>\n"
 }
 
-/// Whether both sides can be compared at all; also in error where nothing else tells why the exit code is not 0.
+/// Returns the test case of the comparison as a whole. It is in error if the sides cannot be compared, or if no other
+/// test case explains an exit code other than 0.
 fn whole(comparison: &Comparison, is_explained: bool) -> Case {
     let gate = &comparison.gate;
     let outcome = match gate.conclusion {
@@ -93,49 +94,49 @@ fn cell(comparison: &Comparison, change: &Change, name: String) -> Case {
     let outcome = match change.verdict {
         verdict if verdict.is_regression() && comparison.gate.exit_code != 0 => Outcome::Failure,
         Verdict::NotMeasured | Verdict::NotJudged => Outcome::Skipped,
-        _ if comparison.holds_up(change) => Outcome::Error,
+        _ if comparison.blocks_pass(change) => Outcome::Error,
         _ if change.is_open() => Outcome::Skipped,
         _ => Outcome::Passed,
     };
     let accepted = if change.is_open() && matches!(outcome, Outcome::Skipped) { "accepted: " } else { "" };
     let mut details: Vec<String> = change.next.iter().map(|next| format!("next: {next}")).collect();
-    let untold = words::change_with_interval(change).filter(|_| change.reason.lead().is_empty());
-    details.extend(untold.map(|change| format!("change: {change}")));
-    let threshold = words::percent(change.threshold);
-    details.extend(change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", words::chance(p))));
+    let figures = phrases::change_with_interval(change).filter(|_| change.reason.lead().is_empty());
+    details.extend(figures.map(|change| format!("change: {change}")));
+    let threshold = phrases::percent(change.threshold);
+    details.extend(change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", phrases::chance(p))));
     Case {
         suite: change.case.op.clone(),
         name,
         time: change.new.as_ref().map(|measured| measured.median_s),
         outcome,
         kind: change.verdict.name(),
-        message: format!("{accepted}{}: {}", words::verdict(change), change.reason),
+        message: format!("{accepted}{}: {}", phrases::verdict(change), change.reason),
         details,
     }
 }
 
-/// The test case of a geometric mean. One that is inconclusive passes: it does not keep the gate from passing.
+/// Returns the test case of a geometric mean. An inconclusive mean passes, because it does not affect the gate.
 fn mean(comparison: &Comparison, change: &MeanChange) -> Case {
     let outcome = match change.verdict {
         Verdict::Slower if comparison.gate.exit_code != 0 => Outcome::Failure,
         Verdict::NotJudged => Outcome::Skipped,
         _ => Outcome::Passed,
     };
-    let threshold = words::percent(change.threshold);
+    let threshold = phrases::percent(change.threshold);
     let next = change.next.iter().map(|next| format!("next: {next}"));
-    let p = change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", words::chance(p)));
+    let p = change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", phrases::chance(p)));
     Case {
         suite: "mean".into(),
         name: change.key(),
         time: None,
         outcome,
         kind: change.verdict.name(),
-        message: format!("{}: {}", words::of_kind(change.verdict, change.doubt), change.reason),
+        message: format!("{}: {}", phrases::of_kind(change.verdict, change.doubt), change.reason),
         details: next.chain(p).collect(),
     }
 }
 
-/// The attributes that count test cases.
+/// Formats the attributes that count test cases.
 fn counts(cases: &[&Case]) -> String {
     let failures = cases.iter().filter(|case| matches!(case.outcome, Outcome::Failure)).count();
     let errors = cases.iter().filter(|case| matches!(case.outcome, Outcome::Error)).count();

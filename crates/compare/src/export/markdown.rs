@@ -1,4 +1,5 @@
-//! Markdown for a comment on a pull request or the summary of a job: the conclusion, the worst cells, the rest folded.
+//! Markdown for a comment on a pull request or the summary of a job: the conclusion and the worst cells, then the rest in
+//! folded sections.
 
 use std::fmt::Write;
 
@@ -10,7 +11,7 @@ use gpubench_text::table::{Column, Field, Table};
 
 use super::groups::groups;
 use super::view::{Format, View};
-use super::{cells, summary, words};
+use super::{cells, phrases, summary};
 use crate::{Change, Comparison};
 
 pub(crate) static MARKDOWN: Format = Format {
@@ -20,19 +21,20 @@ pub(crate) static MARKDOWN: Format = Format {
     makes: Makes::Text("compare.md", |comparison, view| Ok(text(comparison, view))),
 };
 
-/// Cells that stand outside of the folded part.
+/// Maximum number of cells in the open table.
 const WORST_SHOWN: usize = 20;
 
-/// Cells that stand inside of it. With both, the text stays below the 65 536 characters of a comment on GitHub.
+/// Maximum number of cells in the folded table. With both, the text stays below the 65 536 characters of a comment on
+/// GitHub.
 const REST_SHOWN: usize = 200;
 
-/// Groups of cells whose reasons are told.
+/// Maximum number of reasons.
 const GROUPS_SHOWN: usize = 20;
 
-/// Differences, notes and means that are told.
+/// Maximum number of differences, of notes and of means.
 const LINES_SHOWN: usize = 30;
 
-/// Characters of a text that another program wrote.
+/// Maximum number of characters of a text from another program.
 const TEXT_SHOWN: usize = 300;
 
 pub(crate) fn text(comparison: &Comparison, view: &View) -> String {
@@ -51,7 +53,7 @@ pub(crate) fn text(comparison: &Comparison, view: &View) -> String {
     without_mentions(&text)
 }
 
-/// The result, the tally and the runs.
+/// Formats the result, the counts and the runs.
 fn heading(comparison: &Comparison) -> String {
     let mut text = format!("## gpubench compare: {}\n\n", shown(&summary::result(comparison)));
     for (label, line) in summary::lines(comparison) {
@@ -60,14 +62,14 @@ fn heading(comparison: &Comparison) -> String {
     text + "\n"
 }
 
-/// A text in which no name is a mention, which would send its bearer a message.
+/// Breaks up mentions of user names, which would notify these users.
 ///
-/// Mentions are found in the text that is shown, so that neither a backslash nor an entity hides one; a comment parts it.
+/// GitHub finds mentions in the rendered text, so a backslash or an entity does not prevent one; an HTML comment does.
 fn without_mentions(text: &str) -> String {
     text.replace('@', "@<!-- -->")
 }
 
-/// A text of limited length as Markdown shows it.
+/// Escapes a text and limits its length.
 fn shown(text: &str) -> String {
     escape(&fitted(text, TEXT_SHOWN))
 }
@@ -76,7 +78,7 @@ fn short(text: &str) -> Field {
     fitted(text, TEXT_SHOWN).into()
 }
 
-/// The worst cells with their reasons, then the rest and the means, folded.
+/// Formats the worst cells with their reasons, then the other cells and the means, folded.
 fn all_cells(comparison: &Comparison, view: &View) -> String {
     let (lines, mut rest) = cells::split(comparison, view.all_cells);
     let worst = &lines[..lines.len().min(WORST_SHOWN)];
@@ -94,14 +96,18 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
         let summary = counted(rest.len(), "more cell");
         let _ = writeln!(text, "<details><summary>{summary}</summary>\n\n{}", table(shown, true));
         if rest.len() > shown.len() {
-            let _ = writeln!(text, "And {} more; `--format json` has them.\n", rest.len() - shown.len());
+            let _ = writeln!(
+                text,
+                "{} more cells are not shown (`--format json` lists them).\n",
+                rest.len() - shown.len()
+            );
         }
         text.push_str("</details>\n\n");
     }
     text + &means(comparison)
 }
 
-/// The geometric means that changed; those of all groups, folded.
+/// Formats the geometric means that changed, then all of them, folded.
 fn means(comparison: &Comparison) -> String {
     let open = cells::mean_changes(comparison, false).map(|grid| grid.markdown_table() + "\n");
     let all = [cells::mean_changes(comparison, true), cells::means(comparison)];
@@ -123,7 +129,7 @@ fn means(comparison: &Comparison) -> String {
 
 fn table(cells: &[&Change], with_p: bool) -> String {
     let common = cells::common(cells);
-    let common = if common.is_empty() { common } else { format!("\nAll of them: {common}.\n") };
+    let common = if common.is_empty() { common } else { format!("\nAll cells in this table: {common}.\n") };
     cells::grid(String::new(), cells, with_p).markdown_table() + &common
 }
 
@@ -139,17 +145,21 @@ fn reasons(comparison: &Comparison) -> String {
         vec![
             group.name().into(),
             group.cells.len().to_string().into(),
-            short(if reason.is_empty() { words::NONE } else { &reason }),
-            short(group.next.unwrap_or(words::NONE)),
+            short(if reason.is_empty() { phrases::NONE } else { &reason }),
+            short(group.next.unwrap_or(phrases::NONE)),
         ]
     });
     let table = Table::untitled(columns, rows.collect());
     let more = groups.len().saturating_sub(GROUPS_SHOWN);
-    let more = if more > 0 { format!("And {more} more reasons.\n\n") } else { String::new() };
+    let more = if more > 0 {
+        format!("{more} more reasons are not shown (`--format csv` lists them).\n\n")
+    } else {
+        String::new()
+    };
     format!("{}\n{more}", table.markdown_table())
 }
 
-/// Where both sides differ, what is of no concern included.
+/// Formats the differences between both sides, including ignored ones.
 fn environment(comparison: &Comparison) -> String {
     if comparison.environment.is_empty() {
         return String::new();

@@ -1,6 +1,6 @@
-//! A comparison as text, Markdown, JSON and the formats that pipelines read. Knows no reports and prints nothing.
+//! Formats a comparison as text, Markdown, JSON and the formats that pipelines read.
 //!
-//! [`FORMATS`] is the list of all formats; a new one is one file and two lines here.
+//! [`FORMATS`] lists all formats; a new one needs one file and two lines here.
 
 mod benchmark;
 mod bmf;
@@ -12,23 +12,23 @@ mod json;
 mod junit;
 mod markdown;
 mod names;
-mod plain;
+mod phrases;
+mod sanitized;
 mod summary;
 mod table;
 mod view;
-mod words;
 
 use gpubench_model::format::Formats;
 
 pub use github::{GITHUB, job_summary};
 pub use names::names;
-pub use plain::Plain;
+pub(super) use phrases::{change_with_interval, mean_with_interval, percent};
+pub use sanitized::Sanitized;
 pub use table::TABLE;
 pub use view::{Format, View};
-pub(super) use words::{change_with_interval, mean_with_interval, percent};
 
 /// Every format of a comparison; the first is for people at a terminal.
-pub static FORMATS: Formats<Plain, View> = Formats {
+pub static FORMATS: Formats<Sanitized, View> = Formats {
     all: &[
         &TABLE,
         &json::JSON,

@@ -1,4 +1,4 @@
-//! Names of cells for machines: unique within a comparison, and the same from one comparison to the next.
+//! Identifiers of cells for other programs: unique within a comparison and stable between comparisons.
 
 use std::collections::HashMap;
 
@@ -6,22 +6,21 @@ use gpubench_model::case::density_text;
 
 use crate::{Change, Comparison};
 
-/// The names of a comparison's cells, in its order: `matmul/N=4096/f32/cuda/cublas/cold`, with `density=0.05` after
-/// the element type of sparse ops.
+/// Returns the names of a comparison's cells, in its order: `matmul/N=4096/f32/cuda/cublas/cold`, with `density=0.05`
+/// after the element type of sparse ops.
 ///
-/// Where cells share a name they differ in their seeds, which then are part of it; a number tells apart what a
-/// broken report holds twice.
+/// Cells that would share a name get their seed appended; duplicates in a broken report get a number.
 pub fn names(comparison: &Comparison) -> Vec<String> {
     let short: Vec<String> = comparison.cells.iter().map(name).collect();
     let mut uses: HashMap<&str, usize> = HashMap::new();
     for name in &short {
         *uses.entry(name).or_default() += 1;
     }
-    let mut taken: HashMap<String, usize> = HashMap::new();
+    let mut used: HashMap<String, usize> = HashMap::new();
     let unique = short.iter().zip(&comparison.cells).map(|(name, change)| {
         let is_shared = uses[name.as_str()] > 1;
         let name = if is_shared { format!("{name}/seed={}", change.case.seed) } else { name.clone() };
-        let times = taken.entry(name.clone()).or_default();
+        let times = used.entry(name.clone()).or_default();
         *times += 1;
         if *times > 1 { format!("{name}#{times}") } else { name }
     });
@@ -49,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_of_one_name_are_told_apart() {
+    fn cells_of_one_name_are_distinguished() {
         let mut comparison = example::full();
         comparison.cells = vec![comparison.cells[2].clone(); 3];
         comparison.cells[1].case.seed = 7;

@@ -1,79 +1,79 @@
-//! The comparison as a whole in words: the result, the tally of its cells, the worst of them, how it was made. Knows no
-//! layout.
+//! Summarizes a comparison in sentences: the result, the counts of cells, the worst cell, the method.
 
 use std::collections::BTreeMap;
 
 use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
 
-use super::words::{self, percent};
+use super::phrases::{self, percent};
 use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 
-/// Characters of the worst cell's reason.
+/// Maximum number of characters of the worst cell's reason.
 const REASON: usize = 250;
 
-/// The conclusion: `could not tell`.
+/// Returns the words for a conclusion, such as `inconclusive`.
 pub(crate) fn conclusion(conclusion: Conclusion) -> String {
     match conclusion {
-        Conclusion::CannotTell => "could not tell".into(),
+        Conclusion::CannotTell => "inconclusive".into(),
         other => other.name().replace('-', " "),
     }
 }
 
-/// The conclusion and the exit code, with the reason where the cells are not it: `could not tell (exit code 3)`.
+/// Returns the conclusion and the exit code, such as `inconclusive (exit code 3)`, with the reason unless the cells show
+/// it.
 pub(crate) fn result(comparison: &Comparison) -> String {
     let gate = &comparison.gate;
     let is_by_cells = match gate.conclusion {
         Conclusion::Pass => true,
         Conclusion::Regression => worst(comparison).is_some(),
-        Conclusion::CannotTell => comparison.cells.iter().any(|cell| comparison.holds_up(cell)),
+        Conclusion::CannotTell => comparison.cells.iter().any(|cell| comparison.blocks_pass(cell)),
         Conclusion::NotComparable | Conclusion::RatiosOnly => false,
     };
     let reason = if is_by_cells { String::new() } else { format!(": {}", gate.reason) };
     format!("{} (exit code {}){reason}", conclusion(gate.conclusion), gate.exit_code)
 }
 
-/// How many cells became what: `43 compared: 0 slower, 18 inconclusive (accepted), 25 same; 7 not measured`.
+/// Counts the cells by verdict: `43 compared: 0 slower, 18 inconclusive (accepted), 25 same; 7 not measured`.
 pub(crate) fn tally(comparison: &Comparison) -> String {
     let apart = [Verdict::Missing, Verdict::New, Verdict::NotMeasured, Verdict::NotJudged];
     let (apart, compared): (Vec<&Change>, Vec<&Change>) =
         comparison.cells.iter().partition(|cell| apart.contains(&cell.verdict));
     let mut parts = vec![];
     if !compared.is_empty() {
-        // That nothing is slower is worth saying.
+        // Readers want to see "0 slower".
         let slower = Some(Verdict::Slower);
         parts.push(format!("{} compared: {}", compared.len(), counts(comparison, &compared, slower)));
     }
     if !apart.is_empty() {
         parts.push(counts(comparison, &apart, None));
     }
-    if parts.is_empty() { "none on either side".into() } else { parts.join("; ") }
+    if parts.is_empty() { "none".into() } else { parts.join("; ") }
 }
 
-/// The lines below the result, with their labels: what became of cells and means, the next step, and the runs.
+/// Returns the labelled lines below the result: cells, worst cell, means, next step and runs.
 pub(crate) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let lines = [
         ("Cells", Some(tally(comparison))),
         ("Worst", worst(comparison)),
         ("Means", means(comparison)),
         ("Next", comparison.gate.next.as_ref().map(ToString::to_string)),
-        ("OLD", Some(words::runs(&comparison.old))),
-        ("NEW", Some(words::runs(&comparison.new))),
+        ("OLD", Some(phrases::runs(&comparison.old))),
+        ("NEW", Some(phrases::runs(&comparison.new))),
     ];
     lines.into_iter().filter_map(|(label, line)| Some((label, line?))).collect()
 }
 
-/// How many of these cells became what, the gravest first; `always` is counted even if none did.
+/// Counts the cells by verdict, most severe first; `always` appears even with a count of 0.
 pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict>) -> String {
     let mut kinds: BTreeMap<(Verdict, Option<u8>, bool), (String, usize)> = BTreeMap::new();
     if let Some(verdict) = always {
-        kinds.insert((verdict, None, false), (words::of_kind(verdict, None), 0));
+        kinds.insert((verdict, None, false), (phrases::of_kind(verdict, None), 0));
     }
     for cell in cells {
-        let doubt = cell.doubt.filter(|_| cell.verdict == Verdict::Unsure);
+        let doubt = cell.doubt.filter(|_| cell.verdict == Verdict::Inconclusive);
         let kind =
             (cell.verdict, doubt.map(|doubt| doubt as u8), cell.is_accepted(&comparison.gate.accepted));
-        kinds.entry(kind).or_insert_with(|| (words::verdict(cell), 0)).1 += 1;
+        kinds.entry(kind).or_insert_with(|| (phrases::verdict(cell), 0)).1 += 1;
     }
     let text = |((_, _, is_accepted), (word, count)): (&(Verdict, Option<u8>, bool), &(String, usize))| {
         format!("{count} {word}{}", if *is_accepted { " (accepted)" } else { "" })
@@ -81,7 +81,7 @@ pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<
     kinds.iter().map(text).collect::<Vec<String>>().join(", ")
 }
 
-/// The gravest regression with its reason: that of a cell, or of a mean where no cell has one; `None` without any.
+/// Returns the most severe regression of a cell, or of a mean if no cell has one, with its reason; `None` without any.
 pub(crate) fn worst(comparison: &Comparison) -> Option<String> {
     let line = |name: String, reason: &str| format!("{name}: {}", fitted(reason, REASON));
     let cell = comparison.cells.iter().find(|cell| cell.verdict.is_regression());
@@ -92,19 +92,19 @@ pub(crate) fn worst(comparison: &Comparison) -> Option<String> {
     }
 }
 
-/// How many geometric means became what, and the widest of them: `15 compared: 3 slower, 12 same; all 60 cells 1.020x slower
-/// (1.018 to 1.022)`; `None` without any.
+/// Counts the geometric means by verdict and shows that of the largest group: `15 compared: 3 slower, 12 same; all 60
+/// cells 1.020x slower (1.018 to 1.022)`; `None` without any.
 pub(crate) fn means(comparison: &Comparison) -> Option<String> {
     let means = &comparison.mean_changes;
     let widest = means.first()?;
     let mut kinds: BTreeMap<(Verdict, Option<u8>), (String, usize)> = BTreeMap::new();
     for mean in means {
         let kind = (mean.verdict, mean.doubt.map(|doubt| doubt as u8));
-        kinds.entry(kind).or_insert_with(|| (words::of_kind(mean.verdict, mean.doubt), 0)).1 += 1;
+        kinds.entry(kind).or_insert_with(|| (phrases::of_kind(mean.verdict, mean.doubt), 0)).1 += 1;
     }
     let counts: Vec<String> = kinds.values().map(|(word, count)| format!("{count} {word}")).collect();
-    let figures = words::mean_with_interval(widest.ratio, widest.interval);
-    let unknown = |mean: &MeanChange| mean.verdict == Verdict::Unsure;
+    let figures = phrases::mean_with_interval(widest.ratio, widest.interval);
+    let unknown = |mean: &MeanChange| mean.verdict == Verdict::Inconclusive;
     let detectable = widest.detectable.filter(|_| unknown(widest)).map(percent);
     let detectable =
         detectable.map(|text| format!(", smallest detectable change {text}")).unwrap_or_default();
@@ -119,25 +119,21 @@ pub(crate) fn one_line(comparison: &Comparison) -> String {
     parts.join("; ")
 }
 
-/// What the columns of the cells mean; `with_p` where `p` is among them.
+/// Explains the columns of the cells; `with_p` adds the column `p`.
 pub(crate) fn legend(comparison: &Comparison, with_p: bool) -> String {
     let confidence = percent(comparison.method.confidence);
     let has_one_run = comparison.old.len() <= 1 && comparison.new.len() <= 1;
-    let (median, found) = match has_one_run {
-        true => ("", "found"),
-        false => (
-            ", the median of the ratios of every run of NEW to every run of OLD (it need not be the quotient of the two \
-             medians shown)",
-            "that these data would have found",
-        ),
+    let median = match has_one_run {
+        true => "",
+        false => ", the median over all pairs of runs (it can differ from the ratio of the medians shown)",
     };
     let p = if with_p { "; p: chance of such a ratio if nothing changed, corrected" } else { "" };
     format!(
-        "change: NEW over OLD{median}, with its {confidence} interval{p}; smallest detectable: slowdown {found} 4 times of 5"
+        "change: NEW / OLD{median}; interval: {confidence}{p}; smallest detectable: slowdown detected in 4 of 5 comparisons"
     )
 }
 
-/// When a change counts and where the spread came from, one line per sentence.
+/// Describes the tests and the source of the variation between runs, one sentence per line.
 pub(crate) fn method(comparison: &Comparison) -> Vec<String> {
     let method = &comparison.method;
     let (confidence, alpha) = (percent(method.confidence), percent(method.alpha));
@@ -151,17 +147,16 @@ pub(crate) fn method(comparison: &Comparison) -> Vec<String> {
     };
     let (tested, correction) = (counted(method.tested, "cell"), &method.correction);
     let mut lines = vec![format!(
-        "Slower or faster: {confidence} interval beyond the threshold{threshold}, p ({correction}, {tested}) at most \
-         {alpha}."
+        "A cell changed if its {confidence} interval is beyond the threshold{threshold} and p ({correction}, {tested}) <= {alpha}."
     )];
     if let Some(mean) = comparison.mean_changes.first() {
         lines.push(format!(
-            "Mean slower or faster: p ({correction}, {} means) at most {alpha}, interval up to {} or beyond.",
+            "A mean changed if p ({correction}, {} means) <= {alpha} and its interval reaches {}.",
             method.means_tested,
             percent(mean.threshold)
         ));
     }
-    lines.push(format!("Spread between runs: {}.", method.spread));
+    lines.push(format!("Variation between runs: {}.", method.spread));
     lines
 }
 
@@ -171,13 +166,13 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn the_tally_counts_every_cell_once_and_tells_what_was_accepted() {
+    fn the_tally_counts_every_cell_once_and_marks_accepted_ones() {
         let mut comparison = example::full();
         let compared = "11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, \
             1 not slower, 1 clock, 1 different, 1 faster, 2 same; ";
         let apart = "1 missing, 1 new, 1 not measured, 1 not judged";
         assert_eq!(tally(&comparison), format!("{compared}{apart}"));
-        comparison.gate.accepted = vec![Verdict::Missing, Verdict::Unsure];
+        comparison.gate.accepted = vec![Verdict::Missing, Verdict::Inconclusive];
         let text = tally(&comparison);
         for accepted in [
             "1 inconclusive (accepted), 1 not slower, 1 clock (accepted), 1 different, ",
@@ -196,15 +191,19 @@ mod tests {
             result(&example::across_machines(false)),
             "not comparable (exit code 2): gpu-model differs"
         );
-        let mut unsure = example::full();
-        (unsure.gate.conclusion, unsure.gate.exit_code) = (Conclusion::CannotTell, 3);
-        assert_eq!(result(&unsure), "could not tell (exit code 3)");
-        unsure.cells.clear();
-        assert!(result(&unsure).starts_with("could not tell (exit code 3): 4 of 15"), "{}", result(&unsure));
+        let mut inconclusive = example::full();
+        (inconclusive.gate.conclusion, inconclusive.gate.exit_code) = (Conclusion::CannotTell, 3);
+        assert_eq!(result(&inconclusive), "inconclusive (exit code 3)");
+        inconclusive.cells.clear();
+        assert!(
+            result(&inconclusive).starts_with("inconclusive (exit code 3): 4 of 15"),
+            "{}",
+            result(&inconclusive)
+        );
     }
 
     #[test]
-    fn means_are_counted_and_the_widest_is_named_with_what_it_could_have_shown() {
+    fn means_are_counted_and_the_largest_group_is_named_with_its_smallest_detectable_change() {
         let mut comparison = example::full();
         let counts = "3 compared: 1 slower, 1 inconclusive, 1 same";
         assert_eq!(
@@ -223,7 +222,7 @@ mod tests {
     fn the_worst_is_a_mean_where_no_cell_is_worse() {
         let mut comparison = example::full();
         comparison.cells.retain(|cell| !cell.verdict.is_regression());
-        let expected = "mean of all 6 cells: 1.021x slower (1.017 to 1.025); no cell alone is slower";
+        let expected = "mean of all 6 cells: 1.021x slower (1.017 to 1.025); no single cell is slower";
         assert_eq!(worst(&comparison).unwrap(), expected);
         assert_eq!(result(&comparison), "regression (exit code 1)");
     }

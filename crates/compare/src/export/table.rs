@@ -1,4 +1,5 @@
-//! The text on the terminal: the result, what differs between both sides, and the cells that decide, the worst first.
+//! Formats a comparison for the terminal: the result, the differences between both sides, and the deciding cells, worst
+//! first.
 
 use std::fmt::Write;
 
@@ -9,36 +10,36 @@ use gpubench_text::table::{Layout, Table, Tone, hanging};
 
 use super::groups::{Group, groups};
 use super::view::{Format, View};
-use super::{cells, summary, words};
+use super::{cells, phrases, summary};
 use crate::{Change, Comparison, Conclusion, Severity, Verdict};
 
 /// The comparison as aligned text.
 pub static TABLE: Format = Format {
     name: "table",
-    summary: "aligned text for the terminal: the conclusion, then cells, the worst first",
+    summary: "text for the terminal: the conclusion, then cells, worst first",
     by_default: true,
     makes: Makes::Text("compare.txt", |comparison, view| Ok(text(comparison, view))),
 };
 
-/// Regressions, or ratios across machines, that have a line where not all cells were asked for.
+/// Maximum number of regressions, or of ratios across machines, without `--all-cells`.
 const REGRESSIONS_SHOWN: usize = 24;
 
-/// Cells of any other verdict that have one.
+/// Maximum number of cells of any other verdict.
 const CELLS_SHOWN: usize = 12;
 
-/// The same beside regressions.
-const CELLS_BESIDE: usize = 2;
+/// Maximum number of such cells next to regressions.
+const CELLS_SHOWN_WITH_REGRESSIONS: usize = 2;
 
-/// Ops and variants of the cells without a line that are named.
+/// Maximum number of ops and variants named for the hidden cells.
 const VARIANTS_SHOWN: usize = 3;
 
-/// Groups of cells whose reasons are told; the rest is counted.
+/// Maximum number of reasons; the others are counted.
 const GROUPS_SHOWN: usize = 8;
 
-/// Columns before what a label is of.
+/// Width of the labels, in columns.
 const LABEL: usize = 8;
 
-/// Columns before reasons.
+/// Indentation of reasons, in columns.
 const REASONS: usize = 30;
 
 fn text(comparison: &Comparison, view: &View) -> String {
@@ -57,7 +58,7 @@ fn paint(tone: Tone, text: &str, color: bool) -> String {
     if color { tone.paint(text) } else { text.into() }
 }
 
-/// The result, the tally of cells, the next step, and which runs were compared.
+/// Formats the result, the counts, the next step and the runs.
 fn heading(comparison: &Comparison, color: bool) -> String {
     let tone = match comparison.gate.conclusion {
         Conclusion::Pass => Tone::Better,
@@ -74,7 +75,7 @@ fn heading(comparison: &Comparison, color: bool) -> String {
     text
 }
 
-/// The differences that matter, one a line; the others are counted.
+/// Formats the differences that matter, one per line; ignored ones are counted.
 fn environment(comparison: &Comparison, view: &View) -> String {
     let of =
         |severity| comparison.environment.iter().filter(move |difference| difference.severity == severity);
@@ -82,7 +83,7 @@ fn environment(comparison: &Comparison, view: &View) -> String {
         return String::new();
     }
     let counts =
-        [(Severity::Block, "blocking"), (Severity::Warn, "to mind"), (Severity::Ignore, "of no concern")];
+        [(Severity::Block, "blocking"), (Severity::Warn, "with a warning"), (Severity::Ignore, "ignored")];
     let counts: Vec<String> = counts
         .into_iter()
         .map(|(severity, words)| (of(severity).count(), words))
@@ -102,13 +103,12 @@ fn environment(comparison: &Comparison, view: &View) -> String {
     text
 }
 
-/// What weakens the comparison, which explains its cells.
 fn notes(comparison: &Comparison) -> String {
     let line = |note: &crate::Note| format!("Note: {}; next: {}", note.text, note.next);
     comparison.notes.iter().map(|note| hanging(&line(note), 2) + "\n").collect()
 }
 
-/// The cells that have a line, and what the others are; nothing where no cell has one, since the tally says it all.
+/// Formats the selected cells and counts the others; empty if no cell is selected, because the heading has the counts.
 fn all_cells(comparison: &Comparison, view: &View) -> String {
     let (lines, folded) = cells::split(comparison, view.all_cells);
     let (shown, hidden) = if view.all_cells { (lines, vec![]) } else { shortened(&lines) };
@@ -119,8 +119,8 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
     let of = if view.all_cells { String::new() } else { format!(" of {}", comparison.cells.len()) };
     let common = cells::common(&shown);
     let gap = if common.is_empty() { "" } else { "; " };
-    let title = format!("{}{of}, the worst first{gap}{common}", counted(shown.len(), "cell"));
-    // How the cells were judged, which follows, has the thresholds too.
+    let title = format!("{}{of}, worst first{gap}{common}", counted(shown.len(), "cell"));
+    // The description of the method below has the thresholds too.
     text.push_str(
         &stacked(cells::grid(title, &shown, view.all_cells)).fitting(&["threshold"]).text(view.color),
     );
@@ -138,7 +138,7 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
     text + "\n"
 }
 
-/// The geometric means that changed, or all of them.
+/// Formats the geometric means that changed, or all of them.
 fn means(comparison: &Comparison, view: &View) -> String {
     let tested = cells::mean_changes(comparison, view.all_cells);
     let described = cells::means(comparison).filter(|_| view.all_cells);
@@ -146,10 +146,10 @@ fn means(comparison: &Comparison, view: &View) -> String {
     grids.map(|grid| grid.text(view.color)).collect::<Vec<_>>().join("\n")
 }
 
-/// The lines that are shown, and those for which there is no room.
+/// Splits the lines into those that are shown and those beyond the maximum.
 fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
     let has_regressions = lines.iter().any(|cell| cell.verdict.is_regression());
-    let others = if has_regressions { CELLS_BESIDE } else { CELLS_SHOWN };
+    let others = if has_regressions { CELLS_SHOWN_WITH_REGRESSIONS } else { CELLS_SHOWN };
     let (mut shown, mut hidden): (Vec<&Change>, Vec<&Change>) = (vec![], vec![]);
     for &cell in lines {
         let is_regression = cell.verdict.is_regression();
@@ -157,19 +157,19 @@ fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
             true => other.verdict.is_regression(),
             false => other.verdict == cell.verdict,
         };
-        // Ratios across machines are all that there is to see.
+        // Across machines the ratios are the only result.
         let is_first = is_regression || cell.verdict == Verdict::NotJudged;
-        let most = if is_first { REGRESSIONS_SHOWN } else { others };
-        let side = if shown.iter().filter(alike).count() < most { &mut shown } else { &mut hidden };
+        let max = if is_first { REGRESSIONS_SHOWN } else { others };
+        let side = if shown.iter().filter(alike).count() < max { &mut shown } else { &mut hidden };
         side.push(cell);
     }
     (shown, hidden)
 }
 
-/// What the cells are for which there is no room, one line a verdict: by op and variant.
+/// Counts the hidden cells by op and variant, one line per verdict.
 fn more(hidden: &[&Change]) -> String {
     let mut text = String::new();
-    for (word, cells) in grouped(hidden.iter().map(|cell| (words::verdict(cell), cell))) {
+    for (word, cells) in grouped(hidden.iter().map(|cell| (phrases::verdict(cell), cell))) {
         let name = |cell: &Change| format!("{} {}/{}", cell.case.op, cell.backend, cell.variant);
         let mut variants = grouped(cells.iter().map(|cell| (name(cell), ())));
         variants.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));
@@ -178,23 +178,23 @@ fn more(hidden: &[&Change]) -> String {
         let named = named.map(|(name, places)| format!("{} {name}", places.len()));
         let others = (others > 0).then(|| counted(others, "other"));
         let named: Vec<String> = named.chain(others).collect();
-        let line = format!("and {} more {word}: {}", cells.len(), named.join(", "));
+        let line = format!("{} more {word}: {}", cells.len(), named.join(", "));
         let _ = writeln!(text, "  {}", hanging(&line, 4));
     }
     text
 }
 
-/// The table with headings of two words on two lines.
+/// Puts headings of two words on two lines.
 fn stacked(table: Table) -> Table {
     table.laid_out(Layout::TwoLineHeadings)
 }
 
-/// Why cells are worse or open where their figures do not say it, and what to do about it.
+/// Formats the reasons of worse or open cells that their numbers do not show, with the next steps.
 fn reasons(comparison: &Comparison, color: bool) -> String {
     let groups = groups(comparison);
     let mut text: String = groups.iter().take(GROUPS_SHOWN).map(|group| group_text(group, color)).collect();
     if groups.len() > GROUPS_SHOWN {
-        let _ = writeln!(text, "  and {} more reasons; --format csv has them", groups.len() - GROUPS_SHOWN);
+        let _ = writeln!(text, "  {} more reasons (--format csv lists them)", groups.len() - GROUPS_SHOWN);
     }
     text
 }

@@ -1,17 +1,17 @@
-//! How a comparison is shown, and the type of its formats.
+//! The view options of a comparison, and the type of its formats.
 
 use gpubench_model::format;
 
-use super::plain::Plain;
+use super::sanitized::Sanitized;
 
 /// A format of a comparison.
-pub type Format = format::Format<Plain, View>;
+pub type Format = format::Format<Sanitized, View>;
 
-/// How a comparison is shown.
+/// View options of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct View {
-    /// Every cell has its line, unchanged ones and those that were not judged included.
+    /// Show a line for every cell, including unchanged and not judged ones.
     pub all_cells: bool,
-    /// ANSI colours for what became better, worse or could not be told.
+    /// Use ANSI colours for better, worse and inconclusive cells.
     pub color: bool,
 }

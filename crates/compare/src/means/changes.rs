@@ -1,48 +1,48 @@
-//! Tests whether geometric means of groups of cells changed: a small change everywhere shows in them before it shows in
-//! any one cell.
+//! Tests the geometric means of groups of cells for changes. They detect a small change of all cells that is too small to
+//! detect in any single cell.
 //!
-//! The run is the unit. Cells of one run share its clocks and its neighbours, so that they rise and fall together, and no
-//! number of cells makes up for few runs. The mean of the logarithms of a run's times is therefore one value, whose spread
-//! is taken from the runs and from nothing else; the test is Student's on these values.
+//! The run is the unit of evidence. Cells of one run share its clocks and the load of other programs, so their times are
+//! correlated, and many cells cannot replace runs. The mean of the logarithms of a run's times is therefore one value;
+//! its variance comes from the runs alone, and the test is Student's t-test on these values.
 
 use gpubench_text::count::agree;
 
 use super::groups::{Group, Series, complete, groups};
 use crate::export::{mean_with_interval, percent};
-use crate::pairs::alike::different;
+use crate::pairs::comparability::incomparable;
 use crate::pairs::evidence::{CLOCK_CHANGE, pooled_variance};
 use crate::result::mean_change::MeanChange;
 use crate::statistics::holm::weighted_holm;
 use crate::statistics::shift::Shift;
-use crate::variance::sweep::Sweep;
+use crate::variance::joined_sides::JoinedSides;
 use crate::verdict::advice::SEE_WHAT_CHANGED;
 use crate::verdict::cell::without_change;
-use crate::{Change, Doubt, Policy, Verdict};
+use crate::{Change, InconclusiveReason, Policy, Verdict};
 
-/// Share of `alpha` that the means over more than one op have in the first step of the correction.
+/// Share of `alpha` for the means over several ops in the first step of the correction.
 const WIDE_SHARE: f64 = 0.5;
 
-/// Degrees of freedom from which the runs' own spread of a mean is believed; with fewer it can only widen the assumed one.
-const LEAST_DF: f64 = 2.0;
+/// Degrees of freedom for which the measured variance of a mean is used. With fewer it can only widen the assumed one.
+const MIN_DF: f64 = 2.0;
 
 /// A group with the shift of its mean.
 struct Tested {
     group: Group,
     shift: Shift,
-    /// The shift in cycles of the multiprocessors where their clock fell.
+    /// The shift in clock cycles of the multiprocessors, if their clock fell.
     in_cycles: Option<Shift>,
     run_spread: f64,
     threshold: f64,
 }
 
-/// Every mean and what became of it; `cells` are the verdicts on the pairs, in their order.
-pub(crate) fn mean_changes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<MeanChange> {
+/// Tests every mean; `cells` are the verdicts on the pairs, in the same order.
+pub(crate) fn mean_changes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<MeanChange> {
     if sweep.old.is_same_run(sweep.new) {
         return vec![];
     }
     let judged = |place: &usize| {
         !sweep.limits[*place].ignored
-            && sweep.pairs[*place].both().is_none_or(|(old, new)| different(old, new).is_none())
+            && sweep.pairs[*place].both().is_none_or(|(old, new)| incomparable(old, new).is_none())
     };
     let members: Vec<usize> =
         complete(sweep.pairs, sweep.old, sweep.new).into_iter().filter(judged).collect();
@@ -58,7 +58,7 @@ pub(crate) fn mean_changes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> 
     changes.collect()
 }
 
-/// The share of `alpha` of each mean: half for those over several ops, half for those of one op; they sum to 1.
+/// Returns the share of `alpha` of each mean: half for those over several ops, half for those of one op. They sum to 1.
 fn weights(tested: &[Tested]) -> Vec<f64> {
     let is_wide = |tested: &Tested| tested.group.op.is_none();
     let wide = tested.iter().filter(|tested| is_wide(tested)).count();
@@ -73,12 +73,12 @@ fn weights(tested: &[Tested]) -> Vec<f64> {
 }
 
 impl Tested {
-    fn of(group: Group, sweep: &Sweep) -> Tested {
-        let Sweep { pairs, limits, spreads, history, .. } = *sweep;
+    fn of(group: Group, sweep: &JoinedSides) -> Tested {
+        let JoinedSides { pairs, limits, spreads, history, .. } = *sweep;
         let times = group.series(pairs, history);
         let measured = pooled_variance([&times.old[..], &times.new, &times.history]);
         let (variance, df) = match measured {
-            Some((variance, df)) if df >= LEAST_DF => (variance, df),
+            Some((variance, df)) if df >= MIN_DF => (variance, df),
             other => {
                 let (assumed, df) = group.assumed_variance(pairs, limits, spreads);
                 (other.map_or(assumed, |(variance, _)| variance.max(assumed)), df)
@@ -92,7 +92,7 @@ impl Tested {
         Tested { group, shift, in_cycles, run_spread: variance.sqrt(), threshold }
     }
 
-    /// The change with its verdict; `weight` is its share of `alpha`, `slower` the number of its cells that are slower.
+    /// Returns the change with its verdict. `weight` is its share of `alpha`, `slower` the number of its slower cells.
     fn change(&self, corrected: f64, alpha: f64, weight: f64, slower: usize) -> MeanChange {
         let (verdict, doubt) = self.judge(corrected <= alpha);
         let shift = self.shift;
@@ -102,16 +102,16 @@ impl Tested {
         let (reason, next) = match (verdict, doubt) {
             (Verdict::Slower, _) => {
                 let cells = match slower {
-                    0 => "no cell alone is slower".to_owned(),
+                    0 => "no single cell is slower".to_owned(),
                     _ => format!("{slower} of its cells {} slower", agree(slower, "is", "are")),
                 };
                 (format!("{figures}; {cells}"), Some(SEE_WHAT_CHANGED))
             }
-            (Verdict::Unsure, Some(Doubt::Clock)) => (
+            (Verdict::Inconclusive, Some(InconclusiveReason::Clock)) => (
                 format!("{figures}, but the GPU's clock was lower"),
-                Some("run NEW again when the GPU is cool and alone"),
+                Some("run NEW again when the GPU is cool and idle"),
             ),
-            (Verdict::Unsure, Some(Doubt::MaybeSlower)) => (
+            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)) => (
                 format!("{figures}; smallest detectable change {}", percent(detectable)),
                 Some("compare more runs per side"),
             ),
@@ -135,13 +135,15 @@ impl Tested {
         }
     }
 
-    /// Slower where the mean surely rose and may have risen by as much as counts; the same where it surely did not.
-    fn judge(&self, significant: bool) -> (Verdict, Option<Doubt>) {
+    /// Returns slower if the mean rose significantly and its interval reaches the threshold.
+    fn judge(&self, significant: bool) -> (Verdict, Option<InconclusiveReason>) {
         let limit = self.threshold.ln_1p();
         let [low, high] = self.shift.interval();
         if significant && low > 0.0 && high >= limit {
             return match self.in_cycles.map(Shift::interval) {
-                Some([low, high]) if low <= 0.0 || high < limit => (Verdict::Unsure, Some(Doubt::Clock)),
+                Some([low, high]) if low <= 0.0 || high < limit => {
+                    (Verdict::Inconclusive, Some(InconclusiveReason::Clock))
+                }
                 _ => (Verdict::Slower, None),
             };
         }
@@ -152,7 +154,7 @@ impl Tested {
     }
 }
 
-/// The difference of the means of NEW and OLD; `variance` is that of one run.
+/// Returns the difference of the means of NEW and OLD; `variance` is that of one run.
 fn mean_shift(series: &Series, variance: f64, df: f64) -> Shift {
     let mean = |runs: &[f64]| runs.iter().sum::<f64>() / runs.len() as f64;
     let runs = 1.0 / series.old.len() as f64 + 1.0 / series.new.len() as f64;

@@ -1,10 +1,10 @@
-//! Geometric means of ratios, op by op.
+//! Computes the geometric means of ratios for each op.
 
 use gpubench_text::grouped::grouped;
 
 use crate::{Change, Mean};
 
-/// The geometric mean of the ratios of each op, backend, element type and state of the caches, in the order of `cells`.
+/// Computes the geometric mean of the ratios per op, backend, element type and cache state, in the order of `cells`.
 pub(crate) fn means(cells: &[Change]) -> Vec<Mean> {
     let ratios = cells.iter().filter_map(|change| {
         let group = (&change.case.op, &change.backend, change.case.dtype, change.cache);

@@ -1,8 +1,8 @@
-//! The two sides joined cell by cell, with the evidence that the runs of each side have of a cell.
+//! Joins the two sides cell by cell and collects the times that the runs of each side have for a cell.
 //!
-//! Everything that is computed later (spreads, verdicts, means) reads these pairs and no report.
+//! All later steps (variances, verdicts, means) read these pairs instead of reports.
 
-pub(crate) mod alike;
+pub(crate) mod comparability;
 pub(crate) mod evidence;
 pub(crate) mod pace;
 pub(crate) mod pairing;

@@ -1,18 +1,18 @@
-//! What paces a cell's time, and how steady such times usually are from run to run.
+//! Classifies cells by the hardware that determines their time, with the typical variation between runs of each class.
 
 use gpubench_model::Side;
 
 use super::pairing::Pair;
 
-/// Degrees of freedom that an assumed spread is worth: it is a guess, so intervals are wider than a known one's.
+/// Degrees of freedom of an assumed variance. It is a guess, so intervals are wider than for a known variance.
 pub(crate) const ASSUMED_DF: f64 = 10.0;
 
-/// What paces a cell's time, and so how steady it is from run to run.
+/// The hardware that determines a cell's time, and with it the variation between runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// The device alone: all work was queued before its clock started.
+    /// The device alone: all work was queued before the clock started.
     Device,
-    /// A device that waits for the host in between.
+    /// The device and the host: the device waits for the host between kernels.
     Waiting,
     Host,
 }
@@ -20,16 +20,16 @@ pub(crate) enum Pace {
 impl Pace {
     pub(crate) const ALL: [Pace; 3] = [Pace::Device, Pace::Waiting, Pace::Host];
 
-    /// What is timed at that pace, in words.
+    /// Returns the words for texts.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Pace::Device => "where the device paces the work",
-            Pace::Waiting => "where the device waits for the host",
+            Pace::Device => "for work paced by the device",
+            Pace::Waiting => "for work where the device waits for the host",
             Pace::Host => "on the CPU",
         }
     }
 
-    /// What paces the times of `pair`.
+    /// Classifies the times of `pair`.
     pub(crate) fn of(pair: &Pair) -> Pace {
         match pair.side {
             Side::Cpu => Pace::Host,
@@ -38,24 +38,23 @@ impl Pace {
         }
     }
 
-    /// The change that counts where a policy names none, relative.
+    /// Returns the default threshold, relative.
     pub(crate) fn threshold(self) -> f64 {
         if self == Pace::Device { 0.05 } else { 0.10 }
     }
 
-    /// A usual standard deviation from run to run, relative: for plans, and next to the few runs of a small sweep.
+    /// Returns a typical relative standard deviation between runs, for plans and to moderate the few runs of a small sweep.
     pub(crate) fn usual(self) -> f64 {
         if self == Pace::Device { 0.01 } else { 0.04 }
     }
 
-    /// The standard deviation from run to run that is assumed for verdicts where neither runs nor other cells show one,
-    /// relative. Cautious: with it, hosts that differ by 12 % from run to run raise a false alarm in less than 1 % of
-    /// comparisons.
+    /// Returns the relative standard deviation between runs that verdicts assume if neither runs nor other cells show one.
+    /// With this cautious value, hosts that vary by 12 % between runs raise a false alarm in less than 1 % of comparisons.
     pub(crate) fn cautious(self) -> f64 {
         if self == Pace::Device { 0.02 } else { 0.09 }
     }
 
-    /// The least that is believed of any measured one: runs that agree better than this were lucky.
+    /// Returns the lower bound for a measured relative standard deviation: runs that agree better do so by chance.
     pub(crate) fn least(self) -> f64 {
         if self == Pace::Device { 0.002 } else { 0.005 }
     }

@@ -1,4 +1,4 @@
-//! The outer join of two sides: every cell of either, with what each side and the history have of it.
+//! Joins OLD, NEW and the history by cell: an outer join of OLD and NEW.
 
 use std::collections::HashMap;
 
@@ -6,49 +6,49 @@ use gpubench_model::Side;
 use gpubench_model::case::Cell;
 use gpubench_model::report::Row;
 
-use super::evidence::{Evidence, Standing};
+use super::evidence::{CellEvidence, CellTimes};
 use crate::Runs;
 
 /// A cell of either side.
 #[derive(Clone, Debug)]
 pub(crate) struct Pair {
     pub cell: Cell,
-    /// Side of the CPU-GPU comparison it stands on.
+    /// Side of the CPU-GPU comparison.
     pub side: Side,
-    pub old: Standing,
-    pub new: Standing,
-    /// What earlier runs have of it, in which nothing changed.
-    pub history: Standing,
+    pub old: CellEvidence,
+    pub new: CellEvidence,
+    /// Its results in earlier, unchanged runs.
+    pub history: CellEvidence,
 }
 
 impl Pair {
-    /// The times of each side that has some.
-    pub(crate) fn timed(&self) -> impl Iterator<Item = &Evidence> {
-        [&self.old, &self.new].into_iter().filter_map(|standing| standing.evidence.as_ref())
+    /// Returns the times of each side that has some.
+    pub(crate) fn timed(&self) -> impl Iterator<Item = &CellTimes> {
+        [&self.old, &self.new].into_iter().filter_map(|evidence| evidence.times.as_ref())
     }
 
-    /// The logarithms of the run medians of OLD, of NEW and of the history, those that have any.
+    /// Returns the logarithms of the run medians of OLD, NEW and the history, as far as they have any.
     pub(crate) fn runs(&self) -> impl Iterator<Item = &[f64]> {
-        let evidence = [&self.old, &self.new, &self.history].into_iter().filter_map(|s| s.evidence.as_ref());
+        let evidence = [&self.old, &self.new, &self.history].into_iter().filter_map(|s| s.times.as_ref());
         evidence.map(|evidence| evidence.runs.as_slice())
     }
 
-    /// The times of both sides, where both have some.
-    pub(crate) fn both(&self) -> Option<(&Evidence, &Evidence)> {
-        Some((self.old.evidence.as_ref()?, self.new.evidence.as_ref()?))
+    /// Returns the times of both sides, if both have some.
+    pub(crate) fn both(&self) -> Option<(&CellTimes, &CellTimes)> {
+        Some((self.old.times.as_ref()?, self.new.times.as_ref()?))
     }
 }
 
-/// Every cell of either side: those of OLD in the order of its runs, then those that NEW alone has.
+/// Returns every cell of either side: those of OLD in the order of its runs, then those that only NEW has.
 pub(crate) fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
     let (mut order, mut rows) = (Vec::new(), HashMap::<String, [Vec<&Row>; 3]>::new());
     for (place, runs) in [old, new, history].into_iter().enumerate() {
         for run in &runs.runs {
             let mut seen = std::collections::HashSet::new();
-            // Refinement adds other sizes to each run: such cells have no partner.
+            // Refinement adds different sizes to each run, so such cells have no counterpart.
             for row in run.report.rows.iter().filter(|row| !row.added_by_refinement) {
                 let key = key(row);
-                // Of rows of one cell in one report the first counts.
+                // Only the first of several rows of one cell in one report counts.
                 if !seen.insert(key.clone()) {
                     continue;
                 }
@@ -62,20 +62,20 @@ pub(crate) fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
     }
     let pair = |key: &String| {
         let [old, new, history] = rows.get(key)?;
-        // A cell that the history alone has is of no comparison.
+        // A cell that only the history has is not compared.
         let row = old.first().or(new.first())?;
-        let [old, new, history] = [old, new, history].map(|rows| Standing::of(rows));
+        let [old, new, history] = [old, new, history].map(|rows| CellEvidence::of(rows));
         Some(Pair { cell: row.cell(), side: row.side, old, new, history })
     };
     order.iter().filter_map(pair).collect()
 }
 
-/// What makes a cell the same cell: its name, and the seed, which the name leaves out.
+/// Returns the identity of a cell: its name and its seed, which the name omits.
 fn key(row: &Row) -> String {
     format!("{} seed {}", row.cell(), row.case.seed)
 }
 
-/// Variance of a run's median by what the runs show inside, mean over both sides.
+/// Returns the variance of a run's median as estimated within the runs, mean over both sides.
 pub(crate) fn within(pair: &Pair) -> Option<f64> {
     let variances: Vec<f64> = pair.timed().map(|evidence| evidence.within).collect();
     (!variances.is_empty()).then(|| variances.iter().sum::<f64>() / variances.len() as f64)

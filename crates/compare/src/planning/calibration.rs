@@ -1,47 +1,47 @@
-//! What several runs of one sweep say of its own spread, when nothing changed between them.
+//! Measures the variation of each cell in several unchanged runs of one sweep.
 
 use gpubench_model::case::Cell;
 use gpubench_model::report::Outcome;
 
-use crate::pairs::alike::different;
-use crate::pairs::evidence::Evidence;
+use crate::pairs::comparability::incomparable;
+use crate::pairs::evidence::CellTimes;
 use crate::pairs::pairing::{Pair, pairs};
-use crate::variance::spread::{Spread, spreads, threshold};
+use crate::variance::run_variance::{RunVariance, run_variances, threshold};
 use crate::{Limits, Policy, Runs};
 
-/// What the runs say of one cell.
+/// The variation of one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibrated {
     /// The cell.
     pub cell: Cell,
-    /// Standard deviation from run to run, relative, moderated by that of the sweep's other cells.
+    /// Relative standard deviation between runs, moderated by that of the sweep's other cells.
     pub run_spread: f64,
-    /// The same by the cell's own runs alone.
+    /// Relative standard deviation of the cell's own runs alone.
     pub(crate) own_spread: f64,
-    /// Whether several runs have a time, so that the spread was measured; otherwise it was assumed.
+    /// True if several runs have a time, so that the variation was measured; otherwise it was assumed.
     pub(crate) is_measured: bool,
-    /// Degrees of freedom that `run_spread` is worth.
+    /// Degrees of freedom of `run_spread`.
     pub(crate) df: f64,
-    /// How far the slowest run is from the fastest, relative: 0.05 is 5 %.
+    /// Relative difference between the slowest and the fastest run: 0.05 is 5 %.
     pub apart: f64,
-    /// The change that counts for this cell, relative.
+    /// Relative threshold of this cell.
     pub threshold: f64,
 }
 
 impl Calibrated {
-    /// Whether the runs differ by more than a change that would count.
+    /// Returns true if the runs differ by more than the threshold.
     pub fn disagrees(&self) -> bool {
         self.apart > self.threshold
     }
 }
 
-/// Every cell that has a time and that the policy does not leave out, in the order of the runs.
+/// Calibrates every cell that has a time and that the policy does not ignore, in the order of the runs.
 pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
     let pairs = pairs(runs, &Runs::default(), &Runs::default());
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
-    let spreads = spreads(&pairs, &limits, &runs.null_spread);
-    let calibrated = |((pair, limits), spread): ((&Pair, &Limits), &Option<Spread>)| {
-        let (evidence, spread) = (pair.old.evidence.as_ref()?, (*spread)?);
+    let spreads = run_variances(&pairs, &limits, &runs.baseline_variation);
+    let calibrated = |((pair, limits), spread): ((&Pair, &Limits), &Option<RunVariance>)| {
+        let (evidence, spread) = (pair.old.times.as_ref()?, (*spread)?);
         Some(Calibrated {
             cell: pair.cell.clone(),
             run_spread: spread.variance.sqrt(),
@@ -56,27 +56,27 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
     pairs.iter().zip(&limits).zip(&spreads).filter_map(calibrated).collect()
 }
 
-/// Why the runs' times of a cell are of different things, for each cell of which they are.
+/// Returns the cells whose times cannot be compared between the runs, each with the reason.
 pub fn mixed(runs: &Runs) -> Vec<(Cell, String)> {
     let pairs = pairs(runs, &Runs::default(), &Runs::default());
     let of_cell = |pair: Pair| {
-        let evidence = pair.old.evidence.as_ref()?;
-        let (reason, _) = different(evidence, evidence)?;
+        let evidence = pair.old.times.as_ref()?;
+        let (reason, _) = incomparable(evidence, evidence)?;
         Some((pair.cell, reason))
     };
     pairs.into_iter().filter_map(of_cell).collect()
 }
 
-/// Why a cell has no time in some of the runs while it has one in others, or a wrong answer or failure in any.
+/// Returns the cells that are incorrect or failed in any run, or have a time in only some runs, each with the reason.
 pub fn unsound(runs: &Runs) -> Vec<(Cell, String)> {
     let pairs = pairs(runs, &Runs::default(), &Runs::default());
     let of_cell = |pair: Pair| {
-        let standing = pair.old;
+        let evidence = pair.old;
         let word = |outcome: Outcome, reason: String| format!("{} in a pass: {reason}", outcome.name());
-        let skipped = standing.skipped.filter(|_| standing.evidence.is_some()).map(|(reason, _)| reason);
+        let skipped = evidence.skipped.filter(|_| evidence.times.is_some()).map(|(reason, _)| reason);
         let reasons = [
-            (Outcome::Incorrect, standing.incorrect),
-            (Outcome::Failed, standing.failed),
+            (Outcome::Incorrect, evidence.incorrect),
+            (Outcome::Failed, evidence.failed),
             (Outcome::Skipped, skipped),
         ];
         let reason = reasons.into_iter().find_map(|(outcome, reason)| Some(word(outcome, reason?)))?;
@@ -85,7 +85,7 @@ pub fn unsound(runs: &Runs) -> Vec<(Cell, String)> {
     pairs.into_iter().filter_map(of_cell).collect()
 }
 
-fn apart(evidence: &Evidence) -> f64 {
+fn apart(evidence: &CellTimes) -> f64 {
     let least = evidence.runs.iter().copied().fold(f64::INFINITY, f64::min);
     let most = evidence.runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (most - least).exp_m1()

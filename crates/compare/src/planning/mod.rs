@@ -1,4 +1,5 @@
-//! The use of runs in which nothing changed: their spread, the runs needed to see a change, and whether a baseline can pass.
+//! Analyses unchanged runs: their variation, the number of runs needed to detect a change, and the chance that an
+//! unchanged run passes against a baseline.
 
 pub mod calibration;
 pub mod plan;

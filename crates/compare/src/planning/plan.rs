@@ -1,4 +1,4 @@
-//! How many runs per side it takes to see a change, from the spread that runs of the sweep have shown.
+//! Computes the number of runs per side needed to detect a change, from the variation between runs of the sweep.
 
 use gpubench_model::case::Cell;
 
@@ -6,28 +6,28 @@ use super::calibration::{Calibrated, calibrate};
 use crate::statistics::shift::{OWN_SHARE, detectable, significant, standard_error};
 use crate::{Policy, Runs};
 
-/// Runs per side below which the spread is not measured but assumed, so that a plan cannot count on it.
-const LEAST_RUNS: usize = 2;
+/// Smallest number of runs per side that measures the variation; a plan cannot rely on an assumed one.
+const MIN_RUNS: usize = 2;
 
-/// Runs per side beyond which a plan is no help.
-pub const MOST_RUNS: usize = 50;
+/// Largest number of runs per side that a plan considers.
+pub const MAX_RUNS: usize = 50;
 
-/// Chance with which the change is to be seen.
+/// Probability of detecting the change.
 pub const POWER: f64 = 0.95;
 
-/// Degrees of freedom that a sweep's other cells lend a cell's spread, cautiously.
+/// Degrees of freedom that the sweep's other cells add to a cell's variance, a cautious value.
 const LENT_DF: f64 = 4.0;
 
-/// Runs per side by cell.
+/// The number of runs per side needed for each cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// The slowdown to be seen, relative.
+    /// The slowdown to detect, relative.
     pub see: f64,
-    /// The threshold to compare with: half of it, so that its interval can lie beyond.
+    /// The threshold to compare with: half the slowdown, so that its interval can lie beyond the threshold.
     pub threshold: f64,
     /// Cells, in the order of the runs.
     pub cells: Vec<Planned>,
-    /// Whether runs measured the spread; otherwise it was assumed.
+    /// True if runs measured the variation; otherwise it was assumed.
     pub measured: bool,
 }
 
@@ -36,16 +36,16 @@ pub struct Plan {
 pub struct Planned {
     /// The cell.
     pub cell: Cell,
-    /// Standard deviation from run to run, relative.
+    /// Relative standard deviation between runs.
     pub run_spread: f64,
-    /// Runs per side; `None` when [`MOST_RUNS`] are too few.
+    /// Runs per side; `None` if [`MAX_RUNS`] are too few.
     pub runs: Option<usize>,
 }
 
-/// The plans for seeing each of these slowdowns in any cell of `runs`' sweep.
+/// Plans the detection of each of these slowdowns in any cell of the runs.
 pub fn plans(runs: &Runs, slowdowns: &[f64], policy: &Policy) -> Vec<Plan> {
     let cells = calibrate(runs, policy);
-    let measured = cells.iter().any(|cell| cell.is_measured) || !runs.null_spread.is_empty();
+    let measured = cells.iter().any(|cell| cell.is_measured) || !runs.baseline_variation.is_empty();
     slowdowns.iter().map(|see| plan(&cells, *see, measured, policy)).collect()
 }
 
@@ -58,8 +58,9 @@ fn plan(cells: &[Calibrated], see: f64, measured: bool, policy: &Policy) -> Plan
     Plan { see, threshold: see / 2.0, cells: cells.iter().map(planned).collect(), measured }
 }
 
-/// The runs per side with which a slowdown of `see` in one of `tested` cells is called with a chance of [`POWER`] at a
-/// threshold of half of it, where its runs differ by `run_spread`; `None` when [`MOST_RUNS`] are too few.
+/// Returns the number of runs per side that detects a slowdown of `see` in one of `tested` cells with probability
+/// [`POWER`], at a threshold of half of it and with a standard deviation of `run_spread` between runs; `None` if
+/// [`MAX_RUNS`] are too few.
 pub(crate) fn runs_to_see(see: f64, run_spread: f64, alpha: f64, tested: usize) -> Option<usize> {
     let of_cell = alpha / tested.max(1) as f64;
     let seen = |runs: &usize| {
@@ -68,11 +69,11 @@ pub(crate) fn runs_to_see(see: f64, run_spread: f64, alpha: f64, tested: usize) 
         let called = detectable(error, own_df + LENT_DF, see / 2.0, of_cell, POWER);
         called.max(significant(error, own_df, OWN_SHARE * alpha, POWER)) <= see
     };
-    (LEAST_RUNS..=MOST_RUNS).find(seen)
+    (MIN_RUNS..=MAX_RUNS).find(seen)
 }
 
 impl Plan {
-    /// The most runs that any cell needs; `None` when one needs more than [`MOST_RUNS`].
+    /// Returns the largest number of runs that any cell needs; `None` if one needs more than [`MAX_RUNS`].
     pub fn runs(&self) -> Option<usize> {
         self.cells.iter().map(|cell| cell.runs).try_fold(0, |most, runs| Some(most.max(runs?)))
     }

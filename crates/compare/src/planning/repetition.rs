@@ -1,35 +1,35 @@
-//! Whether a baseline can do its work: pass a run in which nothing changed.
+//! Computes the probability that an unchanged run passes against a baseline.
 //!
-//! A cell passes where the upper end of its interval lies within its threshold. With few passes the interval is wide even
-//! where the run is like the passes, so that no repetition passes; with more it narrows, down to what one run differs by.
+//! A cell passes if the upper end of its interval lies within its threshold. With few passes the interval is wide even
+//! for an identical run, so no run passes. More passes narrow it down to the variation of the one run.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::calibration::Calibrated;
 use crate::statistics::shift::{CONFIDENCE, quantile, standard_error};
 
-/// Chance of passing below which a baseline is of no use.
-pub const LEAST_CHANCE: f64 = 0.5;
+/// Smallest useful probability of passing.
+pub const MIN_CHANCE: f64 = 0.5;
 
-/// Passes, and runs compared with them, that are tried.
-pub const MOST: usize = 50;
+/// Largest number of passes, or of runs compared with them, that is tried.
+pub const MAX_COUNT: usize = 50;
 
-/// The spread that passes have shown, for asking what other numbers of passes or runs would do.
+/// The variation of a baseline's passes, to compute the effect of other numbers of passes or runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Repetition<'a> {
-    /// Each cell's spread.
+    /// The variation of each cell.
     pub cells: &'a [Calibrated],
-    /// Passes that showed it.
+    /// Number of passes that it was measured from.
     pub passes: usize,
 }
 
 impl Repetition<'_> {
-    /// The chance that `runs` unchanged runs pass in every cell, compared with `passes` passes.
+    /// Returns the probability that `runs` unchanged runs pass in every cell, compared with `passes` passes.
     pub fn chance(&self, passes: usize, runs: usize) -> f64 {
         self.cells.iter().map(|cell| self.chance_of(cell, passes, runs)).product()
     }
 
-    /// The same of one cell.
+    /// Returns the probability that one cell passes.
     pub fn chance_of(&self, cell: &Calibrated, passes: usize, runs: usize) -> f64 {
         let more = passes as f64 + runs as f64 - 1.0 - self.passes as f64;
         let error = |spread: f64| standard_error(spread.powi(2), passes, runs);
@@ -41,14 +41,15 @@ impl Repetition<'_> {
         }
     }
 
-    /// The fewest passes with which one unchanged run passes as often as not; `None` where [`MOST`] are too few.
+    /// Returns the smallest number of passes with which an unchanged run is likely to pass; `None` if [`MAX_COUNT`] are too
+    /// few.
     pub fn passes_needed(&self) -> Option<usize> {
-        (self.passes..=MOST).find(|passes| self.chance(*passes, 1) >= LEAST_CHANCE)
+        (self.passes..=MAX_COUNT).find(|passes| self.chance(*passes, 1) >= MIN_CHANCE)
     }
 
-    /// The fewest runs that pass as often as not, compared with the passes that there are.
+    /// Returns the smallest number of runs that is likely to pass against the existing passes.
     pub fn runs_needed(&self) -> Option<usize> {
-        (1..=MOST).find(|runs| self.chance(self.passes, *runs) >= LEAST_CHANCE)
+        (1..=MAX_COUNT).find(|runs| self.chance(self.passes, *runs) >= MIN_CHANCE)
     }
 }
 
@@ -73,8 +74,8 @@ mod tests {
 
     #[test]
     fn two_passes_of_a_cell_that_differs_by_four_per_cent_never_pass_and_steadier_cells_do() {
-        let restless = [cell(0.04, 7.0)];
-        let repetition = Repetition { cells: &restless, passes: 2 };
+        let noisy = [cell(0.04, 7.0)];
+        let repetition = Repetition { cells: &noisy, passes: 2 };
         assert!(repetition.chance(2, 1) < 0.35, "{}", repetition.chance(2, 1));
         assert_eq!(repetition.passes_needed(), Some(8));
         let sweep: Vec<Calibrated> = (0..22).map(|_| cell(0.04, 7.0)).collect();
@@ -89,9 +90,9 @@ mod tests {
     fn more_runs_against_enough_passes_decide_what_one_cannot() {
         let sweep: Vec<Calibrated> = (0..22).map(|_| cell(0.03, 10.0)).collect();
         let repetition = Repetition { cells: &sweep, passes: 5 };
-        assert!(repetition.chance(5, 1) < LEAST_CHANCE);
+        assert!(repetition.chance(5, 1) < MIN_CHANCE);
         let runs = repetition.runs_needed().unwrap();
         assert!((2..=6).contains(&runs), "{runs}");
-        assert!(repetition.chance(5, runs) >= LEAST_CHANCE);
+        assert!(repetition.chance(5, runs) >= MIN_CHANCE);
     }
 }

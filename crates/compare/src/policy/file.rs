@@ -1,4 +1,4 @@
-//! Policy files: TOML with defaults at the top, `[environment]` and `[[cell]]` tables.
+//! Reads policy files: TOML with defaults at the top, `[environment]` and `[[cell]]` tables.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,16 +20,18 @@ use crate::environment::{self, Severity};
 /// Reads a policy file.
 ///
 /// # Errors
-/// It cannot be read, or something in it is not understood; one line with its line and what to write instead.
+/// Fails if it is unreadable or contains an unknown key or value; one line with the line number and the correction.
 pub fn read(path: &Path) -> Result<Policy> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
-        anyhow!("cannot read policy '{name}': {error}; name a TOML file, docs/compare-policy.md has its keys")
+        anyhow!(
+            "cannot read policy '{name}': {error}; name a TOML file (docs/compare-policy.md lists its keys)"
+        )
     })?;
     parse(&name, &text)
 }
 
-/// Parses the text of a policy file; `name` stands in messages, before the line.
+/// Parses the text of a policy file; messages start with `name` and the line number.
 pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
     let file: File = toml_reader::read(text).map_err(|error| {
         let problem = misplaced(&error.problem).unwrap_or_else(|| error.to_string());
@@ -43,7 +45,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
     Ok(Policy {
         alpha: file.alpha.unwrap_or(standard.alpha),
         accept_missing: file.accept_missing,
-        accept_unsure: file.accept_unsure,
+        accept_inconclusive: file.accept_inconclusive,
         cross_machine: file.cross_machine,
         defaults: Limits {
             threshold: file.threshold,
@@ -57,14 +59,14 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
     })
 }
 
-/// Keys that hold for the whole comparison.
-const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-unsure", "cross-machine"];
+/// Keys that apply to the whole comparison.
+const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-inconclusive", "cross-machine"];
 
-/// What to say of a key of the whole comparison that stands in a table; `None` of anything else.
+/// Returns the message for a key of the whole comparison inside a table; `None` for other problems.
 fn misplaced(problem: &Problem) -> Option<String> {
     match problem {
         Problem::UnknownKey { key, .. } if WHOLE.contains(&key.as_str()) => {
-            Some(format!("'{key}' holds for the whole comparison: write it above the first table"))
+            Some(format!("'{key}' applies to the whole comparison: write it above the first table"))
         }
         _ => None,
     }
@@ -84,7 +86,8 @@ struct File {
     #[serde(deserialize_with = "chance")]
     alpha: Option<f64>,
     accept_missing: bool,
-    accept_unsure: bool,
+    #[serde(alias = "accept-unsure")]
+    accept_inconclusive: bool,
     cross_machine: bool,
     environment: Severities,
     cell: Vec<Spanned<Table>>,
@@ -111,7 +114,7 @@ struct Table {
 }
 
 impl Table {
-    /// The table, once it is known to say something that can hold.
+    /// Checks that the table sets something and that its globs can match.
     fn checked(self, origin: &str) -> Result<CellTable> {
         let Table { threshold, mean_threshold, run_spread, error_growth, .. } = self;
         let limits = Limits { threshold, mean_threshold, run_spread, error_growth, ignored: false };
@@ -135,7 +138,7 @@ impl Table {
         ];
         Ok(CellTable {
             globs: globs.into_iter().filter_map(|(key, pattern)| Some((key, pattern?))).collect(),
-            sides: self.n,
+            sizes: self.n,
             limits,
             ignored: self.ignore,
             origin: origin.to_owned(),
@@ -143,31 +146,31 @@ impl Table {
     }
 }
 
-/// A relative change, from 0 % on.
+/// Reads a relative change >= 0 %.
 fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     checked(deserializer, |Scalar(text)| percent::parse_from_zero(&text))
 }
 
-/// A factor by which an error may grow.
+/// Reads a factor by which an error may grow.
 fn growth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     checked(deserializer, |factor: f64| {
         ensure!(
             factor >= 1.0 && factor.is_finite(),
-            "error-growth {factor} is no factor from 1 on, such as 4.0"
+            "error-growth {factor} is not a factor >= 1, such as 4.0"
         );
         Ok(factor)
     })
 }
 
-/// The chance of a false alarm.
+/// Reads the probability of a false alarm.
 fn chance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     checked(deserializer, |alpha: f64| {
-        ensure!(alpha > 0.0 && alpha <= 0.5, "alpha {alpha} is not above 0 and at most 0.5, such as 0.01");
+        ensure!(alpha > 0.0 && alpha <= 0.5, "alpha {alpha} must be above 0 and at most 0.5, such as 0.01");
         Ok(alpha)
     })
 }
 
-/// The `[environment]` table: how much each fact matters.
+/// The `[environment]` table: the severity of each fact.
 #[derive(Default)]
 struct Severities(BTreeMap<String, Severity>);
 
@@ -189,14 +192,14 @@ impl<'de> Visitor<'de> for SeveritiesVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut facts: A) -> Result<Severities, A::Error> {
         let mut severities = BTreeMap::new();
         while let Some(FactName(name)) = facts.next_key()? {
-            let Grading(severity) = facts.next_value()?;
+            let SeverityName(severity) = facts.next_value()?;
             severities.insert(name, severity);
         }
         Ok(Severities(severities))
     }
 }
 
-/// The name of a fact that is known.
+/// The name of a known fact.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct FactName(String);
@@ -212,21 +215,20 @@ impl TryFrom<String> for FactName {
         if WHOLE.contains(&name.as_str())
             || ["threshold", "mean-threshold", "run-spread", "error-growth"].contains(&name.as_str())
         {
-            bail!("'{name}' is no fact of the environment: write it above [environment]");
+            bail!("'{name}' is not a fact of the environment: write it above [environment]");
         }
         let near = words::nearest(&name, facts()).unwrap_or_default();
-        bail!("unknown fact '{name}': did you mean '{near}'? (docs/compare-policy.md lists them)")
+        bail!("unknown fact '{name}': did you mean '{near}'? (docs/compare-policy.md lists the facts)")
     }
 }
 
-/// How much a fact matters.
-struct Grading(Severity);
+struct SeverityName(Severity);
 
-impl<'de> Deserialize<'de> for Grading {
+impl<'de> Deserialize<'de> for SeverityName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = Scalar::deserialize(deserializer)?.0;
         let known = Severity::ALL.into_iter().find(|severity| severity.name() == word);
         let valid = Severity::ALL.map(Severity::name);
-        known.map(Grading).ok_or_else(|| de::Error::custom(words::unknown("severity", &word, &valid)))
+        known.map(SeverityName).ok_or_else(|| de::Error::custom(words::unknown("severity", &word, &valid)))
     }
 }

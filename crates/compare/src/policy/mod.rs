@@ -1,7 +1,7 @@
-//! What counts as a change: thresholds, and what to make of missing cells and differing machines.
+//! The policy of a comparison: thresholds, and the treatment of missing cells, inconclusive cells and different machines.
 //!
-//! A [`Policy`] comes from a file ([`read`]), from the command line, or is the default; `docs/compare-policy.md` tells
-//! the file's keys.
+//! A [`Policy`] comes from a file ([`read`]), from the command line, or from the defaults; `docs/compare-policy.md`
+//! documents the keys of the file.
 
 mod file;
 
@@ -16,23 +16,23 @@ use crate::environment::Severity;
 
 pub use file::read;
 
-/// What a comparison is judged by.
+/// The rules by which a comparison is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// Chance, over the whole comparison, of a false regression when nothing changed: half of it is for cells, half for
+    /// Probability of a false regression in the whole comparison if nothing changed. Half of it is for cells, half for
     /// geometric means.
     pub alpha: f64,
-    /// Missing cells do not keep the gate from passing.
+    /// Pass even if cells are missing.
     pub accept_missing: bool,
-    /// Unsure cells do not keep the gate from passing.
-    pub accept_unsure: bool,
-    /// Machines may differ: ratios are told, and nothing is concluded from them.
+    /// Pass even if cells are inconclusive.
+    pub accept_inconclusive: bool,
+    /// Machines may differ: ratios are shown without verdicts.
     pub cross_machine: bool,
-    /// Limits of cells for which no table gives its own.
+    /// Limits of cells for which no table sets any.
     pub defaults: Limits,
-    /// Tables about some of the cells, in the order of the file; a later one goes before an earlier one, key by key.
+    /// Tables for some of the cells, in the order of the file; a later one overrides an earlier one, key by key.
     pub cells: Vec<CellTable>,
-    /// How much differences of the environment matter, by the name of the fact, where not as much as by default.
+    /// Severities that differ from the defaults, by the name of the fact.
     pub severities: BTreeMap<String, Severity>,
 }
 
@@ -41,7 +41,7 @@ impl Default for Policy {
         Policy {
             alpha: 0.01,
             accept_missing: false,
-            accept_unsure: false,
+            accept_inconclusive: false,
             cross_machine: false,
             defaults: Limits::default(),
             cells: vec![],
@@ -50,23 +50,23 @@ impl Default for Policy {
     }
 }
 
-/// What the policy says of one cell; what it leaves open has a default.
+/// The limits of one cell; `None` means the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// The change that counts, relative: 0.05 is 5 %.
+    /// Smallest change that counts, relative: 0.05 is 5 %.
     pub threshold: Option<f64>,
-    /// The change of a geometric mean that counts, relative.
+    /// Smallest change of a geometric mean that counts, relative.
     pub mean_threshold: Option<f64>,
-    /// Standard deviation from run to run, relative, that is assumed where it was not measured.
+    /// Relative standard deviation between runs that is assumed if it was not measured.
     pub run_spread: Option<f64>,
-    /// How many times larger an error may become.
+    /// Largest allowed factor by which an error may grow.
     pub error_growth: Option<f64>,
-    /// The cell is left out.
+    /// True if the cell is ignored.
     pub ignored: bool,
 }
 
 impl Limits {
-    /// These limits; those of `others` where these are open.
+    /// Returns these limits, with `None` replaced by the limits of `others`.
     fn or(self, others: Limits) -> Limits {
         Limits {
             threshold: self.threshold.or(others.threshold),
@@ -78,20 +78,20 @@ impl Limits {
     }
 }
 
-/// A table about the cells that match all of its globs.
+/// A table for the cells that match all of its globs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CellTable {
-    /// Key and glob of each property of a cell that it names: `op`, `dtype`, `backend`, `variant`, `cache`.
+    /// Key and glob for each property that it names: `op`, `dtype`, `backend`, `variant`, `cache`.
     pub(crate) globs: Vec<(&'static str, String)>,
-    pub(crate) sides: SizeFilter,
+    pub(crate) sizes: SizeFilter,
     pub(crate) limits: Limits,
-    /// Whether it leaves the cells out, which goes before `limits`; `None` where it does not say.
+    /// True if it ignores the cells, which overrides `limits`; `None` if it does not say.
     pub(crate) ignored: Option<bool>,
     /// File and line it comes from: `policy.toml:12`.
     pub(crate) origin: String,
 }
 
-/// The property of a cell that stands under `key`.
+/// Returns the property of a cell that `key` names.
 fn property<'a>(cell: &'a Cell, key: &str) -> &'a str {
     match key {
         "op" => &cell.case.op,
@@ -104,50 +104,51 @@ fn property<'a>(cell: &'a Cell, key: &str) -> &'a str {
 
 impl Policy {
     pub(crate) fn limits(&self, cell: &Cell) -> Limits {
-        let tables = self.cells.iter().filter(|table| table.is_about(cell));
+        let tables = self.cells.iter().filter(|table| table.matches(cell));
         tables.fold(self.defaults, |limits, table| Limits {
             ignored: table.ignored.unwrap_or(limits.ignored),
             ..table.limits.or(limits)
         })
     }
 
-    /// Takes values of the command line in place of the file's defaults, key by key. Tables about some of the cells
-    /// keep theirs: they say that those cells are special.
+    /// Replaces the file's defaults by values of the command line, key by key. Tables keep their values, because they
+    /// describe exceptions.
     pub fn set_defaults(&mut self, given: Limits) {
         self.defaults = given.or(self.defaults);
     }
 
-    /// One line for each table that is about none of `cells`, with the glob that is to blame; it may be misspelt.
-    pub(crate) fn idle(&self, cells: &[Cell]) -> Vec<String> {
-        let idle = self.cells.iter().filter(|table| !cells.iter().any(|cell| table.is_about(cell)));
-        idle.map(|table| {
-            format!(
-                "{}: this [[cell]] table matches no cell of either side: {}",
-                table.origin,
-                table.blame(cells)
-            )
-        })
-        .collect()
+    /// Returns one line per table that matches none of `cells`, with the glob that matches nothing, which may be misspelt.
+    pub(crate) fn unused(&self, cells: &[Cell]) -> Vec<String> {
+        let unused = self.cells.iter().filter(|table| !cells.iter().any(|cell| table.matches(cell)));
+        unused
+            .map(|table| {
+                format!(
+                    "{}: this [[cell]] table matches no cell of OLD or NEW: {}",
+                    table.origin,
+                    table.mismatch(cells)
+                )
+            })
+            .collect()
     }
 }
 
 impl CellTable {
-    fn is_about(&self, cell: &Cell) -> bool {
-        self.sides.contains(cell.case.n)
+    fn matches(&self, cell: &Cell) -> bool {
+        self.sizes.contains(cell.case.n)
             && self.globs.iter().all(|(key, pattern)| glob(pattern, property(cell, key)))
     }
 
-    /// Why it matches none of `cells`.
-    fn blame(&self, cells: &[Cell]) -> String {
+    /// Returns the reason why it matches none of `cells`.
+    fn mismatch(&self, cells: &[Cell]) -> String {
         for (key, pattern) in &self.globs {
             let valid = cells.iter().map(|cell| property(cell, key));
-            if let Err(error) = words::matches_some(key, &format!("{key} of them"), pattern, valid) {
+            if let Err(error) = words::matches_some(key, &format!("{key} of these cells"), pattern, valid) {
                 return error.to_string();
             }
         }
-        match cells.iter().any(|cell| self.sides.contains(cell.case.n)) {
-            true => "each of its keys matches some cell, but none matches all of them".into(),
-            false => "none of them has such an n".into(),
+        match cells.iter().any(|cell| self.sizes.contains(cell.case.n)) {
+            true => "each key matches some cell, but no cell matches all keys".into(),
+            false => "no cell has such an n".into(),
         }
     }
 }

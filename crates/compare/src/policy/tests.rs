@@ -25,7 +25,7 @@ fn the_example_file_parses_and_says_what_its_comments_say() {
     assert_eq!((policy.defaults.threshold, policy.defaults.run_spread), (Some(0.05), None));
     assert_eq!(policy.defaults.mean_threshold, Some(0.02));
     assert_eq!((policy.defaults.error_growth, policy.alpha), (Some(4.0), 0.01));
-    assert!(!policy.accept_missing && !policy.accept_unsure && !policy.cross_machine);
+    assert!(!policy.accept_missing && !policy.accept_inconclusive && !policy.cross_machine);
     assert_eq!(policy.severities.get("governor"), Some(&Severity::Warn));
     assert_eq!(policy.severities.get("gpu-model"), None);
     let small = policy.limits(&cell("matmul", 64, "cublas"));
@@ -55,7 +55,7 @@ fn an_empty_file_is_the_default_policy() {
 }
 
 #[test]
-fn later_tables_go_before_earlier_ones_key_by_key() {
+fn later_tables_override_earlier_ones_key_by_key() {
     let text = "threshold = \"5%\"\nrun-spread = \"2%\"\n\
                 [[cell]]\nop = \"matmul\"\nthreshold = \"3%\"\nmean-threshold = \"1%\"\nerror-growth = 2\nignore = true\n\
                 [[cell]]\nn = \"1000..\"\nthreshold = \"0%\"\n\
@@ -90,20 +90,20 @@ fn the_command_line_replaces_defaults_and_leaves_tables_alone() {
 }
 
 #[test]
-fn tables_about_nothing_are_named_with_the_glob_to_blame() {
+fn tables_that_match_nothing_are_named_with_the_mismatched_glob() {
     let text = "[[cell]]\nop = \"matmull\"\nignore = true\n[[cell]]\nop = \"mat*\"\nthreshold = \"3%\"\n\
                 [[cell]]\nn = \"5..9\"\nignore = true\n[[cell]]\nop = \"fft\"\nvariant = \"cublas\"\nignore = true\n";
     let policy = parse("gate.toml", text).unwrap();
     let cells = [cell("matmul", 100, "cublas"), cell("fft", 200, "rustfft")];
     let expected = [
-        "gate.toml:1: this [[cell]] table matches no cell of either side: \
-         op = \"matmull\" matches no op of them: did you mean \"matmul\"?",
-        "gate.toml:7: this [[cell]] table matches no cell of either side: none of them has such an n",
-        "gate.toml:10: this [[cell]] table matches no cell of either side: \
-         each of its keys matches some cell, but none matches all of them",
+        "gate.toml:1: this [[cell]] table matches no cell of OLD or NEW: \
+         op = \"matmull\" matches no op of these cells: did you mean \"matmul\"?",
+        "gate.toml:7: this [[cell]] table matches no cell of OLD or NEW: no cell has such an n",
+        "gate.toml:10: this [[cell]] table matches no cell of OLD or NEW: \
+         each key matches some cell, but no cell matches all keys",
     ];
-    assert_eq!(policy.idle(&cells), expected);
-    assert_eq!(policy.idle(&[]).len(), 4);
+    assert_eq!(policy.unused(&cells), expected);
+    assert_eq!(policy.unused(&[]).len(), 4);
 }
 
 #[test]
@@ -113,19 +113,19 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("\nthreshold = 0.05\n", "2: share '0.05' is not understood: write it with a percent sign"),
         ("threshold = \"-1%\"\n", "1: share '-1%' is not between 0% and 100%"),
         ("run-spread = true\n", "1: run-spread must be a text such as"),
-        ("error-growth = 0.5\n", "1: error-growth 0.5 is no factor from 1 on"),
-        ("error-growth = inf\n", "1: error-growth inf is no factor"),
+        ("error-growth = 0.5\n", "1: error-growth 0.5 is not a factor >= 1"),
+        ("error-growth = inf\n", "1: error-growth inf is not a factor"),
         ("error-growth = \"4\"\n", "1: error-growth must be a number, not a text"),
-        ("alpha = 0\n", "1: alpha 0 is not above 0 and at most 0.5"),
-        ("alpha = nan\n", "1: alpha NaN is not above 0"),
+        ("alpha = 0\n", "1: alpha 0 must be above 0 and at most 0.5"),
+        ("alpha = nan\n", "1: alpha NaN must be above 0"),
         ("accept-missing = 1\n", "1: accept-missing must be true or false, not 1"),
         ("[environment]\ngpu-modl = \"warn\"\n", "2: unknown fact 'gpu-modl': did you mean 'gpu-model'?"),
         ("[environment]\n\ndriver = \"blok\"\n", "3: unknown severity 'blok': did you mean 'block'?"),
         ("[environment]\ndriver = true\n", "2: driver must be a text"),
-        ("[environment]\nalpha = 0.01\n", "2: 'alpha' is no fact of the environment: write it above"),
+        ("[environment]\nalpha = 0.01\n", "2: 'alpha' is not a fact of the environment: write it above"),
         ("environment = 3\n", "1: environment must be a table of facts such as"),
         ("[[cell]]\nops = \"fft\"\n", "2: unknown key 'ops': did you mean 'op'?"),
-        ("[[cell]]\nalpha = 0.1\n", "2: 'alpha' holds for the whole comparison: write it above"),
+        ("[[cell]]\nalpha = 0.1\n", "2: 'alpha' applies to the whole comparison: write it above"),
         ("[cell]\nop = \"fft\"\n", "1: write [[cell]] with two brackets"),
         ("cell = 3\n", "1: cell must be tables, not 3: write [[cell]]"),
         ("\n[[cell]]\nop = \"fft\"\n", "2: this [[cell]] table sets nothing: give it threshold"),
@@ -164,12 +164,12 @@ fn every_fact_takes_every_severity() {
     }
 }
 
-/// One line or a policy, whatever the text.
+/// Checks that any text gives a policy or a message of one line.
 fn survives(text: &str) -> Result<(), TestCaseError> {
     match parse("gate.toml", text) {
         Ok(policy) => {
             let cells = [cell("matmul", 100, "cublas")];
-            let _ = (policy.limits(&cells[0]), policy.idle(&cells));
+            let _ = (policy.limits(&cells[0]), policy.unused(&cells));
         }
         Err(error) => {
             let message = format!("{error:#}");

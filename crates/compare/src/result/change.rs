@@ -1,4 +1,4 @@
-//! What became of one cell from OLD to NEW.
+//! The result for one cell: its verdict, ratio and reason.
 
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, Case, Cell};
@@ -12,39 +12,40 @@ use super::sentence::Sentence;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Its answer was right and now is wrong.
+    /// Its answer was correct in OLD and is wrong in NEW.
     NewlyIncorrect,
-    /// It had a time and now fails.
+    /// It had a time in OLD and fails in NEW.
     NewlyFailed,
     /// The whole interval of the ratio lies above the threshold, and the corrected test agrees.
     Slower,
     /// Its error grew by more than the policy allows.
     LessAccurate,
-    /// It had a time and now has none: left out of the sweep, or skipped.
+    /// It had a time in OLD and has none in NEW: it is not in the sweep, or was skipped.
     Missing,
-    /// The data do not tell; see `Doubt`.
-    Unsure,
+    /// The data show neither a change nor its absence; see `InconclusiveReason`.
+    #[serde(rename = "unsure")]
+    Inconclusive,
     /// The whole interval of the ratio lies below the threshold's inverse, and the corrected test agrees.
     Faster,
-    /// It has a time now and had none.
+    /// It has a time in NEW and none in OLD.
     New,
     /// The whole interval lies within the threshold.
     Same,
     /// It has a time on neither side.
     NotMeasured,
-    /// The policy leaves it out, or the machines differ and only the ratio is told.
+    /// The policy ignores it, or the machines differ and only the ratio is shown.
     NotJudged,
 }
 
 impl Verdict {
-    /// Every verdict, gravest first.
+    /// Every verdict, most severe first.
     pub const ALL: [Verdict; 11] = [
         Verdict::NewlyIncorrect,
         Verdict::NewlyFailed,
         Verdict::Slower,
         Verdict::LessAccurate,
         Verdict::Missing,
-        Verdict::Unsure,
+        Verdict::Inconclusive,
         Verdict::Faster,
         Verdict::New,
         Verdict::Same,
@@ -52,7 +53,7 @@ impl Verdict {
         Verdict::NotJudged,
     ];
 
-    /// The word used in tables and JSON: `newly-incorrect`.
+    /// The word used in JSON and CSV, such as `newly-incorrect`.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::NewlyIncorrect => "newly-incorrect",
@@ -60,7 +61,7 @@ impl Verdict {
             Verdict::Slower => "slower",
             Verdict::LessAccurate => "less-accurate",
             Verdict::Missing => "missing",
-            Verdict::Unsure => "unsure",
+            Verdict::Inconclusive => "unsure",
             Verdict::Faster => "faster",
             Verdict::New => "new",
             Verdict::Same => "same",
@@ -69,12 +70,15 @@ impl Verdict {
         }
     }
 
-    /// The words of a sentence: `newly incorrect`.
+    /// Returns the words that texts use, such as `newly incorrect` or `inconclusive`.
     pub fn words(self) -> String {
-        self.name().replace('-', " ")
+        match self {
+            Verdict::Inconclusive => "inconclusive".into(),
+            other => other.name().replace('-', " "),
+        }
     }
 
-    /// Whether it makes the gate trip.
+    /// Returns true if the gate reports it as a regression.
     pub(crate) fn is_regression(self) -> bool {
         matches!(
             self,
@@ -85,25 +89,25 @@ impl Verdict {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Doubt {
-    /// It may be slower: the interval reaches beyond the threshold, or the corrected test does not agree.
+pub(crate) enum InconclusiveReason {
+    /// It may be slower: the interval reaches beyond the threshold, or the corrected test is not significant.
     MaybeSlower,
-    /// It may be faster, and is not slower: nothing for a gate to mind.
+    /// It may be faster and is not slower, so the gate passes.
     MaybeFaster,
-    /// It changed as the clock of the multiprocessors did.
+    /// The change follows the clock of the multiprocessors.
     Clock,
-    /// Operands, clock or timing differ between both sides, so that the times are of different things.
+    /// Operands, accuracy or timing differ between both sides, so the times cannot be compared.
     Different,
 }
 
-impl Doubt {
-    /// The word used in tables and JSON.
+impl InconclusiveReason {
+    /// The word used in JSON and CSV.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Doubt::MaybeSlower => "maybe-slower",
-            Doubt::MaybeFaster => "maybe-faster",
-            Doubt::Clock => "clock",
-            Doubt::Different => "different",
+            InconclusiveReason::MaybeSlower => "maybe-slower",
+            InconclusiveReason::MaybeFaster => "maybe-faster",
+            InconclusiveReason::Clock => "clock",
+            InconclusiveReason::Different => "different",
         }
     }
 }
@@ -115,18 +119,18 @@ pub(crate) struct Measured {
     pub samples: usize,
     /// Median over runs of the runs' medians, in seconds.
     pub median_s: f64,
-    /// Median over runs of the multiprocessors' clock, in MHz.
+    /// Median over runs of the multiprocessor clock, in MHz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sm_mhz: Option<f64>,
     /// The worst grade of the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grade: Option<Grade>,
-    /// The error found that was nearest to its bound.
+    /// The error that was closest to its bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Checked>,
 }
 
-/// One cell of either side and what became of it.
+/// One cell of either side with its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
@@ -135,13 +139,13 @@ pub struct Change {
     pub backend: String,
     pub variant: String,
     pub cache: Cache,
-    /// Side of the CPU-GPU comparison it stands on.
+    /// Side of the CPU-GPU comparison.
     pub side: Side,
     pub verdict: Verdict,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) doubt: Option<Doubt>,
-    /// Why, in one line without the cell's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`. It
-    /// leads with the change, where that is the reason.
+    pub(crate) doubt: Option<InconclusiveReason>,
+    /// The reason in one line without the cell's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`.
+    /// Its lead is the change, if that is the reason.
     pub reason: Sentence,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
@@ -151,23 +155,23 @@ pub struct Change {
     /// The 95 % interval of that ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// Chance of a ratio at least this far from 1 when nothing changed.
+    /// Probability of a ratio at least this far from 1 if nothing changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// The same, corrected for the number of cells tested.
+    /// This probability, corrected for the number of cells tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) p_corrected: Option<f64>,
-    /// Chance that the ranks of the rounds of both sides are this far apart when nothing changed, by an exact
-    /// permutation test; where there are rounds enough for it to say anything.
+    /// Probability that the ranks of the rounds differ this much if nothing changed, by an exact permutation test; `None`
+    /// for too few rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) p_rounds: Option<f64>,
-    /// The smallest slowdown, relative, that these data would have shown with a chance of 80 %: 0.04 is 4 %.
+    /// The smallest relative slowdown that these data detect with a probability of 80 %: 0.04 is 4 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detectable: Option<f64>,
-    /// Standard deviation of the time from one run to the next, relative, as used here.
+    /// Relative standard deviation between runs, as used in the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_spread: Option<f64>,
-    /// The change beyond which the cell counts as slower or faster, relative: 0.05 is 5 %.
+    /// The relative threshold: 0.05 is 5 %.
     pub threshold: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) old: Option<Measured>,
@@ -185,15 +189,16 @@ impl Change {
         }
     }
 
-    /// Whether the gate may pass over it, open as it is, where the verdicts in `accepted` are accepted. Times of different
-    /// things tell nothing that could be.
+    /// Returns true if it is open and the user accepts its verdict. Cells that cannot be compared are never accepted.
     pub(crate) fn is_accepted(&self, accepted: &[Verdict]) -> bool {
-        self.is_open() && self.doubt != Some(Doubt::Different) && accepted.contains(&self.verdict)
+        self.is_open()
+            && self.doubt != Some(InconclusiveReason::Different)
+            && accepted.contains(&self.verdict)
     }
 
-    /// Whether the gate cannot pass over it without being told to: it is missing, or may be slower.
+    /// Returns true if the gate passes only when the user accepts it: it is missing or may be slower.
     pub(crate) fn is_open(&self) -> bool {
         self.verdict == Verdict::Missing
-            || (self.verdict == Verdict::Unsure && self.doubt != Some(Doubt::MaybeFaster))
+            || (self.verdict == Verdict::Inconclusive && self.doubt != Some(InconclusiveReason::MaybeFaster))
     }
 }

@@ -1,4 +1,4 @@
-//! What a comparison says, as its outputs and its JSON have it.
+//! The result of a comparison, which all exporters and the JSON output write.
 
 use std::collections::BTreeMap;
 
@@ -14,32 +14,32 @@ pub(crate) const COMPARISON_VERSION: u32 = 1;
 /// The published JSON Schema (2020-12) of a comparison.
 pub const COMPARISON_SCHEMA: &str = include_str!("../../../../schema/compare-v1.json");
 
-/// What a comparison found, cell by cell and as a whole.
+/// The result of a comparison, for each cell and as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     pub(crate) comparison_version: u32,
     pub(crate) gpubench_version: String,
-    /// What follows from it all.
+    /// The conclusion and the exit code.
     pub gate: Gate,
     pub(crate) counts: Vec<Count>,
     pub(crate) old: Vec<RunInfo>,
     pub(crate) new: Vec<RunInfo>,
-    /// How the ratios and verdicts came about.
+    /// The parameters of the statistics.
     pub(crate) method: Method,
-    /// Where the machines, libraries or settings of both sides differ, the gravest first.
+    /// Differences between the machines, libraries or settings of both sides, most severe first.
     pub environment: Vec<Difference>,
-    /// What the user should know of the comparison as a whole, each with the next step.
+    /// Weaknesses of the comparison as a whole, each with the next step.
     pub notes: Vec<Note>,
-    /// Geometric means of the ratios, one entry an op, backend, element type and state of the caches.
+    /// Geometric means of the ratios, one entry per op, backend, element type and cache state.
     pub(crate) means: Vec<Mean>,
-    /// The same of larger groups with a verdict each: the whole sweep first, then each backend, then each op of a backend.
+    /// Tests of larger groups: the whole sweep first, then each backend, then each op of a backend.
     #[serde(default)]
     pub(crate) mean_changes: Vec<MeanChange>,
-    /// Every cell of either side: what the gate trips over first, then by how much they changed.
+    /// Every cell of either side, by severity of the verdict, then by the size of the change.
     pub cells: Vec<Change>,
 }
 
-/// What a pipeline should do: the same in text, JSON and exit code.
+/// The conclusion for a pipeline, the same in text, JSON and exit code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
     pub(crate) conclusion: Conclusion,
@@ -47,10 +47,10 @@ pub struct Gate {
     pub exit_code: u8,
     /// The reason in one line, such as `2 cells slower, 1 mean slower; first: ...`.
     pub reason: String,
-    /// The next step, where there is one: that of the first cell or mean that decides, then what the user may accept.
+    /// The next step: that of the first deciding cell or mean, then the option that accepts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Sentence>,
-    /// Verdicts that leave a cell open and that the user told the gate to pass over: `missing`, `unsure`.
+    /// The open verdicts that the user accepts: `missing`, `unsure`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) accepted: Vec<Verdict>,
 }
@@ -64,14 +64,14 @@ pub(crate) enum Conclusion {
     Regression,
     /// Exit code 2: the files cannot be compared.
     NotComparable,
-    /// Exit code 3: nothing is known to be worse, but some cells are missing or could not be told.
+    /// Exit code 3: nothing is known to be worse, but some cells are missing or inconclusive.
     CannotTell,
-    /// Exit code 0: ratios across machines, of which nothing is concluded.
+    /// Exit code 0: ratios across machines, without verdicts.
     RatiosOnly,
 }
 
 impl Conclusion {
-    /// The word used in tables and JSON: `cannot-tell`.
+    /// The word used in JSON and JUnit, such as `cannot-tell`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Conclusion::Pass => "pass",
@@ -90,10 +90,10 @@ pub(crate) struct Count {
     pub cells: usize,
 }
 
-/// How ratios and verdicts came about.
+/// The parameters of the statistics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Method {
-    /// Chance, over the whole comparison, of a false regression when nothing changed.
+    /// Probability of a false regression in the whole comparison if nothing changed.
     pub alpha: f64,
     pub(crate) confidence: f64,
     /// Correction for the number of cells, and of means, tested: `holm`.
@@ -101,11 +101,11 @@ pub(crate) struct Method {
     pub(crate) tested: usize,
     #[serde(default)]
     pub(crate) means_tested: usize,
-    /// Where the spread from run to run came from, in words.
+    /// The source of the variation between runs, in words.
     pub spread: String,
 }
 
-/// A remark on the comparison as a whole.
+/// A note on the comparison as a whole, with the next step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     pub text: String,
@@ -125,7 +125,7 @@ pub(crate) struct Mean {
 }
 
 impl Count {
-    /// How many of `cells` have which verdict, the gravest first.
+    /// Counts the cells by verdict, most severe first.
     pub(crate) fn of<'a>(cells: impl IntoIterator<Item = &'a Change>) -> Vec<Count> {
         let mut counts = BTreeMap::<Verdict, usize>::new();
         cells.into_iter().for_each(|change| *counts.entry(change.verdict).or_default() += 1);
@@ -134,13 +134,13 @@ impl Count {
 }
 
 impl Comparison {
-    /// How many cells have that verdict.
+    /// Returns the number of cells with that verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.counts.iter().find(|count| count.verdict == verdict).map_or(0, |count| count.cells)
     }
 
-    /// Whether a cell keeps the gate from passing although it is no regression: it is open, and was not accepted.
-    pub(crate) fn holds_up(&self, change: &Change) -> bool {
+    /// Returns true if a cell that is no regression keeps the gate from passing: it is open and not accepted.
+    pub(crate) fn blocks_pass(&self, change: &Change) -> bool {
         self.gate.exit_code != 0 && change.is_open() && !change.is_accepted(&self.gate.accepted)
     }
 }

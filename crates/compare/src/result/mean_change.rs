@@ -1,13 +1,13 @@
-//! How the geometric mean of a group of cells changed from OLD to NEW.
+//! The result for the geometric mean of a group of cells.
 
 use gpubench_text::count::counted;
 use serde::{Deserialize, Serialize};
 
-use crate::{Doubt, Verdict};
+use crate::{InconclusiveReason, Verdict};
 
-/// A group of cells and what became of the geometric mean of their times.
+/// The change of the geometric mean of a group's times, with its verdict.
 ///
-/// Its unit is the run: the mean of the logarithms of the times of one run is one value, and runs are compared with runs.
+/// The run is the unit: the mean of the logarithms of the times of one run is one value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MeanChange {
     /// Name of the op; absent where cells of all ops are in the mean.
@@ -18,11 +18,11 @@ pub(crate) struct MeanChange {
     pub backend: Option<String>,
     /// Cells in the mean: those with a time in every run of both sides.
     pub cells: usize,
-    /// The verdict: slower, faster, same, unsure or not-judged.
+    /// The verdict: slower, faster, same, inconclusive or not judged.
     pub verdict: Verdict,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) doubt: Option<Doubt>,
-    /// Why, in one line without the group's name: `1.020x slower (1.017 to 1.023); no cell alone is slower`.
+    pub(crate) doubt: Option<InconclusiveReason>,
+    /// The reason in one line without the group's name: `1.020x slower (1.017 to 1.023); no single cell is slower`.
     pub reason: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
@@ -31,24 +31,24 @@ pub(crate) struct MeanChange {
     /// The 95 % interval of that ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// Chance of a ratio at least this far from 1 when nothing changed.
+    /// Probability of a ratio at least this far from 1 if nothing changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// The same, corrected for the number of means tested.
+    /// This probability, corrected for the number of means tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) p_corrected: Option<f64>,
-    /// The smallest slowdown, relative, that these data would have shown with a chance of 80 %: 0.02 is 2 %.
+    /// The smallest relative slowdown that these data detect with a probability of 80 %: 0.02 is 2 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detectable: Option<f64>,
-    /// Standard deviation of the mean from one run to the next, relative, as used here.
+    /// Relative standard deviation of the mean between runs, as used in the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_spread: Option<f64>,
-    /// The change that counts, relative: 0.02 is 2 %.
+    /// The relative threshold: 0.02 is 2 %.
     pub threshold: f64,
 }
 
 impl MeanChange {
-    /// The group in words: `all 60 cells`, `30 cells of cuda`, `5 cells of fft on cuda`.
+    /// Returns the group in words: `all 60 cells`, `30 cells of cuda`, `5 cells of fft on cuda`.
     pub(crate) fn name(&self) -> String {
         let cells = counted(self.cells, "cell");
         match (&self.op, &self.backend) {
@@ -59,14 +59,14 @@ impl MeanChange {
         }
     }
 
-    /// The group for machines, unique within a comparison: `mean/all`, `mean/cuda`, `mean/cuda/fft`.
+    /// Returns an identifier that is unique within a comparison: `mean/all`, `mean/cuda`, `mean/cuda/fft`.
     pub(crate) fn key(&self) -> String {
         let parts = [self.backend.as_deref(), self.op.as_deref()];
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
         if parts.is_empty() { "mean/all".into() } else { format!("mean/{}", parts.join("/")) }
     }
 
-    /// Whether it makes the gate trip.
+    /// Returns true if the gate reports it as a regression.
     pub(crate) fn is_regression(&self) -> bool {
         self.verdict == Verdict::Slower
     }

@@ -1,4 +1,4 @@
-//! A sentence whose beginning is known by itself, so that nobody has to cut it out of the text again.
+//! A text in two parts, so that exporters can omit the first part if they show it elsewhere.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// One line in up to two parts: `1.31x slower (1.28 to 1.34)` and `the GPU's clock was lower`, or `openblas` and `0.3.26`.
 ///
-/// What shows the first part already leaves it out and writes the rest. In JSON it is one text, and two sentences are
-/// equal when they read the same; one that was read from JSON is all rest.
+/// A table that shows the first part in a column writes only the rest. In JSON it is one text; after reading it back, all
+/// of it is the rest. Two sentences are equal if their texts are.
 #[derive(Clone, Debug, Default)]
 pub struct Sentence {
     lead: String,
@@ -16,22 +16,22 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    /// `lead`, then `rest` after `link`; without the link where either is empty.
+    /// Joins `lead` and `rest` by `link`; omits the link if either is empty.
     pub(crate) fn new(lead: impl Into<String>, link: &'static str, rest: impl Into<String>) -> Sentence {
         Sentence { lead: lead.into(), link, rest: rest.into() }
     }
 
-    /// The part that is known by itself; empty where there is none.
+    /// Returns the first part, which may be empty.
     pub fn lead(&self) -> &str {
         &self.lead
     }
 
-    /// What it says besides; empty where there is nothing more.
+    /// Returns the second part, which may be empty.
     pub fn rest(&self) -> &str {
         &self.rest
     }
 
-    /// Both parts, to be cleaned of characters that no output may have.
+    /// Returns both parts, for sanitizing.
     pub(crate) fn parts_mut(&mut self) -> [&mut String; 2] {
         [&mut self.lead, &mut self.rest]
     }

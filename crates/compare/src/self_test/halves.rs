@@ -1,12 +1,12 @@
-//! Two runs out of one report: its even rounds and its odd ones, times of one machine between which nothing changed.
+//! Splits one report into two runs, its even and its odd rounds: times of one machine between which nothing changed.
 
 use gpubench_model::measure::stats::Summary;
 use gpubench_model::report::{Execute, Report};
 
 use crate::{Run, Runs};
 
-/// The even and the odd rounds of `report`, each as a side of one run. Cells of which a half has no sample are left out;
-/// `None` where none is left.
+/// Returns the even and the odd rounds of `report`, each as a side of one run. Omits cells without samples in both
+/// halves; `None` if no cell remains.
 pub(crate) fn halves(report: &Report) -> Option<[Runs; 2]> {
     let mut halves = [report.clone(), report.clone()];
     let splits: Vec<Option<[Execute; 2]>> =
@@ -32,7 +32,7 @@ fn split(execute: &Execute) -> Option<[Execute; 2]> {
     Some([half(execute, 0)?, half(execute, 1)?])
 }
 
-/// The rounds whose number leaves `rest` when divided by two.
+/// Returns the rounds whose number modulo 2 is `rest`.
 fn half(execute: &Execute, rest: u32) -> Option<Execute> {
     let places: Vec<usize> = (0..execute.rounds.len()).filter(|k| execute.rounds[*k] % 2 == rest).collect();
     let chosen = |values: &[f64]| -> Vec<f64> {

@@ -1,10 +1,10 @@
-//! Shows that the gate trips over known regressions and stays quiet without one, before anyone relies on it.
+//! Tests the gate with known regressions and with unchanged runs, so that users can check it before they rely on it.
 //!
-//! Each claim is about a number of comparisons whose truth is known and states how many of them must come out right, so
-//! each of them can fail: tests distort the variances and see that it does.
+//! Each claim makes comparisons with a known result and states how many of them must be right. Unit tests distort the
+//! variances to check that each claim can fail.
 
 mod halves;
-pub(crate) mod rehearsal;
+pub(crate) mod simulated_runs;
 
 use gpubench_model::case::Cell;
 use gpubench_model::data::generator::Stream;
@@ -14,52 +14,52 @@ use gpubench_text::count::counted;
 use super::compare::compare_by;
 use super::{Comparison, Conclusion, Policy, Run, Runs, Verdict};
 use crate::means::groups::MEAN_THRESHOLD;
-use rehearsal::{Noise, REALISTIC};
+use simulated_runs::{Noise, REALISTIC};
 
-/// Rehearsed runs from which comparisons draw theirs.
+/// Number of simulated runs from which comparisons draw theirs.
 const POOL: u64 = 24;
 
-/// Runs per side, but where a claim is about one run.
-const REPLICATES: usize = 3;
+/// Runs per side, except for claims about one run per side.
+const RUNS_PER_SIDE: usize = 3;
 
-/// Comparisons in which nothing changed, of several runs and of one run per side, and false alarms that they may raise.
+/// Number of comparisons without a change, with several runs and with one run per side, and of allowed false alarms.
 const NULLS: u64 = 60;
 const ALARMS: usize = 2;
 const SINGLE_NULLS: u64 = 50;
 const SINGLE_ALARMS: usize = 1;
 
-/// Spread from run to run of the restless machine.
-const RESTLESS: f64 = 0.08;
+/// Relative standard deviation between runs of the noisy machine.
+const NOISY_MACHINE: f64 = 0.08;
 
-/// Comparisons in which something was planted, and how many times longer the planted cell takes.
+/// Number of comparisons with a slowed cell, and the factor by which it is slowed.
 const PLANTS: u64 = 20;
 const PLANTED: f64 = 1.6;
 
-/// Share of them in which it must be found.
+/// Share of them that must report it.
 const FOUND: f64 = 0.9;
 
-/// The same with one run per side made of the rounds of a report.
+/// The factor and the share for the rounds of a report, which make one run per side.
 const PLANTED_IN_REPORT: f64 = 2.0;
 const FOUND_IN_REPORT: f64 = 0.8;
 
-/// Cells of a report in which a slowdown is planted at most.
+/// Maximum number of cells of a report that are slowed, one after the other.
 const REPORT_CELLS: usize = 24;
 
-/// One claim about the gate, and whether it held.
+/// One claim about the gate, with its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// What must be, and what was.
+    /// The requirement and the outcome.
     pub text: String,
-    /// Whether it was.
-    pub held: bool,
+    /// True if the outcome meets the requirement.
+    pub passed: bool,
 }
 
-/// Puts the gate to the test with rehearsed sweeps, and with `report` where one is given; the policy's thresholds hold.
+/// Tests the gate with simulated sweeps, and with `report` if there is one, using the policy's thresholds.
 pub fn self_test(report: Option<&Report>, policy: &Policy) -> Vec<Claim> {
     Gate { policy, distortion: 1.0 }.claims(report)
 }
 
-/// The gate under test; every variance from run to run is multiplied by `distortion`.
+/// The gate under test; every variance between runs is multiplied by `distortion`.
 struct Gate<'a> {
     policy: &'a Policy,
     distortion: f64,
@@ -67,12 +67,12 @@ struct Gate<'a> {
 
 impl Gate<'_> {
     fn claims(&self, report: Option<&Report>) -> Vec<Claim> {
-        // On a quiet machine no cell gets beyond a threshold, and silence would say nothing of the method.
-        let restless = pool(1, &Noise { run: RESTLESS, ..REALISTIC });
+        // On a quiet machine no cell exceeds a threshold, so a lack of alarms would prove nothing.
+        let noisy = pool(1, &Noise { run: NOISY_MACHINE, ..REALISTIC });
         let quiet = pool(0, &REALISTIC);
         let mut claims = vec![
-            self.is_silent(&restless, REPLICATES, NULLS, ALARMS),
-            self.is_silent(&restless, 1, SINGLE_NULLS, SINGLE_ALARMS),
+            self.raises_few_alarms(&noisy, RUNS_PER_SIDE, NULLS, ALARMS),
+            self.raises_few_alarms(&noisy, 1, SINGLE_NULLS, SINGLE_ALARMS),
             self.finds_one_cell(&quiet),
             self.finds_all_cells(&quiet),
         ];
@@ -86,23 +86,23 @@ impl Gate<'_> {
         compare_by(old, new, &Runs::default(), self.policy, self.distortion)
     }
 
-    /// Nothing changed: at most `alarms` of `trials` comparisons find a regression.
-    fn is_silent(&self, pool: &[Run], runs: usize, trials: u64, alarms: usize) -> Claim {
+    /// Claims that at most `alarms` of `trials` comparisons without a change report a regression.
+    fn raises_few_alarms(&self, pool: &[Run], runs: usize, trials: u64, alarms: usize) -> Claim {
         let trips = |trial: &u64| {
             let [old, new] = draw(pool, *trial, runs);
             self.compare(&old, &new).gate.conclusion == Conclusion::Regression
         };
         let tripped = (0..trials).filter(trips).count();
         let sides = per_side(runs);
-        let restless = super::export::percent(RESTLESS);
+        let noisy = super::export::percent(NOISY_MACHINE);
         let text = format!(
-            "nothing changed, runs differ by {restless}, {sides}: {tripped} of {trials} comparisons find a regression (at \
-             most {alarms} may)"
+            "nothing changed, runs vary by {noisy}, {sides}: {tripped} of {trials} comparisons report a regression (at \
+            most {alarms} allowed)"
         );
-        Claim { text, held: tripped <= alarms }
+        Claim { text, passed: tripped <= alarms }
     }
 
-    /// One cell takes 1.6 times as long, another one in each comparison: it is found, and no other cell with it.
+    /// Claims that a cell that takes 1.6 times as long is reported, and no other cell.
     fn finds_one_cell(&self, pool: &[Run]) -> Claim {
         let cells = self.judged(pool);
         if cells.is_empty() {
@@ -110,41 +110,44 @@ impl Gate<'_> {
         }
         let finds = |trial: u64| {
             let planted = &cells[trial as usize * cells.len() / PLANTS as usize];
-            let [old, mut new] = draw(pool, trial, REPLICATES);
+            let [old, mut new] = draw(pool, trial, RUNS_PER_SIDE);
             plant(&mut new, PLANTED, |cell| cell == planted);
             let found = self.compare(&old, &new);
             let is_right =
                 |change: &super::Change| (change.verdict == Verdict::Slower) == (change.cell() == *planted);
             found.gate.exit_code == 1 && found.cells.iter().all(is_right)
         };
-        let what =
-            format!("one cell of {} made {PLANTED} times slower, {}", cells.len(), per_side(REPLICATES));
-        claim_of_found(what, "found and no other with it", (0..PLANTS).map(finds), FOUND)
+        let what = format!(
+            "one of {} cells takes {PLANTED} times as long, {}",
+            cells.len(),
+            per_side(RUNS_PER_SIDE)
+        );
+        claim_of_found(what, "it alone is reported slower", (0..PLANTS).map(finds), FOUND)
     }
 
-    /// Every cell takes as much longer as counts for a mean: a mean is slower.
+    /// Claims that a mean is slower if every cell is slower by the threshold of means.
     fn finds_all_cells(&self, pool: &[Run]) -> Claim {
         if self.judged(pool).is_empty() {
             return nothing_to_plant_in();
         }
         let threshold = self.policy.defaults.mean_threshold.unwrap_or(MEAN_THRESHOLD).max(MEAN_THRESHOLD);
         let finds = |trial: u64| {
-            let [old, mut new] = draw(pool, trial, REPLICATES);
+            let [old, mut new] = draw(pool, trial, RUNS_PER_SIDE);
             plant(&mut new, 1.0 + threshold, |_| true);
             let found = self.compare(&old, &new);
             found.gate.exit_code == 1 && found.mean_changes.iter().any(|mean| mean.is_regression())
         };
         let percent = super::export::percent(threshold);
-        let what = format!("every cell made {percent} slower, {}", per_side(REPLICATES));
-        claim_of_found(what, "a mean is slower", (0..PLANTS).map(finds), FOUND)
+        let what = format!("every cell slowed down by {percent}, {}", per_side(RUNS_PER_SIDE));
+        claim_of_found(what, "a mean is reported slower", (0..PLANTS).map(finds), FOUND)
     }
 
-    /// The report's even rounds against its odd ones, as they are and with one cell after the other made slower.
+    /// Compares the report's even rounds with its odd ones, unchanged and with one slowed cell at a time.
     fn with(&self, report: &Report) -> Vec<Claim> {
         let Some([old, new]) = halves::halves(report) else {
-            let text = "no cell of the report has samples of two rounds, so it cannot be compared with itself: measure \
+            let text = "no cell of the report has samples from two rounds, so its rounds cannot be compared: measure \
                         with --rounds 2 or more";
-            return vec![Claim { text: text.into(), held: false }];
+            return vec![Claim { text: text.into(), passed: false }];
         };
         let null = self.compare(&old, &new);
         let cells = self.judged(&new.runs);
@@ -155,21 +158,21 @@ impl Gate<'_> {
             let found = self.compare(&old, &slower);
             found.cells.iter().any(|change| change.verdict == Verdict::Slower && change.cell() == *planted)
         };
-        let what = format!("the same with one cell made {PLANTED_IN_REPORT} times slower");
+        let what = format!("the same, but one cell takes {PLANTED_IN_REPORT} times as long");
         let trials = cells.iter().step_by(step).map(finds);
-        let mut claim = claim_of_found(what, "found", trials, FOUND_IN_REPORT);
-        if !claim.held {
-            claim.text += "; compare several runs per side, --plan says how many";
+        let mut claim = claim_of_found(what, "it is reported slower", trials, FOUND_IN_REPORT);
+        if !claim.passed {
+            claim.text += "; compare several runs per side (--plan computes the number)";
         }
         let exit_code = null.gate.exit_code;
         let text = format!(
-            "the report's even rounds against its odd ones, {} cells: exit code {exit_code} (must not be 1 or 2)",
+            "even rounds of the report compared with its odd rounds, {} cells: exit code {exit_code} (must not be 1 or 2)",
             cells.len()
         );
-        vec![Claim { text, held: !matches!(exit_code, 1 | 2) }, claim]
+        vec![Claim { text, passed: !matches!(exit_code, 1 | 2) }, claim]
     }
 
-    /// The cells of these runs that have a time and that the policy judges.
+    /// Returns the cells of these runs that have a time and that the policy does not ignore.
     fn judged(&self, runs: &[Run]) -> Vec<Cell> {
         let rows = runs.first().map(|run| run.report.rows.as_slice()).unwrap_or_default();
         let timed = rows.iter().filter(|row| row.execute.is_some()).map(Row::cell);
@@ -182,20 +185,20 @@ fn per_side(runs: usize) -> String {
 }
 
 fn nothing_to_plant_in() -> Claim {
-    let text = "the policy leaves every rehearsed cell out, so nothing can be planted in one";
-    Claim { text: text.into(), held: false }
+    let text = "the policy ignores every simulated cell, so no slowdown can be simulated";
+    Claim { text: text.into(), passed: false }
 }
 
-/// That something planted was found in enough of `trials`, at least in that share of them.
+/// Claims that the given share of `trials` succeeds.
 fn claim_of_found(what: String, word: &str, trials: impl Iterator<Item = bool>, share: f64) -> Claim {
     let (found, trials) =
         trials.fold((0, 0_usize), |(found, trials), is_found| (found + usize::from(is_found), trials + 1));
     let least = (share * trials as f64).ceil() as usize;
-    let text = format!("{what}: {word} in {found} of {trials} (at least {least} must be)");
-    Claim { text, held: found >= least && trials > 0 }
+    let text = format!("{what}: {word} in {found} of {trials} comparisons (at least {least} required)");
+    Claim { text, passed: found >= least && trials > 0 }
 }
 
-/// Makes the cells that `is_planted` holds of take that many times as long.
+/// Multiplies the times of the selected cells by `factor`.
 fn plant(runs: &mut Runs, factor: f64, is_planted: impl Fn(&Cell) -> bool) {
     let rows = runs.runs.iter_mut().flat_map(|run| &mut run.report.rows);
     let planted = rows.filter(|row| is_planted(&row.cell())).filter_map(|row| row.execute.as_mut());
@@ -204,11 +207,12 @@ fn plant(runs: &mut Runs, factor: f64, is_planted: impl Fn(&Cell) -> bool) {
 
 fn pool(number: u64, noise: &Noise) -> Vec<Run> {
     let seeds = number * POOL..(number + 1) * POOL;
-    let run = |seed| Run { name: format!("rehearsal {seed}"), report: rehearsal::run(seed, noise, &|_| 1.0) };
+    let run =
+        |seed| Run { name: format!("simulated {seed}"), report: simulated_runs::run(seed, noise, &|_| 1.0) };
     seeds.map(run).collect()
 }
 
-/// Two sides of different runs of `pool`, drawn by chance; equal trials draw the same.
+/// Draws two sides of different runs from `pool` at random; equal trials draw the same runs.
 fn draw(pool: &[Run], trial: u64, runs: usize) -> [Runs; 2] {
     let chances = Stream::new(trial, 0);
     let mut places: Vec<usize> = (0..pool.len()).collect();

@@ -1,4 +1,4 @@
-//! Correction of chances for the number of hypotheses tested.
+//! Corrects p-values for the number of hypotheses tested.
 
 /// Holm's step-down correction: each corrected value is at least its raw one, at most 1, and rejecting those at most
 /// `alpha` keeps the chance of any false rejection at `alpha`, however the tests depend on each other.
@@ -8,8 +8,8 @@ pub(crate) fn holm(p: &[f64]) -> Vec<f64> {
     weighted_holm(p, &vec![1.0; p.len()])
 }
 
-/// The same with a positive weight per hypothesis: the first step tests a hypothesis at its share of `alpha`, so that
-/// those that matter most keep most of it. Equal weights make it [`holm`]. Section 4 of the same source.
+/// Holm's correction with a positive weight per hypothesis: the first step tests each hypothesis at its share of `alpha`.
+/// Equal weights give [`holm`]. Section 4 of the same source.
 pub(crate) fn weighted_holm(p: &[f64], weights: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| (p[a] / weights[a]).total_cmp(&(p[b] / weights[b])));

@@ -1,45 +1,45 @@
-//! How much the spreads of a sweep's cells resemble each other, so that few runs borrow strength from all cells.
+//! Moderated variances: cells with few runs borrow information about their variance from the other cells of the sweep.
 
 use statrs::function::gamma::digamma;
 
-/// What a sweep says of the spread of a cell before its own runs are looked at: a scaled inverse chi-square.
+/// The prior distribution of a cell's variance, from all cells of the sweep: a scaled inverse chi-square.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Prior {
     pub(crate) variance: f64,
-    /// Degrees of freedom it is worth: none when cells differ wildly, many when they are alike.
+    /// Its degrees of freedom: near 0 if cells differ widely, many if they are similar.
     pub(crate) df: f64,
 }
 
-/// Cells from which a prior can be learned.
-pub(crate) const LEAST_CELLS: usize = 8;
+/// Smallest number of cells for which a prior is fitted.
+pub(crate) const MIN_CELLS: usize = 8;
 
-/// Degrees of freedom never exceeded: cells are never so alike that their own runs should not count.
-const MOST_DF: f64 = 50.0;
+/// Upper bound of the degrees of freedom, so that a cell's own runs always count.
+const MAX_DF: f64 = 50.0;
 
-/// How much the logarithms of the true variances of a sweep's cells scatter, before its runs are looked at, as a variance:
-/// that of a prior worth about six degrees of freedom, as sweeps on real machines have shown.
+/// Typical variance of the logarithms of the true variances of a sweep's cells: that of a prior with about six degrees of
+/// freedom, as measured in sweeps on real machines.
 const USUAL_SCATTER: f64 = 0.4;
 
-/// Standard deviation of that guess.
+/// Standard deviation of that value.
 const SCATTER_SD: f64 = 0.6;
 
-/// A standard deviation below which spreads are taken for it: clocks that tick coarsely make some exactly zero.
-const LEAST_SD: f64 = 1e-4;
+/// Lower bound for standard deviations: clocks with a coarse resolution make some exactly zero.
+const MIN_SD: f64 = 1e-4;
 
-/// The prior that fits the variances of a sweep's cells, each of `df` degrees of freedom.
+/// Fits a prior to the variances of a sweep's cells, each with its degrees of freedom.
 ///
 /// By the moments of the logarithms of the variances: Smyth, "Linear models and empirical Bayes methods for assessing
 /// differential expression in microarray experiments", Statistical Applications in Genetics and Molecular Biology 3
-/// (2004), section 6.2. Two runs a cell cannot tell how much cells differ, so the scatter found is weighed with a usual
-/// one by the precision of both. `None` for fewer than eight cells.
+/// (2004), section 6.2. Two runs per cell cannot show how much cells differ, so the measured scatter is averaged with a typical
+/// one, weighted by the precision of both. `None` for fewer than eight cells.
 pub(crate) fn fit(variances: &[(f64, f64)]) -> Option<Prior> {
     let n = variances.len() as f64;
-    if variances.len() < LEAST_CELLS || variances.iter().any(|(_, df)| *df <= 0.0) {
+    if variances.len() < MIN_CELLS || variances.iter().any(|(_, df)| *df <= 0.0) {
         return None;
     }
     let logs = variances
         .iter()
-        .map(|(variance, df)| variance.max(LEAST_SD * LEAST_SD).ln() - digamma(df / 2.0) + (df / 2.0).ln());
+        .map(|(variance, df)| variance.max(MIN_SD * MIN_SD).ln() - digamma(df / 2.0) + (df / 2.0).ln());
     let logs: Vec<f64> = logs.collect();
     let mean = logs.iter().sum::<f64>() / n;
     let of_df = |f: fn(f64) -> f64| variances.iter().map(|(_, df)| f(df / 2.0)).sum::<f64>() / n;
@@ -49,11 +49,11 @@ pub(crate) fn fit(variances: &[(f64, f64)]) -> Option<Prior> {
     let precision = n / (fourth + 2.0 * expected.powi(2));
     let usual = SCATTER_SD.powi(-2);
     let scatter = (precision * found + usual * USUAL_SCATTER) / (precision + usual);
-    let df = if scatter > 0.0 { (2.0 * trigamma_inverse(scatter)).min(MOST_DF) } else { MOST_DF };
+    let df = if scatter > 0.0 { (2.0 * trigamma_inverse(scatter)).min(MAX_DF) } else { MAX_DF };
     Some(Prior { variance: (mean + digamma(df / 2.0) - (df / 2.0).ln()).exp(), df })
 }
 
-/// The variance of a cell and the degrees of freedom it is worth, from its own and the prior.
+/// Combines a cell's own variance with the prior; returns the moderated variance and its degrees of freedom.
 pub(crate) fn moderate(prior: Prior, (variance, df): (f64, f64)) -> (f64, f64) {
     let all = prior.df + df;
     ((prior.df * prior.variance + df * variance) / all, all)
@@ -74,7 +74,7 @@ fn trigamma(x: f64) -> f64 {
         + square / x * (1.0 / 6.0 - square * (1.0 / 30.0 - square * (1.0 / 42.0 - square / 30.0)))
 }
 
-/// Fourth derivative of the logarithm of the gamma function, likewise; Abramowitz and Stegun 6.4.6 and 6.4.14.
+/// Fourth derivative of the logarithm of the gamma function, by the same method; Abramowitz and Stegun 6.4.6 and 6.4.14.
 fn pentagamma(x: f64) -> f64 {
     let mut x = x;
     let mut sum = 0.0;
@@ -85,7 +85,7 @@ fn pentagamma(x: f64) -> f64 {
     sum + 2.0 / x.powi(3) + 3.0 / x.powi(4) + 2.0 / x.powi(5) - 1.0 / x.powi(7)
 }
 
-/// The x > 0 with that trigamma, by bisection of its logarithm: trigamma falls from infinity to zero.
+/// Inverts trigamma for x > 0 by bisection of the logarithm of x: trigamma falls from infinity to zero.
 fn trigamma_inverse(y: f64) -> f64 {
     let (mut low, mut high) = (1e-8f64.ln(), 1e8f64.ln());
     for _ in 0..100 {
@@ -98,9 +98,9 @@ fn trigamma_inverse(y: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::self_test::rehearsal::normal;
+    use crate::self_test::simulated_runs::normal;
 
-    /// Variances of `df` + 1 normal values each; cell k has the standard deviation that `sd` tells.
+    /// Variances of `df` + 1 normal values each; cell k has the standard deviation `sd(k)`.
     fn variances(cells: u64, df: u64, sd: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
         let of_cell = |cell: u64| {
             let values: Vec<f64> = (0..=df).map(|k| sd(cell) * normal(7 + k, cell)).collect();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn two_runs_a_cell_do_not_tell_how_much_cells_differ_so_that_is_taken_as_usual() {
+    fn two_runs_per_cell_cannot_show_how_much_cells_differ_so_a_typical_value_is_used() {
         for seed in 0..20 {
             let few: Vec<(f64, f64)> =
                 variances(500, 1, |_| 0.03).into_iter().skip(25 * seed).take(25).collect();

@@ -1,21 +1,21 @@
 //! The exact permutation test of Wilcoxon, Mann and Whitney on the ranks of two groups.
 
-/// Values a group must have for the test to be able to reject at 5 % on both sides: of 4 and 4 there are 70
-/// arrangements, and the two most extreme make 2.9 %.
-const LEAST: usize = 4;
+/// Smallest group for which the two-sided test can reject at 5 %: 4 and 4 values have 70 arrangements, of which the two
+/// most extreme make 2.9 %.
+const MIN_VALUES: usize = 4;
 
-/// Values up to which arrangements are counted; of more, the first so many of each group are evenly taken.
-const MOST: usize = 60;
+/// Maximum number of values per group, which bounds the cost of counting; larger groups are thinned evenly.
+const MAX_VALUES: usize = 60;
 
-/// Chance, when both groups are of one distribution, of a sum of ranks at least as far from its mean as the one found,
-/// on either side. `None` when a group has fewer than four values, with which the test can say nothing at 5 %.
+/// Returns the two-sided p-value of the rank sum if both groups have the same distribution; `None` if a group has fewer
+/// than four values, with which the test cannot reject at 5 %.
 ///
 /// Exact, ties included: with mid-ranks doubled to integers, the arrangements of each sum are counted by dynamic
 /// programming. Sources: Mann and Whitney, Annals of Mathematical Statistics 18 (1947); for ties, Streitberg and Röhmel,
 /// "Exact distributions for permutation and rank tests", Statistical Software Newsletter 12 (1986).
 pub(crate) fn rank_test(old: &[f64], new: &[f64]) -> Option<f64> {
     let (old, new) = (thinned(old), thinned(new));
-    if old.len() < LEAST || new.len() < LEAST {
+    if old.len() < MIN_VALUES || new.len() < MIN_VALUES {
         return None;
     }
     let ranks = doubled_ranks(&old, &new);
@@ -31,13 +31,13 @@ pub(crate) fn rank_test(old: &[f64], new: &[f64]) -> Option<f64> {
     Some((extreme.map(|(_, count)| count).sum::<f64>() / all).min(1.0))
 }
 
-/// `values`, or so many of them evenly spread that counting stays cheap.
+/// Returns at most [`MAX_VALUES`] values, evenly selected.
 fn thinned(values: &[f64]) -> Vec<f64> {
-    let take = values.len().min(MOST);
+    let take = values.len().min(MAX_VALUES);
     (0..take).map(|k| values[k * values.len() / take]).collect()
 }
 
-/// Twice the mid-rank of each value among all, those of `old` first.
+/// Returns twice the mid-rank of each value among all values, those of `old` first.
 fn doubled_ranks(old: &[f64], new: &[f64]) -> Vec<usize> {
     let all: Vec<f64> = old.iter().chain(new).copied().collect();
     let rank = |value: &f64| {
@@ -48,12 +48,12 @@ fn doubled_ranks(old: &[f64], new: &[f64]) -> Vec<usize> {
     all.iter().map(rank).collect()
 }
 
-/// Of the ways to choose `count` of the ranks, how many have each sum up to `total`.
+/// Counts the ways to choose `count` of the ranks, for each sum up to `total`.
 fn sums(ranks: &[usize], count: usize, total: usize) -> Vec<f64> {
     let mut ways = vec![vec![0.0; total + 1]; count + 1];
     ways[0][0] = 1.0;
-    for (taken, &rank) in ranks.iter().enumerate() {
-        for chosen in (1..=count.min(taken + 1)).rev() {
+    for (index, &rank) in ranks.iter().enumerate() {
+        for chosen in (1..=count.min(index + 1)).rev() {
             let (fewer, more) = ways.split_at_mut(chosen);
             let (fewer, more) = (&fewer[chosen - 1], &mut more[0]);
             for sum in (rank..=total).rev() {
@@ -90,14 +90,14 @@ mod tests {
     }
 
     #[test]
-    fn three_rounds_a_side_say_nothing_and_equal_values_differ_in_nothing() {
+    fn three_rounds_per_side_give_no_result_and_equal_values_differ_in_nothing() {
         assert_eq!(rank_test(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0, 7.0]), None);
         assert_eq!(rank_test(&[1.0; 5], &[1.0; 5]), Some(1.0));
     }
 
     proptest! {
         #[test]
-        fn the_chance_is_a_chance_and_does_not_mind_order_scale_or_sides(
+        fn the_p_value_is_a_probability_and_ignores_order_scale_and_sides(
             old in prop::collection::vec(1u8..20, 4..9), new in prop::collection::vec(1u8..20, 4..9),
         ) {
             let scaled = |values: &[u8], by: f64| values.iter().map(|v| by * f64::from(*v)).collect::<Vec<f64>>();

@@ -1,13 +1,14 @@
-//! How far the times of two sides are apart, how sure that is, and what could have been seen.
+//! Estimates the difference between two groups of logarithms, with its interval, p-value and smallest detectable value.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// How many times `alpha` the chance may be by a cell's own runs: twice, so that a false slowdown has one of `alpha`.
+/// Multiple of `alpha` for the test by a cell's own runs: the test is two-sided, so a false slowdown has probability
+/// `alpha`.
 pub(crate) const OWN_SHARE: f64 = 2.0;
 
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// Chance with which a detectable change would have been seen.
+/// Probability of detecting a detectable change.
 const POWER: f64 = 0.8;
 
 /// Variance of the shift of Hodges and Lehmann over that of the difference of means, for normal values and many runs:
@@ -23,8 +24,8 @@ pub(crate) struct Shift {
 }
 
 impl Shift {
-    /// The median of the ratios of every run of NEW to every run of OLD, whose logarithms are given; `variance` is that
-    /// of one run's logarithm, worth `df` degrees of freedom.
+    /// Estimates the shift as the median over all pairs of runs, from the logarithms of their times. `variance` is that of
+    /// one run's logarithm, with `df` degrees of freedom.
     pub(crate) fn of(old: &[f64], new: &[f64], variance: f64, df: f64) -> Shift {
         Shift { log: hodges_lehmann(old, new), error: standard_error(variance, old.len(), new.len()), df }
     }
@@ -33,13 +34,13 @@ impl Shift {
         self.log.exp()
     }
 
-    /// The 95 % interval of the logarithm.
+    /// Returns the 95 % interval of the logarithm.
     pub(crate) fn interval(self) -> [f64; 2] {
         let half = quantile(self.df, (1.0 + CONFIDENCE) / 2.0) * self.error;
         [self.log - half, self.log + half]
     }
 
-    /// Chance of a difference at least this large, on either side, when there is none.
+    /// Returns the two-sided p-value of no difference.
     pub(crate) fn p(self) -> f64 {
         if self.error <= 0.0 {
             return if self.log == 0.0 { 1.0 } else { 0.0 };
@@ -47,19 +48,19 @@ impl Shift {
         (2.0 * student(self.df).map_or(0.5, |t| t.sf(self.log.abs() / self.error))).clamp(0.0, 1.0)
     }
 
-    /// The smallest relative slowdown that would have been called with a chance of 80 %: its interval beyond
-    /// `threshold` and its p at most `alpha`.
+    /// Returns the smallest relative slowdown that is reported with a probability of 80 %: its interval lies beyond
+    /// `threshold` and p <= `alpha`.
     pub(crate) fn detectable(self, threshold: f64, alpha: f64) -> f64 {
         detectable(self.error, self.df, threshold, alpha, POWER)
     }
 
-    /// The smallest relative slowdown of which the chance alone would have been at most `alpha` 4 times of 5.
+    /// Returns the smallest relative slowdown for which p <= `alpha` with a probability of 80 %.
     pub(crate) fn significant(self, alpha: f64) -> f64 {
         significant(self.error, self.df, alpha, POWER)
     }
 
-    /// The smallest relative slowdown of a mean that would have been called with a chance of 80 %: its p at most `alpha`,
-    /// and its interval not below `threshold` as a whole.
+    /// Returns the smallest relative slowdown of a mean that is reported with a probability of 80 %: p <= `alpha`, and its
+    /// interval reaches `threshold`.
     pub(crate) fn detectable_mean(self, threshold: f64, alpha: f64) -> f64 {
         let reaching = threshold.ln_1p() - quantile(self.df, (1.0 + CONFIDENCE) / 2.0) * self.error;
         let significant = quantile(self.df, 1.0 - alpha / 2.0) * self.error;
@@ -67,25 +68,25 @@ impl Shift {
     }
 }
 
-/// The smallest relative slowdown that is called with a chance of `power` when the standard error is `error`.
+/// Returns the smallest relative slowdown that is reported with probability `power` at a standard error of `error`.
 pub(crate) fn detectable(error: f64, df: f64, threshold: f64, alpha: f64, power: f64) -> f64 {
     let beyond = threshold.ln_1p() + quantile(df, (1.0 + CONFIDENCE) / 2.0) * error;
     let significant = quantile(df, 1.0 - alpha / 2.0) * error;
     (beyond.max(significant) + quantile(df, power) * error).exp_m1()
 }
 
-/// The smallest relative slowdown of which p is at most `alpha` with a chance of `power`.
+/// Returns the smallest relative slowdown for which p <= `alpha` with probability `power`.
 pub(crate) fn significant(error: f64, df: f64, alpha: f64, power: f64) -> f64 {
     ((quantile(df, 1.0 - alpha / 2.0) + quantile(df, power)) * error).exp_m1()
 }
 
-/// Standard error of the shift between that many runs per side.
+/// Returns the standard error of the shift for the given numbers of runs per side.
 pub(crate) fn standard_error(variance: f64, old: usize, new: usize) -> f64 {
     let loss = if old.max(new) > 1 { RANK_VARIANCE } else { 1.0 };
     (loss * variance * (1.0 / old as f64 + 1.0 / new as f64)).sqrt()
 }
 
-/// The median of all differences of a value of `new` and a value of `old`.
+/// Returns the median of all differences between a value of `new` and a value of `old`.
 fn hodges_lehmann(old: &[f64], new: &[f64]) -> f64 {
     let mut differences: Vec<f64> = old.iter().flat_map(|a| new.iter().map(move |b| b - a)).collect();
     differences.sort_unstable_by(f64::total_cmp);

@@ -1,11 +1,11 @@
-//! What the gate promises, over many seeded sweeps.
+//! Tests the guarantees of the gate on many seeded sweeps.
 
 use gpubench_model::Accuracy;
 use gpubench_model::case::Cell;
 use gpubench_model::report::{BackendState, Outcome, Report, Row};
 use gpubench_ops::Checked;
 
-use super::self_test::rehearsal::{self, Noise, REALISTIC};
+use super::self_test::simulated_runs::{self, Noise, REALISTIC};
 use super::*;
 
 mod study;
@@ -15,8 +15,8 @@ fn side(reports: Vec<Report>) -> Runs {
     Runs { runs: reports.into_iter().enumerate().map(run).collect(), ..Runs::default() }
 }
 
-fn rehearsed(seeds: std::ops::Range<u64>, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Runs {
-    side(seeds.map(|seed| rehearsal::run(seed, noise, factor)).collect())
+fn simulated(seeds: std::ops::Range<u64>, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Runs {
+    side(seeds.map(|seed| simulated_runs::run(seed, noise, factor)).collect())
 }
 
 fn with_threshold(threshold: f64) -> Policy {
@@ -25,8 +25,8 @@ fn with_threshold(threshold: f64) -> Policy {
 
 /// Two runs, the second changed by `change` in the cell of `fft` at N = 2000 on the GPU.
 fn with_change(change: impl Fn(&mut Row)) -> (Runs, Runs) {
-    let old = rehearsal::run(1, &REALISTIC, &|_| 1.0);
-    let mut new = rehearsal::run(2, &REALISTIC, &|_| 1.0);
+    let old = simulated_runs::run(1, &REALISTIC, &|_| 1.0);
+    let mut new = simulated_runs::run(2, &REALISTIC, &|_| 1.0);
     new.rows.iter_mut().filter(|row| is_planted(&row.cell())).for_each(change);
     (side(vec![old]), side(vec![new]))
 }
@@ -55,11 +55,11 @@ fn a_slowdown_that_a_lower_clock_explains_is_not_called_one() {
         let change = planted(&compare(&old, &new, &Policy::default())).clone();
         (change.verdict, change.doubt)
     };
-    assert_eq!(verdict(1.2, 1650.0), (Verdict::Unsure, Some(Doubt::Clock)));
+    assert_eq!(verdict(1.2, 1650.0), (Verdict::Inconclusive, Some(InconclusiveReason::Clock)));
     assert_eq!(verdict(1.2, 1980.0), (Verdict::Slower, None));
     // The clock explains a fifth of it, and not the rest.
     assert_eq!(verdict(1.6, 1650.0), (Verdict::Slower, None));
-    assert_eq!(verdict(1.0 / 1.2, 2376.0), (Verdict::Unsure, Some(Doubt::MaybeFaster)));
+    assert_eq!(verdict(1.0 / 1.2, 2376.0), (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster)));
     assert_eq!(verdict(1.0 / 1.2, 1980.0), (Verdict::Faster, None));
 }
 
@@ -73,7 +73,7 @@ fn errors_that_grow_beyond_rounding_make_a_cell_less_accurate() {
     };
     assert_eq!(verdict(1e-4, 5e-4), Verdict::LessAccurate);
     assert_ne!(verdict(1e-4, 3e-4), Verdict::LessAccurate);
-    // Below one percent of the bound an error is rounding, whatever it was.
+    // Below one percent of the bound an error counts as rounding.
     assert_ne!(verdict(0.0, 3e-5), Verdict::LessAccurate);
     assert_eq!(verdict(0.0, 5e-5), Verdict::LessAccurate);
 }
@@ -83,11 +83,11 @@ fn times_of_other_operands_or_another_clock_are_not_compared() {
     let (mut old, new) = with_change(|row| row.inputs = Some("b".into()));
     old.runs[0].report.rows.iter_mut().for_each(|row| row.inputs = Some("a".into()));
     let comparison = compare(&old, &new, &Policy::default());
-    assert_eq!(planted(&comparison).doubt, Some(Doubt::Different));
+    assert_eq!(planted(&comparison).doubt, Some(InconclusiveReason::Different));
     assert_eq!((comparison.gate.exit_code, planted(&comparison).p), (3, None));
     let (old, new) =
         with_change(|row| row.execute.as_mut().unwrap().clock = gpubench_model::report::Clock::Host);
-    assert_eq!(planted(&compare(&old, &new, &Policy::default())).doubt, Some(Doubt::Different));
+    assert_eq!(planted(&compare(&old, &new, &Policy::default())).doubt, Some(InconclusiveReason::Different));
 }
 
 #[test]
@@ -98,50 +98,54 @@ fn times_of_another_accuracy_class_are_not_compared() {
     });
     let comparison = compare(&old, &new, &Policy::default());
     let change = planted(&comparison);
-    assert_eq!((change.verdict, change.doubt, change.p), (Verdict::Unsure, Some(Doubt::Different), None));
+    assert_eq!(
+        (change.verdict, change.doubt, change.p),
+        (Verdict::Inconclusive, Some(InconclusiveReason::Different), None)
+    );
     let next = change.next.as_deref().unwrap_or_default();
     assert_eq!(
         (change.reason.to_string().as_str(), next),
         (
-            "its accuracy class is ieee in some runs and tf32 in others",
-            "compare builds whose variant of this name computes in the same accuracy class"
+            "the variant's accuracy class is ieee in some runs and tf32 in others",
+            "compare builds in which this variant has the same accuracy class"
         )
     );
-    let accepted = Policy { accept_unsure: true, ..Policy::default() };
+    let accepted = Policy { accept_inconclusive: true, ..Policy::default() };
     assert_eq!(compare(&old, &new, &accepted).gate.exit_code, 3, "never accepted");
 }
 
 #[test]
 fn a_doubling_of_all_cells_with_one_run_per_side_asks_for_more_runs_and_promises_nothing() {
-    let old = side(vec![rehearsal::run(1, &REALISTIC, &|_| 1.0)]);
-    let new =
-        side(vec![rehearsal::run(2, &REALISTIC, &|cell| if cell.backend == "cuda" { 2.0 } else { 1.0 })]);
+    let old = side(vec![simulated_runs::run(1, &REALISTIC, &|_| 1.0)]);
+    let new = side(vec![simulated_runs::run(2, &REALISTIC, &|cell| {
+        if cell.backend == "cuda" { 2.0 } else { 1.0 }
+    })]);
     let comparison = compare(&old, &new, &Policy::default());
     let change = planted(&comparison);
     assert_eq!(
         change.next.as_deref(),
         Some(
-            "give 3 runs per side, since one shows no spread (--old A B C --new D E F), or two or more earlier runs as \
-             --history"
+            "give 3 runs per side (--old A B C --new D E F) or two or more earlier runs as --history: one run shows no \
+            variation"
         )
     );
-    let history = side(vec![rehearsal::run(3, &REALISTIC, &|_| 1.0)]);
+    let history = side(vec![simulated_runs::run(3, &REALISTIC, &|_| 1.0)]);
     let notes = compare_with_history(&old, &new, &history, &Policy::default()).notes;
     assert!(notes.iter().any(|note| note.text.starts_with("--history names one run")), "{notes:?}");
 }
 
 #[test]
-fn another_pick_is_told() {
+fn another_pick_is_noted() {
     let (mut old, new) = with_change(|row| row.picked = Some("dmma".into()));
-    let told = |old: &Runs| {
+    let text = |old: &Runs| {
         let notes = compare(old, &new, &Policy::default()).notes;
-        notes.into_iter().find(|note| note.text.contains("another variant was picked")).map(|note| note.text)
+        notes.into_iter().find(|note| note.text.contains("picked another variant")).map(|note| note.text)
     };
-    // Nothing to hold it against.
-    assert_eq!(told(&old), None);
+    // OLD records no pick to compare with.
+    assert_eq!(text(&old), None);
     old.runs[0].report.rows.iter_mut().for_each(|row| row.picked = Some("cublas".into()));
     assert!(
-        told(&old).is_some_and(|text| text.contains("in 1 cell ") && text.ends_with("cublas, then dmma"))
+        text(&old).is_some_and(|text| text.contains(" in 1 cell,") && text.ends_with("cublas, then dmma"))
     );
 }
 
@@ -168,7 +172,7 @@ fn other_machines_are_refused_or_give_ratios_alone() {
 #[test]
 fn a_cell_that_failed_in_one_of_three_runs_is_newly_failed() {
     let runs =
-        |first: u64| (first..first + 3).map(|seed| rehearsal::run(seed, &REALISTIC, &|_| 1.0)).collect();
+        |first: u64| (first..first + 3).map(|seed| simulated_runs::run(seed, &REALISTIC, &|_| 1.0)).collect();
     let (old, mut new) = (side(runs(1)), side(runs(4)));
     let row = new.runs[1].report.rows.iter_mut().find(|row| is_planted(&row.cell())).unwrap();
     (row.outcome, row.execute, row.reason) = (Outcome::Failed, None, Some("the worker crashed".into()));
@@ -184,7 +188,7 @@ fn a_cell_that_failed_in_one_of_three_runs_is_newly_failed() {
 fn a_cell_that_fails_as_often_as_before_is_judged_by_its_times_and_more_often_is_newly_failed() {
     let runs = |first: u64, failing: usize, factor: f64| {
         let run = |k: usize| {
-            let mut report = rehearsal::run(first + k as u64, &REALISTIC, &|_| 1.0);
+            let mut report = simulated_runs::run(first + k as u64, &REALISTIC, &|_| 1.0);
             let row = report.rows.iter_mut().find(|row| is_planted(&row.cell())).unwrap();
             match k < failing {
                 true => {
@@ -209,18 +213,21 @@ fn a_cell_that_fails_as_often_as_before_is_judged_by_its_times_and_more_often_is
 
 #[test]
 fn operands_that_differ_in_one_run_of_three_are_not_pooled() {
-    let (old, mut new) = (rehearsed(1..4, &REALISTIC, &|_| 1.0), rehearsed(4..7, &REALISTIC, &|_| 1.0));
+    let (old, mut new) = (simulated(1..4, &REALISTIC, &|_| 1.0), simulated(4..7, &REALISTIC, &|_| 1.0));
     let rows = |runs: &mut Runs, k: usize, inputs: &str| {
         runs.runs[k].report.rows.iter_mut().for_each(|row| row.inputs = Some(inputs.into()));
     };
     (0..3).for_each(|k| rows(&mut new, k, if k == 2 { "b" } else { "a" }));
-    let comparison = compare(&old, &new, &Policy { accept_unsure: true, ..Policy::default() });
-    assert_eq!((planted(&comparison).doubt, comparison.gate.exit_code), (Some(Doubt::Different), 2));
+    let comparison = compare(&old, &new, &Policy { accept_inconclusive: true, ..Policy::default() });
+    assert_eq!(
+        (planted(&comparison).doubt, comparison.gate.exit_code),
+        (Some(InconclusiveReason::Different), 2)
+    );
 }
 
 #[test]
-fn a_cell_that_only_some_runs_have_is_told() {
-    let (old, mut new) = (rehearsed(1..4, &REALISTIC, &|_| 1.0), rehearsed(4..7, &REALISTIC, &|_| 1.0));
+fn a_cell_that_only_some_runs_have_is_noted() {
+    let (old, mut new) = (simulated(1..4, &REALISTIC, &|_| 1.0), simulated(4..7, &REALISTIC, &|_| 1.0));
     new.runs[1].report.rows.retain(|row| !is_planted(&row.cell()));
     let notes = compare(&old, &new, &Policy::default()).notes;
     assert!(
@@ -233,8 +240,8 @@ fn a_cell_that_only_some_runs_have_is_told() {
 fn passes_that_differ_by_more_than_a_threshold_disagree() {
     use crate::planning::calibration::calibrate;
     let passes = |factor: f64| {
-        let slow = rehearsal::run(2, &REALISTIC, &|cell| if is_planted(cell) { factor } else { 1.0 });
-        side(vec![rehearsal::run(1, &REALISTIC, &|_| 1.0), slow])
+        let slow = simulated_runs::run(2, &REALISTIC, &|cell| if is_planted(cell) { factor } else { 1.0 });
+        side(vec![simulated_runs::run(1, &REALISTIC, &|_| 1.0), slow])
     };
     let noisy = |factor: f64| -> Vec<Cell> {
         let cells = calibrate(&passes(factor), &Policy::default());
@@ -254,7 +261,7 @@ fn false_alarms(runs: u64, policy: &Policy) -> f64 {
     let trips = |trial: &u64| {
         let first = 2 * runs * trial;
         let [old, new] =
-            [first, first + runs].map(|first| rehearsed(first..first + runs, &REALISTIC, &|_| 1.0));
+            [first, first + runs].map(|first| simulated(first..first + runs, &REALISTIC, &|_| 1.0));
         compare(&old, &new, policy).gate.conclusion == Conclusion::Regression
     };
     (0..1000u64).into_par_iter().filter(trips).count() as f64 / 1000.0
@@ -264,18 +271,18 @@ fn false_alarms(runs: u64, policy: &Policy) -> f64 {
 fn of_a_thousand_comparisons_without_a_change_at_most_one_in_a_hundred_finds_one() {
     for (runs, policy) in [(1, Policy::default()), (3, with_threshold(0.0))] {
         let share = false_alarms(runs, &policy);
-        assert!(share <= 0.01, "{runs} runs a side, threshold {:?}: {share}", policy.defaults.threshold);
+        assert!(share <= 0.01, "{runs} runs per side, threshold {:?}: {share}", policy.defaults.threshold);
     }
 }
 
 #[test]
-fn a_slowdown_of_five_percent_in_one_cell_of_sixty_is_found_by_three_runs_a_side() {
+fn a_slowdown_of_five_percent_in_one_cell_of_sixty_is_found_by_three_runs_per_side() {
     let policy = with_threshold(0.03);
     let found = |trial: &u64| {
         let first = 1_000_000 + 6 * trial;
-        let old = rehearsed(first..first + 3, &REALISTIC, &|_| 1.0);
+        let old = simulated(first..first + 3, &REALISTIC, &|_| 1.0);
         let new =
-            rehearsed(first + 3..first + 6, &REALISTIC, &|cell| if is_planted(cell) { 1.05 } else { 1.0 });
+            simulated(first + 3..first + 6, &REALISTIC, &|cell| if is_planted(cell) { 1.05 } else { 1.0 });
         let slower = compare(&old, &new, &policy).cells;
         slower
             .iter()
@@ -294,15 +301,15 @@ fn the_interval_of_the_ratio_covers_it_as_often_as_it_says() {
         let (mut covered, mut all) = (0.0, 0.0);
         for trial in 0..40 {
             let first = 2_000_000 + 10 * trial;
-            let old = rehearsed(first..first + runs, &REALISTIC, &|_| 1.0);
-            let new = rehearsed(first + 5..first + 5 + runs, &REALISTIC, &|_| 1.1);
+            let old = simulated(first..first + runs, &REALISTIC, &|_| 1.0);
+            let new = simulated(first + 5..first + 5 + runs, &REALISTIC, &|_| 1.1);
             for change in compare(&old, &new, &Policy::default()).cells {
                 let [low, high] = change.interval.unwrap();
                 covered += f64::from(u8::from((low..=high).contains(&1.1)));
                 all += 1.0;
             }
         }
-        assert!((0.93..=0.99).contains(&(covered / all)), "{runs} runs a side: {}", covered / all);
+        assert!((0.93..=0.99).contains(&(covered / all)), "{runs} runs per side: {}", covered / all);
     }
 }
 
@@ -316,10 +323,10 @@ fn cells_of_very_different_spread_raise_no_more_false_alarms() {
             let of_cell =
                 cell.case.n * 31 + u64::from(cell.case.op.as_bytes()[0]) + u64::from(is_gpu) * 1_000_003;
             let (typical, uneven) = if is_gpu { (0.004, 0.7) } else { (0.04, 0.4) };
-            let spread = typical * (uneven * rehearsal::normal(12_345, of_cell)).exp();
-            (spread * rehearsal::normal(seed, of_cell)).exp()
+            let spread = typical * (uneven * simulated_runs::normal(12_345, of_cell)).exp();
+            (spread * simulated_runs::normal(seed, of_cell)).exp()
         };
-        rehearsal::run(seed, &Noise { run: 0.0, ..REALISTIC }, &factor)
+        simulated_runs::run(seed, &Noise { run: 0.0, ..REALISTIC }, &factor)
     };
     for runs in [1, 2, 3] {
         let trips = |trial: &u64| {
@@ -329,7 +336,7 @@ fn cells_of_very_different_spread_raise_no_more_false_alarms() {
             compare(&old, &new, &Policy::default()).gate.conclusion == Conclusion::Regression
         };
         let share = (0..500u64).into_par_iter().filter(trips).count() as f64 / 500.0;
-        // Two runs a side cannot tell which cells are the restless ones.
-        assert!(share <= 0.02, "{runs} runs a side: {share}");
+        // Two runs per side cannot show which cells are noisy.
+        assert!(share <= 0.02, "{runs} runs per side: {share}");
     }
 }

@@ -8,10 +8,10 @@ use gpubench_model::report::{Report, Row};
 use rayon::prelude::*;
 
 use super::{side, with_threshold};
-use crate::self_test::rehearsal::{self, Noise, REALISTIC, normal};
+use crate::self_test::simulated_runs::{self, Noise, REALISTIC, normal};
 use crate::{Comparison, Limits, Policy, Runs, Verdict, compare};
 
-/// How runs differ from each other. Standard deviations are of the logarithm of a run's median.
+/// The variation between runs. Standard deviations are of the logarithm of a run's median.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scenario {
     pub cpu: usize,
@@ -21,15 +21,15 @@ pub(crate) struct Scenario {
     pub spread: f64,
     /// Effect that all cells of a run share.
     pub(crate) common: f64,
-    /// Spread of the first cell, where it is more restless than the others.
-    pub(crate) restless: Option<f64>,
-    /// Whether each cell's noise is that of Student's t with three degrees of freedom.
+    /// Spread of the first cell, where it is more noisy than the others.
+    pub(crate) noisy: Option<f64>,
+    /// True if each cell's noise is that of Student's t with three degrees of freedom.
     pub(crate) heavy_tails: bool,
 }
 
 /// Sixty cells on a quiet machine, three runs per side.
 pub(crate) const QUIET: Scenario =
-    Scenario { cpu: 30, gpu: 30, runs: 3, spread: 0.004, common: 0.0, restless: None, heavy_tails: false };
+    Scenario { cpu: 30, gpu: 30, runs: 3, spread: 0.004, common: 0.0, noisy: None, heavy_tails: false };
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Planted {
@@ -45,7 +45,7 @@ fn templates() -> &'static [Report] {
     static TEMPLATES: OnceLock<Vec<Report>> = OnceLock::new();
     TEMPLATES.get_or_init(|| {
         let noise = Noise { run: 0.0, sample: 0.004, ..REALISTIC };
-        (0..48u64).into_par_iter().map(|seed| rehearsal::run(900_000 + seed, &noise, &|_| 1.0)).collect()
+        (0..48u64).into_par_iter().map(|seed| simulated_runs::run(900_000 + seed, &noise, &|_| 1.0)).collect()
     })
 }
 
@@ -68,7 +68,7 @@ impl Scenario {
             let rows = template.rows.iter().filter(move |row| row.side == side && row.case.n < 8000);
             (0..count).zip(rows.cycle()).map(move |(k, row)| {
                 let mut row: Row = row.clone();
-                row.variant = format!("rehearsal-{}", k / 24);
+                row.variant = format!("simulated-{}", k / 24);
                 row
             })
         };
@@ -76,7 +76,7 @@ impl Scenario {
         let common = self.common * normal(seed, 1);
         let last = rows.len() - 1;
         for (k, row) in rows.iter_mut().enumerate() {
-            let spread = if k == 0 { self.restless.unwrap_or(self.spread) } else { self.spread };
+            let spread = if k == 0 { self.noisy.unwrap_or(self.spread) } else { self.spread };
             let effect = common + spread * chance(seed, 100 + k as u64, self.heavy_tails);
             let change = match planted {
                 Planted::Last(factor) if k == last => factor,
@@ -121,7 +121,7 @@ fn alarms(scenario: &Scenario, trials: u64, policy: &Policy) -> f64 {
     scenario.share(trials, Planted::Nothing, policy, |found| found.gate.exit_code == 1)
 }
 
-/// Whether the planted cell is slower, and no other.
+/// Returns true if the planted cell is slower and no other.
 fn finds_the_last(found: &Comparison) -> bool {
     let slower: Vec<_> = found.cells.iter().filter(|cell| cell.verdict == Verdict::Slower).collect();
     matches!(slower.as_slice(), [only] if only.ratio > Some(1.2))
@@ -176,10 +176,10 @@ fn one_run_per_side_finds_thirty_percent_in_one_cell_of_a_quiet_machine() {
 
 #[test]
 fn a_restless_cell_among_quiet_ones_raises_no_false_alarm() {
-    for (restless, trials) in [(0.04, 400), (0.08, 200)] {
-        let scenario = Scenario { restless: Some(restless), ..QUIET };
+    for (noisy, trials) in [(0.04, 400), (0.08, 200)] {
+        let scenario = Scenario { noisy: Some(noisy), ..QUIET };
         let share = alarms(&scenario, trials, &with_threshold(0.03));
-        assert!(share <= 0.01, "{restless}: {share}");
+        assert!(share <= 0.01, "{noisy}: {share}");
     }
 }
 
@@ -193,8 +193,8 @@ fn grid() -> Vec<(String, Scenario)> {
         let quiet = Scenario { runs, cpu, gpu, ..QUIET };
         let kinds = [0.004, 0.01, 0.02, 0.04, 0.08, 0.12].map(|spread| Scenario { spread, ..quiet });
         let others = [
-            Scenario { restless: Some(0.04), ..quiet },
-            Scenario { restless: Some(0.12), ..quiet },
+            Scenario { noisy: Some(0.04), ..quiet },
+            Scenario { noisy: Some(0.12), ..quiet },
             Scenario { heavy_tails: true, spread: 0.02, ..quiet },
             Scenario { common: 0.002, ..quiet },
             Scenario { common: 0.08, ..quiet },
@@ -225,9 +225,9 @@ fn the_whole_study() {
         let all = share(Planted::All(1.02), &|found| found.gate.exit_code == 1);
         let [alarms, strict, passes, one, all] =
             [alarms[0], alarms[1], passes, one, all].map(|share| format!("{:>5.1}", 100.0 * share));
-        let Scenario { spread, common, restless, heavy_tails, .. } = scenario;
+        let Scenario { spread, common, noisy, heavy_tails, .. } = scenario;
         eprintln!(
-            "{name} spread {spread} common {common} restless {restless:?} t3 {heavy_tails}: alarms {alarms} at 3% {strict} \
+            "{name} spread {spread} common {common} noisy {noisy:?} t3 {heavy_tails}: alarms {alarms} at 3% {strict} \
              passes {passes} 30% in one {one} 2% in all {all}"
         );
     }

@@ -1,7 +1,7 @@
-//! The variance of each cell's time from run to run when nothing has changed.
+//! Estimates the variance of each cell's time between unchanged runs.
 //!
-//! It is measured where a side has several runs and estimated from the other cells where each side has one.
+//! It is measured if a side has several runs, and estimated from the other cells if each side has one.
 
-pub(crate) mod spread;
-pub(crate) mod sweep;
+pub(crate) mod joined_sides;
+pub(crate) mod run_variance;
 pub(crate) mod unreplicated;

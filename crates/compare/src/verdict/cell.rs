@@ -1,82 +1,81 @@
-//! The verdict on one cell, from what both sides have of it.
+//! Judges one cell from its results on both sides.
 
 use gpubench_ops::Checked;
 
-use super::advice::{COMMAND, HISTORY, LEAST_RUNS, SEE_WHAT_CHANGED};
+use super::advice::{COMMAND, HISTORY, MIN_RUNS, SEE_WHAT_CHANGED};
 use crate::export::{change_with_interval, percent};
-use crate::pairs::alike::different;
-use crate::pairs::evidence::{CLOCK_CHANGE, Evidence, Standing};
+use crate::pairs::comparability::incomparable;
+use crate::pairs::evidence::{CLOCK_CHANGE, CellEvidence, CellTimes};
 use crate::pairs::pairing::Pair;
 use crate::planning::plan;
 use crate::statistics::ranks::rank_test;
 use crate::statistics::shift::{OWN_SHARE, Shift};
-use crate::variance::spread::{Spread, threshold};
-use crate::{Change, Doubt, Limits, Sentence, Verdict};
+use crate::variance::run_variance::{RunVariance, threshold};
+use crate::{Change, InconclusiveReason, Limits, Sentence, Verdict};
 
-/// How many times larger an error may become where a policy does not say.
+/// Default of the largest allowed factor by which an error may grow.
 const ERROR_GROWTH: f64 = 4.0;
 
-/// Share of its bound below which an error is rounding that no one minds.
-const LEAST_ERROR: f64 = 0.01;
+/// Share of its bound below which the growth of an error is ignored as rounding.
+const MIN_ERROR_SHARE: f64 = 0.01;
 
-/// Chance above which the rounds of both sides are not told apart by their ranks.
+/// Significance level of the rank test on the rounds.
 const ROUNDS_ALPHA: f64 = 0.05;
 
-/// Degrees of freedom from which a cell's own runs are asked alone. With one, no change below 30 standard errors would
-/// hold by them: Student's t is 31.8 at 99 %.
-const LEAST_OWN_DF: f64 = 2.0;
+/// Smallest degrees of freedom for the test by a cell's own runs. With one, no change below 30 standard errors would be
+/// significant: Student's t is 31.8 at 99 %.
+const MIN_OWN_DF: f64 = 2.0;
 
 /// A pair with its ratio, before the correction for the number of cells.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate<'a> {
+pub(crate) struct CellTest<'a> {
     pair: &'a Pair,
     limits: Limits,
     shift: Option<Shift>,
-    spread: Option<Spread>,
+    spread: Option<RunVariance>,
     threshold: f64,
-    /// Why its times are of different things, if they are, and the next step.
-    different: Option<(String, &'static str)>,
-    /// The raw chance of its ratio, where it is to be tested.
+    /// The reason why its times cannot be compared, with the next step; `None` if they can.
+    incomparable: Option<(String, &'static str)>,
+    /// The raw p-value of its ratio, if it is tested.
     pub p: Option<f64>,
-    /// The shift by the spread of the cell's own runs alone, where they show one.
+    /// The shift with the variance of the cell's own runs alone, if they have one.
     alone: Option<Shift>,
 }
 
-impl<'a> Candidate<'a> {
-    /// The pair, with the ratio of its times where both sides have one.
-    pub(crate) fn of(pair: &'a Pair, limits: Limits, spread: Option<Spread>) -> Candidate<'a> {
+impl<'a> CellTest<'a> {
+    /// Computes the ratio of its times, if both sides have some.
+    pub(crate) fn of(pair: &'a Pair, limits: Limits, spread: Option<RunVariance>) -> CellTest<'a> {
         let shift = pair
             .both()
             .zip(spread)
             .map(|((old, new), spread)| Shift::of(&old.runs, &new.runs, spread.variance, spread.df));
-        let alone =
-            spread.and_then(|spread| spread.own).filter(|(_, df)| *df >= LEAST_OWN_DF).zip(pair.both());
+        let alone = spread.and_then(|spread| spread.own).filter(|(_, df)| *df >= MIN_OWN_DF).zip(pair.both());
         let alone = alone.map(|((variance, df), (old, new))| Shift::of(&old.runs, &new.runs, variance, df));
-        let different = pair.both().and_then(|(old, new)| different(old, new));
-        let p = shift.filter(|_| !limits.ignored && different.is_none()).map(Shift::p);
-        Candidate { pair, limits, shift, spread, threshold: threshold(pair, &limits), different, p, alone }
+        let incomparable = pair.both().and_then(|(old, new)| incomparable(old, new));
+        let p = shift.filter(|_| !limits.ignored && incomparable.is_none()).map(Shift::p);
+        CellTest { pair, limits, shift, spread, threshold: threshold(pair, &limits), incomparable, p, alone }
     }
 
-    /// The change with its verdict; `corrected` is its corrected chance, `alpha` the chance a single cell may take.
+    /// Returns the change with its verdict. `corrected` is its corrected p-value, `alpha` the significance level.
     pub(crate) fn judge(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
         let pair = self.pair;
         let (old, new) = (&pair.old, &pair.new);
         let mut change = self.unjudged(corrected, alpha, tested);
         if self.limits.ignored {
-            return told(change, Verdict::NotJudged, "left out by the policy", None);
+            return with_verdict(change, Verdict::NotJudged, "ignored by the policy", None);
         }
         if let Some((verdict, reason, next)) = broken(old, new) {
-            return told(change, verdict, reason, next);
+            return with_verdict(change, verdict, reason, next);
         }
         let (Some(shift), Some((old, new))) = (self.shift, pair.both()) else {
             let (verdict, reason, next) = one_sided(old, new);
-            return told(change, verdict, reason, next);
+            return with_verdict(change, verdict, reason, next);
         };
-        if let Some((reason, next)) = self.different.clone() {
-            change.doubt = Some(Doubt::Different);
-            return told(change, Verdict::Unsure, reason, Some(next.to_owned()));
+        if let Some((reason, next)) = self.incomparable.clone() {
+            change.doubt = Some(InconclusiveReason::Different);
+            return with_verdict(change, Verdict::Inconclusive, reason, Some(next.to_owned()));
         }
-        // A cell that is more restless than the others must hold by its own runs. It is one of few, so without correction.
+        // A cell noisier than the others must also be significant by its own runs; few cells are, so without correction.
         let holds_alone = self.alone.is_none_or(|alone| alone.p() <= OWN_SHARE * alpha);
         let significant = corrected.is_some_and(|p| p <= alpha)
             && holds_alone
@@ -84,22 +83,22 @@ impl<'a> Candidate<'a> {
         let (verdict, doubt) = by_time(shift, old, new, self.threshold, significant);
         (change.verdict, change.doubt) = (verdict, doubt);
         (change.reason, change.next) =
-            words(&change, significant, &self.more_runs(shift, old, new, alpha, tested));
+            reason_and_next(&change, significant, &self.more_runs(shift, old, new, alpha, tested));
         let growth = self.limits.error_growth.unwrap_or(ERROR_GROWTH);
         if !change.verdict.is_regression()
             && let Some(reason) = less_accurate(old, new, growth)
         {
-            let next = "see what changed in its arithmetic, or allow more with error-growth in a policy file";
-            return told(change, Verdict::LessAccurate, reason, Some(next.into()));
+            let next = "look at what changed in its arithmetic, or allow larger errors with error-growth in a policy file";
+            return with_verdict(change, Verdict::LessAccurate, reason, Some(next.into()));
         }
         change
     }
 
-    /// How many runs would decide a cell that is unsure.
-    fn more_runs(&self, shift: Shift, old: &Evidence, new: &Evidence, alpha: f64, tested: usize) -> String {
+    /// Returns the next step for an inconclusive cell: the number of runs that would decide it.
+    fn more_runs(&self, shift: Shift, old: &CellTimes, new: &CellTimes, alpha: f64, tested: usize) -> String {
         let Some(spread) = self.spread.filter(|spread| spread.own.is_some()) else {
             return format!(
-                "give {LEAST_RUNS} runs per side, since one shows no spread ({COMMAND}), or {HISTORY}"
+                "give {MIN_RUNS} runs per side ({COMMAND}) or {HISTORY}: one run shows no variation"
             );
         };
         // The further the change, the fewer runs it takes.
@@ -110,7 +109,10 @@ impl<'a> Candidate<'a> {
                 format!("give {runs} runs per side ({COMMAND}), or a wider --threshold")
             }
             None => {
-                format!("give a wider --threshold: {} runs per side would not decide", plan::MOST_RUNS)
+                format!(
+                    "give a wider --threshold: even {} runs per side would be inconclusive",
+                    plan::MAX_RUNS
+                )
             }
         }
     }
@@ -118,7 +120,7 @@ impl<'a> Candidate<'a> {
     fn unjudged(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
         let (pair, shift) = (self.pair, self.shift);
         let measured =
-            |standing: &Standing| standing.evidence.as_ref().map(|evidence| evidence.measured.clone());
+            |evidence: &CellEvidence| evidence.times.as_ref().map(|evidence| evidence.measured.clone());
         let ranks = pair.both().and_then(|(old, new)| rank_test(&old.rounds, &new.rounds));
         let least = self.alone.map_or(0.0, |alone| alone.significant(OWN_SHARE * alpha));
         let alpha = alpha / tested.max(1) as f64;
@@ -146,32 +148,37 @@ impl<'a> Candidate<'a> {
     }
 }
 
-fn told(mut change: Change, verdict: Verdict, reason: impl Into<Sentence>, next: Option<String>) -> Change {
+fn with_verdict(
+    mut change: Change,
+    verdict: Verdict,
+    reason: impl Into<Sentence>,
+    next: Option<String>,
+) -> Change {
     (change.verdict, change.reason, change.next) = (verdict, reason.into(), next);
-    if verdict != Verdict::Unsure {
+    if verdict != Verdict::Inconclusive {
         change.doubt = None;
     }
     change
 }
 
-/// Wrong answers and failures that are new or more frequent, or that leave neither side a time to judge by.
-fn broken(old: &Standing, new: &Standing) -> Option<(Verdict, String, Option<String>)> {
+/// Returns the verdict for wrong answers and failures that are new or more frequent, or that leave no time to judge by.
+fn broken(old: &CellEvidence, new: &CellEvidence) -> Option<(Verdict, String, Option<String>)> {
     let kinds = [
         (old.incorrect_share, new.incorrect_share, &new.incorrect, Verdict::NewlyIncorrect, "incorrect"),
         (old.failed_share, new.failed_share, &new.failed, Verdict::NewlyFailed, "failed"),
     ];
-    let more_often = kinds.iter().find(|(was, is, ..)| is > was && old.evidence.is_some());
+    let more_often = kinds.iter().find(|(was, is, ..)| is > was && old.times.is_some());
     if let Some((was, _, reason, verdict, word)) = more_often {
         let before = if *was > 0.0 {
-            format!("{word} in some runs of OLD, now in more")
+            format!("{word} in some runs of OLD and in more runs of NEW")
         } else {
             format!("was measured, now {word}")
         };
         let reason = reason.as_deref().unwrap_or_default();
-        let next = "mend it, or leave the cell out with ignore = true in a policy file".to_owned();
+        let next = "fix it, or exclude the cell with ignore = true in a policy file".to_owned();
         return Some((*verdict, format!("{before}: {reason}"), Some(next)));
     }
-    if new.evidence.is_some() {
+    if new.times.is_some() {
         return None;
     }
     let (was, _, reason, _, word) = kinds.into_iter().find(|(_, is, ..)| *is > 0.0)?;
@@ -180,56 +187,56 @@ fn broken(old: &Standing, new: &Standing) -> Option<(Verdict, String, Option<Str
     Some((Verdict::NotMeasured, format!("{before}: {}", reason.as_deref().unwrap_or_default()), None))
 }
 
-/// What to say of a cell that at most one side has a time of.
-fn one_sided(old: &Standing, new: &Standing) -> (Verdict, String, Option<String>) {
-    let without = |standing: &Standing, absent: &str| match (
-        &standing.incorrect,
-        &standing.failed,
-        &standing.skipped,
+/// Returns the verdict for a cell that has a time on at most one side.
+fn one_sided(old: &CellEvidence, new: &CellEvidence) -> (Verdict, String, Option<String>) {
+    let without = |evidence: &CellEvidence, absent: &str| match (
+        &evidence.incorrect,
+        &evidence.failed,
+        &evidence.skipped,
     ) {
         (Some(reason), _, _) => format!("incorrect: {reason}"),
         (_, Some(reason), _) => format!("failed: {reason}"),
         (_, _, Some((reason, _))) => format!("skipped: {reason}"),
         _ => absent.to_owned(),
     };
-    match (&old.evidence, &new.evidence) {
+    match (&old.times, &new.times) {
         (Some(_), _) => {
             let fix = new.skipped.as_ref().and_then(|(_, fix)| fix.clone());
             let next = fix.unwrap_or_else(|| "run it again in NEW".into());
-            let now = without(new, "not among the cells of NEW");
+            let now = without(new, "NEW does not contain it");
             (Verdict::Missing, format!("was measured, now {now}"), Some(next))
         }
         (_, Some(_)) => {
-            (Verdict::New, format!("OLD has no time: {}", without(old, "not among its cells")), None)
+            (Verdict::New, format!("OLD has no time: {}", without(old, "OLD does not contain it")), None)
         }
-        _ => (Verdict::NotMeasured, without(new, "not among the cells of NEW"), None),
+        _ => (Verdict::NotMeasured, without(new, "NEW does not contain it"), None),
     }
 }
 
-/// Whether the cell is slower, faster, the same, or none of these for sure.
+/// Returns the verdict by time.
 fn by_time(
     shift: Shift,
-    old: &Evidence,
-    new: &Evidence,
+    old: &CellTimes,
+    new: &CellTimes,
     threshold: f64,
     significant: bool,
-) -> (Verdict, Option<Doubt>) {
+) -> (Verdict, Option<InconclusiveReason>) {
     let limit = threshold.ln_1p();
     let [low, high] = shift.interval();
     let cycles = cycles(shift, old, new);
     if low > limit && significant {
         return match cycles {
             Some((clock, [low, _])) if clock < -CLOCK_CHANGE && low <= limit => {
-                (Verdict::Unsure, Some(Doubt::Clock))
+                (Verdict::Inconclusive, Some(InconclusiveReason::Clock))
             }
             _ => (Verdict::Slower, None),
         };
     }
     if high < -limit && significant {
         return match cycles {
-            // It is not slower whatever the clock did, so a gate need not mind.
+            // It is not slower at any clock, so the gate may pass.
             Some((clock, [_, high])) if clock > CLOCK_CHANGE && high >= -limit => {
-                (Verdict::Unsure, Some(Doubt::MaybeFaster))
+                (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster))
             }
             _ => (Verdict::Faster, None),
         };
@@ -237,18 +244,18 @@ fn by_time(
     without_change(shift, limit)
 }
 
-/// The verdict on a cell or a mean that is neither slower nor faster: the same where its interval lies within `limit`.
-pub(crate) fn without_change(shift: Shift, limit: f64) -> (Verdict, Option<Doubt>) {
+/// Returns the verdict for a cell or mean that is neither slower nor faster: same if its interval lies within `limit`.
+pub(crate) fn without_change(shift: Shift, limit: f64) -> (Verdict, Option<InconclusiveReason>) {
     let [low, high] = shift.interval();
     match (low >= -limit, high <= limit) {
         (true, true) => (Verdict::Same, None),
-        (_, true) => (Verdict::Unsure, Some(Doubt::MaybeFaster)),
-        _ => (Verdict::Unsure, Some(Doubt::MaybeSlower)),
+        (_, true) => (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster)),
+        _ => (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)),
     }
 }
 
-/// The change of the multiprocessors' clock, and the interval of the change in cycles; both as logarithms.
-fn cycles(shift: Shift, old: &Evidence, new: &Evidence) -> Option<(f64, [f64; 2])> {
+/// Returns the change of the multiprocessor clock and the interval of the change in cycles, both as logarithms.
+fn cycles(shift: Shift, old: &CellTimes, new: &CellTimes) -> Option<(f64, [f64; 2])> {
     if old.clocks.is_empty() || new.clocks.is_empty() {
         return None;
     }
@@ -256,34 +263,36 @@ fn cycles(shift: Shift, old: &Evidence, new: &Evidence) -> Option<(f64, [f64; 2]
     Some((clock, Shift { log: shift.log + clock, ..shift }.interval()))
 }
 
-/// Why the cell is less accurate than it was, if it is.
-fn less_accurate(old: &Evidence, new: &Evidence, growth: f64) -> Option<String> {
+/// Returns the reason if the cell is less accurate than before.
+fn less_accurate(old: &CellTimes, new: &CellTimes, growth: f64) -> Option<String> {
     let (was, is) = (old.measured.error?, new.measured.error?);
-    let least = |error: Checked| error.value.max(LEAST_ERROR * error.bound);
+    let least = |error: Checked| error.value.max(MIN_ERROR_SHARE * error.bound);
     (is.value > growth * least(was)).then(|| {
         format!("its error was {:.1e} and now is {:.1e} (bound {:.1e})", was.value, is.value, is.bound)
     })
 }
 
-/// The reason and the next step of a verdict by time; `more` is what would decide an unsure one.
-fn words(change: &Change, significant: bool, more: &str) -> (Sentence, Option<String>) {
+/// Returns the reason and the next step of a verdict by time; `more` is the next step of an inconclusive one.
+fn reason_and_next(change: &Change, significant: bool, more: &str) -> (Sentence, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
     let interval = change_with_interval(change).unwrap_or_default();
     match (change.verdict, change.doubt) {
-        (Verdict::Unsure, Some(Doubt::Clock)) => {
+        (Verdict::Inconclusive, Some(InconclusiveReason::Clock)) => {
             let clock = |side: &Option<crate::Measured>| {
                 side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN)
             };
             let (old, new) = (clock(&change.old), clock(&change.new));
-            let rest = format!("but the GPU's clock was {new:.0} MHz and had been {old:.0} MHz");
-            let next = "run NEW again when the GPU is cool and alone";
+            let rest = format!("but the GPU's clock was {new:.0} MHz in NEW and {old:.0} MHz in OLD");
+            let next = "run NEW again when the GPU is cool and idle";
             (Sentence::new(interval, ", ", rest), Some(next.into()))
         }
-        (Verdict::Unsure, Some(Doubt::MaybeSlower)) if low > 1.0 + change.threshold && !significant => {
-            let rest = "which may be chance among the cells and rounds compared";
+        (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower))
+            if low > 1.0 + change.threshold && !significant =>
+        {
+            let rest = "which may be chance, given the number of cells and rounds compared";
             (Sentence::new(interval, ", ", rest), Some(more.into()))
         }
-        (Verdict::Unsure, Some(Doubt::MaybeSlower)) => {
+        (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)) => {
             let detectable = percent(change.detectable.unwrap_or(f64::INFINITY));
             let rest = format!("smallest detectable change {detectable}");
             (Sentence::new(interval, "; ", rest), Some(more.into()))

@@ -1,12 +1,13 @@
-//! What a pipeline should do, from the verdicts on all cells and the environment.
+//! Draws the conclusion of the comparison from the verdicts on cells and means and from the environment.
 
 use gpubench_text::count::counted;
 
 use crate::{
-    Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Sentence, Severity, Verdict,
+    Change, Conclusion, Count, Difference, Gate, InconclusiveReason, MeanChange, Policy, Sentence, Severity,
+    Verdict,
 };
 
-/// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
+/// Returns the conclusion. `cells` are sorted by severity, `means` by the size of the group.
 pub(crate) fn conclude(
     cells: &[Change],
     means: &[MeanChange],
@@ -29,7 +30,7 @@ fn concluded(
         return gate;
     }
     if policy.cross_machine {
-        let reason = "the machines may differ, so ratios are told and nothing is concluded".into();
+        let reason = "the machines may differ, so gpubench shows ratios and concludes nothing".into();
         return gate(Conclusion::RatiosOnly, reason, None);
     }
     if let Some(gate) = regression(cells, means) {
@@ -41,8 +42,8 @@ fn concluded(
         let reason = format!("{}; first: {}, {}", tally(&open), first.cell(), first.reason);
         let accept = match (first.verdict, first.doubt) {
             (Verdict::Missing, _) => Some("--accept-missing"),
-            (_, Some(Doubt::Different)) => None,
-            _ => Some("--accept-unsure"),
+            (_, Some(InconclusiveReason::Different)) => None,
+            _ => Some("--accept-inconclusive"),
         };
         let step = first.next.as_deref().unwrap_or_default();
         let next = Some(Sentence::new(step, "; or ", accept.unwrap_or_default()));
@@ -57,7 +58,7 @@ fn concluded(
     gate(Conclusion::Pass, reason, None)
 }
 
-/// The conclusion where a cell or a mean is worse.
+/// Returns the conclusion if a cell or a mean is worse.
 fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
     let cells: Vec<&Change> = cells.iter().filter(|change| change.verdict.is_regression()).collect();
     let means: Vec<&MeanChange> = means.iter().filter(|mean| mean.is_regression()).collect();
@@ -78,29 +79,29 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
     ))
 }
 
-/// Whether both sides have times of a cell that were held against each other.
+/// Returns true if the times of both sides were compared.
 fn is_judged(change: &Change) -> bool {
     change.p.is_some()
 }
 
-/// Why nothing can be concluded, where that is so.
+/// Returns the conclusion if the sides cannot be compared.
 fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy) -> Option<Gate> {
     let blocks = environment.iter().find(|difference| difference.severity == Severity::Block);
     if let Some(difference) = blocks.filter(|_| !policy.cross_machine) {
         let Difference { fact, old, new, .. } = difference;
         let reason = format!("the environments differ in {fact}: OLD has {old}, NEW has {new}");
         let next = format!(
-            "compare runs of one machine, see ratios alone with --cross-machine, or say {fact} = \"warn\" in a policy file"
+            "compare runs of one machine, show only ratios with --cross-machine, or set {fact} = \"warn\" in a policy file"
         );
         return Some(gate(Conclusion::NotComparable, reason, Some(next.into())));
     }
-    // A regression without a time is a cell that both sides know all the same.
+    // A regression without a time, such as a wrong answer, is still a comparison.
     if cells.iter().any(|change| is_judged(change) || change.verdict.is_regression()) {
         return None;
     }
     let ignored = cells.iter().any(|change| change.verdict == Verdict::NotJudged && change.ratio.is_some());
     let (reason, next) = match ignored {
-        true => ("the policy leaves every cell out that has a time on both sides", "ignore fewer cells"),
+        true => ("the policy ignores every cell that has a time on both sides", "ignore fewer cells"),
         false => (
             "no cell has a time on both sides that can be compared",
             "compare reports of the same sweep: ops, sizes, dtypes, variants, --cache and --seed must agree",
@@ -109,7 +110,7 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
     Some(gate(Conclusion::NotComparable, reason.into(), Some(next.into())))
 }
 
-/// How many cells have which verdict, such as `2 cells slower, 1 missing`.
+/// Counts the cells by verdict, such as `2 cells slower, 1 missing`.
 fn tally(cells: &[&Change]) -> String {
     let counts = Count::of(cells.iter().copied()).into_iter();
     let words = counts.enumerate().map(|(place, Count { verdict, cells: count })| {
@@ -123,9 +124,10 @@ fn tally(cells: &[&Change]) -> String {
     words.collect::<Vec<String>>().join(", ")
 }
 
-/// The verdicts that keep the gate from passing unless they are accepted, and are.
+/// Returns the open verdicts that the policy accepts.
 fn accepted_verdicts(policy: &Policy) -> Vec<Verdict> {
-    let accepted = [(Verdict::Missing, policy.accept_missing), (Verdict::Unsure, policy.accept_unsure)];
+    let accepted =
+        [(Verdict::Missing, policy.accept_missing), (Verdict::Inconclusive, policy.accept_inconclusive)];
     accepted.into_iter().filter(|(_, accepted)| *accepted).map(|(verdict, _)| verdict).collect()
 }
 

@@ -1,82 +1,81 @@
-//! Remarks on a comparison as a whole: what weakens it, and what would make it stronger.
+//! Notes on a comparison as a whole: weaknesses of its data, each with the next step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gpubench_model::case::Cell;
 use gpubench_text::count::{agree, counted};
 
-use super::advice::{COMMAND, HISTORY, LEAST_RUNS};
-use crate::variance::sweep::Sweep;
+use super::advice::{COMMAND, HISTORY, MIN_RUNS};
+use crate::variance::joined_sides::JoinedSides;
 use crate::{Change, Measured, Note, Policy, Runs, Verdict};
 
-/// Remarks on comparing the sides of `sweep`, of which `cells` came out.
-pub(crate) fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Note> {
+/// Returns the notes on the comparison of `sweep` with the results `cells`.
+pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<Note> {
     let (old, new) = (sweep.old, sweep.new);
     let mut notes = Vec::new();
     let mut note = |text: String, next: &str| notes.push(Note { text, next: next.to_owned() });
     if old.is_same_run(new) {
-        let text = "OLD and NEW are the same run, so nothing can differ".to_owned();
+        let text = "OLD and NEW are the same run, so they cannot differ".to_owned();
         note(text, "name the report of another run");
     } else if [old, new, sweep.history].iter().all(|side| side.runs.len() < 2)
         && cells.iter().any(|cell| cell.ratio.is_some())
     {
-        let text = "one run per side shows only large changes of few cells";
-        note(text.to_owned(), &format!("give {LEAST_RUNS} runs per side ({COMMAND}), or {HISTORY}"));
+        let text = "one run per side detects only large changes of few cells";
+        note(text.to_owned(), &format!("give {MIN_RUNS} runs per side ({COMMAND}), or {HISTORY}"));
     }
     if sweep.history.runs.len() == 1 {
-        let text = "--history names one run, which shows no spread from run to run";
+        let text = "--history names one run, which shows no variation between runs";
         note(text.to_owned(), &format!("give {HISTORY}"));
     }
     for (word, runs) in [("OLD", old), ("NEW", new)] {
         let cut = runs.runs.iter().filter(|run| run.ended_early());
         for run in cut {
-            let text = format!(
-                "{word} {} was ended early: {} of its cells are there",
-                run.name,
-                run.report.rows.len()
-            );
-            note(text, "run it again to its end");
+            let text =
+                format!("{word} {} ended early: it contains only {} cells", run.name, run.report.rows.len());
+            note(text, "run it again and let it finish");
         }
     }
     for (word, text) in [
-        ("OLD", scarce(cells, old, |cell| cell.old.as_ref())),
-        ("NEW", scarce(cells, new, |cell| cell.new.as_ref())),
+        ("OLD", partly_measured(cells, old, |cell| cell.old.as_ref())),
+        ("NEW", partly_measured(cells, new, |cell| cell.new.as_ref())),
     ] {
         if let Some(text) = text {
             note(
                 format!("{word}: {text}"),
-                "run the same sweep each time, or find out why they have no time",
+                "run the same sweep each time, or find out why these cells have no time",
             );
         }
     }
-    if let Some(text) = repicked(old, new) {
-        note(text, "name the variants (--variants) to watch one kernel, whatever auto takes");
+    if let Some(text) = changed_picks(old, new) {
+        note(text, "name a variant with --variants to compare one kernel, independent of what auto picks");
     }
-    for table in policy.idle(&cells.iter().map(Change::cell).collect::<Vec<Cell>>()) {
+    for table in policy.unused(&cells.iter().map(Change::cell).collect::<Vec<Cell>>()) {
         note(table, "correct the table or remove it");
     }
-    if let Some(text) = apart(cells) {
+    if let Some(text) = mismatched_settings(cells) {
         note(text, "run both sides with the same --cache and --seed");
     }
     notes
 }
 
-/// Which cells have a time in some runs of a side only.
-fn scarce(cells: &[Change], side: &Runs, measured: impl Fn(&Change) -> Option<&Measured>) -> Option<String> {
+/// Reports cells that have a time in only some runs of a side.
+fn partly_measured(
+    cells: &[Change],
+    side: &Runs,
+    measured: impl Fn(&Change) -> Option<&Measured>,
+) -> Option<String> {
     let runs = |change: &Change| measured(change).map(|measured| measured.runs);
-    let mut scarce = cells.iter().filter(|change| runs(change).is_some_and(|runs| runs < side.runs.len()));
-    let first = scarce.next()?;
-    let count = 1 + scarce.count();
+    let mut partly_measured =
+        cells.iter().filter(|change| runs(change).is_some_and(|runs| runs < side.runs.len()));
+    let first = partly_measured.next()?;
+    let count = 1 + partly_measured.count();
     let (cells, have) = (counted(count, "cell"), agree(count, "has", "have"));
     let (runs, all) = (runs(first)?, side.runs.len());
-    Some(format!(
-        "{cells} {have} a time in some of the runs only; first: {}, in {runs} of {all}",
-        first.cell()
-    ))
+    Some(format!("{cells} {have} a time in only some runs; first: {}, in {runs} of {all} runs", first.cell()))
 }
 
-/// In which cells a variant that picks among others took another one in NEW than in OLD.
-fn repicked(old: &Runs, new: &Runs) -> Option<String> {
+/// Reports cells in which `auto` picked another variant in NEW than in OLD.
+fn changed_picks(old: &Runs, new: &Runs) -> Option<String> {
     let (was, is) = (picks(old), picks(new));
     let mut changed = was.iter().filter_map(|(cell, was)| {
         let is = is.get(cell).filter(|is| *is != was)?;
@@ -85,11 +84,11 @@ fn repicked(old: &Runs, new: &Runs) -> Option<String> {
     let first = changed.next()?;
     let cells = counted(1 + changed.count(), "cell");
     Some(format!(
-        "in {cells} another variant was picked in NEW than in OLD, which is part of the change; first: {first}"
+        "NEW picked another variant than OLD in {cells}, which is part of the change; first: {first}"
     ))
 }
 
-/// The variants that were picked in the runs of a side, by cell.
+/// Returns the picked variants in the runs of a side, by cell.
 fn picks(side: &Runs) -> BTreeMap<String, String> {
     let rows = side.runs.iter().flat_map(|run| &run.report.rows);
     let mut picks = BTreeMap::<String, BTreeSet<&str>>::new();
@@ -102,8 +101,8 @@ fn picks(side: &Runs) -> BTreeMap<String, String> {
     picks.into_iter().map(|(cell, names)| (cell, joined(names))).collect()
 }
 
-/// Why cells of both sides do not meet although ops and sizes do.
-fn apart(cells: &[Change]) -> Option<String> {
+/// Reports cells of both sides that do not match only because of the cache state or the seed.
+fn mismatched_settings(cells: &[Change]) -> Option<String> {
     let of = |verdict: Verdict| cells.iter().filter(move |change| change.verdict == verdict);
     let alike = |a: &Change, b: &Change| {
         let plain = |change: &Change| {
@@ -117,9 +116,9 @@ fn apart(cells: &[Change]) -> Option<String> {
         .find_map(|missing| Some((missing, of(Verdict::New).find(|new| alike(missing, new))?)))?;
     Some(match missing.cache == new.cache {
         false => format!(
-            "OLD has {} caches where NEW has {} ones, and times of the two are never compared",
+            "OLD was measured with {} caches and NEW with {} caches; such times are never compared",
             missing.cache, new.cache
         ),
-        true => format!("OLD has the seed {} where NEW has {}", missing.case.seed, new.case.seed),
+        true => format!("OLD has seed {}, NEW has seed {}", missing.case.seed, new.case.seed),
     })
 }

@@ -1,23 +1,23 @@
-//! A fleet as CSV (RFC 4180): a line a case, a column a GPU and a column a host, medians in seconds.
+//! A fleet as CSV (RFC 4180): one line per case, one column per GPU and per host, medians in seconds.
 
 use gpubench_model::format::Makes;
 use gpubench_text::csv::number;
 use gpubench_text::table::{Column, Field, Table as Texts};
 
-use super::shown::{Format, Shown};
+use super::contents::{Contents, Format};
 use crate::best::Key;
-use crate::words;
+use crate::finding_texts;
 use crate::{Line, Table};
 
 pub(crate) static CSV: Format = Format {
     name: "csv",
     summary: "a line per case, a column per GPU and host, medians in seconds",
     by_default: false,
-    makes: Makes::Text("fleet.csv", |fleet, _| Ok(csv(&Shown::of(fleet)))),
+    makes: Makes::Text("fleet.csv", |fleet, _| Ok(csv(&Contents::of(fleet)))),
 };
 
 /// The cases of all sides, each with the times of its GPUs and then of its hosts.
-fn csv(shown: &Shown<'_>) -> String {
+fn csv(shown: &Contents<'_>) -> String {
     let mut keys: Vec<&Key> =
         shown.tables.iter().flat_map(|table| &table.lines).map(|line| &line.key).collect();
     keys.sort_by(|a, b| a.order(b));
@@ -42,7 +42,7 @@ fn csv(shown: &Shown<'_>) -> String {
 }
 
 fn headings(table: &Table) -> Vec<String> {
-    let side = words::side(table.side);
+    let side = finding_texts::side(table.side);
     let columns = table.columns.iter().map(|column| format!("{side} s: {}", column.name));
     columns.chain([format!("{side} fastest"), format!("{side} spread")]).collect()
 }

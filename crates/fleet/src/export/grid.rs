@@ -1,18 +1,18 @@
-//! The times of a fleet's table as a table of texts: which columns name a case, how times and marks look.
+//! Formats a fleet's table: selects the columns that name a case, and formats times and marks.
 
 use gpubench_model::case::density_text;
 use gpubench_model::report::Outcome;
 use gpubench_model::report::quantity::{factor_within, time_within};
 use gpubench_text::table::{Column, Field, Layout, Table as Texts, Tone};
 
-use crate::best::{Best, Key};
-use crate::words;
+use crate::best::{BestResult, Key};
+use crate::finding_texts;
 use crate::{Line, Table};
 
-/// What stands after the fastest time.
+/// Follows the fastest time.
 pub(crate) const MARK: &str = "*";
 
-/// How a column that names a case is called, and its fields.
+/// The heading of a column that names a case, and the function for its fields.
 type KeyColumn = (&'static str, fn(&Key) -> String);
 
 /// The columns that may be needed to name a case; the size always is.
@@ -26,7 +26,7 @@ const KEYS: [KeyColumn; 7] = [
     ("N", |key| key.n.to_string()),
 ];
 
-/// The texts of a table: what all lines share is in its title.
+/// Formats a table; properties that all lines share are in its title.
 pub(crate) fn texts(table: &Table) -> Texts {
     let varies = |of: fn(&Key) -> String| {
         let mut values = table.lines.iter().map(|line| of(&line.key));
@@ -44,22 +44,22 @@ pub(crate) fn texts(table: &Table) -> Texts {
         let times = (0..table.columns.len()).map(|column| time(line, column));
         keys.chain(times).chain(has_spread.then(|| spread(line))).collect()
     };
-    let side = words::side(table.side);
+    let side = finding_texts::side(table.side);
     let title = format!("{side}: median time of the best correct variant, {}", shared.join(", "));
     let title = title.trim_end_matches(", ").to_owned();
     let rows: Vec<Vec<Field>> = table.lines.iter().map(row).collect();
-    // Sizes and densities among the names of a case are aligned as figures are.
+    // Sizes and densities are aligned like other numbers.
     let has_digits =
         |place: usize| rows.iter().any(|row| row[place].text.starts_with(|c: char| c.is_ascii_digit()));
     let keys = columns.len();
     let named =
         columns.into_iter().enumerate().map(|(place, (name, _))| Column::new(name, has_digits(place)));
     let times = table.columns.iter().map(|column| Column::figures(column.name.clone()));
-    let columns = named.chain(times).chain(has_spread.then(|| Column::figures("spread"))).collect();
+    let columns = named.chain(times).chain(has_spread.then(|| Column::figures("max/min"))).collect();
     aligned(Texts::new(title, columns, rows), keys).laid_out(Layout::Blocks { keys })
 }
 
-/// What all cases share, as a title has it; nothing where it is the same for all anyway.
+/// Returns the words of the title for a shared property; `None` if it needs none.
 fn shared_words(name: &str, value: String) -> Option<String> {
     match name {
         "dtype" => Some(value),
@@ -73,11 +73,11 @@ fn shared_words(name: &str, value: String) -> Option<String> {
 fn time(line: &Line, column: usize) -> Field {
     match &line.times[column] {
         None => "-".into(),
-        Some(Best::Lost(loss)) => {
-            let wrong = matches!(loss.outcome, Outcome::Incorrect | Outcome::Failed);
-            Field { text: loss.outcome.name().into(), tone: if wrong { Tone::Wrong } else { Tone::Plain } }
+        Some(BestResult::Untimed(missing)) => {
+            let wrong = matches!(missing.outcome, Outcome::Incorrect | Outcome::Failed);
+            Field { text: missing.outcome.name().into(), tone: if wrong { Tone::Wrong } else { Tone::Plain } }
         }
-        Some(Best::Timed(timing)) => {
+        Some(BestResult::Timed(timing)) => {
             let half_width = (timing.ci95_s[1] - timing.ci95_s[0]) / 2.0;
             let text = time_within(timing.median_s, timing.has_interval.then_some(half_width));
             match line.fastest == Some(column) {
@@ -92,7 +92,7 @@ fn spread(line: &Line) -> Field {
     line.spread.map_or("-".into(), |spread| Field::from(factor_within(spread, 3)))
 }
 
-/// Marked times stand out by one column, so that digits stay under digits.
+/// Pads times without a mark, so that digits align.
 fn aligned(mut texts: Texts, keys: usize) -> Texts {
     for column in keys..texts.columns.len() {
         if texts.rows.iter().any(|row| row[column].text.ends_with(MARK)) {

@@ -1,9 +1,9 @@
-//! A fleet as one page of HTML, which [`gpubench_render::html`] makes.
+//! A fleet as one HTML page, rendered by [`gpubench_render::html`].
 
 use gpubench_model::format::Makes;
 use gpubench_render::html::page;
 
-use super::shown::Format;
+use super::contents::Format;
 
 pub(crate) static HTML: Format = Format {
     name: "html",

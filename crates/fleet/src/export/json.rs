@@ -4,14 +4,14 @@ use gpubench_model::format::Makes;
 use gpubench_model::report::file::to_json_text;
 use serde::Serialize;
 
-use super::shown::{Format, Shown};
+use super::contents::{Contents, Format};
 use crate::{Finding, Table};
 
 pub(crate) static JSON: Format = Format {
     name: "json",
     summary: "tables and findings, for programs",
     by_default: false,
-    makes: Makes::Text("fleet-table.json", |fleet, _| json(&Shown::of(fleet))),
+    makes: Makes::Text("fleet-table.json", |fleet, _| json(&Contents::of(fleet))),
 };
 
 const FLEET_TABLE_VERSION: u32 = 1;
@@ -33,7 +33,7 @@ struct Entry<'a> {
     started: &'a str,
 }
 
-fn json(shown: &Shown<'_>) -> anyhow::Result<String> {
+fn json(shown: &Contents<'_>) -> anyhow::Result<String> {
     let members = shown.fleet.members.iter().map(|member| {
         let environment = &member.report.environment;
         Entry { name: &member.name, host: &environment.host.name, started: &environment.started }

@@ -1,4 +1,4 @@
-//! What is shown of fleets: who, side by side, marks, findings, in every format.
+//! Tests of every format of a fleet: members, times side by side, marks, findings.
 
 use gpubench_text::csv::records;
 use gpubench_text::table::WIDTH;
@@ -18,22 +18,25 @@ fn odd() -> Fleet {
 }
 
 #[test]
-fn the_table_has_a_line_a_case_and_says_what_stands_out() {
+fn the_table_has_a_line_per_case_and_lists_outliers() {
     let text = shown(&odd(), "table");
     let expected = "4 reports, 4 devices, 4 hosts
   4 x NVIDIA H200 (driver 580.1, up to 1980 MHz)
-  4 x Intel Xeon Platinum 8480C (16 processors)
+  4 x Intel Xeon Platinum 8480C (16 CPUs)
 
 GPU: median time of the best correct variant, f32, cold cache
-  op         N  a GPU 0  b GPU 0  c GPU 0  d GPU 0  spread
-  matmul  1000  60.0 µs  66.0 µs  60.0 µs  60.0 µs   1.10x
+  op         N  a GPU 0  b GPU 0  c GPU 0  d GPU 0  max/min
+  matmul  1000  60.0 µs  66.0 µs  60.0 µs  60.0 µs    1.10x
 ";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("\nspread: the slowest over the fastest of a kind\n"), "{text}");
-    let finding = "What stands out:
-  b GPU 0 is 10 % slower than the median of 3 like devices; see what differs: power limit 550 W
-  against 700 W
-No outlier among 4 like hosts: Intel Xeon Platinum 8480C (16 processors).
+    assert!(
+        text.contains("\nmax/min: slowest / fastest among devices or hosts of the same kind\n"),
+        "{text}"
+    );
+    let finding = "Outliers and differences:
+  b GPU 0 is 10 % slower than the median of 3 similar devices; different from the others: power
+  limit 550 W instead of 700 W
+No outlier among 4 similar hosts: Intel Xeon Platinum 8480C (16 CPUs).
 ";
     assert!(text.ends_with(finding), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
@@ -43,12 +46,12 @@ No outlier among 4 like hosts: Intel Xeon Platinum 8480C (16 processors).
 fn the_fastest_is_marked_and_the_mark_explained() {
     let fleet = fleet(vec![member("a", 1.0), member("b", 1.5)]);
     let text = shown(&fleet, "table");
-    assert!(text.contains("60.0 µs*") && text.contains("\n* the fastest"), "{text}");
-    assert!(!shown(&alike(2), "table").contains("* the fastest"));
+    assert!(text.contains("60.0 µs*") && text.contains("\n* fastest"), "{text}");
+    assert!(!shown(&alike(2), "table").contains("* fastest"));
 }
 
 #[test]
-fn columns_that_vary_are_shown_and_shared_ones_stand_in_the_title() {
+fn columns_that_vary_are_shown_and_shared_ones_are_in_the_title() {
     let mut fleet = odd();
     for member in &mut fleet.members {
         let mut hot = member.report.rows[0].clone();
@@ -65,12 +68,12 @@ fn columns_that_vary_are_shown_and_shared_ones_stand_in_the_title() {
 fn markdown_has_both_tables_and_the_findings() {
     let text = shown(&odd(), "md");
     assert!(text.starts_with("# gpubench fleet\n\n4 reports, 4 devices, 4 hosts\n"), "{text}");
-    assert!(text.contains("| op | N | a GPU 0 | b GPU 0 | c GPU 0 | d GPU 0 | spread |"), "{text}");
-    assert!(text.contains("## What stands out\n\n- b GPU 0 is 10 % slower"), "{text}");
+    assert!(text.contains("| op | N | a GPU 0 | b GPU 0 | c GPU 0 | d GPU 0 | max/min |"), "{text}");
+    assert!(text.contains("## Outliers and differences\n\n- b GPU 0 is 10 % slower"), "{text}");
 }
 
 #[test]
-fn csv_has_a_column_a_gpu_and_a_column_a_host_in_seconds() {
+fn csv_has_a_column_per_gpu_and_per_host_in_seconds() {
     let records = records(&shown(&odd(), "csv")).unwrap();
     assert_eq!(records.len(), 1 + 4);
     assert!(records.iter().all(|record| record.len() == records[0].len()));

@@ -1,11 +1,11 @@
-//! Outliers of synthetic fleets: how often identical ones raise an alarm, and what is found where something is wrong.
+//! Tests on synthetic fleets: the rate of false alarms among identical members, and the detection of planted faults.
 
 use gpubench_model::data::generator::{Stream, normal};
 use proptest::prelude::*;
 
 use super::*;
 
-/// A fleet without faults: `members` by `cells`, with that noise of the logarithm, and intervals that tell it.
+/// A fleet without faults: `members` by `cells`, with that noise of the logarithm and matching intervals.
 fn fleet(seed: u64, members: usize, cells: usize, noise: f64) -> Vec<Vec<Option<Reading>>> {
     let stream = Stream::new(seed, 7);
     let time = |member: usize, cell: usize| {
@@ -25,10 +25,10 @@ fn slow(times: &mut [Option<Reading>], factor: f64) {
     }
 }
 
-/// The share of identical fleets in which anything is called unusual.
+/// Returns the share of identical fleets with any outlier.
 fn alarms(fleets: u64, members: usize, cells: usize, noise: f64) -> f64 {
     let alarmed = |seed: &u64| {
-        let judged = judge(&fleet(*seed, members, cells, noise));
+        let judged = find_outliers(&fleet(*seed, members, cells, noise));
         !judged.members.is_empty() || !judged.cells.is_empty()
     };
     (0..fleets).filter(alarmed).count() as f64 / fleets as f64
@@ -59,7 +59,7 @@ fn a_member_that_is_8_percent_slower_is_found_and_it_alone() {
         for seed in 0..100 {
             let mut times = fleet(seed, members, cells, noise);
             slow(&mut times[1], 1.08);
-            let judged = judge(&times);
+            let judged = find_outliers(&times);
             found += usize::from(judged.members.contains(&1));
             others += judged.members.iter().filter(|member| **member != 1).count() + judged.cells.len();
         }
@@ -72,26 +72,26 @@ fn a_member_that_is_8_percent_slower_is_found_and_it_alone() {
 fn a_member_that_is_faster_is_found_too_and_the_offset_is_the_planted_one() {
     let mut times = fleet(3, 8, 20, 0.005);
     slow(&mut times[5], 1.0 / 1.1);
-    let judged = judge(&times);
+    let judged = find_outliers(&times);
     assert_eq!((judged.members.as_slice(), judged.cells.len()), (&[5][..], 0));
     assert!((against_others(&times, 5).unwrap() + 1.1f64.ln()).abs() < 0.01);
 }
 
 #[test]
-fn a_single_slow_cell_is_found_without_its_member_also_beside_a_slow_one() {
+fn a_single_slow_cell_is_found_without_its_member_also_next_to_a_slow_one() {
     let mut times = fleet(4, 8, 20, 0.01);
     slow(&mut times[2][3..4], 1.25);
-    let judged = judge(&times);
+    let judged = find_outliers(&times);
     assert!(judged.members.is_empty());
     assert_eq!(judged.cells, [(2, 3)]);
     assert!((cell_against_others(&times, 2, 3).unwrap() - 1.25f64.ln()).abs() < 0.03);
     slow(&mut times[2], 1.1);
-    let judged = judge(&times);
+    let judged = find_outliers(&times);
     assert_eq!(judged.members, [2]);
     assert_eq!(judged.cells, [(2, 3)]);
-    // The planted cell of a slow member that is less slow is no news.
+    // The planted cell of a slow member that is less slow needs no report.
     slow(&mut times[2][5..6], 0.95);
-    assert_eq!(judge(&times).cells, [(2, 3)]);
+    assert_eq!(find_outliers(&times).cells, [(2, 3)]);
 }
 
 #[test]
@@ -99,21 +99,21 @@ fn a_cell_whose_interval_reaches_the_median_of_the_others_is_not_called_unusual(
     let mut times = fleet(4, 8, 20, 0.005);
     slow(&mut times[2][3..4], 1.25);
     times[2][3] = times[2][3].map(|reading| Reading { low: reading.low - 0.4, ..reading });
-    assert_eq!(judge(&times).cells, []);
+    assert_eq!(find_outliers(&times).cells, []);
 }
 
 #[test]
 fn two_of_a_kind_are_not_judged_and_cells_that_few_have_do_not_count() {
     let mut times = fleet(1, 2, 20, 0.01);
     slow(&mut times[0], 2.0);
-    assert_eq!(judge(&times), Judged::default());
+    assert_eq!(find_outliers(&times), Outliers::default());
     assert!((pair(&times[0], &times[1]).unwrap() - 2f64.ln()).abs() < 0.02);
     let mut times = fleet(1, 3, 4, 0.01);
     times[2] = vec![None; 4];
     slow(&mut times[0], 2.0);
-    assert!(judge(&times).members.is_empty());
+    assert!(find_outliers(&times).members.is_empty());
     assert_eq!(pair(&times[0], &times[2]), None);
-    assert_eq!((judge(&[]), against_others(&[], 0)), (Judged::default(), None));
+    assert_eq!((find_outliers(&[]), against_others(&[], 0)), (Outliers::default(), None));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn limits_widen_with_many_values_few_members_and_noise_that_is_poorly_known() {
     let near =
         |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
     near(Limits::of(8, 3.0).at(MANY, 0.02, 0.0), 3.5 * 0.02);
-    near(Limits::of(8, 3.0).at(MANY, 0.0, 0.0), 3.5 * FLOOR);
+    near(Limits::of(8, 3.0).at(MANY, 0.0, 0.0), 3.5 * MIN_DEVIATION);
     // 1 - 0.01 / 320 of a normal distribution lies below 4.003.
     near(Limits::of(160, 1e9).at(MANY, 0.0, 0.02), 4.003 * 0.02);
     near(Limits::of(160, 1e9).at(3, 0.0, 0.02), 4.003 * 0.02 * 1.2342);
@@ -142,21 +142,21 @@ proptest! {
     fn neither_units_nor_order_matter(seed in 0u64..500, factor in 0.5f64..2.0, turn in 0usize..5) {
         let mut times = fleet(seed, 5, 6, 0.01);
         slow(&mut times[0], 1.3);
-        let judged = judge(&times);
+        let judged = find_outliers(&times);
         let mut moved = times.clone();
         moved.iter_mut().for_each(|member| slow(member, factor));
         moved.rotate_left(turn);
-        let other = judge(&moved);
+        let other = find_outliers(&moved);
         let members: Vec<usize> = other.members.iter().map(|member| (member + turn) % 5).collect();
         prop_assert_eq!(judged.members, members);
         prop_assert_eq!(judged.cells.len(), other.cells.len());
     }
 
     #[test]
-    fn nothing_below_what_is_worth_telling_is_told(seed in 0u64..500, factor in 0.972f64..1.028) {
+    fn small_differences_are_not_reported(seed in 0u64..500, factor in 0.972f64..1.028) {
         let mut times = fleet(seed, 5, 6, 0.0);
         slow(&mut times[0], factor);
-        let judged = judge(&times);
+        let judged = find_outliers(&times);
         prop_assert!(judged.members.is_empty() && judged.cells.is_empty());
     }
 }

@@ -1,11 +1,11 @@
-//! A trend as CSV: one line a time, with the level it belongs to, as RFC 4180 has it.
+//! A trend as CSV (RFC 4180): one line per time, with its level.
 
 use gpubench_model::format::Makes;
 use gpubench_text::csv::number;
 use gpubench_text::table::{Column, Table};
 
 use super::view::Format;
-use crate::{Level, Point, Series, Step, Trend, Visit};
+use crate::{Level, Point, ReportRef, Series, Step, Trend};
 
 pub(crate) static CSV: Format = Format {
     name: "csv",
@@ -14,19 +14,19 @@ pub(crate) static CSV: Format = Format {
     makes: Makes::Text("trend.csv", |trend, _| Ok(csv(trend))),
 };
 
-/// A point with what it belongs to.
+/// A point with its report, series, level and step.
 struct Record<'a> {
-    visit: &'a Visit,
+    report_ref: &'a ReportRef,
     series: &'a Series,
     point: &'a Point,
-    /// `None` for the newest points where they stand apart.
+    /// `None` for unconfirmed newest points.
     level: Option<&'a Level>,
     /// The step that begins with this point, confirmed or not.
     step: Option<&'a Step>,
     is_confirmed: bool,
 }
 
-/// A heading, and the field of a record below it.
+/// A heading, and the function for its fields.
 type Show = (&'static str, fn(&Record<'_>) -> String);
 
 const COLUMNS: &[Show] = &[
@@ -39,12 +39,12 @@ const COLUMNS: &[Show] = &[
     ("variant", |record| record.series.variant.clone()),
     ("cache", |record| record.series.cache.to_string()),
     ("device", |record| record.series.device.clone()),
-    ("started", |record| record.visit.started.clone()),
-    ("report", |record| record.visit.name.clone()),
-    ("host", |record| record.visit.host.clone()),
-    ("git_revision", |record| record.visit.git_revision.clone().unwrap_or_default()),
-    ("gpubench_version", |record| record.visit.gpubench_version.clone()),
-    ("gpubench_revision", |record| record.visit.gpubench_revision.clone().unwrap_or_default()),
+    ("started", |record| record.report_ref.started.clone()),
+    ("report", |record| record.report_ref.name.clone()),
+    ("host", |record| record.report_ref.host.clone()),
+    ("git_revision", |record| record.report_ref.git_revision.clone().unwrap_or_default()),
+    ("gpubench_version", |record| record.report_ref.gpubench_version.clone()),
+    ("gpubench_revision", |record| record.report_ref.gpubench_revision.clone().unwrap_or_default()),
     ("median_s", |record| number(Some(record.point.median_s))),
     ("ci95_low_s", |record| number(Some(record.point.ci95_s[0]))),
     ("ci95_high_s", |record| number(Some(record.point.ci95_s[1]))),
@@ -57,7 +57,7 @@ const COLUMNS: &[Show] = &[
     }),
 ];
 
-/// The heading and a line a time, in order of the series, then of the reports.
+/// Writes the headings and one line per time, in order of the series, then of the reports.
 fn csv(trend: &Trend) -> String {
     let mut rows = vec![];
     for series in &trend.series {
@@ -65,7 +65,7 @@ fn csv(trend: &Trend) -> String {
             let begins = |step: &&Step| step.first_after == point.report;
             let confirmed = series.steps.iter().find(begins);
             let record = Record {
-                visit: &trend.reports[point.report],
+                report_ref: &trend.reports[point.report],
                 series,
                 point,
                 level: series

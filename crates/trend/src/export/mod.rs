@@ -1,6 +1,6 @@
 //! A trend as text, JSON, CSV, Markdown and charts.
 //!
-//! [`FORMATS`] is the list of all formats; a new one is one file and two lines here.
+//! [`FORMATS`] lists all formats; a new one needs one file and two lines here.
 
 mod csv;
 mod image;
@@ -20,5 +20,5 @@ pub use view::Format;
 /// Every format of a trend; the first is for people at a terminal.
 pub static FORMATS: Formats<Trend, Theme> = Formats {
     all: &[&TABLE, &json::JSON, &csv::CSV, &markdown::MARKDOWN, &image::PNG, &image::SVG],
-    refused: &[("html", "a trend makes no page: name table, json, csv, md, png or svg")],
+    refused: &[("html", "a trend has no HTML page: name table, json, csv, md, png or svg")],
 };

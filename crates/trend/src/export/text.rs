@@ -1,4 +1,4 @@
-//! A trend as text for a terminal: what changed, the worst first; what did not change is folded.
+//! A trend as text for a terminal: the series that changed, worst first, and a summary of the steady ones.
 
 use std::fmt::Write;
 
@@ -6,16 +6,16 @@ use gpubench_model::format::Makes;
 use gpubench_model::report::quantity::{spread_text, time_text};
 
 use super::view::Format;
-use crate::levels::LEAST;
-use crate::words::{
-    also_changed, change, counted, kept_apart, label, minute, percent, revision, span, standing,
+use crate::descriptions::{
+    also_changed, change, counted, kept_apart, label, minute, percent, revision, span, status,
 };
+use crate::levels::MIN_LEVEL;
 use crate::{Series, Step, Trend};
 
 /// The trend as text.
 pub static TABLE: Format = Format {
     name: "table",
-    summary: "what changed, the worst first, as text",
+    summary: "text: what changed, worst first",
     by_default: true,
     makes: Makes::Screen(|trend, _| Ok(text(trend))),
 };
@@ -26,7 +26,7 @@ pub(crate) fn text(trend: &Trend) -> String {
         let _ = writeln!(text, "{line}");
     }
     for series in changed(trend) {
-        let _ = writeln!(text, "\n{}: {}", label(trend, series), standing(series));
+        let _ = writeln!(text, "\n{}: {}", label(trend, series), status(series));
         text.push_str(&steps(trend, series));
     }
     text.push('\n');
@@ -36,7 +36,7 @@ pub(crate) fn text(trend: &Trend) -> String {
     text
 }
 
-/// `40 reports from 2026-09-01 to 2026-11-21, 42 series: 4 with steps, 1 whose newest time stands apart`.
+/// `40 reports from 2026-09-01 to 2026-11-21, 42 series: 4 with steps, 1 with an unconfirmed change`.
 pub(crate) fn summary(trend: &Trend) -> String {
     let ends = trend.reports.first().zip(trend.reports.last());
     let span = ends.map(|(first, last)| span(first, last)).unwrap_or_default();
@@ -45,7 +45,7 @@ pub(crate) fn summary(trend: &Trend) -> String {
     let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
     let mut found = vec![if stepped == 0 { "no steps".into() } else { format!("{stepped} with steps") }];
     found.extend((drifting > 0).then(|| format!("{drifting} drifting")));
-    found.extend((apart > 0).then(|| format!("{apart} whose newest time stands apart")));
+    found.extend((apart > 0).then(|| format!("{apart} with an unconfirmed change")));
     format!(
         "{} {span}, {}: {}",
         counted(trend.reports.len(), "report"),
@@ -54,7 +54,7 @@ pub(crate) fn summary(trend: &Trend) -> String {
     )
 }
 
-/// The series with steps or a drift, or whose end stands apart: those furthest above their best level first.
+/// Returns the series with steps, a drift or an unconfirmed change, those furthest above their best level first.
 pub(crate) fn changed(trend: &Trend) -> Vec<&Series> {
     let mut changed: Vec<&Series> = trend.series.iter().filter(|series| !series.is_steady()).collect();
     changed.sort_by(|a, b| b.newest_over_best().total_cmp(&a.newest_over_best()));
@@ -78,20 +78,20 @@ fn steps(trend: &Trend, series: &Series) -> String {
             times(step),
             minute(&trend.reports[step.first_after]),
             at(step),
-            standing_of(step, is_confirmed),
+            supporting_reports(step, is_confirmed),
             w0 = widths[0],
             w1 = widths[1],
             w2 = widths[2],
         );
         if let Some(changes) = also_changed(trend, step) {
-            let _ = writeln!(text, "    at the same time: {changes}");
+            let _ = writeln!(text, "    changed at the same time: {changes}");
         }
     }
     text
 }
 
-/// How many reports stand behind a step.
-pub(crate) fn standing_of(step: &Step, is_confirmed: bool) -> String {
+/// Returns the numbers of reports that support a step.
+pub(crate) fn supporting_reports(step: &Step, is_confirmed: bool) -> String {
     let after = counted(step.reports_after, "report");
     match is_confirmed {
         true => format!("{} before, {} after", counted(step.reports_before, "report"), step.reports_after),
@@ -99,18 +99,18 @@ pub(crate) fn standing_of(step: &Step, is_confirmed: bool) -> String {
     }
 }
 
-/// What did not change, and what has no time, in a few lines.
+/// Summarizes steady series, unconfirmed changes, short series and missing times in a few lines.
 pub(crate) fn folded(trend: &Trend) -> Vec<String> {
     let (short, long): (Vec<&Series>, Vec<&Series>) = trend
         .series
         .iter()
         .filter(|series| series.is_steady())
-        .partition(|series| series.points.len() < 2 * LEAST);
+        .partition(|series| series.points.len() < 2 * MIN_LEVEL);
     let mut lines = vec![];
     let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
     if apart > 0 {
-        let these = counted(apart, "newest time");
-        lines.push(format!("{these} not confirmed: run the sweep again to tell a step from an outlier"));
+        let changes = counted(apart, "unconfirmed change");
+        lines.push(format!("{changes}: run the sweep again to distinguish a step from an outlier"));
     }
     if !long.is_empty() {
         let mut noises: Vec<f64> = long.iter().filter_map(|series| series.noise).collect();
@@ -122,20 +122,20 @@ pub(crate) fn folded(trend: &Trend) -> Vec<String> {
         };
         let threshold = percent(trend.threshold);
         let steady = counted(long.len(), "series");
-        lines.push(format!("{steady} steady: no step of {threshold} or more; {noise}"));
+        lines.push(format!("{steady} steady (no step >= {threshold}); {noise}"));
     }
     if !short.is_empty() {
         lines.push(format!(
-            "{} too short to show a step, which takes {} reports: run the sweep again to add some",
+            "{} too short: a step needs {} reports; run the sweep again to add some",
             counted(short.len(), "series"),
-            2 * LEAST
+            2 * MIN_LEVEL
         ));
     }
     lines.extend(without_time(trend));
     lines
 }
 
-/// The series whose newest report has no time for them.
+/// Reports the series without a time in their newest report.
 fn without_time(trend: &Trend) -> Option<String> {
     let lost = |series: &&Series| {
         series
@@ -150,8 +150,7 @@ fn without_time(trend: &Trend) -> Option<String> {
     let which = label(trend, first);
     let more = if lost.len() > 1 { format!(", and {} more", lost.len() - 1) } else { String::new() };
     Some(format!(
-        "{} without a time in the newest report that tried: {which} ({}{reason}){more}; its report.md tells what \
-         to do",
+        "{} without a time in their newest report: {which} ({}{reason}){more}; its report.md gives the next step",
         counted(lost.len(), "series"),
         absence.outcome.name(),
     ))

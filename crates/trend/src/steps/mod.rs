@@ -1,30 +1,30 @@
-//! Change points of a series of times: where its level stepped, by how much, and whether its end may be a new step.
+//! Finds the steps of a series of times, and checks if its newest values may be a new step.
 //!
-//! Pure: takes numbers, knows no report. `docs/trend.md` tells the method and how it was calibrated.
+//! It works on plain numbers. `docs/trend.md` describes the method and its calibration.
 
 use gpubench_model::measure::stats::median;
 
 use super::Level;
 use super::cost::Deviations;
-use super::levels::{LEAST, center, noise, parts};
-use super::select::{Course, select};
+use super::levels::{MIN_LEVEL, center, noise, parts};
+use super::select::{Selection, select};
 
-/// Values from which the correlation of the noise is reported; of fewer it is hardly more than a guess.
-const CORRELATED: usize = 20;
-/// What a further level must gain, in standard deviations of the noise a unit of ln n.
+/// Smallest number of values for which the correlation of the noise is reported; for fewer it is too uncertain.
+const MIN_FOR_CORRELATION: usize = 20;
+/// Penalty of a further level, in standard deviations of the noise per unit of ln n.
 const PENALTY: f64 = 1.6;
-/// The share of that at which levels are proposed, of which few are kept.
+/// Share of the penalty for proposals, of which few are kept.
 const PROPOSED: f64 = 0.6;
-/// How much wider the noise of a short series is taken to be, over its length.
+/// Relative increase of the noise of a short series, times its length.
 const SHORT: f64 = 10.0;
-/// How many standard deviations a value may stand away from its neighbours in the fit.
-const TAMED: f64 = 3.0;
-/// How many standard deviations the end of a series must stand away from its level to be told.
+/// Largest deviation of a value from its neighbours in the fit, in standard deviations.
+const OUTLIER_LIMIT: f64 = 3.0;
+/// Smallest deviation of the newest values from their level that is reported, in standard deviations.
 const APART: f64 = 4.0;
-/// Values that the end of a series is held against: at least, and at most.
+/// Minimum and maximum number of values with which the newest ones are compared.
 const BEFORE_LATEST: (usize, usize) = (5, 9);
 
-/// Values at the end that stand apart from the last level, too few to be one themselves.
+/// Values at the end that deviate from the last level and are too few for a level of their own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Latest {
     /// Index of the first of them.
@@ -37,21 +37,21 @@ pub(crate) struct Latest {
 pub(crate) struct Fit {
     /// The levels, in order, without gaps; all values but the latest belong to one.
     pub(crate) levels: Vec<Level>,
-    /// The end of the series, where it stands apart.
+    /// The newest values, if they deviate from the last level.
     pub(crate) latest: Option<Latest>,
-    /// Standard deviation of the logarithms around the levels; `None` for fewer than `LEAST` values.
+    /// Standard deviation of the logarithms around the levels; `None` for fewer than `MIN_LEVEL` values.
     pub noise: Option<f64>,
-    /// End over beginning of a straight line through the logarithms, where that explains the series better than levels
-    /// do; it then has one level.
+    /// End over beginning of a straight line through the logarithms, if that explains the series better than levels; the
+    /// series then has one level.
     pub drift: Option<f64>,
-    /// Correlation of that noise from one value to the next, from 0 to 0.9; `None` for too few values to know it.
+    /// Correlation of that noise between successive values, from 0 to 0.9; `None` for too few values.
     pub(crate) correlation: Option<f64>,
 }
 
-/// Finds the levels of `values`, which are above 0, in order of time; a step below `threshold` (0.02 is 2 %) is none.
+/// Finds the levels of positive `values` in order of time; ignores steps below `threshold` (0.02 is 2 %).
 ///
 /// A piecewise constant fit of the logarithms that minimises the absolute deviations from the medians, in standard
-/// deviations of the noise, plus a penalty a level that grows with ln n: exact, by dynamic programming (optimal
+/// deviations of the noise, plus a penalty per level that grows with ln n: exact, by dynamic programming (optimal
 /// partitioning of Jackson et al., "An algorithm for optimal partitioning of data on an interval", IEEE Signal
 /// Processing Letters 12 (2005); the penalty as in Killick, Fearnhead and Eckley, "Optimal detection of changepoints
 /// with a linear computational cost", Journal of the American Statistical Association 107 (2012); the L1 cost as in
@@ -60,11 +60,11 @@ pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
     let Some(reference) = median(values) else {
         return Fit::default();
     };
-    // Relative to one of them: the same whatever the unit, and without overflow.
+    // Relative to the median, so that the result is independent of the unit and does not overflow.
     let logs: Vec<f64> = values.iter().map(|value| (value / reference).clamp(1e-300, 1e300).ln()).collect();
-    let least_step = threshold.ln_1p();
-    let (settled, levels) = settle(&logs, least_step);
-    let found: Vec<Level> = parts(settled, &levels.course.cuts)
+    let min_step = threshold.ln_1p();
+    let (settled, levels) = split_latest(&logs, min_step);
+    let found: Vec<Level> = parts(settled, &levels.selection.cuts)
         .map(|(first, part)| Level { first, count: part.len(), median_s: reference * center(part).exp() })
         .collect();
     let after = reference * center(&logs[settled.len()..]).exp();
@@ -73,71 +73,72 @@ pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
     Fit {
         levels: found,
         latest,
-        noise: (logs.len() >= LEAST).then_some(levels.noise),
-        drift: levels.course.drift.map(f64::exp),
-        correlation: (logs.len() >= CORRELATED).then_some(levels.course.correlation),
+        noise: (logs.len() >= MIN_LEVEL).then_some(levels.noise),
+        drift: levels.selection.drift.map(f64::exp),
+        correlation: (logs.len() >= MIN_FOR_CORRELATION).then_some(levels.selection.correlation),
     }
 }
 
 /// Levels of a series and the standard deviation of the noise around them.
 struct Levels {
-    course: Course,
+    selection: Selection,
     noise: f64,
 }
 
-/// The values that belong to levels, and these: all values, or all but the last ones where these stand apart and no
-/// level explains them.
-fn settle(logs: &[f64], least_step: f64) -> (&[f64], Levels) {
+/// Splits off the newest values if they deviate and no level explains them; returns the other values with their levels.
+fn split_latest(logs: &[f64], min_step: f64) -> (&[f64], Levels) {
     let noise = noise(logs, 1);
-    let unit = unit(noise, logs.len(), least_step);
-    let whole = levels(logs, noise, least_step);
-    let limit = least_step.max(APART * unit);
+    let unit = unit(noise, logs.len(), min_step);
+    let whole = levels(logs, noise, min_step);
+    let limit = min_step.max(APART * unit);
     let (settled, newest) = logs.split_at(logs.len() - apart(logs, limit));
     if newest.is_empty() {
         return (logs, whole);
     }
-    let without = levels(settled, noise, least_step);
+    let without = levels(settled, noise, min_step);
     let penalty = penalty(logs.len());
     let cost = |logs: &[f64], cuts: &[usize]| {
         let deviations: f64 = deviations(logs, cuts).iter().sum();
         deviations / unit + penalty * cuts.len() as f64
     };
-    // Values that belong to a level of the whole cost little there; else one more level would cost less.
-    let is_explained = cost(logs, &whole.course.cuts) <= cost(settled, &without.course.cuts) + penalty;
-    let last = without.course.cuts.last().map_or(settled, |first| &settled[*first..]);
-    match (is_explained && whole.course.cuts != without.course.cuts) || !stands_apart(last, newest, limit) {
+    // Values of a level of the whole series cost little there; otherwise one more level would cost less.
+    let is_explained = cost(logs, &whole.selection.cuts) <= cost(settled, &without.selection.cuts) + penalty;
+    let last = without.selection.cuts.last().map_or(settled, |first| &settled[*first..]);
+    match (is_explained && whole.selection.cuts != without.selection.cuts)
+        || !is_separated(last, newest, limit)
+    {
         true => (logs, whole),
         false => (settled, without),
     }
 }
 
-/// What a level costs in a series of `count` values, in standard deviations.
+/// Returns the penalty of a level in a series of `count` values, in standard deviations.
 fn penalty(count: usize) -> f64 {
     PENALTY * (count as f64).ln()
 }
 
-/// What counts as one standard deviation.
-fn unit(noise: f64, count: usize, least_step: f64) -> f64 {
-    // Noise far below the smallest step of interest would only make steps of no interest.
-    (noise * (1.0 + SHORT / count as f64)).max(least_step / 5.0).max(1e-9)
+/// Returns the standard deviation that scales costs.
+fn unit(noise: f64, count: usize, min_step: f64) -> f64 {
+    // Noise far below the smallest step of interest would only create steps of no interest.
+    (noise * (1.0 + SHORT / count as f64)).max(min_step / 5.0).max(1e-9)
 }
 
-/// The levels of a series, and the larger of `noise` and what is left around the levels.
-fn levels(logs: &[f64], noise: f64, least_step: f64) -> Levels {
-    let unit = unit(noise, logs.len(), least_step);
-    let tamed = tamed(logs, TAMED * unit);
-    let proposed = partition(&tamed, unit, PROPOSED * penalty(logs.len()));
-    let course = select(&tamed, proposed, least_step);
+/// Returns the levels of a series, with the larger of `noise` and the deviations around the levels.
+fn levels(logs: &[f64], noise: f64, min_step: f64) -> Levels {
+    let unit = unit(noise, logs.len(), min_step);
+    let clipped = clip_outliers(logs, OUTLIER_LIMIT * unit);
+    let proposed = partition(&clipped, unit, PROPOSED * penalty(logs.len()));
+    let selection = select(&clipped, proposed, min_step);
     // Differences of neighbours show too little of noise that is correlated. Of normal noise the median of the absolute
     // deviations is 0.6745 standard deviations; around one level of a series that drifts it is not that of the noise.
-    let left = match course.drift {
-        None => median(&deviations(logs, &course.cuts)).unwrap_or(0.0) / 0.6745,
+    let left = match selection.drift {
+        None => median(&deviations(logs, &selection.cuts)).unwrap_or(0.0) / 0.6745,
         Some(_) => 0.0,
     };
-    Levels { noise: noise.max(left), course }
+    Levels { noise: noise.max(left), selection }
 }
 
-/// How far each value stands from the median of its level.
+/// Returns the distance of each value from the median of its level.
 fn deviations(logs: &[f64], cuts: &[usize]) -> Vec<f64> {
     let of = |part: &[f64]| {
         let level = center(part);
@@ -146,30 +147,30 @@ fn deviations(logs: &[f64], cuts: &[usize]) -> Vec<f64> {
     parts(logs, cuts).flat_map(|(_, part)| of(part)).collect()
 }
 
-/// The logarithms with outliers drawn in to within `limit` of the median of the five values around them, so that two
-/// outliers near each other do not pass for a level (Hampel's filter). Runs of `LEAST` values and more are kept.
-fn tamed(logs: &[f64], limit: f64) -> Vec<f64> {
-    const WINDOW: usize = 2 * LEAST - 1;
+/// Clips outliers to within `limit` of the median of the five values around them, so that two neighbouring outliers do
+/// not form a level (Hampel's filter). Keeps runs of at least `MIN_LEVEL` values.
+fn clip_outliers(logs: &[f64], limit: f64) -> Vec<f64> {
+    const WINDOW: usize = 2 * MIN_LEVEL - 1;
     let last = logs.len().saturating_sub(WINDOW);
-    let tame = |(index, log): (usize, &f64)| {
-        let first = index.saturating_sub(LEAST - 1).min(last);
+    let clip = |(index, log): (usize, &f64)| {
+        let first = index.saturating_sub(MIN_LEVEL - 1).min(last);
         let middle = center(&logs[first..(first + WINDOW).min(logs.len())]);
         log.clamp(middle - limit, middle + limit)
     };
-    logs.iter().enumerate().map(tame).collect()
+    logs.iter().enumerate().map(clip).collect()
 }
 
-/// The first indices of the levels of the cheapest fit.
+/// Returns the first indices of the levels of the cheapest fit.
 fn partition(logs: &[f64], unit: f64, penalty: f64) -> Vec<usize> {
     let n = logs.len();
-    if n < 2 * LEAST {
+    if n < 2 * MIN_LEVEL {
         return vec![0];
     }
     // The least cost of the values before an index, and the first value of the last level of that fit.
     let mut cheapest = vec![(f64::INFINITY, 0); n + 1];
     cheapest[0] = (0.0, 0);
     let mut deviations = Deviations::default();
-    for end in LEAST..=n {
+    for end in MIN_LEVEL..=n {
         deviations.clear();
         for first in (0..end).rev() {
             deviations.add(logs[first]);
@@ -178,7 +179,7 @@ fn partition(logs: &[f64], unit: f64, penalty: f64) -> Vec<usize> {
                 break;
             }
             let cost = cheapest[first].0 + level;
-            if end - first >= LEAST && cost < cheapest[end].0 {
+            if end - first >= MIN_LEVEL && cost < cheapest[end].0 {
                 cheapest[end] = (cost, first);
             }
         }
@@ -193,19 +194,19 @@ fn partition(logs: &[f64], unit: f64, penalty: f64) -> Vec<usize> {
     cuts
 }
 
-/// How many values at the end stand further than `limit` from those before them, all on one side; 0 where they are
-/// enough for a level, which is then for the fit to find.
+/// Counts the values at the end that deviate by more than `limit` from those before them, all on one side. Returns 0 if
+/// they are enough for a level, which the fit finds.
 fn apart(logs: &[f64], limit: f64) -> usize {
     let is_apart = |count: usize| {
         let (before, end) = logs.split_at(logs.len() - count);
-        stands_apart(&before[before.len().saturating_sub(BEFORE_LATEST.1)..], end, limit)
+        is_separated(&before[before.len().saturating_sub(BEFORE_LATEST.1)..], end, limit)
     };
-    let most = LEAST.min(logs.len().saturating_sub(BEFORE_LATEST.0));
-    (1..=most).rev().find(|&count| is_apart(count)).filter(|&count| count < LEAST).unwrap_or(0)
+    let most = MIN_LEVEL.min(logs.len().saturating_sub(BEFORE_LATEST.0));
+    (1..=most).rev().find(|&count| is_apart(count)).filter(|&count| count < MIN_LEVEL).unwrap_or(0)
 }
 
-/// Whether all of `end` stands further than `limit` from the median of `before`, on one side.
-fn stands_apart(before: &[f64], end: &[f64], limit: f64) -> bool {
+/// Returns true if all of `end` deviates by more than `limit` from the median of `before`, on one side.
+fn is_separated(before: &[f64], end: &[f64], limit: f64) -> bool {
     let center = center(before);
     [1.0, -1.0].iter().any(|sign| end.iter().all(|log| sign * (log - center) > limit))
 }

@@ -1,4 +1,4 @@
-//! Facts about the machine that are made of several readings: clocks, libraries, threads, time.
+//! Reads facts about the machine that consist of several readings: clocks, libraries, threads, CPU quota.
 
 use gpubench_model::report::BackendState;
 use gpubench_model::report::machine::{CPU_QUOTA, MEMORY_CLOCK, SM_CLOCK_DEFAULT, SM_CLOCK_MAX};
@@ -32,7 +32,7 @@ pub(crate) fn library_paths(seen: &Seen) -> Vec<Reading> {
     libraries.filter_map(|library| Some(Reading::text(&library.name, library.path.as_deref()?))).collect()
 }
 
-/// The version that a BLAS tells of itself, and the threads that it was told to use.
+/// Splits the version that a BLAS reports into the version and its number of threads.
 fn split_threads(version: &str) -> (&str, Option<u64>) {
     let split = version.rsplit_once(", ").and_then(|(version, threads)| {
         Some((version, Some(threads.strip_suffix(" threads")?.parse().ok()?)))
@@ -40,7 +40,7 @@ fn split_threads(version: &str) -> (&str, Option<u64>) {
     split.unwrap_or((version, None))
 }
 
-/// Threads of the CPU backend, and what uses another number of them.
+/// Returns the threads of the CPU backend, with the libraries that use another number.
 pub(crate) fn cpu_threads(seen: &Seen) -> Vec<Reading> {
     let of_backend = |backend: &&BackendState| {
         let threads = backend.description["threads"].as_u64()?;
@@ -58,7 +58,7 @@ pub(crate) fn cpu_threads(seen: &Seen) -> Vec<Reading> {
     seen.backends.iter().filter_map(of_backend).collect()
 }
 
-/// Processors' worth of time that the control group allows; since layout 2 its absence means that there is no limit.
+/// Returns the CPU quota of the control group, in CPUs. Since layout 2 its absence means that there is no limit.
 pub(crate) fn cpu_quota(seen: &Seen) -> Vec<Reading> {
     match host(seen, &CPU_QUOTA) {
         absent if absent.is_empty() => one((seen.report.schema_version >= 2).then_some("no limit")),

@@ -1,4 +1,4 @@
-//! Reads facts out of a report. What a report does not tell, or tells in another form, gives no reading.
+//! Reads facts from a report. A fact that is missing or has another form gives no reading.
 
 pub(crate) mod machine;
 pub(crate) mod run;
@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use super::value::Reading;
 
-/// A report and those of its backends that the fact is about.
+/// A report and the backends that the fact is about.
 pub(crate) struct Seen<'a> {
     pub(crate) report: &'a Report,
     backends: Vec<&'a BackendState>,
@@ -24,18 +24,18 @@ impl<'a> Seen<'a> {
         Seen { report, backends }
     }
 
-    /// The item under which a fact of a backend is listed: its name where there are several.
+    /// Returns the item name for a backend: empty if there is only one.
     fn item<'b>(&self, backend: &'b BackendState) -> &'b str {
         if self.backends.len() == 1 { "" } else { &backend.name }
     }
 }
 
-/// One value that is a text.
+/// Returns a single text value.
 pub(crate) fn one(text: Option<&str>) -> Vec<Reading> {
     text.map(|text| Reading::text("", text)).into_iter().collect()
 }
 
-/// A JSON value in words: texts without quotes. `None` of null.
+/// Formats a JSON value, strings without quotes; `None` for null.
 fn words(value: &Json) -> Option<String> {
     Value::said(value).map(|value| value.to_string())
 }
@@ -49,7 +49,7 @@ pub(crate) fn host(seen: &Seen, fact: &Fact<Host>) -> Vec<Reading> {
     fact.of(&seen.report.environment.host).iter().map(|value| reading("", value)).collect()
 }
 
-/// A fact as each backend says it, under the backend's name where there are several.
+/// Reads a fact from the description of each backend.
 pub(crate) fn said(seen: &Seen, fact: &Fact<Json>) -> Vec<Reading> {
     let of_backend =
         |backend: &&BackendState| Some(reading(seen.item(backend), &fact.of(&backend.description)?));

@@ -1,4 +1,4 @@
-//! Facts about the program and what it was asked to do: builds, variables, settings.
+//! Reads facts about the program and the run: builds, environment variables, settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Seen, one, words};
 use crate::environment::value::Reading;
 
-/// Environment variables that say where something is, not how it works.
+/// Environment variables that contain paths or device lists and do not change how libraries work.
 const PLACES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"];
 
 pub(crate) fn variables(seen: &Seen) -> Vec<Reading> {
@@ -28,7 +28,7 @@ fn settings<'a>(seen: &Seen<'a>) -> &'a Value {
     &seen.report.environment.settings
 }
 
-/// A sampling setting of each op, where its sweeps tell it; `unset` stands for null.
+/// Reads a sampling setting for each op; shows null as `unset`.
 pub(crate) fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -> String) -> Vec<Reading> {
     let mut by_op = BTreeMap::<&str, BTreeSet<String>>::new();
     for sweep in settings(seen)["sweeps"].as_array().into_iter().flatten() {
@@ -42,11 +42,11 @@ pub(crate) fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -
 }
 
 pub(crate) fn precision(seen: &Seen) -> Vec<Reading> {
-    // Six decimals keep apart what people write.
+    // Six decimals distinguish all values that people write.
     sampling(seen, "precision", "by default", |share| format!("{} %", percent::rounded(share, 6)))
 }
 
-/// Time that the whole run was given.
+/// Reads the time budget of the whole run.
 pub(crate) fn budget(seen: &Seen) -> Vec<Reading> {
     let budget =
         settings(seen).get("budget_s").map(|budget| budget.as_f64().map(|seconds| format!("{seconds} s")));

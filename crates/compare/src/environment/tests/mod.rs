@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::runs::Run;
 
-/// A report with times on both sides, and all that a run on a real machine tells.
+/// A report with times on both sides and all facts that a run on a real machine records.
 fn report() -> Report {
     let mut report = example::full();
     let environment = &mut report.environment;
@@ -149,7 +149,7 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
 }
 
 #[test]
-fn half_the_threads_are_a_warning_that_names_what_uses_another_number() {
+fn half_the_threads_are_a_warning_that_names_libraries_with_another_number() {
     assert_eq!(
         after(|r| describe(&mut r.environment, 0, "threads", json!(8))),
         ["cpu-threads warn: 16 | 8 (rayon 16, OpenBLAS 16)"]
@@ -163,7 +163,7 @@ fn half_the_threads_are_a_warning_that_names_what_uses_another_number() {
 }
 
 #[test]
-fn items_that_differ_alike_stand_together_and_the_gravest_difference_comes_first() {
+fn items_with_the_same_difference_share_an_entry_and_the_most_severe_difference_comes_first() {
     let found = after(|r| {
         r.environment.gpubench_version = "0.2.0".into();
         r.environment.host.os = "Debian 12, Linux 6.9".into();
@@ -207,7 +207,7 @@ fn the_documentation_lists_every_fact_with_its_default() {
         "docs/compare-policy.md has not:\n{table}"
     );
     let names: BTreeSet<&str> = FACTS.iter().map(|fact| fact.name).collect();
-    assert_eq!(names.len(), FACTS.len(), "a name stands twice");
+    assert_eq!(names.len(), FACTS.len(), "a name occurs twice");
 }
 
 proptest! {

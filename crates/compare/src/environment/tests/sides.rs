@@ -1,4 +1,4 @@
-//! What is compared of which sides and runs.
+//! Tests which sides and runs are compared.
 
 use gpubench_model::report::Clock;
 
@@ -23,7 +23,7 @@ fn facts_of_a_side_of_which_no_times_are_compared_do_not_matter() {
         kept(gpubench_model::Side::Cpu),
         ["cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC"]
     );
-    // A backend without a time on one side is not compared, whatever it is.
+    // A backend without a time on one side is not compared.
     let mut failed = report();
     failed.rows.iter_mut().filter(|row| row.backend == "cuda").for_each(|row| row.execute = None);
     let found = between(&[failed], &[new]);
@@ -46,7 +46,7 @@ fn simulated_times_do_not_depend_on_the_cpu_or_the_build() {
 }
 
 #[test]
-fn what_one_side_does_not_tell_is_a_difference_only_where_it_would_block() {
+fn a_fact_missing_on_one_side_is_a_difference_only_if_it_would_block() {
     let older = |r: &mut Report| {
         let environment = &mut r.environment;
         r.schema_version = 1;

@@ -1,4 +1,4 @@
-//! Whatever stands in names and reasons, no format is broken by it and no terminal or pipeline obeys it.
+//! Checks that no name or reason breaks a format, controls a terminal or sends a command to a pipeline.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use gpubench_text::csv::records as read_csv;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{FORMATS, Plain, View, example, xml};
+use super::{FORMATS, Sanitized, View, example, xml};
 use crate::Comparison;
 
 /// Places of the texts of the example that may be any text.
@@ -71,7 +71,7 @@ fn texts() -> impl Strategy<Value = String> {
 
 fn text(format: &str, comparison: &Comparison) -> String {
     let view = View { all_cells: true, color: false };
-    FORMATS.find(format).unwrap().text(&Plain::of(comparison), &view).unwrap()
+    FORMATS.find(format).unwrap().text(&Sanitized::of(comparison), &view).unwrap()
 }
 
 /// Bars that part the fields of a Markdown table's row.
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn names_of_cells_are_unique_whatever_they_are_made_of(hostile in texts()) {
+    fn names_of_cells_are_always_unique(hostile in texts()) {
         let mut names = super::super::names(&with_text(&hostile));
         let count = names.len();
         names.sort();

@@ -42,7 +42,7 @@ fn a_mean_that_is_slower_is_a_failure_of_its_own_suite_and_an_inconclusive_one_p
     let place =
         |name: &str| found.iter().position(|e| e.name == "testcase" && e.attribute("name") == name).unwrap();
     let failure = found.iter().rfind(|element| element.name == "failure").unwrap();
-    let message = "slower: 1.021x slower (1.017 to 1.025); no cell alone is slower";
+    let message = "slower: 1.021x slower (1.017 to 1.025); no single cell is slower";
     assert_eq!(failure.attribute("message"), message);
     assert_eq!(found[place("mean/all")].attribute("classname"), "gpubench.mean");
     assert!(
@@ -75,7 +75,7 @@ fn something_fails_or_is_in_error_exactly_when_the_exit_code_is_not_zero() {
         (Conclusion::RatiosOnly, 0),
     ];
     for (conclusion, exit_code) in conclusions {
-        for accepted in [vec![], vec![Verdict::Missing], vec![Verdict::Missing, Verdict::Unsure]] {
+        for accepted in [vec![], vec![Verdict::Missing], vec![Verdict::Missing, Verdict::Inconclusive]] {
             for only in [None, Some(Verdict::Missing), Some(Verdict::Same)] {
                 let mut comparison = example::full();
                 comparison.cells.retain(|cell| !cell.verdict.is_regression() || exit_code == 1);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{example, text};
-use crate::{COMPARISON_SCHEMA, Comparison, Conclusion, Doubt, Severity, Verdict};
+use crate::{COMPARISON_SCHEMA, Comparison, Conclusion, InconclusiveReason, Severity, Verdict};
 
 fn validator() -> jsonschema::Validator {
     let schema: Value = serde_json::from_str(COMPARISON_SCHEMA).unwrap();
@@ -19,21 +19,22 @@ fn assert_fits(value: &Value) {
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
-/// A comparison whose first cell is unsure and has every optional key.
+/// A comparison whose first cell is inconclusive and has every optional key.
 fn complete() -> Value {
     let mut comparison = example::full();
     comparison.gate.accepted = vec![Verdict::Missing];
     let mut cell = comparison.cells[2].clone();
-    (cell.case.density, cell.verdict, cell.doubt) = (Some(0.05), Verdict::Unsure, Some(Doubt::Clock));
+    (cell.case.density, cell.verdict, cell.doubt) =
+        (Some(0.05), Verdict::Inconclusive, Some(InconclusiveReason::Clock));
     comparison.cells.insert(0, cell);
     let mean = &mut comparison.mean_changes[0];
     (mean.op, mean.backend) = (Some("fft".into()), Some("cuda".into()));
-    (mean.verdict, mean.doubt) = (Verdict::Unsure, Some(Doubt::Clock));
+    (mean.verdict, mean.doubt) = (Verdict::Inconclusive, Some(InconclusiveReason::Clock));
     serde_json::to_value(comparison).unwrap()
 }
 
 #[test]
-fn what_is_written_fits_the_schema() {
+fn output_matches_the_schema() {
     let infinite = {
         let mut comparison = example::full();
         (comparison.cells[2].ratio, comparison.means[0].ratio) = (Some(f64::INFINITY), f64::NAN);
@@ -71,7 +72,7 @@ fn comparisons_that_break_a_promise_are_rejected() {
         ("an unknown exit code", |v| v["gate"]["exit_code"] = json!(4)),
         ("an unknown conclusion", |v| v["gate"]["conclusion"] = json!("ok")),
         ("an unknown verdict", |v| v["cells"][0]["verdict"] = json!("slow")),
-        ("a doubt of a cell that is not unsure", |v| v["cells"][0]["verdict"] = json!("slower")),
+        ("a doubt of a cell that is not inconclusive", |v| v["cells"][0]["verdict"] = json!("slower")),
         ("an unknown doubt", |v| v["cells"][0]["doubt"] = json!("weather")),
         ("a ratio that is not a number", |v| v["cells"][0]["ratio"] = Value::Null),
         ("an interval of one number", |v| v["cells"][0]["interval"] = json!([1.0])),
@@ -82,7 +83,7 @@ fn comparisons_that_break_a_promise_are_rejected() {
         ("cells that are no list", |v| v["cells"] = json!({})),
         ("a mean of no cell", |v| v["mean_changes"][0]["cells"] = json!(0)),
         ("a mean that is missing", |v| v["mean_changes"][0]["verdict"] = json!("missing")),
-        ("a doubt of a mean that is not unsure", |v| v["mean_changes"][0]["verdict"] = json!("same")),
+        ("a doubt of a mean that is not inconclusive", |v| v["mean_changes"][0]["verdict"] = json!("same")),
     ];
     let validator = validator();
     for (what, change) in breaks {
@@ -127,7 +128,7 @@ fn every_key_that_the_schema_requires_is_required_when_a_comparison_is_read_and_
     let (complete, validator) = (complete(), validator());
     for (place, _) in OBJECTS {
         for key in complete.pointer(place).unwrap().as_object().unwrap().keys() {
-            // An unsure cell without its doubt can be read, and is then an open one.
+            // An inconclusive cell without its doubt can be read, and is then an open one.
             if key == "doubt" {
                 continue;
             }
@@ -154,7 +155,12 @@ fn words_of_the_schema_are_those_that_are_written_and_shown() {
         assert_eq!(value["gate"]["conclusion"], conclusion.name());
         assert_fits(&value);
     }
-    for doubt in [Doubt::MaybeSlower, Doubt::MaybeFaster, Doubt::Clock, Doubt::Different] {
+    for doubt in [
+        InconclusiveReason::MaybeSlower,
+        InconclusiveReason::MaybeFaster,
+        InconclusiveReason::Clock,
+        InconclusiveReason::Different,
+    ] {
         value["cells"][0]["doubt"] = serde_json::to_value(doubt).unwrap();
         assert_eq!(value["cells"][0]["doubt"], doubt.name());
         assert_fits(&value);

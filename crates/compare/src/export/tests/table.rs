@@ -4,7 +4,7 @@ use gpubench_model::case::{Cache, DType};
 use gpubench_text::table::Tone;
 
 use super::*;
-use crate::{Conclusion, Doubt, Sentence};
+use crate::{Conclusion, InconclusiveReason, Sentence};
 
 #[test]
 fn the_table_begins_with_the_result_and_shows_the_cells_that_decide_the_worst_first() {
@@ -20,14 +20,13 @@ NEXT    look at what changed between both revisions
 OLD     3 runs: base/1, base/2, base/3 (0123abc on node)
 NEW     3 runs: head/1, head/2, head/3 (4567def on node)
 
-Differences between OLD and NEW: 1 to mind, 1 of no concern
+Differences between OLD and NEW: 1 with a warning, 1 ignored
   warn   driver: 580.65.06, now 580.82.07
 Note: 3 runs per side see changes of 3 % at best; next: give 5 runs per side
 
-change: NEW over OLD, the median of the ratios of every run of NEW to every run of OLD (it need
-  not be the quotient of the two medians shown), with its 95% interval; smallest detectable:
-  slowdown that these data would have found 4 times of 5
-8 cells of 15, the worst first; cold cache, threshold 5%
+change: NEW / OLD, the median over all pairs of runs (it can differ from the ratio of the medians
+  shown); interval: 95%; smallest detectable: slowdown detected in 4 of 5 comparisons
+8 cells of 15, worst first; cold cache, threshold 5%
                                                                                                smallest
  verdict         op                N type variant          old    new change       interval  detectable
  newly incorrect spgemm          512 f32  cuda/hash    90.1 µs      - -            -                  -
@@ -38,7 +37,7 @@ change: NEW over OLD, the median of the ratios of every run of NEW to every run 
  inconclusive    reduction   1048576 f32  cpu/parallel   98 µs 104 µs 1.06x slower 0.99–1.13         3%
  clock           matmul         8192 f32  cuda/cublas    21 ms  23 ms 1.08x slower 1.07–1.09         3%
  faster          elementwise    4096 f32  cuda/fused     41 µs  35 µs 1.20x faster 1.18–1.22         3%
-  and 1 more different: 1 fft cuda/r2c
+  1 more different: 1 fft cuda/r2c
   newly incorrect     1 cell  error 5.0e-1 is above the bound 1.2e-5; it was right; next: run it
                               alone with `gpubench run --ops spgemm --sizes 512`
 ";
@@ -52,9 +51,9 @@ Geometric means
   verdict  group        change         interval         p  detectable  threshold
   slower   all 6 cells  1.021x slower  1.017–1.025  0.004        1.1%         2%
 
-Slower or faster: 95% interval beyond the threshold (5%), p (holm, 10 cells) at most 1%.
-Mean slower or faster: p (holm, 3 means) at most 1%, interval up to 2% or beyond.
-Spread between runs: measured between 3 runs of OLD and 3 runs of NEW.
+A cell changed if its 95% interval is beyond the threshold (5%) and p (holm, 10 cells) <= 1%.
+A mean changed if p (holm, 3 means) <= 1% and its interval reaches 2%.
+Variation between runs: measured between 3 runs of OLD and 3 runs of NEW.
 ";
     assert!(text.ends_with(end), "{text}");
 }
@@ -68,10 +67,10 @@ fn rows(text: &str, verdict: &str) -> usize {
 #[test]
 fn unchanged_cells_have_lines_when_all_are_asked_for_and_ratios_where_nothing_is_judged() {
     let comparison = example::full();
-    let all = TABLE.text(&Plain::of(&comparison), &View { all_cells: true, color: false }).unwrap();
+    let all = TABLE.text(&Sanitized::of(&comparison), &View { all_cells: true, color: false }).unwrap();
     assert_eq!((rows(&all, "same"), rows(&all, "not measured"), rows(&all, "not judged")), (2, 1, 1));
     assert_eq!(all.matches("  3 cells of ").count(), 2, "{all}");
-    assert!(all.contains("\n15 cells, the worst first") && !all.contains("Not shown"), "{all}");
+    assert!(all.contains("\n15 cells, worst first") && !all.contains("Not shown"), "{all}");
     assert!(
         all.contains(" p detectable\n") && all.contains("\nGeometric means of the ratios\n  op "),
         "{all}"
@@ -86,17 +85,20 @@ fn unchanged_cells_have_lines_when_all_are_asked_for_and_ratios_where_nothing_is
 }
 
 #[test]
-fn many_worse_cells_are_counted_and_their_next_step_told_once() {
+fn many_worse_cells_are_counted_and_their_next_step_is_shown_once() {
     let slower = example::full().cells[2].clone();
     let comparison = example::with_cells(example::full(), copies(&slower, 500));
     let text = text("table", &comparison);
     assert!(text.lines().count() < 56, "{text}");
-    assert!(text.contains("\n  and 476 more slower: 476 matmul cuda/cublas\n"), "{text}");
+    assert!(text.contains("\n  476 more slower: 476 matmul cuda/cublas\n"), "{text}");
     assert_eq!(text.matches("look at what changed").count(), 1, "{text}");
     let markdown = job_summary(&comparison);
     // What a comment on GitHub may have.
     assert!(markdown.chars().count() < 65_536, "{}", markdown.len());
-    assert!(markdown.contains("<summary>480 more cells</summary>") && markdown.contains("\nAnd 280 more; "));
+    assert!(
+        markdown.contains("<summary>480 more cells</summary>")
+            && markdown.contains("\n280 more cells are not shown (")
+    );
 }
 
 /// Cells like that one, of other sizes and of intervals whose upper ends grow.
@@ -110,21 +112,21 @@ fn copies(cell: &Change, count: u64) -> Vec<Change> {
     (0..count).map(copy).collect()
 }
 
-/// One run per side with that many cells like the example's slower, unsure and unchanged ones.
-fn one_run(slower: u64, unsure: u64, same: u64) -> Comparison {
+/// A comparison with one run per side and the given numbers of slower, inconclusive and unchanged cells.
+fn one_run(slower: u64, inconclusive: u64, same: u64) -> Comparison {
     let mut comparison = example::full();
-    let parts = [(2, slower), (5, unsure), (11, same)];
+    let parts = [(2, slower), (5, inconclusive), (11, same)];
     let cells = parts.iter().flat_map(|&(place, count)| copies(&comparison.cells[place], count)).collect();
     (comparison.environment, comparison.gate.next) = (vec![], None);
     comparison.old.truncate(1);
     comparison.new.truncate(1);
-    comparison.notes[0].text = "one run per side shows only large changes of few cells".into();
+    comparison.notes[0].text = "one run per side detects only large changes of few cells".into();
     comparison.notes[0].next =
         "6 runs per side would decide every cell (--old A B C --new D E F), or earlier runs as \
         --history"
             .into();
     comparison.method.spread =
-        "estimated from how far the cells moved: 0.4% where the device paces the work, 1.3% on \
+        "estimated from the changes of all cells: 0.4% for work paced by the device, 1.3% on \
         the CPU"
             .into();
     if slower > 0 {
@@ -141,34 +143,34 @@ fn one_run(slower: u64, unsure: u64, same: u64) -> Comparison {
 }
 
 #[test]
-fn what_is_right_takes_fourteen_lines_and_two_regressions_take_thirty_one() {
+fn a_pass_takes_at_most_fourteen_lines_and_two_regressions_thirty_one() {
     let right = text("table", &one_run(0, 0, 43));
     assert!(right.lines().count() <= 14, "{right}");
-    for (slower, unsure) in [(2, 0), (2, 18)] {
-        let worse = text("table", &one_run(slower, unsure, 20));
+    for (slower, inconclusive) in [(2, 0), (2, 18)] {
+        let worse = text("table", &one_run(slower, inconclusive, 20));
         assert!(worse.lines().count() <= 31, "{worse}");
     }
 }
 
 #[test]
-fn unsure_cells_stand_by_the_upper_end_and_those_beyond_twelve_are_told_by_variant() {
+fn inconclusive_cells_are_sorted_by_the_upper_end_and_those_beyond_twelve_are_counted_by_variant() {
     let mut comparison = one_run(0, 30, 1);
     (comparison.gate.conclusion, comparison.gate.exit_code) = (Conclusion::CannotTell, 3);
     let text = text("table", &comparison);
     assert!(
-        text.starts_with("RESULT  could not tell (exit code 3)\nCELLS   31 compared: 0 slower, 30 "),
+        text.starts_with("RESULT  inconclusive (exit code 3)\nCELLS   31 compared: 0 slower, 30 "),
         "{text}"
     );
     let first = text.lines().position(|line| line.contains("1029  cpu/parallel")).unwrap();
     assert!(text.lines().nth(first + 11).unwrap().contains("1018  cpu/parallel"), "{text}");
     assert_eq!(rows(&text, "inconclusive"), 12, "{text}");
-    assert!(text.contains("\n  and 18 more inconclusive: 18 reduction cpu/parallel\n"), "{text}");
+    assert!(text.contains("\n  18 more inconclusive: 18 reduction cpu/parallel\n"), "{text}");
 }
 
 #[test]
-fn what_was_accepted_has_no_line_and_is_counted_as_such() {
+fn accepted_cells_have_no_line_and_are_counted_as_accepted() {
     let mut comparison = example::full();
-    comparison.gate.accepted = vec![Verdict::Missing, Verdict::Unsure];
+    comparison.gate.accepted = vec![Verdict::Missing, Verdict::Inconclusive];
     let text = text("table", &comparison);
     let verdicts = ["missing", "inconclusive", "clock", "different", "slower", "faster"];
     assert_eq!(verdicts.map(|verdict| rows(&text, verdict)), [0, 0, 0, 2, 1, 1], "{text}");
@@ -176,7 +178,7 @@ fn what_was_accepted_has_no_line_and_is_counted_as_such() {
         "Not shown: 1 missing (accepted), 1 inconclusive (accepted), 1 not slower, 1 clock (accepted)";
     assert!(text.replace("\n  ", " ").contains(folded), "{text}");
     assert!(!text.contains("pip install mkl"), "{text}");
-    assert_eq!(comparison.cells[7].doubt, Some(Doubt::Different));
+    assert_eq!(comparison.cells[7].doubt, Some(InconclusiveReason::Different));
 }
 
 #[test]
@@ -187,7 +189,7 @@ fn lines_of_cells_of_one_type_and_cache_fit_a_hundred_columns() {
         cell.detectable = Some(12.0);
     }
     let title = text("table", &comparison);
-    assert!(title.contains("the worst first; f32, cold cache, threshold 5%\n"), "{title}");
+    assert!(title.contains("worst first; f32, cold cache, threshold 5%\n"), "{title}");
     assert!(title.contains(" >1000%\n"), "{title}");
     comparison.cells[0].threshold = 0.025;
     for text in [title, text("table", &comparison)] {
@@ -198,7 +200,7 @@ fn lines_of_cells_of_one_type_and_cache_fit_a_hundred_columns() {
 }
 
 #[test]
-fn thresholds_that_differ_have_a_column_where_there_is_room() {
+fn thresholds_that_differ_have_a_column_if_there_is_room() {
     let mut comparison = one_run(2, 0, 3);
     comparison.cells[0].threshold = 0.025;
     let narrow = text("table", &comparison);
@@ -207,17 +209,17 @@ fn thresholds_that_differ_have_a_column_where_there_is_room() {
     let wide = text("table", &comparison);
     assert!(
         !wide.split("\nGeometric means\n").next().unwrap().contains(" threshold\n")
-            && wide.contains(" threshold (2.5% to 5%), "),
+            && wide.contains(" threshold (2.5% to 5%) and "),
         "{wide}"
     );
 }
 
 #[test]
-fn colours_mark_better_worse_and_untold_only() {
+fn colours_mark_better_worse_and_inconclusive_only() {
     let colored = |cells: Vec<Change>| {
         let mut comparison = example::with_cells(example::full(), cells);
         comparison.mean_changes.retain(|mean| mean.verdict == Verdict::Same);
-        let text = TABLE.text(&Plain::of(&comparison), &View { all_cells: true, color: true }).unwrap();
+        let text = TABLE.text(&Sanitized::of(&comparison), &View { all_cells: true, color: true }).unwrap();
         // The result is coloured too.
         let lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
         lines.join("\n")
@@ -225,7 +227,7 @@ fn colours_mark_better_worse_and_untold_only() {
     for change in example::full().cells {
         let tone = match change.verdict {
             verdict if verdict.is_regression() => Some(Tone::Worse),
-            Verdict::Missing | Verdict::Unsure => Some(Tone::Unsure),
+            Verdict::Missing | Verdict::Inconclusive => Some(Tone::Unsure),
             Verdict::Faster => Some(Tone::Better),
             _ => None,
         };

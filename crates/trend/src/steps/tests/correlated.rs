@@ -1,4 +1,4 @@
-//! How often noise that is correlated from one report to the next passes for a step, and what is still found.
+//! Tests with noise that is correlated between successive reports: the rates of false and missed steps.
 
 use super::*;
 
@@ -22,14 +22,14 @@ fn correlated(
     times
 }
 
-/// The share of series without a step in which one is found.
+/// Returns the share of series without a step in which one is found.
 fn false_steps(trials: u64, noise: f64, correlation: f64, count: usize) -> f64 {
     share(trials, |seed| {
         fit(&correlated(seed, noise, correlation, count, |_| 1e-3), THRESHOLD).levels.len() > 1
     })
 }
 
-/// Whether any step found is further than `reach` values from all of `places`, or more are found than there are.
+/// Returns true if a step is further than `reach` values from all of `places`, or if there are more steps than places.
 fn has_false_step(fit: &Fit, places: &[usize], reach: usize) -> bool {
     let is_near = |first: &usize| places.iter().any(|place| first.abs_diff(*place) <= reach);
     fit.levels.len() > 1 + places.len() || !firsts(fit)[1..].iter().all(is_near)
@@ -82,7 +82,7 @@ fn a_small_step_raises_no_false_one_nearby() {
 }
 
 #[test]
-fn the_correlation_is_reported_from_twenty_values_on() {
+fn the_correlation_is_reported_for_at_least_twenty_values() {
     let found = |count| fit(&correlated(1, 0.02, 0.6, count, |_| 1.0), THRESHOLD).correlation;
     assert_eq!(found(19), None);
     let found = found(400).unwrap();

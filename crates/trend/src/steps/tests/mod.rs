@@ -1,4 +1,4 @@
-//! The search for steps over seeded series: how often it is wrong, how much it sees, and what it must not mind.
+//! Tests of the search for steps on seeded series: false steps, missed steps, and invariance.
 
 mod correlated;
 
@@ -40,7 +40,7 @@ fn pure_noise_has_a_step_in_one_series_of_a_hundred_at_most() {
 }
 
 #[test]
-fn the_end_of_pure_noise_hardly_ever_stands_apart() {
+fn the_end_of_pure_noise_hardly_ever_deviates() {
     for count in [6, 10, 60] {
         let wrong = share(4000, |seed| fit(&series(seed, 0.02, count, |_| 1.0), THRESHOLD).latest.is_some());
         assert!(wrong <= 0.001, "{count} values: {wrong}");
@@ -82,7 +82,7 @@ fn one_or_two_outliers_are_no_step_and_three_values_may_be() {
 }
 
 #[test]
-fn the_noise_is_that_between_neighbours_whatever_steps_and_outliers_there_are() {
+fn the_noise_is_that_between_neighbours_despite_steps_and_outliers() {
     let rough = |at: usize| if at % 17 == 5 { 4.0 } else { 1.0 + (at / 50) as f64 };
     let noise = fit(&series(3, 0.02, 200, rough), THRESHOLD).noise.unwrap();
     assert!((0.015..0.028).contains(&noise), "{noise}");
@@ -111,7 +111,7 @@ fn a_slow_drift_is_reported_as_such_and_a_tiny_one_not_at_all() {
 #[test]
 fn the_newest_value_that_stands_apart_is_told_as_such_and_becomes_a_step_when_it_lasts() {
     let jump = |count: usize| series(5, 0.01, 20 + count, |at| if at < 20 { 1.0 } else { 1.3 });
-    for count in 1..LEAST {
+    for count in 1..MIN_LEVEL {
         let found = fit(&jump(count), THRESHOLD);
         assert_eq!(firsts(&found), [0], "{found:?}");
         let latest = found.latest.unwrap();
@@ -123,7 +123,7 @@ fn the_newest_value_that_stands_apart_is_told_as_such_and_becomes_a_step_when_it
 }
 
 #[test]
-fn steps_below_the_threshold_are_none_however_clear() {
+fn steps_below_the_threshold_are_ignored_even_if_clear() {
     let clear: Vec<f64> = (0..40).map(|at| if at < 20 { 1.0 } else { 1.015 }).collect();
     assert_eq!(firsts(&fit(&clear, 0.02)), [0]);
     assert_eq!(firsts(&fit(&clear, 0.01)), [0, 20]);
@@ -132,7 +132,7 @@ fn steps_below_the_threshold_are_none_however_clear() {
 #[test]
 fn short_series_have_one_level_and_none_at_all_has_none() {
     assert_eq!(fit(&[], THRESHOLD), Fit::default());
-    for count in 1..2 * LEAST {
+    for count in 1..2 * MIN_LEVEL {
         let growing: Vec<f64> = (0..count).map(|at| 2f64.powi(at as i32)).collect();
         assert_eq!(firsts(&fit(&growing, THRESHOLD)), [0]);
     }
@@ -154,7 +154,7 @@ fn exhaustive(logs: &[f64], unit: f64, penalty: f64) -> f64 {
         let middle = center(part);
         part.iter().map(|log| (log - middle).abs()).sum::<f64>() / unit + penalty
     };
-    let ends = LEAST..=logs.len();
+    let ends = MIN_LEVEL..=logs.len();
     let costs = ends.map(|end| level(&logs[..end]) + exhaustive(&logs[end..], unit, penalty));
     costs.fold(f64::INFINITY, f64::min)
 }

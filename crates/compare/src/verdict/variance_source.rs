@@ -1,15 +1,15 @@
-//! Where the spread from run to run came from, in words.
+//! Describes the source of the variation between runs in words.
 
 use crate::export::percent;
 use crate::pairs::pace::Pace;
-use crate::variance::spread::unreplicated;
-use crate::variance::sweep::Sweep;
-use crate::variance::unreplicated::LEAST_CELLS;
+use crate::variance::joined_sides::JoinedSides;
+use crate::variance::run_variance::unreplicated;
+use crate::variance::unreplicated::MIN_CELLS;
 
-pub(crate) fn origin(sweep: &Sweep) -> String {
+pub(crate) fn variance_source(sweep: &JoinedSides) -> String {
     let (old, new, history) = (sweep.old.runs.len(), sweep.new.runs.len(), sweep.history.runs.len());
     if sweep.old.is_same_run(sweep.new) {
-        return "none: one run compared with itself".into();
+        return "none (a run compared with itself)".into();
     }
     if old.max(new).max(history) < 2 {
         return of_one_run(sweep);
@@ -17,13 +17,13 @@ pub(crate) fn origin(sweep: &Sweep) -> String {
     let count = |runs: usize, of: &str| (runs > 1).then(|| format!("{runs} runs of {of}"));
     let sources = [count(old, "OLD"), count(new, "NEW"), count(history, "the history")];
     let sources: Vec<String> = sources.into_iter().flatten().collect();
-    let known = [sweep.old, sweep.new].iter().any(|runs| !runs.null_spread.is_empty());
-    let least = if known { ", at least that of the baseline" } else { "" };
+    let known = [sweep.old, sweep.new].iter().any(|runs| !runs.baseline_variation.is_empty());
+    let least = if known { ", and at least that of the baseline" } else { "" };
     format!("measured between {}{least}", sources.join(" and "))
 }
 
-/// The words for one run per side: the paces whose cells show a spread, then those for which one was assumed.
-fn of_one_run(sweep: &Sweep) -> String {
+/// Returns the words for one run per side: paces with an estimated variation first, then those with an assumed one.
+fn of_one_run(sweep: &JoinedSides) -> String {
     let learned = unreplicated(sweep.pairs, sweep.limits);
     let is_compared =
         |pace: &Pace| sweep.pairs.iter().any(|pair| pair.both().is_some() && Pace::of(pair) == *pace);
@@ -36,12 +36,12 @@ fn of_one_run(sweep: &Sweep) -> String {
         }
     }
     let parts = [
-        (!moved.is_empty()).then(|| format!("estimated from how far the cells moved: {}", moved.join(", "))),
+        (!moved.is_empty()).then(|| format!("estimated from the changes of all cells: {}", moved.join(", "))),
         (!assumed.is_empty())
-            .then(|| format!("assumed for fewer than {LEAST_CELLS} cells: {}", assumed.join(", "))),
+            .then(|| format!("assumed (fewer than {MIN_CELLS} cells): {}", assumed.join(", "))),
     ];
     match parts.into_iter().flatten().collect::<Vec<_>>() {
-        parts if parts.is_empty() => "none: no cell has a time on both sides".into(),
+        parts if parts.is_empty() => "none (no cell has a time on both sides)".into(),
         parts => parts.join("; "),
     }
 }

@@ -1,4 +1,4 @@
-//! The words of a trend that its table, its Markdown and its charts share. Knows no format.
+//! Texts that the table, the Markdown and the charts of a trend share.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use gpubench_text::cut;
 use gpubench_text::percent;
 use jiff::Timestamp;
 
-use super::{Direction, LeftOut, Series, Step, Trend, Visit};
+use super::{Direction, IgnoredFile, ReportRef, Series, Step, Trend};
 
-/// Files that are named when many are left out.
+/// Maximum number of ignored files that are named.
 const NAMED: usize = 3;
 
-/// Correlation from report to report from which the noise is said to be correlated.
-const CORRELATED: f64 = 0.3;
+/// Smallest correlation between successive reports that is shown.
+const MIN_CORRELATION: f64 = 0.3;
 
-/// Facts that are told of a step.
+/// Maximum number of facts shown for a step.
 const FACTS: usize = 3;
 
-/// Characters of a fact's value that are told.
+/// Maximum number of characters of a fact's value.
 const LONGEST: usize = 60;
 
 /// `1 report`, `2 reports`, `no report`.
@@ -30,57 +30,58 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
     if count == 0 { format!("no {thing}") } else { count::counted(count, thing) }
 }
 
-/// How many files are no reports, which, and why, in one line without a full stop; `None` without any.
-pub(crate) fn left_out(files: &[LeftOut]) -> Option<String> {
+/// Counts and names the files that are not readable reports, with the reasons, in one line without a full stop; `None`
+/// without any.
+pub(crate) fn left_out(files: &[IgnoredFile]) -> Option<String> {
     files.first()?;
-    // The reason starts with the path and ends with a next step that is about one file alone.
-    let told = |file: &LeftOut| file.reason.split(';').next().unwrap_or_default().to_owned();
-    let named: Vec<String> = files.iter().take(NAMED).map(told).collect();
+    // The reason starts with the path and ends with a next step for that file alone.
+    let short = |file: &IgnoredFile| file.reason.split(';').next().unwrap_or_default().to_owned();
+    let named: Vec<String> = files.iter().take(NAMED).map(short).collect();
     let more = files.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    let are = agree(files.len(), "is no report that can be read", "are no reports that can be read");
+    let are = agree(files.len(), "is not a readable report", "are not readable reports");
     let (count, named) = (counted(files.len(), "JSON file"), named.join(", "));
-    Some(format!("{count} {are} ({named}{more}): correct them or move them away"))
+    Some(format!("{count} {are} ({named}{more}): correct or remove them"))
 }
 
 /// `2026-11-21 10:30`, UTC.
-pub(crate) fn minute(visit: &Visit) -> String {
-    formatted(visit, "%Y-%m-%d %H:%M")
+pub(crate) fn minute(report_ref: &ReportRef) -> String {
+    formatted(report_ref, "%Y-%m-%d %H:%M")
 }
 
 /// `2026-11-21`, UTC.
-pub(crate) fn day(visit: &Visit) -> String {
-    formatted(visit, "%Y-%m-%d")
+pub(crate) fn day(report_ref: &ReportRef) -> String {
+    formatted(report_ref, "%Y-%m-%d")
 }
 
-/// The start of a report in UTC.
-pub(crate) fn formatted(visit: &Visit, format: &str) -> String {
-    let started = visit.started.parse::<Timestamp>();
-    started.map_or_else(|_| visit.started.clone(), |started| started.strftime(format).to_string())
+/// Formats the start of a report in UTC.
+pub(crate) fn formatted(report_ref: &ReportRef, format: &str) -> String {
+    let started = report_ref.started.parse::<Timestamp>();
+    started.map_or_else(|_| report_ref.started.clone(), |started| started.strftime(format).to_string())
 }
 
-/// What was measured, as far as the report tells: `abc123456`, `gpubench abc123456` or `gpubench 0.1.0`.
-pub(crate) fn revision(visit: &Visit) -> String {
-    match (&visit.git_revision, &visit.gpubench_revision) {
+/// Returns the best known revision of the measured code: `abc123456`, `gpubench abc123456` or `gpubench 0.1.0`.
+pub(crate) fn revision(report_ref: &ReportRef) -> String {
+    match (&report_ref.git_revision, &report_ref.gpubench_revision) {
         (Some(revision), _) => short(revision),
         (None, Some(revision)) => format!("gpubench {}", short(revision)),
-        (None, None) => format!("gpubench {}", visit.gpubench_version),
+        (None, None) => format!("gpubench {}", report_ref.gpubench_version),
     }
 }
 
-/// A git revision in nine digits, with `-dirty` where it has that; other words as they are.
+/// Shortens a git revision to nine digits and keeps `-dirty`; returns other texts unchanged.
 fn short(revision: &str) -> String {
     let (digits, rest) = revision.split_at(revision.find('-').unwrap_or(revision.len()));
     let is_hash = digits.len() > 9 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_hash { format!("{}{rest}", &digits[..9]) } else { revision.to_owned() }
 }
 
-/// `2%`, `0.5%`: a share as it was asked for.
+/// Formats a share: `2%`, `0.5%`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{}%", percent::rounded(share, 2))
 }
 
-/// `1.31x slower` of a time after over a time before.
+/// Formats the ratio of the time after to the time before: `1.31x slower`.
 pub(crate) fn change(ratio: f64) -> String {
     format!("{} {}", factor_within(ratio.max(1.0 / ratio), 3), Direction::of(ratio).name())
 }
@@ -90,7 +91,7 @@ pub(crate) fn factor(step: &Step) -> String {
     factor_within(step.factor(), 3)
 }
 
-/// Machine, program and facts that changed together with the times: `host a -> b, driver 580.1 -> 590.2`.
+/// Returns the changes of host, gpubench and environment at a step: `host a -> b, driver 580.1 -> 590.2`.
 pub(crate) fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
     let (before, after) = (&trend.reports[step.last_before], &trend.reports[step.first_after]);
     let host = (before.host != after.host).then(|| format!("host {} -> {}", before.host, after.host));
@@ -102,7 +103,7 @@ pub(crate) fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
     {
         changes.push(format!("gpubench {} -> {}", short(old), short(new)));
     }
-    // The version of gpubench stands there already.
+    // The version of gpubench is already in the list.
     let facts = step.environment.iter().filter(|difference| difference.fact != "gpubench-version");
     let facts: Vec<String> = facts.map(fact).collect();
     changes.extend(facts.iter().take(FACTS).cloned());
@@ -122,30 +123,30 @@ fn fact(difference: &Difference) -> String {
 }
 
 /// `from 2026-09-01 to 2026-11-21`, or `of 2026-11-21`.
-pub(crate) fn span(first: &Visit, last: &Visit) -> String {
+pub(crate) fn span(first: &ReportRef, last: &ReportRef) -> String {
     match (day(first), day(last)) {
         (first, last) if first == last => format!("of {first}"),
         (first, last) => format!("from {first} to {last}"),
     }
 }
 
-/// `now 16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`: the newest time and the spread from report to report,
-/// with `correlation 0.6` and `drifting: 1.20x slower from first to last` where that is so.
-pub(crate) fn standing(series: &Series) -> String {
+/// Returns the newest time and the noise between reports: `now 16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`,
+/// with `correlation 0.6` and `drift: 1.20x slower from first to last` if they apply.
+pub(crate) fn status(series: &Series) -> String {
     let now = format!("now {}", time_text(series.newest_s));
     let over = series.newest_over_best();
     let best = time_text(series.best_level_s);
-    // Newest values scatter around their level: within the noise they are at it.
+    // New values scatter around their level, so values within the noise count as at the level.
     let is_above = over > (2.0 * series.noise.unwrap_or(0.0)).exp().max(1.02);
     let at = if is_above { factor_within(over, 3) } else { "at".into() };
     let noise = series.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
-    let correlation = series.correlation.filter(|correlation| *correlation >= CORRELATED);
+    let correlation = series.correlation.filter(|correlation| *correlation >= MIN_CORRELATION);
     let correlation = correlation.map(|found| format!(", correlation {found:.1}")).unwrap_or_default();
-    let drift = series.drift.map(|ratio| format!(", drifting: {} from first to last", change(ratio)));
+    let drift = series.drift.map(|ratio| format!(", drift: {} from first to last", change(ratio)));
     format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())
 }
 
-/// The words that a series is known by, with the device and the seed only where others differ in nothing else.
+/// Returns the name of a series, with the device and the seed only if other series differ in nothing else.
 pub(crate) fn label(trend: &Trend, series: &Series) -> String {
     let cell = series.cell();
     let alike = |other: &&Series| other.cell().to_string() == cell.to_string();
@@ -162,12 +163,12 @@ pub(crate) fn label(trend: &Trend, series: &Series) -> String {
     label
 }
 
-/// Whether two series are of the same cell on the same device, by different arithmetic.
+/// Returns true if two series are the same cell on the same device with different accuracy classes.
 pub(crate) fn differs_in_arithmetic(a: &Series, b: &Series) -> bool {
     a.accuracy != b.accuracy && a.device == b.device && a.side == b.side && a.cell() == b.cell()
 }
 
-/// The models of a side with the reports of each, in order of appearance.
+/// Returns the models of a side with the number of reports of each, in order of appearance.
 pub(crate) fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
     let mut devices: Vec<(&str, BTreeSet<usize>)> = vec![];
     for series in trend.series.iter().filter(|series| series.side == side) {
@@ -180,20 +181,18 @@ pub(crate) fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
     devices.into_iter().map(|(name, reports)| (processor(name), reports.len())).collect()
 }
 
-/// Says which models are kept apart, one line per side that has several, and cells whose arithmetic changed.
+/// Returns one line per reason for separate series: several models on a side, changed accuracy classes, other operands.
 pub(crate) fn kept_apart(trend: &Trend) -> Vec<String> {
     let several = [Side::Cpu, Side::Gpu].into_iter().filter_map(|side| {
         let devices = devices(trend, side);
         let each = devices.iter().map(|(device, count)| format!("{device} ({})", counted(*count, "report")));
         let (models, each) = (side.label(), each.collect::<Vec<_>>().join(", "));
-        (devices.len() > 1).then(|| {
-            format!("times of different {models} models are kept apart, as series of their own: {each}")
-        })
+        (devices.len() > 1).then(|| format!("each {models} model has its own series: {each}"))
     });
     several.chain(changed_arithmetic(trend)).chain(other_operands(trend)).collect()
 }
 
-/// How many times are of other operands than the newest, and so in no series.
+/// Counts the times that are ignored because of other operands.
 fn other_operands(trend: &Trend) -> Option<String> {
     let mut with = trend.series.iter().filter(|series| series.other_operands > 0);
     let first = with.next()?;
@@ -202,14 +201,14 @@ fn other_operands(trend: &Trend) -> Option<String> {
         more => format!(", and of {more} more"),
     };
     Some(format!(
-        "times of other operands than the newest report's are left out: {} of {}{more}; the operands of a seed change \
-         with the version of gpubench that made them",
+        "ignored, because their operands differ from those of the newest report: {} of {}{more}; the operands of a \
+        seed depend on the version of gpubench",
         counted(first.other_operands, "report"),
         first.cell()
     ))
 }
 
-/// The cells that have times of different arithmetic, such as `ieee` in old reports and `tf32` in new ones.
+/// Returns the cells with several accuracy classes, such as `ieee` in old reports and `tf32` in new ones.
 fn changed_arithmetic(trend: &Trend) -> Option<String> {
     let alike = |series: &Series| -> Vec<&Series> {
         trend.series.iter().filter(|other| differs_in_arithmetic(series, other)).collect()
@@ -228,9 +227,5 @@ fn changed_arithmetic(trend: &Trend) -> Option<String> {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    Some(format!(
-        "times of different arithmetic are kept apart, as series of their own: {} by {}{more}",
-        series.cell(),
-        each.join(" and ")
-    ))
+    Some(format!("each accuracy class has its own series: {} by {}{more}", series.cell(), each.join(" and ")))
 }

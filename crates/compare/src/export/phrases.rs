@@ -1,4 +1,4 @@
-//! Figures and verdicts of a comparison in words: changes, chances, shares, runs. Knows no layout.
+//! Formats the numbers and verdicts of a comparison: changes, p-values, percentages, runs.
 
 use gpubench_model::measure::stats::significant_digits;
 use gpubench_model::report::quantity::{factor_within, rounded_factor, time_within};
@@ -6,25 +6,25 @@ use gpubench_text::count::counted;
 use gpubench_text::percent;
 
 use crate::pairs::evidence::distinct;
-use crate::{Change, Doubt, Measured, RunInfo, Verdict};
+use crate::{Change, InconclusiveReason, Measured, RunInfo, Verdict};
 
-/// What stands where nothing is known.
+/// Shown for a missing value.
 pub(crate) const NONE: &str = "-";
 
 pub(crate) struct ChangeText {
     /// A factor of at least 1 and the direction: `1.31x slower`, `1.20x faster`, `1.00x`.
     pub factor: String,
-    /// The ends of its interval, turned the same way, where one is known: `1.28` and `1.34`.
+    /// The ends of its interval as factors in the same direction, if known: `1.28` and `1.34`.
     ends: Option<[String; 2]>,
 }
 
 impl ChangeText {
-    /// The interval by itself: `1.28–1.34`.
+    /// Returns the interval alone: `1.28–1.34`.
     pub(crate) fn interval(&self) -> String {
         self.ends.as_ref().map_or(NONE.into(), |[low, high]| format!("{low}–{high}"))
     }
 
-    /// The factor with its interval: `1.31x slower (1.28 to 1.34)`.
+    /// Returns the factor with its interval: `1.31x slower (1.28 to 1.34)`.
     pub(crate) fn with_interval(self) -> String {
         match self.ends {
             Some([low, high]) => format!("{} ({low} to {high})", self.factor),
@@ -33,23 +33,23 @@ impl ChangeText {
     }
 }
 
-/// A ratio as a change, with its interval where one is known.
+/// Formats a ratio as a change, with its interval if known.
 pub(crate) fn change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
-    // Three digits at least: a change of some per cent has no other place.
+    // At least three digits: a change of a few per cent shows only in the third.
     change_to(ratio, interval, 3)
 }
 
-/// The same of a mean, of which a change of some tenths of a per cent counts: `1.021x slower`, `1.017` and `1.025`.
+/// Formats the change of a mean with one more digit, because smaller changes count: `1.021x slower`, `1.017` and `1.025`.
 pub(crate) fn mean_change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
     change_to(ratio, interval, 4)
 }
 
-/// A mean's ratio with its interval: `1.021x slower (1.017 to 1.025)`.
+/// Formats a mean's ratio with its interval: `1.021x slower (1.017 to 1.025)`.
 pub(crate) fn mean_with_interval(ratio: f64, interval: Option<[f64; 2]>) -> String {
     mean_change(ratio, interval).with_interval()
 }
 
-/// The change of a cell with its interval: `1.31x slower (1.28 to 1.34)`; `None` without a ratio.
+/// Formats the change of a cell with its interval: `1.31x slower (1.28 to 1.34)`; `None` without a ratio.
 pub(crate) fn change_with_interval(cell: &Change) -> Option<String> {
     Some(change(cell.ratio?, cell.interval).with_interval())
 }
@@ -75,7 +75,7 @@ fn change_to(ratio: f64, interval: Option<[f64; 2]>, least_digits: usize) -> Cha
     ChangeText { factor, ends: ends.map(|ends| ends.map(end)) }
 }
 
-/// A side's time with the digits that its spread from run to run allows.
+/// Formats a side's time with the digits that its variation between runs justifies.
 pub(crate) fn time(measured: Option<&Measured>, run_spread: Option<f64>) -> String {
     let text = |measured: &Measured| {
         let runs = measured.runs.max(1) as f64;
@@ -85,7 +85,7 @@ pub(crate) fn time(measured: Option<&Measured>, run_spread: Option<f64>) -> Stri
     measured.map_or(NONE.into(), text)
 }
 
-/// A chance: `0.43`, `0.012`, `2e-6`.
+/// Formats a p-value: `0.43`, `0.012`, `2e-6`.
 pub(crate) fn chance(p: f64) -> String {
     match p {
         p if p < 1e-99 => "<1e-99".into(),
@@ -95,7 +95,7 @@ pub(crate) fn chance(p: f64) -> String {
     }
 }
 
-/// A share in per cent, to a tenth: `5%`, `2.5%`; `>1000%` beyond that.
+/// Formats a share in per cent, to a tenth: `5%`, `2.5%`; `>1000%` above 10.
 pub(crate) fn percent(share: f64) -> String {
     if share > 10.0 {
         return ">1000%".into();
@@ -103,25 +103,25 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{}%", percent::rounded(share, 1))
 }
 
-/// What became of a cell: `newly incorrect`, `slower`, `inconclusive`, `clock`.
+/// Returns the words for a cell's verdict: `newly incorrect`, `slower`, `inconclusive`, `clock`.
 pub(crate) fn verdict(cell: &Change) -> String {
     of_kind(cell.verdict, cell.doubt)
 }
 
-/// The words of [`verdict`] for all cells of that verdict and doubt.
+/// Returns the words of [`verdict`] for a verdict and the reason why it is inconclusive.
 ///
-/// An unsure cell is named by why it is unsure. That a cell may be slower is no finding, least of all where its ratio is 1,
-/// so it is `inconclusive`; where its interval excludes a slowdown that counts it is `not slower`.
-pub(crate) fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
+/// An inconclusive cell is named by its reason. A cell that may be slower is `inconclusive`, because that is no finding;
+/// a cell whose interval excludes a slowdown beyond the threshold is `not slower`.
+pub(crate) fn of_kind(verdict: Verdict, doubt: Option<InconclusiveReason>) -> String {
     match (verdict, doubt) {
-        (Verdict::Unsure, None | Some(Doubt::MaybeSlower)) => "inconclusive".into(),
-        (Verdict::Unsure, Some(Doubt::MaybeFaster)) => "not slower".into(),
-        (Verdict::Unsure, Some(doubt)) => doubt.name().replace('-', " "),
+        (Verdict::Inconclusive, None | Some(InconclusiveReason::MaybeSlower)) => "inconclusive".into(),
+        (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster)) => "not slower".into(),
+        (Verdict::Inconclusive, Some(doubt)) => doubt.name().replace('-', " "),
         _ => verdict.words(),
     }
 }
 
-/// A side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
+/// Formats a side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
 pub(crate) fn runs(runs: &[RunInfo]) -> String {
     const NAMED: usize = 3;
     let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.name.as_str()).collect();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn chances_and_shares_are_short() {
+    fn p_values_and_shares_are_short() {
         let chances = [(0.0, "<1e-99"), (2.4e-6, "2e-6"), (0.0123, "0.012"), (0.43, "0.43"), (1.0, "1.00")];
         for (p, text) in chances {
             assert_eq!(chance(p), text);
@@ -174,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn unsure_cells_are_named_by_why_they_are_unsure_and_others_by_their_verdict() {
+    fn inconclusive_cells_are_named_by_their_reason_and_others_by_their_verdict() {
         let words = [
-            (Verdict::Unsure, Some(Doubt::MaybeSlower), "inconclusive"),
-            (Verdict::Unsure, Some(Doubt::MaybeFaster), "not slower"),
-            (Verdict::Unsure, Some(Doubt::Clock), "clock"),
-            (Verdict::Unsure, None, "inconclusive"),
-            (Verdict::LessAccurate, Some(Doubt::MaybeFaster), "less accurate"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower), "inconclusive"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster), "not slower"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::Clock), "clock"),
+            (Verdict::Inconclusive, None, "inconclusive"),
+            (Verdict::LessAccurate, Some(InconclusiveReason::MaybeFaster), "less accurate"),
             (Verdict::NewlyFailed, None, "newly failed"),
         ];
         for (verdict, doubt, text) in words {

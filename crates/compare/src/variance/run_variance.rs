@@ -1,10 +1,10 @@
-//! How much a cell's time differs from one run to the next when nothing has changed.
+//! Estimates the variance of a cell's time between unchanged runs.
 //!
-//! The run is the unit: samples of one run share its memory layout, its clocks and its neighbours, so a narrow interval
-//! within a run says little about the next one. Where a side has several runs, their spread is measured, and because
-//! few runs estimate a spread poorly it is moderated by that of the sweep's other cells; that may widen a cell's own
-//! spread and never narrows it. With one run per side [`Unreplicated`] estimates it from all cells. No spread is ever
-//! taken to be less than the runs themselves show inside.
+//! The run is the unit of evidence: samples of one run share its memory layout, its clocks and the load of other
+//! programs, so a narrow interval within a run says little about the next run. If a side has several runs, their variance
+//! is measured. Few runs estimate it poorly, so it is moderated by that of the sweep's other cells, which may widen but
+//! never narrows it. With one run per side [`Unreplicated`] estimates it from all cells. The variance is never smaller
+//! than the estimate from within the runs.
 
 use std::collections::BTreeMap;
 
@@ -15,39 +15,39 @@ use crate::pairs::pace::{ASSUMED_DF, Pace};
 use crate::pairs::pairing::{Pair, within};
 use crate::statistics::moderation::{Prior, fit, moderate};
 
-/// Degrees of freedom that the assumed spread adds to runs of a sweep with too few cells to learn from.
+/// Degrees of freedom of the assumed variance in sweeps with too few cells for a prior.
 const WEAK_DF: f64 = 4.0;
 
-/// The change that counts for `pair`, relative: the policy's, or that of its pace.
+/// Returns the relative threshold for `pair`: that of the policy, or the default of its pace.
 pub(crate) fn threshold(pair: &Pair, limits: &Limits) -> f64 {
     limits.threshold.unwrap_or_else(|| Pace::of(pair).threshold())
 }
 
-/// Variance of the logarithm of a run's median, and the degrees of freedom it is worth.
+/// Variance of the logarithm of a run's median, with its degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Spread {
+pub(crate) struct RunVariance {
     /// The variance; its root is the relative standard deviation.
     pub(crate) variance: f64,
     pub(crate) df: f64,
-    /// The variance that the cell's own runs show and its degrees of freedom; `None` where each side has one run.
+    /// The variance of the cell's own runs and its degrees of freedom; `None` if each side has one run.
     pub own: Option<(f64, f64)>,
 }
 
-impl Spread {
-    /// With its variances that many times as large.
-    pub(crate) fn times(self, factor: f64) -> Spread {
+impl RunVariance {
+    /// Multiplies its variances by `factor`.
+    pub(crate) fn times(self, factor: f64) -> RunVariance {
         let own = self.own.map(|(variance, df)| (factor * variance, df));
-        Spread { variance: factor * self.variance, own, ..self }
+        RunVariance { variance: factor * self.variance, own, ..self }
     }
 }
 
-/// The spread of each pair that has times on a side; `limits` are the policy's limits of each pair, `stored` the spreads
-/// that baselines kept, by cell.
-pub(crate) fn spreads(
+/// Estimates the variance of each pair that has times. `limits` are the policy's limits of each pair, `stored` the
+/// standard deviations recorded by baselines, by cell.
+pub(crate) fn run_variances(
     pairs: &[Pair],
     limits: &[Limits],
     stored: &BTreeMap<String, f64>,
-) -> Vec<Option<Spread>> {
+) -> Vec<Option<RunVariance>> {
     let own: Vec<Option<(f64, f64)>> = pairs.iter().map(|pair| pooled_variance(pair.runs())).collect();
     let priors = Pace::ALL.map(|pace| {
         let of_pace = pairs.iter().zip(&own).filter(|(pair, _)| Pace::of(pair) == pace);
@@ -63,24 +63,26 @@ pub(crate) fn spreads(
                 let usual = limits.run_spread.unwrap_or(pace.usual()).powi(2);
                 let weak = Prior { variance: usual, df: WEAK_DF };
                 let (variance, df) = moderate(priors[pace as usize].unwrap_or(weak), *own);
-                // A restless cell among quiet ones would be judged by their spread.
+                // Moderation alone would give a noisy cell among quiet ones too small a variance.
                 (variance.max(own.0), df)
             }
             None if stored > 0.0 => (stored, ASSUMED_DF),
             None => unreplicated.spread(pair, limits)?,
         };
         let own = own.map(|(variance, df)| (variance.max(least), df));
-        Some(Spread { variance: variance.max(least).max(stored), df, own })
+        Some(RunVariance { variance: variance.max(least).max(stored), df, own })
     };
     pairs.iter().zip(limits).zip(&own).map(spread).collect()
 }
 
-/// How far the cells moved that have one run per side, are the same thing on both sides, and are not left out.
+/// Estimates the variation from the changes of comparable cells that have one run per side and are not ignored.
 pub(crate) fn unreplicated(pairs: &[Pair], limits: &[Limits]) -> Unreplicated {
     Unreplicated::of(pairs, |place, pair| {
         let is_single = pair.runs().all(|runs| runs.len() == 1);
         is_single
             && !limits[place].ignored
-            && pair.both().is_none_or(|(old, new)| crate::pairs::alike::different(old, new).is_none())
+            && pair
+                .both()
+                .is_none_or(|(old, new)| crate::pairs::comparability::incomparable(old, new).is_none())
     })
 }

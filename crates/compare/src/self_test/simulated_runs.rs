@@ -1,4 +1,4 @@
-//! Reports of sweeps that never ran: seeded times with the noise of real ones, for proving that a gate works.
+//! Simulates reports of sweeps: seeded times with the noise of real runs, to test the gate.
 
 use gpubench_model::case::{Cache, Case, Cell, DType};
 use gpubench_model::data::generator::{self, Stream};
@@ -7,35 +7,35 @@ use gpubench_model::measure::stopping::{self, Rule, Step};
 use gpubench_model::report::{Clock, Environment, Execute, Host, Outcome, Report, Row, SCHEMA_VERSION};
 use gpubench_model::{Accuracy, SetupCounts, Side};
 
-/// Ops and sizes of the sweep: with two backends, sixty cells.
+/// Ops and sizes of the sweep; with two backends these are sixty cells.
 const OPS: [&str; 6] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm"];
 const SIZES: [u64; 5] = [500, 1000, 2000, 4000, 8000];
 
-/// How times scatter. Standard deviations are of the logarithm.
+/// Noise of the times. Standard deviations are of the logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noise {
     pub sample: f64,
     pub round: f64,
     pub run: f64,
-    /// Change from the first to the last round of each cell, of a sign that chance chooses.
+    /// Change from the first to the last round of each cell, with a random sign.
     pub drift: f64,
     pub outliers: f64,
-    /// How many times longer an outlier takes.
+    /// Factor by which an outlier takes longer.
     pub(crate) outlier_factor: f64,
 }
 
-/// Noise as runs on a quiet machine have it: 2 % between samples, some drift, rare outliers.
+/// Noise of runs on a quiet machine: 2 % between samples, some drift, rare outliers.
 pub(crate) const REALISTIC: Noise =
     Noise { sample: 0.02, round: 0.003, run: 0.004, drift: 0.003, outliers: 0.01, outlier_factor: 3.0 };
 
-/// A run of the sweep; equal seeds make equal runs. `factor` says how many times longer a cell takes than it would.
+/// Simulates a run of the sweep; equal seeds give equal runs. `factor` multiplies the time of a cell.
 pub(crate) fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Report {
     let mut rows = Vec::new();
     for (op, n) in OPS.iter().flat_map(|op| SIZES.iter().map(move |n| (*op, *n))) {
         for (backend, side, base_s) in [("cpu", Side::Cpu, 4e-9), ("cuda", Side::Gpu, 1e-10)] {
             let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 42 };
             let cell =
-                Cell { case, backend: backend.into(), variant: "rehearsal".into(), cache: Cache::Cold };
+                Cell { case, backend: backend.into(), variant: "simulated".into(), cache: Cache::Cold };
             let typical_s = base_s * (n as f64).powi(2) * factor(&cell);
             let execute = execute(Chances::new(seed, rows.len() as u64), noise, side, typical_s);
             rows.push(Row {
@@ -45,19 +45,19 @@ pub(crate) fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Re
             });
         }
     }
-    let host = Host { name: "rehearsal".into(), ..Host::default() };
+    let host = Host { name: "simulated".into(), ..Host::default() };
     let environment = Environment {
         gpubench_version: env!("CARGO_PKG_VERSION").into(),
-        // Seconds after midnight tell runs apart.
+        // Distinct starts make runs distinct reports.
         started: format!("2026-01-01T{:02}:{:02}:{:02}Z", seed / 3600 % 24, seed / 60 % 60, seed % 60),
-        argv: vec!["gpubench".into(), "rehearsal".into(), seed.to_string()],
+        argv: vec!["gpubench".into(), "simulated".into(), seed.to_string()],
         host,
         ..Environment::default()
     };
     Report { schema_version: SCHEMA_VERSION, environment, rows }
 }
 
-/// Samples as many as the rule of real runs asks for, at the GPU's or the CPU's precision.
+/// Draws as many samples as the stop rule of real runs requires, at the precision of the GPU or the CPU.
 fn execute(mut chances: Chances, noise: &Noise, side: Side, typical_s: f64) -> Execute {
     let precision = if side == Side::Gpu { 0.005 } else { 0.01 };
     let rule = Rule { precision, ..Rule::default() };
@@ -95,7 +95,7 @@ fn execute(mut chances: Chances, noise: &Noise, side: Side, typical_s: f64) -> E
     }
 }
 
-/// One chance after the other.
+/// A sequence of random numbers.
 struct Chances {
     stream: Stream,
     used: u64,
@@ -117,7 +117,7 @@ impl Chances {
     }
 }
 
-/// A standard normal value, fixed by `seed` and `place`.
+/// Returns a standard normal value for `seed` and `place`.
 #[cfg(test)]
 pub(crate) fn normal(seed: u64, place: u64) -> f64 {
     Chances::new(seed, place).normal()

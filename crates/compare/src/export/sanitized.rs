@@ -1,26 +1,26 @@
-//! What every format starts from: texts without control characters, and finite figures.
+//! Sanitizes a comparison before it is formatted: removes control characters from texts and numbers that are not finite.
 //!
-//! A broken or hostile report must not move the cursor of a terminal, nor speak to a pipeline.
+//! A broken or hostile report must not control a terminal or send commands to a pipeline.
 
 use crate::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo, Sentence};
 
-/// A comparison that any format can write: what broken reports brought into it does no harm in a terminal or a file.
-pub struct Plain(Comparison);
+/// A comparison that is safe to print or write in any format.
+pub struct Sanitized(Comparison);
 
-impl Plain {
-    /// The comparison with `tame` texts; figures that are not finite are left out, as if they were not known.
-    pub fn of(comparison: &Comparison) -> Plain {
+impl Sanitized {
+    /// Sanitizes the texts and removes numbers that are not finite.
+    pub fn of(comparison: &Comparison) -> Sanitized {
         let mut plain = comparison.clone();
-        texts(&mut plain).into_iter().for_each(|text| *text = tame(text));
+        texts(&mut plain).into_iter().for_each(|text| *text = sanitize(text));
         plain.means.retain(|mean| mean.ratio.is_finite());
         plain.mean_changes.retain(|mean| mean.ratio.is_finite());
         plain.mean_changes.iter_mut().for_each(drop_infinite_of_mean);
         plain.cells.iter_mut().for_each(drop_infinite);
-        Plain(plain)
+        Sanitized(plain)
     }
 }
 
-impl std::ops::Deref for Plain {
+impl std::ops::Deref for Sanitized {
     type Target = Comparison;
 
     fn deref(&self) -> &Comparison {
@@ -28,29 +28,29 @@ impl std::ops::Deref for Plain {
     }
 }
 
-/// `text` on one line: line ends and tabs are blanks, other characters that are not to be seen are spelled out as
-/// `\u{1b}`, and what a pipeline would take for a command is broken up.
+/// Puts `text` on one line: replaces line ends and tabs by blanks, escapes other invisible characters as `\u{1b}`, and
+/// breaks up the commands of pipelines.
 ///
-/// GitHub reads `::error::`, Azure `##vso[`, TeamCity `##teamcity[`, some of them at the start of a line only, where
-/// wrapping may put any word. All begin with a doubled sign, so none is left.
-pub(crate) fn tame(text: &str) -> String {
-    let mut tame = String::with_capacity(text.len());
+/// GitHub reads `::error::`, Azure `##vso[`, TeamCity `##teamcity[`, some of them only at the start of a line, where
+/// wrapping may put any word. All begin with a doubled sign, so no doubled sign remains.
+pub(crate) fn sanitize(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\n' | '\r' | '\t' => tame.push(' '),
-            ':' | '#' if tame.ends_with(c) => tame.extend([' ', c]),
-            c if is_invisible(c) => tame.extend(c.escape_unicode()),
-            c => tame.push(c),
+            '\n' | '\r' | '\t' => clean.push(' '),
+            ':' | '#' if clean.ends_with(c) => clean.extend([' ', c]),
+            c if is_invisible(c) => clean.extend(c.escape_unicode()),
+            c => clean.push(c),
         }
     }
-    // A format may put a colon behind it.
-    if tame.ends_with(':') {
-        tame.push(' ');
+    // A format may append a colon.
+    if clean.ends_with(':') {
+        clean.push(' ');
     }
-    tame
+    clean
 }
 
-/// Controls, what changes the direction of text, ends of lines and paragraphs, and what XML cannot hold.
+/// Returns true for control characters, marks of text direction, line and paragraph ends, and characters invalid in XML.
 fn is_invisible(c: char) -> bool {
     let is_mark = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || is_mark || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn what_is_not_to_be_seen_is_spelled_out() {
-        assert_eq!(tame("a\x1b[31m\nb\u{9b}\u{202e}c"), "a\\u{1b}[31m b\\u{9b}\\u{202e}c");
-        assert_eq!(tame("a: b #7 7.68 µs, ±5 %"), "a: b #7 7.68 µs, ±5 %");
+        assert_eq!(sanitize("a\x1b[31m\nb\u{9b}\u{202e}c"), "a\\u{1b}[31m b\\u{9b}\\u{202e}c");
+        assert_eq!(sanitize("a: b #7 7.68 µs, ±5 %"), "a: b #7 7.68 µs, ±5 %");
     }
 
     #[test]
@@ -147,19 +147,19 @@ mod tests {
             ("###teamcity[x]", "# # #teamcity[x]"),
         ];
         for (command, text) in commands {
-            assert_eq!(tame(command), text);
+            assert_eq!(sanitize(command), text);
         }
     }
 
     #[test]
     fn figures_that_are_not_finite_are_as_if_unknown_and_others_stay() {
         let mut comparison = example::full();
-        assert_eq!(*Plain::of(&comparison), comparison);
+        assert_eq!(*Sanitized::of(&comparison), comparison);
         let change = &mut comparison.cells[2];
         (change.ratio, change.interval) = (Some(f64::INFINITY), Some([1.0, f64::NAN]));
         change.new.as_mut().unwrap().median_s = f64::NAN;
         comparison.means[0].ratio = f64::INFINITY;
-        let plain = Plain::of(&comparison);
+        let plain = Sanitized::of(&comparison);
         let change = &plain.cells[2];
         assert_eq!((change.ratio, change.interval, &change.new), (None, None, &None));
         assert!(change.p.is_some() && change.old.is_some());
