@@ -76,7 +76,7 @@ pub fn examine(place: &Place, options: &Options) -> Examination {
     let examined = |(backend, asked): (&'static Registration, Vec<Asked>)| {
         let (mut findings, mut problem) = (vec![], None);
         for (client, id) in asked {
-            let client = client.map_err(|error| format!("its worker could not be started: {error}"));
+            let client = client.map_err(|error| format!("the worker could not be started: {error}"));
             match (client.and_then(|client| hear(client, deadline)), &id.library) {
                 (Ok(found), _) => findings.extend(found),
                 (Err(reason), Some(library)) => findings.push(unexamined(backend, options, library, reason)),

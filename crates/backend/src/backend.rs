@@ -12,7 +12,7 @@ pub trait Backend {
     /// What a report says of it: device and library names, versions, paths, threads; a JSON object.
     fn describe(&self) -> serde_json::Value;
 
-    /// The least that its clocks can tell apart from nothing, measured when it started.
+    /// Returns the least that its clocks can tell apart from nothing, measured when it started.
     fn timer_overhead(&self) -> Option<TimerOverhead> {
         None
     }
@@ -37,7 +37,7 @@ pub trait Backend {
         None
     }
 
-    /// The libraries it has loaded so far, with paths and versions.
+    /// Returns the libraries it has loaded so far, with paths and versions.
     fn libraries(&self) -> Vec<Finding>;
 
     /// Refuses, with the figures, a case that cannot fit its memory, before operands are made for it.
@@ -48,7 +48,7 @@ pub trait Backend {
     /// Waits until what earlier work left running has come to rest, such as threads that spin for more of it.
     fn settle(&mut self) {}
 
-    /// Seconds since some fixed moment, by the clock that limits of warm-up and sampling are meant in.
+    /// Returns seconds since some fixed moment, by the clock that limits of warm-up and sampling are meant in.
     fn now_s(&self) -> f64 {
         static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
         START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
@@ -74,7 +74,7 @@ pub trait Backend {
     /// returns when its work is done. Hot, it may take the mean of several executions back to back.
     fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError>;
 
-    /// Whether [`Backend::time`] marks the answer before each execution ([`contents::mark`]), so that one that does not
+    /// Returns whether [`Backend::time`] marks the answer before each execution ([`contents::mark`]), so that one that does not
     /// write all of it leaves another answer.
     fn marks_answers(&self, _cache: Cache) -> bool {
         false
@@ -116,7 +116,7 @@ pub trait Backend {
         contents::replace(&mut job.contents(), (operand, offset), new)
     }
 
-    /// Allocations, plans and compilations so far; zero for backends that count none.
+    /// Returns the allocations, plans and compilations so far; zero for backends that count none.
     fn setup_counts(&self) -> SetupCounts {
         SetupCounts::default()
     }

@@ -37,7 +37,7 @@ pub struct Contents<'a> {
     pub fixed: Vec<Memory<'a>>,
     /// The memory that every execution writes from end to end.
     pub answer: Vec<Memory<'a>>,
-    /// Whether a reset fills the answer's memory with an operand, so that it cannot be spoiled after the reset.
+    /// True if a reset fills the answer's memory with an operand, so that it cannot be spoiled after the reset.
     pub in_place: bool,
 }
 
@@ -48,13 +48,13 @@ impl<'a> Contents<'a> {
         Contents { operands, answer: answer.into(), ..Contents::default() }
     }
 
-    /// The same with further memory that no execution may change.
+    /// Returns the same with further memory that no execution may change.
     pub fn with_fixed<const F: usize>(self, fixed: [Memory<'a>; F]) -> Self {
         Contents { fixed: fixed.into(), ..self }
     }
 }
 
-/// The memory of numbers on the host.
+/// Returns the memory of numbers on the host.
 pub fn host<T: Plain>(numbers: &mut [T]) -> Memory<'_> {
     Memory::Host(bytes_mut(numbers))
 }
@@ -73,7 +73,7 @@ pub fn join(parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(0, fingerprint::join)
 }
 
-/// The fingerprints of contents on the host.
+/// Returns the fingerprints of contents on the host.
 ///
 /// # Errors
 /// Some are on a device.
@@ -150,9 +150,9 @@ pub fn replace(
     Ok(Some(old))
 }
 
-/// The error of an offset past the end of an operand.
+/// Returns the error of an offset past the end of an operand.
 pub fn beyond(operand: usize, offset: usize) -> CellError {
-    CellError::Failed(format!("operand {operand} has no byte {offset}; please report this"))
+    CellError::Failed(format!("operand {operand} has no byte {offset}; please report this bug"))
 }
 
 fn on_host<'b>(memory: &'b Memory<'_>) -> Result<&'b [u8], CellError> {
@@ -163,7 +163,7 @@ fn on_host<'b>(memory: &'b Memory<'_>) -> Result<&'b [u8], CellError> {
 }
 
 fn elsewhere() -> CellError {
-    CellError::Failed("a backend without a device was shown a device's memory; please report this".into())
+    CellError::Failed("a backend without a device was given device memory; please report this bug".into())
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub trait Job {
     /// Does the op once; on a device it may only enqueue it. The same work at every call.
     fn execute(&mut self) -> Result<(), CellError>;
 
-    /// The answer of the last execution, copied to the host.
+    /// Returns the answer of the last execution, copied to the host.
     fn answer(&mut self) -> Result<Vec<Operand>, CellError>;
 }
 
@@ -48,12 +48,12 @@ pub trait Job {
 /// operands as they are and has no choice of threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobTraits {
-    /// Whether [`Job::reset`] does anything, so that executions cannot follow each other back to back.
+    /// True if [`Job::reset`] does anything, so that executions cannot follow each other back to back.
     pub resets: bool,
-    /// Whether [`Job::execute`] waits for the device somewhere inside, so that the device cannot be held back
+    /// True if [`Job::execute`] waits for the device somewhere inside, so that the device cannot be held back
     /// until all of its work is queued.
     pub synchronises: bool,
-    /// Whether [`Job::execute`] is the host's work, such as compiling or the launching itself, which the host's clock
+    /// True if [`Job::execute`] is the host's work, such as compiling or the launching itself, which the host's clock
     /// alone is to tell: events on the device would stand around nothing, or around what is not asked about.
     pub is_host_work: bool,
     /// Numbers of threads that are worth trying, ascending, all that it may use last; none where there is no choice.

@@ -30,7 +30,7 @@ use gpubench_model::error::Unavailable;
 pub struct Options {
     /// CPU threads; all that the process may use when `None`.
     pub threads: Option<usize>,
-    /// Whether CPU threads are bound to processors, one a core.
+    /// True if CPU threads are bound to processors, one a core.
     #[serde(default)]
     pub pin: bool,
     /// The library that the worker may load, see [`Variant::library`]; `None` for a worker that loads none of them.
@@ -58,7 +58,7 @@ pub struct Registration {
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
-    /// Whether its times are simulated and its variants come from a script.
+    /// True if its times are simulated and its variants come from a script.
     pub simulated: bool,
     /// The variants it offers; `options` matters to `sim`, whose script names them, and to `cpu`, whose
     /// libraries they may name.
@@ -74,17 +74,17 @@ pub struct Registration {
 pub struct Registry(&'static [Registration]);
 
 impl Registry {
-    /// A program's backends.
+    /// Returns a program's backends.
     pub const fn new(backends: &'static [Registration]) -> Self {
         Registry(backends)
     }
 
-    /// Every backend.
+    /// Returns every backend.
     pub fn iter(self) -> std::slice::Iter<'static, Registration> {
         self.0.iter()
     }
 
-    /// The backend of that name.
+    /// Returns the backend of that name.
     pub fn find(self, name: &str) -> Option<&'static Registration> {
         self.iter().find(|backend| backend.name == name)
     }
@@ -105,7 +105,7 @@ impl std::fmt::Debug for Registry {
     }
 }
 
-/// The libraries that need a worker each for the variants of a backend, in the order of its table; none where the
+/// Returns the libraries that need a worker each for the variants of a backend, in the order of its table; none where the
 /// variants cannot be listed.
 pub fn libraries(backend: &Registration, options: &Options) -> Vec<String> {
     let mut libraries: Vec<String> = vec![];

@@ -39,12 +39,12 @@ pub struct Prepared<J: ?Sized = dyn Job> {
 }
 
 impl<J: Job> Prepared<J> {
-    /// A job of the default traits.
+    /// Returns a job of the default traits.
     pub fn new(job: J) -> Box<Self> {
         Prepared::with(JobTraits::default(), job)
     }
 
-    /// A job of those traits.
+    /// Returns a job of those traits.
     pub fn with(traits: JobTraits, job: J) -> Box<Self> {
         Box::new(Prepared { traits, history: History::default(), job })
     }

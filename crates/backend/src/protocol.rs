@@ -45,7 +45,7 @@ pub enum Request {
     Verify {
         /// Its number.
         job: u64,
-        /// Whether to execute once more, after erasing the answer, and to check that all of it is made again.
+        /// True to execute once more, after erasing the answer, and to check that all of it is made again.
         #[serde(default)]
         execute: bool,
     },
@@ -132,7 +132,7 @@ pub enum Reply {
         /// The step that would fix it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
-        /// Whether memory is short, so that it may fit once the jobs that workers hold have been let go.
+        /// True if memory is short, so that it may fit once the jobs that workers hold have been let go.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         crowded: bool,
     },
@@ -140,7 +140,7 @@ pub enum Reply {
     Failed {
         /// Which, and what it said.
         reason: String,
-        /// Whether the worker must be replaced.
+        /// True if the worker must be replaced.
         device_lost: bool,
     },
     /// What was timed is what was judged.

@@ -77,7 +77,7 @@ fn warm(
     }
 }
 
-/// Whether the later half of the last times is no faster than the earlier by more than [`STEADY`] and by more than
+/// Returns whether the later half of the last times is no faster than the earlier by more than [`STEADY`] and by more than
 /// their own scatter explains. Fewer than six tell nothing and are let pass.
 fn is_steady(times: &[f64]) -> bool {
     let recent = &times[times.len().saturating_sub(WINDOW)..];
@@ -100,7 +100,7 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// The pause after a sample that is to be set aside; `None` for one that counts.
+    /// Returns the pause after a sample that is to be set aside; `None` for one that counts.
     fn after(&mut self, sample: &Sample) -> Option<f64> {
         if !sample.throttled || self.total_s >= PATIENCE_S {
             self.next_s = 0.0;

@@ -50,7 +50,7 @@ impl Judged {
         Ok(Judged { operands: now.operands, answers: now.answer.into_iter().collect() })
     }
 
-    /// Whether the answer with that fingerprint was judged right.
+    /// Returns whether the answer with that fingerprint was judged right.
     pub fn knows(&self, answer: Option<u64>) -> bool {
         answer.is_some_and(|answer| self.answers.contains(&answer))
     }
@@ -95,7 +95,7 @@ impl Judged {
         if proof == Proof::Marks {
             return Ok(());
         }
-        self.check(backend, job, judge, "an execution whose answer had been erased before")?;
+        self.check(backend, job, judge, "an execution after its answer was erased")?;
         if backend.fingerprints(job)?.answer != after { refuted(LATE) } else { Ok(()) }
     }
 
@@ -109,7 +109,7 @@ impl Judged {
     ) -> Result<(), Unverified> {
         let now = backend.fingerprints(job)?;
         if now.operands != self.operands {
-            return refuted("timed executions have changed the operands");
+            return refuted("timed executions changed the operands");
         }
         if self.knows(now.answer) {
             return Ok(());
@@ -139,13 +139,13 @@ pub enum Proof {
 }
 
 /// What is wrong where an answer does not follow from the operands.
-const KEPT: &str = "the answer did not change with an operand: it is kept from an earlier execution";
+const KEPT: &str = "the answer did not change when an operand changed: it was kept from an earlier execution";
 
 /// What is wrong where an answer needs no execution.
-const EARLY: &str = "the answer was there before the execution began: work is done outside the clock";
+const EARLY: &str = "the answer was complete before the execution began: work is done outside the timed region";
 
 /// What is wrong where memory changes on its own.
-const LATE: &str = "the answer changed after the execution had ended: work is done outside the clock";
+const LATE: &str = "the answer changed after the execution ended: work is done outside the timed region";
 
 fn refuted(reason: &str) -> Result<(), Unverified> {
     Err(Unverified::Refuted(Refuted { reason: reason.to_owned(), error: None }))
@@ -161,7 +161,7 @@ fn replace(
     backend.replace(job, (decisive.operand, decisive.element * new.len()), new)
 }
 
-/// A number as elements of that type are in memory.
+/// Returns anumber as elements of that type are in memory.
 fn bytes(value: f64, dtype: DType) -> Vec<u8> {
     match dtype {
         DType::F32 => (value as f32).to_ne_bytes().to_vec(),

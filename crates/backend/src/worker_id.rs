@@ -16,7 +16,7 @@ pub struct WorkerId {
 }
 
 impl WorkerId {
-    /// The backend's worker on all threads for variants that need no library of their own.
+    /// Returns the backend's worker on all threads for variants that need no library of their own.
     pub fn of_backend(name: &str) -> Self {
         WorkerId { backend: name.to_owned(), threads: None, library: None }
     }

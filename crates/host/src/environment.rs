@@ -36,7 +36,7 @@ const VARIABLES: &[&str] = &[
     "RAYON_NUM_THREADS",
 ];
 
-/// The environment of a run that starts now. Times, backends and so on are for the executor to fill in.
+/// Returns the environment of a run that starts now. Times, backends and so on are for the executor to fill in.
 pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
     Environment {
         gpubench_version: env!("CARGO_PKG_VERSION").into(),
@@ -55,7 +55,7 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
     }
 }
 
-/// The machine this process runs on. What the system does not tell stays empty.
+/// Returns the machine this process runs on. What the system does not tell stays empty.
 pub fn host() -> Host {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     Host {
@@ -84,7 +84,7 @@ fn first_line(path: &str) -> Option<String> {
     text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
-/// The word in brackets: `madvise` of `always [madvise] never`.
+/// Returns the word in brackets: `madvise` of `always [madvise] never`.
 fn chosen(choices: &str) -> Option<String> {
     Some(choices.split_once('[')?.1.split_once(']')?.0.to_owned())
 }
@@ -101,7 +101,7 @@ fn operating_system() -> String {
     if parts.is_empty() { std::env::consts::OS.into() } else { parts.join(", ") }
 }
 
-/// The first processor's model: `model name` on x86, implementer and part on Arm.
+/// Returns the first processor's model: `model name` on x86, implementer and part on Arm.
 fn cpu_model(cpuinfo: &str) -> Option<String> {
     let field = |name: &str| {
         cpuinfo.lines().find_map(|line| {
@@ -121,7 +121,7 @@ fn total(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// The revision of the present folder, `-dirty` when a tracked file differs; `None` outside a git checkout.
+/// Returns the revision of the present folder, `-dirty` when a tracked file differs; `None` outside a git checkout.
 fn git_revision() -> Option<String> {
     let revision = git(&["rev-parse", "HEAD"])?;
     let dirty = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();

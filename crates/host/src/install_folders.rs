@@ -12,23 +12,23 @@ pub struct InstallFolders<'a> {
 }
 
 impl InstallFolders<'_> {
-    /// Those of the machine that this process runs on.
+    /// Returns those of the machine that this process runs on.
     pub fn here() -> InstallFolders<'static> {
         InstallFolders { variable: &|name| std::env::var_os(name), root: Path::new("/") }
     }
 
-    /// The value of an environment variable that is set and not empty, as a path.
+    /// Returns the value of an environment variable that is set and not empty, as a path.
     pub fn folder(&self, name: &str) -> Option<PathBuf> {
         (self.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
-    /// The folders of a variable that lists some, such as `PATH`.
+    /// Returns the folders of a variable that lists some, such as `PATH`.
     fn folders(&self, name: &str) -> Vec<PathBuf> {
         let listed = (self.variable)(name).unwrap_or_default();
         std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty()).collect()
     }
 
-    /// A folder below the root.
+    /// Returns a folder below the root.
     pub fn below_root(&self, folder: &str) -> PathBuf {
         self.root.join(folder)
     }
@@ -70,7 +70,7 @@ impl InstallFolders<'_> {
     }
 }
 
-/// The prefix of a program on the `PATH` as it stands there, which is an environment's, and that of the file that its
+/// Returns the prefix of a program on the `PATH` as it stands there, which is an environment's, and that of the file that its
 /// links lead to, which is the one the environment was made from.
 fn prefixes_of(path: &[PathBuf], program: &str) -> Vec<PathBuf> {
     let Some(found) = path.iter().map(|folder| folder.join(program)).find(|file| file.is_file()) else {
@@ -88,7 +88,7 @@ pub fn package_folders(prefix: &Path) -> Vec<PathBuf> {
     folders.filter(|folder| folder.is_dir()).collect()
 }
 
-/// The entries of a folder whose names begin with `beginning`, in order of name; none if it cannot be read.
+/// Returns the entries of a folder whose names begin with `beginning`, in order of name; none if it cannot be read.
 pub fn entries(folder: &Path, beginning: &str) -> Vec<PathBuf> {
     let Ok(listing) = std::fs::read_dir(folder) else { return Vec::new() };
     let matching = listing.flatten().filter(|e| e.file_name().to_string_lossy().starts_with(beginning));

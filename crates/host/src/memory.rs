@@ -6,7 +6,7 @@ use std::path::Path;
 // Its C library is linked with the crate, also where a test uses the system's allocator.
 use mimalloc as _;
 
-/// Bytes of host memory that are free: what the kernel says is available, or what the control group of this
+/// Returns bytes of host memory that are free: what the kernel says is available, or what the control group of this
 /// process leaves, whichever is less. `None` where the system does not tell.
 pub fn free_host_bytes() -> Option<u128> {
     let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
@@ -46,7 +46,7 @@ fn group_free(cgroup: &str) -> Option<u128> {
     unified.or(classic)
 }
 
-/// The least that is left in a group or any group above it. File pages that are not in active use do not count.
+/// Returns the least that is left in a group or any group above it. File pages that are not in active use do not count.
 fn smallest_left(root: &Path, group: &str, [limit, usage, inactive]: [&str; 3]) -> Option<u128> {
     let group = Path::new(group.trim_start_matches('/'));
     let left = group.ancestors().filter_map(|part| {

@@ -35,7 +35,7 @@ pub fn interleave(_: &[usize]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// The calling thread's policy; `None` where the system does not let processes ask.
+    /// Returns the calling thread's policy; `None` where the system does not let processes ask.
     fn policy() -> Option<libc::c_int> {
         let mut policy = -1;
         let nothing = std::ptr::null_mut::<libc::c_ulong>();

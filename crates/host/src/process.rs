@@ -40,7 +40,7 @@ pub fn kill_group(leader: u32) {
 /// The number of the signal that ends a process which cannot refuse it.
 pub const SIGKILL: i32 = libc::SIGKILL;
 
-/// The name of a signal, such as `SIGSEGV`; `signal 64` for one that ends no process as a rule.
+/// Returns the name of a signal, such as `SIGSEGV`; `signal 64` for one that ends no process as a rule.
 pub fn signal_name(signal: i32) -> String {
     match signal {
         libc::SIGABRT => "SIGABRT".into(),

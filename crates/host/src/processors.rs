@@ -6,14 +6,14 @@ use std::path::Path;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// The processors that this process may run on, ascending; empty where the system does not tell.
+/// Returns the processors that this process may run on, ascending; empty where the system does not tell.
 pub fn allowed() -> Vec<usize> {
     let Ok(status) = fs::read_to_string("/proc/self/status") else { return vec![] };
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     list.map(|list| parse_list(list.trim())).unwrap_or_default()
 }
 
-/// The allowed processors, one of each core before the second of any, where cores have several.
+/// Returns the allowed processors, one of each core before the second of any, where cores have several.
 pub fn cores_first() -> Vec<usize> {
     let allowed = allowed();
     let rank = |cpu: &usize| {
@@ -26,14 +26,14 @@ pub fn cores_first() -> Vec<usize> {
     ranked.into_iter().map(|(_, cpu)| cpu).collect()
 }
 
-/// Bytes of all caches of the last level that the allowed processors have, each counted once.
+/// Returns bytes of all caches of the last level that the allowed processors have, each counted once.
 pub fn last_level_cache_bytes() -> Option<u64> {
     let caches: BTreeSet<(String, u64)> = allowed().into_iter().filter_map(last_level_cache).collect();
     let bytes = caches.iter().map(|(_, bytes)| bytes).sum();
     (bytes > 0).then_some(bytes)
 }
 
-/// The processors that share the last level with `cpu`, as the kernel lists them, and its bytes.
+/// Returns the processors that share the last level with `cpu`, as the kernel lists them, and its bytes.
 fn last_level_cache(cpu: usize) -> Option<(String, u64)> {
     let folder = Path::new(CPUS).join(format!("cpu{cpu}/cache"));
     let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
@@ -46,7 +46,7 @@ fn last_level_cache(cpu: usize) -> Option<(String, u64)> {
     caches.max_by_key(|(level, _, _)| *level).map(|(_, shared, bytes)| (shared, bytes))
 }
 
-/// Whether processors share cores.
+/// Returns whether several CPUs share a core.
 pub fn smt() -> Option<bool> {
     match fs::read_to_string(Path::new(CPUS).join("smt/active")).ok()?.trim() {
         "1" => Some(true),
@@ -58,7 +58,7 @@ pub fn smt() -> Option<bool> {
 /// A NUMA node and its processors.
 type Node = (usize, Vec<usize>);
 
-/// The NUMA nodes that have processors, ascending; none where the system does not tell.
+/// Returns the NUMA nodes that have processors, ascending; none where the system does not tell.
 fn nodes() -> Vec<Node> {
     let entries = fs::read_dir("/sys/devices/system/node").into_iter().flatten().filter_map(Result::ok);
     let with_processors = entries.filter_map(|entry| {
@@ -76,7 +76,7 @@ pub fn numa_nodes() -> Option<u64> {
     Some(nodes().len() as u64).filter(|count| *count > 0)
 }
 
-/// The NUMA nodes over which so many threads spread; none where one of them has enough allowed processors.
+/// Returns the NUMA nodes over which so many threads spread; none where one of them has enough allowed processors.
 pub fn nodes_spanned(threads: usize) -> Vec<usize> {
     spanned(&nodes(), &allowed(), threads)
 }

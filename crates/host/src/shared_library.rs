@@ -39,12 +39,12 @@ impl SharedLibrary {
         self.file.is_some()
     }
 
-    /// The file that holds its routines, as far as [`own_file_defines`](Self::own_file_defines) has found it.
+    /// Returns the file that holds its routines, as far as [`own_file_defines`](Self::own_file_defines) has found it.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// The symbol of that name; an error where the library has none, or takes it from another library.
+    /// Returns the symbol of that name; an error where the library has none, or takes it from another library.
     ///
     /// # Safety
     /// `F` is the type of a pointer to the symbol.
@@ -67,7 +67,7 @@ impl SharedLibrary {
         let Some(own) = &self.file else { return Ok(()) };
         match file_of(address) {
             Some(file) if file == *own => Ok(()),
-            Some(other) => Err(format!("its {name} is that of another library, {}", other.display())),
+            Some(other) => Err(format!("its {name} belongs to another library, {}", other.display())),
             None => Err(format!("the loader does not know where its {name} is")),
         }
     }
@@ -90,7 +90,7 @@ pub unsafe fn open_for_all(library: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The canonical path of the library that holds `address`; none if the loader does not know it.
+/// Returns the canonical path of the library that holds `address`; none if the loader does not know it.
 pub fn file_of(address: *const ()) -> Option<PathBuf> {
     // SAFETY: Dl_info is plain data; dladdr fills it in when it returns non-zero, with a C string that
     // lives as long as the library.
@@ -104,7 +104,7 @@ pub fn file_of(address: *const ()) -> Option<PathBuf> {
     }
 }
 
-/// The loader's message, which libloading keeps as the source of its error.
+/// Returns the loader's message, which libloading keeps as the source of its error.
 fn reason(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
@@ -126,7 +126,7 @@ mod tests {
             assert_eq!(libm.symbol::<Routine>("no_such_routine").unwrap_err(), "it has no no_such_routine");
             // The handle finds what libm depends on as well.
             let problem = libm.symbol::<Routine>("malloc").unwrap_err();
-            assert!(problem.starts_with("its malloc is that of another library, /"), "{problem}");
+            assert!(problem.starts_with("its malloc belongs to another library, /"), "{problem}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// The threads of this process, ascending.
+/// Returns the threads of this process, ascending.
 pub fn tasks() -> Vec<i32> {
     let entries = std::fs::read_dir("/proc/self/task").into_iter().flatten().filter_map(Result::ok);
     let mut tasks: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
@@ -10,14 +10,14 @@ pub fn tasks() -> Vec<i32> {
     tasks
 }
 
-/// The number of the calling thread; 0 where the system numbers none.
+/// Returns the number of the calling thread; 0 where the system numbers none.
 #[cfg(target_os = "linux")]
 pub fn this_thread() -> i32 {
     // SAFETY: the call takes nothing and cannot fail.
     unsafe { libc::gettid() }
 }
 
-/// The number of the calling thread; 0 where the system numbers none.
+/// Returns the number of the calling thread; 0 where the system numbers none.
 #[cfg(not(target_os = "linux"))]
 pub fn this_thread() -> i32 {
     0

@@ -12,7 +12,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The counts by now; `None` where the system does not tell them.
+    /// Returns the counts by now; `None` where the system does not tell them.
     pub fn now() -> Option<Usage> {
         // SAFETY: an all-zero `rusage` is a valid place for the system to write to.
         let (status, usage) = unsafe {

@@ -29,7 +29,7 @@ pub struct Sample {
     /// Page faults of the process during the work, an execution; `None` where the system does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_faults: Option<PageFaults>,
-    /// Whether the device's clock was held down.
+    /// True if the device's clock was held down.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub throttled: bool,
 }
@@ -44,12 +44,12 @@ pub struct PageFaults {
 }
 
 impl Sample {
-    /// A repetition of which only the host's time is known.
+    /// Returns a repetition of which only the host's time is known.
     pub fn of_host(host_s: f64) -> Self {
         Sample { host_s, ..Sample::default() }
     }
 
-    /// The time that stands for the repetition: the device's where there is one.
+    /// Returns the time that stands for the repetition: the device's where there is one.
     pub fn seconds(&self) -> f64 {
         self.device_s.unwrap_or(self.host_s)
     }
@@ -85,7 +85,7 @@ impl SetupCounts {
         }
     }
 
-    /// Whether nothing has happened.
+    /// Returns whether nothing has happened.
     pub fn is_zero(self) -> bool {
         self == SetupCounts::default()
     }

@@ -25,7 +25,7 @@ pub(super) struct AnswerMemory {
 }
 
 impl AnswerMemory {
-    /// The memory of a job that has not been executed.
+    /// Returns the memory of a job that has not been executed.
     pub(super) fn new(case: &Case, inputs: &[Operand]) -> Self {
         let decisive = op::find(&case.op).and_then(|op| op.decisive_element(case, inputs));
         AnswerMemory { words: [0; 2], decisive, last: 0, first: None, pending: None }

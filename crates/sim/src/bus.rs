@@ -17,7 +17,7 @@ pub(crate) struct Bus {
 }
 
 impl Bus {
-    /// A bus of those rates, used from and to host memory of that kind.
+    /// Returns a bus of those rates, used from and to host memory of that kind.
     pub(crate) fn new(memory: HostMemory, upload: BusRates, download: BusRates) -> Bus {
         Bus { memory, upload, download, seen: RefCell::default() }
     }

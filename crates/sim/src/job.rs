@@ -83,7 +83,7 @@ impl SimJob {
         if self.executions >= behaviour.after { behaviour.answer } else { Answer::Right }
     }
 
-    /// Whether chance number `which` of this execution falls into `share`.
+    /// Returns whether chance number `which` of this execution falls into `share`.
     fn happens(&self, which: u64, share: f64) -> bool {
         // Streams of scatter count up from 0; these count down from the top.
         self.stream.uniform::<f64>(u64::MAX - 1 - 3 * self.executions - which) < share
@@ -117,7 +117,7 @@ impl Job for SimJob {
     fn execute(&mut self) -> Result<(), CellError> {
         let behaviour = self.behaviour();
         if self.executions >= behaviour.after {
-            behaviour.fault.suffer("the script says so")?;
+            behaviour.fault.suffer("the sim script says so")?;
         }
         if behaviour.allocates {
             count(&self.meters, |counts| counts.allocations += 1);

@@ -101,7 +101,7 @@ fn square() -> f64 {
 }
 
 impl Law {
-    /// The time for side `n`, in seconds; infinite where the power overflows.
+    /// Returns the time for side `n`, in seconds; infinite where the power overflows.
     pub(crate) fn at(self, n: u64) -> f64 {
         match self {
             Law::Constant(Seconds(time)) => time,
@@ -126,7 +126,7 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    /// The factor on the law's time at `execution` (from 0); `stream` fixes the chances.
+    /// Returns the factor on the law's time at `execution` (from 0); `stream` fixes the chances.
     pub(crate) fn factor(&self, stream: Stream, execution: u64) -> f64 {
         let chance = |k: u64| stream.uniform::<f64>(3 * execution + k);
         let normal = normal(chance(0), chance(1));

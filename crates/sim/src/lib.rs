@@ -33,9 +33,9 @@ pub const REGISTRATION: Registration = Registration {
 };
 
 /// The step that supplies a script.
-const PASS_A_SCRIPT: &str = "pass --sim FILE; configs/sim-example.toml is one, docs/sim.md explains it";
+const PASS_A_SCRIPT: &str = "pass --sim FILE (example: configs/sim-example.toml; format: docs/sim.md)";
 
-/// The variants that the script names; an error without a script.
+/// Returns the variants that the script names; an error without a script.
 fn variants(options: &Options) -> anyhow::Result<Vec<Variant>> {
     match &options.sim {
         Some(path) => Ok(Script::read(path)?.variants()),

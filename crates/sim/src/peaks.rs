@@ -37,7 +37,7 @@ pub(crate) fn peaks(script: &Script) -> Peaks {
     }
 }
 
-/// The highest rate of `part` of an op's work that a variant of that accuracy reaches on a large case.
+/// Returns the highest rate of `part` of an op's work that a variant of that accuracy reaches on a large case.
 fn best(
     script: &Script,
     op: &str,

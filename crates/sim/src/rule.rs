@@ -89,30 +89,30 @@ pub(crate) struct Behaviour {
 }
 
 impl Rule {
-    /// Whether its numbers make sense; an error names the key.
+    /// Returns whether its numbers make sense; an error names the key.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let shares =
             [("outliers", self.outliers), ("throttled", self.throttled), ("switched", self.switched)];
         for (key, value) in shares.into_iter().chain([("noise", self.noise), ("ramp", self.ramp)]) {
             if value.is_some_and(|v| !(v.is_finite() && v >= 0.0)) {
-                bail!("{key} must be a number from 0 on");
+                bail!("{key} must be 0 or more");
             }
         }
         if let Some((key, _)) = shares.iter().find(|(_, share)| share.is_some_and(|share| share > 1.0)) {
-            bail!("{key} is a share of executions: at most 1");
+            bail!("{key} is a share of executions and must be at most 1");
         }
         if self.outlier_factor.is_some_and(|factor| !(factor.is_finite() && factor > 0.0)) {
-            bail!("outlier_factor must be a number above 0");
+            bail!("outlier_factor must be above 0");
         }
         if self.drift.is_some_and(|drift| !(drift.is_finite() && drift > -1.0)) {
             bail!(
-                "drift must be a number above -1: it is the relative growth from one execution to the next"
+                "drift must be above -1: it is the relative growth from one execution to the next"
             );
         }
         Ok(())
     }
 
-    /// Whether some cell of `variants` can match; an error names the glob that matches nothing.
+    /// Returns whether some cell of `variants` can match; an error names the glob that matches nothing.
     pub(crate) fn check_matches(&self, variants: &[Variant]) -> anyhow::Result<()> {
         let names = || variants.iter().map(|variant| variant.name.as_ref());
         matches_some("variant", "variant of the script", &self.variant, names())?;
@@ -127,7 +127,7 @@ impl Rule {
         };
         ensure!(
             variants.iter().any(does),
-            "no variant named {} does op {} in dtype {}: the rule is about nothing",
+            "no variant named {} supports op {} in dtype {}, so the rule never applies",
             self.variant,
             self.op,
             self.dtype
@@ -135,7 +135,7 @@ impl Rule {
         Ok(())
     }
 
-    /// Whether it is about `variant` on `case` with the caches in that state.
+    /// Returns whether it is about `variant` on `case` with the caches in that state.
     pub(crate) fn is_about(&self, variant: &str, case: &Case, cache: Cache) -> bool {
         glob(&self.variant, variant)
             && glob(&self.cache, cache.name())

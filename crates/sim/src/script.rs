@@ -110,7 +110,7 @@ impl Script {
     pub(crate) fn read(path: &Path) -> anyhow::Result<Script> {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        Script::parse(&text).with_context(|| format!("{} is no script of the sim backend", path.display()))
+        Script::parse(&text).with_context(|| format!("{} is not a valid script for the sim backend", path.display()))
     }
 
     /// Parses and checks the text of a script.
@@ -118,7 +118,7 @@ impl Script {
         let script: Script =
             toml_reader::read(text).map_err(|error| anyhow::anyhow!("line {}: {error}", error.line(text)))?;
         if script.variants.is_empty() {
-            bail!("it names no [[variant]]");
+            bail!("it has no [[variant]]");
         }
         let line = |byte: usize| format!("line {}", line_of(text, byte));
         for (at, named) in script.variants.iter().enumerate() {
@@ -127,7 +127,7 @@ impl Script {
         }
         for device in &script.devices {
             let (factor, place) = (device.get_ref().factor, line(device.span().start));
-            ensure!(factor.is_finite() && factor > 0.0, "{place}: factor must be a number above 0");
+            ensure!(factor.is_finite() && factor > 0.0, "{place}: factor must be above 0");
         }
         if let Some(peaks) = &script.peaks {
             peaks.get_ref().check().with_context(|| line(peaks.span().start))?;
@@ -145,13 +145,13 @@ impl Script {
         u32::try_from(self.devices.len()).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The device of that number; `None` where there is none.
+    /// Returns the device of that number; `None` where there is none.
     pub(crate) fn device(&self, ordinal: u32) -> Option<Scripted> {
         let named = self.devices.get(usize::try_from(ordinal).ok()?).map(|device| device.get_ref().clone());
         named.or_else(|| (self.devices.is_empty() && ordinal == 0).then(Scripted::default))
     }
 
-    /// The variants, one for each op a `[[variant]]` matches, in the order of ops.
+    /// Returns the variants, one for each op a `[[variant]]` matches, in the order of ops.
     pub(crate) fn variants(&self) -> Vec<Variant> {
         let of_op = |op: &'static str| {
             self.variants.iter().map(Spanned::get_ref).filter(move |named| named.does(op)).map(move |named| {
@@ -187,15 +187,15 @@ impl Script {
 }
 
 impl Named {
-    /// Whether it can be named and does some op, and none that an `earlier` one of its name does.
+    /// Returns whether it can be named and does some op, and none that an `earlier` one of its name does.
     fn check<'a>(&self, mut earlier: impl Iterator<Item = &'a Named>) -> anyhow::Result<()> {
         let name = &self.name;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        ensure!(!name.is_empty(), "name is empty: name the variant by letters, digits, '.', '_' and '-'");
-        ensure!(name.chars().all(plain), "name {name:?} may hold letters, digits, '.', '_' and '-' only");
+        ensure!(!name.is_empty(), "name is empty: use letters, digits, '.', '_' and '-'");
+        ensure!(name.chars().all(plain), "name {name:?} may only contain letters, digits, '.', '_' and '-'");
         ensure!(
             self.dtypes.as_ref().is_none_or(|dtypes| !dtypes.is_empty()),
-            "variant {name} does no dtype: name one, or leave dtypes out for both"
+            "variant {name} has no dtype: name one, or omit dtypes for both"
         );
         let ops = || OPS.iter().map(|op| op.name());
         if self.ops.is_empty() {
@@ -229,7 +229,7 @@ mod tests {
         Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 }
     }
 
-    /// The script of the variant `a` with these keys and tables behind it.
+    /// Returns the script of the variant `a` with these keys and tables behind it.
     fn of_one(rest: &str) -> Script {
         Script::parse(&format!("[[variant]]\nname = 'a'\n{rest}")).unwrap()
     }
@@ -297,12 +297,12 @@ mod tests {
             ("[[rule]]\noutlier_factor = 0\n", "line 3: outlier_factor must be"),
             ("[[rule]]\noutcome = 'crahs'\n", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
             ("[[rule]]\nanswer = 'worng'\n", "line 4: unknown answer 'worng': did you mean 'wrong'?"),
-            ("[[rule]]\nafter = -1\n", "line 4: after must be a whole number from 0 on, not -1"),
-            ("[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" runs backwards"),
+            ("[[rule]]\nafter = -1\n", "line 4: after must be a whole number, 0 or more, not -1"),
+            ("[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" is reversed"),
             ("[[rule]]\nn = 0\n", "line 4: n must be a size from 1 on"),
             (
                 "[[rule]]\nvariant = 'b*'\n",
-                "line 3: variant = \"b*\" matches no variant of the script: did you mean \"a\"?",
+                "line 3: variant = \"b*\" matches no variant of the script (valid: a)",
             ),
             ("[[rule]]\nop = 'ftt'\n", "line 3: op = \"ftt\" matches no op: did you mean \"fft\"?"),
             ("[[rule]]\ndtype = 'f23'\n", "line 3: dtype = \"f23\" matches no dtype"),

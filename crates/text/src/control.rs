@@ -1,6 +1,6 @@
 //! Control characters, which a terminal obeys and pages cannot hold: replaced, or spelled out.
 
-/// Whether a text may not hold `c`: every control character but line feeds and tabs.
+/// Returns whether a text may not hold `c`: every control character but line feeds and tabs.
 pub fn is_harmful(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }

@@ -7,18 +7,18 @@ pub trait Count: Copy + Display + PartialEq + From<u8> {}
 
 impl<N: Copy + Display + PartialEq + From<u8>> Count for N {}
 
-/// The count with its noun, which is given in the singular: `1 cell`, `15 cells`, `0 series`.
+/// Returns the count with its noun, which is given in the singular: `1 cell`, `15 cells`, `0 series`.
 pub fn counted(count: impl Count, one: &str) -> String {
     format!("{count} {}", noun(count, one))
 }
 
-/// The noun alone, as it follows that count: `cell` after 1, `cells` after any other.
+/// Returns the noun alone, as it follows that count: `cell` after 1, `cells` after any other.
 pub fn noun(count: impl Count, one: &str) -> String {
     // "series" keeps its form. No noun here has a plural other than with an s.
     if is_one(count) || one.ends_with('s') { one.to_owned() } else { format!("{one}s") }
 }
 
-/// The word of a sentence that depends on the count: `has` of one thing, `have` of several.
+/// Returns the word of a sentence that depends on the count: `has` of one thing, `have` of several.
 pub fn agree<'a>(count: impl Count, one: &'a str, several: &'a str) -> &'a str {
     if is_one(count) { one } else { several }
 }

@@ -1,17 +1,17 @@
 //! Texts cut to a number of characters.
 
-/// The first `most` characters.
+/// Returns the first `most` characters.
 pub fn start(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
-/// The first `most` characters, and `...` where there are more.
+/// Returns the first `most` characters, and `...` where there are more.
 pub fn shortened(text: &str, most: usize) -> String {
     let start = start(text, most);
     if start.len() < text.len() { format!("{start}...") } else { text.to_owned() }
 }
 
-/// The text, or its start with `...` so that both together have `most` characters.
+/// Returns the text, or its start with `...` so that both together have `most` characters.
 pub fn fitted(text: &str, most: usize) -> String {
     let is_whole = start(text, most).len() == text.len();
     if is_whole { text.to_owned() } else { shortened(text, most.saturating_sub(3)) }

@@ -19,7 +19,7 @@ impl Partial {
     /// # Errors
     /// `path` names no file, its folder is missing or cannot be written, or the disk is full.
     pub fn write(path: &Path, bytes: &[u8]) -> io::Result<Partial> {
-        let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+        let name = path.file_name().ok_or_else(|| io::Error::other("not a file name"))?;
         // Hidden, and another one in every process: of two that write the same file at once, the last one wins.
         let mut partial = OsString::from(".");
         partial.push(name);

@@ -27,18 +27,18 @@ impl Html {
         Html(markup.into())
     }
 
-    /// The same with more behind it.
+    /// Returns the same with more behind it.
     pub fn and(mut self, more: impl Into<Html>) -> Html {
         self.0.push_str(&more.into().0);
         self
     }
 
-    /// Whether it is empty.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The markup.
+    /// Returns the markup.
     pub fn into_string(self) -> String {
         self.0
     }
@@ -70,12 +70,12 @@ pub struct Element {
     content: Html,
 }
 
-/// An element without attributes and content.
+/// Returns an element without attributes and content.
 pub fn element(name: &'static str) -> Element {
     Element { name, attributes: String::new(), content: Html::new() }
 }
 
-/// An element of a class.
+/// Returns an element of a class.
 pub fn classed(name: &'static str, class: &str) -> Element {
     element(name).with("class", class)
 }

@@ -20,12 +20,12 @@ impl Theme {
     /// Every theme.
     pub const ALL: [Theme; 2] = [Theme::Light, Theme::Dark];
 
-    /// The theme of that name, `light` or `dark`.
+    /// Returns the theme of that name, `light` or `dark`.
     pub fn find(name: &str) -> Option<Theme> {
         Theme::ALL.into_iter().find(|theme| theme.name() == name)
     }
 
-    /// The word used on the command line and in reports.
+    /// Returns the name used on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Theme::Light => "light",
@@ -47,14 +47,14 @@ macro_rules! roles {
             /// Every role.
             pub const ALL: &[Role] = &[$(Role::$role),+];
 
-            /// Its name as a variable of CSS, without the dashes: `soft`.
+            /// Returns its name as a variable of CSS, without the dashes: `soft`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Role::$role => $name,)+
                 }
             }
 
-            /// The shades on light and on dark ground, as `0xRRGGBB`.
+            /// Returns the shades on light and on dark ground, as `0xRRGGBB`.
             fn shades(self) -> [u32; 2] {
                 match self {
                     $(Role::$role => [$light, $dark],)+
@@ -116,7 +116,7 @@ roles! {
 }
 
 impl Role {
-    /// Its colour in a theme.
+    /// Returns its colour in a theme.
     pub fn rgb(self, theme: Theme) -> Rgb {
         let [_, red, green, blue] = self.shades()[theme as usize].to_be_bytes();
         (red, green, blue)
@@ -144,7 +144,7 @@ impl Tint {
     /// Every tint.
     pub const ALL: [Tint; 3] = [Tint::CPU_REGION, Tint::GPU_REGION, Tint::INTERVAL];
 
-    /// Its strength in a theme.
+    /// Returns its strength in a theme.
     pub fn strength(self, theme: Theme) -> f64 {
         self.strengths[theme as usize]
     }
@@ -178,7 +178,7 @@ mod tests {
         })
     }
 
-    /// The contrast of two colours, from 1 to 21: WCAG 2.2.
+    /// Returns the contrast of two colours, from 1 to 21: WCAG 2.2.
     fn contrast(a: Rgb, b: Rgb) -> f64 {
         let luminance = |color| times(&[[0.2126, 0.7152, 0.0722]; 3], linear(color))[0];
         let (a, b) = (luminance(a), luminance(b));
@@ -197,7 +197,7 @@ mod tests {
         [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
     ];
 
-    /// A colour as a place in a space where distances are as seen: B. Ottosson, "A perceptual color space" (2020).
+    /// Returns a colour as a place in a space where distances are as seen: B. Ottosson, "A perceptual color space" (2020).
     fn oklab(light: [f64; 3]) -> [f64; 3] {
         let cones = times(
             &[

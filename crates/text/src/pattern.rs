@@ -21,7 +21,7 @@ impl From<Pattern> for String {
 }
 
 impl Pattern {
-    /// Whether it matches the variant's name, or `backend/variant` where the pattern holds a slash.
+    /// Returns whether it matches the variant's name, or `backend/variant` where the pattern holds a slash.
     pub fn matches(&self, backend: &str, variant: &str) -> bool {
         if self.text.contains('/') {
             glob(&self.text, &format!("{backend}/{variant}"))

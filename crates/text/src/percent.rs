@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail, ensure};
 
-/// The share, such as 0.005 for `0.5%`: above 0 and at most 1. The sign is asked for, so that nobody has to guess
+/// Returns the share, such as 0.005 for `0.5%`: above 0 and at most 1. The sign is asked for, so that nobody has to guess
 /// whether 0.5 is half a percent or a half.
 pub fn parse(text: &str) -> Result<f64> {
     let share = written(text)?;
@@ -10,7 +10,7 @@ pub fn parse(text: &str) -> Result<f64> {
     Ok(share)
 }
 
-/// The same where none at all is allowed too: from 0 to 1.
+/// Returns the same where none at all is allowed too: from 0 to 1.
 pub fn parse_from_zero(text: &str) -> Result<f64> {
     let share = written(text)?;
     ensure!((0.0..=1.0).contains(&share), "share '{}' is not between 0% and 100%", text.trim());
@@ -18,31 +18,31 @@ pub fn parse_from_zero(text: &str) -> Result<f64> {
     Ok(share.abs())
 }
 
-/// The share, whatever its size.
+/// Returns the share, whatever its size.
 fn written(text: &str) -> Result<f64> {
     let text = text.trim();
     match text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok()) {
         Some(percent) => Ok(percent / 100.0),
-        None => bail!("share '{text}' is not understood: write it with a percent sign, as 0.5%"),
+        None => bail!("share '{text}' is not valid: write it with a percent sign, like 0.5%"),
     }
 }
 
-/// A share that was measured, for tables: `94%`, `3.1%`, `0.0%`. One decimal below ten per cent.
+/// Returns a share that was measured, for tables: `94%`, `3.1%`, `0.0%`. One decimal below ten per cent.
 pub fn short(share: f64) -> String {
     format!("{}%", figure(100.0 * share))
 }
 
-/// The same where a share that is too small to show is not called none: `<0.1%`.
+/// Returns the same where a share that is too small to show is not called none: `<0.1%`.
 pub fn above_tenth(share: f64) -> String {
     if is_small(share) { "<0.1%".into() } else { short(share) }
 }
 
-/// The same in a sentence: `94 %`, `3.1 %`, `below 0.1 %`.
+/// Returns the same in a sentence: `94 %`, `3.1 %`, `below 0.1 %`.
 pub fn in_words(share: f64) -> String {
     if is_small(share) { "below 0.1 %".into() } else { format!("{} %", figure(100.0 * share)) }
 }
 
-/// A share in a sentence, with two decimals below one per cent and all its digits below a hundredth: `0.50 %`.
+/// Returns a share in a sentence, with two decimals below one per cent and all its digits below a hundredth: `0.50 %`.
 pub fn fine(share: f64) -> String {
     match 100.0 * share {
         percent if percent > 1000.0 => "over 1000 %".into(),
@@ -52,14 +52,14 @@ pub fn fine(share: f64) -> String {
     }
 }
 
-/// A share as it was asked for, rounded to `decimals` of a per cent, without zeros that say nothing: `2`, `0.5`.
+/// Returns a share as it was asked for, rounded to `decimals` of a per cent, without zeros that say nothing: `2`, `0.5`.
 ///
 /// The rounding hides that 0.07 * 100 is not 7.
 pub fn rounded(share: f64, decimals: i32) -> f64 {
     (share * 10f64.powi(decimals + 2)).round() / 10f64.powi(decimals)
 }
 
-/// Whether a share rounds to less than a tenth of a per cent.
+/// Returns whether a share rounds to less than a tenth of a per cent.
 fn is_small(share: f64) -> bool {
     100.0 * share < 0.1 || share.is_nan()
 }

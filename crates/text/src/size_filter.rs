@@ -23,7 +23,7 @@ impl Default for SizeFilter {
 }
 
 impl SizeFilter {
-    /// Whether `n` is one of them.
+    /// Returns whether `n` is one of them.
     pub fn contains(&self, n: u64) -> bool {
         match self {
             SizeFilter::Range(first, last) => (*first..=*last).contains(&n),
@@ -34,7 +34,7 @@ impl SizeFilter {
     /// Reads `100`, `"100..2000"`, `"512.."`, `"..100"` or a glob of digits; an error is one line.
     fn parse(text: &str) -> Result<SizeFilter, String> {
         let unclear =
-            || format!("n = \"{text}\" names no sizes: write 100, \"100..2000\" or a glob such as \"1*\"");
+            || format!("n = \"{text}\" matches no sizes: write 100, \"100..2000\" or a glob such as \"1*\"");
         let Some((first, last)) = text.split_once("..") else {
             let of_sizes = |c: char| c.is_ascii_digit() || matches!(c, '*' | '?');
             let is_glob = !text.is_empty() && text.chars().all(of_sizes);
@@ -46,7 +46,7 @@ impl SizeFilter {
         };
         let (first, last) = (end(first, 0)?, end(last, u64::MAX)?);
         if first > last {
-            return Err(format!("n = \"{text}\" runs backwards: write \"{last}..{first}\""));
+            return Err(format!("n = \"{text}\" is reversed: write \"{last}..{first}\""));
         }
         Ok(SizeFilter::Range(first, last))
     }
@@ -64,7 +64,7 @@ impl Visitor<'_> for SizeFilterVisitor {
     type Value = SizeFilter;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a size from 1 on such as 100, or a text such as \"100..2000\" or \"1*\"")
+        f.write_str("a size such as 100, or a string such as \"100..2000\" or \"1*\"")
     }
 
     fn visit_i64<E: de::Error>(self, n: i64) -> Result<SizeFilter, E> {
@@ -95,10 +95,10 @@ mod tests {
     #[test]
     fn texts_that_name_no_size_are_refused() {
         for text in ["", "a", "a..b", "..b", "1..2..3", "-3", "1.5"] {
-            assert!(SizeFilter::parse(text).is_err_and(|error| error.contains("names no sizes")), "{text}");
+            assert!(SizeFilter::parse(text).is_err_and(|error| error.contains("matches no sizes")), "{text}");
         }
         let backwards = SizeFilter::parse("5..3");
-        assert_eq!(backwards, Err("n = \"5..3\" runs backwards: write \"3..5\"".into()));
+        assert_eq!(backwards, Err("n = \"5..3\" is reversed: write \"3..5\"".into()));
     }
 
     proptest! {

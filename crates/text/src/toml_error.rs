@@ -51,7 +51,7 @@ pub enum Problem {
 }
 
 /// What messages call a text.
-pub(crate) const TEXT: &str = "a text";
+pub(crate) const TEXT: &str = "a string";
 /// What messages call a list.
 pub(crate) const LIST: &str = "a list";
 /// What messages call a table.
@@ -61,30 +61,30 @@ pub(crate) const TABLE: &str = "a table";
 const LISTS_OF_TABLES: [&str; 5] = ["sweep", "variant", "rule", "device", "cell"];
 
 impl TomlError {
-    /// A mistake whose place is not yet known.
+    /// Returns a mistake whose place is not yet known.
     pub fn new(problem: Problem) -> TomlError {
         TomlError { problem: Box::new(problem), key: None, byte: None }
     }
 
-    /// The mistake, at `byte` unless its place is known.
+    /// Returns the mistake, at `byte` unless its place is known.
     pub fn at(mut self, byte: usize) -> TomlError {
         self.byte.get_or_insert(byte);
         self
     }
 
-    /// The mistake, in the value of `key` unless a key inside of that is known.
+    /// Returns the mistake, in the value of `key` unless a key inside of that is known.
     pub(crate) fn of_key(mut self, key: &str) -> TomlError {
         self.key.get_or_insert_with(|| key.to_owned());
         self
     }
 
-    /// The one-based line of `text`, which is the file's, on which it is.
+    /// Returns the one-based line of `text`, which is the file's, on which it is.
     pub fn line(&self, text: &str) -> usize {
         line_of(text, self.byte.unwrap_or(0))
     }
 }
 
-/// One-based line of a byte of `text`.
+/// Returns one -based line of a byte of `text`.
 pub fn line_of(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|&b| b == b'\n').count() + 1
 }
@@ -98,7 +98,7 @@ impl fmt::Display for TomlError {
 }
 
 impl Problem {
-    /// The problem of the value of `key`.
+    /// Returns the problem of the value of `key`.
     fn sentence(&self, key: &str) -> String {
         match self {
             Problem::Syntax(text) | Problem::Refused(text) => {
@@ -114,7 +114,7 @@ impl Problem {
             Problem::Kind { wanted, found } if wanted == LIST && LISTS_OF_TABLES.contains(&key) => {
                 match found.as_ref() {
                     TABLE => format!("write [[{key}]] with two brackets"),
-                    _ => format!("{key} must be tables, not {found}: write [[{key}]]"),
+                    _ => format!("{key} must be a list of tables, not {found}: write [[{key}]]"),
                 }
             }
             Problem::Kind { wanted, found } => format!("{key} must be {wanted}, not {found}"),
@@ -193,6 +193,6 @@ mod tests {
         let table = TomlError::new(kind(LIST, TABLE)).of_key("rule");
         assert_eq!(table.to_string(), "write [[rule]] with two brackets");
         let number = TomlError::new(kind(LIST, "3")).of_key("rule");
-        assert_eq!(number.to_string(), "rule must be tables, not 3: write [[rule]]");
+        assert_eq!(number.to_string(), "rule must be a list of tables, not 3: write [[rule]]");
     }
 }

@@ -21,7 +21,7 @@ impl Visitor<'_> for ScalarVisitor {
     type Value = Scalar;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text such as \"2s\", \"0.5%\" or \"cold\"")
+        f.write_str("a string such as \"2s\", \"0.5%\" or \"cold\"")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Scalar, E> {
@@ -52,7 +52,7 @@ impl<'de> Visitor<'de> for WordsVisitor {
     type Value = Words;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list such as [\"matmul\", \"fft\"] or [100, 1000], or a text such as \"100..2000:x2\"")
+        f.write_str("a list such as [\"matmul\", \"fft\"] or [100, 1000], or a string such as \"100..2000:x2\"")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Words, E> {

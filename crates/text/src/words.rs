@@ -4,26 +4,32 @@ use anyhow::{Result, bail};
 
 use crate::glob::glob;
 
-/// The valid word most like `word`; `None` when there is no valid word.
+/// Similarity from which a word is suggested: 1 for equal words, 0 for words without a common letter.
+const NEAR: f64 = 0.75;
+
+/// Returns the valid word most similar to `word`; `None` when none is similar enough to be a likely typing error.
 pub fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
-    let likeness = |candidate: &str| {
+    let similarity = |candidate: &str| {
         let edits = strsim::normalized_damerau_levenshtein(&word, candidate);
         edits.max(strsim::jaro_winkler(&word, candidate))
     };
-    let rated = valid.into_iter().map(|candidate| (likeness(candidate), candidate));
-    // The first of equals.
-    rated.min_by(|a, b| b.0.total_cmp(&a.0)).map(|(_, candidate)| candidate)
+    let rated = valid.into_iter().map(|candidate| (similarity(candidate), candidate));
+    // `min_by` keeps the first of equals.
+    let near = rated.filter(|(similarity, _)| *similarity >= NEAR);
+    near.min_by(|a, b| b.0.total_cmp(&a.0)).map(|(_, candidate)| candidate)
 }
 
-/// Says that `word` is no `kind` and which valid word is nearest.
+/// Returns `: did you mean 'NEAREST'?`; empty when no valid word is similar enough.
+pub fn suggestion<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, valid).map(|near| format!(": did you mean '{near}'?")).unwrap_or_default()
+}
+
+/// Describes a `word` that is not a valid `kind`, with the nearest valid word and all valid ones.
 pub fn unknown(kind: &str, word: &str, valid: &[&str]) -> String {
-    match nearest(word, valid.iter().copied()) {
-        Some(near) => {
-            format!("unknown {kind} '{word}': did you mean '{near}'? (valid: {})", valid.join(", "))
-        }
-        None => format!("unknown {kind} '{word}'"),
-    }
+    let hint = suggestion(word, valid.iter().copied());
+    let listed = if valid.is_empty() { String::new() } else { format!(" (valid: {})", valid.join(", ")) };
+    format!("unknown {kind} '{word}'{hint}{listed}")
 }
 
 /// Refuses a glob that matches none of `valid`, with the nearest of them.
@@ -34,8 +40,9 @@ pub fn matches_some<'a>(
     valid: impl Iterator<Item = &'a str> + Clone,
 ) -> Result<()> {
     if !valid.clone().any(|word| glob(pattern, word)) {
-        let near = nearest(pattern, valid).unwrap_or("*");
-        bail!("{key} = \"{pattern}\" matches no {kind}: did you mean \"{near}\"?");
+        let listed = || format!(" (valid: {})", distinct(valid.clone()).join(", "));
+        let hint = nearest(pattern, valid.clone()).map_or_else(listed, |near| format!(": did you mean \"{near}\"?"));
+        bail!("{key} = \"{pattern}\" matches no {kind}{hint}");
     }
     Ok(())
 }
@@ -44,7 +51,7 @@ pub fn matches_some<'a>(
 pub fn choose(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
     let items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     if items.is_empty() {
-        bail!("no {kind} is named (valid: {})", valid.join(", "));
+        bail!("name at least one {kind} (valid: {})", valid.join(", "));
     }
     let mut places = Vec::new();
     for item in items {
@@ -68,7 +75,7 @@ pub fn one_of(words: &[&str]) -> String {
     }
 }
 
-/// The items in order, each once.
+/// Returns the items in order, each once.
 pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut kept = vec![];
     for item in items {
@@ -79,7 +86,7 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     kept
 }
 
-/// The items in groups of the `same`, in order of appearance; no group is empty.
+/// Returns the items in groups of the `same`, in order of appearance; no group is empty.
 pub fn grouped<T>(items: impl IntoIterator<Item = T>, same: impl Fn(&T, &T) -> bool) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = vec![];
     for item in items {
@@ -91,7 +98,7 @@ pub fn grouped<T>(items: impl IntoIterator<Item = T>, same: impl Fn(&T, &T) -> b
     groups
 }
 
-/// A word as JSON spells it.
+/// Returns a word as JSON spells it.
 pub fn json_word(value: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
@@ -102,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelt_word_gets_the_word_that_was_meant() {
+    fn a_misspelt_word_gets_the_word_that_was_meant_and_others_get_none() {
         let ops = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "svd", "sin", "spmv"];
         for (typed, meant) in [
             ("matmull", "matmul"),
@@ -118,6 +125,7 @@ mod tests {
             assert_eq!(nearest(typed, ops), Some(meant), "{typed}");
         }
         assert_eq!(nearest("x", []), None);
+        assert_eq!(nearest("sort", ops), None, "no op is similar");
     }
 
     #[test]

@@ -214,8 +214,8 @@ impl TryFrom<String> for FactName {
         {
             bail!("'{name}' is no fact of the environment: write it above [environment]");
         }
-        let near = words::nearest(&name, facts()).unwrap_or_default();
-        bail!("unknown fact '{name}': did you mean '{near}'? (docs/compare-policy.md lists them)")
+        let hint = words::suggestion(&name, facts());
+        bail!("unknown fact '{name}'{hint} (docs/compare-policy.md lists them)")
     }
 }
 

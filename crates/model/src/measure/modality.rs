@@ -1,36 +1,36 @@
-//! Whether samples come in two clumps: the best split of a sorted set, which knows nothing of how it was taken.
+//! Tests whether samples form two clusters, by the best split of the sorted samples.
 
 use serde::{Deserialize, Serialize};
 
 use super::stats::{quantile, sorted};
 
-/// Fewest samples a verdict is given on.
+/// Minimum number of samples for a verdict.
 const SAMPLES: usize = 20;
-/// Fewest samples in a clump, and the least share of all.
+/// Minimum number of samples in a cluster, and its minimum share of all.
 const CLUMP_SAMPLES: usize = 5;
 const CLUMP_SHARE: f64 = 0.1;
-/// Share of the samples ignored at either end, rounded up: a stray one would widen its clump and hide the gap.
+/// Share of the samples ignored at either end, rounded up: an outlier would widen its cluster and hide the gap.
 const STRAY_SHARE: f64 = 0.025;
-/// Separation above which clumps are distinct; a normal distribution cut in two has 2.65, a uniform one 3.46, and
-/// few samples of an exponential one without its strays up to 5.
+/// Separation above which clusters are distinct; a normal distribution cut in two has 2.65, a uniform one 3.46, and
+/// few samples of an exponential one without its outliers up to 5.
 const SEPARATION: f64 = 5.0;
-/// Centres closer than this, relative to the lower, are one time for every purpose.
+/// Minimum distance of the centres, relative to the lower one; closer centres count as one time.
 const LEAST_GAP: f64 = 0.02;
-/// Centres must be more than so many ticks of the clock apart, or the clumps are its steps.
+/// Minimum distance of the centres in clock ticks; closer clusters are the steps of the clock.
 const TICKS: f64 = 2.5;
 
-/// Two clumps of samples.
+/// Two clusters of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Modes {
-    /// Median of the lower clump, in the unit of the samples.
+    /// Median of the lower cluster, in the unit of the samples.
     pub low: f64,
-    /// Median of the upper clump.
+    /// Median of the upper cluster.
     pub high: f64,
-    /// Share of the samples in the upper clump, from 0 to 1.
+    /// Share of the samples in the upper cluster, from 0 to 1.
     pub share_high: f64,
 }
 
-/// The two clumps of `samples`, if there are two.
+/// Returns the two clusters of `samples`, if there are two.
 ///
 /// The split with the least sum of squares within its two parts (Fisher, "On grouping for maximum homogeneity",
 /// Journal of the American Statistical Association 53, 1958) is accepted when its parts are far apart by the D of
@@ -54,7 +54,7 @@ fn smallest_clump(n: usize) -> usize {
     ((n as f64 * CLUMP_SHARE).ceil() as usize).max(CLUMP_SAMPLES)
 }
 
-/// The cut that leaves the least sum of squares, among those with `least` values on either side.
+/// Returns the cut that leaves the least sum of squares, among those with `least` values on either side.
 fn best_cut(sorted: &[f64], least: usize) -> Option<usize> {
     let n = sorted.len();
     // The least sum within is the greatest sum between; sums about the first value keep their digits.
@@ -72,7 +72,7 @@ fn best_cut(sorted: &[f64], least: usize) -> Option<usize> {
     best.1
 }
 
-/// Ashman's D: the distance of the means in units of the root mean square deviation.
+/// Returns Ashman's D: the distance of the means in units of the root mean square deviation.
 fn separation(lower: &[f64], upper: &[f64]) -> f64 {
     let moments = |part: &[f64]| {
         let mean = part.iter().sum::<f64>() / part.len() as f64;
@@ -83,7 +83,7 @@ fn separation(lower: &[f64], upper: &[f64]) -> f64 {
     (high - low) / ((low_variance + high_variance) / 2.0).sqrt()
 }
 
-/// The smallest step between different values, rounding aside; infinite when all are equal.
+/// Returns the smallest step between different values, rounding aside; infinite when all are equal.
 fn tick(sorted: &[f64]) -> f64 {
     let steps = sorted.windows(2).map(|pair| pair[1] - pair[0]);
     steps.filter(|step| *step > 1e-9 * sorted[0].abs()).fold(f64::INFINITY, f64::min)

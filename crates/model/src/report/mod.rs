@@ -38,7 +38,7 @@ pub struct Report {
     pub rows: Vec<Row>,
 }
 
-/// Where and how a run was made.
+/// Machine, program and settings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     /// Version of gpubench.
@@ -58,7 +58,7 @@ pub struct Environment {
     pub started: String,
     /// Wall time of the run so far, in seconds.
     pub elapsed_s: f64,
-    /// What the user should know of the run as a whole, each with the next step.
+    /// Warnings about the run as a whole, each with the next step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<RunWarning>,
     /// Cells the run set out to do; more than rows when it was ended early.
@@ -76,7 +76,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// What became of the backend of that name.
+    /// Returns the state of the backend of that name.
     pub fn backend(&self, name: &str) -> Option<&BackendState> {
         self.backends.iter().find(|backend| backend.name == name)
     }
@@ -85,7 +85,7 @@ impl Environment {
 /// Something about a whole run that the user should know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunWarning {
-    /// What.
+    /// The finding, with its figure.
     pub text: String,
     /// The next step.
     pub next: String,
@@ -100,24 +100,23 @@ pub struct Host {
     pub os: String,
     /// CPU model.
     pub cpu: String,
-    /// Processors that the process may use.
+    /// CPUs that the process may use.
     pub threads: u64,
     /// Main memory, in bytes.
     pub memory_bytes: u64,
     /// Frequency governor of the first processor, where the kernel tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
-    /// Whether processors share cores (simultaneous multithreading).
+    /// True if several CPUs share a core (simultaneous multithreading).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smt: Option<bool>,
-    /// NUMA nodes with processors.
+    /// NUMA nodes with CPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numa_nodes: Option<u64>,
     /// Processors' worth of time that the control group allows, such as 1.5; `None` when it sets no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
-    /// When the system backs memory with huge pages of its own accord: `always`, `madvise` (where a program asks for
-    /// them) or `never`.
+    /// Policy of transparent huge pages: `always`, `madvise` (where a program requests them) or `never`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transparent_huge_pages: Option<String>,
     /// Bytes of all last-level caches that the process can use.
@@ -133,9 +132,9 @@ pub struct Host {
 pub struct BackendState {
     /// Name of the backend.
     pub name: String,
-    /// Whether it started.
+    /// True if it started.
     pub available: bool,
-    /// Why not.
+    /// The reason that it did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The step that would fix it.

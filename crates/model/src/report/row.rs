@@ -7,7 +7,7 @@ use crate::case::{Cache, Case, Cell};
 use crate::measure::stopping::Reason;
 use crate::{Accuracy, Checked, Compile, DevicePhases, Side, Transfer, Work, fewer_threads};
 
-/// What became of a cell.
+/// Outcome of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -22,7 +22,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The word used in reports.
+    /// Returns the word used in reports.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Measured => "measured",
@@ -104,9 +104,9 @@ pub struct Row {
     pub side: Side,
     /// Arithmetic of the variant.
     pub accuracy: Accuracy,
-    /// What became of it.
+    /// Outcome of the cell.
     pub outcome: Outcome,
-    /// Why it has no time.
+    /// The reason that the cell has no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The step that would fix it.
@@ -126,13 +126,13 @@ pub struct Row {
     /// The timed phase, when measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execute: Option<Execute>,
-    /// Whether the run added this cell to the plan, at a size near a crossover.
+    /// True if the run added this cell to the plan, at a size near a crossover.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub added_by_refinement: bool,
 }
 
 impl Row {
-    /// The row of a cell of which nothing is known yet: failed for no reason, and no work.
+    /// Returns the row of a cell of which nothing is known yet: failed for no reason, and no work.
     pub fn blank(cell: Cell, side: Side, accuracy: Accuracy) -> Row {
         Row {
             case: cell.case,
@@ -155,7 +155,7 @@ impl Row {
         }
     }
 
-    /// The cell this row is about.
+    /// Returns the cell this row is about.
     pub fn cell(&self) -> Cell {
         Cell {
             case: self.case.clone(),
@@ -165,17 +165,17 @@ impl Row {
         }
     }
 
-    /// Whether it may stand for its side: in full precision, and on the most threads of its run.
+    /// Returns whether it may stand for its side: in full precision, and on the most threads of its run.
     pub fn is_headline(&self) -> bool {
         self.accuracy.is_headline() && fewer_threads(&self.variant).is_none()
     }
 
-    /// The variant that did the work: the named one, or the one that it picked.
+    /// Returns the variant that did the work: the named one, or the one that it picked.
     pub fn doer(&self) -> &str {
         self.picked.as_ref().unwrap_or(&self.variant)
     }
 
-    /// The variant as people read it: `cublas`, or `auto (cublas)` where it was picked.
+    /// Returns the variant as people read it: `cublas`, or `auto (cublas)` where it was picked.
     pub fn variant_text(&self) -> String {
         match &self.picked {
             Some(picked) => format!("{} ({picked})", self.variant),
@@ -183,17 +183,17 @@ impl Row {
         }
     }
 
-    /// Whether the run ended before the cell had all its samples.
+    /// Returns whether the run ended before the cell had all its samples.
     pub fn was_cut_short(&self) -> bool {
         self.execute.as_ref().is_some_and(|execute| execute.stopped == Some(Reason::CutShort))
     }
 
-    /// Whether its worker was lost for good before the cell had all its samples.
+    /// Returns whether its worker was lost for good before the cell had all its samples.
     pub fn has_ended_early(&self) -> bool {
         self.execute.as_ref().is_some_and(|execute| execute.stopped == Some(Reason::EndedEarly))
     }
 
-    /// The median, when measured.
+    /// Returns the median, when measured.
     pub fn median_s(&self) -> Option<f64> {
         self.execute.as_ref().map(|execute| execute.median_s)
     }

@@ -5,12 +5,12 @@ use serde_json::Value;
 
 use super::Report;
 
-/// Whether texts of that JSON can hold control characters, which can only stand there as escapes.
+/// Returns whether texts of that JSON can hold control characters, which can only stand there as escapes.
 pub fn may_drive(bytes: &[u8]) -> bool {
     bytes.windows(4).any(|four| four == b"\\u00")
 }
 
-/// The report with every control character but line feeds and tabs replaced by U+FFFD.
+/// Returns the report with every control character but line feeds and tabs replaced by U+FFFD.
 pub fn tame(report: &Report) -> serde_json::Result<Report> {
     let mut value = serde_json::to_value(report)?;
     tame_texts(&mut value);

@@ -26,7 +26,7 @@ const UNLIKE: f64 = 1.25;
 pub(crate) const BUSY: f64 = 0.25;
 
 impl Wide {
-    /// The cell, when it was given up before it was precise.
+    /// Returns the cell, when it was given up before it was precise.
     pub(crate) fn of(course: &Course<'_>) -> Option<Wide> {
         let execute = course.row.execute.as_ref()?;
         let width = execute.summary().relative_spread();
@@ -45,32 +45,32 @@ pub(crate) struct Machine {
     pub thread_speeds: Option<ThreadSpeeds>,
 }
 
-/// The warnings of a run on that machine. `budget` has the seconds it was to take and those it took.
+/// Returns the warnings of a run on that machine. `budget` has the seconds it was to take and those it took.
 pub(crate) fn of_run(wide: &[Wide], budget: Option<[f64; 2]>, machine: Machine) -> Vec<RunWarning> {
     let mut warnings = vec![];
     let mut warn = |text: String, next: &str| warnings.push(RunWarning { text, next: next.into() });
     if let Some(load) = machine.load.filter(|load| *load > BUSY) {
         warn(
-            format!("the machine was busy when the run started: {load:.1} runnable processes a processor"),
-            "close other programs and run again; the load is an average over the last minute",
+            format!("other programs were using the CPU when the run started (load {load:.1} per core)"),
+            "close other programs and run again; the load is a one-minute average",
         );
     }
     let ratio = machine.thread_speeds.map(|speeds| speeds.ratio());
     if let Some(times) = ratio.filter(|times| *times > UNLIKE) {
         warn(
             format!(
-                "the same arithmetic took {times:.1} times as long on one processor as on another when the run started"
+                "CPUs differ in speed by {times:.1}x; CPU times may vary as much between runs"
             ),
-            "CPU times may differ by as much from run to run: close other programs, bind gpubench to processors \
-             of one kind with taskset, or give a virtual machine cores of its own",
+            "close other programs, bind gpubench to CPUs of one kind with taskset, or give a virtual \
+             machine dedicated cores",
         );
     }
     if let Some([asked, took]) = budget.filter(|[asked, took]| *took > OVERRUN * asked) {
         warn(
             format!(
-                "the run took {took:.0} s of a budget of {asked:.0} s: each cell takes its fewest samples"
+                "the run took {took:.0} s, over its budget of {asked:.0} s; each cell takes a minimum number of samples"
             ),
-            "raise --budget, or name fewer or smaller cells",
+            "raise --budget, or choose fewer or smaller cells",
         );
     }
     if budget.is_some() && !wide.is_empty() {
@@ -82,10 +82,10 @@ pub(crate) fn of_run(wide: &[Wide], budget: Option<[f64; 2]>, machine: Machine) 
         let more = if unnamed > 0 { format!(" and {unnamed} more") } else { String::new() };
         let cells = counted(wide.len(), "cell");
         let next = match wide.iter().any(|wide| wide.out_of_time) {
-            true => "raise --budget, or ask for less with --precision",
-            false => "ask for less with --precision: more samples no longer help",
+            true => "raise --budget, or relax --precision",
+            false => "relax --precision: more samples no longer help",
         };
-        warn(format!("{cells} stayed wider than the precision asked for: {named}{more}"), next);
+        warn(format!("{cells} did not reach the requested precision: {named}{more}"), next);
     }
     warnings
 }
@@ -101,13 +101,13 @@ mod tests {
             .collect();
         assert!(of_run(&wide, None, Machine::default()).is_empty());
         let found = of_run(&wide, Some([10.0, 10.5]), Machine { load: Some(0.1), ..Machine::default() });
-        let expected = "5 cells stayed wider than the precision asked for: \
+        let expected = "5 cells did not reach the requested precision: \
                         cell5 ±5.0%, cell4 ±4.0%, cell3 ±3.0% and 2 more";
         assert_eq!(found.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), [expected]);
         assert!(found[0].next.contains("--budget"));
         assert!(of_run(&wide[1..], Some([10.0, 9.0]), Machine::default())[0].next.contains("no longer help"));
         let late = of_run(&[], Some([10.0, 167.0]), Machine::default());
-        assert!(late[0].text.contains("167 s of a budget of 10 s"));
+        assert!(late[0].text.contains("167 s, over its budget of 10 s"));
     }
 
     #[test]
@@ -118,8 +118,8 @@ mod tests {
             found.into_iter().map(|warning| warning.text).collect::<Vec<_>>()
         };
         assert!(texts(0.25, 1.25).is_empty());
-        assert!(texts(1.5, 1.0)[0].contains("1.5 runnable processes a processor"));
-        assert!(texts(0.0, 1.62)[0].contains("took 1.6 times as long on one processor"));
+        assert!(texts(1.5, 1.0)[0].contains("(load 1.5 per core)"));
+        assert!(texts(0.0, 1.62)[0].contains("CPUs differ in speed by 1.6x"));
         assert_eq!(texts(1.5, 1.62).len(), 2);
     }
 }

@@ -25,14 +25,14 @@ pub(crate) fn share(budget_s: f64, spent_s: f64, cells: usize, left: usize) -> f
     (budget_s - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
 }
 
-/// The rule of a cell's base rounds when each cell may spend `share_s` seconds.
+/// Returns the rule of a cell's base rounds when each cell may spend `share_s` seconds.
 pub(crate) fn base(mut rule: Rule, share_s: f64) -> Rule {
     rule.max_time_s = rule.max_time_s.min(share_s);
     rule.hard_time_s = rule.hard_time_s.min(HARD_FACTOR * rule.max_time_s);
     rule
 }
 
-/// The rule of one more round for a cell that has spent `spent_s` so far.
+/// Returns the rule of one more round for a cell that has spent `spent_s` so far.
 pub(crate) fn extra(planned: &PlannedCell, spent_s: f64) -> Rule {
     let mut rule = planned.rule();
     rule.max_time_s = spent_s + SLICE * planned.sampling.max_time_s;
@@ -40,7 +40,7 @@ pub(crate) fn extra(planned: &PlannedCell, spent_s: f64) -> Rule {
     rule
 }
 
-/// The cell whose interval exceeds its target by the most among those that more samples can help.
+/// Returns the cell whose interval exceeds its target by the most among those that more samples can help.
 pub(crate) fn widest(courses: &[Course<'_>]) -> Option<usize> {
     let excess = |course: &Course<'_>| {
         // Another round must not run into the limit of the cell, and lose what it has.

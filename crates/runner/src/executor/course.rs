@@ -23,7 +23,7 @@ pub(crate) struct Course<'a> {
     pub(crate) worker: WorkerId,
     /// The number of the worker that holds its job, or held it before it was lost.
     pub(crate) held_by: Option<u64>,
-    /// Whether its row is complete.
+    /// True if its row is complete.
     ended: bool,
     pub row: Row,
     pub series: Series,
@@ -32,24 +32,24 @@ pub(crate) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    /// A cell that has not begun and may take `limit` in all.
+    /// Returns a cell that has not begun and may take `limit` in all.
     pub(crate) fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
         let (row, series) = (blank(planned), Series::default());
         let worker = planned.worker();
         Course { position, planned, worker, held_by: None, ended: false, row, series, left: limit }
     }
 
-    /// The number by which workers know its job.
+    /// Returns the number by which workers know its job.
     pub(crate) fn job(&self) -> u64 {
         self.position as u64
     }
 
-    /// The cell as that worker knows it: on all of its threads.
+    /// Returns the cell as that worker knows it: on all of its threads.
     pub(crate) fn asked(&self) -> Cell {
         Cell { variant: self.planned.variant.name.to_string(), ..self.planned.cell.clone() }
     }
 
-    /// Whether its row is complete.
+    /// Returns whether its row is complete.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }
@@ -93,7 +93,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// The row as it would be if the run ended now; `None` for a cell that has no samples and has not ended.
+    /// Returns the row as it would be if the run ended now; `None` for a cell that has no samples and has not ended.
     pub(crate) fn snapshot(&self) -> Option<Row> {
         if self.has_ended() {
             return Some(self.row.clone());
@@ -104,20 +104,20 @@ impl<'a> Course<'a> {
     }
 }
 
-/// The row, unless it holds what no reader of a report would accept, such as a time of 1e300 s that a worker has sent: then
+/// Returns the row, unless it holds what no reader of a report would accept, such as a time of 1e300 s that a worker has sent: then
 /// a failed row that says so.
 fn sensible(row: Row, planned: &PlannedCell) -> Row {
     match report::check_row(&row) {
         Ok(()) => row,
         Err(problem) => {
-            let reason = format!("the worker's reply makes no sense: {problem:#}");
-            let fix = Some("report this, with the versions of gpubench and of the worker".into());
+            let reason = format!("the worker sent an invalid reply: {problem:#}");
+            let fix = Some("report this as a bug, with the versions of gpubench and of the worker".into());
             Row { outcome: Outcome::Failed, reason: Some(reason), fix, ..blank(planned) }
         }
     }
 }
 
-/// The row of a cell about which nothing is known yet.
+/// Returns the row of a cell about which nothing is known yet.
 fn blank(planned: &PlannedCell) -> Row {
     let mut row = Row::blank(planned.cell.clone(), planned.variant.side, planned.variant.accuracy);
     row.work = op::find(&row.case.op).map(|op| op.work(&row.case)).unwrap_or_default();
@@ -132,7 +132,7 @@ pub(crate) mod tests {
     use gpubench_model::measure::grade::{Grade, WarningKind};
     use gpubench_model::measure::sampling::Sampling;
 
-    /// A planned cell of `sin` on the CPU.
+    /// Returns a planned cell of `sin` on the CPU.
     pub(crate) fn planned(n: u64, variant: &str) -> PlannedCell {
         let case = Case { op: "sin".into(), n, dtype: DType::F32, density: None, seed: 1 };
         let cell = Cell { case, backend: "cpu".into(), variant: variant.into(), cache: Cache::Hot };
@@ -149,7 +149,7 @@ pub(crate) mod tests {
         PlannedCell { cell, variant, sampling: Sampling::default() }
     }
 
-    /// The course of a cell that has samples.
+    /// Returns the course of a cell that has samples.
     fn sampled(planned: &PlannedCell) -> Course<'_> {
         let mut course = Course::new(0, planned, Duration::from_secs(1));
         course.series.samples = vec![Sample::of_host(1.0); 12];

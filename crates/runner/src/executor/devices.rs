@@ -23,9 +23,9 @@ pub fn device_count(
 ) -> Result<u32, Unavailable> {
     let broken = |reason: String| Unavailable::new(reason, SEE_DOCTOR);
     let place = Place::of(isolate, None, registry)
-        .map_err(|error| broken(format!("this program is not found: {error}")))?;
+        .map_err(|error| broken(format!("cannot locate the gpubench executable: {error}")))?;
     let mut client = Client::start(&WorkerId::of_backend(backend), &place)
-        .map_err(|error| broken(format!("its worker could not be started: {error}")))?;
+        .map_err(|error| broken(format!("the worker could not be started: {error}")))?;
     // Without ops nothing is compiled ahead.
     let options = Options { device: 0, ops: vec![], ..options.clone() };
     client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
@@ -37,9 +37,9 @@ pub fn device_count(
         }
         Ok(Reply::Unavailable { reason, fix }) => Err(Unavailable { reason, fix }),
         Ok(Reply::Failed { reason, .. }) | Err(Loss::Gone(reason)) => Err(broken(reason)),
-        Ok(_) => Err(broken("it answered the greeting with something else".into())),
+        Ok(_) => Err(broken("the worker sent an unexpected reply to hello".into())),
         Err(Loss::TimedOut | Loss::Interrupted) => {
-            Err(broken(format!("no sign of life after {} s", LEAST_START_LIMIT.as_secs())))
+            Err(broken(format!("the worker did not reply within {} s", LEAST_START_LIMIT.as_secs())))
         }
     };
     client.finish();

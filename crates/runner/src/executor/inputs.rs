@@ -18,7 +18,7 @@ impl Inputs {
             return Ok(());
         }
         Err(format!(
-            "inputs differ from {backend}'s ({fingerprint}, not {known}); times cannot be compared. \
+            "inputs differ from those of {backend} ({fingerprint}, not {known}), so times cannot be compared. \
              Check the generator against the vectors in docs/worker-protocol.md"
         ))
     }
@@ -44,7 +44,7 @@ mod tests {
         assert_eq!(inputs.agree(&row("cpu", 1), "1f"), Ok(()));
         assert_eq!(inputs.agree(&row("cuda", 1), "1f"), Ok(()));
         let refusal = inputs.agree(&row("cuda", 1), "2f").unwrap_err();
-        assert!(refusal.starts_with("inputs differ from cpu's"), "{refusal}");
+        assert!(refusal.starts_with("inputs differ from those of cpu"), "{refusal}");
         assert!(refusal.contains("cannot be compared"), "{refusal}");
         assert_eq!(inputs.agree(&row("cuda", 2), "2f"), Ok(()), "another case has inputs of its own");
     }

@@ -28,7 +28,7 @@ impl Watch {
         Ok(Watch)
     }
 
-    /// Whether the user has asked to stop.
+    /// Returns whether the user has asked to stop.
     pub fn is_interrupted(&self) -> bool {
         self.flag().load(Ordering::Relaxed)
     }

@@ -55,13 +55,13 @@ pub struct Run {
     pub seed: u64,
     /// Seconds the whole run should take: what the cells leave of it goes to those with the widest intervals.
     pub budget_s: Option<f64>,
-    /// Whether cells are added at sizes near the crossovers that the cells of the plan show.
+    /// True if cells are added at sizes near the crossovers that the cells of the plan show.
     pub refine: bool,
     /// Whether the peaks of the backends are told.
     pub peaks: PeakSource,
     /// How long one cell, or the start of one worker, may take.
     pub cell_timeout: Duration,
-    /// Whether workers are processes of their own (else threads of this one).
+    /// True if workers are processes of their own (else threads of this one).
     pub isolate: bool,
     /// The program started as worker; this executable when `None`.
     pub program: Option<PathBuf>,
@@ -80,7 +80,7 @@ pub struct Run {
 pub struct Finished {
     /// The report, with a row for every cell that was finished.
     pub report: Report,
-    /// Whether the user ended the run early (Ctrl-C or a termination signal).
+    /// True if the user ended the run early (Ctrl-C or a termination signal).
     pub interrupted: bool,
 }
 

@@ -11,7 +11,7 @@ use super::block::cases;
 /// Sets these streams apart from those of operands.
 const PURPOSE: u64 = 0x0072_6F75_6E64_7321;
 
-/// The positions of `block` in the chance order of `round`.
+/// Returns the positions of `block` in the chance order of `round`.
 ///
 /// In the first round, in which jobs are prepared, the cells of a case follow each other, and of these the cells of a
 /// worker, so that each worker makes the operands once: the order of cases, that of workers within a case and that of
@@ -30,7 +30,7 @@ pub(crate) fn of_round(cells: &[PlannedCell], block: Range<usize>, seed: u64, ro
     workers.into_iter().flat_map(|group| chance.shuffled(group)).collect()
 }
 
-/// The positions of `cells`, those of each worker together.
+/// Returns the positions of `cells`, those of each worker together.
 fn of_workers(cells: &[PlannedCell], positions: Range<usize>) -> Vec<Vec<usize>> {
     let mut groups: Vec<(WorkerId, Vec<usize>)> = vec![];
     for at in positions {

@@ -18,7 +18,7 @@ pub struct PlannedCell {
 }
 
 impl PlannedCell {
-    /// The relative half width that is aimed at.
+    /// Returns the relative half width that is aimed at.
     pub(crate) fn precision(&self) -> f64 {
         self.sampling.precision(self.variant.side)
     }
@@ -28,7 +28,7 @@ impl PlannedCell {
         self.sampling.rule(self.variant.side)
     }
 
-    /// The worker that runs it.
+    /// Returns the worker that runs it.
     pub fn worker(&self) -> WorkerId {
         WorkerId {
             backend: self.cell.backend.clone(),

@@ -23,7 +23,7 @@ const LEAST_S: f64 = 10.0;
 /// neighbouring one.
 const RIVAL: f64 = 1.5;
 
-/// The crossovers that are refined: those a caller would go by. A kernel's own time is not what it waits for.
+/// Returns the crossovers that are refined: those a caller would go by. A kernel's own time is not what it waits for.
 fn kinds(op: &str) -> &'static [Kind] {
     match op::copies_itself(op) {
         true => &[Kind::Resident],
@@ -51,7 +51,7 @@ pub fn most_cells(planned: &[PlannedCell]) -> usize {
     counted.iter().map(|one| PASSES * kinds(&one.cell.case.op).len()).sum()
 }
 
-/// Whether `one` is a cell of the sweep of `other`, at the size `n`.
+/// Returns whether `one` is a cell of the sweep of `other`, at the size `n`.
 fn is_at(one: &PlannedCell, other: &PlannedCell, n: u64) -> bool {
     let (a, b) = (&one.cell.case, &other.cell.case);
     (&a.op, a.dtype, a.density, one.cell.cache, a.n) == (&b.op, b.dtype, b.density, other.cell.cache, n)
@@ -95,7 +95,7 @@ struct Wanted {
     times: f64,
 }
 
-/// The cells at sizes that the crossovers of `report` want, the widest first, as many as `left_s` seconds allow.
+/// Returns the cells at sizes that the crossovers of `report` want, the widest first, as many as `left_s` seconds allow.
 fn wanted(
     report: &Report,
     cells: &[PlannedCell],
@@ -134,7 +134,7 @@ fn times(a: u64, b: u64) -> f64 {
     a.max(b) as f64 / a.min(b) as f64
 }
 
-/// The rows of the variants that may be the best of their side at the size `n`: those near the best at the next smaller
+/// Returns the rows of the variants that may be the best of their side at the size `n`: those near the best at the next smaller
 /// or the next larger size, each by its row at the larger where it has one.
 fn rivals<'a>(part: &[Comparison<'a>], n: u64, kinds: &[Kind]) -> Vec<&'a Row> {
     let compared = || part.iter().filter(|one| kinds.iter().any(|kind| one.pair(*kind).is_some()));

@@ -23,7 +23,7 @@ pub(crate) struct Rounds<'a> {
     visits: Visit<'a>,
     journal: Journal,
     budget_s: Option<f64>,
-    /// Whether times are simulated, so that the budget is meant in simulated seconds.
+    /// True if times are simulated, so that the budget is meant in simulated seconds.
     simulated: bool,
     /// Seconds of sampling in blocks that are over.
     sampled_s: f64,
@@ -92,7 +92,7 @@ impl<'a> Rounds<'a> {
         self.visits.observer.cells_added(total);
     }
 
-    /// Seconds that the cell of this row took, by the clock that the budget is meant in.
+    /// Returns seconds that the cell of this row took, by the clock that the budget is meant in.
     pub(crate) fn cost_s(&self, row: &Row) -> f64 {
         let sampled_s = row.execute.as_ref().map_or(0.0, |execute| execute.spent_s);
         let around = row.phases.as_ref().filter(|_| !self.simulated);
@@ -138,7 +138,7 @@ impl<'a> Rounds<'a> {
         courses.iter_mut().try_for_each(|course| self.conclude(course))
     }
 
-    /// One cell's part of one round. Its last part ends it, unless a budget may bring it more.
+    /// Runs one cell's part of one round. Its last part ends it, unless a budget may bring it more.
     fn turn(&mut self, courses: &mut [Course<'_>], at: usize, round: u32, cap_s: f64) -> anyhow::Result<()> {
         let Course { planned, series, .. } = &courses[at];
         if courses[at].has_ended() || series.stopped.is_some() || round >= planned.sampling.rounds {
@@ -243,7 +243,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Seconds the run has taken, by the clock that the budget is meant in.
+    /// Returns seconds the run has taken, by the clock that the budget is meant in.
     pub(crate) fn spent_s(&self, courses: &[Course<'_>]) -> f64 {
         match self.simulated {
             true => self.sampled_s + sampled_s(courses),

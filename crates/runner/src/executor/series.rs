@@ -55,12 +55,12 @@ impl Series {
         !self.samples.is_empty()
     }
 
-    /// The time that stands for each sample, in seconds.
+    /// Returns the time that stands for each sample, in seconds.
     pub(crate) fn seconds(&self) -> Vec<f64> {
         self.samples.iter().map(Sample::seconds).collect()
     }
 
-    /// The timed phase; `None` without samples, or with one that is no time.
+    /// Returns the timed phase; `None` without samples, or with one that is no time.
     pub(crate) fn execute(&self, planned: &PlannedCell) -> Option<Execute> {
         let samples_s = self.seconds();
         let host_samples_s: Vec<f64> = self.samples.iter().map(|sample| sample.host_s).collect();

@@ -1,5 +1,6 @@
 //! A visit to one cell: its job is prepared where no worker holds it, and sampled for one round.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::protocol::{Reply, Request};
@@ -87,7 +88,7 @@ impl Visit<'_> {
         self.workers.tell(&course.worker, &request, self.limit).map_err(|_| Interrupted)
     }
 
-    /// Whether a living worker holds the cell's job.
+    /// Returns whether a living worker holds the cell's job.
     pub(crate) fn holds(&self, course: &Course<'_>) -> bool {
         course.held_by == Some(self.workers.generation(&course.worker))
     }
@@ -220,10 +221,10 @@ impl Visit<'_> {
         };
         let start = Instant::now();
         client.send(request);
-        let mut phase = String::from("its start");
+        let mut phase = "before its first phase".into();
         let observer = &mut *self.observer;
         let reply = client.wait(start + course.left, stop, &mut |begun| {
-            phase = format!("phase {begun}");
+            phase = phase_text(begun);
             observer.phase(begun);
         });
         course.left = course.left.saturating_sub(start.elapsed());
@@ -231,12 +232,26 @@ impl Visit<'_> {
             let reason = match loss {
                 Loss::Interrupted => return End::Interrupted,
                 Loss::TimedOut => {
-                    format!("timed out after {} in {phase} (raise --cell-timeout)", spell(self.limit))
+                    format!("timed out after {} {phase} (raise --cell-timeout)", spell(self.limit))
                 }
-                Loss::Gone(how) => format!("{how} (in {phase})"),
+                Loss::Gone(how) => format!("{how} ({phase})"),
             };
             End::Lost(reason)
         })
+    }
+}
+
+/// Describes where in a cell's run a failure happened, from the phase that its worker announced last.
+fn phase_text(phase: &str) -> Cow<'static, str> {
+    match phase {
+        "inputs" => "while generating its inputs".into(),
+        "prepare" => "in its preparation".into(),
+        "first" => "in its first execution".into(),
+        "threads" => "while choosing its number of threads".into(),
+        "check" => "while checking its answer".into(),
+        "samples" => "while sampling".into(),
+        "verify" => "while verifying timed answers".into(),
+        other => format!("in phase {other}").into(),
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Bar {
 const TURNS: u64 = 3;
 
 impl Bar {
-    /// A bar that is not drawn before the run starts.
+    /// Returns a bar that is not drawn before the run starts.
     pub(crate) fn new() -> Self {
         Bar { bar: ProgressBar::hidden(), start: Instant::now(), cell: String::new(), finished: 0, cells: 0 }
     }

@@ -50,12 +50,12 @@ pub(crate) fn measuring(what: &str) -> String {
 
 /// What is said when the user has ended a run.
 pub(crate) fn interrupted(finished: usize, total: usize) -> String {
-    format!("interrupted after {finished} of {total} cells; what is finished is saved")
+    format!("interrupted after {finished} of {total} cells; finished cells are saved")
 }
 
 /// What became of a cell, in a few words.
 pub(crate) fn result(row: &Row) -> String {
-    let reason = row.reason.as_deref().unwrap_or("no reason was given");
+    let reason = row.reason.as_deref().unwrap_or("no reason given");
     match (row.outcome, row.median_s()) {
         (Outcome::Measured, Some(median)) => time_text(median),
         (Outcome::Measured, None) => "measured".into(),

@@ -43,7 +43,7 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
-/// The observer for standard error: a bar where it is a terminal, else lines; nobody when `quiet`.
+/// Returns the observer for standard error: a bar where it is a terminal, else lines; nobody when `quiet`.
 pub fn for_stderr(quiet: bool) -> Box<dyn Observer> {
     if quiet {
         Box::new(Silent)

@@ -39,7 +39,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// A process of this program, or of `program` where one is named, if `isolate`; else a thread.
+    /// Returns a process of this program, or of `program` where one is named, if `isolate`; else a thread.
     ///
     /// # Errors
     /// The system does not say where this program is.
@@ -176,7 +176,7 @@ impl Client {
         let how = status.map_or_else(|| "closed its output".into(), end_of);
         let said =
             self.last_lines.lock().map(|lines| Vec::from(lines.clone()).join(" | ")).unwrap_or_default();
-        let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+        let said = if said.is_empty() { said } else { format!("; its last output: {said}") };
         format!("the {} worker {how}{said}", self.name)
     }
 }
@@ -245,7 +245,7 @@ fn quiet_worker_threads() {
 fn read_replies(source: impl Read, replies: &Sender<Heard>) {
     for line in BufReader::new(source).lines().map_while(Result::ok) {
         let reply = serde_json::from_str(&line)
-            .map_err(|error| format!("the worker sent a line that is no reply ({error}): {line}"));
+            .map_err(|error| format!("the worker sent an invalid reply ({error}): {line}"));
         if replies.send(Heard { at: Instant::now(), reply }).is_err() {
             return;
         }
@@ -266,7 +266,7 @@ fn keep_last_lines(source: impl Read, kept: &Mutex<VecDeque<String>>) {
     }
 }
 
-/// The status of a child that ends within `patience`.
+/// Returns the status of a child that ends within `patience`.
 fn wait_until(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     let end = Instant::now() + patience;
     loop {
@@ -282,7 +282,7 @@ fn wait_until(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
 fn end_of(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(process::SIGKILL), _) => {
-            "was killed by SIGKILL (by the system, perhaps, for want of memory)".into()
+            "was killed by SIGKILL (possibly by the system, for lack of memory)".into()
         }
         (Some(signal), _) => format!("was killed by {}", process::signal_name(signal)),
         (None, Some(code)) => format!("exited with code {code}"),

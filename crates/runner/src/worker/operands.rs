@@ -24,7 +24,7 @@ pub struct Held {
 pub(crate) struct Operands(Option<Held>);
 
 impl Operands {
-    /// The operands of `case`: those that are held where it is the last case again, else new ones in their place.
+    /// Returns the operands of `case`: those that are held where it is the last case again, else new ones in their place.
     /// `admit` refuses a case that cannot be done before operands are made for it.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Operands {
 fn make(op: &dyn Op, case: &Case, side: Side) -> Result<Held, CellError> {
     let entries = op.expected_entries(case);
     if entries > MOST_ENTRIES {
-        let reason = format!("about {entries:.2e} stored entries do not fit 32-bit offsets (2.14e9)");
+        let reason = format!("about {entries:.2e} stored entries exceed 32-bit offsets (2.14e9)");
         return Err(Unavailable::new(reason, "choose a smaller size or density").into());
     }
     // The operands and the answer are on the host; a job of the CPU's side holds its own copy of both.

@@ -27,7 +27,7 @@ pub fn main(name: &str, registry: Registry) -> ExitCode {
     }));
     let mut output = match process::claim_stdout() {
         Ok(output) => output,
-        Err(error) => return complain(&format!("cannot take standard output for the protocol: {error}")),
+        Err(error) => return complain(&format!("cannot reserve standard output for the protocol: {error}")),
     };
     match serve(registration, lines_of_stdin(), &mut output) {
         Ok(()) => ExitCode::SUCCESS,
@@ -41,7 +41,7 @@ fn complain(text: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The lines of standard input, read by a thread that ends the process when there are no more.
+/// Returns the lines of standard input, read by a thread that ends the process when there are no more.
 fn lines_of_stdin() -> impl Iterator<Item = String> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -56,7 +56,7 @@ fn lines_of_stdin() -> impl Iterator<Item = String> {
     receiver.into_iter()
 }
 
-/// Answers `requests` on `output` until `Exit` or the end of the requests.
+/// Returns answers `requests` on `output` until `Exit` or the end of the requests.
 ///
 /// # Errors
 /// Only when `output` cannot be written: what goes wrong with a cell is a reply.
@@ -70,14 +70,14 @@ pub fn serve(
         let reply = match serde_json::from_str(&line) {
             Ok(Request::Exit) => break,
             Ok(request) => answer(registration, &mut session, request, output),
-            Err(error) => failed(format!("a request could not be read ({error}): {line}"), false),
+            Err(error) => failed(format!("cannot read the request ({error}): {line}"), false),
         };
         send(output, &reply)?;
     }
     Ok(())
 }
 
-/// The final reply to one request; a panic on the way becomes a failure that asks for a new worker.
+/// Returns the final reply to one request; a panic on the way becomes a failure that asks for a new worker.
 fn answer(
     registration: &Registration,
     session: &mut Option<Session>,
@@ -120,7 +120,7 @@ fn hello(
     options: &Options,
 ) -> Reply {
     if protocol != PROTOCOL_VERSION {
-        let reason = format!("the parent speaks protocol {protocol}, this worker {PROTOCOL_VERSION}");
+        let reason = format!("the parent uses protocol {protocol}, this worker {PROTOCOL_VERSION}");
         return Reply::Unavailable { reason, fix: Some("use one build of gpubench for both".into()) };
     }
     *session = None;
@@ -136,7 +136,7 @@ fn started(session: &mut Option<Session>) -> Result<&mut Session, CellError> {
         .ok_or_else(|| CellError::Failed("the backend has not been started; send hello first".into()))
 }
 
-/// The reply to a cell that could not be done. Memory that is short may be found again while a cell is `preparing`: the
+/// Returns the reply to a cell that could not be done. Memory that is short may be found again while a cell is `preparing`: the
 /// parent knows which workers hold jobs, and this worker does not.
 fn refusal(error: CellError, preparing: bool) -> Reply {
     match error {
@@ -156,7 +156,7 @@ fn failed(reason: String, device_lost: bool) -> Reply {
 
 fn panic_text(payload: &(dyn Any + Send)) -> &str {
     let owned = payload.downcast_ref::<String>().map(String::as_str);
-    owned.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("with no text")
+    owned.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
 fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
@@ -170,7 +170,7 @@ fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// The replies of the simulated device to `requests`.
+    /// Returns the replies of the simulated device to `requests`.
     fn replies(requests: &[&str]) -> Vec<Reply> {
         let mut output = vec![];
         serve(&gpubench_sim::REGISTRATION, requests.iter().map(|line| (*line).to_owned()), &mut output)

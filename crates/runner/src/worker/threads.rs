@@ -30,7 +30,7 @@ struct Trial {
     seconds: f64,
 }
 
-/// The trial whose count to take: that of the largest count, unless a smaller one is faster by at least 5 %, and then
+/// Returns the trial whose count to take: that of the largest count, unless a smaller one is faster by at least 5 %, and then
 /// the fastest. `None` without a trial.
 fn fastest(trials: &[Trial]) -> Option<Trial> {
     let all = trials.iter().max_by_key(|trial| trial.threads)?;
@@ -39,7 +39,7 @@ fn fastest(trials: &[Trial]) -> Option<Trial> {
     Some(*fewer.min_by(|a, b| a.seconds.total_cmp(&b.seconds)).unwrap_or(all))
 }
 
-/// Whether one count is so far ahead of all others that more passes would not change the choice.
+/// Returns whether one count is so far ahead of all others that more passes would not change the choice.
 fn is_decided(trials: &[Trial]) -> bool {
     fastest(trials).is_some_and(|chosen| {
         let mut others = trials.iter().filter(|trial| trial.threads != chosen.threads);
@@ -99,7 +99,7 @@ fn pass(
     Ok(())
 }
 
-/// The median of a few executions, in seconds.
+/// Returns the median of a few executions, in seconds.
 fn median_of_some(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache) -> Result<f64, CellError> {
     let (mut seconds, mut spent) = (vec![], 0.0);
     while seconds.len() < LEAST || (seconds.len() < MOST && spent <= PASS_S) {
@@ -213,7 +213,7 @@ mod tests {
             Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self.clone())
         }
 
-        /// The chosen count, which is in use then, and the counts that were executed with.
+        /// Returns the chosen count, which is in use then, and the counts that were executed with.
         fn chosen(&self) -> (Option<usize>, Vec<usize>) {
             let chosen = choose(&mut self.clone(), &mut self.prepared(), Cache::Cold).unwrap();
             assert_eq!(chosen.unwrap_or(0), self.used.get());

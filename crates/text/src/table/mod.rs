@@ -68,22 +68,22 @@ impl<T: Into<String>> From<T> for Field {
 pub struct Column {
     /// The heading.
     pub heading: Cow<'static, str>,
-    /// Whether it holds figures.
+    /// True if it holds figures.
     pub figures: bool,
 }
 
 impl Column {
-    /// A column of figures, or of words.
+    /// Returns a column of figures, or of words.
     pub fn new(heading: impl Into<Cow<'static, str>>, figures: bool) -> Column {
         Column { heading: heading.into(), figures }
     }
 
-    /// A column of words.
+    /// Returns a column of words.
     pub fn words(heading: impl Into<Cow<'static, str>>) -> Column {
         Column::new(heading, false)
     }
 
-    /// A column of figures.
+    /// Returns a column of figures.
     pub fn figures(heading: impl Into<Cow<'static, str>>) -> Column {
         Column::new(heading, true)
     }
@@ -120,17 +120,17 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with the usual layout.
+    /// Returns a table with the usual layout.
     pub fn new(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Table {
         Table { title: title.into(), columns, rows, layout: Layout::Fitting }
     }
 
-    /// A table without a title.
+    /// Returns a table without a title.
     pub fn untitled(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Table {
         Table::new("", columns, rows)
     }
 
-    /// An empty list for people, to which rows are added.
+    /// Returns an empty list for people, to which rows are added.
     pub fn listing(headings: &[&'static str]) -> Table {
         let columns = headings.iter().map(|heading| Column::words(*heading)).collect();
         Table::untitled(columns, vec![]).laid_out(Layout::Listing)
@@ -141,7 +141,7 @@ impl Table {
         self.rows.push(fields.into_iter().map(Into::into).collect());
     }
 
-    /// The same in another layout.
+    /// Returns the same in another layout.
     pub fn laid_out(self, layout: Layout) -> Table {
         Table { layout, ..self }
     }

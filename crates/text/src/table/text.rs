@@ -23,7 +23,7 @@ impl Table {
         blocks.join("\n")
     }
 
-    /// The length of the longest line, with columns one blank apart.
+    /// Returns the length of the longest line, with columns one blank apart.
     pub(super) fn least_width(&self) -> usize {
         Lines::of(self, false).widths.iter().map(|width| width + 1).sum()
     }
@@ -68,7 +68,7 @@ impl<'a> Lines<'a> {
         Lines { table, headings, widths, margin, gutter, color }
     }
 
-    /// The columns of each block: all in one, but where keys are to be repeated.
+    /// Returns the columns of each block: all in one, but where keys are to be repeated.
     fn blocks(&self) -> Vec<Vec<usize>> {
         let all = 0..self.widths.len();
         let Layout::Blocks { keys } = self.table.layout else { return vec![all.collect()] };
@@ -122,7 +122,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A heading on lines of at most `room` characters, or as many as its longest word has.
+/// Returns a heading on lines of at most `room` characters, or as many as its longest word has.
 fn broken(heading: &str, room: usize) -> Vec<String> {
     let longest = heading.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
     let room = room.max(longest);

@@ -111,7 +111,7 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
         ),
         (
             |e| describe(e, 1, "timing", json!({ "holding": false })),
-            "gpu-timing warn: device held back | device not held back",
+            "gpu-timing warn: blocking kernel | no blocking kernel",
         ),
         (|e| e.settings["options"]["transfer"] = json!("pinned"), "transfer warn: pageable | pinned"),
         (|e| sample(e, 0, "precision", json!(0.07)), "precision warn: matmul: by default | matmul: 7 %"),

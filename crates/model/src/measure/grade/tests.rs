@@ -43,7 +43,7 @@ fn sound<'a>(samples: &'a [f64], rounds: &'a [u32]) -> Facts<'a> {
     }
 }
 
-/// The grade and the kinds of warnings of sound facts after a change.
+/// Returns the grade and the kinds of warnings of sound facts after a change.
 fn changed(change: impl Fn(&mut Facts<'_>)) -> (Grade, Vec<WarningKind>) {
     let (samples, rounds) = (series(40, 0.004), rounds(40));
     let mut facts = sound(&samples, &rounds);
@@ -138,7 +138,7 @@ fn the_text_has_the_figure_and_the_step_fits_the_reason() {
     let (samples, rounds) = (series(40, 0.12), rounds(40));
     let of = |stopped| assess(&Facts { stopped, ..sound(&samples, &rounds) }).warnings.remove(0);
     let late = of(Reason::OutOfTime);
-    assert_eq!(late.text, "half the 95 % interval is 12 % of the median, 0.50 % was asked for");
+    assert_eq!(late.text, "half the 95 % interval is 12 % of the median; 0.50 % was requested");
     assert_eq!(late.next, "close other programs, or raise --max-time or --budget");
     assert!(of(Reason::Fixed).next.contains("--samples"));
     assert!(of(Reason::Plateau).next.contains("no longer"));

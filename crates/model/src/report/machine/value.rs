@@ -6,14 +6,14 @@ use serde_json::Value as Json;
 
 use crate::report::quantity::bytes_text;
 
-/// What a report says of a fact.
+/// Value of a fact in a report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Words, or a number that only names something.
     Text(String),
-    /// Whether something is on.
+    /// On or off.
     Switch(bool),
-    /// How many there are of something.
+    /// A number of things.
     Count(u64),
     /// A size in memory.
     Bytes(u64),
@@ -21,7 +21,7 @@ pub enum Value {
     Figure {
         /// The figure.
         figure: f64,
-        /// Its unit; empty for none.
+        /// Unit; empty for none.
         unit: &'static str,
         /// Decimals to show; `None` for all that the figure has.
         decimals: Option<usize>,
@@ -29,7 +29,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What a backend says of itself: texts without quotes; `None` of null.
+    /// Returns the value in a backend's description: strings without quotes, `None` for null.
     pub fn said(value: &Json) -> Option<Value> {
         match value {
             Json::Null => None,
@@ -38,7 +38,7 @@ impl Value {
         }
     }
 
-    /// The value as a figure that others may lie near to; `None` where it is the same or is not.
+    /// Returns the value as a figure that others may lie near to; `None` where it is the same or is not.
     pub fn figure(&self) -> Option<f64> {
         match self {
             Value::Bytes(bytes) => Some(*bytes as f64),
@@ -66,7 +66,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A JSON value as people read it: texts without quotes.
+/// Returns a JSON value as people read it: texts without quotes.
 pub fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

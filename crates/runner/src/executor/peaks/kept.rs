@@ -27,7 +27,7 @@ struct Kept {
 }
 
 impl Key {
-    /// The peaks of `backend` on the host of `environment`, the backend itself being in that state.
+    /// Returns the peaks of `backend` on the host of `environment`, the backend itself being in that state.
     pub(crate) fn new(backend: &str, environment: &Environment, state: &Value) -> Key {
         // The load is no property of the machine.
         let host = Host { load_average: None, ..environment.host.clone() };

@@ -76,7 +76,9 @@ pub(crate) fn gather(
             workers.note_peaks(&id, kept);
             continue;
         }
-        observer.measuring(&format!("the peaks of {}", id.backend));
+        let device = device_text(&id.backend);
+        let once = if place.is_some() { " (once per machine)" } else { "" };
+        observer.measuring(&format!("peak bandwidth and FLOP rate of {device}{once}"));
         let (measured, warnings) = measure_all(run, &id.backend, workers, observer)?;
         if let Some(peaks) = measured {
             let is_whole = warnings.is_empty();
@@ -90,6 +92,15 @@ pub(crate) fn gather(
     }
     workers.start_absent();
     ControlFlow::Continue(())
+}
+
+/// Names the device of a backend for the user.
+fn device_text(backend: &str) -> &str {
+    match backend {
+        "cpu" => "the CPU",
+        "cuda" => "the GPU",
+        other => other,
+    }
 }
 
 /// Has a worker of the backend for each of its libraries, and one for no library, measure one after the other. The
@@ -114,7 +125,7 @@ fn measure_all(
     ControlFlow::Continue((all, warnings))
 }
 
-/// Whether later runs may rely on what was measured now: on a busy machine it is too little.
+/// Returns whether later runs may rely on what was measured now: on a busy machine it is too little.
 fn can_be_kept(run: &Run, name: &str, journal: &Journal) -> bool {
     let simulated = run.registry.find(name).is_some_and(|found| found.simulated);
     simulated || journal.load().is_none_or(|load| load <= advice::BUSY)
@@ -156,11 +167,11 @@ fn measure(
         Err(Loss::Interrupted) => return Ended::Interrupted,
         Err(Loss::TimedOut) => {
             let next = if limit < LONGEST { "raise --cell-timeout" } else { "run on an idle machine" };
-            (format!("they took more than {}", spell(limit)), next)
+            (format!("measuring them took more than {}", spell(limit)), next)
         }
     };
     Ended::Failed(RunWarning {
-        text: format!("the peaks of {id} are not known: {reason}"),
-        next: format!("{next}, or leave them out with --no-peaks"),
+        text: format!("the peaks of {id} could not be measured: {reason}"),
+        next: format!("{next}, or skip the peaks with --no-peaks"),
     })
 }

@@ -20,10 +20,10 @@ pub(crate) use slot::spell;
 use slot::{Slot, State};
 
 /// What to do about a worker that does not start.
-pub(crate) const SEE_DOCTOR: &str = "see what `gpubench doctor` reports";
+pub(crate) const SEE_DOCTOR: &str = "run `gpubench doctor` to see what is missing";
 
 /// What is wrong with a worker that replies with something else.
-pub(crate) const NO_ANSWER: &str = "the worker's reply does not answer the request";
+pub(crate) const NO_ANSWER: &str = "the worker sent a reply that does not match the request";
 
 /// What a worker's start may take however short the limit of a cell is: a device's context can take seconds.
 pub(crate) const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
@@ -111,7 +111,7 @@ impl Workers {
                 State::Ready(_) | State::Missing(_) | State::Broken(_) => break,
                 State::Absent => slot.launch(&self.place, &self.options),
                 State::Starting(_) => {
-                    observer.phase(&format!("start {id}"));
+                    observer.phase(&format!("starting {id}"));
                     slot.settle(self.start_limit, self.stop)?;
                 }
             }
@@ -129,7 +129,7 @@ impl Workers {
     pub(crate) fn give_turn(&mut self, id: &WorkerId, observer: &mut dyn Observer) -> Result<(), Hindrance> {
         for slot in &mut self.slots {
             if matches!(slot.state, State::Starting(_)) {
-                observer.phase(&format!("start {}", slot.id));
+                observer.phase(&format!("starting {}", slot.id));
                 slot.settle(self.start_limit, self.stop)?;
             }
         }
@@ -160,7 +160,7 @@ impl Workers {
         }
     }
 
-    /// The number of the present worker; another one once it is lost.
+    /// Returns the number of the present worker; another one once it is lost.
     pub(crate) fn generation(&self, id: &WorkerId) -> u64 {
         self.find(id).map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
     }
@@ -179,7 +179,7 @@ impl Workers {
         self.slots[at].is_planned = true;
     }
 
-    /// The position of the worker's slot, which is made where there is none.
+    /// Returns the position of the worker's slot, which is made where there is none.
     fn slot(&mut self, id: &WorkerId) -> usize {
         self.slots.iter().position(|slot| slot.id == *id).unwrap_or_else(|| {
             self.slots.push(Slot::new(id.clone()));
@@ -214,7 +214,7 @@ impl Workers {
         }
     }
 
-    /// The worker of each backend that describes it.
+    /// Returns the worker of each backend that describes it.
     pub(crate) fn describing(&self) -> Vec<WorkerId> {
         let planned = self.slots.iter().filter(|slot| slot.is_planned);
         let of_backend = |slot: &&Slot| slot.id == WorkerId::of_backend(&slot.id.backend);
@@ -226,7 +226,7 @@ impl Workers {
         self.find(id)?.peaks_depend_on.as_ref()
     }
 
-    /// The peaks of the backend that a worker serves, on fewer threads or with another library too.
+    /// Returns the peaks of the backend that a worker serves, on fewer threads or with another library too.
     pub(crate) fn peaks(&self, id: &WorkerId) -> Option<&Peaks> {
         self.slots
             .iter()

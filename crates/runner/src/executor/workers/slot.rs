@@ -29,7 +29,7 @@ pub(crate) enum State {
 
 pub(crate) struct Slot {
     pub id: WorkerId,
-    /// Whether the run has cells for it, or requires it; others only measure peaks.
+    /// True if the run has cells for it, or requires it; others only measure peaks.
     pub(crate) is_planned: bool,
     pub state: State,
     /// The number of workers started here so far, which shows whether the present one still holds its jobs.
@@ -44,7 +44,7 @@ impl Slot {
     pub(crate) fn new(id: WorkerId) -> Self {
         let report = BackendState {
             name: id.report_name(),
-            reason: Some("it was still starting".into()),
+            reason: Some("the worker was still starting".into()),
             ..BackendState::default()
         };
         Slot {
@@ -68,7 +68,7 @@ impl Slot {
                 client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
                 self.state = State::Starting(client);
             }
-            Err(error) => self.failed_start(format!("its worker could not be started: {error}")),
+            Err(error) => self.failed_start(format!("the worker could not be started: {error}")),
         }
     }
 
@@ -93,9 +93,9 @@ impl Slot {
                 self.state = State::Missing(Unavailable { reason, fix });
             }
             Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
-            Ok(_) => self.failed_start("it answered the greeting with something else".into()),
+            Ok(_) => self.failed_start("the worker sent an unexpected reply to hello".into()),
             Err(Loss::TimedOut) => {
-                self.failed_start(format!("no sign of life after {} (raise --cell-timeout)", spell(limit)));
+                self.failed_start(format!("the worker did not reply within {} (raise --cell-timeout)", spell(limit)));
             }
             Err(Loss::Gone(reason)) => self.failed_start(reason),
             Err(Loss::Interrupted) => return Err(Hindrance::Interrupted),
@@ -120,7 +120,7 @@ impl Slot {
     }
 }
 
-/// A limit as a person would say it: whole minutes from two on, else seconds.
+/// Returns a limit as a person would say it: whole minutes from two on, else seconds.
 pub(crate) fn spell(limit: Duration) -> String {
     let seconds = limit.as_secs_f64();
     if seconds >= 120.0 && limit.as_secs().is_multiple_of(60) {

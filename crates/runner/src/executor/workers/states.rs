@@ -4,7 +4,7 @@ use gpubench_backend::Finding;
 use gpubench_backend::WorkerId;
 use gpubench_model::report::BackendState;
 
-/// One entry per backend and number of threads, in the order of the workers.
+/// Returns one entry per backend and number of threads, in the order of the workers.
 ///
 /// A description of the machine is that of the worker without a library, or else of the first that could start.
 pub(crate) fn merge<'a>(

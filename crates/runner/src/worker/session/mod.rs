@@ -48,7 +48,7 @@ impl Sampled {
         self.last_s = taken.samples.last().map_or(self.last_s, |sample| sample.host_s);
     }
 
-    /// Whether one more execution would cost more than checks may.
+    /// Returns whether one more execution would cost more than checks may.
     fn is_long(self) -> bool {
         self.last_s > MOST_CHECKING * self.spent_s
     }
@@ -220,7 +220,7 @@ impl Session {
         }
     }
 
-    /// Whether a job shows its answer, so that a fingerprint tells whether it is the one that was judged.
+    /// Returns whether a job shows its answer, so that a fingerprint tells whether it is the one that was judged.
     #[cfg(test)]
     fn shows_answer(&mut self, number: u64) -> bool {
         self.jobs.get_mut(&number).is_some_and(|ready| !ready.job.contents().answer.is_empty())
@@ -255,14 +255,14 @@ impl Session {
             CellError::Failed(format!("{} has no variant {} of {}", cell.backend, cell.variant, cell.case.op))
         })?;
         if !variant.dtypes.contains(&cell.case.dtype) {
-            let reason = format!("{} does not do {}", cell.variant, cell.case.dtype);
+            let reason = format!("{} does not support {}", cell.variant, cell.case.dtype);
             return Err(Unavailable::without_fix(reason).into());
         }
         Ok(variant.clone())
     }
 }
 
-/// The reply where a job was found at fault.
+/// Returns the reply where a job was found at fault.
 fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
     match unverified {
         Unverified::Refuted(Refuted { reason, error }) => Ok(Reply::Refuted { reason, error }),
@@ -271,7 +271,7 @@ fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
 }
 
 fn known_op(name: &str) -> Result<&'static dyn Op, CellError> {
-    op::find(name).ok_or_else(|| CellError::Failed(format!("this worker knows no op named {name}")))
+    op::find(name).ok_or_else(|| CellError::Failed(format!("this worker has no op named {name}")))
 }
 
 /// Has `job` use the number of threads that is fastest for it, and executes it once more with these.

@@ -56,7 +56,7 @@ impl Backend for Adversary {
         Ok(Prepared::new(Crook { fault, a, b, y, ..Crook::default() }))
     }
 
-    /// As the CPU does: marks where caches are cold.
+    /// Like the CPU: marks where caches are cold.
     fn marks_answers(&self, cache: Cache) -> bool {
         cache == Cache::Cold
     }
@@ -180,7 +180,7 @@ fn batch(samples: u32) -> Batch {
     Batch { warm_up: None, samples, most_s: 10.0 }
 }
 
-/// The first reply that finds fault with a cell in two rounds; `None` where there is none.
+/// Returns the first reply that finds fault with a cell in two rounds; `None` where there is none.
 fn found(fault: &str, cache: Cache) -> Option<String> {
     let mut session = session(fault);
     let mut replies = vec![session.prepare(7, &cell(fault, 3, cache), None, &mut |_| {}).unwrap()];
@@ -205,7 +205,7 @@ fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
             assert!(reason.is_some(), "{fault} was not found with {cache} caches");
         }
         assert!(found("reset", cache).unwrap().contains("before the execution began"));
-        assert!(found("stream", cache).unwrap().contains("outside the clock"));
+        assert!(found("stream", cache).unwrap().contains("outside the timed region"));
         assert!(found("operand", cache).unwrap().contains("changed the operands"));
     }
 }
