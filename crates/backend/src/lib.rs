@@ -56,7 +56,7 @@ pub struct Options {
 pub struct Registration {
     /// The word used everywhere.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line.
     pub summary: &'static str,
     /// True if its times are simulated and its variants come from a script.
     pub simulated: bool,

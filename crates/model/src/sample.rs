@@ -16,8 +16,8 @@ pub struct Sample {
     /// Device clock as the two events around the work read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events_s: Option<f64>,
-    /// Whether the device was held back until all of the work was queued, so that no gap between launches is in its
-    /// time; `None` without a device.
+    /// True if a blocking kernel delayed the device until all work was queued, so that its time includes no gap between
+    /// launches; `None` without a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<bool>,
     /// Clock of the multiprocessors around the work, in MHz, counted on the device.
@@ -34,7 +34,7 @@ pub struct Sample {
     pub throttled: bool,
 }
 
-/// How often the system had to find memory for an address that was touched.
+/// Page faults, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PageFaults {
     /// Without reading from a disk: memory that was touched for the first time, or had been given back.
@@ -55,7 +55,7 @@ impl Sample {
     }
 }
 
-/// How often the backend has allocated, planned or compiled so far. Must stand still while samples are taken.
+/// Allocations, plans and compilations of a backend so far. They must not change during sampling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetupCounts {
     /// Device allocations.
@@ -67,7 +67,7 @@ pub struct SetupCounts {
 }
 
 impl SetupCounts {
-    /// What has happened since `earlier`.
+    /// Returns the counts since `earlier`.
     pub fn since(self, earlier: SetupCounts) -> SetupCounts {
         SetupCounts {
             allocations: self.allocations - earlier.allocations,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Rounding;
 use crate::case::DType;
 
-/// Which side of a comparison a variant stands on.
+/// Side of a comparison: CPU or GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -97,11 +97,11 @@ pub struct Variant {
     pub op: Cow<'static, str>,
     /// The word that names it, unique among the backend's variants of the op.
     pub name: Cow<'static, str>,
-    /// What it is, in one line.
+    /// Description in one line.
     pub summary: Cow<'static, str>,
     /// The side it stands on.
     pub side: Side,
-    /// Its arithmetic.
+    /// Accuracy class of its arithmetic.
     pub accuracy: Accuracy,
     /// True if a run that names no variants takes it: each backend's fair candidates for best.
     pub default: bool,

@@ -37,7 +37,7 @@ impl Theme {
 /// Makes [`Role`] from a table, so that a colour is one line: its role, its name in CSS, and its two shades.
 macro_rules! roles {
     ($($(#[$doc:meta])+ $role:ident = $name:literal, $light:literal, $dark:literal;)+) => {
-        /// What a colour is for.
+        /// Purpose of a colour.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Role {
             $($(#[$doc])+ $role,)+
@@ -135,9 +135,9 @@ pub struct Tint {
 }
 
 impl Tint {
-    /// Where a chart shows the CPU as the faster.
+    /// Region of a chart in which the CPU is faster.
     pub const CPU_REGION: Tint = Tint { name: "cpu-region", role: Role::Vermilion, strengths: [0.05, 0.09] };
-    /// Where a chart shows the GPU as the faster.
+    /// Region of a chart in which the GPU is faster.
     pub const GPU_REGION: Tint = Tint { name: "gpu-region", role: Role::Blue, strengths: [0.035, 0.09] };
     /// The interval of a median among its samples.
     pub(crate) const INTERVAL: Tint = Tint { name: "interval", role: Role::Link, strengths: [0.16, 0.26] };
@@ -189,7 +189,7 @@ mod tests {
         matrix.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum())
     }
 
-    /// What a viewer without one kind of cone sees: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, "A
+    /// Colours as seen by a viewer without one kind of cone: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, "A
     /// physiologically-based model for simulation of color vision deficiency", IEEE TVCG 15 (2009).
     const SIGHTS: [[[f64; 3]; 3]; 3] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],

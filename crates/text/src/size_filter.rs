@@ -12,7 +12,7 @@ use crate::glob::glob;
 pub enum SizeFilter {
     /// From the first to the second, both included.
     Range(u64, u64),
-    /// Those whose digits the glob covers.
+    /// Sizes whose digits match the glob.
     Glob(String),
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong in a TOML file, as values: the byte, the key and the problem. Only [`Display`](fmt::Display) makes words of them.
+//! Describes errors in TOML files by byte, key and problem. [`Display`](fmt::Display) writes the message.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::{control, words};
 /// A mistake in a TOML file.
 #[derive(Debug)]
 pub struct TomlError {
-    /// What is wrong.
+    /// The problem.
     pub problem: Box<Problem>,
     /// The innermost key whose value is wrong; `None` where no value is.
     key: Option<String>,
@@ -18,7 +18,7 @@ pub struct TomlError {
     byte: Option<usize>,
 }
 
-/// What can be wrong.
+/// Kind of problem.
 #[derive(Debug, PartialEq)]
 pub enum Problem {
     /// The text is no TOML; what the parser says of it.
@@ -27,7 +27,7 @@ pub enum Problem {
     UnknownKey {
         /// The key.
         key: String,
-        /// Those that mean something there.
+        /// Keys that are valid there.
         valid: Vec<String>,
     },
     /// A word that is none of a fixed list.
@@ -41,20 +41,20 @@ pub enum Problem {
     MissingKey(&'static str),
     /// A value of the wrong kind.
     Kind {
-        /// What it must be, such as [`LIST`].
+        /// Expected kind, such as [`LIST`].
         wanted: Cow<'static, str>,
-        /// What it is, such as [`TABLE`]; a number or truth value as it is shown.
+        /// Kind found, such as [`TABLE`]; numbers and truth values are shown.
         found: Cow<'static, str>,
     },
     /// A value of the right kind that was refused, with the reason.
     Refused(String),
 }
 
-/// What messages call a text.
+/// Name of a string in messages.
 pub(crate) const TEXT: &str = "a string";
-/// What messages call a list.
+/// Name of a list in messages.
 pub(crate) const LIST: &str = "a list";
-/// What messages call a table.
+/// Name of a table in messages.
 pub(crate) const TABLE: &str = "a table";
 
 /// Keys whose values are tables in a list: `[[key]]`.
@@ -90,7 +90,7 @@ pub fn line_of(text: &str, byte: usize) -> usize {
 }
 
 impl fmt::Display for TomlError {
-    /// What is wrong, in one line: control characters, which quoted keys and texts may hold, are written as TOML would.
+    /// Writes the message on one line. Control characters in quoted keys and strings are escaped as in TOML.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sentence = self.problem.sentence(self.key.as_deref().unwrap_or("the value"));
         f.write_str(&control::spelled_out(&sentence))
@@ -122,7 +122,7 @@ impl Problem {
     }
 }
 
-/// What messages call a value that no type of ours takes.
+/// Returns the name of an unexpected value in messages.
 fn name_of(unexpected: Unexpected) -> Cow<'static, str> {
     match unexpected {
         Unexpected::Bool(value) => value.to_string().into(),

@@ -66,7 +66,7 @@ impl<'t> From<Spanned<DeValue<'t>>> for Value<'t> {
 }
 
 impl<'t> Value<'t> {
-    /// What the value is, for people.
+    /// Returns the name of the value's kind in messages.
     fn found(&self) -> Cow<'static, str> {
         match &self.value {
             DeValue::String(_) => TEXT.into(),
@@ -84,7 +84,7 @@ impl<'t> Value<'t> {
         TomlError::new(Problem::Kind { wanted: wanted.into(), found: self.found() }).at(self.span.start)
     }
 
-    /// What the visitor makes of the value, which `fits` or is not what is wanted.
+    /// Visits the value if it `fits`; otherwise returns an error that names the wanted kind.
     fn only<V: Visitor<'t>>(
         self,
         fits: bool,
@@ -94,7 +94,7 @@ impl<'t> Value<'t> {
         if fits { self.deserialize_any(visitor) } else { Err(self.is_not(wanted)) }
     }
 
-    /// What the visitor makes of a whole number from 0 to `most`.
+    /// Visits a whole number from 0 to `most`.
     fn whole<V: Visitor<'t>>(self, most: u64, visitor: V) -> Result<V::Value, TomlError> {
         let DeValue::Integer(number) = &self.value else { return Err(self.is_not("a whole number")) };
         match u64::from_str_radix(number.as_str(), number.radix()) {

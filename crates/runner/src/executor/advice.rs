@@ -1,4 +1,4 @@
-//! What the user should know of a run as a whole, with the next step.
+//! Makes the warnings about a run as a whole, each with the next step.
 
 use gpubench_backend::ThreadSpeeds;
 use gpubench_model::measure::stopping::Reason;
@@ -8,7 +8,7 @@ use gpubench_text::count::counted;
 
 use super::course::Course;
 
-/// A cell whose interval stayed wider than was asked for.
+/// A cell that did not reach the requested precision.
 #[derive(Clone, Debug)]
 pub(crate) struct Wide {
     cell: String,
@@ -16,17 +16,17 @@ pub(crate) struct Wide {
     out_of_time: bool,
 }
 
-/// Wide cells that are named; the rest is counted.
+/// Maximum number of imprecise cells that a warning names; the rest is counted.
 const NAMED: usize = 3;
-/// How many times its budget a run may take without a word.
+/// Multiple of the budget above which a run gets a warning.
 const OVERRUN: f64 = 1.1;
-/// How many times as long the same arithmetic takes on one processor as on another, from which on they count as unlike.
+/// Ratio of the speeds of two CPUs above which a run gets a warning.
 const UNLIKE: f64 = 1.25;
-/// Runnable processes a processor from which on a machine counts as busy.
+/// Load per core above which a machine counts as busy.
 pub(crate) const BUSY: f64 = 0.25;
 
 impl Wide {
-    /// Returns the cell, when it was given up before it was precise.
+    /// Returns the cell if its sampling ended before it was precise.
     pub(crate) fn of(course: &Course<'_>) -> Option<Wide> {
         let execute = course.row.execute.as_ref()?;
         let width = execute.summary().relative_spread();
@@ -36,16 +36,16 @@ impl Wide {
     }
 }
 
-/// What is known of a machine when a run starts, as far as the system and the CPU's worker tell.
+/// State of the machine when a run starts, as the system and the CPU's worker report it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Machine {
-    /// Runnable processes a processor.
+    /// Runnable processes per core.
     pub load: Option<f64>,
     /// The same arithmetic on all threads at once.
     pub thread_speeds: Option<ThreadSpeeds>,
 }
 
-/// Returns the warnings of a run on that machine. `budget` has the seconds it was to take and those it took.
+/// Returns the warnings of a run on that machine. `budget` holds the seconds requested and the seconds taken.
 pub(crate) fn of_run(wide: &[Wide], budget: Option<[f64; 2]>, machine: Machine) -> Vec<RunWarning> {
     let mut warnings = vec![];
     let mut warn = |text: String, next: &str| warnings.push(RunWarning { text, next: next.into() });

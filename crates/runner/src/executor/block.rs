@@ -1,5 +1,5 @@
-//! Blocks: neighbouring cells of the plan whose jobs are held at the same time, so that they can be sampled in turn.
-//! Cells of one case stay together.
+//! Splits the plan into blocks of neighbouring cells whose jobs are kept at the same time, so that their samples can
+//! alternate. Cells of one case stay together.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use gpubench_ops as op;
 
 use super::PlannedCell;
 
-/// Bytes that the jobs of a block may take by estimate, whatever the machine has.
+/// Maximum of the estimated bytes of a block's jobs, on any machine.
 const MOST_BYTES: u128 = 8 << 30;
-/// What a job takes beside its operands: library handles, workspaces, plans.
+/// Bytes of a job besides its operands: library handles, workspaces, plans.
 const JOB_BYTES: u128 = 64 << 20;
 
 /// Splits the plan. `free` is the host memory that may be used; a block takes at most a quarter of it.

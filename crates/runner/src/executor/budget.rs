@@ -1,5 +1,5 @@
-//! The time of a whole run, where the user set one: each block gets its share, and what the base rounds leave of it
-//! goes to the cells whose intervals are widest.
+//! Divides the time budget of a run: each block gets its share, and the time left after the base rounds goes to the
+//! cells with the widest intervals.
 
 use gpubench_model::measure::sampling::HARD_FACTOR;
 use gpubench_model::measure::stats::relative_half_width;
@@ -8,19 +8,20 @@ use gpubench_model::measure::stopping::{Reason, Rule};
 use super::PlannedCell;
 use super::course::Course;
 
-/// Share of the base time of a cell that one extra round takes.
+/// Time of one extra round, as a share of the cell's base time.
 const SLICE: f64 = 0.25;
-/// Share of the whole time that is kept for refinement.
+/// Share of the budget reserved for refinement.
 const REFINEMENT_SHARE: f64 = 0.15;
-/// Base times that must be left of a cell's limit for it to get another round.
+/// Minimum time left of a cell's limit for another round, in base times.
 const MARGIN: f64 = 1.0;
 
-/// What the planned cells of a run get of `all_s` seconds: all but the share of refinement, if there is any.
+/// Returns the planned cells' part of `all_s` seconds: all except the share of refinement.
 pub(crate) fn of_plan(all_s: f64, refine: bool) -> f64 {
     if refine { (1.0 - REFINEMENT_SHARE) * all_s } else { all_s }
 }
 
-/// What the next `cells` of the `left` cells of the run may spend of `budget_s` seconds when it has spent `spent_s`.
+/// Returns the seconds that the next `cells` of the `left` cells may spend, when the run has spent `spent_s` of
+/// `budget_s`.
 pub(crate) fn share(budget_s: f64, spent_s: f64, cells: usize, left: usize) -> f64 {
     (budget_s - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
 }

@@ -1,4 +1,4 @@
-//! The course of one cell through a run: what is known of it so far, from nothing to its row.
+//! Tracks the run of one cell: its worker, its samples so far and its row.
 
 use std::time::Duration;
 
@@ -12,27 +12,27 @@ use gpubench_ops as op;
 use super::PlannedCell;
 use super::series::Series;
 
-/// Why a cell fails whose worker sends no time.
+/// Reason of a cell whose worker sent no time.
 pub(crate) const NO_SAMPLES: &str = "the worker returned no usable samples";
 
 pub(crate) struct Course<'a> {
-    /// Its position in the plan, which is also the number of its job.
+    /// Position in the plan, which is also the number of the job.
     pub position: usize,
     pub planned: &'a PlannedCell,
     /// The worker that runs it.
     pub(crate) worker: WorkerId,
-    /// The number of the worker that holds its job, or held it before it was lost.
+    /// Generation of the worker that holds the job, or held it before that worker was lost.
     pub(crate) held_by: Option<u64>,
     /// True if its row is complete.
     ended: bool,
     pub row: Row,
     pub series: Series,
-    /// What is left of its time limit.
+    /// Time left of the cell's limit.
     pub left: Duration,
 }
 
 impl<'a> Course<'a> {
-    /// Returns a cell that has not begun and may take `limit` in all.
+    /// Starts the run of a cell that may take `limit` in total.
     pub(crate) fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
         let (row, series) = (blank(planned), Series::default());
         let worker = planned.worker();
@@ -44,7 +44,7 @@ impl<'a> Course<'a> {
         self.position as u64
     }
 
-    /// Returns the cell as that worker knows it: on all of its threads.
+    /// Returns the cell under the variant's name in the worker, without a number of threads.
     pub(crate) fn asked(&self) -> Cell {
         Cell { variant: self.planned.variant.name.to_string(), ..self.planned.cell.clone() }
     }
@@ -62,13 +62,13 @@ impl<'a> Course<'a> {
         self.row = sensible(self.row.clone(), self.planned);
     }
 
-    /// Ends it because something it needs is missing, with the samples it has.
+    /// Ends it because something is missing; samples taken before are kept.
     pub(crate) fn skip(&mut self, missing: Unavailable) {
         self.lose(Outcome::Skipped, missing.reason, missing.fix);
     }
 
-    /// Ends it because what it needs is gone, through no fault of its own. The samples of earlier rounds count; without
-    /// any it ends as `outcome`.
+    /// Ends it because its worker or device is gone, which is not the cell's fault. The samples of earlier rounds are
+    /// kept; without any it ends as `outcome`.
     pub(crate) fn lose(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
         if !self.series.has_samples() {
             return self.close(outcome, reason, fix);
@@ -104,8 +104,8 @@ impl<'a> Course<'a> {
     }
 }
 
-/// Returns the row, unless it holds what no reader of a report would accept, such as a time of 1e300 s that a worker has sent: then
-/// a failed row that says so.
+/// Returns the row, or a failed row if a worker sent values that no reader of a report accepts, such as a time of
+/// 1e300 s.
 fn sensible(row: Row, planned: &PlannedCell) -> Row {
     match report::check_row(&row) {
         Ok(()) => row,
@@ -117,7 +117,7 @@ fn sensible(row: Row, planned: &PlannedCell) -> Row {
     }
 }
 
-/// Returns the row of a cell about which nothing is known yet.
+/// Returns the row of a cell that has not run yet.
 fn blank(planned: &PlannedCell) -> Row {
     let mut row = Row::blank(planned.cell.clone(), planned.variant.side, planned.variant.accuracy);
     row.work = op::find(&row.case.op).map(|op| op.work(&row.case)).unwrap_or_default();

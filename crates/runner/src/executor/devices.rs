@@ -1,4 +1,4 @@
-//! Asks a backend how many devices it has, in a worker that then ends: the parent touches none itself.
+//! Counts the devices of a backend in a short-lived worker, since the parent process itself uses no device.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use gpubench_model::error::Unavailable;
 use super::workers::{LEAST_START_LIMIT, SEE_DOCTOR};
 use crate::worker::client::{Client, Loss, Place};
 
-/// How many devices `backend` has: the `device_count` of its description, 1 where it tells none. They are numbered from 0.
+/// Returns the number of devices of `backend`: `device_count` of its description, or 1. Devices are numbered from 0.
 ///
 /// # Errors
 /// The backend cannot start, or its worker fails or takes longer than any start may.
@@ -26,7 +26,7 @@ pub fn device_count(
         .map_err(|error| broken(format!("cannot locate the gpubench executable: {error}")))?;
     let mut client = Client::start(&WorkerId::of_backend(backend), &place)
         .map_err(|error| broken(format!("the worker could not be started: {error}")))?;
-    // Without ops nothing is compiled ahead.
+    // Without ops, the worker compiles nothing at its start.
     let options = Options { device: 0, ops: vec![], ..options.clone() };
     client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
     let reply = client.wait(Instant::now() + LEAST_START_LIMIT, &AtomicBool::new(false), &mut |_| {});

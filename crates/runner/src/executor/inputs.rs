@@ -1,4 +1,4 @@
-//! Whether all backends were given the same operands.
+//! Verifies that all backends used the same operands.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use gpubench_model::report::Row;
 pub(crate) struct Inputs(HashMap<String, (String, String)>);
 
 impl Inputs {
-    /// Notes the fingerprint of a row's operands; an error when another backend had others for the same case.
+    /// Records the fingerprint of a row's operands; returns an error if another backend used others for the same case.
     pub(crate) fn agree(&mut self, row: &Row, fingerprint: &str) -> Result<(), String> {
         let case = format!("{} seed {}", row.case, row.case.seed);
         let first = || (row.backend.clone(), fingerprint.to_owned());

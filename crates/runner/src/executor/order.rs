@@ -1,4 +1,4 @@
-//! The order in which the cells of a block take their turns: another one in each round, fixed by the seed.
+//! Chooses the random order of a block's cells in each round, fixed by the seed.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use gpubench_model::data::generator::Stream;
 use super::PlannedCell;
 use super::block::cases;
 
-/// Sets these streams apart from those of operands.
+/// Distinguishes these random streams from those of operands.
 const PURPOSE: u64 = 0x0072_6F75_6E64_7321;
 
-/// Returns the positions of `block` in the chance order of `round`.
+/// Returns the positions of `block` in the random order of `round`.
 ///
 /// In the first round, in which jobs are prepared, the cells of a case follow each other, and of these the cells of a
 /// worker, so that each worker makes the operands once: the order of cases, that of workers within a case and that of
-/// cells within a worker are left to chance. Later rounds mix all.
+/// cells within a worker are random. Later rounds mix all cells.
 pub(crate) fn of_round(cells: &[PlannedCell], block: Range<usize>, seed: u64, round: u32) -> Vec<usize> {
     let mut chance =
         Chance { stream: Stream::new(seed ^ PURPOSE, u64::from(round)), drawn: block.start as u64 };
@@ -49,7 +49,7 @@ struct Chance {
 }
 
 impl Chance {
-    /// Fisher and Yates' shuffle.
+    /// Shuffles by Fisher and Yates' method.
     fn shuffled<T>(&mut self, mut items: Vec<T>) -> Vec<T> {
         for last in (1..items.len()).rev() {
             // The bias of the remainder is below 2^-40 for any plan.

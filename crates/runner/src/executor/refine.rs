@@ -1,5 +1,5 @@
-//! Refinement: once the planned cells are measured, a few more at sizes near the crossovers that they showed, so that
-//! these are known within 5 %. What it may take of the run's time is bounded.
+//! Refines crossovers to within 5 %: adds a few cells at sizes near the crossovers that the planned cells showed. The
+//! time for this is bounded.
 
 use gpubench_answer::refinement::{NEAR, next_size};
 use gpubench_answer::{Comparison, Kind, sections};
@@ -11,19 +11,17 @@ use gpubench_ops as op;
 use super::rounds::Rounds;
 use super::{PlannedCell, Run, block};
 
-/// Further sizes per crossover, at most; each halves the interval at least.
+/// Maximum number of further sizes per crossover; each at least halves the interval.
 const PASSES: usize = 2;
 
-/// Without a budget, the share of the time of the planned cells that refinement may take, and the seconds it may take of
-/// any run.
+/// Without a budget: the share of the planned cells' time that refinement may take, and the seconds it may always take.
 const TIME_SHARE: f64 = 0.25;
 const LEAST_S: f64 = 10.0;
 
-/// A variant takes part at a new size if it took at most this many times as long as the best of its side at a
-/// neighbouring one.
+/// A variant runs at a new size if its time at a neighbouring size was at most this multiple of the best of its side.
 const RIVAL: f64 = 1.5;
 
-/// Returns the crossovers that are refined: those a caller would go by. A kernel's own time is not what it waits for.
+/// Returns the kinds of crossover that are refined: those of the times for which a caller waits, not of kernel times.
 fn kinds(op: &str) -> &'static [Kind] {
     match op::copies_itself(op) {
         true => &[Kind::Resident],
@@ -31,7 +29,7 @@ fn kinds(op: &str) -> &'static [Kind] {
     }
 }
 
-/// How many cells refinement may add to a plan.
+/// Returns the maximum number of cells that refinement may add to a plan.
 pub fn most_cells(planned: &[PlannedCell]) -> usize {
     let takes_part = |planned: &&PlannedCell| {
         let compares = op::compares_sides(&planned.cell.case.op);
@@ -61,7 +59,7 @@ fn is_variant(one: &PlannedCell, other: &PlannedCell) -> bool {
     one.cell.backend == other.cell.backend && one.cell.variant == other.cell.variant
 }
 
-/// Adds cells near the crossovers and runs them. Whether the user has ended the run meanwhile.
+/// Adds cells near the crossovers and runs them. Returns whether the user ended the run meanwhile.
 pub(crate) fn refine(
     run: &Run,
     cells: &mut Vec<PlannedCell>,
@@ -91,11 +89,11 @@ pub(crate) fn refine(
 struct Wanted {
     cells: Vec<PlannedCell>,
     cost_s: f64,
-    /// How wide the interval is.
+    /// Width of the interval, as the ratio of its ends.
     times: f64,
 }
 
-/// Returns the cells at sizes that the crossovers of `report` want, the widest first, as many as `left_s` seconds allow.
+/// Returns the cells that would narrow the crossovers of `report`, widest first, as `left_s` seconds allow.
 fn wanted(
     report: &Report,
     cells: &[PlannedCell],
@@ -107,7 +105,7 @@ fn wanted(
         for part in section.comparisons.chunk_by(|a, b| a.density == b.density) {
             let mut sizes: Vec<u64> = vec![];
             for next in kinds(section.op).iter().filter_map(|kind| next_size(part, *kind)) {
-                // A size near one that is wanted already says as much.
+                // A size near one already chosen would add little.
                 if sizes.iter().all(|n| times(*n, next.n) > NEAR) {
                     sizes.push(next.n);
                     let rows = rivals(part, next.n, kinds(section.op));
@@ -129,7 +127,7 @@ fn wanted(
     taken
 }
 
-/// How many times as large the larger of two sizes is.
+/// Returns the larger of two sizes over the smaller.
 fn times(a: u64, b: u64) -> f64 {
     a.max(b) as f64 / a.min(b) as f64
 }

@@ -1,5 +1,5 @@
-//! One block after another: each cell is prepared and checked in its first turn, all are sampled in rounds, and what
-//! the budget leaves is spent on the widest.
+//! Runs one block after another: prepares and checks each cell in its first turn, samples all cells in rounds, and spends
+//! the rest of the budget on the cells with the widest intervals.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -23,11 +23,11 @@ pub(crate) struct Rounds<'a> {
     visits: Visit<'a>,
     journal: Journal,
     budget_s: Option<f64>,
-    /// True if times are simulated, so that the budget is meant in simulated seconds.
+    /// True if times are simulated; the budget then counts simulated seconds.
     simulated: bool,
-    /// Seconds of sampling in blocks that are over.
+    /// Seconds of sampling in finished blocks.
     sampled_s: f64,
-    /// Cells of the plan that have not had their block yet.
+    /// Number of cells whose block has not run yet.
     left: usize,
     wide: Vec<advice::Wide>,
 }
@@ -54,8 +54,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs the cells at these positions of `cells`: those of the plan, then those that refinement added. Whether the
-    /// user has ended the run meanwhile.
+    /// Runs the block of `cells`, which are those of the plan, then those that refinement added. Returns whether the user
+    /// ended the run meanwhile.
     pub(crate) fn run(&mut self, cells: &[PlannedCell], block: Range<usize>) -> anyhow::Result<bool> {
         let course = |at: usize| {
             let mut course = Course::new(at, &cells[at], self.run.cell_timeout);
@@ -63,7 +63,7 @@ impl<'a> Rounds<'a> {
             course
         };
         let mut courses: Vec<Course<'_>> = block.clone().map(course).collect();
-        // The load of a machine does not disturb what it only simulates.
+        // The load of the machine does not affect simulated times.
         for course in courses.iter_mut().filter(|_| !self.simulated) {
             course.series.load = self.journal.load();
         }
@@ -84,7 +84,7 @@ impl<'a> Rounds<'a> {
         self.journal.report()
     }
 
-    /// Makes ready for `added` more cells, `total` in all, which may spend one of `passes` equal parts of what is left of a
+    /// Prepares for `added` more cells, `total` in all, which may spend one of `passes` equal parts of the rest of the
     /// budget.
     pub(crate) fn extend(&mut self, added: usize, total: usize, passes: usize) {
         self.journal.plan(added);
@@ -92,14 +92,14 @@ impl<'a> Rounds<'a> {
         self.visits.observer.cells_added(total);
     }
 
-    /// Returns seconds that the cell of this row took, by the clock that the budget is meant in.
+    /// Returns the seconds that the cell of this row took, by the budget's clock.
     pub(crate) fn cost_s(&self, row: &Row) -> f64 {
         let sampled_s = row.execute.as_ref().map_or(0.0, |execute| execute.spent_s);
         let around = row.phases.as_ref().filter(|_| !self.simulated);
         sampled_s + around.map_or(0.0, |p| p.inputs_s + p.prepare_s + p.first_s + p.download_s + p.check_s)
     }
 
-    /// Ends the workers, saves the report for the last time, and hands it over with the number of finished cells.
+    /// Ends the workers, saves the report for the last time, and returns the number of finished cells and the report.
     pub(crate) fn finish(mut self) -> anyhow::Result<(usize, Report)> {
         self.visits.observer.run_finished();
         let took = self.spent_s(&[]);
@@ -112,7 +112,7 @@ impl<'a> Rounds<'a> {
         Ok((finished, self.journal.finish(states)?))
     }
 
-    /// Takes every step of a block; an error is [`Interrupted`], or that the report cannot be saved.
+    /// Runs a block. Returns [`Interrupted`], or an error if the report cannot be saved.
     fn steps(
         &mut self,
         courses: &mut [Course<'_>],
@@ -138,7 +138,7 @@ impl<'a> Rounds<'a> {
         courses.iter_mut().try_for_each(|course| self.conclude(course))
     }
 
-    /// Runs one cell's part of one round. Its last part ends it, unless a budget may bring it more.
+    /// Runs one cell's turn in one round. The last turn ends the cell, unless a budget may give it more.
     fn turn(&mut self, courses: &mut [Course<'_>], at: usize, round: u32, cap_s: f64) -> anyhow::Result<()> {
         let Course { planned, series, .. } = &courses[at];
         if courses[at].has_ended() || series.stopped.is_some() || round >= planned.sampling.rounds {
@@ -176,7 +176,7 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Samples a cell, which is prepared first where its worker was lost or had to let it go.
+    /// Samples a cell, and prepares it first if its worker was lost or released it.
     fn sample(
         &mut self,
         courses: &mut [Course<'_>],
@@ -188,7 +188,7 @@ impl<'a> Rounds<'a> {
         self.visits.sample(&mut courses[at], rule, round)
     }
 
-    /// Prepares a cell; where memory is short, once more after every other job has been let go.
+    /// Prepares a cell. If memory is short, releases every other job and tries again.
     fn prepare(&mut self, courses: &mut [Course<'_>], at: usize) -> Result<(), Interrupted> {
         let visit = &mut self.visits;
         let mut short = visit.prepare(&mut courses[at])?;
@@ -214,7 +214,7 @@ impl<'a> Rounds<'a> {
         self.finished(course)
     }
 
-    /// Takes the time of a cell for an error where it is less than this machine's peaks allow.
+    /// Marks a cell as incorrect if it is faster than the machine's peaks allow.
     fn refuse_impossible(&self, course: &mut Course<'_>) {
         let peaks = self.visits.workers.peaks(&course.worker);
         if let Some(reason) = peaks.and_then(|peaks| roof::impossible(peaks, &course.row)) {
@@ -230,20 +230,20 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Saves what a cell has so far, so that a run that is killed has lost no round.
+    /// Saves a cell's samples so far, so that a killed run loses no round.
     fn save_samples(&mut self, course: &Course<'_>) -> anyhow::Result<()> {
         self.enter(course);
         self.journal.save_soon(|| self.visits.workers.states())
     }
 
-    /// Enters the row of a cell as it would be if the run ended now, where there is one.
+    /// Records the row of a cell as it would be if the run ended now, if there is one.
     fn enter(&mut self, course: &Course<'_>) {
         if let Some(row) = course.snapshot() {
             self.journal.enter(course.position, row);
         }
     }
 
-    /// Returns seconds the run has taken, by the clock that the budget is meant in.
+    /// Returns the seconds the run has taken, by the budget's clock.
     pub(crate) fn spent_s(&self, courses: &[Course<'_>]) -> f64 {
         match self.simulated {
             true => self.sampled_s + sampled_s(courses),

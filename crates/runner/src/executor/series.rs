@@ -1,4 +1,4 @@
-//! The samples of one cell over all rounds, and the timed phase that is made of them.
+//! Collects the samples of one cell over all rounds, and makes the timed phase from them.
 
 use gpubench_backend::{Conditions, PageFaults, Sample, SetupCounts, Side, TimerOverhead};
 use gpubench_model::measure::batch::Taken;
@@ -10,20 +10,20 @@ use gpubench_model::report::{Clock, Execute};
 
 use super::PlannedCell;
 
-/// What the batches of a cell have yielded so far.
+/// Samples and counts of a cell's batches so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
     pub samples: Vec<Sample>,
     pub rounds: Vec<u32>,
     pub spent_s: f64,
-    /// Why sampling stopped, once it has.
+    /// The reason that sampling stopped; `None` until then.
     pub stopped: Option<Reason>,
-    /// Why there will be no more samples, where that is no decision.
+    /// The reason that the worker was lost for good; `None` where it was not.
     pub(crate) lost_to: Option<String>,
-    /// How often the worker has found timed executions to be right.
+    /// Number of checks that found timed executions right.
     pub verified: u32,
     pub timer_overhead: Option<TimerOverhead>,
-    /// Runnable processes a processor when the run started, as far as the system told.
+    /// Load per core when the run started, if the system reports it.
     pub load: Option<f64>,
     clock: Clock,
     warmups: u32,
@@ -55,12 +55,12 @@ impl Series {
         !self.samples.is_empty()
     }
 
-    /// Returns the time that stands for each sample, in seconds.
+    /// Returns the headline time of each sample, in seconds.
     pub(crate) fn seconds(&self) -> Vec<f64> {
         self.samples.iter().map(Sample::seconds).collect()
     }
 
-    /// Returns the timed phase; `None` without samples, or with one that is no time.
+    /// Returns the timed phase; `None` without samples, or with one that is not a valid time.
     pub(crate) fn execute(&self, planned: &PlannedCell) -> Option<Execute> {
         let samples_s = self.seconds();
         let host_samples_s: Vec<f64> = self.samples.iter().map(|sample| sample.host_s).collect();
@@ -100,7 +100,7 @@ impl Series {
         Some(PageFaults { minor: usual(|faults| faults.minor)?, major: usual(|faults| faults.major)? })
     }
 
-    /// What every sample has; empty when some have not.
+    /// Returns one value per sample; empty if any sample lacks it.
     fn each<T>(&self, what: impl Fn(&Sample) -> Option<T>) -> Vec<T> {
         self.samples.iter().map(what).collect::<Option<Vec<T>>>().unwrap_or_default()
     }
@@ -108,9 +108,10 @@ impl Series {
     fn graded(&self, mut execute: Execute, planned: &PlannedCell) -> Execute {
         let raw = if execute.events_s.is_empty() { &execute.samples_s } else { &execute.events_s };
         let raw = median(raw).unwrap_or(0.0);
-        // A device's floors are those of its own clock, and tell nothing of what the host did for it.
+        // A device's timer overhead is that of its own clock and does not apply to times by the host's clock.
         let by_host = self.clock == Clock::Host && planned.variant.side == Side::Gpu;
-        // Of a device time the floor is what was taken off it: that of a hot batch is less than that of a single event pair.
+        // The overhead of a device time is the constant subtracted from it, which is smaller for a hot batch than for a pair
+        // of events.
         let of_clock = || self.timer_overhead.as_ref().filter(|_| !by_host).map(TimerOverhead::least_s);
         let floor = execute.event_constant_s.or_else(of_clock).filter(|floor| *floor > 0.0);
         let seen = |what: fn(&Conditions) -> &Vec<String>| {
@@ -147,10 +148,10 @@ impl Series {
     }
 }
 
-/// A reason for lower clocks that is no disturbance: they were locked on purpose, and stay.
+/// A reason for lower clocks that is not a disturbance: the user locked them.
 const SET_BY_THE_USER: &str = "clocks set by the user";
 
-/// What was taken off each reading of the events: the median of the differences; `None` without readings.
+/// Returns the median difference between the readings of the events and the samples; `None` without readings.
 fn taken_off(events_s: &[f64], samples_s: &[f64]) -> Option<f64> {
     let differences: Vec<f64> =
         events_s.iter().zip(samples_s).map(|(events, sample)| events - sample).collect();

@@ -1,4 +1,4 @@
-//! A visit to one cell: its job is prepared where no worker holds it, and sampled for one round.
+//! Exchanges the messages about one cell with its worker: prepare, measure, verify, release.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -20,15 +20,15 @@ use crate::worker::client::Loss;
 #[error("the user has ended the run")]
 pub(crate) struct Interrupted;
 
-/// Why a visit ends before it is done.
+/// The reason that a session ends early.
 enum End {
     /// The row is complete, and the worker can go on.
     Row,
     /// The row is complete, and the worker must be replaced.
     Replace,
-    /// The worker is lost, and this is why the row fails, unless no worker can be had any more.
+    /// The worker is lost for this reason. The row fails, unless no new worker can start.
     Lost(String),
-    /// Memory is short while other jobs are held.
+    /// Memory is short while workers hold other jobs.
     Crowded(Unavailable),
     /// The user has ended the run.
     Interrupted,
@@ -44,8 +44,8 @@ pub(crate) struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// Prepares the cell unless a living worker holds its job. Returns what the worker says of it where it would fit if
-    /// other jobs were let go.
+    /// Prepares the cell unless a live worker holds its job. Returns the worker's reason if memory is short and releasing
+    /// other jobs may help.
     pub(crate) fn prepare(&mut self, course: &mut Course<'_>) -> Result<Option<Unavailable>, Interrupted> {
         if course.has_ended() || self.holds(course) {
             return Ok(None);
@@ -68,7 +68,7 @@ impl Visit<'_> {
         self.after(course, attempt).map(|_| ())
     }
 
-    /// Has the worker check what was timed, and that one more execution makes the same answer from nothing. A cell whose
+    /// Has the worker check the timed answers, and that one more execution writes the whole answer again. A cell whose
     /// worker was lost after its last round has been checked after that round.
     pub(crate) fn verify(&mut self, course: &mut Course<'_>) -> Result<(), Interrupted> {
         if course.has_ended() || !course.series.has_samples() || !self.holds(course) {
@@ -78,7 +78,7 @@ impl Visit<'_> {
         self.after(course, attempt).map(|_| ())
     }
 
-    /// Has the worker let the cell's job go. A worker that is lost has done so already.
+    /// Has the worker release the cell's job. A lost worker holds none.
     pub(crate) fn release(&mut self, course: &mut Course<'_>) -> Result<(), Interrupted> {
         if !self.holds(course) {
             return Ok(());
@@ -88,7 +88,7 @@ impl Visit<'_> {
         self.workers.tell(&course.worker, &request, self.limit).map_err(|_| Interrupted)
     }
 
-    /// Returns whether a living worker holds the cell's job.
+    /// Returns whether a live worker holds the cell's job.
     pub(crate) fn holds(&self, course: &Course<'_>) -> bool {
         course.held_by == Some(self.workers.generation(&course.worker))
     }
@@ -100,7 +100,7 @@ impl Visit<'_> {
     ) -> Result<Option<Unavailable>, Interrupted> {
         match attempt {
             Ok(()) => Ok(None),
-            // A cell that has failed needs its memory no more.
+            // A failed cell no longer needs its memory.
             Err(End::Row) => self.release(course).map(|()| None),
             Err(End::Crowded(short)) => Ok(Some(short)),
             Err(End::Replace) => {
@@ -115,13 +115,13 @@ impl Visit<'_> {
                     Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => {
                         course.lose(Outcome::Failed, reason, None);
                     }
-                    // A worker that can be replaced is lost by the cell's own fault.
+                    // The new worker starts, so the cell itself caused the loss.
                     Ok(()) => course.close(Outcome::Failed, reason, None),
                 }
                 Ok(None)
             }
             Err(End::Interrupted) => {
-                // It may be in the midst of a cell: there is nothing to wait for.
+                // The worker may be in the middle of a cell; do not wait for it.
                 self.workers.discard(&course.worker);
                 Err(Interrupted)
             }
@@ -140,12 +140,12 @@ impl Visit<'_> {
         course.held_by = Some(self.workers.generation(&course.worker));
         self.workers.note_libraries(&course.worker, libraries);
         course.series.timer_overhead = self.workers.timer_overhead(&course.worker);
-        // A cell prepared again after its worker was lost keeps what its first preparation took.
+        // A cell prepared again after its worker was lost keeps the times of its first preparation.
         (course.row.error, course.row.inputs) = (Some(error), Some(inputs.clone()));
         course.row.phases.get_or_insert(phases);
         (course.row.picked, course.row.threads) = (picked, threads);
         if !error.is_right() {
-            // Whatever the worker calls it.
+            // Do not rely on the worker's verdict.
             let reason = format!("the answer is wrong: {}", error.complaint());
             return Err(closed(course, Outcome::Incorrect, reason));
         }
@@ -182,7 +182,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Has the worker compare what was timed with what was judged; with `execute` on one more execution, too.
+    /// Has the worker compare the timed answer with the judged one; with `execute`, also the answer of one more execution.
     fn verify_steps(&mut self, course: &mut Course<'_>, execute: bool) -> Result<(), End> {
         let start = Instant::now();
         let reply = self.exchange(course, &Request::Verify { job: course.job(), execute })?;
@@ -213,7 +213,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Sends a request and waits for its reply as long as the cell may still take.
+    /// Sends a request and waits for its reply within the time left of the cell's limit.
     fn exchange(&mut self, course: &mut Course<'_>, request: &Request) -> Result<Reply, End> {
         let stop = self.workers.stop();
         let Ok(client) = self.workers.ready(&course.worker, self.observer) else {
@@ -260,7 +260,7 @@ fn closed(course: &mut Course<'_>, outcome: Outcome, reason: String) -> End {
     End::Row
 }
 
-/// Completes the row from a reply that is not the hoped-for one.
+/// Completes the row from a reply other than the expected one.
 fn ended(course: &mut Course<'_>, reply: Reply) -> End {
     match reply {
         Reply::Skipped { reason, fix, crowded: true } => End::Crowded(Unavailable { reason, fix }),

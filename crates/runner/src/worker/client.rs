@@ -1,4 +1,4 @@
-//! The parent's end of a worker: starts it, talks to it with deadlines, and tells how it ended. Knows no plan.
+//! Starts a worker, exchanges messages with it under deadlines, and reports how it ended.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
@@ -18,31 +18,31 @@ use gpubench_host::process;
 
 use super::serve;
 
-/// How often a wait looks whether it has been called off.
+/// Interval at which a wait checks whether the user ended the run.
 const POLL: Duration = Duration::from_millis(100);
-/// Lines of a worker's standard error that are kept for the message about its end.
+/// Number of a worker's last lines on standard error that an error message quotes.
 const LAST_LINES: usize = 3;
-/// How long a worker that was told to exit may take before it is killed.
+/// Time limit for a worker's exit, after which it is killed.
 const FAREWELL: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
 const STACK_BYTES: usize = 64 << 20;
 
 const THREAD_PREFIX: &str = "worker-";
 
-/// Where a worker runs.
+/// Place in which a worker runs.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// In a process of its own: this program, started as `PROGRAM worker NAME`.
+    /// In a separate process: this program, started as `PROGRAM worker NAME`.
     Process(PathBuf),
-    /// In a thread of this process; a hang or a crash there is one of this process.
+    /// In a thread of this process, which a hang or crash there takes down too.
     Thread(Registry),
 }
 
 impl Place {
-    /// Returns a process of this program, or of `program` where one is named, if `isolate`; else a thread.
+    /// Returns a process of `program`, or of this one, if `isolate`; otherwise a thread.
     ///
     /// # Errors
-    /// The system does not say where this program is.
+    /// The path of this program cannot be found.
     pub(crate) fn of(isolate: bool, program: Option<&PathBuf>, registry: Registry) -> io::Result<Place> {
         if !isolate {
             return Ok(Place::Thread(registry));
@@ -51,14 +51,14 @@ impl Place {
     }
 }
 
-/// Why there is no reply.
+/// The reason that no reply came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// The deadline has passed; the worker is still at it.
+    /// The deadline has passed while the worker is still busy.
     TimedOut,
-    /// The worker has ended, or talks nonsense; in one line.
+    /// The worker has ended or sent an invalid line; described in one line.
     Gone(String),
-    /// The wait was called off.
+    /// The user ended the run.
     Interrupted,
 }
 
@@ -84,7 +84,7 @@ struct Heard {
 }
 
 impl Client {
-    /// Starts a worker, to which `Hello` is still to be sent.
+    /// Starts a worker. The caller sends `Hello` next.
     pub fn start(id: &WorkerId, place: &Place) -> io::Result<Self> {
         let (sender, replies) = channel();
         let last_lines = Arc::default();
@@ -96,17 +96,17 @@ impl Client {
         Ok(Client { name: id.to_string(), link, replies, last_lines, started, replied: started })
     }
 
-    /// When it was started.
+    /// Returns the time of its start.
     pub fn started(&self) -> Instant {
         self.started
     }
 
-    /// When its last final reply came, which may be long before anybody waited for it.
+    /// Returns the arrival time of its last final reply, which may be long before the wait for it.
     pub(crate) fn replied(&self) -> Instant {
         self.replied
     }
 
-    /// Sends a request. A worker that is gone shows at the wait for its reply.
+    /// Sends a request. If the worker is gone, the wait for the reply reports it.
     pub fn send(&mut self, request: &Request) {
         let Ok(mut line) = serde_json::to_string(request) else { return };
         line.push('\n');
@@ -121,7 +121,7 @@ impl Client {
     }
 
     /// Waits for the final reply to the last request, until `deadline` or until `stop` is set.
-    /// `on_phase` hears of each phase that begins.
+    /// `on_phase` is called for each phase that begins.
     pub fn wait(
         &mut self,
         deadline: Instant,
@@ -146,7 +146,7 @@ impl Client {
         }
     }
 
-    /// Asks the worker to exit in good order; [`Client::finish`] waits until it has.
+    /// Asks the worker to exit cleanly; [`Client::finish`] waits for its exit.
     pub(crate) fn farewell(&mut self) {
         self.send(&Request::Exit);
         match &mut self.link {
@@ -155,7 +155,7 @@ impl Client {
         }
     }
 
-    /// Asks the worker to exit unless it was asked, and waits a little for that.
+    /// Asks the worker to exit and waits briefly for its exit.
     pub fn finish(mut self) {
         self.farewell();
         if let Link::Process { child, .. } = &mut self.link {
@@ -278,7 +278,7 @@ fn wait_until(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     }
 }
 
-/// How a process ended, as the end of a sentence about it.
+/// Describes the end of a process, as the predicate of a sentence.
 fn end_of(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(process::SIGKILL), _) => {

@@ -5,15 +5,15 @@ use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 use gpubench_model::measure::stats::median;
 
-/// By how much fewer threads must be faster than all to be taken: less may be chance.
+/// Minimum relative gain of a smaller number of threads over all of them; a smaller gain may be chance.
 const CLEAR_WIN: f64 = 0.05;
-/// How many times as long as the best count of a pass a count may take; beyond, the pass leaves out fewer threads.
+/// Multiple of a pass's best time above which the pass tries no smaller counts.
 const HOPELESS: f64 = 1.5;
 /// Passes over all counts, so that what changes with time touches all alike: at least, and at most while no count leads
 /// by [`CLEAR_LEAD`].
 const LEAST_PASSES: usize = 2;
 const MOST_PASSES: usize = 6;
-/// By how much all other counts must be slower than the one chosen to be tried no more.
+/// Minimum relative lead of the best count over all others at which the trials end.
 const CLEAR_LEAD: f64 = 0.2;
 /// Executions of a count in a pass, at least, and at most while they stay under [`PASS_S`] together.
 const LEAST: usize = 3;

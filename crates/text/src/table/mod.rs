@@ -13,7 +13,7 @@ use crate::palette::terminal;
 
 pub use text::{WIDTH, hanging};
 
-/// What a text says, shown as a colour where colours are wanted.
+/// Meaning of a text, shown as a colour where colours are enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Nothing in particular.
@@ -51,9 +51,9 @@ impl Tone {
 /// One field.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its text, on one line.
+    /// Text, on one line.
     pub text: String,
-    /// Its tone.
+    /// Tone of the text.
     pub tone: Tone,
 }
 
@@ -89,7 +89,7 @@ impl Column {
     }
 }
 
-/// How aligned text lays a table out.
+/// Layout of a table as aligned text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Indented, columns two blanks apart, or one where lines would be longer than [`WIDTH`].
@@ -99,7 +99,7 @@ pub enum Layout {
     /// Indented, columns two blanks apart; headings take as many lines as make them no wider than their figures. Columns for
     /// which a line has no room follow in further blocks, each of which begins with the first `keys` columns.
     Blocks {
-        /// How many columns name a row.
+        /// Number of columns that identify a row.
         keys: usize,
     },
     /// Not indented, columns two blanks apart, however long lines become.
@@ -109,13 +109,13 @@ pub enum Layout {
 /// A titled table. Every row has as many fields as there are columns.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// What it shows; may be empty.
+    /// Title; may be empty.
     pub title: String,
     /// The columns.
     pub columns: Vec<Column>,
     /// The rows.
     pub rows: Vec<Vec<Field>>,
-    /// How aligned text lays it out.
+    /// Layout as aligned text.
     pub layout: Layout,
 }
 

@@ -10,7 +10,7 @@ fn load(text: &[u8]) -> Result<Report, String> {
     file::load(&path).map_err(|error| error.to_string())
 }
 
-/// Why a report is refused once `place` holds `value`.
+/// Returns the refusal of a report in which `place` holds `value`.
 fn refusal(place: &str, value: Value) -> String {
     let mut report = serde_json::to_value(example::full()).unwrap();
     *report.pointer_mut(place).unwrap_or_else(|| panic!("no {place}")) = value;

@@ -1,6 +1,6 @@
-//! The peaks of every backend, before the first cell: those that an earlier run kept, else measured by its worker.
+//! Gets the peaks of every backend before the first cell: from an earlier run, or by measuring them in its worker.
 //!
-//! What goes wrong here costs the peaks and nothing else.
+//! A failure here costs only the peaks; the run goes on.
 
 mod kept;
 
@@ -20,7 +20,7 @@ use crate::observe::Observer;
 use crate::worker::client::Loss;
 use kept::Key;
 
-/// Where a run takes the peaks of its backends from.
+/// Source of the backends' peaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PeakSource {
     /// The run does not report peaks.
@@ -31,7 +31,7 @@ pub enum PeakSource {
     Kept(PathBuf),
 }
 
-/// The longest that the peaks of one backend may take, however long a cell may.
+/// Time limit for the peaks of one backend, even where a cell may take longer.
 const LONGEST: Duration = Duration::from_secs(60);
 
 enum Ended {
@@ -41,11 +41,11 @@ enum Ended {
     Interrupted,
 }
 
-/// Enters the peaks of every backend that could start, one backend after the other, while no worker is starting.
-/// Whether the user has ended the run meanwhile.
+/// Records the peaks of every backend that could start, one after the other, while no worker is starting. Breaks if the
+/// user has ended the run.
 ///
-/// A worker that has measured is replaced: libraries are loaded and memory was in use by then, and a cell is to find
-/// the same worker whether peaks were kept or not.
+/// A worker that has measured peaks is replaced. It has loaded libraries and used memory, and cells must find the same
+/// state whether the peaks were kept or measured.
 pub(crate) fn gather(
     run: &Run,
     workers: &mut Workers,
@@ -56,12 +56,12 @@ pub(crate) fn gather(
         return ControlFlow::Continue(());
     }
     let mut ready = vec![];
-    // The most that a machine does it does on the most threads.
+    // Peaks need all threads, so only the workers on all threads measure them.
     for id in workers.describing() {
         match workers.ready(&id, observer) {
             Ok(_) => ready.push(id),
             Err(Hindrance::Interrupted) => return ControlFlow::Break(()),
-            // Its cells will tell.
+            // Its cells will report the reason.
             Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => {}
         }
     }
@@ -103,8 +103,8 @@ fn device_text(backend: &str) -> &str {
     }
 }
 
-/// Has a worker of the backend for each of its libraries, and one for no library, measure one after the other. The
-/// highest rates of all, and what went wrong.
+/// Measures peaks with one worker per library of the backend, and one without a library, one after the other. Returns
+/// the highest rates, and warnings about failures.
 fn measure_all(
     run: &Run,
     backend: &str,
@@ -125,13 +125,13 @@ fn measure_all(
     ControlFlow::Continue((all, warnings))
 }
 
-/// Returns whether later runs may rely on what was measured now: on a busy machine it is too little.
+/// Returns whether later runs may use these peaks. On a busy machine they are too low.
 fn can_be_kept(run: &Run, name: &str, journal: &Journal) -> bool {
     let simulated = run.registry.find(name).is_some_and(|found| found.simulated);
     simulated || journal.load().is_none_or(|load| load <= advice::BUSY)
 }
 
-/// Has that worker measure. It is ended afterwards, unless it loads no library and had nothing to measure.
+/// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks.
 fn measure(
     id: &WorkerId,
     cell_timeout: Duration,
@@ -144,7 +144,7 @@ fn measure(
     match ready.and_then(|()| workers.give_turn(id, observer)) {
         Ok(()) => {}
         Err(Hindrance::Interrupted) => return Ended::Interrupted,
-        // Its cells, if there are any, say why.
+        // Its cells, if there are any, report the reason.
         Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => return Ended::Without,
     }
     let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
@@ -153,7 +153,7 @@ fn measure(
     match reply {
         Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return Ended::Without,
         Ok(Reply::Peaks { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
-        // It is lost, or still at it.
+        // The worker is lost or still measuring.
         _ => workers.discard(id),
     }
     let (reason, next) = match reply {

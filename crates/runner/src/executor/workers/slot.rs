@@ -1,4 +1,4 @@
-//! One worker's place in a run: the process that runs now, and what the report says of it.
+//! Keeps the state of one worker in a run: its current process and its entry in the report.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -12,18 +12,18 @@ use gpubench_model::report::BackendState;
 use super::{Hindrance, SEE_DOCTOR};
 use crate::worker::client::{Client, Loss, Place};
 
-/// Starts in a row that may fail before a backend is given up.
+/// Number of consecutive failed starts after which a backend is given up.
 const START_ATTEMPTS: u32 = 3;
 
 pub(crate) enum State {
-    /// There is none: it was not started, or is lost.
+    /// No worker: it was not started, or it is lost.
     Absent,
-    /// It has been greeted.
+    /// `Hello` was sent.
     Starting(Client),
     /// It waits for requests.
     Ready(Client),
     Missing(Unavailable),
-    /// Its worker does not start.
+    /// The worker does not start.
     Broken(String),
 }
 
@@ -32,11 +32,11 @@ pub(crate) struct Slot {
     /// True if the run has cells for it, or requires it; others only measure peaks.
     pub(crate) is_planned: bool,
     pub state: State,
-    /// The number of workers started here so far, which shows whether the present one still holds its jobs.
+    /// Number of workers started here so far, which shows whether the current one still holds its jobs.
     pub generation: u64,
     failed_starts: u32,
     pub report: BackendState,
-    /// What its peaks depend on besides the host, as its worker told.
+    /// State that its peaks depend on besides the host, as its worker reported it.
     pub peaks_depend_on: Option<serde_json::Value>,
 }
 
@@ -58,7 +58,7 @@ impl Slot {
         }
     }
 
-    /// Starts and greets a worker; waits for none.
+    /// Starts a worker and sends `Hello`, without waiting.
     pub(crate) fn launch(&mut self, place: &Place, options: &Options) {
         self.generation += 1;
         let (threads, library) = (self.id.threads.or(options.threads), self.id.library.clone());
@@ -120,7 +120,7 @@ impl Slot {
     }
 }
 
-/// Returns a limit as a person would say it: whole minutes from two on, else seconds.
+/// Formats a duration: in minutes if it is a whole number of at least two, otherwise in seconds.
 pub(crate) fn spell(limit: Duration) -> String {
     let seconds = limit.as_secs_f64();
     if seconds >= 120.0 && limit.as_secs().is_multiple_of(60) {

@@ -28,12 +28,12 @@ struct Ready {
     judged: Judged,
     /// The element of an operand on which the answer depends, until an execution has shown that.
     untried: Option<Decisive>,
-    /// How long it has been waited for.
+    /// Pauses taken for this job so far.
     pauses: Pauses,
     sampled: Sampled,
 }
 
-/// What sampling a job has taken so far.
+/// Time spent on sampling a job so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sampled {
     /// Seconds, warm-up and what is done around each execution included.
