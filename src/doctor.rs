@@ -16,7 +16,7 @@ use crate::backend::{self, BACKENDS, Finding, Options, Registration};
 use crate::processors;
 use crate::report::Host;
 use crate::report::quantity::gib;
-use crate::worker::client::{Client, Loss, Place};
+use crate::worker::client::{Client, WaitError, Place};
 
 /// How long a backend may look.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -119,8 +119,8 @@ fn hear(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {
         Ok(Reply::Findings { findings }) => Ok(findings),
         Ok(Reply::Failed { reason, .. }) => Err(reason),
         Ok(_) => Err("its worker answered something else; use one build of gpubench throughout".into()),
-        Err(Loss::Gone(reason)) => Err(reason),
-        Err(Loss::TimedOut | Loss::Interrupted) => {
+        Err(WaitError::Gone(reason)) => Err(reason),
+        Err(WaitError::TimedOut | WaitError::Interrupted) => {
             Err(format!("it was still looking after {} s", PATIENCE.as_secs()))
         }
     }

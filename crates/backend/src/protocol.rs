@@ -1,7 +1,7 @@
 //! The messages between the parent and a worker: one JSON object a line, requests in, replies out.
 
 use gpubench_model::case::Cell;
-use gpubench_model::measure::batch::{Batch, Taken};
+use gpubench_model::measure::batch::{Batch, BatchResult};
 use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::Checked;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Finding, Options, Peaks, TimerOverhead};
 
 /// Version of the protocol.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
 /// From the parent to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -162,7 +162,7 @@ pub enum Reply {
         /// The clock that stands for the cell.
         clock: Clock,
         /// What was taken.
-        taken: Taken,
+        result: BatchResult,
     },
     /// The peaks.
     Peaks {

@@ -4,7 +4,7 @@ use std::io;
 
 /// Nodes that a mask holds, as many as any Linux supports.
 #[cfg(target_os = "linux")]
-const MOST_NODES: usize = 1024;
+const MAX_NODES: usize = 1024;
 
 /// Has memory that the calling thread, and those it starts from now on, touch first come from `nodes` in turn, page by
 /// page, so that threads on all of them find it equally near.
@@ -14,14 +14,14 @@ const MOST_NODES: usize = 1024;
 #[cfg(target_os = "linux")]
 pub fn interleave(nodes: &[usize]) -> io::Result<()> {
     const BITS: usize = libc::c_ulong::BITS as usize;
-    let mut mask = [0 as libc::c_ulong; MOST_NODES / BITS];
+    let mut mask = [0 as libc::c_ulong; MAX_NODES / BITS];
     for node in nodes {
         let word = mask.get_mut(node / BITS).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         *word |= 1 << (node % BITS);
     }
     // SAFETY: the call only reads the mask. Of the number of bits it takes one off.
     let status = unsafe {
-        libc::syscall(libc::SYS_set_mempolicy, libc::MPOL_INTERLEAVE, mask.as_ptr(), MOST_NODES + 1)
+        libc::syscall(libc::SYS_set_mempolicy, libc::MPOL_INTERLEAVE, mask.as_ptr(), MAX_NODES + 1)
     };
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -59,6 +59,6 @@ mod tests {
 
     #[test]
     fn nodes_that_cannot_be_are_refused() {
-        assert!(interleave(&[MOST_NODES]).is_err() && interleave(&[MOST_NODES - 1]).is_err());
+        assert!(interleave(&[MAX_NODES]).is_err() && interleave(&[MAX_NODES - 1]).is_err());
     }
 }

@@ -84,7 +84,7 @@ pub struct ClockCheck {
 
 impl TimerOverhead {
     /// Returns the timer overhead that a raw reading is compared with.
-    pub fn least_s(&self) -> f64 {
+    pub fn baseline_s(&self) -> f64 {
         self.empty_kernel_s.unwrap_or(self.clock_s)
     }
 }

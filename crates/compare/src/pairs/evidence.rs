@@ -15,7 +15,7 @@ pub(crate) const CLOCK_CHANGE: f64 = 0.005;
 const Z95: f64 = 1.96;
 
 /// Samples from which their own spread is used although they are too few for an interval.
-const LEAST_SAMPLES: usize = 3;
+const MIN_SAMPLES: usize = 3;
 
 /// How many times larger the variance of their median is taken to be than that of their mean: pi / 2 for normal samples,
 /// and the rest because so few samples show their spread poorly.
@@ -166,7 +166,7 @@ fn within(execute: &Execute, rounds: &[f64]) -> f64 {
 /// Variance of the logarithm of the median of too few samples for an interval.
 fn of_few(samples: &[f64]) -> f64 {
     let logs: Vec<f64> = samples.iter().filter(|sample| **sample > 0.0).map(|sample| sample.ln()).collect();
-    match logs.len() >= LEAST_SAMPLES {
+    match logs.len() >= MIN_SAMPLES {
         true => FEW_SAMPLES * variance(&logs) / logs.len() as f64,
         false => UNKNOWN.powi(2),
     }

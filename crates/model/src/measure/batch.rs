@@ -7,12 +7,12 @@ use crate::{Conditions, Sample, SetupCounts};
 /// Limits of a warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarmUp {
-    /// Minimum number of executions, as far as `most_s` allows.
+    /// Minimum number of executions, as far as `max_s` allows.
     pub executions: u32,
     /// Minimum seconds: clocks take tens of milliseconds to rise, and thread pools to wake.
-    pub least_s: f64,
+    pub min_s: f64,
     /// Seconds after which sampling begins although times still fall.
-    pub most_s: f64,
+    pub max_s: f64,
 }
 
 /// A request for samples.
@@ -24,7 +24,7 @@ pub struct Batch {
     /// Samples to take.
     pub samples: u32,
     /// Seconds after which no further sample begins.
-    pub most_s: f64,
+    pub max_s: f64,
 }
 
 impl Batch {
@@ -32,8 +32,8 @@ impl Batch {
     pub fn warmed(self, executions: u32, seconds: f64) -> Batch {
         let warm_up = self.warm_up.map(|warm_up| WarmUp {
             executions: warm_up.executions.saturating_sub(executions),
-            least_s: (warm_up.least_s - seconds).max(0.0),
-            most_s: (warm_up.most_s - seconds).max(0.0),
+            min_s: (warm_up.min_s - seconds).max(0.0),
+            max_s: (warm_up.max_s - seconds).max(0.0),
         });
         Batch { warm_up, ..self }
     }
@@ -41,7 +41,7 @@ impl Batch {
 
 /// Result of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct BatchResult {
     /// The samples, in the order they were taken.
     pub samples: Vec<Sample>,
     /// Executions spent on warming up.

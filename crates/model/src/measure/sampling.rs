@@ -15,22 +15,22 @@ pub struct Sampling {
     pub samples: Option<u32>,
     /// Half width of the 95 % interval, relative to the median, at which sampling stops; `None` uses the side's default.
     pub precision: Option<f64>,
-    /// Seconds of sampling after which a cell stops, once it has [`LEAST_SAMPLES`].
+    /// Seconds of sampling after which a cell stops, once it has [`MIN_SAMPLES`].
     pub max_time_s: f64,
     /// Rounds in which the samples are taken, with other cells in between.
     pub rounds: u32,
 }
 
 /// Minimum samples of a cell, unless they would take [`HARD_FACTOR`] times its time.
-pub const LEAST_SAMPLES: u32 = 12;
+pub const MIN_SAMPLES: u32 = 12;
 /// Maximum samples of a cell, at any precision.
-pub(crate) const MOST_SAMPLES: u32 = 2000;
-/// Multiple of `max_time_s` that a cell of long executions may take to reach [`LEAST_SAMPLES`].
+pub(crate) const MAX_SAMPLES: u32 = 2000;
+/// Multiple of `max_time_s` that a cell of long executions may take to reach [`MIN_SAMPLES`].
 pub const HARD_FACTOR: f64 = 10.0;
 /// Maximum of the minimum seconds of warm-up in the first round; later rounds take a quarter.
 const WARMUP_S: f64 = 0.1;
 /// Factor by which a warm-up may be extended while times still fall.
-const PATIENCE: f64 = 5.0;
+const WARMUP_EXTENSION: f64 = 5.0;
 
 impl Default for Sampling {
     fn default() -> Self {
@@ -57,8 +57,8 @@ impl Sampling {
     pub fn rule(&self, side: Side) -> Rule {
         Rule {
             fixed: self.samples,
-            min_samples: LEAST_SAMPLES,
-            max_samples: MOST_SAMPLES,
+            min_samples: MIN_SAMPLES,
+            max_samples: MAX_SAMPLES,
             precision: self.precision(side),
             max_time_s: self.max_time_s,
             hard_time_s: HARD_FACTOR * self.max_time_s,
@@ -69,10 +69,10 @@ impl Sampling {
     /// Returns the warm-up of a round (from 0). Later rounds need less, since clocks and threads are still partly awake.
     pub fn warm_up(&self, round: u32) -> WarmUp {
         if self.warmup == 0 {
-            return WarmUp { executions: 0, least_s: 0.0, most_s: 0.0 };
+            return WarmUp { executions: 0, min_s: 0.0, max_s: 0.0 };
         }
         let full = WARMUP_S.min(self.max_time_s / 4.0);
-        let least_s = if round == 0 { full } else { full / 4.0 };
-        WarmUp { executions: self.warmup, least_s, most_s: PATIENCE * full }
+        let min_s = if round == 0 { full } else { full / 4.0 };
+        WarmUp { executions: self.warmup, min_s, max_s: WARMUP_EXTENSION * full }
     }
 }

@@ -10,12 +10,12 @@ mod json;
 pub mod machine;
 pub mod quantity;
 mod row;
-mod sound;
-pub mod tame;
+mod validate;
+pub mod sanitize;
 
 pub use execute::{Clock, Execute};
 pub use row::{Outcome, Phases, Row};
-pub use sound::check_row;
+pub use validate::check_row;
 
 use serde::{Deserialize, Serialize};
 

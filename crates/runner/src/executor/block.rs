@@ -8,7 +8,7 @@ use gpubench_ops as op;
 use super::PlannedCell;
 
 /// Maximum of the estimated bytes of a block's jobs, on any machine.
-const MOST_BYTES: u128 = 8 << 30;
+const MAX_BLOCK_BYTES: u128 = 8 << 30;
 /// Bytes of a job besides its operands: library handles, workspaces, plans.
 const JOB_BYTES: u128 = 64 << 20;
 
@@ -16,19 +16,19 @@ const JOB_BYTES: u128 = 64 << 20;
 ///
 /// A case that exceeds the limit alone is a block of its own.
 pub(crate) fn blocks(cells: &[PlannedCell], free: Option<u128>) -> Vec<Range<usize>> {
-    let limit = free.map_or(MOST_BYTES, |free| MOST_BYTES.min(free / 4));
+    let limit = free.map_or(MAX_BLOCK_BYTES, |free| MAX_BLOCK_BYTES.min(free / 4));
     let mut blocks: Vec<Range<usize>> = Vec::new();
-    let mut held = 0;
+    let mut block_bytes = 0;
     for case in cases(cells) {
         let needed: u128 = cells[case.clone()].iter().map(bytes).sum();
         match blocks.last_mut() {
-            Some(block) if held + needed <= limit => {
+            Some(block) if block_bytes + needed <= limit => {
                 block.end = case.end;
-                held += needed;
+                block_bytes += needed;
             }
             _ => {
                 blocks.push(case);
-                held = needed;
+                block_bytes = needed;
             }
         }
     }
@@ -53,7 +53,7 @@ fn bytes(planned: &PlannedCell) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::course::tests::planned;
+    use crate::executor::cell_run::tests::planned;
 
     #[test]
     fn cells_of_a_case_share_a_block_and_large_cases_stand_alone() {

@@ -6,7 +6,7 @@ use gpubench_model::measure::stats::relative_half_width;
 use gpubench_model::measure::stopping::{Reason, Rule};
 
 use super::PlannedCell;
-use super::course::Course;
+use super::cell_run::CellRun;
 
 /// Time of one extra round, as a share of the cell's base time.
 const SLICE: f64 = 0.25;
@@ -42,21 +42,21 @@ pub(crate) fn extra(planned: &PlannedCell, spent_s: f64) -> Rule {
 }
 
 /// Returns the cell whose interval exceeds its target by the most among those that more samples can help.
-pub(crate) fn widest(courses: &[Course<'_>]) -> Option<usize> {
-    let excess = |course: &Course<'_>| {
+pub(crate) fn widest(cell_runs: &[CellRun<'_>]) -> Option<usize> {
+    let excess = |cell_run: &CellRun<'_>| {
         // Another round must not run into the limit of the cell, and lose what it has.
-        let fits = course.left.as_secs_f64() > MARGIN * course.planned.sampling.max_time_s;
-        let open = course.series.stopped == Some(Reason::OutOfTime) && !course.has_ended() && fits;
-        open.then(|| relative_half_width(&course.series.seconds()) / course.planned.precision())
+        let fits = cell_run.left.as_secs_f64() > MARGIN * cell_run.planned.sampling.max_time_s;
+        let open = cell_run.series.stopped == Some(Reason::OutOfTime) && !cell_run.has_ended() && fits;
+        open.then(|| relative_half_width(&cell_run.series.seconds()) / cell_run.planned.precision())
     };
-    let wide = courses.iter().enumerate().filter_map(|(at, course)| Some((at, excess(course)?)));
+    let wide = cell_runs.iter().enumerate().filter_map(|(at, cell_run)| Some((at, excess(cell_run)?)));
     wide.filter(|(_, excess)| *excess > 1.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::course::tests::planned;
+    use crate::executor::cell_run::tests::planned;
     use gpubench_backend::Sample;
     use std::time::Duration;
 
@@ -70,23 +70,23 @@ mod tests {
     #[test]
     fn the_widest_open_cell_is_next_and_settled_ones_are_left_alone() {
         let planned = planned(2, "a");
-        let course = |spread: f64, stopped| {
-            let mut course = Course::new(0, &planned, Duration::from_secs(60));
+        let cell_run = |spread: f64, stopped| {
+            let mut cell_run = CellRun::new(0, &planned, Duration::from_secs(60));
             let times = (0..12).map(|k| Sample::of_host(1.0 + spread * f64::from(k)));
-            course.series.samples = times.collect();
-            course.series.stopped = Some(stopped);
-            course
+            cell_run.series.samples = times.collect();
+            cell_run.series.stopped = Some(stopped);
+            cell_run
         };
-        let mut courses = vec![
-            course(0.01, Reason::OutOfTime),
-            course(0.05, Reason::OutOfTime),
-            course(0.5, Reason::Plateau),
-            course(0.0, Reason::OutOfTime),
+        let mut cell_runs = vec![
+            cell_run(0.01, Reason::OutOfTime),
+            cell_run(0.05, Reason::OutOfTime),
+            cell_run(0.5, Reason::Plateau),
+            cell_run(0.0, Reason::OutOfTime),
         ];
-        assert_eq!(widest(&courses), Some(1));
-        courses[1].series.stopped = Some(Reason::Precise);
-        assert_eq!(widest(&courses), Some(0));
-        courses.truncate(0);
-        assert_eq!(widest(&courses), None);
+        assert_eq!(widest(&cell_runs), Some(1));
+        cell_runs[1].series.stopped = Some(Reason::Precise);
+        assert_eq!(widest(&cell_runs), Some(0));
+        cell_runs.truncate(0);
+        assert_eq!(widest(&cell_runs), None);
     }
 }

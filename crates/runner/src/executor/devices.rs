@@ -8,8 +8,8 @@ use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_backend::{Options, Registry};
 use gpubench_model::error::Unavailable;
 
-use super::workers::{LEAST_START_LIMIT, SEE_DOCTOR};
-use crate::worker::client::{Client, Loss, Place};
+use super::workers::{MIN_START_LIMIT, SEE_DOCTOR};
+use crate::worker::client::{Client, WaitError, Place};
 
 /// Returns the number of devices of `backend`: `device_count` of its description, or 1. Devices are numbered from 0.
 ///
@@ -29,17 +29,17 @@ pub fn device_count(
     // Without ops, the worker compiles nothing at its start.
     let options = Options { device: 0, ops: vec![], ..options.clone() };
     client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
-    let reply = client.wait(Instant::now() + LEAST_START_LIMIT, &AtomicBool::new(false), &mut |_| {});
+    let reply = client.wait(Instant::now() + MIN_START_LIMIT, &AtomicBool::new(false), &mut |_| {});
     let counted = match reply {
         Ok(Reply::Ready { description, .. }) => {
             let count = description.get("device_count").and_then(serde_json::Value::as_u64);
             Ok(count.and_then(|count| u32::try_from(count).ok()).unwrap_or(1))
         }
         Ok(Reply::Unavailable { reason, fix }) => Err(Unavailable { reason, fix }),
-        Ok(Reply::Failed { reason, .. }) | Err(Loss::Gone(reason)) => Err(broken(reason)),
+        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(broken(reason)),
         Ok(_) => Err(broken("the worker sent an unexpected reply to hello".into())),
-        Err(Loss::TimedOut | Loss::Interrupted) => {
-            Err(broken(format!("the worker did not reply within {} s", LEAST_START_LIMIT.as_secs())))
+        Err(WaitError::TimedOut | WaitError::Interrupted) => {
+            Err(broken(format!("the worker did not reply within {} s", MIN_START_LIMIT.as_secs())))
         }
     };
     client.finish();

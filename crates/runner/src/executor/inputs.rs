@@ -6,9 +6,9 @@ use gpubench_model::report::Row;
 
 /// The operands' fingerprint of each case, and the backend that reported it first.
 #[derive(Default)]
-pub(crate) struct Inputs(HashMap<String, (String, String)>);
+pub(crate) struct InputFingerprints(HashMap<String, (String, String)>);
 
-impl Inputs {
+impl InputFingerprints {
     /// Records the fingerprint of a row's operands; returns an error if another backend used others for the same case.
     pub(crate) fn agree(&mut self, row: &Row, fingerprint: &str) -> Result<(), String> {
         let case = format!("{} seed {}", row.case, row.case.seed);
@@ -29,18 +29,18 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::executor::course::Course;
-    use crate::executor::course::tests::planned;
+    use crate::executor::cell_run::CellRun;
+    use crate::executor::cell_run::tests::planned;
 
     #[test]
     fn backends_with_other_inputs_for_the_same_case_are_told_apart() {
         let planned = planned(2, "a");
         let row = |backend: &str, seed| {
-            let mut row = Course::new(0, &planned, Duration::ZERO).row;
+            let mut row = CellRun::new(0, &planned, Duration::ZERO).row;
             (row.backend, row.case.seed) = (backend.into(), seed);
             row
         };
-        let mut inputs = Inputs::default();
+        let mut inputs = InputFingerprints::default();
         assert_eq!(inputs.agree(&row("cpu", 1), "1f"), Ok(()));
         assert_eq!(inputs.agree(&row("cuda", 1), "1f"), Ok(()));
         let refusal = inputs.agree(&row("cuda", 1), "2f").unwrap_err();

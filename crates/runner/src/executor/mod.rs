@@ -6,22 +6,22 @@
 mod advice;
 mod block;
 mod budget;
-mod course;
+mod cell_run;
 mod devices;
 mod inputs;
 mod interrupt;
-mod journal;
+mod report_writer;
 mod order;
 mod peaks;
 mod planned;
 mod refine;
 mod rounds;
 mod series;
-mod visit;
+mod cell_session;
 mod workers;
 
 #[cfg(test)]
-pub(crate) use course::tests::planned;
+pub(crate) use cell_run::tests::planned;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 pub use devices::device_count;
 pub use interrupt::Watch;
 pub use peaks::PeakSource;
-pub use refine::most_cells;
+pub use refine::max_added_cells;
 pub use workers::RequiredBackendMissing;
 
 pub use planned::PlannedCell;
@@ -95,11 +95,11 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let start = Instant::now();
     let place = Place::of(run.isolate, run.program.as_ref(), run.registry)?;
     let mut workers = workers::Workers::start(run, place, watch.flag());
-    let mut journal = journal::Journal::begin(run, start);
+    let mut writer = report_writer::ReportWriter::begin(run, start);
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break()
-        || peaks::gather(run, &mut workers, &mut journal, observer).is_break();
-    let mut rounds = Rounds::new(run, observer, start, workers, journal);
+        || peaks::gather(run, &mut workers, &mut writer, observer).is_break();
+    let mut rounds = Rounds::new(run, observer, start, workers, writer);
     let mut cells = run.cells.clone();
     for block in block::blocks(&cells, memory::free_host_bytes()) {
         if interrupted {

@@ -30,7 +30,7 @@ fn kinds(op: &str) -> &'static [Kind] {
 }
 
 /// Returns the maximum number of cells that refinement may add to a plan.
-pub fn most_cells(planned: &[PlannedCell]) -> usize {
+pub fn max_added_cells(planned: &[PlannedCell]) -> usize {
     let takes_part = |planned: &&PlannedCell| {
         let compares = op::compares_sides(&planned.cell.case.op);
         let is_headline = planned.variant.accuracy.is_headline();
@@ -117,14 +117,14 @@ fn wanted(
         }
     }
     wanted.sort_by(|a, b| b.times.total_cmp(&a.times));
-    let mut taken = vec![];
+    let mut added = vec![];
     for one in wanted {
         if one.cost_s <= left_s {
             left_s -= one.cost_s;
-            taken.extend(one.cells);
+            added.extend(one.cells);
         }
     }
-    taken
+    added
 }
 
 /// Returns the larger of two sizes over the smaller.
@@ -167,7 +167,7 @@ fn cell_at(row: &Row, n: u64, cells: &[PlannedCell]) -> Option<PlannedCell> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::course::tests::planned;
+    use crate::executor::cell_run::tests::planned;
     use gpubench_model::case::{Cache, DType};
     use gpubench_model::report::example;
 
@@ -221,18 +221,18 @@ mod tests {
     #[test]
     fn the_most_that_may_be_added_counts_variants_sizes_and_kinds() {
         let mut plan = plan_of(&report());
-        assert_eq!(most_cells(&plan), 5 * 2 * 2);
+        assert_eq!(max_added_cells(&plan), 5 * 2 * 2);
         for one in plan.clone() {
             let mut hot = one;
             hot.cell.cache = Cache::Hot;
             plan.push(hot);
         }
-        assert_eq!(most_cells(&plan), 2 * 5 * 2 * 2);
+        assert_eq!(max_added_cells(&plan), 2 * 5 * 2 * 2);
         plan.retain(|one| one.cell.case.n == 100);
-        assert_eq!(most_cells(&plan), 0, "one size has no crossover");
+        assert_eq!(max_added_cells(&plan), 0, "one size has no crossover");
         let mut one_side = plan_of(&report());
         one_side.retain(|one| one.variant.side == Side::Cpu);
-        assert_eq!(most_cells(&one_side), 0);
+        assert_eq!(max_added_cells(&one_side), 0);
         assert!(one_side.iter().all(|one| one.cell.case.dtype == DType::F32));
     }
 }

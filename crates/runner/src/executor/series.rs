@@ -1,8 +1,8 @@
 //! Collects the samples of one cell over all rounds, and makes the timed phase from them.
 
 use gpubench_backend::{Conditions, PageFaults, Sample, SetupCounts, Side, TimerOverhead};
-use gpubench_model::measure::batch::Taken;
-use gpubench_model::measure::grade::{self, Facts};
+use gpubench_model::measure::batch::BatchResult;
+use gpubench_model::measure::grade::{self, SamplingFacts};
 use gpubench_model::measure::stats::median;
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::measure::{drift, modality};
@@ -19,7 +19,7 @@ pub(crate) struct Series {
     /// The reason that sampling stopped; `None` until then.
     pub stopped: Option<Reason>,
     /// The reason that the worker was lost for good; `None` where it was not.
-    pub(crate) lost_to: Option<String>,
+    pub(crate) lost_because: Option<String>,
     /// Number of checks that found timed executions right.
     pub verified: u32,
     pub timer_overhead: Option<TimerOverhead>,
@@ -34,17 +34,17 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    pub(crate) fn add(&mut self, clock: Clock, taken: Taken, round: u32) {
+    pub(crate) fn add(&mut self, clock: Clock, result: BatchResult, round: u32) {
         self.clock = clock;
-        self.rounds.resize(self.rounds.len() + taken.samples.len(), round);
-        self.samples.extend(taken.samples);
-        self.spent_s += taken.spent_s;
-        self.warmups += taken.warmups;
-        self.unsteady |= !taken.steady;
-        self.discarded += taken.discarded;
-        self.setup = self.setup.plus(taken.setup_while_sampling);
-        let after = taken.after.unwrap_or_default();
-        match (taken.before, self.conditions.last_mut()) {
+        self.rounds.resize(self.rounds.len() + result.samples.len(), round);
+        self.samples.extend(result.samples);
+        self.spent_s += result.spent_s;
+        self.warmups += result.warmups;
+        self.unsteady |= !result.steady;
+        self.discarded += result.discarded;
+        self.setup = self.setup.plus(result.setup_while_sampling);
+        let after = result.after.unwrap_or_default();
+        match (result.before, self.conditions.last_mut()) {
             (Some(before), _) => self.conditions.push([before, after]),
             (None, Some(round)) => round[1] = after,
             (None, None) => {}
@@ -112,7 +112,7 @@ impl Series {
         let by_host = self.clock == Clock::Host && planned.variant.side == Side::Gpu;
         // The overhead of a device time is the constant subtracted from it, which is smaller for a hot batch than for a pair
         // of events.
-        let of_clock = || self.timer_overhead.as_ref().filter(|_| !by_host).map(TimerOverhead::least_s);
+        let of_clock = || self.timer_overhead.as_ref().filter(|_| !by_host).map(TimerOverhead::baseline_s);
         let floor = execute.event_constant_s.or_else(of_clock).filter(|floor| *floor > 0.0);
         let seen = |what: fn(&Conditions) -> &Vec<String>| {
             let mut seen: Vec<String> = vec![];
@@ -123,8 +123,8 @@ impl Series {
             }
             seen
         };
-        let (others, held_down) = (seen(|state| &state.others), seen(|state| &state.throttle));
-        let assessment = grade::assess(&Facts {
+        let (others, throttle_reasons) = (seen(|state| &state.others), seen(|state| &state.throttle));
+        let assessment = grade::assess(&SamplingFacts {
             side_is_gpu: planned.variant.side == Side::Gpu,
             precision: planned.precision(),
             samples: &execute.samples_s,
@@ -132,16 +132,16 @@ impl Series {
             modes: execute.modes,
             discarded: execute.discarded,
             throttled: execute.throttled,
-            floor_ratio: floor.map(|floor| raw / floor),
+            overhead_ratio: floor.map(|floor| raw / floor),
             disturbed: count(&execute.context_switches, |switches| *switches > 0),
             page_faults: execute.page_faults,
             others: &others,
-            held_down: &held_down,
+            throttle_reasons: &throttle_reasons,
             load: self.load,
             setup: !execute.setup_while_sampling.is_zero(),
             steady: execute.steady,
             stopped: self.stopped.unwrap_or(Reason::CutShort),
-            lost_to: self.lost_to.as_deref(),
+            lost_because: self.lost_because.as_deref(),
         });
         (execute.grade, execute.warnings) = (Some(assessment.grade), assessment.warnings);
         execute
@@ -165,12 +165,12 @@ fn count<T>(items: &[T], is: impl Fn(&T) -> bool) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::course::tests::planned;
+    use crate::executor::cell_run::tests::planned;
     use gpubench_model::measure::grade::WarningKind;
 
     fn series(samples: Vec<Sample>) -> Series {
         let mut series = Series::default();
-        series.add(Clock::DeviceEvents, Taken { samples, steady: true, ..Taken::default() }, 0);
+        series.add(Clock::DeviceEvents, BatchResult { samples, steady: true, ..BatchResult::default() }, 0);
         series
     }
 
@@ -192,7 +192,7 @@ mod tests {
             planned.variant.side = side;
             let samples = vec![Sample::of_host(2e-6); 12];
             let mut series = Series { timer_overhead: Some(timer_overhead.clone()), ..Series::default() };
-            series.add(clock, Taken { samples, steady: true, ..Taken::default() }, 0);
+            series.add(clock, BatchResult { samples, steady: true, ..BatchResult::default() }, 0);
             let warnings = series.execute(&planned).unwrap().warnings;
             warnings.iter().any(|warning| warning.kind == WarningKind::LaunchBound)
         };

@@ -23,7 +23,7 @@ const POLL: Duration = Duration::from_millis(100);
 /// Number of a worker's last lines on standard error that an error message quotes.
 const LAST_LINES: usize = 3;
 /// Time limit for a worker's exit, after which it is killed.
-const FAREWELL: Duration = Duration::from_secs(3);
+const EXIT_LIMIT: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
 const STACK_BYTES: usize = 64 << 20;
 
@@ -53,7 +53,7 @@ impl Place {
 
 /// The reason that no reply came.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Loss {
+pub enum WaitError {
     /// The deadline has passed while the worker is still busy.
     TimedOut,
     /// The worker has ended or sent an invalid line; described in one line.
@@ -71,14 +71,14 @@ enum Link {
 pub struct Client {
     name: String,
     link: Link,
-    replies: Receiver<Heard>,
+    replies: Receiver<TimedReply>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
     started: Instant,
     replied: Instant,
 }
 
 /// A line from a worker, and when it came.
-struct Heard {
+struct TimedReply {
     at: Instant,
     reply: Result<Reply, String>,
 }
@@ -127,27 +127,27 @@ impl Client {
         deadline: Instant,
         stop: &AtomicBool,
         on_phase: &mut dyn FnMut(&str),
-    ) -> Result<Reply, Loss> {
+    ) -> Result<Reply, WaitError> {
         loop {
             if stop.load(Ordering::Relaxed) {
-                return Err(Loss::Interrupted);
+                return Err(WaitError::Interrupted);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.replies.recv_timeout(left.min(POLL)) {
-                Ok(Heard { reply: Ok(Reply::Phase { phase }), .. }) => on_phase(&phase),
-                Ok(Heard { reply, at }) => {
+                Ok(TimedReply { reply: Ok(Reply::Phase { phase }), .. }) => on_phase(&phase),
+                Ok(TimedReply { reply, at }) => {
                     self.replied = at;
-                    return reply.map_err(Loss::Gone);
+                    return reply.map_err(WaitError::Gone);
                 }
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Loss::TimedOut),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(WaitError::TimedOut),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(Loss::Gone(self.how_it_ended())),
+                Err(RecvTimeoutError::Disconnected) => return Err(WaitError::Gone(self.how_it_ended())),
             }
         }
     }
 
     /// Asks the worker to exit cleanly; [`Client::finish`] waits for its exit.
-    pub(crate) fn farewell(&mut self) {
+    pub(crate) fn send_exit(&mut self) {
         self.send(&Request::Exit);
         match &mut self.link {
             Link::Process { stdin, .. } => *stdin = None,
@@ -157,9 +157,9 @@ impl Client {
 
     /// Asks the worker to exit and waits briefly for its exit.
     pub fn finish(mut self) {
-        self.farewell();
+        self.send_exit();
         if let Link::Process { child, .. } = &mut self.link {
-            wait_until(child, FAREWELL);
+            wait_until(child, EXIT_LIMIT);
         }
     }
 
@@ -196,7 +196,7 @@ impl Drop for Client {
 fn start_process(
     name: &str,
     program: &PathBuf,
-    replies: Sender<Heard>,
+    replies: Sender<TimedReply>,
     last_lines: &Arc<Mutex<VecDeque<String>>>,
 ) -> io::Result<Link> {
     let mut command = Command::new(program);
@@ -214,7 +214,7 @@ fn start_process(
     Ok(Link::Process { child, stdin, stderr })
 }
 
-fn start_thread(name: &str, registry: Registry, replies: Sender<Heard>) -> io::Result<Link> {
+fn start_thread(name: &str, registry: Registry, replies: Sender<TimedReply>) -> io::Result<Link> {
     let registration =
         registry.find(name).ok_or_else(|| io::Error::other(format!("no backend is named {name}")))?;
     static QUIET: Once = Once::new();
@@ -242,11 +242,11 @@ fn quiet_worker_threads() {
     }));
 }
 
-fn read_replies(source: impl Read, replies: &Sender<Heard>) {
+fn read_replies(source: impl Read, replies: &Sender<TimedReply>) {
     for line in BufReader::new(source).lines().map_while(Result::ok) {
         let reply = serde_json::from_str(&line)
             .map_err(|error| format!("the worker sent an invalid reply ({error}): {line}"));
-        if replies.send(Heard { at: Instant::now(), reply }).is_err() {
+        if replies.send(TimedReply { at: Instant::now(), reply }).is_err() {
             return;
         }
     }

@@ -125,7 +125,7 @@ fn hello(
     }
     *session = None;
     match Session::start(registration, options) {
-        Ok(started) => session.insert(started).greeting(),
+        Ok(started) => session.insert(started).ready_reply(),
         Err(Unavailable { reason, fix }) => Reply::Unavailable { reason, fix },
     }
 }
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn requests_out_of_order_are_refused_in_words() {
-        let batch = r#"{"samples":5,"most_s":2.0}"#;
+        let batch = r#"{"samples":5,"max_s":2.0}"#;
         let replies = replies(&[&format!(r#"{{"type":"measure","job":1,"batch":{batch}}}"#)]);
         assert!(matches!(&replies[1], Reply::Failed { reason, .. } if reason.contains("send hello first")));
     }

@@ -11,16 +11,16 @@ const CLEAR_WIN: f64 = 0.05;
 const HOPELESS: f64 = 1.5;
 /// Passes over all counts, so that what changes with time touches all alike: at least, and at most while no count leads
 /// by [`CLEAR_LEAD`].
-const LEAST_PASSES: usize = 2;
-const MOST_PASSES: usize = 6;
+const MIN_PASSES: usize = 2;
+const MAX_PASSES: usize = 6;
 /// Minimum relative lead of the best count over all others at which the trials end.
 const CLEAR_LEAD: f64 = 0.2;
 /// Executions of a count in a pass, at least, and at most while they stay under [`PASS_S`] together.
-const LEAST: usize = 3;
+const MIN_EXECUTIONS: usize = 3;
 const MOST: usize = 15;
 const PASS_S: f64 = 2e-3;
 /// Seconds of trials after which a pass over the counts is the last.
-const PATIENCE_S: f64 = 1.5;
+const MAX_TRIALS_S: f64 = 1.5;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Trial {
@@ -57,10 +57,10 @@ pub(crate) fn choose(
     let mut trials: Vec<Trial> = job.traits.thread_choices.iter().rev().map(untimed).collect();
     if trials.len() > 1 {
         let start = backend.now_s();
-        for passes in 1..=MOST_PASSES {
+        for passes in 1..=MAX_PASSES {
             pass(backend, job, cache, &mut trials)?;
-            let decided = passes >= LEAST_PASSES && is_decided(&trials);
-            if decided || backend.now_s() - start > PATIENCE_S {
+            let decided = passes >= MIN_PASSES && is_decided(&trials);
+            if decided || backend.now_s() - start > MAX_TRIALS_S {
                 break;
             }
         }
@@ -102,7 +102,7 @@ fn pass(
 /// Returns the median of a few executions, in seconds.
 fn median_of_some(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache) -> Result<f64, CellError> {
     let (mut seconds, mut spent) = (vec![], 0.0);
-    while seconds.len() < LEAST || (seconds.len() < MOST && spent <= PASS_S) {
+    while seconds.len() < MIN_EXECUTIONS || (seconds.len() < MOST && spent <= PASS_S) {
         let one = backend.time(job, cache)?.seconds();
         spent += one;
         seconds.push(one);
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_pass_that_something_else_made_slow_decides_nothing() {
         // A pass executes a count once and then three times at least, and leaves it out for a hopeless first time.
-        let all = Scripted { unusual: (4, 1 + LEAST, 10.0), ..Scripted::of(&[(2, 2e-3), (4, 1e-3)]) };
+        let all = Scripted { unusual: (4, 1 + MIN_EXECUTIONS, 10.0), ..Scripted::of(&[(2, 2e-3), (4, 1e-3)]) };
         assert_eq!(all.chosen().0, Some(4));
         let fewer = Scripted { unusual: (2, 1, 10.0), ..Scripted::of(&[(2, 1e-3), (4, 1.5e-3)]) };
         assert_eq!(fewer.chosen().0, Some(2));
@@ -263,9 +263,9 @@ mod tests {
             scripted.chosen();
             scripted.executions()
         };
-        let a_pass = 2 * (1 + LEAST);
-        assert_eq!(executions(&[(1, 2.4e-3), (2, 2e-3)]), LEAST_PASSES * a_pass);
-        assert_eq!(executions(&[(1, 2.2e-3), (2, 2e-3)]), MOST_PASSES * a_pass);
+        let a_pass = 2 * (1 + MIN_EXECUTIONS);
+        assert_eq!(executions(&[(1, 2.4e-3), (2, 2e-3)]), MIN_PASSES * a_pass);
+        assert_eq!(executions(&[(1, 2.2e-3), (2, 2e-3)]), MAX_PASSES * a_pass);
         assert_eq!(executions(&[(1, 0.22), (2, 0.2)]), a_pass, "1.7 s are enough");
     }
 

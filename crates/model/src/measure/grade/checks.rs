@@ -4,7 +4,7 @@ use gpubench_text::percent;
 
 use super::super::stats::{Summary, has_interval, relative_half_width};
 use super::super::stopping::Reason;
-use super::{Facts, Grade, Warning, WarningKind};
+use super::{SamplingFacts, Grade, Warning, WarningKind};
 
 /// Probability below which a difference between rounds counts as drift.
 const DRIFT_P: f64 = 0.01;
@@ -13,7 +13,7 @@ const DRIFT_P: f64 = 0.01;
 const FAULT_S: f64 = 0.5e-6;
 
 /// Every check, the most serious first; warnings of equal cost keep this order.
-pub(super) const ALL: &[fn(&Facts) -> Option<Warning>] = &[
+pub(super) const ALL: &[fn(&SamplingFacts) -> Option<Warning>] = &[
     setup,
     ended_early,
     few_samples,
@@ -21,7 +21,7 @@ pub(super) const ALL: &[fn(&Facts) -> Option<Warning>] = &[
     drifting,
     throttled,
     discarded,
-    held_down,
+    driver_throttled,
     other_process,
     bimodal,
     launch_bound,
@@ -46,7 +46,7 @@ fn warning(kind: WarningKind, at_best: Grade, text: String, next: &str) -> Optio
     Some(Warning { kind, at_best, text, next: next.to_owned() })
 }
 
-fn setup(facts: &Facts) -> Option<Warning> {
+fn setup(facts: &SamplingFacts) -> Option<Warning> {
     let text =
         facts.setup.then_some("memory was allocated, or plans or kernels were created, during sampling")?;
     let next = "choose another variant with --variants, or report this one: its times include set-up";
@@ -59,12 +59,12 @@ const COOL: &str = "let the device cool or raise its power limit, then run again
 /// Advice for a cell that lost its worker.
 const RUN_AGAIN: &str = "run the cell again; `gpubench doctor` lists what is missing now";
 
-fn ended_early(facts: &Facts) -> Option<Warning> {
-    let text = format!("ended early, before its last round: {}", facts.lost_to?);
+fn ended_early(facts: &SamplingFacts) -> Option<Warning> {
+    let text = format!("ended early, before its last round: {}", facts.lost_because?);
     warning(WarningKind::EndedEarly, Grade::C, text, RUN_AGAIN)
 }
 
-fn few_samples(facts: &Facts) -> Option<Warning> {
+fn few_samples(facts: &SamplingFacts) -> Option<Warning> {
     let n = facts.samples.len();
     let at_best = match n {
         0..3 => Grade::D,
@@ -88,7 +88,7 @@ fn few_samples(facts: &Facts) -> Option<Warning> {
     warning(WarningKind::FewSamples, at_best, text, next)
 }
 
-fn spread(facts: &Facts) -> Option<Warning> {
+fn spread(facts: &SamplingFacts) -> Option<Warning> {
     let n = facts.samples.len();
     let half_width = relative_half_width(facts.samples);
     let some = (2.0 * facts.precision).max(0.02);
@@ -111,7 +111,7 @@ fn spread(facts: &Facts) -> Option<Warning> {
     warning(WarningKind::Spread, at_best, text, next)
 }
 
-fn drifting(facts: &Facts) -> Option<Warning> {
+fn drifting(facts: &SamplingFacts) -> Option<Warning> {
     let found = facts.drift.filter(|drift| drift.p < DRIFT_P)?;
     let some = 2.0 * facts.precision;
     let at_best = beyond(found.relative, [some, some.max(0.05), some.max(0.15)])?;
@@ -120,31 +120,31 @@ fn drifting(facts: &Facts) -> Option<Warning> {
     warning(WarningKind::Drift, at_best, text, next)
 }
 
-fn throttled(facts: &Facts) -> Option<Warning> {
+fn throttled(facts: &SamplingFacts) -> Option<Warning> {
     let n = facts.samples.len();
     let at_best = beyond(f64::from(facts.throttled) / n.max(1) as f64, [0.01, 0.1, 0.5])?;
     let text = format!("the clock was low during {} of {n} samples", facts.throttled);
     warning(WarningKind::Throttled, at_best, text, COOL)
 }
 
-fn discarded(facts: &Facts) -> Option<Warning> {
+fn discarded(facts: &SamplingFacts) -> Option<Warning> {
     let all = facts.samples.len() + facts.discarded as usize;
     let at_best = beyond(f64::from(facts.discarded) / all.max(1) as f64, [0.1, 0.5, f64::INFINITY])?;
     let text = format!("{} of {all} samples were discarded because the clock was low", facts.discarded);
     warning(WarningKind::Throttled, at_best, text, COOL)
 }
 
-fn held_down(facts: &Facts) -> Option<Warning> {
-    if !facts.side_is_gpu || facts.held_down.is_empty() {
+fn driver_throttled(facts: &SamplingFacts) -> Option<Warning> {
+    if !facts.side_is_gpu || facts.throttle_reasons.is_empty() {
         return None;
     }
-    let text = format!("the driver throttled the clocks: {}", facts.held_down.join(", "));
+    let text = format!("the driver throttled the clocks: {}", facts.throttle_reasons.join(", "));
     let next =
         "check sm_mhz in the report; cool the device or raise its power limit";
     warning(WarningKind::Throttled, Grade::B, text, next)
 }
 
-fn other_process(facts: &Facts) -> Option<Warning> {
+fn other_process(facts: &SamplingFacts) -> Option<Warning> {
     if !facts.side_is_gpu || facts.others.is_empty() {
         return None;
     }
@@ -153,7 +153,7 @@ fn other_process(facts: &Facts) -> Option<Warning> {
     warning(WarningKind::OtherProcess, Grade::C, text, next)
 }
 
-fn bimodal(facts: &Facts) -> Option<Warning> {
+fn bimodal(facts: &SamplingFacts) -> Option<Warning> {
     let found = facts.modes?;
     let apart = (found.high - found.low) / found.low;
     let at_best = if apart > 0.1 { Grade::C } else { Grade::B };
@@ -164,8 +164,8 @@ fn bimodal(facts: &Facts) -> Option<Warning> {
     warning(WarningKind::Bimodal, at_best, text, next)
 }
 
-fn launch_bound(facts: &Facts) -> Option<Warning> {
-    let ratio = facts.floor_ratio?;
+fn launch_bound(facts: &SamplingFacts) -> Option<Warning> {
+    let ratio = facts.overhead_ratio?;
     let at_best = match ratio {
         _ if ratio < 1.2 => Grade::C,
         _ if ratio < 3.0 => Grade::B,
@@ -176,7 +176,7 @@ fn launch_bound(facts: &Facts) -> Option<Warning> {
     warning(WarningKind::LaunchBound, at_best, text, next)
 }
 
-fn disturbed(facts: &Facts) -> Option<Warning> {
+fn disturbed(facts: &SamplingFacts) -> Option<Warning> {
     let n = facts.samples.len();
     let share = f64::from(facts.disturbed) / n.max(1) as f64;
     let at_best = beyond(share, [0.1, 0.5, f64::INFINITY]).filter(|_| !facts.side_is_gpu)?;
@@ -185,7 +185,7 @@ fn disturbed(facts: &Facts) -> Option<Warning> {
     warning(WarningKind::Disturbed, at_best, text, next)
 }
 
-fn page_faults(facts: &Facts) -> Option<Warning> {
+fn page_faults(facts: &SamplingFacts) -> Option<Warning> {
     let faults = facts.page_faults.filter(|_| !facts.side_is_gpu)?;
     let time_s = Summary::of(facts.samples).map(|summary| summary.median).filter(|median| *median > 0.0)?;
     let share = faults.minor * FAULT_S / time_s;
@@ -202,14 +202,14 @@ fn page_faults(facts: &Facts) -> Option<Warning> {
     warning(WarningKind::PageFaults, at_best, text, next)
 }
 
-fn busy_machine(facts: &Facts) -> Option<Warning> {
+fn busy_machine(facts: &SamplingFacts) -> Option<Warning> {
     let load = facts.load.filter(|_| !facts.side_is_gpu)?;
     let at_best = beyond(load, [0.1, 0.5, f64::INFINITY])?;
     let text = format!("other programs were using the CPU when the run started (load {load:.2} per core)");
     warning(WarningKind::BusyMachine, at_best, text, "close other programs, then run again")
 }
 
-fn not_warm(facts: &Facts) -> Option<Warning> {
+fn not_warm(facts: &SamplingFacts) -> Option<Warning> {
     if facts.steady {
         return None;
     }

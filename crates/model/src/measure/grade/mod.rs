@@ -52,9 +52,9 @@ impl fmt::Display for Grade {
     }
 }
 
-/// Facts about one cell's sampling.
+/// SamplingFacts about one cell's sampling.
 #[derive(Clone, Debug)]
-pub struct Facts<'a> {
+pub struct SamplingFacts<'a> {
     /// The cell ran on the GPU.
     pub side_is_gpu: bool,
     /// Requested relative half width of the interval.
@@ -70,7 +70,7 @@ pub struct Facts<'a> {
     /// Samples kept although the clock was low.
     pub throttled: u32,
     /// Raw time over the timer overhead, where that is known.
-    pub floor_ratio: Option<f64>,
+    pub overhead_ratio: Option<f64>,
     /// Samples with an involuntary context switch; CPU only.
     pub disturbed: u32,
     /// Median page faults of an execution; CPU only.
@@ -78,7 +78,7 @@ pub struct Facts<'a> {
     /// Other processes seen on the GPU.
     pub others: &'a [String],
     /// The driver's reasons for throttling the GPU's clocks before or after a round, such as `power limit`.
-    pub held_down: &'a [String],
+    pub throttle_reasons: &'a [String],
     /// Runnable processes per core when the run started, averaged over a minute; CPU only.
     pub load: Option<f64>,
     /// Memory was allocated, or plans or kernels were created, during sampling.
@@ -88,7 +88,7 @@ pub struct Facts<'a> {
     /// The reason that sampling ended.
     pub stopped: Reason,
     /// The reason that the worker was lost for good; `None` where it was not.
-    pub lost_to: Option<&'a str>,
+    pub lost_because: Option<&'a str>,
 }
 
 /// Kind of a warning.
@@ -146,7 +146,7 @@ pub struct Assessment {
 }
 
 /// Grades a cell.
-pub fn assess(facts: &Facts) -> Assessment {
+pub fn assess(facts: &SamplingFacts) -> Assessment {
     let mut warnings: Vec<Warning> = checks::ALL.iter().filter_map(|check| check(facts)).collect();
     warnings.sort_by_key(|warning| std::cmp::Reverse(warning.at_best));
     Assessment { grade: warnings.first().map_or(Grade::A, |warning| warning.at_best), warnings }

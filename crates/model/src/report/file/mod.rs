@@ -10,8 +10,8 @@ use gpubench_text::{control, cut};
 use serde::{Deserialize, Serialize};
 
 use super::json::Layout;
-use super::tame::{may_drive, tame};
-use super::{Report, SCHEMA_VERSION, sound};
+use super::sanitize::{may_hold_controls, sanitize};
+use super::{Report, SCHEMA_VERSION, validate};
 
 /// Name of the report in the folder of a run.
 pub const FILE_NAME: &str = "report.json";
@@ -171,20 +171,20 @@ pub fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
     let report: Report = serde_json::from_slice(bytes).map_err(|error| {
         anyhow!("the content does not match its schema_version: {}; compare it with `gpubench schema`", shown(&error))
     })?;
-    vetted(report, may_drive(bytes))
+    validated(report, may_hold_controls(bytes))
 }
 
 /// Validates a report and removes control characters that could drive a terminal.
 ///
 /// # Errors
 /// It contradicts itself.
-pub fn vetted(mut report: Report, may_drive: bool) -> anyhow::Result<Report> {
-    sound::check(&report)?;
+pub fn validated(mut report: Report, may_hold_controls: bool) -> anyhow::Result<Report> {
+    validate::check(&report)?;
     // Layout 2 is layout 3 under other names, which the aliases of the fields have read.
     if report.schema_version == 2 {
         report.schema_version = SCHEMA_VERSION;
     }
-    if may_drive { tame(&report).context("the report contains text that cannot be shown; run the sweep again") } else { Ok(report) }
+    if may_hold_controls { sanitize(&report).context("the report contains text that cannot be shown; run the sweep again") } else { Ok(report) }
 }
 
 /// Refuses content that is not a JSON object, and unknown layouts.

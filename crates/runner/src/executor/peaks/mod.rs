@@ -13,11 +13,11 @@ use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{self as backend, Peaks};
 use gpubench_model::report::RunWarning;
 
-use super::journal::Journal;
-use super::workers::{Hindrance, NO_ANSWER, Workers, spell};
+use super::report_writer::ReportWriter;
+use super::workers::{WorkerUnavailable, NO_ANSWER, Workers, format_duration};
 use super::{Run, advice};
 use crate::observe::Observer;
-use crate::worker::client::Loss;
+use crate::worker::client::WaitError;
 use kept::Key;
 
 /// Source of the backends' peaks.
@@ -49,7 +49,7 @@ enum Ended {
 pub(crate) fn gather(
     run: &Run,
     workers: &mut Workers,
-    journal: &mut Journal,
+    writer: &mut ReportWriter,
     observer: &mut dyn Observer,
 ) -> ControlFlow<()> {
     if run.peaks == PeakSource::Unwanted {
@@ -60,14 +60,14 @@ pub(crate) fn gather(
     for id in workers.describing() {
         match workers.ready(&id, observer) {
             Ok(_) => ready.push(id),
-            Err(Hindrance::Interrupted) => return ControlFlow::Break(()),
+            Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),
             // Its cells will report the reason.
-            Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => {}
+            Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {}
         }
     }
     for id in ready {
         let key = workers.peaks_depend_on(&id);
-        let key = key.map(|state| Key::new(&id.backend, &journal.report().environment, state));
+        let key = key.map(|state| Key::new(&id.backend, &writer.report().environment, state));
         let place = match &run.peaks {
             PeakSource::Kept(folder) => key.as_ref().map(|key| (folder, key)),
             PeakSource::Unwanted | PeakSource::Measured => None,
@@ -82,13 +82,13 @@ pub(crate) fn gather(
         let (measured, warnings) = measure_all(run, &id.backend, workers, observer)?;
         if let Some(peaks) = measured {
             let is_whole = warnings.is_empty();
-            if let Some((folder, key)) = place.filter(|_| is_whole && can_be_kept(run, &id.backend, journal))
+            if let Some((folder, key)) = place.filter(|_| is_whole && can_be_kept(run, &id.backend, writer))
             {
                 key.write(folder, &peaks);
             }
             workers.note_peaks(&id, peaks);
         }
-        journal.advise(warnings);
+        writer.advise(warnings);
     }
     workers.start_absent();
     ControlFlow::Continue(())
@@ -126,9 +126,9 @@ fn measure_all(
 }
 
 /// Returns whether later runs may use these peaks. On a busy machine they are too low.
-fn can_be_kept(run: &Run, name: &str, journal: &Journal) -> bool {
+fn can_be_kept(run: &Run, name: &str, writer: &ReportWriter) -> bool {
     let simulated = run.registry.find(name).is_some_and(|found| found.simulated);
-    simulated || journal.load().is_none_or(|load| load <= advice::BUSY)
+    simulated || writer.load().is_none_or(|load| load <= advice::BUSY_LOAD)
 }
 
 /// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks.
@@ -143,9 +143,9 @@ fn measure(
     let ready = workers.ready(id, observer).map(|_| ());
     match ready.and_then(|()| workers.give_turn(id, observer)) {
         Ok(()) => {}
-        Err(Hindrance::Interrupted) => return Ended::Interrupted,
+        Err(WorkerUnavailable::Interrupted) => return Ended::Interrupted,
         // Its cells, if there are any, report the reason.
-        Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => return Ended::Without,
+        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => return Ended::Without,
     }
     let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
     client.send(&Request::Peaks);
@@ -162,12 +162,12 @@ fn measure(
             let dated = peaks.map(|found| Peaks { measured, cached: false, ..found });
             return dated.and_then(Peaks::plausible).map_or(Ended::Without, Ended::Measured);
         }
-        Ok(Reply::Failed { reason, .. }) | Err(Loss::Gone(reason)) => (reason, "run again"),
+        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => (reason, "run again"),
         Ok(_) => (NO_ANSWER.into(), "run again"),
-        Err(Loss::Interrupted) => return Ended::Interrupted,
-        Err(Loss::TimedOut) => {
+        Err(WaitError::Interrupted) => return Ended::Interrupted,
+        Err(WaitError::TimedOut) => {
             let next = if limit < LONGEST { "raise --cell-timeout" } else { "run on an idle machine" };
-            (format!("measuring them took more than {}", spell(limit)), next)
+            (format!("measuring them took more than {}", format_duration(limit)), next)
         }
     };
     Ended::Failed(RunWarning {

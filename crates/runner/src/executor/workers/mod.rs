@@ -15,8 +15,8 @@ use gpubench_model::report::BackendState;
 
 use super::Run;
 use crate::observe::Observer;
-use crate::worker::client::{Client, Loss, Place};
-pub(crate) use slot::spell;
+use crate::worker::client::{Client, WaitError, Place};
+pub(crate) use slot::format_duration;
 use slot::{Slot, State};
 
 /// Advice for a worker that does not start.
@@ -26,10 +26,10 @@ pub(crate) const SEE_DOCTOR: &str = "run `gpubench doctor` to see what is missin
 pub(crate) const NO_ANSWER: &str = "the worker sent a reply that does not match the request";
 
 /// Minimum time limit for a worker's start, since creating a device's context can take seconds.
-pub(crate) const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const MIN_START_LIMIT: Duration = Duration::from_secs(30);
 
 /// Time limit for a worker to become idle; it waits at most half a second for spinning threads.
-const REST_LIMIT: Duration = Duration::from_secs(10);
+const IDLE_LIMIT: Duration = Duration::from_secs(10);
 
 /// A backend required with `--require` cannot start, so the run does not begin.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -44,9 +44,9 @@ pub struct RequiredBackendMissing {
 }
 
 /// The reason that no worker is available.
-pub(crate) enum Hindrance {
+pub(crate) enum WorkerUnavailable {
     /// Something the backend needs is missing: its cells are skipped.
-    Unavailable(Unavailable),
+    Missing(Unavailable),
     /// The worker crashes, hangs or fails at every start: its cells fail.
     Broken(String),
     /// The user has ended the run.
@@ -68,7 +68,7 @@ impl Workers {
     /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
     /// prepared: one after the other, while nothing is timed.
     pub(crate) fn start(run: &Run, place: Place, stop: &'static AtomicBool) -> Self {
-        let start_limit = run.cell_timeout.max(LEAST_START_LIMIT);
+        let start_limit = run.cell_timeout.max(MIN_START_LIMIT);
         let options = run.options.clone();
         let mut workers = Workers { slots: vec![], at_work: None, place, options, start_limit, stop };
         for planned in &run.cells {
@@ -89,9 +89,9 @@ impl Workers {
         for name in names {
             let Unavailable { reason, fix } = match self.ready(&WorkerId::of_backend(name), observer) {
                 Ok(_) => continue,
-                Err(Hindrance::Interrupted) => return Ok(ControlFlow::Break(())),
-                Err(Hindrance::Unavailable(missing)) => missing,
-                Err(Hindrance::Broken(reason)) => Unavailable::new(reason, SEE_DOCTOR),
+                Err(WorkerUnavailable::Interrupted) => return Ok(ControlFlow::Break(())),
+                Err(WorkerUnavailable::Missing(missing)) => missing,
+                Err(WorkerUnavailable::Broken(reason)) => Unavailable::new(reason, SEE_DOCTOR),
             };
             return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
         }
@@ -103,7 +103,7 @@ impl Workers {
         &mut self,
         id: &WorkerId,
         observer: &mut dyn Observer,
-    ) -> Result<&mut Client, Hindrance> {
+    ) -> Result<&mut Client, WorkerUnavailable> {
         let at = self.slot(id);
         let slot = &mut self.slots[at];
         loop {
@@ -118,15 +118,15 @@ impl Workers {
         }
         match &mut slot.state {
             State::Ready(client) => Ok(client),
-            State::Missing(missing) => Err(Hindrance::Unavailable(missing.clone())),
-            State::Broken(reason) => Err(Hindrance::Broken(reason.clone())),
-            State::Absent | State::Starting(_) => Err(Hindrance::Interrupted),
+            State::Missing(missing) => Err(WorkerUnavailable::Missing(missing.clone())),
+            State::Broken(reason) => Err(WorkerUnavailable::Broken(reason.clone())),
+            State::Absent | State::Starting(_) => Err(WorkerUnavailable::Interrupted),
         }
     }
 
     /// Gives that worker its turn. Afterwards no worker is starting and the previous one is idle, so that neither disturbs
     /// the timing.
-    pub(crate) fn give_turn(&mut self, id: &WorkerId, observer: &mut dyn Observer) -> Result<(), Hindrance> {
+    pub(crate) fn give_turn(&mut self, id: &WorkerId, observer: &mut dyn Observer) -> Result<(), WorkerUnavailable> {
         for slot in &mut self.slots {
             if matches!(slot.state, State::Starting(_)) {
                 observer.phase(&format!("starting {}", slot.id));
@@ -134,7 +134,7 @@ impl Workers {
             }
         }
         match self.at_work.replace(id.clone()) {
-            Some(before) if before != *id => self.tell(&before, &Request::Rest, REST_LIMIT),
+            Some(before) if before != *id => self.tell(&before, &Request::Rest, IDLE_LIMIT),
             _ => Ok(()),
         }
     }
@@ -145,15 +145,15 @@ impl Workers {
         id: &WorkerId,
         request: &Request,
         limit: Duration,
-    ) -> Result<(), Hindrance> {
+    ) -> Result<(), WorkerUnavailable> {
         let stop = self.stop;
         let Some(slot) = self.slots.iter_mut().find(|slot| slot.id == *id) else { return Ok(()) };
         let State::Ready(client) = &mut slot.state else { return Ok(()) };
         client.send(request);
         match client.wait(Instant::now() + limit, stop, &mut |_| {}) {
             Ok(_) => Ok(()),
-            Err(Loss::Interrupted) => Err(Hindrance::Interrupted),
-            Err(Loss::TimedOut | Loss::Gone(_)) => {
+            Err(WaitError::Interrupted) => Err(WorkerUnavailable::Interrupted),
+            Err(WaitError::TimedOut | WaitError::Gone(_)) => {
                 slot.state = State::Absent;
                 Ok(())
             }
@@ -257,7 +257,7 @@ impl Workers {
         for slot in self.slots {
             // A worker that is not ready is busy or lost; dropping it kills it.
             if let State::Ready(mut client) = slot.state {
-                client.farewell();
+                client.send_exit();
                 clients.push(client);
             }
         }

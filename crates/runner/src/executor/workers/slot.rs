@@ -9,8 +9,8 @@ use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::BackendState;
 
-use super::{Hindrance, SEE_DOCTOR};
-use crate::worker::client::{Client, Loss, Place};
+use super::{WorkerUnavailable, SEE_DOCTOR};
+use crate::worker::client::{Client, WaitError, Place};
 
 /// Number of consecutive failed starts after which a backend is given up.
 const START_ATTEMPTS: u32 = 3;
@@ -73,7 +73,7 @@ impl Slot {
     }
 
     /// Waits for a starting worker. Afterwards it is ready, given up, or absent with one more failed start.
-    pub(crate) fn settle(&mut self, limit: Duration, stop: &AtomicBool) -> Result<(), Hindrance> {
+    pub(crate) fn settle(&mut self, limit: Duration, stop: &AtomicBool) -> Result<(), WorkerUnavailable> {
         let State::Starting(mut client) = std::mem::replace(&mut self.state, State::Absent) else {
             return Ok(());
         };
@@ -94,11 +94,11 @@ impl Slot {
             }
             Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
             Ok(_) => self.failed_start("the worker sent an unexpected reply to hello".into()),
-            Err(Loss::TimedOut) => {
-                self.failed_start(format!("the worker did not reply within {} (raise --cell-timeout)", spell(limit)));
+            Err(WaitError::TimedOut) => {
+                self.failed_start(format!("the worker did not reply within {} (raise --cell-timeout)", format_duration(limit)));
             }
-            Err(Loss::Gone(reason)) => self.failed_start(reason),
-            Err(Loss::Interrupted) => return Err(Hindrance::Interrupted),
+            Err(WaitError::Gone(reason)) => self.failed_start(reason),
+            Err(WaitError::Interrupted) => return Err(WorkerUnavailable::Interrupted),
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Slot {
 }
 
 /// Formats a duration: in minutes if it is a whole number of at least two, otherwise in seconds.
-pub(crate) fn spell(limit: Duration) -> String {
+pub(crate) fn format_duration(limit: Duration) -> String {
     let seconds = limit.as_secs_f64();
     if seconds >= 120.0 && limit.as_secs().is_multiple_of(60) {
         format!("{} min", limit.as_secs() / 60)

@@ -11,7 +11,7 @@ use gpubench_host::memory;
 use gpubench_model::case::{Cache, Cell};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
-use gpubench_model::measure::batch::{Batch, Taken};
+use gpubench_model::measure::batch::{Batch, BatchResult};
 use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::{self as op, Decisive, Op, Rounding};
 
@@ -43,19 +43,19 @@ struct Sampled {
 }
 
 impl Sampled {
-    fn add(&mut self, taken: &Taken) {
-        self.spent_s += taken.warmup_s + taken.spent_s;
-        self.last_s = taken.samples.last().map_or(self.last_s, |sample| sample.host_s);
+    fn add(&mut self, result: &BatchResult) {
+        self.spent_s += result.warmup_s + result.spent_s;
+        self.last_s = result.samples.last().map_or(self.last_s, |sample| sample.host_s);
     }
 
     /// Returns whether one more execution would cost more than checks may.
     fn is_long(self) -> bool {
-        self.last_s > MOST_CHECKING * self.spent_s
+        self.last_s > MAX_CHECKING_SHARE * self.spent_s
     }
 }
 
 /// The share of a job's time that the execution of the last check may take.
-const MOST_CHECKING: f64 = 0.01;
+const MAX_CHECKING_SHARE: f64 = 0.01;
 
 /// A started backend and what it holds. Fields drop in order: the jobs before the backend they belong to.
 pub(crate) struct Session {
@@ -84,7 +84,7 @@ impl Session {
         })
     }
 
-    pub(crate) fn greeting(&self) -> Reply {
+    pub(crate) fn ready_reply(&self) -> Reply {
         Reply::Ready {
             description: self.backend.describe(),
             timer_overhead: self.backend.timer_overhead(),
@@ -190,16 +190,16 @@ impl Session {
         };
         let warm_s = self.backend.now_s() - start;
         let batch = batch.warmed(warm, warm_s);
-        let mut taken = take::take(self.backend.as_mut(), job, cell.cache, &batch, pauses)?;
-        (taken.warmups, taken.warmup_s) = (taken.warmups + warm, taken.warmup_s + warm_s);
-        sampled.add(&taken);
-        let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());
+        let mut result = take::take(self.backend.as_mut(), job, cell.cache, &batch, pauses)?;
+        (result.warmups, result.warmup_s) = (result.warmups + warm, result.warmup_s + warm_s);
+        sampled.add(&result);
+        let on_device = !result.samples.is_empty() && result.samples.iter().all(|s| s.device_s.is_some());
         let clock = match (self.simulated, on_device) {
             (true, _) => Clock::Simulated,
             (false, true) => Clock::DeviceEvents,
             (false, false) => Clock::Host,
         };
-        Ok(Reply::Measured { clock, taken })
+        Ok(Reply::Measured { clock, result })
     }
 
     /// Checks that the last timed execution of a job that is held left the operands as they were and a right answer;

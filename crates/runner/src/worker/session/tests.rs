@@ -177,7 +177,7 @@ fn cell(fault: &str, seed: u64, cache: Cache) -> Cell {
 }
 
 fn batch(samples: u32) -> Batch {
-    Batch { warm_up: None, samples, most_s: 10.0 }
+    Batch { warm_up: None, samples, max_s: 10.0 }
 }
 
 /// Returns the first reply that finds fault with a cell in two rounds; `None` where there is none.

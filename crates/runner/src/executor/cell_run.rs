@@ -15,7 +15,7 @@ use super::series::Series;
 /// Reason of a cell whose worker sent no time.
 pub(crate) const NO_SAMPLES: &str = "the worker returned no usable samples";
 
-pub(crate) struct Course<'a> {
+pub(crate) struct CellRun<'a> {
     /// Position in the plan, which is also the number of the job.
     pub position: usize,
     pub planned: &'a PlannedCell,
@@ -31,12 +31,12 @@ pub(crate) struct Course<'a> {
     pub left: Duration,
 }
 
-impl<'a> Course<'a> {
+impl<'a> CellRun<'a> {
     /// Starts the run of a cell that may take `limit` in total.
     pub(crate) fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
         let (row, series) = (blank(planned), Series::default());
         let worker = planned.worker();
-        Course { position, planned, worker, held_by: None, ended: false, row, series, left: limit }
+        CellRun { position, planned, worker, held_by: None, ended: false, row, series, left: limit }
     }
 
     /// Returns the number by which workers know its job.
@@ -59,7 +59,7 @@ impl<'a> Course<'a> {
         self.ended = true;
         (self.row.outcome, self.row.reason, self.row.fix) = (outcome, Some(reason), fix);
         self.row.execute = None;
-        self.row = sensible(self.row.clone(), self.planned);
+        self.row = checked_row(self.row.clone(), self.planned);
     }
 
     /// Ends it because something is missing; samples taken before are kept.
@@ -74,7 +74,7 @@ impl<'a> Course<'a> {
             return self.close(outcome, reason, fix);
         }
         self.series.stopped = Some(Reason::EndedEarly);
-        self.series.lost_to = Some(reason);
+        self.series.lost_because = Some(reason);
         self.conclude();
     }
 
@@ -87,7 +87,7 @@ impl<'a> Course<'a> {
             Some(execute) => {
                 self.ended = true;
                 (self.row.execute, self.row.outcome) = (Some(execute), Outcome::Measured);
-                self.row = sensible(self.row.clone(), self.planned);
+                self.row = checked_row(self.row.clone(), self.planned);
             }
             None => self.close(Outcome::Failed, NO_SAMPLES.into(), None),
         }
@@ -100,13 +100,13 @@ impl<'a> Course<'a> {
         }
         let execute = Some(self.series.execute(self.planned)?);
         let row = Row { execute, outcome: Outcome::Measured, ..self.row.clone() };
-        Some(sensible(row, self.planned))
+        Some(checked_row(row, self.planned))
     }
 }
 
 /// Returns the row, or a failed row if a worker sent values that no reader of a report accepts, such as a time of
 /// 1e300 s.
-fn sensible(row: Row, planned: &PlannedCell) -> Row {
+fn checked_row(row: Row, planned: &PlannedCell) -> Row {
     match report::check_row(&row) {
         Ok(()) => row,
         Err(problem) => {
@@ -150,30 +150,30 @@ pub(crate) mod tests {
     }
 
     /// Returns the course of a cell that has samples.
-    fn sampled(planned: &PlannedCell) -> Course<'_> {
-        let mut course = Course::new(0, planned, Duration::from_secs(1));
-        course.series.samples = vec![Sample::of_host(1.0); 12];
-        course.series.rounds = vec![0; 12];
-        course
+    fn sampled(planned: &PlannedCell) -> CellRun<'_> {
+        let mut cell_run = CellRun::new(0, planned, Duration::from_secs(1));
+        cell_run.series.samples = vec![Sample::of_host(1.0); 12];
+        cell_run.series.rounds = vec![0; 12];
+        cell_run
     }
 
     #[test]
     fn a_cell_without_samples_has_no_snapshot_and_fails_when_concluded() {
         let planned = planned(2, "a");
-        let mut course = Course::new(0, &planned, Duration::from_secs(1));
-        assert_eq!(course.snapshot(), None);
-        course.conclude();
-        assert_eq!(course.row.outcome, Outcome::Failed);
-        assert_eq!(course.snapshot(), Some(course.row.clone()));
+        let mut cell_run = CellRun::new(0, &planned, Duration::from_secs(1));
+        assert_eq!(cell_run.snapshot(), None);
+        cell_run.conclude();
+        assert_eq!(cell_run.row.outcome, Outcome::Failed);
+        assert_eq!(cell_run.snapshot(), Some(cell_run.row.clone()));
     }
 
     #[test]
     fn what_is_lost_after_samples_keeps_them_and_says_why() {
         let planned = planned(2, "a");
-        let mut course = sampled(&planned);
-        course.lose(Outcome::Failed, "the device is gone".into(), None);
-        let execute = course.row.execute.as_ref().unwrap();
-        assert_eq!((course.row.outcome, execute.samples_s.len()), (Outcome::Measured, 12));
+        let mut cell_run = sampled(&planned);
+        cell_run.lose(Outcome::Failed, "the device is gone".into(), None);
+        let execute = cell_run.row.execute.as_ref().unwrap();
+        assert_eq!((cell_run.row.outcome, execute.samples_s.len()), (Outcome::Measured, 12));
         assert_eq!(execute.stopped, Some(Reason::EndedEarly));
         let warning =
             execute.warnings.iter().find(|warning| warning.kind == WarningKind::EndedEarly).unwrap();
@@ -183,10 +183,10 @@ pub(crate) mod tests {
     #[test]
     fn a_failure_after_samples_leaves_no_time() {
         let planned = planned(2, "a");
-        let mut course = sampled(&planned);
-        assert_eq!(course.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
-        course.close(Outcome::Failed, "gone".into(), None);
-        course.conclude();
-        assert_eq!((course.row.outcome, course.row.execute.is_some()), (Outcome::Failed, false));
+        let mut cell_run = sampled(&planned);
+        assert_eq!(cell_run.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
+        cell_run.close(Outcome::Failed, "gone".into(), None);
+        cell_run.conclude();
+        assert_eq!((cell_run.row.outcome, cell_run.row.execute.is_some()), (Outcome::Failed, false));
     }
 }

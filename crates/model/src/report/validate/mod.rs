@@ -19,7 +19,7 @@ const LONGEST_S: f64 = 1e9;
 /// The fastest clock that a report may tell, in MHz: a terahertz.
 const FASTEST_MHZ: f64 = 1e6;
 /// Rounds that a report may tell.
-const MOST_ROUNDS: u32 = 1_000_000;
+const MAX_ROUNDS: u32 = 1_000_000;
 
 /// Relative difference allowed between a figure and that of its samples, since other programs write fewer digits.
 const ROUNDING: f64 = 1e-9;
@@ -131,8 +131,8 @@ fn check_execute(execute: &Execute) -> anyhow::Result<()> {
     }
     check_times(execute)?;
     ensure!(
-        execute.rounds.iter().all(|round| *round < MOST_ROUNDS),
-        "rounds contains a number above {MOST_ROUNDS}; {FIX}"
+        execute.rounds.iter().all(|round| *round < MAX_ROUNDS),
+        "rounds contains a number above {MAX_ROUNDS}; {FIX}"
     );
     ensure!(
         execute.sm_mhz.iter().all(|mhz| (0.0..=FASTEST_MHZ).contains(mhz)),

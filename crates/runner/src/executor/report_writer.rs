@@ -8,7 +8,7 @@ use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSI
 
 use super::Run;
 
-pub(crate) struct Journal {
+pub(crate) struct ReportWriter {
     start: Instant,
     report: Report,
     /// The position in the plan of each row; ascending.
@@ -21,12 +21,12 @@ pub(crate) struct Journal {
 const SAVING_SHARE: u32 = 20;
 const SAVING_GRACE: Duration = Duration::from_secs(1);
 
-impl Journal {
+impl ReportWriter {
     /// Starts an empty report of a run that began at `start` and collects the environment now, before any cell is timed.
     pub(crate) fn begin(run: &Run, start: Instant) -> Self {
         let mut environment = environment::collect(run.argv.clone(), run.settings.clone());
         environment.planned_rows = Some(run.cells.len() as u64);
-        Journal {
+        ReportWriter {
             start,
             report: Report { schema_version: SCHEMA_VERSION, environment, rows: vec![] },
             positions: vec![],
@@ -36,7 +36,7 @@ impl Journal {
     }
 
     /// Records the row of the cell at `position` of the plan, replacing an earlier one.
-    pub(crate) fn enter(&mut self, position: usize, row: Row) {
+    pub(crate) fn record(&mut self, position: usize, row: Row) {
         match self.positions.binary_search(&position) {
             Ok(at) => self.report.rows[at] = row,
             Err(at) => {
