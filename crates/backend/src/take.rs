@@ -7,20 +7,20 @@ use gpubench_model::measure::stats;
 
 use crate::{Backend, Prepared, Sample};
 
-/// Longest warm-up history that is looked at.
+/// Maximum number of warm-up times that are compared.
 const WINDOW: usize = 256;
-/// By how much the later half of the warm-up may be faster than the earlier and still count as steady.
+/// Relative gain of the later half of a warm-up over the earlier up to which the times count as steady.
 const STEADY_TOLERANCE: f64 = 0.02;
 /// Pause after a throttled sample, in seconds; it grows by half with each that follows, up to [`MAX_PAUSE_S`].
 const PAUSE_S: f64 = 0.05;
 const MAX_PAUSE_S: f64 = 0.5;
-/// Seconds of pauses for one job after which a low clock is taken for the device's steady state.
+/// Total seconds of pauses for one job, after which a low clock counts as the device's steady state.
 const MAX_TOTAL_PAUSE_S: f64 = 2.0;
 
-/// Warms `job` up as `batch` says and samples it.
+/// Warms `job` up and samples it, as `batch` specifies.
 ///
-/// A throttled sample is set aside, counted, and followed by a pause; a device that stays throttled is sampled as it
-/// is, and its samples say so.
+/// A throttled sample is discarded, counted, and followed by a pause. If the device stays throttled, its samples are kept
+/// and marked.
 pub fn take(
     backend: &mut dyn Backend,
     job: &mut Prepared,
@@ -54,7 +54,7 @@ pub fn take(
     Ok(result)
 }
 
-/// Executes until the count and the time are reached and times no longer fall, or the time runs out.
+/// Executes until the minimum count and time are reached and times no longer fall, or until the time runs out.
 fn warm(
     backend: &mut dyn Backend,
     job: &mut Prepared,
@@ -77,8 +77,8 @@ fn warm(
     }
 }
 
-/// Returns whether the later half of the last times is no faster than the earlier by more than [`STEADY_TOLERANCE`] and by more than
-/// their own scatter explains. Fewer than six tell nothing and are let pass.
+/// Returns whether the later half of the last times is as slow as the earlier half, within [`STEADY_TOLERANCE`] or their
+/// scatter. Fewer than six times count as steady.
 fn is_steady(times: &[f64]) -> bool {
     let recent = &times[times.len().saturating_sub(WINDOW)..];
     if recent.len() < 6 {
@@ -92,7 +92,7 @@ fn is_steady(times: &[f64]) -> bool {
     fall <= STEADY_TOLERANCE * later.median || fall <= 2.0 * later.mad
 }
 
-/// Decides which samples of a job are set aside, and how long the device is left alone after each.
+/// Decides which samples of a job are discarded, and how long the device rests after each.
 #[derive(Clone, Debug, Default)]
 pub struct Pauses {
     next_s: f64,
@@ -100,7 +100,7 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// Returns the pause after a sample that is to be set aside; `None` for one that counts.
+    /// Returns the pause after a sample that is discarded; `None` for one that is kept.
     fn after(&mut self, sample: &Sample) -> Option<f64> {
         if !sample.throttled || self.total_s >= MAX_TOTAL_PAUSE_S {
             self.next_s = 0.0;

@@ -1,4 +1,4 @@
-//! What the system tells about its processors: those this process may use, their caches, limits on their time.
+//! Reads the CPUs that this process may use, their caches, NUMA nodes and limits on CPU time from Linux.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,14 +6,14 @@ use std::path::Path;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Returns the processors that this process may run on, ascending; empty where the system does not tell.
+/// Returns the CPUs that this process may run on, ascending; empty where the system does not report them.
 pub fn allowed() -> Vec<usize> {
     let Ok(status) = fs::read_to_string("/proc/self/status") else { return vec![] };
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     list.map(|list| parse_list(list.trim())).unwrap_or_default()
 }
 
-/// Returns the allowed processors, one of each core before the second of any, where cores have several.
+/// Returns the allowed CPUs, ordered so that one CPU of each core comes before the second of any core.
 pub fn cores_first() -> Vec<usize> {
     let allowed = allowed();
     let rank = |cpu: &usize| {
@@ -26,14 +26,14 @@ pub fn cores_first() -> Vec<usize> {
     ranked.into_iter().map(|(_, cpu)| cpu).collect()
 }
 
-/// Returns bytes of all caches of the last level that the allowed processors have, each counted once.
+/// Returns the total bytes of the last-level caches of the allowed CPUs.
 pub fn last_level_cache_bytes() -> Option<u64> {
     let caches: BTreeSet<(String, u64)> = allowed().into_iter().filter_map(last_level_cache).collect();
     let bytes = caches.iter().map(|(_, bytes)| bytes).sum();
     (bytes > 0).then_some(bytes)
 }
 
-/// Returns the processors that share the last level with `cpu`, as the kernel lists them, and its bytes.
+/// Returns the CPUs that share the last-level cache with `cpu`, as the kernel lists them, and its bytes.
 fn last_level_cache(cpu: usize) -> Option<(String, u64)> {
     let folder = Path::new(CPUS).join(format!("cpu{cpu}/cache"));
     let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
@@ -55,10 +55,10 @@ pub fn smt() -> Option<bool> {
     }
 }
 
-/// A NUMA node and its processors.
+/// A NUMA node and its CPUs.
 type Node = (usize, Vec<usize>);
 
-/// Returns the NUMA nodes that have processors, ascending; none where the system does not tell.
+/// Returns the NUMA nodes with CPUs, ascending; empty where the system does not report them.
 fn nodes() -> Vec<Node> {
     let entries = fs::read_dir("/sys/devices/system/node").into_iter().flatten().filter_map(Result::ok);
     let with_processors = entries.filter_map(|entry| {
@@ -71,12 +71,12 @@ fn nodes() -> Vec<Node> {
     nodes
 }
 
-/// NUMA nodes that have processors.
+/// Returns the number of NUMA nodes with CPUs.
 pub fn numa_nodes() -> Option<u64> {
     Some(nodes().len() as u64).filter(|count| *count > 0)
 }
 
-/// Returns the NUMA nodes over which so many threads spread; none where one of them has enough allowed processors.
+/// Returns the NUMA nodes over which `threads` spread; empty if one node has enough allowed CPUs.
 pub fn nodes_spanned(threads: usize) -> Vec<usize> {
     spanned(&nodes(), &allowed(), threads)
 }
@@ -92,7 +92,7 @@ fn spanned(nodes: &[Node], allowed: &[usize], threads: usize) -> Vec<usize> {
     usable.into_iter().map(|(number, _)| number).collect()
 }
 
-/// Processors' worth of time that the control groups of this process allow; `None` when they set no limit.
+/// Returns the CPU time that the control groups of this process allow, in CPUs; `None` without a limit.
 pub(crate) fn quota() -> Option<f64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -103,12 +103,12 @@ pub(crate) fn quota() -> Option<f64> {
     limits.min_by(f64::total_cmp)
 }
 
-/// Runnable processes over the last minute, on average.
+/// Returns the average number of runnable processes over the last minute.
 pub fn load_average() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
-/// `0-3,8` as the numbers it stands for.
+/// Parses a list such as `0-3,8`.
 fn parse_list(list: &str) -> Vec<usize> {
     let ranges = list.split(',').filter_map(|part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -117,7 +117,7 @@ fn parse_list(list: &str) -> Vec<usize> {
     ranges.flatten().collect()
 }
 
-/// `32768K`, `2M` or a number of bytes.
+/// Parses `32768K`, `2M` or a number of bytes.
 fn parse_bytes(size: &str) -> Option<u64> {
     let (number, factor) = match size.strip_suffix(['K', 'M', 'G']) {
         Some(number) if size.ends_with('K') => (number, 1 << 10),
@@ -128,7 +128,7 @@ fn parse_bytes(size: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// `150000 100000` (microseconds in each period) as 1.5; `max` is no limit.
+/// Parses `150000 100000` (microseconds in each period) as 1.5, and `max` as no limit.
 fn parse_quota(limit: &str) -> Option<f64> {
     let (quota, period) = limit.trim().split_once(' ')?;
     let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(spanned(&nodes, &all, 4), [0usize; 0]);
         assert_eq!(spanned(&nodes, &all, 5), [0, 1, 3]);
         assert_eq!(spanned(&nodes, &[0, 1, 4], 3), [0, 1]);
-        // More threads than processors, and all of these on one node.
+        // More threads than CPUs, all on one node.
         assert_eq!(spanned(&nodes, &[4, 5], 3), [0usize; 0]);
         assert_eq!(spanned(&[], &all, 3), [0usize; 0]);
     }

@@ -1,4 +1,4 @@
-//! The threads of this process, and the processors that they run on.
+//! Lists the threads of this process and binds them to CPUs.
 
 use std::io;
 
@@ -10,23 +10,23 @@ pub fn tasks() -> Vec<i32> {
     tasks
 }
 
-/// Returns the number of the calling thread; 0 where the system numbers none.
+/// Returns the number of the calling thread; 0 where the system has no thread numbers.
 #[cfg(target_os = "linux")]
 pub fn this_thread() -> i32 {
     // SAFETY: the call takes nothing and cannot fail.
     unsafe { libc::gettid() }
 }
 
-/// Returns the number of the calling thread; 0 where the system numbers none.
+/// Returns the number of the calling thread; 0 where the system has no thread numbers.
 #[cfg(not(target_os = "linux"))]
 pub fn this_thread() -> i32 {
     0
 }
 
-/// Binds a thread of this process, the calling one for 0, to a processor.
+/// Binds a thread of this process to a CPU; 0 is the calling thread.
 ///
 /// # Errors
-/// The system refuses, has no such thing, or knows no such processor.
+/// The system refuses, does not support it, or has no such CPU.
 #[cfg(target_os = "linux")]
 pub fn bind(thread: i32, processor: usize) -> io::Result<()> {
     if processor >= libc::CPU_SETSIZE as usize {

@@ -1,4 +1,4 @@
-//! The simulated device at work: its clock shows what the script says, its faults are real.
+//! Runs the simulated device: its times come from the script, its faults are real.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -115,7 +115,7 @@ impl Backend for Device {
             self.bus.upload(inputs);
         }
         let behaviour = Cache::ALL.map(|cache| self.script.behaviour(variant, case, cache));
-        // Devices of one script scatter each by its own chances.
+        // Each device of a script has its own random scatter.
         let seed = self.script.seed.wrapping_add(case.seed).wrapping_add(u64::from(self.ordinal) << 32);
         Ok(Prepared::new(SimJob {
             case: case.clone(),

@@ -1,4 +1,4 @@
-//! Scripted times: durations as people write them, a law of the size, and the noise around it.
+//! Computes scripted times: a law of the size, with noise around it.
 
 use std::fmt;
 
@@ -112,7 +112,7 @@ impl Law {
     }
 }
 
-/// How a cell's executions scatter around its law.
+/// Scatter of a cell's executions around its law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scatter {
     /// Relative standard deviation (of the logarithm, so that no time is negative).
@@ -121,12 +121,12 @@ pub(crate) struct Scatter {
     pub drift: f64,
     /// Share of executions that are outliers.
     pub outliers: f64,
-    /// How many times longer an outlier takes.
+    /// Factor on the time of an outlier.
     pub(crate) outlier_factor: f64,
 }
 
 impl Scatter {
-    /// Returns the factor on the law's time at `execution` (from 0); `stream` fixes the chances.
+    /// Returns the factor on the law's time at `execution` (from 0); `stream` supplies the random numbers.
     pub(crate) fn factor(&self, stream: Stream, execution: u64) -> f64 {
         let chance = |k: u64| stream.uniform::<f64>(3 * execution + k);
         let normal = normal(chance(0), chance(1));

@@ -1,4 +1,4 @@
-//! The simulated device's peaks: those that the script names, and for the rest what its laws come to at large sizes.
+//! Computes the simulated device's peaks: those in the script, and otherwise the rates of its laws at large sizes.
 
 use gpubench_backend::{Accuracy, BusRates, Peaks};
 use gpubench_model::case::{Cache, Case, DType};
@@ -8,7 +8,7 @@ use super::script::Script;
 
 /// Side at which a law counts as having reached its rate.
 const LARGE: u64 = 16_384;
-/// Bytes a second of copies between host and device where the script names none.
+/// Bytes per second of copies between host and device, if the script has none.
 const BUS: BusRates = BusRates { pageable: 10e9, pinned: 50e9 };
 
 pub(crate) fn peaks(script: &Script) -> Peaks {

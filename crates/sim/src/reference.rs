@@ -1,4 +1,4 @@
-//! Answers for the simulated device: plain float64 computations, rounded once. Meant for small sizes.
+//! Computes answers for the simulated device, in float64, rounded once. Meant for small sizes.
 
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::{Csr, Operand, Real};
@@ -47,7 +47,7 @@ fn round<T: Real>(rows: usize, cols: usize, values: &[f64]) -> Operand {
     Operand::dense(rows, cols, values.iter().map(|&x| T::from_f64(x)).collect())
 }
 
-/// Returns the sine of each element, taken so many times over.
+/// Returns each element after `times` applications of the sine.
 fn sines<T: Real>(n: usize, a: &[f64], times: usize) -> Operand {
     let values: Vec<f64> = a.iter().map(|&a| (0..times).fold(a, |x, _| x.sin())).collect();
     round::<T>(n, n, &values)
@@ -63,7 +63,7 @@ fn matmul(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
     c
 }
 
-/// Sum, mean and population standard deviation, in two passes.
+/// Returns sum, mean and population standard deviation, computed in two passes.
 fn statistics(values: &[f64]) -> Vec<f64> {
     let count = values.len() as f64;
     let sum = pairwise_sum(values);
@@ -72,7 +72,7 @@ fn statistics(values: &[f64]) -> Vec<f64> {
     vec![sum, mean, (pairwise_sum(&squares) / count).sqrt()]
 }
 
-/// Returns the sum by halves, whose rounding does not grow with the number of values.
+/// Returns the pairwise sum, whose rounding error hardly grows with the number of values.
 fn pairwise_sum(values: &[f64]) -> f64 {
     if values.len() <= 64 {
         return values.iter().sum();

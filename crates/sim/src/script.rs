@@ -1,4 +1,4 @@
-//! The script of the simulated device: its variants, and rules that set times, scatter and faults.
+//! Reads the script of the simulated device: its variants, and rules that set times, scatter and faults.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -22,24 +22,24 @@ use super::scripted_peaks::ScriptedPeaks;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Script {
-    /// Fixes all chances.
+    /// Seed of all random numbers.
     #[serde(default)]
     pub seed: u64,
     #[serde(default)]
     pub start: Start,
-    /// What the device's clocks show around nothing.
+    /// Overhead of the device's timers.
     #[serde(alias = "floors")]
     pub timer_overhead: Option<ScriptedOverhead>,
-    /// Other processes that it says are using it.
+    /// Other processes that the device reports.
     #[serde(default)]
     pub others: Vec<String>,
-    /// Why it says that its clocks are held down.
+    /// Reasons for throttled clocks that the device reports.
     #[serde(default)]
     pub held_down: Vec<String>,
-    /// Its devices, numbered from 0; one that is like the script says where none is named.
+    /// Its devices, numbered from 0; one with default settings where none is listed.
     #[serde(default, rename = "device")]
     devices: Vec<Spanned<Scripted>>,
-    /// The most that it does.
+    /// Its peaks.
     #[serde(alias = "ceilings")]
     peaks: Option<Spanned<ScriptedPeaks>>,
     #[serde(default, rename = "variant")]
@@ -51,9 +51,9 @@ pub(crate) struct Script {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Start {
-    /// How long it really takes.
+    /// Real time that the start takes.
     pub(crate) delay: Option<Seconds>,
-    /// What happens instead of a start.
+    /// Fault in place of a start.
     pub outcome: Option<Fault>,
     pub reason: Option<String>,
     pub fix: Option<String>,
@@ -62,10 +62,10 @@ pub(crate) struct Start {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Scripted {
-    /// How many times longer variants on the GPU's side take on it.
+    /// Factor on the times of variants on the GPU's side.
     pub factor: f64,
     pub name: String,
-    /// The power limit that it tells, in watts.
+    /// Power limit that it reports, in watts.
     pub power_limit_w: Option<f64>,
 }
 
@@ -75,7 +75,7 @@ impl Default for Scripted {
     }
 }
 
-/// TimerOverhead of the device's clocks.
+/// Overhead of the device's timers, as scripted.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScriptedOverhead {
@@ -83,7 +83,7 @@ pub(crate) struct ScriptedOverhead {
     pub clock: Seconds,
     /// Two events around an empty kernel.
     pub(crate) empty_kernel: Seconds,
-    /// What events add to the work between them.
+    /// Time that events add to the work between them.
     pub(crate) event_constant: Seconds,
 }
 
@@ -140,7 +140,7 @@ impl Script {
         Ok(script)
     }
 
-    /// How many devices there are: at least one.
+    /// Returns the number of devices, at least one.
     pub(crate) fn device_count(&self) -> u32 {
         u32::try_from(self.devices.len()).unwrap_or(u32::MAX).max(1)
     }
@@ -178,7 +178,7 @@ impl Script {
         self.peaks.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
     }
 
-    /// What `variant` does on `case`.
+    /// Returns the behaviour of `variant` on `case`.
     pub(crate) fn behaviour(&self, variant: &str, case: &Case, cache: Cache) -> Behaviour {
         let rules = self.rules.iter().map(Spanned::get_ref);
         let rules: Vec<&Rule> = rules.filter(|rule| rule.is_about(variant, case, cache)).collect();
@@ -187,7 +187,7 @@ impl Script {
 }
 
 impl Named {
-    /// Returns whether it can be named and does some op, and none that an `earlier` one of its name does.
+    /// Checks that its name is valid and unique per op, and that it matches an op.
     fn check<'a>(&self, mut earlier: impl Iterator<Item = &'a Named>) -> anyhow::Result<()> {
         let name = &self.name;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
@@ -229,7 +229,7 @@ mod tests {
         Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 }
     }
 
-    /// Returns the script of the variant `a` with these keys and tables behind it.
+    /// Returns the script of the variant `a`, followed by these keys and tables.
     fn of_one(rest: &str) -> Script {
         Script::parse(&format!("[[variant]]\nname = 'a'\n{rest}")).unwrap()
     }

@@ -1,4 +1,4 @@
-//! The peaks that a script names.
+//! Reads the peaks in a script.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ impl From<Rates> for BusRates {
 }
 
 impl ScriptedPeaks {
-    /// Returns whether every figure is a rate; an error names the key.
+    /// Checks that every figure is a rate; an error names the key.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let memory = [("read", self.read), ("copy", self.copy), ("triad", self.triad)];
         let memory = memory.iter().filter_map(|(key, rate)| Some((*key, (*rate)?)));

@@ -1,4 +1,4 @@
-//! Counted nouns: `1 cell`, `15 cells`.
+//! Writes counted nouns: `1 cell`, `15 cells`.
 
 use std::fmt::Display;
 
@@ -12,13 +12,13 @@ pub fn counted(count: impl Count, one: &str) -> String {
     format!("{count} {}", noun(count, one))
 }
 
-/// Returns the noun alone, as it follows that count: `cell` after 1, `cells` after any other.
+/// Returns the noun alone in the number that fits the count: `cell` after 1, `cells` after any other.
 pub fn noun(count: impl Count, one: &str) -> String {
     // "series" keeps its form. No noun here has a plural other than with an s.
     if is_one(count) || one.ends_with('s') { one.to_owned() } else { format!("{one}s") }
 }
 
-/// Returns the word of a sentence that depends on the count: `has` of one thing, `have` of several.
+/// Returns the word that agrees with the count: `has` for one, `have` for several.
 pub fn agree<'a>(count: impl Count, one: &'a str, several: &'a str) -> &'a str {
     if is_one(count) { one } else { several }
 }

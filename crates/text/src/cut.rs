@@ -1,4 +1,4 @@
-//! Texts cut to a number of characters.
+//! Shortens texts to a number of characters.
 
 /// Returns the first `most` characters.
 pub fn start(text: &str, most: usize) -> &str {

@@ -1,14 +1,14 @@
-//! Durations as people write them: `250ns`, `100us`, `1.5ms`, `30s`, `5m`, `1.5h`; a bare number is seconds.
+//! Parses durations such as `250ns`, `100us`, `1.5ms`, `30s`, `5m`, `1.5h`; a bare number is seconds.
 
 use anyhow::{Result, anyhow, ensure};
 
-/// A month: longer than anything here is worth.
+/// Maximum duration: 30 days.
 const LONGEST_S: f64 = 30.0 * 86_400.0;
 
-/// Returns seconds ; more than 0 and at most 30 days.
+/// Parses a duration in seconds, above 0 and at most 30 days.
 pub fn parse(text: &str) -> Result<f64> {
     let text = text.trim();
-    // An e belongs to the number: 3e2ns.
+    // An `e` is part of the number: 3e2ns.
     let unit_at = text.find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
     let refused = |why: &str| anyhow!("duration '{text}' {why}: write it like 100us, 30s, 5m or 1.5h");

@@ -1,4 +1,4 @@
-//! Items that share a key, listed together.
+//! Groups items that share a key.
 
 /// Returns the values of each key, in the order in which the keys first occur.
 pub fn grouped<K: PartialEq, V>(items: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {

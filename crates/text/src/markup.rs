@@ -1,4 +1,4 @@
-//! Markup that is well formed by construction: every text is escaped, every tag that opens closes. Knows no report.
+//! Builds HTML that is well formed by construction: every text is escaped and every opened tag is closed.
 
 use std::fmt::Write;
 
@@ -12,22 +12,22 @@ const VOID: [&str; 4] = ["meta", "input", "br", "path"];
 pub struct Html(String);
 
 impl Html {
-    /// Nothing.
+    /// Creates empty markup.
     pub fn new() -> Html {
         Html::default()
     }
 
-    /// Text that shows as it is, whatever it holds.
+    /// Creates markup that shows the text literally.
     pub fn text(text: &str) -> Html {
         Html(escape::html(text))
     }
 
-    /// Markup that was not made here: assets of this crate and pictures it draws, never a text of a report.
+    /// Wraps existing markup: assets of the program and its drawings, never a text of a report.
     pub fn trusted(markup: impl Into<String>) -> Html {
         Html(markup.into())
     }
 
-    /// Returns the same with more behind it.
+    /// Appends more markup.
     pub fn and(mut self, more: impl Into<Html>) -> Html {
         self.0.push_str(&more.into().0);
         self
@@ -62,7 +62,7 @@ impl From<String> for Html {
     }
 }
 
-/// An element that is being made.
+/// An element under construction.
 #[derive(Clone, Debug)]
 pub struct Element {
     name: &'static str,

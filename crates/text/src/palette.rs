@@ -1,11 +1,11 @@
-//! Every colour of gpubench, by role: charts, pages and terminals take theirs from this file alone.
+//! Defines every colour of gpubench by its role in charts, pages and terminals.
 
 use serde::Serialize;
 
 /// A colour: red, green, blue.
 pub type Rgb = (u8, u8, u8);
 
-/// The look of charts and pages.
+/// Colour theme of charts and pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Theme {
@@ -95,11 +95,11 @@ roles! {
     /// Data: pink.
     Purple = "purple", 0xC56BA5, 0xD983B5;
 
-    /// Changes to the worse, wrong answers, failures and missing times.
+    /// Changes for the worse, wrong answers, failures and missing times.
     Worse = "worse", 0xB2182B, 0xFF7B72;
     /// Ground of failures in tables.
     WorseGround = "worse-ground", 0xFBE6E8, 0x43211F;
-    /// Changes to the better.
+    /// Changes for the better.
     Better = "better", 0x1B7837, 0x4AC26B;
 
     // Texts: on dark ground the colours of data are too dark for letters of running text.
@@ -123,14 +123,14 @@ impl Role {
     }
 }
 
-/// An area that is tinted, so that what lies beneath shows through.
+/// A translucent area.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tint {
-    /// The name of its strength as a variable of CSS, without the dashes.
+    /// Name of its opacity as a CSS variable, without the dashes.
     pub name: &'static str,
     /// The colour.
     pub role: Role,
-    /// The strength in each theme, from 0, clear, to 1.
+    /// Opacity in each theme, from 0 (transparent) to 1.
     strengths: [f64; 2],
 }
 
@@ -170,7 +170,7 @@ pub mod terminal {
 mod tests {
     use super::*;
 
-    /// Linear light of a colour of sRGB.
+    /// Returns the linear light of an sRGB colour.
     fn linear((red, green, blue): Rgb) -> [f64; 3] {
         [red, green, blue].map(|channel| {
             let c = f64::from(channel) / 255.0;
@@ -197,7 +197,7 @@ mod tests {
         [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
     ];
 
-    /// Returns a colour as a place in a space where distances are as seen: B. Ottosson, "A perceptual color space" (2020).
+    /// Returns a colour's coordinates in a perceptually uniform space: B. Ottosson, "A perceptual color space" (2020).
     fn oklab(light: [f64; 3]) -> [f64; 3] {
         let cones = times(
             &[
@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// Level AA of WCAG 2.2 for texts of any size, on every ground that they are set on.
+    /// Checks level AA of WCAG 2.2 for texts of any size, on every background that they have.
     #[test]
     fn texts_can_be_read() {
         let everywhere = [Role::Ink, Role::Soft, Role::Link, Role::Worse];

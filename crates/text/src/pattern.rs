@@ -1,10 +1,10 @@
-//! Patterns that choose variants: `*` stands for any run of characters, `?` for any one.
+//! Defines patterns that choose variants: `*` matches any run of characters, `?` any single one.
 
 use serde::Serialize;
 
 use crate::glob::glob;
 
-/// A pattern and where it was written, for messages.
+/// A pattern and its origin, for messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(into = "String")]
 pub struct Pattern {

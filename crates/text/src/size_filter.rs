@@ -1,4 +1,4 @@
-//! Sizes N that a rule of a file applies to: one, a range, or a glob over their digits.
+//! Defines filters of sizes N: one size, a range, or a glob over the digits.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::de::{self, Deserializer, Visitor};
 
 use crate::glob::glob;
 
-/// SizeFilter N of operands, as a script of the simulated device or a policy names them.
+/// Sizes N to which a rule of a simulation script or a policy file applies.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SizeFilter {
-    /// From the first to the second, both included.
+    /// Sizes from the first to the second, both included.
     Range(u64, u64),
     /// Sizes whose digits match the glob.
     Glob(String),
@@ -23,7 +23,7 @@ impl Default for SizeFilter {
 }
 
 impl SizeFilter {
-    /// Returns whether `n` is one of them.
+    /// Returns whether the filter includes `n`.
     pub fn contains(&self, n: u64) -> bool {
         match self {
             SizeFilter::Range(first, last) => (*first..=*last).contains(&n),
@@ -31,7 +31,7 @@ impl SizeFilter {
         }
     }
 
-    /// Reads `100`, `"100..2000"`, `"512.."`, `"..100"` or a glob of digits; an error is one line.
+    /// Parses `100`, `"100..2000"`, `"512.."`, `"..100"` or a glob of digits; the error is one line.
     fn parse(text: &str) -> Result<SizeFilter, String> {
         let unclear =
             || format!("n = \"{text}\" matches no sizes: write 100, \"100..2000\" or a glob such as \"1*\"");

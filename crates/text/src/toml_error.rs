@@ -7,37 +7,37 @@ use serde::de::{self, Expected, Unexpected};
 
 use crate::{control, words};
 
-/// A mistake in a TOML file.
+/// An error in a TOML file.
 #[derive(Debug)]
 pub struct TomlError {
     /// The problem.
     pub problem: Box<Problem>,
-    /// The innermost key whose value is wrong; `None` where no value is.
+    /// The innermost key whose value is wrong; `None` if the problem is not a value.
     key: Option<String>,
-    /// First byte of what is wrong; `None` while that is unknown.
+    /// First byte of the problem; `None` while it is unknown.
     byte: Option<usize>,
 }
 
 /// Kind of problem.
 #[derive(Debug, PartialEq)]
 pub enum Problem {
-    /// The text is no TOML; what the parser says of it.
+    /// The text is not TOML; holds the parser's message.
     Syntax(String),
-    /// A key that means nothing where it is.
+    /// A key that is unknown in its table.
     UnknownKey {
         /// The key.
         key: String,
         /// Keys that are valid there.
         valid: Vec<String>,
     },
-    /// A word that is none of a fixed list.
+    /// A word that is not in a fixed list.
     UnknownWord {
         /// The word.
         word: String,
         /// The list.
         valid: &'static [&'static str],
     },
-    /// A key that has to be there.
+    /// A required key is missing.
     MissingKey(&'static str),
     /// A value of the wrong kind.
     Kind {
@@ -61,30 +61,30 @@ pub(crate) const TABLE: &str = "a table";
 const LISTS_OF_TABLES: [&str; 5] = ["sweep", "variant", "rule", "device", "cell"];
 
 impl TomlError {
-    /// Returns a mistake whose place is not yet known.
+    /// Creates an error without a position.
     pub fn new(problem: Problem) -> TomlError {
         TomlError { problem: Box::new(problem), key: None, byte: None }
     }
 
-    /// Returns the mistake, at `byte` unless its place is known.
+    /// Sets the position to `byte`, unless it has one.
     pub fn at(mut self, byte: usize) -> TomlError {
         self.byte.get_or_insert(byte);
         self
     }
 
-    /// Returns the mistake, in the value of `key` unless a key inside of that is known.
+    /// Sets the key to `key`, unless an inner one is known.
     pub(crate) fn of_key(mut self, key: &str) -> TomlError {
         self.key.get_or_insert_with(|| key.to_owned());
         self
     }
 
-    /// Returns the one-based line of `text`, which is the file's, on which it is.
+    /// Returns its one-based line in `text`, the content of the file.
     pub fn line(&self, text: &str) -> usize {
         line_of(text, self.byte.unwrap_or(0))
     }
 }
 
-/// Returns one -based line of a byte of `text`.
+/// Returns the one-based line of a byte of `text`.
 pub fn line_of(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|&b| b == b'\n').count() + 1
 }
@@ -98,7 +98,7 @@ impl fmt::Display for TomlError {
 }
 
 impl Problem {
-    /// Returns the problem of the value of `key`.
+    /// Describes the problem of the value of `key`.
     fn sentence(&self, key: &str) -> String {
         match self {
             Problem::Syntax(text) | Problem::Refused(text) => {

@@ -1,5 +1,5 @@
-//! Reads TOML files into types whose mistakes are [`TomlError`]s: kinds of values are checked here, where they are known, so
-//! that no message of a parser has to be understood.
+//! Reads TOML files into types, with [`TomlError`]s. The kinds of values are checked here, so that errors do not depend on
+//! the parser's messages.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::toml_error::{LIST, Problem, TABLE, TEXT, TomlError};
 /// Reads a whole file.
 ///
 /// # Errors
-/// The text is no TOML, or a key or value is not what `T` wants.
+/// The text is not TOML, or a key or value does not fit `T`.
 pub fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, TomlError> {
     from_table(parse(text)?)
 }
@@ -29,16 +29,16 @@ pub fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, TomlError> {
     })
 }
 
-/// Reads a table that was parsed.
+/// Reads a parsed table.
 pub fn from_table<'t, T: Deserialize<'t>>(table: Spanned<DeTable<'t>>) -> Result<T, TomlError> {
     let span = table.span();
     T::deserialize(Value { value: DeValue::Table(table.into_inner()), span })
 }
 
-/// Returns the tables of `[[key]]`, which are taken out of `table`; none where that has no such key.
+/// Removes the tables of `[[key]]` from `table` and returns them; empty if there are none.
 ///
 /// # Errors
-/// The key's value is no list of tables.
+/// The key's value is not a list of tables.
 pub fn take_tables<'t>(table: &mut DeTable<'t>, key: &str) -> Result<Vec<Spanned<DeTable<'t>>>, TomlError> {
     let Some(value) = table.remove(key).map(Value::from) else { return Ok(vec![]) };
     let items = match value.value {
@@ -79,7 +79,7 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Returns the error of a value that is not what is wanted.
+    /// Returns the error of a value of the wrong kind.
     fn is_not(&self, wanted: impl Into<Cow<'static, str>>) -> TomlError {
         TomlError::new(Problem::Kind { wanted: wanted.into(), found: self.found() }).at(self.span.start)
     }
@@ -235,7 +235,7 @@ impl<'t> SeqAccess<'t> for Items<'t> {
 /// The keys and values of a table.
 struct Entries<'t> {
     entries: <DeTable<'t> as IntoIterator>::IntoIter,
-    /// The last key that was read, and its value, which was not.
+    /// The last key read, with its value, which is read next.
     value: Option<(Cow<'t, str>, Value<'t>)>,
 }
 
@@ -257,7 +257,7 @@ impl<'t> MapAccess<'t> for Entries<'t> {
     }
 }
 
-/// Reads a value; what it is refused for is there unless it is known to be inside.
+/// Reads a value. An error gets the position of the value, unless it has an inner one.
 fn read_value<'t, S: DeserializeSeed<'t>>(value: Value<'t>, seed: S) -> Result<S::Value, TomlError> {
     let byte = value.span.start;
     seed.deserialize(value).map_err(|error| error.at(byte))

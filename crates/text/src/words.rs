@@ -1,4 +1,4 @@
-//! Words from fixed lists: choosing by name, and the nearest valid word to a wrong one.
+//! Chooses words from fixed lists by name, and suggests the nearest valid word for a wrong one.
 
 use anyhow::{Result, bail};
 
@@ -66,7 +66,7 @@ pub fn choose(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
     Ok(places)
 }
 
-/// `a, b or c`; empty without words.
+/// Returns `a, b or c`; empty without words.
 pub fn one_of(words: &[&str]) -> String {
     match words {
         [] => String::new(),
@@ -86,7 +86,7 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     kept
 }
 
-/// Returns the items in groups of the `same`, in order of appearance; no group is empty.
+/// Groups the items that are the `same`, in order of appearance.
 pub fn grouped<T>(items: impl IntoIterator<Item = T>, same: impl Fn(&T, &T) -> bool) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = vec![];
     for item in items {
@@ -98,7 +98,7 @@ pub fn grouped<T>(items: impl IntoIterator<Item = T>, same: impl Fn(&T, &T) -> b
     groups
 }
 
-/// Returns a word as JSON spells it.
+/// Returns the string of a value that JSON writes as a string.
 pub fn json_word(value: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()

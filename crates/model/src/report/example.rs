@@ -19,7 +19,7 @@ const EVENTS_S: f64 = 1.5e-6;
 /// Twelve samples as shares of their median, whose interval has a half width of 0.1 %.
 const SHAPE: [f64; 12] = [0.997, 0.998, 0.999, 0.9995, 0.9998, 1.0, 1.0, 1.0005, 1.0008, 1.001, 1.004, 1.02];
 
-/// TimerOverhead of the clocks of a backend on that side.
+/// Returns the timer overhead of a backend on that side.
 pub fn timer_overhead(side: Side) -> TimerOverhead {
     match side {
         Side::Cpu => TimerOverhead {

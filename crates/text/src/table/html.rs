@@ -1,4 +1,4 @@
-//! Tables as a fragment of HTML.
+//! Writes tables as a fragment of HTML.
 
 use super::{Table, Tone};
 use crate::markup::{Element, element};

@@ -1,4 +1,4 @@
-//! Tables as Markdown.
+//! Writes tables as Markdown.
 
 use super::Table;
 use crate::escape;

@@ -1,4 +1,4 @@
-//! A table of texts, which is written as aligned text, Markdown, CSV or HTML. Knows nothing of reports.
+//! Defines a table of texts, which can be written as aligned text, Markdown, CSV or HTML.
 
 mod csv;
 mod html;
@@ -16,7 +16,7 @@ pub use text::{WIDTH, hanging};
 /// Meaning of a text, shown as a colour where colours are enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Nothing in particular.
+    /// No meaning.
     Plain,
     /// The CPU wins.
     Cpu,
@@ -28,12 +28,12 @@ pub enum Tone {
     Better,
     /// Something became worse.
     Worse,
-    /// It could not be told.
+    /// Inconclusive.
     Unsure,
 }
 
 impl Tone {
-    /// `text` between the ANSI codes of the tone.
+    /// Returns `text` between the ANSI codes of the tone.
     pub fn paint(self, text: &str) -> String {
         let code = match self {
             Tone::Plain => return text.to_owned(),
@@ -48,7 +48,7 @@ impl Tone {
     }
 }
 
-/// One field.
+/// A field of a table.
 #[derive(Clone, Debug)]
 pub struct Field {
     /// Text, on one line.
@@ -63,7 +63,7 @@ impl<T: Into<String>> From<T> for Field {
     }
 }
 
-/// A column: its heading, and whether its fields are figures, which are aligned to the right.
+/// A column with its heading. Columns of figures are aligned to the right.
 #[derive(Clone, Debug)]
 pub struct Column {
     /// The heading.
@@ -94,7 +94,7 @@ impl Column {
 pub enum Layout {
     /// Indented, columns two blanks apart, or one where lines would be longer than [`WIDTH`].
     Fitting,
-    /// The same; headings of two words take two lines.
+    /// Like [`Layout::Fitting`], with headings of two words on two lines.
     TwoLineHeadings,
     /// Indented, columns two blanks apart; headings take as many lines as make them no wider than their figures. Columns for
     /// which a line has no room follow in further blocks, each of which begins with the first `keys` columns.
@@ -102,7 +102,7 @@ pub enum Layout {
         /// Number of columns that identify a row.
         keys: usize,
     },
-    /// Not indented, columns two blanks apart, however long lines become.
+    /// Not indented, columns two blanks apart, with lines of any length.
     Listing,
 }
 
@@ -120,17 +120,17 @@ pub struct Table {
 }
 
 impl Table {
-    /// Returns a table with the usual layout.
+    /// Creates a table with the default layout.
     pub fn new(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Table {
         Table { title: title.into(), columns, rows, layout: Layout::Fitting }
     }
 
-    /// Returns a table without a title.
+    /// Creates a table without a title.
     pub fn untitled(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Table {
         Table::new("", columns, rows)
     }
 
-    /// Returns an empty list for people, to which rows are added.
+    /// Creates an empty listing, to which rows are added.
     pub fn listing(headings: &[&'static str]) -> Table {
         let columns = headings.iter().map(|heading| Column::words(*heading)).collect();
         Table::untitled(columns, vec![]).laid_out(Layout::Listing)
@@ -141,12 +141,12 @@ impl Table {
         self.rows.push(fields.into_iter().map(Into::into).collect());
     }
 
-    /// Returns the same in another layout.
+    /// Sets the layout.
     pub fn laid_out(self, layout: Layout) -> Table {
         Table { layout, ..self }
     }
 
-    /// Without the columns of these headings, the first first, as far as lines are longer than [`WIDTH`] with them.
+    /// Drops columns with these headings, in that order, while lines are longer than [`WIDTH`].
     pub fn fitting(mut self, less_needed: &[&str]) -> Table {
         for heading in less_needed {
             if self.least_width() <= WIDTH {
