@@ -16,7 +16,7 @@ use crate::backend::{self, BACKENDS, Finding, Options, Registration};
 use crate::processors;
 use crate::report::Host;
 use crate::report::quantity::gib;
-use crate::worker::client::{Client, WaitError, Place};
+use crate::worker::client::{Client, Place, WaitError};
 
 /// How long a backend may look.
 const PATIENCE: Duration = Duration::from_secs(60);

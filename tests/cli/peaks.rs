@@ -112,7 +112,10 @@ fn a_worker_that_fails_at_them_costs_them_alone() {
         assert!(peaks(&environment).is_null(), "{outcome}: {environment}");
         let warning = &environment["warnings"].as_array().unwrap()[0];
         let text = warning["text"].as_str().unwrap();
-        assert!(text.starts_with("the peaks of sim could not be measured:  ") && text.contains(reason), "{text}");
+        assert!(
+            text.starts_with("the peaks of sim could not be measured:  ") && text.contains(reason),
+            "{text}"
+        );
         assert!(warning["next"].as_str().unwrap().contains(next), "{warning}");
     }
     assert_eq!(kept(&folder).len(), 0);

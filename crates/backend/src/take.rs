@@ -137,7 +137,9 @@ mod tests {
             assert!(waits.len() < 100);
         }
         assert_eq!(waits[0], PAUSE_S);
-        assert!(waits.windows(2).all(|pair| pair[0] <= pair[1]) && waits.iter().sum::<f64>() >= MAX_TOTAL_PAUSE_S);
+        assert!(
+            waits.windows(2).all(|pair| pair[0] <= pair[1]) && waits.iter().sum::<f64>() >= MAX_TOTAL_PAUSE_S
+        );
         assert_eq!(pauses.after(&low), None);
         assert_eq!(Pauses::default().after(&Sample::of_host(1.0)), None);
     }

@@ -142,7 +142,8 @@ pub enum Proof {
 const KEPT: &str = "the answer did not change when an operand changed: it was kept from an earlier execution";
 
 /// Reason for an answer that is complete before an execution.
-const EARLY: &str = "the answer was complete before the execution began: work is done outside the timed region";
+const EARLY: &str =
+    "the answer was complete before the execution began: work is done outside the timed region";
 
 /// Reason for an answer that changes after an execution.
 const LATE: &str = "the answer changed after the execution ended: work is done outside the timed region";

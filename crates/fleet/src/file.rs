@@ -118,7 +118,8 @@ fn parse_fleet(bytes: &[u8], version: &Value) -> Result<Fleet> {
     names::check(&fleet.members.iter().map(|member| member.name.as_str()).collect::<Vec<_>>())?;
     let may_hold_controls = may_hold_controls(bytes);
     let vetted = |Member { name, report }: Member| -> Result<Member> {
-        let report = file::validated(report, may_hold_controls).with_context(|| format!("member '{name}'"))?;
+        let report =
+            file::validated(report, may_hold_controls).with_context(|| format!("member '{name}'"))?;
         Ok(Member { name, report })
     };
     let members = fleet.members.into_iter().map(vetted).collect::<Result<Vec<Member>>>()?;

@@ -1,6 +1,6 @@
 //! Defines the work of an execution and the verdict on its answer.
 
-/// Floating-point work and least memory traffic of one execution.
+/// Floating-point work and minimum memory traffic of one execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Work {
     /// Floating-point operations by the usual count of the op, in FLOP.

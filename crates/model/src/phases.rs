@@ -50,16 +50,16 @@ pub struct Compile {
 /// Work of a device around the timed executions of one job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DevicePhases {
-    /// Kernels of our own that the job uses; `None` when it uses none.
+    /// Compilation of gpubench's own kernels; `None` if the job uses none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,
-    /// Operands to the device.
+    /// Upload of the operands to the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upload: Option<Transfer>,
-    /// The answer back.
+    /// Download of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<Transfer>,
-    /// Most device memory that the job's own allocations took at any moment, in bytes.
+    /// Peak device memory of the job's own allocations, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_device_bytes: Option<u64>,
     /// Host seconds that went into compiling and copying, repetitions included: the rest of `prepare` is planning and

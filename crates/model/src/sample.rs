@@ -1,16 +1,16 @@
-//! One timed repetition, and what a backend counts besides.
+//! Defines one timed repetition, and the counts of a backend.
 
 use serde::{Deserialize, Serialize};
 
-/// One timed repetition, in seconds by each clock there is, and what was seen around it.
+/// One timed repetition, in seconds by each available clock, with the conditions around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Host clock, from before the call until its work is done.
     pub host_s: f64,
-    /// Host clock, until the call that enqueues the work returned, where the work goes on after that.
+    /// Host clock, until the call that enqueues the work returned, if the work continues after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enqueue_s: Option<f64>,
-    /// Device clock: `events_s` less the constant that the events themselves cost (see [`TimerOverhead`](crate::TimerOverhead)).
+    /// Device clock: `events_s` less the constant cost of the events (see [`TimerOverhead`](crate::TimerOverhead)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_s: Option<f64>,
     /// Device clock as the two events around the work read it.
@@ -23,13 +23,13 @@ pub struct Sample {
     /// Clock of the multiprocessors around the work, in MHz, counted on the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm_mhz: Option<f64>,
-    /// Times the system took a processor away from the process during the work.
+    /// Involuntary context switches of the process during the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
-    /// Page faults of the process during the work, an execution; `None` where the system does not tell.
+    /// Page faults of the process during the work, per execution; `None` where the system does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_faults: Option<PageFaults>,
-    /// True if the device's clock was held down.
+    /// True if the device's clock was throttled.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub throttled: bool,
 }
@@ -37,19 +37,19 @@ pub struct Sample {
 /// Page faults, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PageFaults {
-    /// Without reading from a disk: memory that was touched for the first time, or had been given back.
+    /// Without reading from disk: the first access to memory that is new or was returned to the system.
     pub minor: f64,
-    /// With reading from a disk.
+    /// With reading from disk.
     pub major: f64,
 }
 
 impl Sample {
-    /// Returns a repetition of which only the host's time is known.
+    /// Creates a repetition with a host time only.
     pub fn of_host(host_s: f64) -> Self {
         Sample { host_s, ..Sample::default() }
     }
 
-    /// Returns the time that stands for the repetition: the device's where there is one.
+    /// Returns the headline time of the repetition: the device's, if there is one.
     pub fn seconds(&self) -> f64 {
         self.device_s.unwrap_or(self.host_s)
     }
@@ -85,7 +85,7 @@ impl SetupCounts {
         }
     }
 
-    /// Returns whether nothing has happened.
+    /// Returns whether all counts are zero.
     pub fn is_zero(self) -> bool {
         self == SetupCounts::default()
     }

@@ -80,7 +80,7 @@ impl Accuracy {
     }
 }
 
-/// Returns the name of the rows of a variant on fewer threads than the run's most: `openblas@1`.
+/// Returns the name of a variant's rows on fewer threads than the run's maximum: `openblas@1`.
 pub fn on_threads(variant: &str, threads: usize) -> String {
     format!("{variant}@{threads}")
 }
@@ -99,7 +99,7 @@ pub struct Variant {
     pub name: Cow<'static, str>,
     /// Description in one line.
     pub summary: Cow<'static, str>,
-    /// The side it stands on.
+    /// Side of the comparison.
     pub side: Side,
     /// Accuracy class of its arithmetic.
     pub accuracy: Accuracy,

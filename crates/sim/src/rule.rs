@@ -105,9 +105,7 @@ impl Rule {
             bail!("outlier_factor must be above 0");
         }
         if self.drift.is_some_and(|drift| !(drift.is_finite() && drift > -1.0)) {
-            bail!(
-                "drift must be above -1: it is the relative growth from one execution to the next"
-            );
+            bail!("drift must be above -1: it is the relative growth from one execution to the next");
         }
         Ok(())
     }

@@ -110,7 +110,8 @@ impl Script {
     pub(crate) fn read(path: &Path) -> anyhow::Result<Script> {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        Script::parse(&text).with_context(|| format!("{} is not a valid script for the sim backend", path.display()))
+        Script::parse(&text)
+            .with_context(|| format!("{} is not a valid script for the sim backend", path.display()))
     }
 
     /// Parses and checks the text of a script.

@@ -52,7 +52,9 @@ impl<'de> Visitor<'de> for WordsVisitor {
     type Value = Words;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list such as [\"matmul\", \"fft\"] or [100, 1000], or a string such as \"100..2000:x2\"")
+        f.write_str(
+            "a list such as [\"matmul\", \"fft\"] or [100, 1000], or a string such as \"100..2000:x2\"",
+        )
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Words, E> {

@@ -41,7 +41,8 @@ pub fn matches_some<'a>(
 ) -> Result<()> {
     if !valid.clone().any(|word| glob(pattern, word)) {
         let listed = || format!(" (valid: {})", distinct(valid.clone()).join(", "));
-        let hint = nearest(pattern, valid.clone()).map_or_else(listed, |near| format!(": did you mean \"{near}\"?"));
+        let hint =
+            nearest(pattern, valid.clone()).map_or_else(listed, |near| format!(": did you mean \"{near}\"?"));
         bail!("{key} = \"{pattern}\" matches no {kind}{hint}");
     }
     Ok(())

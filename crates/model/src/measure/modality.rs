@@ -57,7 +57,7 @@ fn smallest_clump(n: usize) -> usize {
 /// Returns the cut that leaves the least sum of squares, among those with `least` values on either side.
 fn best_cut(sorted: &[f64], least: usize) -> Option<usize> {
     let n = sorted.len();
-    // The least sum within is the greatest sum between; sums about the first value keep their digits.
+    // The cut with the smallest sum within has the largest sum between; sums relative to the first value keep their digits.
     let total: f64 = sorted.iter().map(|x| x - sorted[0]).sum();
     let mut below = 0.0;
     let mut best = (0.0, None);

@@ -115,7 +115,7 @@ pub fn peaks() -> Peaks {
     }
 }
 
-/// Returns a measured float32 row of cold caches and grade A; backends other than `cpu` stand on the GPU's side.
+/// Returns a measured float32 row of cold caches and grade A; backends other than `cpu` are on the GPU's side.
 pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -> Row {
     let side = if backend == "cpu" { Side::Cpu } else { Side::Gpu };
     let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 };
@@ -190,7 +190,7 @@ fn execute(side: Side, median_s: f64) -> Execute {
     }
 }
 
-/// Lowers a measured row's grade for a reason, of which texts and next step stand for those of the kind.
+/// Lowers a measured row's grade with a warning of that kind, text and next step.
 pub fn warn(row: &mut Row, kind: WarningKind, at_best: Grade, text: &str, next: &str) {
     let execute = row.execute.as_mut().unwrap();
     execute.grade = execute.grade.max(Some(at_best));

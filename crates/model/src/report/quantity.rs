@@ -1,4 +1,4 @@
-//! Figures for people: times with the fitting unit, spreads, errors. Knows no report.
+//! Writes figures for display: times with the fitting unit, intervals, errors.
 
 use gpubench_text::percent;
 
@@ -85,14 +85,14 @@ pub fn rounded_factor(factor: f64, digits: usize) -> (f64, usize) {
     (factor, decimals(digits, place))
 }
 
-/// `figure` to so many significant digits, and the decimal place of its first.
+/// Rounds `figure` to `digits` significant digits, and returns the decimal place of the first digit too.
 fn rounded(figure: f64, digits: usize) -> (f64, i32) {
     let text = format!("{figure:.*e}", digits.saturating_sub(1));
     let place = text.split_once('e').and_then(|(_, place)| place.parse().ok()).unwrap_or(0);
     (text.parse().unwrap_or(figure), place)
 }
 
-/// Decimals that show so many significant digits of a figure whose first stands at `place`.
+/// Returns the decimals that show `digits` significant digits of a figure whose first digit is at `place`.
 fn decimals(digits: usize, place: i32) -> usize {
     usize::try_from(digits as i32 - 1 - place).unwrap_or(0)
 }

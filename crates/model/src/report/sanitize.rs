@@ -1,16 +1,16 @@
-//! Texts of a report without control characters, so that none of them can drive a terminal.
+//! Removes control characters from a report, so that none can drive a terminal.
 
 use gpubench_text::control::{is_harmful, replaced};
 use serde_json::Value;
 
 use super::Report;
 
-/// Returns whether texts of that JSON can hold control characters, which can only stand there as escapes.
+/// Returns whether strings of that JSON may hold control characters, which JSON writes as escapes.
 pub fn may_hold_controls(bytes: &[u8]) -> bool {
     bytes.windows(4).any(|four| four == b"\\u00")
 }
 
-/// Returns the report with every control character but line feeds and tabs replaced by U+FFFD.
+/// Replaces every control character except line feeds and tabs by U+FFFD.
 pub fn sanitize(report: &Report) -> serde_json::Result<Report> {
     let mut value = serde_json::to_value(report)?;
     tame_texts(&mut value);

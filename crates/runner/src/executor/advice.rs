@@ -46,7 +46,11 @@ pub(crate) struct MachineState {
 }
 
 /// Returns the warnings of a run on that machine. `budget` holds the seconds requested and the seconds taken.
-pub(crate) fn of_run(wide: &[ImpreciseCell], budget: Option<[f64; 2]>, machine: MachineState) -> Vec<RunWarning> {
+pub(crate) fn of_run(
+    wide: &[ImpreciseCell],
+    budget: Option<[f64; 2]>,
+    machine: MachineState,
+) -> Vec<RunWarning> {
     let mut warnings = vec![];
     let mut warn = |text: String, next: &str| warnings.push(RunWarning { text, next: next.into() });
     if let Some(load) = machine.load.filter(|load| *load > BUSY_LOAD) {
@@ -58,9 +62,7 @@ pub(crate) fn of_run(wide: &[ImpreciseCell], budget: Option<[f64; 2]>, machine: 
     let ratio = machine.thread_speeds.map(|speeds| speeds.ratio());
     if let Some(times) = ratio.filter(|times| *times > MAX_SPEED_RATIO) {
         warn(
-            format!(
-                "CPUs differ in speed by {times:.1}x; CPU times may vary as much between runs"
-            ),
+            format!("CPUs differ in speed by {times:.1}x; CPU times may vary as much between runs"),
             "close other programs, bind gpubench to CPUs of one kind with taskset, or give a virtual \
              machine dedicated cores",
         );
@@ -76,7 +78,10 @@ pub(crate) fn of_run(wide: &[ImpreciseCell], budget: Option<[f64; 2]>, machine: 
     if budget.is_some() && !wide.is_empty() {
         let mut widest: Vec<&ImpreciseCell> = wide.iter().collect();
         widest.sort_by(|a, b| b.width.total_cmp(&a.width));
-        let named = widest.iter().take(MAX_NAMED_CELLS).map(|one| format!("{} ±{}", one.cell, spread_text(one.width)));
+        let named = widest
+            .iter()
+            .take(MAX_NAMED_CELLS)
+            .map(|one| format!("{} ±{}", one.cell, spread_text(one.width)));
         let named = named.collect::<Vec<_>>().join(", ");
         let unnamed = wide.len().saturating_sub(MAX_NAMED_CELLS);
         let more = if unnamed > 0 { format!(" and {unnamed} more") } else { String::new() };
@@ -97,15 +102,22 @@ mod tests {
     #[test]
     fn wide_cells_are_named_widest_first_and_only_with_a_budget() {
         let wide: Vec<ImpreciseCell> = (1..=5)
-            .map(|k| ImpreciseCell { cell: format!("cell{k}"), width: 0.01 * f64::from(k), out_of_time: k == 1 })
+            .map(|k| ImpreciseCell {
+                cell: format!("cell{k}"),
+                width: 0.01 * f64::from(k),
+                out_of_time: k == 1,
+            })
             .collect();
         assert!(of_run(&wide, None, MachineState::default()).is_empty());
-        let found = of_run(&wide, Some([10.0, 10.5]), MachineState { load: Some(0.1), ..MachineState::default() });
+        let found =
+            of_run(&wide, Some([10.0, 10.5]), MachineState { load: Some(0.1), ..MachineState::default() });
         let expected = "5 cells did not reach the requested precision: \
                         cell5 ±5.0%, cell4 ±4.0%, cell3 ±3.0% and 2 more";
         assert_eq!(found.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), [expected]);
         assert!(found[0].next.contains("--budget"));
-        assert!(of_run(&wide[1..], Some([10.0, 9.0]), MachineState::default())[0].next.contains("no longer help"));
+        assert!(
+            of_run(&wide[1..], Some([10.0, 9.0]), MachineState::default())[0].next.contains("no longer help")
+        );
         let late = of_run(&[], Some([10.0, 167.0]), MachineState::default());
         assert!(late[0].text.contains("167 s, over its budget of 10 s"));
     }

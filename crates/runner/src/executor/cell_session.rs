@@ -11,7 +11,7 @@ use gpubench_model::report::{Outcome, check_row};
 
 use super::cell_run::{CellRun, NO_SAMPLES};
 use super::inputs::InputFingerprints;
-use super::workers::{WorkerUnavailable, NO_ANSWER, SEE_DOCTOR, Workers, format_duration};
+use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers, format_duration};
 use crate::observe::Observer;
 use crate::worker::client::WaitError;
 
@@ -64,7 +64,8 @@ impl CellSession<'_> {
         if cell_run.has_ended() {
             return Ok(());
         }
-        let attempt = self.sample_steps(cell_run, rule, round).and_then(|()| self.verify_steps(cell_run, false));
+        let attempt =
+            self.sample_steps(cell_run, rule, round).and_then(|()| self.verify_steps(cell_run, false));
         self.after(cell_run, attempt).map(|_| ())
     }
 
@@ -154,7 +155,12 @@ impl CellSession<'_> {
         agreed.map_err(|reason| closed(cell_run, Outcome::Failed, reason))
     }
 
-    fn sample_steps(&mut self, cell_run: &mut CellRun<'_>, rule: &Rule, round: u32) -> Result<(), SessionEnd> {
+    fn sample_steps(
+        &mut self,
+        cell_run: &mut CellRun<'_>,
+        rule: &Rule,
+        round: u32,
+    ) -> Result<(), SessionEnd> {
         self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
         let (mut in_round, mut warm_up) = (0, Some(cell_run.planned.sampling.warm_up(round)));
         loop {

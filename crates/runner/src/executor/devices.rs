@@ -9,7 +9,7 @@ use gpubench_backend::{Options, Registry};
 use gpubench_model::error::Unavailable;
 
 use super::workers::{MIN_START_LIMIT, SEE_DOCTOR};
-use crate::worker::client::{Client, WaitError, Place};
+use crate::worker::client::{Client, Place, WaitError};
 
 /// Returns the number of devices of `backend`: `device_count` of its description, or 1. Devices are numbered from 0.
 ///

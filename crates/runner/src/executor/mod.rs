@@ -7,17 +7,17 @@ mod advice;
 mod block;
 mod budget;
 mod cell_run;
+mod cell_session;
 mod devices;
 mod inputs;
 mod interrupt;
-mod report_writer;
 mod order;
 mod peaks;
 mod planned;
 mod refine;
+mod report_writer;
 mod rounds;
 mod series;
-mod cell_session;
 mod workers;
 
 #[cfg(test)]

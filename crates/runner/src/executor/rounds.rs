@@ -10,9 +10,9 @@ use gpubench_model::report::{Outcome, Report, Row};
 
 use super::budget;
 use super::cell_run::CellRun;
+use super::cell_session::{CellSession, Interrupted};
 use super::inputs::InputFingerprints;
 use super::report_writer::ReportWriter;
-use super::cell_session::{Interrupted, CellSession};
 use super::workers::Workers;
 use super::{PlannedCell, Run, advice, order};
 use crate::observe::Observer;
@@ -44,7 +44,12 @@ impl<'a> Rounds<'a> {
         Rounds {
             run,
             start,
-            session: CellSession { workers, observer, inputs: InputFingerprints::default(), limit: run.cell_timeout },
+            session: CellSession {
+                workers,
+                observer,
+                inputs: InputFingerprints::default(),
+                limit: run.cell_timeout,
+            },
             writer,
             budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.refine)),
             simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
@@ -139,7 +144,13 @@ impl<'a> Rounds<'a> {
     }
 
     /// Runs one cell's turn in one round. The last turn ends the cell, unless a budget may give it more.
-    fn turn(&mut self, cell_runs: &mut [CellRun<'_>], at: usize, round: u32, cap_s: f64) -> anyhow::Result<()> {
+    fn turn(
+        &mut self,
+        cell_runs: &mut [CellRun<'_>],
+        at: usize,
+        round: u32,
+        cap_s: f64,
+    ) -> anyhow::Result<()> {
         let CellRun { planned, series, .. } = &cell_runs[at];
         if cell_runs[at].has_ended() || series.stopped.is_some() || round >= planned.sampling.rounds {
             return Ok(());

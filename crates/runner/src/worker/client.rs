@@ -77,7 +77,7 @@ pub struct Client {
     replied: Instant,
 }
 
-/// A line from a worker, and when it came.
+/// A line from a worker, with its arrival time.
 struct TimedReply {
     at: Instant,
     reply: Result<Reply, String>,
@@ -168,7 +168,7 @@ impl Client {
             return format!("the {} worker's thread ended", self.name);
         };
         let status = wait_until(child, Duration::from_secs(1));
-        // The end of the process ends its standard error, unless a child of its own holds it open.
+        // The thread ends when standard error closes, which a child of the worker may keep open.
         let patience = Instant::now() + Duration::from_millis(200);
         while stderr.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(2));
@@ -187,7 +187,7 @@ impl Drop for Client {
             && matches!(child.try_wait(), Ok(None))
         {
             process::kill_group(child.id());
-            // A killed child can be reaped at once; an error would mean that it already was.
+            // A killed child can be reaped immediately; an error means that it already was.
             let _ = child.wait();
         }
     }
@@ -224,14 +224,14 @@ fn start_thread(name: &str, registry: Registry, replies: Sender<TimedReply>) -> 
     let thread = std::thread::Builder::new().name(format!("{THREAD_PREFIX}{name}")).stack_size(STACK_BYTES);
     thread.spawn(move || {
         let requests = BufReader::new(request_reader).lines().map_while(Result::ok);
-        // An error means that the parent has dropped its end: there is nobody left to tell.
+        // An error means that the parent has dropped its end, so nobody would read the reply.
         let _ = serve::serve(registration, requests, &mut reply_writer);
     })?;
     std::thread::spawn(move || read_replies(reply_reader, &replies));
     Ok(Link::Thread { requests: Some(request_writer) })
 }
 
-/// Has panics of worker threads print nothing: their text is in the reply.
+/// Suppresses the output of panics in worker threads, whose text is in the reply.
 fn quiet_worker_threads() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

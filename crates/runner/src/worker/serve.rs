@@ -1,4 +1,4 @@
-//! The worker's end: answers requests, one line each, with one backend. Knows no plan and no report.
+//! Runs the worker's side of the protocol: answers requests with one backend.
 
 use std::any::Any;
 use std::io::{self, BufRead, Write};
@@ -13,15 +13,15 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::session::Session;
 
-/// `gpubench worker NAME`: serves the backend of that name on standard input and output until told to exit.
+/// Runs `gpubench worker NAME`: serves the backend of that name on standard input and output until `Exit`.
 ///
-/// Ends at once when standard input ends, whatever it is doing, so that a killed parent leaves no orphan.
+/// Ends immediately when standard input ends, so that a killed parent leaves no orphan.
 pub fn main(name: &str, registry: Registry) -> ExitCode {
     let Some(registration) = registry.find(name) else {
         let known: Vec<&str> = registry.iter().map(|b| b.name).collect();
         return complain(&format!("no backend is named {name}; choose one of {}", known.join(", ")));
     };
-    // One line on a panic: the text is in the reply, and where it happened is the last thing the worker says.
+    // A panic prints one line with its location, which error messages quote; its text is in the reply.
     panic::set_hook(Box::new(|panic| {
         drop(writeln!(io::stderr(), "{}", panic.to_string().replace('\n', " ")))
     }));
@@ -36,7 +36,7 @@ pub fn main(name: &str, registry: Registry) -> ExitCode {
 }
 
 fn complain(text: &str) -> ExitCode {
-    // Standard error is all that is left to say it on; when that fails too, the exit code remains.
+    // If standard error is closed too, only the exit code remains.
     let _ = writeln!(io::stderr(), "gpubench worker: {text}");
     ExitCode::from(2)
 }
@@ -56,10 +56,10 @@ fn lines_of_stdin() -> impl Iterator<Item = String> {
     receiver.into_iter()
 }
 
-/// Returns answers `requests` on `output` until `Exit` or the end of the requests.
+/// Answers `requests` on `output` until `Exit` or the end of the requests.
 ///
 /// # Errors
-/// Only when `output` cannot be written: what goes wrong with a cell is a reply.
+/// `output` cannot be written. Failures of a cell are replies.
 pub fn serve(
     registration: &Registration,
     requests: impl Iterator<Item = String>,
@@ -77,14 +77,14 @@ pub fn serve(
     Ok(())
 }
 
-/// Returns the final reply to one request; a panic on the way becomes a failure that asks for a new worker.
+/// Returns the final reply to one request. A panic becomes a failure that asks for a new worker.
 fn answer(
     registration: &Registration,
     session: &mut Option<Session>,
     request: Request,
     output: &mut impl Write,
 ) -> Reply {
-    // A parent that is gone shows when the final reply is sent.
+    // If the parent is gone, sending the final reply fails.
     let mut notify = |phase: &str| drop(send(output, &Reply::Phase { phase: phase.into() }));
     let attempt = catch_unwind(AssertUnwindSafe(|| match request {
         Request::Hello { protocol, options } => Ok(hello(registration, session, protocol, &options)),
@@ -136,8 +136,8 @@ fn started(session: &mut Option<Session>) -> Result<&mut Session, CellError> {
         .ok_or_else(|| CellError::Failed("the backend has not been started; send hello first".into()))
 }
 
-/// Returns the reply to a cell that could not be done. Memory that is short may be found again while a cell is `preparing`: the
-/// parent knows which workers hold jobs, and this worker does not.
+/// Returns the reply to a cell that could not run. While a cell is `preparing`, the parent may free memory: it knows which
+/// workers hold jobs.
 fn refusal(error: CellError, preparing: bool) -> Reply {
     match error {
         CellError::Unavailable(Unavailable { reason, fix }) => Reply::Skipped { reason, fix, crowded: false },

@@ -4,7 +4,7 @@ use gpubench_text::percent;
 
 use super::super::stats::{Summary, has_interval, relative_half_width};
 use super::super::stopping::Reason;
-use super::{SamplingFacts, Grade, Warning, WarningKind};
+use super::{Grade, SamplingFacts, Warning, WarningKind};
 
 /// Probability below which a difference between rounds counts as drift.
 const DRIFT_P: f64 = 0.01;
@@ -139,8 +139,7 @@ fn driver_throttled(facts: &SamplingFacts) -> Option<Warning> {
         return None;
     }
     let text = format!("the driver throttled the clocks: {}", facts.throttle_reasons.join(", "));
-    let next =
-        "check sm_mhz in the report; cool the device or raise its power limit";
+    let next = "check sm_mhz in the report; cool the device or raise its power limit";
     warning(WarningKind::Throttled, Grade::B, text, next)
 }
 
@@ -190,8 +189,7 @@ fn page_faults(facts: &SamplingFacts) -> Option<Warning> {
     let time_s = Summary::of(facts.samples).map(|summary| summary.median).filter(|median| *median > 0.0)?;
     let share = faults.minor * FAULT_S / time_s;
     if faults.major >= 1.0 {
-        let text =
-            format!("each execution waits {:.0} times for memory to be read from disk", faults.major);
+        let text = format!("each execution waits {:.0} times for memory to be read from disk", faults.major);
         let next = "choose a smaller size, or free memory, then run again";
         return warning(WarningKind::PageFaults, Grade::C, text, next);
     }

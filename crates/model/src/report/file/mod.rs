@@ -34,7 +34,7 @@ pub const TOO_LARGE: &str =
 const FLEET: &str = "a fleet of reports, made by gpubench merge: give one of its reports, or extract one \
                      with 'gpubench show FLEET --member NAME --format json'";
 
-/// Reads a report. A folder stands for the `report.json` in it; unknown keys are ignored.
+/// Reads a report. For a folder, reads the `report.json` in it. Unknown keys are ignored.
 ///
 /// # Errors
 /// The file is unreadable, larger than 1 GiB or not JSON, or its layout is unknown, or it contradicts itself. The
@@ -62,7 +62,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
-/// Returns the file that `path` stands for: itself, or the report in the folder it names.
+/// Returns `path` itself, or the report in it if it is a folder.
 pub fn locate(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(FILE_NAME) } else { path.to_owned() }
 }
@@ -169,7 +169,10 @@ struct Header {
 pub fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
     check_layout(bytes)?;
     let report: Report = serde_json::from_slice(bytes).map_err(|error| {
-        anyhow!("the content does not match its schema_version: {}; compare it with `gpubench schema`", shown(&error))
+        anyhow!(
+            "the content does not match its schema_version: {}; compare it with `gpubench schema`",
+            shown(&error)
+        )
     })?;
     validated(report, may_hold_controls(bytes))
 }
@@ -184,7 +187,11 @@ pub fn validated(mut report: Report, may_hold_controls: bool) -> anyhow::Result<
     if report.schema_version == 2 {
         report.schema_version = SCHEMA_VERSION;
     }
-    if may_hold_controls { sanitize(&report).context("the report contains text that cannot be shown; run the sweep again") } else { Ok(report) }
+    if may_hold_controls {
+        sanitize(&report).context("the report contains text that cannot be shown; run the sweep again")
+    } else {
+        Ok(report)
+    }
 }
 
 /// Refuses content that is not a JSON object, and unknown layouts.

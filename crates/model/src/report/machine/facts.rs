@@ -1,13 +1,13 @@
-//! The table of facts about a machine: what each is called and how it is read out of a report.
+//! Lists the facts about a machine, with their names and the functions that read them from a report.
 
 use serde_json::Value as Json;
 
 use super::value::Value;
 use crate::report::Host;
 
-/// A fact about a `S`: the host of a report, or the description that a backend gives of itself.
+/// A fact about an `S`: the host of a report, or a backend's description.
 pub struct Fact<S: 'static> {
-    /// The word by which a policy file names it.
+    /// Name in policy files.
     pub name: &'static str,
     /// Heading in a list.
     pub label: &'static str,
@@ -17,18 +17,18 @@ pub struct Fact<S: 'static> {
 }
 
 impl<S> Fact<S> {
-    /// Returns the value; `None` where the report does not say it.
+    /// Returns the value; `None` where the report does not have it.
     pub fn of(&self, source: &S) -> Option<Value> {
         (self.read)(source)
     }
 }
 
-/// Returns a fact of the host.
+/// Makes a fact of the host.
 const fn host([name, label, short]: [&'static str; 3], read: fn(&Host) -> Option<Value>) -> Fact<Host> {
     Fact { name, label, short, read }
 }
 
-/// Returns a fact that a backend says, with one word for lists and sentences.
+/// Makes a fact from a backend's description, with the same name in lists and sentences.
 const fn said(name: &'static str, label: &'static str, read: fn(&Json) -> Option<Value>) -> Fact<Json> {
     Fact { name, label, short: label, read }
 }
@@ -37,7 +37,7 @@ fn text(text: &str) -> Option<Value> {
     Some(Value::Text(text.to_owned()))
 }
 
-/// Returns the distribution, and the kernel where both are told.
+/// Splits the operating system into the distribution and, if given, the kernel.
 fn system(host: &Host) -> (&str, Option<&str>) {
     match host.os.rsplit_once(", ") {
         Some((distribution, kernel)) if kernel.starts_with("Linux ") => (distribution, Some(kernel)),

@@ -23,30 +23,30 @@ pub fn device(report: &Report, side: Side) -> Option<&str> {
     backends.find_map(device_name)
 }
 
-/// Returns the device that a backend names: a text under `name` or `device` of its description. A backend that runs on the
-/// host's processor names none.
+/// Returns the device in a backend's description: a string under `name` or `device`. A backend on the host's CPU has
+/// none.
 pub fn device_name(backend: &BackendState) -> Option<&str> {
     ["name", "device"].iter().find_map(|key| backend.description.get(key)?.as_str())
 }
 
-/// Returns the host's processor and the threads in use.
+/// Returns the host's CPU and the threads in use.
 pub fn host(report: &Report) -> String {
     let host = &report.environment.host;
     format!("{}, {}", processor(&host.cpu), counted(threads(report).unwrap_or(host.threads), "thread"))
 }
 
-/// Returns the threads of the CPU backend; `None` where it does not say how many.
+/// Returns the number of threads of the CPU backend; `None` where it does not report it.
 pub fn threads(report: &Report) -> Option<u64> {
     let mut backends = report.environment.backends.iter().filter(|backend| backend.name == "cpu");
     backends.find_map(|backend| backend.description.get("threads")?.as_u64())
 }
 
-/// Returns the model of the host's CPU as its system calls it.
+/// Returns the model of the host's CPU, as the system names it.
 pub fn cpu_model(host: &Host) -> &str {
     if host.cpu.is_empty() { "unknown CPU" } else { &host.cpu }
 }
 
-/// Returns a CPU model without the marks and words that say nothing.
+/// Returns a CPU model without trademark signs and filler words.
 pub fn processor(model: &str) -> String {
     let plain = model.replace("(R)", "").replace("(TM)", "").replace("(tm)", "");
     let plain = plain.split(" @ ").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Values of facts, and how they are written.
+//! Defines and writes the values of facts.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::report::quantity::bytes_text;
 /// Value of a fact in a report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Words, or a number that only names something.
+    /// A text, or a number that is an identifier.
     Text(String),
     /// On or off.
     Switch(bool),
@@ -38,7 +38,7 @@ impl Value {
         }
     }
 
-    /// Returns the value as a figure that others may lie near to; `None` where it is the same or is not.
+    /// Returns the value as a figure that can be compared within a tolerance; `None` for values that must be equal.
     pub fn figure(&self) -> Option<f64> {
         match self {
             Value::Bytes(bytes) => Some(*bytes as f64),
@@ -66,7 +66,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Returns a JSON value as people read it: texts without quotes.
+/// Returns a JSON value as text, with strings unquoted.
 pub fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

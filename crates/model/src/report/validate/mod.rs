@@ -1,9 +1,8 @@
 //! Validates the values of a report beyond their types, so that its readers can compute with it.
 //!
-//! Refused is what no run writes and what readers would stumble over: names that are no names, times that are none,
-//! arrays that tell of different samples, figures that are not those of their samples, two rows about one cell, a time
-//! next to a wrong answer. Tolerated is what a reader can leave out: missing arrays, a measured cell without a time, other
-//! figures that are implausible.
+//! It refuses values that no run writes and that would mislead readers: invalid names and times, arrays of different
+//! lengths, figures that do not match their samples, two rows about one cell, a time next to a wrong answer. It accepts
+//! what readers can ignore: missing arrays, a measured cell without a time, other implausible figures.
 
 use std::collections::HashMap;
 
@@ -14,17 +13,17 @@ use super::{Execute, Outcome, Phases, Report, Row};
 use crate::Peaks;
 use crate::measure::stats::Summary;
 
-/// The longest time that a report may tell, in seconds: thirty years.
+/// Maximum time in a report, in seconds: thirty years.
 const LONGEST_S: f64 = 1e9;
-/// The fastest clock that a report may tell, in MHz: a terahertz.
+/// Maximum clock in a report, in MHz: a terahertz.
 const FASTEST_MHZ: f64 = 1e6;
-/// Rounds that a report may tell.
+/// Maximum number of rounds in a report.
 const MAX_ROUNDS: u32 = 1_000_000;
 
 /// Relative difference allowed between a figure and that of its samples, since other programs write fewer digits.
 const ROUNDING: f64 = 1e-9;
 
-/// Characters of a text that a message shows.
+/// Maximum number of characters of a text in a message.
 const SHOWN: usize = 100;
 
 /// Next step at the end of every refusal.
@@ -70,12 +69,15 @@ pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
 /// Refuses a row of a report or from a worker that contradicts itself.
 ///
 /// # Errors
-/// One line that names the key.
+/// The row contradicts itself; the message is one line that names the key.
 pub fn check_row(row: &Row) -> anyhow::Result<()> {
     check_names(row)?;
     ensure!(row.case.n >= 1, "n is 0, but must be at least 1; {FIX}");
     if let Some(density) = row.case.density {
-        ensure!(density > 0.0 && density <= 1.0, "density is {density}, but must be above 0 and at most 1; {FIX}");
+        ensure!(
+            density > 0.0 && density <= 1.0,
+            "density is {density}, but must be above 0 and at most 1; {FIX}"
+        );
     }
     ensure!(row.threads != Some(0), "threads is 0, but must be at least 1; {FIX}");
     let work = [row.work.flop, row.work.bytes];

@@ -39,8 +39,16 @@ fn names_that_are_no_names_are_refused_in_one_line() {
 fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
     let first = serde_json::to_value(&example::full().rows[0]).unwrap();
     for (place, value, expected) in [
-        ("/environment/started", json!("yesterday"), "environment: started \"yesterday\" is not a time such as"),
-        ("/environment/elapsed_s", json!(-1), "environment: elapsed_s contains -1e0, which is not a valid time"),
+        (
+            "/environment/started",
+            json!("yesterday"),
+            "environment: started \"yesterday\" is not a time such as",
+        ),
+        (
+            "/environment/elapsed_s",
+            json!(-1),
+            "environment: elapsed_s contains -1e0, which is not a valid time",
+        ),
         (
             "/environment/backends/0",
             json!({ "name": "cuda", "available": true, "peaks": { "copy": -1 } }),
@@ -49,14 +57,14 @@ fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
         ("/rows/1", first, "rows 0 and 1 describe the same cell, matmul N=100 f32 cpu/openblas cold"),
         ("/rows/3/n", json!(0), ": n is 0"),
         ("/rows/6/density", json!(0.0), ": density 0 is not above 0"),
-        (
-            "/rows/0/work/flop",
-            json!(-2.0),
-            "row 0, matmul N=100 f32 cpu/openblas cold: work is negative",
-        ),
+        ("/rows/0/work/flop", json!(-2.0), "row 0, matmul N=100 f32 cpu/openblas cold: work is negative"),
         ("/rows/0/outcome", json!("incorrect"), "outcome is incorrect, but execute holds a time"),
         ("/rows/0/execute/samples_s", json!([]), ": execute: samples_s is empty"),
-        ("/rows/0/execute/samples_s/3", json!(-1e-6), "samples_s contains -1e-6, which is not a valid time in seconds"),
+        (
+            "/rows/0/execute/samples_s/3",
+            json!(-1e-6),
+            "samples_s contains -1e-6, which is not a valid time in seconds",
+        ),
         ("/rows/0/execute/samples_s/3", json!(1e300), "samples_s holds 1e300"),
         ("/rows/0/execute/host_samples_s", json!([1.0]), "host_samples_s has 1 entries, samples_s has 12"),
         ("/rows/1/execute/sm_mhz", json!([1980]), ": execute: sm_mhz has 1 entries"),

@@ -14,7 +14,7 @@ use gpubench_backend::{self as backend, Peaks};
 use gpubench_model::report::RunWarning;
 
 use super::report_writer::ReportWriter;
-use super::workers::{WorkerUnavailable, NO_ANSWER, Workers, format_duration};
+use super::workers::{NO_ANSWER, WorkerUnavailable, Workers, format_duration};
 use super::{Run, advice};
 use crate::observe::Observer;
 use crate::worker::client::WaitError;
@@ -82,8 +82,7 @@ pub(crate) fn gather(
         let (measured, warnings) = measure_all(run, &id.backend, workers, observer)?;
         if let Some(peaks) = measured {
             let is_whole = warnings.is_empty();
-            if let Some((folder, key)) = place.filter(|_| is_whole && can_be_kept(run, &id.backend, writer))
-            {
+            if let Some((folder, key)) = place.filter(|_| is_whole && can_be_kept(run, &id.backend, writer)) {
                 key.write(folder, &peaks);
             }
             workers.note_peaks(&id, peaks);

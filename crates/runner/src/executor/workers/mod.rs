@@ -15,7 +15,7 @@ use gpubench_model::report::BackendState;
 
 use super::Run;
 use crate::observe::Observer;
-use crate::worker::client::{Client, WaitError, Place};
+use crate::worker::client::{Client, Place, WaitError};
 pub(crate) use slot::format_duration;
 use slot::{Slot, State};
 
@@ -126,7 +126,11 @@ impl Workers {
 
     /// Gives that worker its turn. Afterwards no worker is starting and the previous one is idle, so that neither disturbs
     /// the timing.
-    pub(crate) fn give_turn(&mut self, id: &WorkerId, observer: &mut dyn Observer) -> Result<(), WorkerUnavailable> {
+    pub(crate) fn give_turn(
+        &mut self,
+        id: &WorkerId,
+        observer: &mut dyn Observer,
+    ) -> Result<(), WorkerUnavailable> {
         for slot in &mut self.slots {
             if matches!(slot.state, State::Starting(_)) {
                 observer.phase(&format!("starting {}", slot.id));

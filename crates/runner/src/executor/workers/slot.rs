@@ -9,8 +9,8 @@ use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::BackendState;
 
-use super::{WorkerUnavailable, SEE_DOCTOR};
-use crate::worker::client::{Client, WaitError, Place};
+use super::{SEE_DOCTOR, WorkerUnavailable};
+use crate::worker::client::{Client, Place, WaitError};
 
 /// Number of consecutive failed starts after which a backend is given up.
 const START_ATTEMPTS: u32 = 3;
@@ -95,7 +95,10 @@ impl Slot {
             Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
             Ok(_) => self.failed_start("the worker sent an unexpected reply to hello".into()),
             Err(WaitError::TimedOut) => {
-                self.failed_start(format!("the worker did not reply within {} (raise --cell-timeout)", format_duration(limit)));
+                self.failed_start(format!(
+                    "the worker did not reply within {} (raise --cell-timeout)",
+                    format_duration(limit)
+                ));
             }
             Err(WaitError::Gone(reason)) => self.failed_start(reason),
             Err(WaitError::Interrupted) => return Err(WorkerUnavailable::Interrupted),

@@ -1,4 +1,4 @@
-//! A started backend with the operands and the jobs it holds: each prepared once, then measured in rounds.
+//! Holds a started backend with its operands and jobs. Each job is prepared once, then measured in rounds.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -23,10 +23,10 @@ struct Ready {
     threads: Option<usize>,
     cell: Cell,
     side: Side,
-    /// The rounding that its answers may have.
+    /// Rounding of its arithmetic, for the bound on its answers.
     rounding: Rounding,
     judged: Judged,
-    /// The element of an operand on which the answer depends, until an execution has shown that.
+    /// Element of an operand on which the answer depends, until a check has altered it.
     untried: Option<Decisive>,
     /// Pauses taken for this job so far.
     pauses: Pauses,
@@ -36,7 +36,7 @@ struct Ready {
 /// Time spent on sampling a job so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sampled {
-    /// Seconds, warm-up and what is done around each execution included.
+    /// Seconds, including warm-up and the work around each execution.
     spent_s: f64,
     /// Seconds of the last execution.
     last_s: f64,
@@ -48,16 +48,16 @@ impl Sampled {
         self.last_s = result.samples.last().map_or(self.last_s, |sample| sample.host_s);
     }
 
-    /// Returns whether one more execution would cost more than checks may.
+    /// Returns whether one more execution would exceed [`MAX_CHECKING_SHARE`].
     fn is_long(self) -> bool {
         self.last_s > MAX_CHECKING_SHARE * self.spent_s
     }
 }
 
-/// The share of a job's time that the execution of the last check may take.
+/// Maximum share of a job's time for the execution of the last check.
 const MAX_CHECKING_SHARE: f64 = 0.01;
 
-/// A started backend and what it holds. Fields drop in order: the jobs before the backend they belong to.
+/// A started backend with its operands and jobs. Fields drop in order: the jobs before the backend they belong to.
 pub(crate) struct Session {
     jobs: BTreeMap<u64, Ready>,
     operands: Operands,
@@ -69,7 +69,7 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn start(registration: &Registration, options: &Options) -> Result<Self, Unavailable> {
         if let Some(threads) = options.threads {
-            // Operands and checks keep to the threads too. In a thread of the parent the pool may exist already.
+            // Operands and checks use this number of threads too. In a thread of the parent the pool may exist already.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         }
         let variants = (registration.variants)(options)
@@ -96,8 +96,7 @@ impl Session {
         Ok(Reply::Peaks { peaks: self.backend.peaks()? })
     }
 
-    /// Leaves memory and processors to another worker: drops the operands of the last case, and waits until no thread
-    /// spins.
+    /// Frees memory and CPUs for another worker: drops the operands of the last case, and waits until no thread spins.
     pub(crate) fn rest(&mut self) -> Reply {
         self.operands = Operands::default();
         memory::return_freed();
@@ -105,8 +104,8 @@ impl Session {
         Reply::Rested
     }
 
-    /// Makes operands, prepares the cell, executes it once, chooses its threads unless `threads` were chosen before,
-    /// judges the answer, and holds the job under that number. `notify` hears each phase.
+    /// Generates operands, prepares the cell, executes it once, chooses its threads unless `threads` were chosen before,
+    /// judges the answer, and keeps the job under that number. Calls `notify` with each phase.
     pub(crate) fn prepare(
         &mut self,
         number: u64,
@@ -141,7 +140,7 @@ impl Session {
         (phases.first_s, phases.first_device_s) = (first.host_s, first.device_s);
         let threads = match known {
             Some(_) => known,
-            // What is judged is the answer of the threads that are timed.
+            // The judged answer must come from the number of threads that is timed.
             None => choose_threads(self.backend.as_mut(), &mut job, cell.cache, notify)?,
         };
 
@@ -202,9 +201,9 @@ impl Session {
         Ok(Reply::Measured { clock, result })
     }
 
-    /// Checks that the last timed execution of a job that is held left the operands as they were and a right answer;
-    /// `last`, also that executions make all of the answer: by one more, or where that would take too long by the marks
-    /// that timed executions had to write over.
+    /// Checks that the last timed execution of a job left the operands unchanged and a right answer. With `last`, also
+    /// checks that executions write all of the answer: by one more execution, or, where that would take too long, by the
+    /// marks that timed executions had to overwrite.
     pub(crate) fn verify(&mut self, number: u64, last: bool) -> Result<Reply, CellError> {
         let Some(mut ready) = self.jobs.remove(&number) else {
             return Err(CellError::Failed(format!("asked to verify job {number}, which was not prepared")));
@@ -220,7 +219,7 @@ impl Session {
         }
     }
 
-    /// Returns whether a job shows its answer, so that a fingerprint tells whether it is the one that was judged.
+    /// Returns whether a job shows its answer, so that fingerprints can be compared.
     #[cfg(test)]
     fn shows_answer(&mut self, number: u64) -> bool {
         self.jobs.get_mut(&number).is_some_and(|ready| !ready.job.contents().answer.is_empty())
@@ -236,7 +235,7 @@ impl Session {
         let op = known_op(&cell.case.op)?;
         let operands = &mut self.operands;
         let mut judge = |answer: &[Operand]| {
-            // Those of another case may be held by now.
+            // The kept operands may be those of another case.
             let held = operands.of(op, &cell.case, *side, || Ok(()))?;
             op.check(&cell.case, &held.operands, answer, *rounding)
         };
@@ -262,7 +261,7 @@ impl Session {
     }
 }
 
-/// Returns the reply where a job was found at fault.
+/// Returns the reply to a failed verification.
 fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
     match unverified {
         Unverified::Refuted(Refuted { reason, error }) => Ok(Reply::Refuted { reason, error }),
@@ -274,7 +273,7 @@ fn known_op(name: &str) -> Result<&'static dyn Op, CellError> {
     op::find(name).ok_or_else(|| CellError::Failed(format!("this worker has no op named {name}")))
 }
 
-/// Has `job` use the number of threads that is fastest for it, and executes it once more with these.
+/// Sets the fastest number of threads for `job`, and executes it once more with that number.
 fn choose_threads(
     backend: &mut dyn Backend,
     job: &mut Prepared,
