@@ -74,8 +74,8 @@ pub trait Backend {
     /// its work is done. With hot caches, a sample may be the mean of several executions back to back.
     fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError>;
 
-    /// Returns whether [`Backend::time`] marks the answer before each execution ([`contents::mark`]). An execution that does
-    /// not write all of the answer then leaves another one.
+    /// Returns whether [`Backend::time`] marks the answer before each execution ([`contents::mark`]), so that an
+    /// incomplete answer shows.
     fn marks_answers(&self, _cache: Cache) -> bool {
         false
     }

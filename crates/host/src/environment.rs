@@ -121,7 +121,7 @@ fn total(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Returns the git revision of the current folder, with `-dirty` when a tracked file differs; `None` outside a git checkout.
+/// Returns the git revision of the current folder, `-dirty` when a tracked file differs; `None` outside a checkout.
 fn git_revision() -> Option<String> {
     let revision = git(&["rev-parse", "HEAD"])?;
     let dirty = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();

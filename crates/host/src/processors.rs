@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_span_nodes_when_no_node_has_processors_for_all() {
+    fn threads_span_nodes_when_no_node_has_cpus_for_all() {
         let nodes = [(0, vec![0, 1, 2, 3]), (1, vec![4, 5, 6, 7]), (3, vec![8, 9])];
         let all: Vec<usize> = (0..10).collect();
         assert_eq!(spanned(&nodes, &all, 4), [0usize; 0]);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gpubench_text::file;
 
-/// Returns the folder `gpubench/NAME` in the user's cache folder (`XDG_CACHE_HOME`, otherwise `.cache` in the home folder).
+/// Returns the folder `gpubench/NAME` in the user's cache folder (`XDG_CACHE_HOME` or `~/.cache`).
 ///
 /// `None` when the environment variable `switch` is `off` or there is no home; `variable` reads the environment.
 pub fn folder(name: &str, switch: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {

@@ -81,10 +81,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_told_in_the_unit_that_fits() {
-        let told = |needed| CellError::OutOfMemory { place: "device", needed, free: 3 << 30 }.to_string();
-        assert_eq!(told(512), "needs 512 bytes of device memory, 3.00 GiB is free");
-        assert_eq!(told(5 << 40), "needs 5.00 TiB of device memory, 3.00 GiB is free");
-        assert!(told(u128::MAX).contains("EiB"));
+    fn memory_is_text_in_the_unit_that_fits() {
+        let text = |needed| CellError::OutOfMemory { place: "device", needed, free: 3 << 30 }.to_string();
+        assert_eq!(text(512), "needs 512 bytes of device memory, 3.00 GiB is free");
+        assert_eq!(text(5 << 40), "needs 5.00 TiB of device memory, 3.00 GiB is free");
+        assert!(text(u128::MAX).contains("EiB"));
     }
 }

@@ -1,7 +1,7 @@
 //! Defines the formats in which reports, comparisons, fleets and trends are written.
 //!
-//! A format is one [`Format`] in a file of its own and one line in the [`Formats`] of its kind of document. The command line
-//! parses, explains and carries out `--format` from these alone.
+//! A format is one [`Format`] in its own file and one line in the [`Formats`] of its kind of document. The command line
+//! uses only these to parse, explain and run `--format`.
 
 use std::fmt;
 

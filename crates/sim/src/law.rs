@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn scatter_has_the_spread_the_drift_and_the_outliers_it_was_told() {
+    fn scatter_has_the_configured_noise_drift_and_outliers() {
         let plain = Scatter { noise: 0.05, drift: 0.0, outliers: 0.0, outlier_factor: 5.0 };
         let stream = Stream::new(1, 2);
         let logs: Vec<f64> = (0..20_000).map(|k| plain.factor(stream, k).ln()).collect();

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_script_names_counts_and_the_rest_follows_from_its_laws() {
+    fn peaks_come_from_the_script_and_otherwise_from_its_laws() {
         let named =
             "[peaks]\nread = 4e12\nmatmul = { f16 = 8e14 }\nupload = { pageable = 1e10, pinned = 2e10 }\n";
         let law = "[[rule]]\nop = 'matmul'\ntime = { per_element = '0.0002ns', exponent = 3 }";

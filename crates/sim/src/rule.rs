@@ -57,7 +57,7 @@ pub(crate) enum Answer {
     Stale,
     /// An execution writes the answer of the execution before.
     Earlier,
-    /// An execution writes the answer of the first execution, whatever the operands hold by then.
+    /// An execution writes the answer of the first execution, for any operands.
     Cached,
     /// The answer is written after the execution has ended, as by work on another stream.
     Late,

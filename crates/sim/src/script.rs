@@ -300,7 +300,7 @@ mod tests {
             ("[[rule]]\nanswer = 'worng'\n", "line 4: unknown answer 'worng': did you mean 'wrong'?"),
             ("[[rule]]\nafter = -1\n", "line 4: after must be a whole number, 0 or more, not -1"),
             ("[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" is reversed"),
-            ("[[rule]]\nn = 0\n", "line 4: n must be a size from 1 on"),
+            ("[[rule]]\nn = 0\n", "line 4: n must be a size such as 100"),
             (
                 "[[rule]]\nvariant = 'b*'\n",
                 "line 3: variant = \"b*\" matches no variant of the script (valid: a)",

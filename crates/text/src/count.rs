@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_thing_is_singular_and_none_or_several_are_plural() {
+    fn one_is_singular_and_zero_or_several_are_plural() {
         assert_eq!([0usize, 1, 2].map(|count| counted(count, "cell")), ["0 cells", "1 cell", "2 cells"]);
         assert_eq!([1u64, 3].map(|count| counted(count, "series")), ["1 series", "3 series"]);
         assert_eq!([1u32, 3].map(|count| noun(count, "more run")), ["more run", "more runs"]);

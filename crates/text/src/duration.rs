@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_length_of_time_is_refused() {
+    fn invalid_durations_are_refused() {
         for text in ["", "s", "5 minutes", "0s", "-1s", "1e9h", "inf", "NaN", "nan", "5d"] {
             assert!(parse(text).is_err(), "{text}");
         }

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_by_its_new_content_and_nothing_else_is_left() {
+    fn a_file_is_replaced_and_no_temporary_file_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         write_whole(&path, b"one").unwrap();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_leaves_nothing_behind() {
+    fn a_failed_write_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let taken = folder.path().join("taken");
         fs::create_dir(&taken).unwrap();

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stand_out_from_the_ground() {
+    fn lines_contrast_with_the_ground() {
         for theme in Theme::ALL {
             for color in DATA.into_iter().chain([Role::Axis]) {
                 assert_contrast(theme, color, Role::Ground, 3.0);

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_is_shown_as_it_was_written() {
+    fn requested_shares_are_shown_as_written() {
         assert_eq!([0.02, 0.005, 0.07].map(|share| rounded(share, 2).to_string()), ["2", "0.5", "7"]);
         assert_eq!(rounded(0.02549, 1), 2.5);
     }

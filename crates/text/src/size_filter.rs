@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ranges_and_globs_hold_what_they_say() {
+    fn ranges_and_globs_contain_their_sizes() {
         let holds = |text: &str, n| SizeFilter::parse(text).unwrap().contains(n);
         assert!(holds("..100", 100) && !holds("..100", 101));
         assert!(holds("512..", 512) && !holds("512..", 511));

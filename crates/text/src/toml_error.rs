@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problems_speak_of_what_is_wanted_and_found() {
+    fn problems_name_the_expected_and_the_found_kind() {
         let kind = |wanted: &'static str, found: &'static str| Problem::Kind {
             wanted: wanted.into(),
             found: found.into(),

@@ -94,8 +94,8 @@ pub fn sparse<T: Real>(seed: u64, operand: u64, rows: usize, cols: usize, densit
     Csr { rows, cols, indptr, indices, values: T::into_values(flat) }
 }
 
-/// Returns a standard normal value from two uniform ones in [0, 1): Box and Muller, "A note on the generation of random normal
-/// deviates", Annals of Mathematical Statistics 29 (1958). 1 - u keeps the logarithm's argument above zero.
+/// Returns a standard normal value from two uniform ones in [0, 1). Box and Muller, "A note on the generation of random
+/// normal deviates", Annals of Mathematical Statistics 29 (1958). 1 - u keeps the logarithm's argument above zero.
 pub fn normal(u: f64, v: f64) -> f64 {
     (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
 }

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_cannot_be_compared_give_nothing() {
+    fn rounds_that_cannot_be_compared_give_no_drift() {
         assert_eq!(drift(&[], &[]), None);
         assert_eq!(drift(&[1.0; 9], &[0; 9]), None);
         assert_eq!(drift(&[1.0, 1.0, 1.0, 2.0, 2.0], &[0, 0, 0, 1, 1]), None);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shifted_round_is_found_and_its_size_told() {
+    fn a_shifted_round_is_found_with_its_size() {
         let samples = [1.00, 1.01, 0.99, 1.0, 1.0, 1.01, 0.99, 1.0, 1.10, 1.11, 1.09, 1.1];
         let found = drift(&samples, &[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]).unwrap();
         assert!((found.relative - 0.1 / 1.005).abs() < 1e-3 && found.p < 0.05, "{found:?}");

@@ -57,7 +57,7 @@ fn smallest_clump(n: usize) -> usize {
 /// Returns the cut that leaves the least sum of squares, among those with `least` values on either side.
 fn best_cut(sorted: &[f64], least: usize) -> Option<usize> {
     let n = sorted.len();
-    // The cut with the smallest sum within has the largest sum between; sums relative to the first value keep their digits.
+    // The smallest sum within means the largest sum between; sums relative to the first value keep their digits.
     let total: f64 = sorted.iter().map(|x| x - sorted[0]).sum();
     let mut below = 0.0;
     let mut best = (0.0, None);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clumps_are_told_and_a_stray_sample_does_not_hide_them() {
+    fn clusters_are_found_despite_an_outlier() {
         let mut samples: Vec<f64> =
             (0..40).map(|i| if i % 4 == 0 { 2.0 } else { 1.0 } + 1e-3 * f64::from(i)).collect();
         samples.push(40.0);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_and_small_clumps_give_nothing() {
+    fn few_samples_and_small_clusters_give_no_modes() {
         let clumps = |low: usize, high: usize| {
             let at = |centre: f64, i: usize| centre + 1e-3 * i as f64;
             (0..low).map(|i| at(1.0, i)).chain((0..high).map(|i| at(2.0, i))).collect::<Vec<f64>>()

@@ -61,8 +61,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
     (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
 }
 
-/// Returns the upper median: a value that occurs, found without sorting all of them. Puts `values` in another order; `None`
-/// without values.
+/// Returns the upper median, which is one of the values, without a full sort. Reorders `values`; `None` without values.
 pub fn upper_median(values: &mut [f64]) -> Option<f64> {
     let middle = values.len() / 2;
     (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f64::total_cmp).1)

@@ -8,9 +8,9 @@ use crate::measure::stats::significant_digits;
 /// Units of time, largest first: seconds a unit has, and its symbol.
 pub const TIME_UNITS: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
 
-/// Returns a time with three significant digits and the unit that keeps it between 1 and 1000: `7.68 µs`, `41.0 ms`.
+/// Formats a time with three significant digits and the unit that keeps it between 1 and 1000: `7.68 µs`, `41.0 ms`.
 ///
-/// What no unit fits has an exponent: `5.00e-12 s`.
+/// Times that no unit fits have an exponent: `5.00e-12 s`.
 pub fn time_text(seconds: f64) -> String {
     joined(time_parts(seconds))
 }
@@ -29,16 +29,16 @@ fn time_parts(seconds: f64) -> (String, &'static str) {
     (three_digits(seconds / unit), symbol)
 }
 
-/// Returns a time with as many significant digits as half the width of its interval allows, from 2 to 4: `12.42 µs` within
-/// 0.05 %, `12 µs` within 8 %. Three digits where no interval is known.
+/// Formats a time with 2 to 4 significant digits, as half the width of its interval allows: `12.42 µs` within 0.05 %,
+/// `12 µs` within 8 %; three digits without an interval.
 ///
 /// One digit alone could move a figure out of its own interval, as 744 ± 37 to 700.
 pub fn time_within(seconds: f64, half_width: Option<f64>) -> String {
     joined(parts_within(seconds, half_width))
 }
 
-/// Returns an interval of times with four significant digits, so that the ends of a narrow one differ: `26.74 to 27.37 µs`, or
-/// with both units where they differ.
+/// Formats an interval of times with four significant digits, so that the ends of a narrow one differ: `26.74 to
+/// 27.37 µs`, or with both units where they differ.
 pub fn time_range(ends: [f64; 2]) -> String {
     let [low, high] = ends.map(|seconds| parts_within(seconds, Some(0.0)));
     let low = if low.1 == high.1 { low.0 } else { joined(low) };
@@ -65,12 +65,12 @@ fn joined((figure, unit): (String, &str)) -> String {
     format!("{figure} {unit}")
 }
 
-/// Returns a factor of at least 1 with `digits` significant digits: `1.47x`, `28x`, `120x`, `1.4e7x`.
+/// Formats a factor of at least 1 with `digits` significant digits: `1.47x`, `28x`, `120x`, `1.4e7x`.
 pub fn factor_within(factor: f64, digits: usize) -> String {
     factor_digits(factor, digits) + "x"
 }
 
-/// Returns the same without its sign: `1.47`.
+/// Formats a factor as [`factor_within`] does, without the `x`: `1.47`.
 pub fn factor_digits(factor: f64, digits: usize) -> String {
     if factor >= 1e6 {
         return format!("{factor:.1e}");
@@ -79,7 +79,8 @@ pub fn factor_digits(factor: f64, digits: usize) -> String {
     format!("{factor:.decimals$}")
 }
 
-/// Returns a factor of at least 1 rounded to `digits` significant digits, and the decimals that show them: 1.466 is 1.47 with 2.
+/// Rounds a factor of at least 1 to `digits` significant digits, and returns the decimals that show them: 1.466 is 1.47
+/// with 2.
 pub fn rounded_factor(factor: f64, digits: usize) -> (f64, usize) {
     let (factor, place) = rounded(factor, digits);
     (factor, decimals(digits, place))
@@ -97,7 +98,7 @@ fn decimals(digits: usize, place: i32) -> usize {
     usize::try_from(digits as i32 - 1 - place).unwrap_or(0)
 }
 
-/// Returns a size in memory with its binary unit: `512 B`, `60.0 MiB`.
+/// Formats a size in memory with its binary unit: `512 B`, `60.0 MiB`.
 pub fn bytes_text(bytes: u64) -> String {
     const UNITS: [(f64, &str); 4] =
         [((1u64 << 40) as f64, "TiB"), ((1 << 30) as f64, "GiB"), ((1 << 20) as f64, "MiB"), (1024.0, "KiB")];
@@ -108,12 +109,12 @@ pub fn bytes_text(bytes: u64) -> String {
     }
 }
 
-/// Returns bytes in GiB.
+/// Converts bytes to GiB.
 pub fn gib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1u32 << 30)
 }
 
-/// Three significant digits, below 10⁹ without an exponent: `1.23`, `12.3`, `123`, `1234`, `1.23e9`.
+/// Formats a figure with three significant digits, below 10⁹ without an exponent: `1.23`, `12.3`, `123`, `1234`, `1.23e9`.
 pub fn three_digits(figure: f64) -> String {
     match figure.abs() {
         size if size < 9.995 => format!("{figure:.2}"),
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_stand_beside_their_share_of_the_bound() {
+    fn errors_are_followed_by_their_share_of_the_bound() {
         assert_eq!(judged_text(Checked { value: 3.1e-7, bound: 1.2e-5 }), "3.1e-7 (2.6%)");
         let found = |value, bound| {
             let error = Checked { value, bound };

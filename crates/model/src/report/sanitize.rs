@@ -32,7 +32,7 @@ mod tests {
     use crate::report::example;
 
     #[test]
-    fn escape_sequences_in_texts_are_replaced_and_all_else_stays() {
+    fn escape_sequences_in_texts_are_replaced_and_other_text_is_kept() {
         let mut report = example::full();
         report.environment.host.name = "a\u{1b}[31mb\nc".into();
         report.environment.settings["x"] = "\u{7}".into();

@@ -41,7 +41,7 @@ impl ImpreciseCell {
 pub(crate) struct MachineState {
     /// Runnable processes per core.
     pub load: Option<f64>,
-    /// The same arithmetic on all threads at once.
+    /// Speeds of all threads doing the same arithmetic at the same time.
     pub thread_speeds: Option<ThreadSpeeds>,
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_machine_and_unlike_processors_are_told() {
+    fn a_busy_machine_and_unequal_cpus_get_warnings() {
         let texts = |load, slowest_s| {
             let thread_speeds = Some(ThreadSpeeds { fastest_s: 1.0, slowest_s });
             let found = of_run(&[], None, MachineState { load: Some(load), thread_speeds });

@@ -56,7 +56,7 @@ mod tests {
     use crate::executor::cell_run::tests::planned;
 
     #[test]
-    fn cells_of_a_case_share_a_block_and_large_cases_stand_alone() {
+    fn cells_of_a_case_share_a_block_and_large_cases_get_their_own() {
         let cells = [(100, "a"), (100, "b"), (200, "a"), (20_000, "a"), (20_000, "b"), (300, "a")];
         let cells = cells.map(|(n, variant)| planned(n, variant));
         assert_eq!(blocks(&cells, Some(4 << 30)), [0..3, 3..5, 5..6]);

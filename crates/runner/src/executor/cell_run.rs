@@ -168,7 +168,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_lost_after_samples_keeps_them_and_says_why() {
+    fn a_cell_lost_after_samples_keeps_them_and_gives_the_reason() {
         let planned = planned(2, "a");
         let mut cell_run = sampled(&planned);
         cell_run.lose(Outcome::Failed, "the device is gone".into(), None);

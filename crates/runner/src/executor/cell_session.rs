@@ -86,7 +86,7 @@ impl CellSession<'_> {
         }
         cell_run.held_by = None;
         let request = Request::Release { job: cell_run.job() };
-        self.workers.tell(&cell_run.worker, &request, self.limit).map_err(|_| Interrupted)
+        self.workers.request(&cell_run.worker, &request, self.limit).map_err(|_| Interrupted)
     }
 
     /// Returns whether a live worker holds the cell's job.

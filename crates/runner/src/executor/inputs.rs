@@ -33,7 +33,7 @@ mod tests {
     use crate::executor::cell_run::tests::planned;
 
     #[test]
-    fn backends_with_other_inputs_for_the_same_case_are_told_apart() {
+    fn backends_with_different_inputs_for_the_same_case_are_refused() {
         let planned = planned(2, "a");
         let row = |backend: &str, seed| {
             let mut row = CellRun::new(0, &planned, Duration::ZERO).row;

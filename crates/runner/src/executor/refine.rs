@@ -132,8 +132,8 @@ fn times(a: u64, b: u64) -> f64 {
     a.max(b) as f64 / a.min(b) as f64
 }
 
-/// Returns the rows of the variants that may be the best of their side at the size `n`: those near the best at the next smaller
-/// or the next larger size, each by its row at the larger where it has one.
+/// Returns the rows of the variants that may be the best of their side at the size `n`: those near the best at the next
+/// smaller or larger size. Each variant is given by its row at the larger size, if it has one.
 fn rivals<'a>(part: &[Comparison<'a>], n: u64, kinds: &[Kind]) -> Vec<&'a Row> {
     let compared = || part.iter().filter(|one| kinds.iter().any(|kind| one.pair(*kind).is_some()));
     let larger = compared().find(|one| one.n > n);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_take_too_long_is_left_out() {
+    fn cells_that_take_too_long_are_left_out() {
         let report = report();
         let all = wanted(&report, &plan_of(&report), f64::INFINITY, |_| 1.0).len();
         assert!(wanted(&report, &plan_of(&report), 2.9, |_| 1.0).is_empty());

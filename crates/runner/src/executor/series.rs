@@ -110,8 +110,8 @@ impl Series {
         let raw = median(raw).unwrap_or(0.0);
         // A device's timer overhead is that of its own clock and does not apply to times by the host's clock.
         let by_host = self.clock == Clock::Host && planned.variant.side == Side::Gpu;
-        // The overhead of a device time is the constant subtracted from it, which is smaller for a hot batch than for a pair
-        // of events.
+        // The overhead of a device time is the constant subtracted from it: a hot batch has a smaller one than a pair of
+        // events.
         let of_clock = || self.timer_overhead.as_ref().filter(|_| !by_host).map(TimerOverhead::baseline_s);
         let floor = execute.event_constant_s.or_else(of_clock).filter(|floor| *floor > 0.0);
         let seen = |what: fn(&Conditions) -> &Vec<String>| {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_device_clock_stands_for_the_cell_and_the_host_clock_beside_it() {
+    fn the_device_clock_gives_the_headline_time_and_the_host_clock_is_kept_too() {
         let samples = [1.0, 2.0, 3.0].map(|t| Sample { device_s: Some(t), ..Sample::of_host(10.0 * t) });
         let execute = series(samples.to_vec()).execute(&planned(2, "a")).unwrap();
         assert_eq!((execute.median_s, execute.host_median_s), (2.0, 20.0));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_of_a_device_is_not_held_against_what_the_host_does() {
+    fn a_devices_timer_overhead_does_not_apply_to_host_times() {
         let timer_overhead =
             TimerOverhead { clock_s: 1e-6, empty_kernel_s: Some(2e-6), ..TimerOverhead::default() };
         let launch_bound = |clock, side| {

@@ -26,7 +26,7 @@ impl Bar {
         Bar { bar: ProgressBar::hidden(), start: Instant::now(), cell: String::new(), finished: 0, cells: 0 }
     }
 
-    fn tell(&self, phase: &str) {
+    fn show(&self, phase: &str) {
         // The text that changes most comes first, since a narrow terminal cuts off the end.
         let separator = if phase.is_empty() || self.cell.is_empty() { "" } else { ": " };
         let total = self.bar.length().unwrap_or(0);
@@ -55,7 +55,7 @@ impl Observer for Bar {
     }
 
     fn measuring(&mut self, what: &str) {
-        self.tell(&lines::measuring(what));
+        self.show(&lines::measuring(what));
     }
 
     fn cell_started(&mut self, cell: &Cell, round: Option<u32>) {
@@ -67,11 +67,11 @@ impl Observer for Bar {
         if self.bar.position() + 1 < self.bar.length().unwrap_or(0) {
             self.bar.inc(1);
         }
-        self.tell("");
+        self.show("");
     }
 
     fn phase(&mut self, phase: &str) {
-        self.tell(phase);
+        self.show(phase);
     }
 
     fn cell_finished(&mut self, row: &Row) {

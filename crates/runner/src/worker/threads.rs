@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_that_something_else_made_slow_decides_nothing() {
+    fn a_pass_slowed_by_other_work_does_not_decide() {
         // A pass executes a count once and then at least three times, and skips it after a hopeless first time.
         let all =
             Scripted { unusual: (4, 1 + MIN_EXECUTIONS, 10.0), ..Scripted::of(&[(2, 2e-3), (4, 1e-3)]) };
@@ -272,6 +272,6 @@ mod tests {
     #[test]
     fn without_a_choice_nothing_is_executed() {
         assert_eq!(chosen(&[]), (None, vec![]));
-        assert_eq!(chosen(&[(4, 1.0)]), (Some(4), vec![]), "a library that others use is set anew");
+        assert_eq!(chosen(&[(4, 1.0)]), (Some(4), vec![]), "a library that others use is set again");
     }
 }

@@ -96,8 +96,8 @@ pub enum Layout {
     Fitting,
     /// Like [`Layout::Fitting`], with headings of two words on two lines.
     TwoLineHeadings,
-    /// Indented, columns two blanks apart; headings take as many lines as make them no wider than their figures. Columns for
-    /// which a line has no room follow in further blocks, each of which begins with the first `keys` columns.
+    /// Indented, columns two blanks apart; headings are broken into lines no wider than their figures. Columns that do
+    /// not fit on a line follow in further blocks, each of which begins with the first `keys` columns.
     Blocks {
         /// Number of columns that identify a row.
         keys: usize,

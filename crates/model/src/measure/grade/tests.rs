@@ -53,7 +53,7 @@ fn changed(change: impl Fn(&mut SamplingFacts<'_>)) -> (Grade, Vec<WarningKind>)
 }
 
 #[test]
-fn sound_facts_give_an_a_without_warnings() {
+fn good_facts_give_an_a_without_warnings() {
     assert_eq!(changed(|_| ()), (Grade::A, vec![]));
 }
 
@@ -156,7 +156,7 @@ fn few_samples_cost_by_their_count() {
 }
 
 #[test]
-fn drift_and_clumps_are_told() {
+fn drift_and_clusters_get_warnings() {
     for (step, grade) in
         [(0.0, Grade::A), (0.008, Grade::A), (0.03, Grade::B), (0.08, Grade::C), (0.2, Grade::D)]
     {

@@ -219,7 +219,7 @@ fn time_limits_end_a_slow_cell() {
     for (seconds, taken, why) in [
         (0.5, 4, "the smallest count outlasts the time for the cell"),
         (3.0, 2, "the hard limit is shared by the rounds"),
-        (60.0, 1, "one a round whatever it costs"),
+        (60.0, 1, "one per round at any cost"),
     ] {
         assert_eq!(of(seconds), (Reason::OutOfTime, vec![taken; 3]), "{why}");
     }

@@ -155,14 +155,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_host_does_not_say_is_no_value() {
+    fn a_fact_that_the_host_lacks_has_no_value() {
         let host = Host::default();
         let facts = [&CPU_MODEL, &MEMORY, &GOVERNOR, &SMT, &NUMA, &CPU_QUOTA, &HUGE_PAGES, &LOAD];
         assert!(facts.iter().all(|fact| fact.of(&host).is_none()));
     }
 
     #[test]
-    fn facts_of_a_device_are_read_out_of_what_its_backend_says() {
+    fn facts_of_a_device_are_read_from_its_backends_description() {
         let said = json!({
             "device": 3, "name": "NVIDIA H200", "ecc": true, "power_limit_w": 700.0, "memory_clock_khz": 3_201_000,
             "memory_bytes": 1u64 << 30, "timing": { "holding": true }, "mig_mode": null,

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_clock_rates_are_cut_from_a_processors_name() {
+    fn trademarks_and_clock_rates_are_cut_from_a_cpu_model() {
         assert_eq!(processor("Intel(R) Core(TM) i9-285K CPU @ 3.70GHz"), "Intel Core i9-285K");
         assert_eq!(processor("AMD EPYC 7763 64-Core Processor"), "AMD EPYC 7763 64-Core");
     }

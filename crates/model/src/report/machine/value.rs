@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_backend_says_reads_without_quotes_and_null_says_nothing() {
+    fn values_of_a_description_have_no_quotes_and_null_is_no_value() {
         let said = |value| Value::said(&value).map(|value| value.to_string());
         assert_eq!(said(json!("580.1")).as_deref(), Some("580.1"));
         assert_eq!(said(json!(132)).as_deref(), Some("132"));

@@ -104,7 +104,7 @@ fn no_row_was_measured_on_no_threads() {
 }
 
 #[test]
-fn what_a_reader_can_do_without_is_tolerated() {
+fn values_that_readers_can_ignore_are_accepted() {
     let mut report = example::full();
     let execute = report.rows[0].execute.as_mut().unwrap();
     execute.host_samples_s.clear();
@@ -116,7 +116,7 @@ fn what_a_reader_can_do_without_is_tolerated() {
 }
 
 #[test]
-fn every_report_that_the_project_keeps_is_sound() {
+fn every_report_in_the_repository_is_valid() {
     let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results")];
     let mut loaded = 0;
     while let Some(folder) = folders.pop() {

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_read_again_and_said_to_be_of_an_earlier_run() {
+    fn kept_peaks_are_read_and_marked_as_cached() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(key().read(folder.path()), None);
         key().write(folder.path(), &peaks());

@@ -138,13 +138,13 @@ impl Workers {
             }
         }
         match self.at_work.replace(id.clone()) {
-            Some(before) if before != *id => self.tell(&before, &Request::Rest, IDLE_LIMIT),
+            Some(before) if before != *id => self.request(&before, &Request::Rest, IDLE_LIMIT),
             _ => Ok(()),
         }
     }
 
     /// Sends a worker a request whose reply has no content. A worker that does not reply within `limit` is lost.
-    pub(crate) fn tell(
+    pub(crate) fn request(
         &mut self,
         id: &WorkerId,
         request: &Request,
