@@ -105,7 +105,7 @@ fn what_cannot_be_charted_is_refused_in_one_line_with_what_to_do() {
         "no report in or below empty: make one there with 'gpubench run --out empty/first'",
     );
     folder.refuses("trend absent", "name a folder that holds reports");
-    folder.refuses("trend fair.toml", "no JSON object: not a gpubench report");
+    folder.refuses("trend fair.toml", "not a JSON object: not a gpubench report");
     folder.refuses("trend", "required arguments");
     folder.refuses("trend nightly --ops matmull", "did you mean 'matmul'");
     folder.refuses("trend nightly --ops fft", "leave --ops and --variants out");

@@ -4,19 +4,20 @@ use anyhow::{Result, bail};
 
 use crate::glob::glob;
 
-/// Similarity from which a word is suggested: 1 for equal words, 0 for words without a common letter.
-const NEAR: f64 = 0.75;
+/// Minimum similarities of a suggested word, by edits or by Jaro and Winkler's measure, where 1 means equal. One edit in a
+/// word of three letters leaves 0.67; unrelated words that begin alike, such as `sort` and `solve`, reach 0.71 by the second.
+const MIN_SIMILARITY: [f64; 2] = [0.6, 0.8];
 
 /// Returns the valid word most similar to `word`; `None` when none is similar enough to be a likely typing error.
 pub fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let similarity = |candidate: &str| {
         let edits = strsim::normalized_damerau_levenshtein(&word, candidate);
-        edits.max(strsim::jaro_winkler(&word, candidate))
+        let start = strsim::jaro_winkler(&word, candidate);
+        (edits >= MIN_SIMILARITY[0] || start >= MIN_SIMILARITY[1]).then_some(edits.max(start))
     };
-    let rated = valid.into_iter().map(|candidate| (similarity(candidate), candidate));
+    let near = valid.into_iter().filter_map(|candidate| Some((similarity(candidate)?, candidate)));
     // `min_by` keeps the first of equals.
-    let near = rated.filter(|(similarity, _)| *similarity >= NEAR);
     near.min_by(|a, b| b.0.total_cmp(&a.0)).map(|(_, candidate)| candidate)
 }
 

@@ -42,7 +42,7 @@ pub fn modes(samples: &[f64]) -> Option<Modes> {
     let sorted = sorted(samples);
     let stray = (sorted.len() as f64 * STRAY_SHARE).ceil() as usize;
     let kept = &sorted[stray..sorted.len() - stray];
-    let cut = best_cut(kept, smallest_clump(sorted.len()).saturating_sub(stray).max(1))?;
+    let cut = best_cut(kept, smallest_cluster(sorted.len()).saturating_sub(stray).max(1))?;
     let (lower, upper) = kept.split_at(cut);
     let (low, high) = (quantile(lower, 0.5), quantile(upper, 0.5));
     let gap = high - low;
@@ -50,7 +50,7 @@ pub fn modes(samples: &[f64]) -> Option<Modes> {
     distinct.then_some(Modes { low, high, share_high: (upper.len() + stray) as f64 / sorted.len() as f64 })
 }
 
-fn smallest_clump(n: usize) -> usize {
+fn smallest_cluster(n: usize) -> usize {
     ((n as f64 * CLUMP_SHARE).ceil() as usize).max(CLUMP_SAMPLES)
 }
 
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn one_clump_is_not_called_two() {
+    fn one_cluster_is_not_called_two() {
         let t2 = |u: f64| (2.0 * u - 1.0) / (2.0 * u * (1.0 - u)).max(1e-12).sqrt();
         let shares = [
             ("normal", fires(1, |u, v, _| 1.0 + 0.05 * normal(u, v))),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn two_clumps_are_found() {
+    fn two_clusters_are_found() {
         let shares = [
             ("70/30", fires(21, |u, v, w| if w < 0.7 { 1.0 } else { 1.2 } + 0.01 * normal(u, v))),
             ("halves", fires(22, |u, v, w| if w < 0.5 { 1.0 } else { 1.05 } + 0.005 * normal(u, v))),
@@ -157,19 +157,19 @@ mod tests {
 
     #[test]
     fn few_samples_and_small_clusters_give_no_modes() {
-        let clumps = |low: usize, high: usize| {
+        let clusters = |low: usize, high: usize| {
             let at = |centre: f64, i: usize| centre + 1e-3 * i as f64;
             (0..low).map(|i| at(1.0, i)).chain((0..high).map(|i| at(2.0, i))).collect::<Vec<f64>>()
         };
         assert_eq!(modes(&[]), None);
-        assert_eq!(modes(&clumps(9, 10)), None);
-        assert!(modes(&clumps(10, 10)).is_some());
-        assert_eq!(modes(&clumps(97, 3)), None);
+        assert_eq!(modes(&clusters(9, 10)), None);
+        assert!(modes(&clusters(10, 10)).is_some());
+        assert_eq!(modes(&clusters(97, 3)), None);
     }
 
     proptest::proptest! {
         #[test]
-        fn clumps_lie_within_the_samples(samples in proptest::collection::vec(0.0f64..2.0, 0..80), far in 0.0f64..9.0) {
+        fn clusters_lie_within_the_samples(samples in proptest::collection::vec(0.0f64..2.0, 0..80), far in 0.0f64..9.0) {
             let samples: Vec<f64> = samples.iter().map(|x| if *x < 1.0 { *x } else { x + far }).collect();
             if let Some(found) = modes(&samples) {
                 let (min, max) = samples.iter().fold((f64::MAX, 0.0f64), |(a, b), &x| (a.min(x), b.max(x)));

@@ -45,7 +45,7 @@ fn unknown_keys_are_ignored() {
 fn broken_files_are_refused_in_one_line_that_says_where() {
     assert!(refusal("{\n\"schema_version\": 1,\n!").contains("line 3 column 1"));
     assert!(refusal("[1, 2]").contains("not a gpubench report"));
-    assert!(refusal("").contains("no JSON object: not a gpubench report"));
+    assert!(refusal("").contains("not a JSON object: not a gpubench report"));
     assert!(refusal("{\"schema_version\": null}").contains("no schema_version"));
     assert!(refusal("{\"schema_version\": 1, \"schema_version\": 2}").contains("duplicate field"));
     let deep = format!("{{\"schema_version\": 2, \"rows\": {}", "[".repeat(1_000_000));

@@ -60,7 +60,7 @@ pub static CPU_MODEL: Fact<Host> =
     host(["cpu-model", "CPU", "CPU"], |host| text(Some(&host.cpu).filter(|model| !model.is_empty())?));
 /// CPUs that the process may use.
 pub static PROCESSORS: Fact<Host> =
-    host(["processors", "Processors", "processors"], |host| Some(Value::Count(host.threads)));
+    host(["processors", "CPUs", "CPUs"], |host| Some(Value::Count(host.threads)));
 /// Main memory.
 pub static MEMORY: Fact<Host> = host(["memory", "Memory", "memory"], |host| {
     Some(host.memory_bytes).filter(|bytes| *bytes > 0).map(Value::Bytes)
@@ -76,7 +76,7 @@ pub static NUMA: Fact<Host> =
     host(["numa", "NUMA nodes", "NUMA nodes"], |host| host.numa_nodes.map(Value::Count));
 /// CPU time that the control group allows, in CPUs.
 pub static CPU_QUOTA: Fact<Host> = host(["cpu-quota", "CPU quota", "CPU quota"], |host| {
-    Some(Value::Figure { figure: host.cpu_quota?, unit: "processors", decimals: None })
+    Some(Value::Figure { figure: host.cpu_quota?, unit: "CPUs", decimals: None })
 });
 /// The system's policy of transparent huge pages.
 pub static HUGE_PAGES: Fact<Host> = host(["huge-pages", "Transparent huge pages", "huge pages"], |host| {
@@ -146,7 +146,7 @@ mod tests {
     fn facts_of_the_host_are_read_and_written() {
         let mut host = example::full().environment.host;
         let of = |fact: &Fact<Host>, host: &Host| fact.of(host).map(|value| value.to_string());
-        assert_eq!(of(&CPU_QUOTA, &host).as_deref(), Some("15.5 processors"));
+        assert_eq!(of(&CPU_QUOTA, &host).as_deref(), Some("15.5 CPUs"));
         assert_eq!(of(&LAST_LEVEL_CACHE, &host).as_deref(), Some("105 MiB"));
         assert_eq!(of(&LOAD, &host).as_deref(), Some("0.40"));
         assert_eq!([of(&OS, &host), of(&KERNEL, &host)], [Some("Linux 6.8".into()), None]);

@@ -60,7 +60,7 @@ mod tests {
     use crate::report::example;
 
     #[test]
-    fn each_side_is_called_by_its_device_or_its_processor() {
+    fn each_side_is_called_by_its_device_or_its_cpu() {
         let report = example::full();
         assert_eq!(machine(&report, Side::Gpu).as_deref(), Some("NVIDIA H200"));
         let expected = "Intel Xeon Platinum 8480C, 16 threads";

@@ -80,7 +80,7 @@ mod tests {
     fn values_are_written_with_their_unit() {
         let figure = |figure, unit, decimals| Value::Figure { figure, unit, decimals };
         for (value, text) in [
-            (figure(15.5, "processors", None), "15.5 processors"),
+            (figure(15.5, "CPUs", None), "15.5 CPUs"),
             (figure(0.4, "", Some(2)), "0.40"),
             (figure(1980.4, "MHz", Some(0)), "1980 MHz"),
             (Value::Bytes(105 << 20), "105 MiB"),
