@@ -282,7 +282,10 @@ mod tests {
             ("[device]\nfactor = 1\n", "line 3: write [[device]] with two brackets"),
             ("[peaks]\nread = 0", "line 3: read must be a rate above 0"),
             ("[peaks]\nraed = 1", "line 4: unknown key 'raed': did you mean 'read'?"),
-            ("[peaks]\nmatmul = { f23 = 1e12 }", "line 3: unknown matmul precision f23: choose from f32, f64"),
+            (
+                "[peaks]\nmatmul = { f23 = 1e12 }",
+                "line 3: unknown matmul precision f23: choose from f32, f64",
+            ),
             ("[peaks]\nupload = { pinned = 1e9 }", "line 4: the key 'pageable' is missing"),
             ("[peaks]\noutcome = 'crahs'", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
             ("[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),

@@ -94,13 +94,13 @@ impl<'t> Value<'t> {
         if fits { self.deserialize_any(visitor) } else { Err(self.is_not(wanted)) }
     }
 
-    /// Visits a whole number from 0 to `most`.
-    fn whole<V: Visitor<'t>>(self, most: u64, visitor: V) -> Result<V::Value, TomlError> {
+    /// Visits a whole number from 0 to `max`.
+    fn whole<V: Visitor<'t>>(self, max: u64, visitor: V) -> Result<V::Value, TomlError> {
         let DeValue::Integer(number) = &self.value else { return Err(self.is_not("a whole number")) };
         match u64::from_str_radix(number.as_str(), number.radix()) {
-            Ok(number) if number <= most => visitor.visit_u64(number),
+            Ok(number) if number <= max => visitor.visit_u64(number),
             Err(_) if number.as_str().starts_with('-') => Err(self.is_not("a whole number, 0 or more")),
-            _ => Err(self.is_not(format!("a whole number from 0 to {most}"))),
+            _ => Err(self.is_not(format!("a whole number from 0 to {max}"))),
         }
     }
 }

@@ -40,22 +40,22 @@ pub fn modes(samples: &[f64]) -> Option<Modes> {
         return None;
     }
     let sorted = sorted(samples);
-    let stray = (sorted.len() as f64 * STRAY_SHARE).ceil() as usize;
-    let kept = &sorted[stray..sorted.len() - stray];
-    let cut = best_cut(kept, smallest_cluster(sorted.len()).saturating_sub(stray).max(1))?;
+    let strays = (sorted.len() as f64 * STRAY_SHARE).ceil() as usize;
+    let kept = &sorted[strays..sorted.len() - strays];
+    let cut = best_cut(kept, smallest_cluster(sorted.len()).saturating_sub(strays).max(1))?;
     let (lower, upper) = kept.split_at(cut);
     let (low, high) = (quantile(lower, 0.5), quantile(upper, 0.5));
     let gap = high - low;
     let distinct = separation(lower, upper) > SEPARATION && gap > LEAST_GAP * low && gap > TICKS * tick(kept);
-    distinct.then_some(Modes { low, high, share_high: (upper.len() + stray) as f64 / sorted.len() as f64 })
+    distinct.then_some(Modes { low, high, share_high: (upper.len() + strays) as f64 / sorted.len() as f64 })
 }
 
 fn smallest_cluster(n: usize) -> usize {
     ((n as f64 * CLUMP_SHARE).ceil() as usize).max(CLUMP_SAMPLES)
 }
 
-/// Returns the cut that leaves the least sum of squares, among those with `least` values on either side.
-fn best_cut(sorted: &[f64], least: usize) -> Option<usize> {
+/// Returns the cut that leaves the least sum of squares, among those with `min` values on either side.
+fn best_cut(sorted: &[f64], min: usize) -> Option<usize> {
     let n = sorted.len();
     // The smallest sum within means the largest sum between; sums relative to the first value keep their digits.
     let total: f64 = sorted.iter().map(|x| x - sorted[0]).sum();
@@ -65,7 +65,7 @@ fn best_cut(sorted: &[f64], least: usize) -> Option<usize> {
         below += value - sorted[0];
         let (count, rest) = (cut as f64, (n - cut) as f64);
         let between = count * rest * (below / count - (total - below) / rest).powi(2);
-        if cut >= least && n - cut >= least && between > best.0 {
+        if cut >= min && n - cut >= min && between > best.0 {
             best = (between, Some(cut));
         }
     }

@@ -70,7 +70,7 @@ impl Series {
         let events_s = self.each(|sample| sample.events_s);
         let execute = Execute {
             clock: self.clock,
-            event_constant_s: taken_off(&events_s, &samples_s),
+            event_constant_s: event_constant(&events_s, &samples_s),
             events_s,
             enqueue_median_s: median(&self.each(|sample| sample.enqueue_s)),
             rounds: self.rounds.clone(),
@@ -152,7 +152,7 @@ impl Series {
 const SET_BY_THE_USER: &str = "clocks set by the user";
 
 /// Returns the median difference between the readings of the events and the samples; `None` without readings.
-fn taken_off(events_s: &[f64], samples_s: &[f64]) -> Option<f64> {
+fn event_constant(events_s: &[f64], samples_s: &[f64]) -> Option<f64> {
     let differences: Vec<f64> =
         events_s.iter().zip(samples_s).map(|(events, sample)| events - sample).collect();
     median(&differences)

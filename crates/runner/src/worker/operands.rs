@@ -8,10 +8,10 @@ use gpubench_model::error::{CellError, Unavailable};
 use gpubench_ops::Op;
 
 /// Maximum expected entries of a sparse operand: `i32::MAX` less more than six standard deviations.
-const MOST_ENTRIES: f64 = 2.147e9;
+const MAX_EXPECTED_ENTRIES: f64 = 2.147e9;
 
 /// The operands of one case.
-pub struct Held {
+pub struct CaseOperands {
     case: Case,
     /// The operands, in the op's order.
     pub operands: Vec<Operand>,
@@ -21,7 +21,7 @@ pub struct Held {
 
 /// The operands of the last case, if any.
 #[derive(Default)]
-pub(crate) struct Operands(Option<Held>);
+pub(crate) struct Operands(Option<CaseOperands>);
 
 impl Operands {
     /// Returns the operands of `case`: the kept ones if it is the last case again, otherwise new ones.
@@ -35,22 +35,22 @@ impl Operands {
         case: &Case,
         side: Side,
         admit: impl FnOnce() -> Result<(), CellError>,
-    ) -> Result<&Held, CellError> {
+    ) -> Result<&CaseOperands, CellError> {
         // The old operands are freed before the new ones are generated.
-        let held = match self.0.take().filter(|held| held.case == *case) {
-            Some(held) => held,
+        let kept = match self.0.take().filter(|kept| kept.case == *case) {
+            Some(kept) => kept,
             None => {
                 admit()?;
                 make(op, case, side)?
             }
         };
-        Ok(self.0.insert(held))
+        Ok(self.0.insert(kept))
     }
 }
 
-fn make(op: &dyn Op, case: &Case, side: Side) -> Result<Held, CellError> {
+fn make(op: &dyn Op, case: &Case, side: Side) -> Result<CaseOperands, CellError> {
     let entries = op.expected_entries(case);
-    if entries > MOST_ENTRIES {
+    if entries > MAX_EXPECTED_ENTRIES {
         let reason = format!("about {entries:.2e} stored entries exceed 32-bit offsets (2.14e9)");
         return Err(Unavailable::new(reason, "choose a smaller size or density").into());
     }
@@ -63,5 +63,5 @@ fn make(op: &dyn Op, case: &Case, side: Side) -> Result<Held, CellError> {
     }
     let operands = op.inputs(case);
     let fingerprint = format!("{:016x}", fingerprint(&operands));
-    Ok(Held { case: case.clone(), operands, fingerprint })
+    Ok(CaseOperands { case: case.clone(), operands, fingerprint })
 }

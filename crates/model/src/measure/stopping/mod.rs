@@ -94,21 +94,21 @@ impl Rule {
         self.rounds.max(1) - 1
     }
 
-    fn most(&self) -> usize {
+    fn max_count(&self) -> usize {
         self.max_samples.max(1) as usize
     }
 
-    fn least(&self) -> usize {
-        (self.min_samples.max(1) as usize).min(self.most())
+    fn min_count(&self) -> usize {
+        (self.min_samples.max(1) as usize).min(self.max_count())
     }
 
     /// Returns the first look at `total` samples or more.
     fn look_from(&self, total: usize) -> usize {
-        let mut look = self.least();
+        let mut look = self.min_count();
         while look < total {
             look = (look * 3).div_ceil(2);
         }
-        look.min(self.most())
+        look.min(self.max_count())
     }
 }
 
@@ -164,11 +164,11 @@ impl State<'_> {
         let end_s = rule.max_time_s * self.share();
         let hard_end_s = rule.hard_time_s * self.share();
         let missing = self.missing_of_minimum();
-        if taken >= rule.most() || self.hard_time_over() {
+        if taken >= rule.max_count() || self.hard_time_over() {
             return Step::EndRound;
         }
         if missing > 0 {
-            return self.take(missing.min(rule.most() - taken), hard_end_s);
+            return self.take(missing.min(rule.max_count() - taken), hard_end_s);
         }
         let goal = (self.needed() * self.share()).ceil() as usize;
         if taken >= goal || self.spent_s >= end_s {
@@ -180,7 +180,10 @@ impl State<'_> {
     fn closing_round(&self) -> Step {
         let (rule, taken) = (self.rule, self.taken());
         let missing = self.missing_of_minimum();
-        if taken >= rule.least() && taken == rule.look_from(taken) && (missing == 0 || taken == rule.most()) {
+        if taken >= rule.min_count()
+            && taken == rule.look_from(taken)
+            && (missing == 0 || taken == rule.max_count())
+        {
             if has_interval(taken) && relative_half_width(self.samples) <= rule.precision {
                 return Step::Stop(Reason::Precise);
             }
@@ -188,15 +191,15 @@ impl State<'_> {
                 return Step::Stop(Reason::Plateau);
             }
         }
-        if taken >= rule.most() {
+        if taken >= rule.max_count() {
             return Step::Stop(Reason::MostSamples);
         }
-        let enough = taken >= rule.least() && self.in_round > 0;
+        let enough = taken >= rule.min_count() && self.in_round > 0;
         if self.hard_time_over() || (enough && self.spent_s >= rule.max_time_s) {
             return Step::Stop(Reason::OutOfTime);
         }
         let goal = rule.look_from(taken + missing.max(1));
-        if taken < rule.least() {
+        if taken < rule.min_count() {
             return self.take(goal - taken, rule.hard_time_s);
         }
         self.take(goal - taken, rule.max_time_s.min(rule.hard_time_s))
@@ -204,17 +207,17 @@ impl State<'_> {
 
     /// Returns the number of samples that this round lacks of its share of the minimum.
     fn missing_of_minimum(&self) -> usize {
-        self.rule.least().div_ceil(self.rule.last_round() as usize + 1).saturating_sub(self.in_round)
+        self.rule.min_count().div_ceil(self.rule.last_round() as usize + 1).saturating_sub(self.in_round)
     }
 
     /// Estimates the total number of samples that the precision needs, from the interval so far.
     fn needed(&self) -> f64 {
         let half_width = relative_half_width(self.samples);
-        let (least, most) = (self.rule.least() as f64, self.rule.most() as f64);
+        let (min, max) = (self.rule.min_count() as f64, self.rule.max_count() as f64);
         if half_width <= self.rule.precision {
-            return least;
+            return min;
         }
-        (self.taken() as f64 * (half_width / self.rule.precision).powi(2)).clamp(least, most)
+        (self.taken() as f64 * (half_width / self.rule.precision).powi(2)).clamp(min, max)
     }
 }
 

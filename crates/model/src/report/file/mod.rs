@@ -51,15 +51,15 @@ pub fn load(path: &Path) -> anyhow::Result<Report> {
     parse(&bytes).with_context(|| shown.to_string()).map_err(one_line)
 }
 
-/// Returns the bytes of a file; `None` when there are more than `most`. Devices and pipes do not report their length.
-pub fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+/// Returns the bytes of a file; `None` when there are more than `max`. Devices and pipes do not report their length.
+pub fn read(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
     let file = fs::File::open(path)?;
-    if file.metadata()?.len() > most {
+    if file.metadata()?.len() > max {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= most).then_some(bytes))
+    file.take(max + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= max).then_some(bytes))
 }
 
 /// Returns `path` itself, or the report in it if it is a folder.

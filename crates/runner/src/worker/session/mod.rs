@@ -121,13 +121,13 @@ impl Session {
         notify("inputs");
         let start = Instant::now();
         let admit = || self.backend.admit(&cell.case);
-        let held = self.operands.of(op, &cell.case, variant.side, admit)?;
+        let kept = self.operands.of(op, &cell.case, variant.side, admit)?;
         phases.inputs_s = start.elapsed().as_secs_f64();
 
         notify("prepare");
         self.backend.phases();
         let start = Instant::now();
-        let mut job = self.backend.prepare(&cell.variant, &cell.case, &held.operands)?;
+        let mut job = self.backend.prepare(&cell.variant, &cell.case, &kept.operands)?;
         phases.prepare_s = start.elapsed().as_secs_f64();
         let preparing = self.backend.phases();
 
@@ -151,10 +151,10 @@ impl Session {
         phases.with_device(preparing, self.backend.phases());
         let start = Instant::now();
         let rounding = variant.accuracy.rounding(cell.case.dtype);
-        let error = op.check(&cell.case, &held.operands, &answer, rounding)?;
+        let error = op.check(&cell.case, &kept.operands, &answer, rounding)?;
         phases.check_s = start.elapsed().as_secs_f64();
 
-        let inputs = held.fingerprint.clone();
+        let inputs = kept.fingerprint.clone();
         if !error.is_right() {
             let reason = format!("the answer is wrong: {}", error.complaint());
             return Ok(Reply::Incorrect { error, inputs, phases, reason });
@@ -162,7 +162,7 @@ impl Session {
         let judged = Judged::of(self.backend.as_mut(), &mut job)?;
         let picked = job.traits.picked.map(str::to_owned);
         let (cell, side, pauses) = (cell.clone(), variant.side, Pauses::default());
-        let untried = op.decisive_element(&cell.case, &held.operands);
+        let untried = op.decisive_element(&cell.case, &kept.operands);
         let sampled = Sampled::default();
         self.jobs
             .insert(number, Ready { job, threads, cell, side, rounding, judged, untried, pauses, sampled });
@@ -236,8 +236,8 @@ impl Session {
         let operands = &mut self.operands;
         let mut judge = |answer: &[Operand]| {
             // The kept operands may be those of another case.
-            let held = operands.of(op, &cell.case, *side, || Ok(()))?;
-            op.check(&cell.case, &held.operands, answer, *rounding)
+            let kept = operands.of(op, &cell.case, *side, || Ok(()))?;
+            op.check(&cell.case, &kept.operands, answer, *rounding)
         };
         judged.verify(self.backend.as_mut(), job, proof, &mut judge)
     }
