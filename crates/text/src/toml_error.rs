@@ -41,9 +41,9 @@ pub enum Problem {
     MissingKey(&'static str),
     /// A value of the wrong kind.
     Kind {
-        /// Expected kind, such as [`LIST`].
+        /// Expected kind, such as `LIST`.
         wanted: Cow<'static, str>,
-        /// Kind found, such as [`TABLE`]; numbers and truth values are shown.
+        /// Kind found, such as `TABLE`; numbers and truth values are shown.
         found: Cow<'static, str>,
     },
     /// A value of the right kind that was refused, with the reason.
