@@ -17,7 +17,7 @@ use crate::backend::{self, BACKENDS, Finding, Options, Registration};
 use crate::processors;
 use crate::report::Host;
 use crate::report::quantity::gib;
-use crate::worker::client::{Client, Loss, Place};
+use crate::worker::client::{Client, Place, WaitError};
 
 /// Longest wait for a backend to answer.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -120,8 +120,8 @@ fn receive_findings(mut client: Client, deadline: Instant) -> Result<Vec<Finding
         Ok(Reply::Findings { findings }) => Ok(findings),
         Ok(Reply::Failed { reason, .. }) => Err(reason),
         Ok(_) => Err("the worker sent an unexpected reply; run one build of gpubench only".into()),
-        Err(Loss::Gone(reason)) => Err(reason),
-        Err(Loss::TimedOut | Loss::Interrupted) => {
+        Err(WaitError::Gone(reason)) => Err(reason),
+        Err(WaitError::TimedOut | WaitError::Interrupted) => {
             Err(format!("the worker did not answer within {} s", MAX_WAIT.as_secs()))
         }
     }

@@ -241,6 +241,7 @@ fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[Table]) -> String 
         Some(near) => {
             format!("unknown variant '{text}': did you mean '{near}'? ('gpubench list' lists all)")
         }
+        None if !names.is_empty() => format!("unknown variant '{text}' ('gpubench list' names them all)"),
         None => format!("unknown variant '{text}': the chosen backends have no variant of the chosen ops"),
     }
 }

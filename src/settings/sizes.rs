@@ -20,7 +20,7 @@ pub fn parse(text: &str) -> Result<Vec<u64>> {
     }
     ensure!(
         !sizes.is_empty(),
-        "no size is named: write sizes such as 100,1000 or a range such as 64..4096:x2"
+        "give at least one size: write sizes such as 100,1000 or a range such as 64..4096:x2"
     );
     sizes.sort_unstable();
     sizes.dedup();
@@ -59,7 +59,7 @@ impl Range {
     fn parse(item: &str, first: &str, rest: &str) -> Result<Range> {
         let (last, step) = rest.split_once(':').map_or((rest, None), |(last, step)| (last, Some(step)));
         let (first, last) = (size(first)?, size(last)?);
-        ensure!(first <= last, "range '{item}' runs backwards: write the smaller end first");
+        ensure!(first <= last, "range '{item}' is reversed: write the smaller end first");
         let Some(step) = step else {
             bail!("range '{item}' has no step: write {item}:x2 to double or {item}:+64 to add 64");
         };
@@ -138,8 +138,8 @@ mod tests {
             ("1..10:x1", "never ends"),
             ("1..10:x0", "never ends"),
             ("1..10:+0", "never ends"),
-            ("10..1:x2", "runs backwards"),
-            ("10..1", "runs backwards"),
+            ("10..1:x2", "is reversed"),
+            ("10..1", "is reversed"),
             ("1..10", "has no step"),
             ("1..10:2", "is not understood"),
             ("1..10:x1.5", "is not understood"),
@@ -148,8 +148,8 @@ mod tests {
             ("1..:x2", "'' is not a whole number"),
             ("1..10000000:+1", "more than 1000000"),
             ("1..999999:+1,2000000..2999999:+1", "more than 1000000"),
-            ("", "no size is named"),
-            (",", "no size is named"),
+            ("", "give at least one size"),
+            (",", "give at least one size"),
         ] {
             let message = parse(text).map_or_else(|e| e.to_string(), |sizes| format!("accepted: {sizes:?}"));
             assert!(message.contains(expected), "{text}: {message}");

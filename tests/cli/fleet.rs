@@ -109,7 +109,7 @@ fn invalid_merges_are_refused_in_one_line() {
         ("merge a a/report.json -o x.json", "a and a/report.json are the same report: name it once"),
         ("merge a m.json -o x.json", "are the same report"),
         ("merge a absent -o x.json", "cannot read absent"),
-        ("merge a text.json -o x.json", "text.json: no JSON object"),
+        ("merge a text.json -o x.json", "text.json: not a JSON object"),
         ("merge a b -o x.json --names c", "--names: 1 name for 2 reports"),
         ("merge a b -o x.json --names c,c", "two members are named"),
         ("merge a b -o nowhere/x.json", "cannot write nowhere/x.json"),

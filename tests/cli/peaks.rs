@@ -45,7 +45,7 @@ fn kept(folder: &Folder) -> Vec<PathBuf> {
 fn a_run_measures_peaks_once_and_later_ones_take_what_it_kept() {
     let folder = Folder::new();
     let (first, said) = measured(program(&folder, RUN));
-    assert!(said.contains("measuring the peaks of sim\n"), "{said}");
+    assert!(said.contains("measuring peak bandwidth and FLOP rate of sim (once per machine)\n"), "{said}");
     assert_eq!(peaks(&first)["cached"], false);
     assert!(peaks(&first)["matmul"]["f32"].as_f64().unwrap() > 0.0, "{first}");
     assert_eq!(first["settings"]["peaks"], true);
@@ -105,21 +105,24 @@ fn a_worker_that_fails_at_them_costs_them_alone() {
         ("panic", "a simulated panic", "--no-peaks"),
         ("fail", "a simulated call failed", "--no-peaks"),
         ("device-lost", "device is lost", "--no-peaks"),
-        ("hang", "they took more than 1 s", "raise --cell-timeout"),
+        ("hang", "measuring them took more than 1 s", "raise --cell-timeout"),
     ] {
         folder.write("fair.toml", &format!("{FAIR}[peaks]\noutcome = '{outcome}'\n"));
         let (environment, _) = measured(program(&folder, &format!("{RUN} --cell-timeout 1s --quiet")));
         assert!(peaks(&environment).is_null(), "{outcome}: {environment}");
         let warning = &environment["warnings"].as_array().unwrap()[0];
         let text = warning["text"].as_str().unwrap();
-        assert!(text.starts_with("the peaks of sim are not known: ") && text.contains(reason), "{text}");
+        assert!(
+            text.starts_with("the peaks of sim could not be measured: ") && text.contains(reason),
+            "{text}"
+        );
         assert!(warning["next"].as_str().unwrap().contains(next), "{warning}");
     }
     assert_eq!(kept(&folder).len(), 0);
 }
 
 #[test]
-fn an_interrupt_while_they_are_measured_ends_the_run_at_once() {
+fn an_interrupt_while_peaks_are_measured_ends_the_run_immediately() {
     let folder = Folder::new();
     folder.write("fair.toml", &format!("{FAIR}[peaks]\noutcome = 'hang'\n"));
     let mut command = program(&folder, &format!("{RUN} --out here"));
@@ -127,7 +130,7 @@ fn an_interrupt_while_they_are_measured_ends_the_run_at_once() {
     let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     std::io::BufRead::read_line(&mut said, &mut line).unwrap();
-    assert_eq!(line, "measuring the peaks of sim\n");
+    assert_eq!(line, "measuring peak bandwidth and FLOP rate of sim (once per machine)\n");
     let begun = Instant::now();
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -105,7 +105,7 @@ fn invalid_requests_are_refused_in_one_line_with_the_next_step() {
         "no report in or below empty: create one with 'gpubench run --out empty/first'",
     );
     folder.refuses("trend absent", "name a folder that contains reports");
-    folder.refuses("trend fair.toml", "no JSON object: not a gpubench report");
+    folder.refuses("trend fair.toml", "not a JSON object: not a gpubench report");
     folder.refuses("trend", "required arguments");
     folder.refuses("trend nightly --ops matmull", "did you mean 'matmul'");
     folder.refuses("trend nightly --ops fft", "omit --ops and --variants");

@@ -23,7 +23,7 @@ fn own_kernels_have_no_page_faults_while_they_are_sampled() {
             assert_eq!(worker.prepare(op, variant, 256, cache)["type"], "prepared", "{op}/{variant}");
             worker.measure(21, 30.0);
             let reply = worker.reply();
-            let samples = reply["taken"]["samples"].as_array().unwrap();
+            let samples = reply["result"]["samples"].as_array().unwrap();
             let faults: Vec<f64> =
                 samples.iter().map(|sample| sample["page_faults"]["minor"].as_f64().unwrap()).collect();
             let median = median(&faults).unwrap();

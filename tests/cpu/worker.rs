@@ -52,9 +52,9 @@ impl Worker {
     }
 
     /// Requests samples of job 0, after warm-up, for at most the given seconds.
-    pub(crate) fn measure(&mut self, samples: u32, most_s: f64) {
-        let warm_up = json!({ "executions": 3, "least_s": 0.05, "most_s": 0.2 });
-        let batch = json!({ "warm_up": warm_up, "samples": samples, "most_s": most_s });
+    pub(crate) fn measure(&mut self, samples: u32, max_s: f64) {
+        let warm_up = json!({ "executions": 3, "min_s": 0.05, "max_s": 0.2 });
+        let batch = json!({ "warm_up": warm_up, "samples": samples, "max_s": max_s });
         self.send(&json!({ "type": "measure", "job": 0, "batch": batch }));
     }
 

@@ -6,7 +6,7 @@ use gpubench::report::{Outcome, Row};
 use crate::stage::{Stage, reason};
 
 const PREPARED: &str = r#"{"type":"prepared","error":{"value":1e-9,"bound":1e-6},"inputs":"00000000000000ff","phases":{"inputs_s":0.1,"prepare_s":0.1,"first_s":0.1,"download_s":0.1,"check_s":0.1},"libraries":[]}"#;
-const MEASURED: &str = r#"{"type":"measured","clock":"host","taken":{"samples":[{"host_s":0.001},{"host_s":0.001}],"warmups":2,"warmup_s":0.1,"steady":true,"discarded":0,"spent_s":0.01,"setup_while_sampling":{"allocations":0,"plans":0,"compilations":0}}}"#;
+const MEASURED: &str = r#"{"type":"measured","clock":"host","result":{"samples":[{"host_s":0.001},{"host_s":0.001}],"warmups":2,"warmup_s":0.1,"steady":true,"discarded":0,"spent_s":0.01,"setup_while_sampling":{"allocations":0,"plans":0,"compilations":0}}}"#;
 
 /// Returns the row of a cell whose worker gives these replies to `prepare` and `measure`.
 fn row(prepared: &str, measured: &str) -> Row {
@@ -42,7 +42,7 @@ fn figures_that_make_no_sense_fail_the_cell_and_leave_a_report_that_can_be_read(
     for prepared in [with(r#""threads":0"#), with(r#""picked":"../x""#), with(r#""picked":"a\u001b[31m""#)] {
         let row = row(&prepared, MEASURED);
         assert_eq!((row.outcome, row.execute.is_none()), (Outcome::Failed, true), "{prepared}");
-        assert!(reason(&row).contains("makes no sense"), "{prepared}: {}", reason(&row));
+        assert!(reason(&row).contains("sent an invalid reply"), "{prepared}: {}", reason(&row));
     }
     for time in ["1e300", "-1.0"] {
         let row = row(PREPARED, &MEASURED.replace("0.001", time));

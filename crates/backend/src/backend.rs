@@ -1,4 +1,4 @@
-//! What a backend does: prepares a job for one case, and times it.
+//! Defines the interface of a backend: it prepares a job for one case, and times it.
 
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
@@ -7,24 +7,24 @@ use gpubench_model::error::CellError;
 use super::contents::{self, Fingerprints};
 use crate::{Conditions, DevicePhases, Finding, Peaks, Prepared, Sample, SetupCounts, TimerOverhead};
 
-/// A started backend. Lives in a worker; it may hold many jobs and times one at a time.
+/// A started backend in a worker. It may hold many jobs and times one at a time.
 pub trait Backend {
-    /// What a report says of it: device and library names, versions, paths, threads; a JSON object.
+    /// Returns its description for the report: device and library names, versions, paths, threads; a JSON object.
     fn describe(&self) -> serde_json::Value;
 
-    /// The least that its clocks can tell apart from nothing, measured when it started.
+    /// Returns the overhead of its timers, measured when it started.
     fn timer_overhead(&self) -> Option<TimerOverhead> {
         None
     }
 
-    /// What its peaks depend on besides the host: device, driver, threads, libraries. What is measured under one
-    /// value holds for every later run with the same; `None` when they are to be measured in each run.
+    /// Returns the state that its peaks depend on besides the host: device, driver, threads, libraries. Later runs with an
+    /// equal state reuse the peaks; `None` has each run measure them.
     fn peaks_depend_on(&self) -> Option<serde_json::Value> {
         None
     }
 
-    /// Measures its peaks, in a few seconds at most, while it holds no job; `None` when it has none. What cannot
-    /// be measured is left out.
+    /// Measures its peaks, in a few seconds at most, while it holds no job; returns `None` when it has none. Rates that
+    /// cannot be measured are left out.
     ///
     /// # Errors
     /// Only [`CellError::DeviceLost`] asks for a new worker.
@@ -32,64 +32,64 @@ pub trait Backend {
         Ok(None)
     }
 
-    /// CPU threads that a job may use; `None` for backends of which that says nothing.
+    /// Returns the number of CPU threads that a job may use; `None` for backends to which this does not apply.
     fn threads(&self) -> Option<usize> {
         None
     }
 
-    /// The libraries it has loaded so far, with paths and versions.
+    /// Returns the libraries it has loaded so far, with paths and versions.
     fn libraries(&self) -> Vec<Finding>;
 
-    /// Refuses, with the figures, a case that cannot fit its memory, before operands are made for it.
+    /// Refuses a case that cannot fit its memory, with the figures, before its operands are generated.
     fn admit(&self, _case: &Case) -> Result<(), CellError> {
         Ok(())
     }
 
-    /// Waits until what earlier work left running has come to rest, such as threads that spin for more of it.
+    /// Waits until earlier work has stopped, such as threads that spin while they wait for more of it.
     fn settle(&mut self) {}
 
-    /// Seconds since some fixed moment, by the clock that limits of warm-up and sampling are meant in.
+    /// Returns seconds since a fixed moment, by the clock for the limits of warm-up and sampling.
     fn now_s(&self) -> f64 {
         static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
         START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
     }
 
-    /// Leaves the device alone for that many seconds, so that it can cool down.
+    /// Leaves the device idle for `seconds`, so that it can cool down.
     fn pause(&mut self, seconds: f64) {
         std::thread::sleep(std::time::Duration::from_secs_f64(seconds));
     }
 
-    /// Prepares `variant` for `case`: allocates, plans, compiles, uploads. Nothing of that may happen later.
+    /// Prepares `variant` for `case`: allocates, plans, compiles, uploads. None of these may happen later.
     ///
     /// Checks that everything fits in memory before it allocates.
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand])
     -> Result<Box<Prepared>, CellError>;
 
-    /// Compiling, copies and memory since the last call, where the backend has a device.
+    /// Returns compilations, copies and memory since the last call, if the backend has a device.
     fn phases(&mut self) -> DevicePhases {
         DevicePhases::default()
     }
 
-    /// Resets `job`, brings the caches into that state, and executes it between two readings of each clock;
-    /// returns when its work is done. Hot, it may take the mean of several executions back to back.
+    /// Resets `job`, brings the caches into that state, and executes it between two readings of each clock. Returns when
+    /// its work is done. With hot caches, a sample may be the mean of several executions back to back.
     fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError>;
 
-    /// Whether [`Backend::time`] marks the answer before each execution ([`contents::mark`]), so that one that does not
-    /// write all of it leaves another answer.
+    /// Returns whether [`Backend::time`] marks the answer before each execution ([`contents::mark`]), so that an
+    /// incomplete answer shows.
     fn marks_answers(&self, _cache: Cache) -> bool {
         false
     }
 
-    /// Fingerprints of what `job` holds now.
+    /// Returns the fingerprints of the contents of `job`.
     fn fingerprints(&mut self, job: &mut Prepared) -> Result<Fingerprints, CellError> {
         contents::fingerprints(&job.contents())
     }
 
     /// Resets `job`, spoils its answer and executes it once, without timing it. Returns the fingerprints of the answer
-    /// just before and just after the execution, `None` where the job shows no answer.
+    /// just before and just after the execution; `None` where the job shows no answer.
     ///
-    /// A device must spoil, execute and read in the order of the job's stream, with nothing waited for in between: work
-    /// that runs elsewhere then comes too early or too late.
+    /// A device must spoil, execute and read in the order of the job's stream, without waiting in between. Work on other
+    /// streams then comes too early or too late, and is found.
     fn execute_spoiled(&mut self, job: &mut Prepared) -> Result<[Option<u64>; 2], CellError> {
         job.reset()?;
         contents::spoil(&mut job.contents())?;
@@ -105,7 +105,7 @@ pub trait Backend {
         Ok(self.fingerprints(job)?.answer)
     }
 
-    /// Puts `new` at byte `offset` of the elements of operand number `operand` of `job`, and returns what was there;
+    /// Writes `new` at byte `offset` of the elements of operand number `operand` of `job`, and returns the old bytes;
     /// `None` where the job does not show that operand.
     fn replace(
         &mut self,
@@ -116,12 +116,12 @@ pub trait Backend {
         contents::replace(&mut job.contents(), (operand, offset), new)
     }
 
-    /// Allocations, plans and compilations so far; zero for backends that count none.
+    /// Returns the allocations, plans and compilations so far; zero for backends that count none.
     fn setup_counts(&self) -> SetupCounts {
         SetupCounts::default()
     }
 
-    /// What can be seen of the machine now that may disturb a measurement.
+    /// Returns the machine's current conditions that may disturb a measurement.
     fn conditions(&mut self) -> Conditions {
         Conditions::default()
     }

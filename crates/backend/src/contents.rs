@@ -1,15 +1,15 @@
-//! The memory of a job that checks look at: operands, which no execution may change, and the answer, which every
-//! execution must write from end to end. Also what is done with memory on the host: fingerprint, spoil, replace.
+//! Describes the memory of a job that is checked: operands, which no execution may change, and the answer, which every
+//! execution must write completely. Also fingerprints, spoils and replaces memory on the host.
 
 use std::marker::PhantomData;
 
 use gpubench_model::data::{Plain, bytes_mut, fingerprint};
 use gpubench_model::error::CellError;
 
-/// Every byte of a spoiled answer: NaN in floating point, -1 in integers.
+/// Byte that fills a spoiled answer: NaN in floating point, -1 in integers.
 pub const SPOILED: u8 = 0xFF;
 
-/// A stretch of memory of a job.
+/// A range of a job's memory.
 #[derive(Debug)]
 pub enum Memory<'a> {
     /// On the host.
@@ -18,7 +18,7 @@ pub enum Memory<'a> {
     Device(Span, PhantomData<&'a mut ()>),
 }
 
-/// A stretch of a device's memory.
+/// A range of a device's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The device's address.
@@ -35,9 +35,9 @@ pub struct Contents<'a> {
     pub operands: Vec<(usize, Memory<'a>)>,
     /// Further memory that no execution may change: the structure of sparse operands, converted operands.
     pub fixed: Vec<Memory<'a>>,
-    /// The memory that every execution writes from end to end.
+    /// Memory that every execution writes completely.
     pub answer: Vec<Memory<'a>>,
-    /// Whether a reset fills the answer's memory with an operand, so that it cannot be spoiled after the reset.
+    /// True if a reset fills the answer's memory with an operand, so that it cannot be spoiled after the reset.
     pub in_place: bool,
 }
 
@@ -48,32 +48,32 @@ impl<'a> Contents<'a> {
         Contents { operands, answer: answer.into(), ..Contents::default() }
     }
 
-    /// The same with further memory that no execution may change.
+    /// Adds memory that no execution may change.
     pub fn with_fixed<const F: usize>(self, fixed: [Memory<'a>; F]) -> Self {
         Contents { fixed: fixed.into(), ..self }
     }
 }
 
-/// The memory of numbers on the host.
+/// Returns the memory of numbers on the host.
 pub fn host<T: Plain>(numbers: &mut [T]) -> Memory<'_> {
     Memory::Host(bytes_mut(numbers))
 }
 
-/// Fingerprints of what a job holds. Compared only with others of the same job.
+/// Fingerprints of a job's contents, comparable only with others of the same job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprints {
-    /// Of all memory that no execution may change.
+    /// Fingerprint of all memory that no execution may change.
     pub operands: u64,
-    /// Of the answer; `None` where the job shows none.
+    /// Fingerprint of the answer; `None` where the job shows none.
     pub answer: Option<u64>,
 }
 
-/// Joins the fingerprints of several stretches, in order.
+/// Joins the fingerprints of several ranges, in order.
 pub fn join(parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(0, fingerprint::join)
 }
 
-/// The fingerprints of contents on the host.
+/// Returns the fingerprints of contents on the host.
 ///
 /// # Errors
 /// Some are on a device.
@@ -102,7 +102,7 @@ pub fn spoil(contents: &mut Contents<'_>) -> Result<(), CellError> {
     })
 }
 
-/// Marks of one stretch of memory: at least so many, as far as it has words, and at most so many.
+/// Minimum and maximum number of marks in one range of memory, as far as it has words.
 const MARKS: [usize; 2] = [256, 1024];
 /// Words per mark between these limits: one page of memory.
 const WORDS_PER_MARK: usize = 512;
@@ -130,7 +130,7 @@ pub fn mark(contents: &mut Contents<'_>, turn: usize) -> Result<(), CellError> {
     })
 }
 
-/// Puts `new` at byte `offset` of operand number `operand`, on the host, and returns what was there; `None` where the
+/// Writes `new` at byte `offset` of operand number `operand`, on the host, and returns the old bytes; `None` where the
 /// job does not show the operand.
 ///
 /// # Errors
@@ -150,9 +150,9 @@ pub fn replace(
     Ok(Some(old))
 }
 
-/// The error of an offset past the end of an operand.
+/// Returns the error of an offset past the end of an operand.
 pub fn beyond(operand: usize, offset: usize) -> CellError {
-    CellError::Failed(format!("operand {operand} has no byte {offset}; please report this"))
+    CellError::Failed(format!("operand {operand} has no byte {offset}; please report this bug"))
 }
 
 fn on_host<'b>(memory: &'b Memory<'_>) -> Result<&'b [u8], CellError> {
@@ -163,7 +163,7 @@ fn on_host<'b>(memory: &'b Memory<'_>) -> Result<&'b [u8], CellError> {
 }
 
 fn elsewhere() -> CellError {
-    CellError::Failed("a backend without a device was shown a device's memory; please report this".into())
+    CellError::Failed("a backend without a device was given device memory; please report this bug".into())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a job does, and what it is.
+//! Defines the interface of a job and its traits.
 
 use std::mem::MaybeUninit;
 
@@ -9,20 +9,20 @@ use super::contents::Contents;
 
 /// One variant ready for one case: operands resident, plans made, workspaces and outputs allocated.
 pub trait Job {
-    /// Restores inputs that [`Job::execute`] destroys. Called before each execution, outside the clock. A job that does
-    /// anything here says so in its [`traits`](JobTraits::resets).
+    /// Restores inputs that [`Job::execute`] destroys. Called before each execution, outside the timed region. A job that
+    /// implements this sets [`resets`](JobTraits::resets).
     fn reset(&mut self) -> Result<(), CellError> {
         Ok(())
     }
 
-    /// Executes on so many threads, one of its [`thread_choices`](JobTraits::thread_choices), from now on. Called
-    /// outside the clock, before the first execution of each batch.
+    /// Sets the number of threads of later executions to one of [`thread_choices`](JobTraits::thread_choices). Called
+    /// outside the timed region, before the first execution of each batch.
     fn use_threads(&mut self, threads: usize) {
         let _ = threads;
     }
 
-    /// Shows the memory on the host that [`Job::execute`] reads and writes, operands, workspaces and answer, for
-    /// caches to be emptied of it. A job that shows nothing has all data in the caches displaced by other data.
+    /// Shows the host memory that [`Job::execute`] reads and writes (operands, workspaces, answer), so that it can be
+    /// flushed from the caches. For a job that shows nothing, the caches are flushed completely.
     fn buffers(&self, _show: &mut dyn FnMut(&[MaybeUninit<u8>])) {}
 
     /// Shows the operands and the answer, so that timed executions can be checked: after the last sample of a round
@@ -37,30 +37,30 @@ pub trait Job {
         Ok(())
     }
 
-    /// Does the op once; on a device it may only enqueue it. The same work at every call.
+    /// Executes the op once; on a device it may only enqueue it. Every call does the same work.
     fn execute(&mut self) -> Result<(), CellError>;
 
-    /// The answer of the last execution, copied to the host.
+    /// Returns the answer of the last execution, copied to the host.
     fn answer(&mut self) -> Result<Vec<Operand>, CellError>;
 }
 
-/// What a job is, as far as whoever times it must know. The default is a job that only enqueues work, leaves its
-/// operands as they are and has no choice of threads.
+/// Properties of a job that matter to its timing. The default is a job that only enqueues work, does not change its
+/// operands and has no choice of threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobTraits {
-    /// Whether [`Job::reset`] does anything, so that executions cannot follow each other back to back.
+    /// True if [`Job::reset`] does anything, so that executions cannot follow each other back to back.
     pub resets: bool,
-    /// Whether [`Job::execute`] waits for the device somewhere inside, so that the device cannot be held back
-    /// until all of its work is queued.
+    /// True if [`Job::execute`] waits for the device, so that a blocking kernel cannot delay the device until all of its
+    /// work is queued.
     pub synchronises: bool,
-    /// Whether [`Job::execute`] is the host's work, such as compiling or the launching itself, which the host's clock
-    /// alone is to tell: events on the device would stand around nothing, or around what is not asked about.
+    /// True if [`Job::execute`] is work of the host, such as compiling or launching, which only the host's clock can time.
+    /// Events on the device would enclose no work, or the wrong work.
     pub is_host_work: bool,
-    /// Numbers of threads that are worth trying, ascending, all that it may use last; none where there is no choice.
+    /// Numbers of threads worth trying, ascending, with the maximum last; empty if there is no choice.
     ///
-    /// A library keeps one number for the whole process: a job that must have all of them while another has fewer
-    /// names that number alone, and is told it before each batch.
+    /// A library has one number of threads for the whole process. A job that needs all of them, next to jobs with fewer,
+    /// lists only the maximum, which is set before each of its batches.
     pub thread_choices: Vec<usize>,
-    /// The variant that does the work, where the one that was asked for picks among others.
+    /// The variant that does the work, if the requested one picks among others.
     pub picked: Option<&'static str>,
 }

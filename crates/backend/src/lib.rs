@@ -1,6 +1,5 @@
-//! What a backend is: it prepares a job per cell and times it. [`take`] samples a job, [`verify`] checks that what was
-//! timed is what was judged, and [`protocol`] holds the messages by which a worker does both for the parent. No backend
-//! is named here.
+//! Defines backends, which prepare a job per cell and time it. [`take`] samples a job, [`verify`] checks that the timed
+//! answers are the ones that were judged, and [`protocol`] defines the messages between parent and worker.
 
 #![forbid(unsafe_code)]
 
@@ -25,23 +24,23 @@ pub use worker_id::WorkerId;
 
 use gpubench_model::error::Unavailable;
 
-/// What a worker is told before it starts a backend.
+/// Options of a backend, sent to its worker at the start.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Options {
-    /// CPU threads; all that the process may use when `None`.
+    /// Number of CPU threads; `None` for all that the process may use.
     pub threads: Option<usize>,
-    /// Whether CPU threads are bound to processors, one a core.
+    /// True if CPU threads are bound to CPUs, one per core.
     #[serde(default)]
     pub pin: bool,
     /// The library that the worker may load, see [`Variant::library`]; `None` for a worker that loads none of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
-    /// BLAS libraries that the CPU's side takes before those it finds.
+    /// BLAS libraries that the CPU side prefers to those it finds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blas: Vec<std::path::PathBuf>,
     /// Ordinal of the CUDA device.
     pub device: u32,
-    /// Where host data lies when it is copied to a device and back.
+    /// Kind of host memory for copies to a device and back.
     #[serde(default)]
     pub transfer: HostMemory,
     /// Script of the simulated device.
@@ -54,18 +53,18 @@ pub struct Options {
 
 /// A registered backend.
 pub struct Registration {
-    /// The word used everywhere.
+    /// Name on the command line and in reports.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line.
     pub summary: &'static str,
-    /// Whether its times are simulated and its variants come from a script.
+    /// True if its times are simulated and its variants come from a script.
     pub simulated: bool,
-    /// The variants it offers; `options` matters to `sim`, whose script names them, and to `cpu`, whose
-    /// libraries they may name.
+    /// Returns its variants. They depend on `options` for `sim`, whose script defines them, and for `cpu`, for which
+    /// `options` may name libraries.
     pub variants: fn(options: &Options) -> anyhow::Result<Vec<Variant>>,
-    /// Starts it: device context, thread pools, libraries needed at once.
+    /// Starts it: device context, thread pools, libraries needed immediately.
     pub start: fn(options: &Options) -> Result<Box<dyn Backend>, Unavailable>,
-    /// Looks for everything it could use, for `doctor`.
+    /// Searches for everything it could use, for `doctor`.
     pub findings: fn(options: &Options) -> Vec<Finding>,
 }
 
@@ -74,17 +73,17 @@ pub struct Registration {
 pub struct Registry(&'static [Registration]);
 
 impl Registry {
-    /// A program's backends.
+    /// Returns a program's backends.
     pub const fn new(backends: &'static [Registration]) -> Self {
         Registry(backends)
     }
 
-    /// Every backend.
+    /// Returns every backend.
     pub fn iter(self) -> std::slice::Iter<'static, Registration> {
         self.0.iter()
     }
 
-    /// The backend of that name.
+    /// Returns the backend of that name.
     pub fn find(self, name: &str) -> Option<&'static Registration> {
         self.iter().find(|backend| backend.name == name)
     }
@@ -105,7 +104,7 @@ impl std::fmt::Debug for Registry {
     }
 }
 
-/// The libraries that need a worker each for the variants of a backend, in the order of its table; none where the
+/// Returns the libraries that need a worker each for the variants of a backend, in the order of its table; none where the
 /// variants cannot be listed.
 pub fn libraries(backend: &Registration, options: &Options) -> Vec<String> {
     let mut libraries: Vec<String> = vec![];

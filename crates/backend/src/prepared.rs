@@ -1,4 +1,4 @@
-//! A prepared job: its behaviour, with what its preparation and its timing have found out about it.
+//! Defines a prepared job, with its traits and the history of its timing.
 
 use std::ops::{Deref, DerefMut};
 
@@ -18,7 +18,7 @@ pub enum Course {
     Held,
 }
 
-/// What a backend's timer has learnt of a job. It lies with the job, and is forgotten with it.
+/// A timer's knowledge about a job, kept with the job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct History {
     /// How its samples are taken.
@@ -27,24 +27,24 @@ pub struct History {
     pub repeats: Option<u32>,
 }
 
-/// A job as [`Backend::prepare`](super::Backend::prepare) hands it over. It dereferences to the job.
+/// A job as [`Backend::prepare`](super::Backend::prepare) returns it. It dereferences to the job.
 #[derive(Debug)]
 pub struct Prepared<J: ?Sized = dyn Job> {
-    /// What the job is; it stays so.
+    /// Traits of the job, which do not change.
     pub traits: JobTraits,
-    /// What timing it has shown; the backend that times it keeps this.
+    /// History of its timing, kept by the backend.
     pub history: History,
-    /// What the job does.
+    /// The job.
     pub job: J,
 }
 
 impl<J: Job> Prepared<J> {
-    /// A job of the default traits.
+    /// Creates a job with the default traits.
     pub fn new(job: J) -> Box<Self> {
         Prepared::with(JobTraits::default(), job)
     }
 
-    /// A job of those traits.
+    /// Creates a job with those traits.
     pub fn with(traits: JobTraits, job: J) -> Box<Self> {
         Box::new(Prepared { traits, history: History::default(), job })
     }

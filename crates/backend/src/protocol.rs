@@ -1,7 +1,7 @@
-//! The messages between the parent and a worker: one JSON object a line, requests in, replies out.
+//! Defines the messages between the parent and a worker: one JSON object per line. docs/worker-protocol.md describes them.
 
 use gpubench_model::case::Cell;
-use gpubench_model::measure::batch::{Batch, Taken};
+use gpubench_model::measure::batch::{Batch, BatchResult};
 use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::Checked;
 use serde::{Deserialize, Serialize};
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::{Finding, Options, Peaks, TimerOverhead};
 
 /// Version of the protocol.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
-/// From the parent to the worker.
+/// A message from the parent to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Request {
@@ -19,73 +19,73 @@ pub enum Request {
     Hello {
         /// `PROTOCOL_VERSION` of the parent.
         protocol: u32,
-        /// How to start it.
+        /// Options of the backend.
         options: Options,
     },
-    /// Make operands, prepare the cell, execute once, check, and hold it as job number `job`. Answered by
+    /// Generate operands, prepare the cell, execute once, check, and keep it as job number `job`. Answered by
     /// `Prepared`, `Incorrect`, `Skipped` or `Failed`.
     Prepare {
-        /// The number by which later requests name it.
+        /// Number of the job in later requests.
         job: u64,
         /// The cell.
         cell: Cell,
-        /// The threads that were chosen for it when it was prepared before.
+        /// Number of threads chosen when it was prepared before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         threads: Option<usize>,
     },
-    /// Sample a job that is held. Answered by `Measured` or `Failed`.
+    /// Sample a prepared job. Answered by `Measured` or `Failed`.
     Measure {
-        /// Its number.
+        /// Number of the job.
         job: u64,
-        /// How to warm up, and how many samples to take.
+        /// Warm-up and number of samples.
         batch: Batch,
     },
-    /// Check that the last timed execution of a job left the operands as they were and a right answer. Answered by
+    /// Check that the last timed execution of a job left the operands unchanged and a right answer. Answered by
     /// `Verified`, `Refuted` or `Failed`.
     Verify {
-        /// Its number.
+        /// Number of the job.
         job: u64,
-        /// Whether to execute once more, after erasing the answer, and to check that all of it is made again.
+        /// True to erase the answer, execute once more, and check that all of it is written again.
         #[serde(default)]
         execute: bool,
     },
-    /// Let a job go and free its memory. Answered by `Released`, also when no such job is held.
+    /// Release a job and free its memory. Answered by `Released`, also when no such job is held.
     Release {
-        /// Its number.
+        /// Number of the job.
         job: u64,
     },
-    /// Another worker is about to use the processors: drop the operands kept for later cells, and wait until no thread
+    /// Another worker is about to use the CPUs: drop the operands kept for later cells, and wait until no thread
     /// spins. Jobs stay prepared. Answered by `Rested` or `Failed`.
     Rest,
     /// Measure the peaks of the backend, which holds no job. Answered by `Peaks` or `Failed`.
     Peaks,
     /// Look for everything the backend could use. Answered by `Findings` or `Failed`; needs no `Hello`.
     Doctor {
-        /// How it would be started.
+        /// Options of the backend.
         options: Options,
     },
-    /// End. Not answered.
+    /// Exit. Not answered.
     Exit,
 }
 
-/// From the worker to the parent.
+/// A message from the worker to the parent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Reply {
     /// The backend has started.
     Ready {
-        /// What it says of itself.
+        /// Description for the report.
         description: serde_json::Value,
-        /// The floors of its clocks.
+        /// Overhead of its timers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timer_overhead: Option<TimerOverhead>,
-        /// What its peaks depend on besides the host; without it they are measured in each run.
+        /// State that its peaks depend on besides the host; without it, each run measures them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         peaks_depend_on: Option<serde_json::Value>,
     },
     /// The backend cannot start.
     Unavailable {
-        /// Why.
+        /// The reason.
         reason: String,
         /// The step that would fix it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,10 +105,10 @@ pub enum Reply {
         inputs: String,
         /// Phases so far.
         phases: Phases,
-        /// The variant that does the work, where the one asked for picks among others.
+        /// The variant that does the work, where the requested one picks among others.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         picked: Option<String>,
-        /// The CPU threads that it may use: the number chosen for it, or all.
+        /// Number of CPU threads that it may use: the number chosen for it, or all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         threads: Option<usize>,
         /// Libraries loaded so far.
@@ -122,57 +122,57 @@ pub enum Reply {
         inputs: String,
         /// Phases so far.
         phases: Phases,
-        /// What is wrong, in one line.
+        /// The reason, in one line.
         reason: String,
     },
-    /// The cell cannot be done here.
+    /// The cell cannot run here.
     Skipped {
-        /// Why.
+        /// The reason.
         reason: String,
         /// The step that would fix it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
-        /// Whether memory is short, so that it may fit once the jobs that workers hold have been let go.
+        /// True if memory is short and releasing the workers' jobs may help.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         crowded: bool,
     },
     /// A call failed.
     Failed {
-        /// Which, and what it said.
+        /// Name of the call, and its message.
         reason: String,
-        /// Whether the worker must be replaced.
+        /// True if the worker must be replaced.
         device_lost: bool,
     },
-    /// What was timed is what was judged.
+    /// The timed answer is the one that was judged.
     Verified,
-    /// It is not: the times of the job cannot be believed.
+    /// The timed answer is not the one that was judged, so the times are invalid.
     Refuted {
-        /// What is wrong, in one line.
+        /// The reason, in one line.
         reason: String,
-        /// The error of the answer and its bound, where that is what is wrong.
+        /// Error of the answer and its bound, if the answer is wrong.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Checked>,
     },
-    /// The job is let go.
+    /// The job is released.
     Released,
-    /// No thread spins, and no operands are kept besides those of jobs.
+    /// No thread spins, and only jobs keep operands.
     Rested,
     /// The samples.
     Measured {
-        /// The clock that stands for the cell.
+        /// Clock of the cell's headline times.
         clock: Clock,
-        /// What was taken.
-        taken: Taken,
+        /// The batch's result.
+        result: BatchResult,
     },
     /// The peaks.
     Peaks {
-        /// What was measured; `None` when the backend has none.
+        /// The peaks; `None` when the backend has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         peaks: Option<Peaks>,
     },
-    /// What was found.
+    /// The findings.
     Findings {
-        /// One entry a thing looked for.
+        /// One entry per library or device.
         findings: Vec<Finding>,
     },
 }

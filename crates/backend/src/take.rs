@@ -2,83 +2,83 @@
 
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
-use gpubench_model::measure::batch::{Batch, Taken, WarmUp};
+use gpubench_model::measure::batch::{Batch, BatchResult, WarmUp};
 use gpubench_model::measure::stats;
 
 use crate::{Backend, Prepared, Sample};
 
-/// Longest warm-up history that is looked at.
+/// Maximum number of warm-up times that are compared.
 const WINDOW: usize = 256;
-/// By how much the later half of the warm-up may be faster than the earlier and still count as steady.
-const STEADY: f64 = 0.02;
-/// Pause after a throttled sample, in seconds; it grows by half with each that follows, up to [`LONGEST_PAUSE_S`].
+/// Relative gain of the later half of a warm-up over the earlier up to which the times count as steady.
+const STEADY_TOLERANCE: f64 = 0.02;
+/// Pause after a throttled sample, in seconds; it grows by half with each that follows, up to [`MAX_PAUSE_S`].
 const PAUSE_S: f64 = 0.05;
-const LONGEST_PAUSE_S: f64 = 0.5;
-/// Seconds of pauses for one job after which a low clock is taken for the device's steady state.
-const PATIENCE_S: f64 = 2.0;
+const MAX_PAUSE_S: f64 = 0.5;
+/// Total seconds of pauses for one job, after which a low clock counts as the device's steady state.
+const MAX_TOTAL_PAUSE_S: f64 = 2.0;
 
-/// Warms `job` up as `batch` says and samples it.
+/// Warms `job` up and samples it, as `batch` specifies.
 ///
-/// A throttled sample is set aside, counted, and followed by a pause; a device that stays throttled is sampled as it
-/// is, and its samples say so.
+/// A throttled sample is discarded, counted, and followed by a pause. If the device stays throttled, its samples are kept
+/// and marked.
 pub fn take(
     backend: &mut dyn Backend,
     job: &mut Prepared,
     cache: Cache,
     batch: &Batch,
     pauses: &mut Pauses,
-) -> Result<Taken, CellError> {
-    let mut taken = Taken { steady: true, ..Taken::default() };
+) -> Result<BatchResult, CellError> {
+    let mut result = BatchResult { steady: true, ..BatchResult::default() };
     if let Some(warm_up) = &batch.warm_up {
-        taken.before = Some(backend.conditions());
+        result.before = Some(backend.conditions());
         backend.settle();
-        warm(backend, job, cache, warm_up, &mut taken)?;
+        warm(backend, job, cache, warm_up, &mut result)?;
     }
     let counts = backend.setup_counts();
     let (start, paused_s) = (backend.now_s(), pauses.total_s);
-    while taken.samples.len() < batch.samples as usize
-        && (taken.samples.is_empty() || backend.now_s() - start < batch.most_s)
+    while result.samples.len() < batch.samples as usize
+        && (result.samples.is_empty() || backend.now_s() - start < batch.max_s)
     {
         let sample = backend.time(job, cache)?;
         match pauses.after(&sample) {
             Some(seconds) => {
-                taken.discarded += 1;
+                result.discarded += 1;
                 backend.pause(seconds);
             }
-            None => taken.samples.push(sample),
+            None => result.samples.push(sample),
         }
     }
-    taken.spent_s = (backend.now_s() - start - (pauses.total_s - paused_s)).max(0.0);
-    taken.setup_while_sampling = backend.setup_counts().since(counts);
-    taken.after = Some(backend.conditions());
-    Ok(taken)
+    result.spent_s = (backend.now_s() - start - (pauses.total_s - paused_s)).max(0.0);
+    result.setup_while_sampling = backend.setup_counts().since(counts);
+    result.after = Some(backend.conditions());
+    Ok(result)
 }
 
-/// Executes until the count and the time are reached and times no longer fall, or the time runs out.
+/// Executes until the minimum count and time are reached and times no longer fall, or until the time runs out.
 fn warm(
     backend: &mut dyn Backend,
     job: &mut Prepared,
     cache: Cache,
     how: &WarmUp,
-    taken: &mut Taken,
+    result: &mut BatchResult,
 ) -> Result<(), CellError> {
     let start = backend.now_s();
     let mut times = Vec::new();
     loop {
         let spent = backend.now_s() - start;
-        taken.steady = is_steady(&times);
-        let enough = taken.warmups >= how.executions && spent >= how.least_s && taken.steady;
-        if enough || (spent >= how.most_s && taken.warmups >= how.executions.min(1)) {
-            taken.warmup_s = spent;
+        result.steady = is_steady(&times);
+        let enough = result.warmups >= how.executions && spent >= how.min_s && result.steady;
+        if enough || (spent >= how.max_s && result.warmups >= how.executions.min(1)) {
+            result.warmup_s = spent;
             return Ok(());
         }
         times.push(backend.time(job, cache)?.seconds());
-        taken.warmups += 1;
+        result.warmups += 1;
     }
 }
 
-/// Whether the later half of the last times is no faster than the earlier by more than [`STEADY`] and by more than
-/// their own scatter explains. Fewer than six tell nothing and are let pass.
+/// Returns whether the later half of the last times is as slow as the earlier half, within [`STEADY_TOLERANCE`] or their
+/// scatter. Fewer than six times count as steady.
 fn is_steady(times: &[f64]) -> bool {
     let recent = &times[times.len().saturating_sub(WINDOW)..];
     if recent.len() < 6 {
@@ -89,10 +89,10 @@ fn is_steady(times: &[f64]) -> bool {
         return true;
     };
     let fall = earlier.median - later.median;
-    fall <= STEADY * later.median || fall <= 2.0 * later.mad
+    fall <= STEADY_TOLERANCE * later.median || fall <= 2.0 * later.mad
 }
 
-/// Decides which samples of a job are set aside, and how long the device is left alone after each.
+/// Decides which samples of a job are discarded, and how long the device rests after each.
 #[derive(Clone, Debug, Default)]
 pub struct Pauses {
     next_s: f64,
@@ -100,14 +100,14 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// The pause after a sample that is to be set aside; `None` for one that counts.
+    /// Returns the pause after a sample that is discarded; `None` for one that is kept.
     fn after(&mut self, sample: &Sample) -> Option<f64> {
-        if !sample.throttled || self.total_s >= PATIENCE_S {
+        if !sample.throttled || self.total_s >= MAX_TOTAL_PAUSE_S {
             self.next_s = 0.0;
             return None;
         }
         let pause = if self.next_s == 0.0 { PAUSE_S } else { self.next_s };
-        self.next_s = (1.5 * pause).min(LONGEST_PAUSE_S);
+        self.next_s = (1.5 * pause).min(MAX_PAUSE_S);
         self.total_s += pause;
         Some(pause)
     }
@@ -137,7 +137,9 @@ mod tests {
             assert!(waits.len() < 100);
         }
         assert_eq!(waits[0], PAUSE_S);
-        assert!(waits.windows(2).all(|pair| pair[0] <= pair[1]) && waits.iter().sum::<f64>() >= PATIENCE_S);
+        assert!(
+            waits.windows(2).all(|pair| pair[0] <= pair[1]) && waits.iter().sum::<f64>() >= MAX_TOTAL_PAUSE_S
+        );
         assert_eq!(pauses.after(&low), None);
         assert_eq!(Pauses::default().after(&Sample::of_host(1.0)), None);
     }

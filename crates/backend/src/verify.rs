@@ -1,5 +1,5 @@
-//! Whether what was timed is what was judged: operands, and the answers of timed executions, must be the ones that the
-//! judge has seen. Fingerprints are compared; only an answer with another fingerprint is downloaded and judged.
+//! Verifies that timed executions leave the operands unchanged and the answer that was judged. Fingerprints are compared;
+//! only an answer with another fingerprint is downloaded and judged.
 
 use gpubench_model::case::{Cell, DType};
 use gpubench_model::data::Operand;
@@ -11,24 +11,24 @@ use crate::{Backend, Prepared};
 /// Judges an answer of the job's case.
 pub type Judge<'a> = dyn FnMut(&[Operand]) -> Result<Checked, CellError> + 'a;
 
-/// What was found right when a job was prepared, and since.
+/// Fingerprints of a job's contents that were judged right, at its preparation and since.
 #[derive(Debug)]
 pub struct Judged {
     operands: u64,
-    /// Fingerprints of answers that were judged right. A job whose sums are made in no fixed order has several.
+    /// Fingerprints of answers that were judged right. A job that sums in varying order has several.
     answers: Vec<u64>,
 }
 
-/// Why the times of a job cannot be believed.
+/// The reason that the times of a job are invalid.
 #[derive(Debug)]
 pub struct Refuted {
-    /// What is wrong, in one line.
+    /// The reason, in one line.
     pub reason: String,
-    /// The error of the answer, where that is what is wrong.
+    /// Error of the answer, if the answer is wrong.
     pub error: Option<Checked>,
 }
 
-/// Why a verification did not come to its end.
+/// The reason that a verification failed.
 #[derive(Debug)]
 pub enum Unverified {
     /// The job is at fault.
@@ -44,19 +44,19 @@ impl From<CellError> for Unverified {
 }
 
 impl Judged {
-    /// Remembers what `job` holds now, whose answer has just been judged right.
+    /// Records the contents of `job`, whose answer has just been judged right.
     pub fn of(backend: &mut dyn Backend, job: &mut Prepared) -> Result<Self, CellError> {
         let now = backend.fingerprints(job)?;
         Ok(Judged { operands: now.operands, answers: now.answer.into_iter().collect() })
     }
 
-    /// Whether the answer with that fingerprint was judged right.
+    /// Returns whether the answer with that fingerprint was judged right.
     pub fn knows(&self, answer: Option<u64>) -> bool {
         answer.is_some_and(|answer| self.answers.contains(&answer))
     }
 
-    /// Executes once with an element of an operand altered, as part of the warm-up: the answer must be another one.
-    /// Returns whether it has executed, which it does not where the job does not show that operand.
+    /// Executes once with one element of an operand altered, as part of the warm-up, and checks that the answer changes.
+    /// Returns whether it executed; it does not where the job does not show that operand.
     pub fn try_altered(
         &self,
         backend: &mut dyn Backend,
@@ -75,7 +75,7 @@ impl Judged {
         }
     }
 
-    /// Checks what the last timed execution left, and that the answer is made within executions, as `proof` says.
+    /// Checks the contents after the last timed execution, and by `proof` that executions write the answer.
     pub fn verify(
         &mut self,
         backend: &mut dyn Backend,
@@ -95,11 +95,11 @@ impl Judged {
         if proof == Proof::Marks {
             return Ok(());
         }
-        self.check(backend, job, judge, "an execution whose answer had been erased before")?;
+        self.check(backend, job, judge, "an execution after its answer was erased")?;
         if backend.fingerprints(job)?.answer != after { refuted(LATE) } else { Ok(()) }
     }
 
-    /// Checks operands and answer as they are after `what`.
+    /// Checks operands and answer after `what`.
     fn check(
         &mut self,
         backend: &mut dyn Backend,
@@ -109,7 +109,7 @@ impl Judged {
     ) -> Result<(), Unverified> {
         let now = backend.fingerprints(job)?;
         if now.operands != self.operands {
-            return refuted("timed executions have changed the operands");
+            return refuted("timed executions changed the operands");
         }
         if self.knows(now.answer) {
             return Ok(());
@@ -127,31 +127,32 @@ impl Judged {
     }
 }
 
-/// How to make sure that executions write all of the answer, and nothing else does.
+/// Method of proving that executions, and only they, write all of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// Not now.
+    /// No proof.
     None,
-    /// Each timed execution had to write over marks; what is left to check is that a reset does not make the answer.
+    /// Each timed execution had to overwrite marks; the check left is that a reset does not write the answer.
     Marks,
-    /// One more execution, whose answer is erased before.
+    /// One more execution, after the answer is erased.
     Execution,
 }
 
-/// What is wrong where an answer does not follow from the operands.
-const KEPT: &str = "the answer did not change with an operand: it is kept from an earlier execution";
+/// Reason for an answer that does not depend on the operands.
+const KEPT: &str = "the answer did not change when an operand changed: it was kept from an earlier execution";
 
-/// What is wrong where an answer needs no execution.
-const EARLY: &str = "the answer was there before the execution began: work is done outside the clock";
+/// Reason for an answer that is complete before an execution.
+const EARLY: &str =
+    "the answer was complete before the execution began: work is done outside the timed region";
 
-/// What is wrong where memory changes on its own.
-const LATE: &str = "the answer changed after the execution had ended: work is done outside the clock";
+/// Reason for an answer that changes after an execution.
+const LATE: &str = "the answer changed after the execution ended: work is done outside the timed region";
 
 fn refuted(reason: &str) -> Result<(), Unverified> {
     Err(Unverified::Refuted(Refuted { reason: reason.to_owned(), error: None }))
 }
 
-/// Puts `new` in the place of an element of an operand; returns what was there, `None` where the job does not show it.
+/// Replaces an element of an operand by `new`; returns the old bytes, or `None` where the job does not show it.
 fn replace(
     backend: &mut dyn Backend,
     job: &mut Prepared,
@@ -161,7 +162,7 @@ fn replace(
     backend.replace(job, (decisive.operand, decisive.element * new.len()), new)
 }
 
-/// A number as elements of that type are in memory.
+/// Returns the bytes of a number as an element of that type.
 fn bytes(value: f64, dtype: DType) -> Vec<u8> {
     match dtype {
         DType::F32 => (value as f32).to_ne_bytes().to_vec(),

@@ -1,4 +1,4 @@
-//! Which worker runs a cell.
+//! Identifies the worker that runs a cell.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use crate::on_threads;
 pub struct WorkerId {
     /// Name of the backend.
     pub backend: String,
-    /// The number of CPU threads, where it is smaller than the run's largest.
+    /// Number of CPU threads, if smaller than the run's maximum.
     pub threads: Option<usize>,
     /// The library that the worker loads, see [`Variant::library`](crate::Variant::library).
     pub library: Option<String>,
 }
 
 impl WorkerId {
-    /// The backend's worker on all threads for variants that need no library of their own.
+    /// Returns the backend's worker on all threads, without a library.
     pub fn of_backend(name: &str) -> Self {
         WorkerId { backend: name.to_owned(), threads: None, library: None }
     }
 
-    /// Name of the report's entry about it: the backend's, or `cpu@1` on fewer threads. Workers that differ in their
-    /// library share one.
+    /// Returns the name of its entry in the report: the backend's, or `cpu@1` on fewer threads. Workers that differ in
+    /// their library share one entry.
     pub fn report_name(&self) -> String {
         self.threads.map_or_else(|| self.backend.clone(), |threads| on_threads(&self.backend, threads))
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use gpubench_model::report::file::{self, one_line, read, shown};
-use gpubench_model::report::tame::may_drive;
+use gpubench_model::report::sanitize::may_hold_controls;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -116,9 +116,10 @@ fn parse_fleet(bytes: &[u8], version: &Value) -> Result<Fleet> {
     let fleet: Fleet = serde_json::from_slice(bytes).map_err(wrong)?;
     ensure!(!fleet.members.is_empty(), "the fleet has no members; merge at least one report");
     names::check(&fleet.members.iter().map(|member| member.name.as_str()).collect::<Vec<_>>())?;
-    let may_drive = may_drive(bytes);
+    let may_hold_controls = may_hold_controls(bytes);
     let vetted = |Member { name, report }: Member| -> Result<Member> {
-        let report = file::vetted(report, may_drive).with_context(|| format!("member '{name}'"))?;
+        let report =
+            file::validated(report, may_hold_controls).with_context(|| format!("member '{name}'"))?;
         Ok(Member { name, report })
     };
     let members = fleet.members.into_iter().map(vetted).collect::<Result<Vec<Member>>>()?;

@@ -21,7 +21,7 @@ mod table;
 
 use anyhow::{Result, anyhow};
 use gpubench_model::report::Report;
-use gpubench_text::words::nearest;
+use gpubench_text::words::suggestion;
 use serde::{Deserialize, Serialize};
 
 pub use finding::{Finding, Kind};
@@ -69,10 +69,8 @@ impl Fleet {
         let found = self.members.iter().find(|member| member.name == name);
         found.map(|member| &member.report).ok_or_else(|| {
             let names = self.members.iter().map(|member| member.name.as_str());
-            anyhow!(
-                "no member is named '{name}': did you mean '{}'?",
-                nearest(name, names).unwrap_or_default()
-            )
+            let hint = suggestion(name, names.clone());
+            anyhow!("no member is named '{name}'{hint} (members: {})", names.collect::<Vec<_>>().join(", "))
         })
     }
 

@@ -1,40 +1,39 @@
-//! The folders of a machine in which programs install libraries: those of the dynamic loader, of Python, and of installers.
+//! Lists the folders in which libraries are installed: those of the dynamic loader, of Python, and of installers.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where libraries are installed follows from the environment and from the root of the file system.
+/// Finds install folders from environment variables and the root of the file system.
 pub struct InstallFolders<'a> {
-    /// The value of an environment variable.
+    /// Returns the value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
-    /// The folder that stands for `/`.
+    /// Root folder: `/`, or another one in tests.
     pub root: &'a Path,
 }
 
 impl InstallFolders<'_> {
-    /// Those of the machine that this process runs on.
+    /// Returns the install folders of this machine.
     pub fn here() -> InstallFolders<'static> {
         InstallFolders { variable: &|name| std::env::var_os(name), root: Path::new("/") }
     }
 
-    /// The value of an environment variable that is set and not empty, as a path.
+    /// Returns the value of an environment variable as a path, if it is set and not empty.
     pub fn folder(&self, name: &str) -> Option<PathBuf> {
         (self.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
-    /// The folders of a variable that lists some, such as `PATH`.
+    /// Returns the folders in a variable such as `PATH`.
     fn folders(&self, name: &str) -> Vec<PathBuf> {
         let listed = (self.variable)(name).unwrap_or_default();
         std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty()).collect()
     }
 
-    /// A folder below the root.
+    /// Returns a folder below the root.
     pub fn below_root(&self, folder: &str) -> PathBuf {
         self.root.join(folder)
     }
 
-    /// Where the dynamic loader looks, in its order: `LD_LIBRARY_PATH`, what its configuration names, and the folders
-    /// that it knows.
+    /// Returns the dynamic loader's search folders in its order: `LD_LIBRARY_PATH`, its configuration, its built-in ones.
     pub fn loader_folders(&self) -> Vec<PathBuf> {
         let mut files = vec![self.below_root("etc/ld.so.conf")];
         files.extend(entries(&self.below_root("etc/ld.so.conf.d"), ""));
@@ -54,8 +53,8 @@ impl InstallFolders<'_> {
         self.folders("LD_LIBRARY_PATH").into_iter().chain(below).collect()
     }
 
-    /// Folders under which a Python installs into `lib`: active environments, the one found on the `PATH`, the user's,
-    /// the system's, and pyenv's.
+    /// Returns the prefixes under which Python installs into `lib`: active environments, the one on the `PATH`, the
+    /// user's, the system's, and pyenv's.
     pub fn python_prefixes(&self) -> Vec<PathBuf> {
         let active = ["VIRTUAL_ENV", "CONDA_PREFIX"].map(|name| self.folder(name));
         let mut prefixes: Vec<PathBuf> = active.into_iter().flatten().collect();
@@ -70,8 +69,8 @@ impl InstallFolders<'_> {
     }
 }
 
-/// The prefix of a program on the `PATH` as it stands there, which is an environment's, and that of the file that its
-/// links lead to, which is the one the environment was made from.
+/// Returns two prefixes of a program on the `PATH`: its own, which is that of an environment, and that of its link's
+/// target, from which the environment was made.
 fn prefixes_of(path: &[PathBuf], program: &str) -> Vec<PathBuf> {
     let Some(found) = path.iter().map(|folder| folder.join(program)).find(|file| file.is_file()) else {
         return vec![];
@@ -81,14 +80,14 @@ fn prefixes_of(path: &[PathBuf], program: &str) -> Vec<PathBuf> {
     [Some(found), behind].into_iter().flatten().filter_map(above).collect()
 }
 
-/// `python3*/site-packages` and `python3*/dist-packages` in a prefix.
+/// Returns `python3*/site-packages` and `python3*/dist-packages` in a prefix.
 pub fn package_folders(prefix: &Path) -> Vec<PathBuf> {
     let pythons = ["lib", "lib64"].iter().flat_map(|folder| entries(&prefix.join(folder), "python3"));
     let folders = pythons.flat_map(|python| ["site-packages", "dist-packages"].map(|name| python.join(name)));
     folders.filter(|folder| folder.is_dir()).collect()
 }
 
-/// The entries of a folder whose names begin with `beginning`, in order of name; none if it cannot be read.
+/// Returns the entries of a folder whose names begin with `beginning`, sorted; empty if the folder cannot be read.
 pub fn entries(folder: &Path, beginning: &str) -> Vec<PathBuf> {
     let Ok(listing) = std::fs::read_dir(folder) else { return Vec::new() };
     let matching = listing.flatten().filter(|e| e.file_name().to_string_lossy().starts_with(beginning));

@@ -1,6 +1,6 @@
-//! The machine that this process runs on: its processors, caches, memory and system, the calls that the standard library
-//! lacks, where libraries are installed and how they are opened, and the folder for what is kept from run to run. Of the crates that are no backend, the only one with `unsafe`
-//! calls of the system.
+//! Describes the machine of this process: CPUs, caches, memory, system, install folders of libraries. Wraps the system
+//! calls that the standard library lacks, opens shared libraries, and writes the user's cache folder. Except for the
+//! backends, this is the only crate with `unsafe` system calls.
 
 pub mod environment;
 pub mod install_folders;

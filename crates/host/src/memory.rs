@@ -1,4 +1,4 @@
-//! How much host memory a worker may still take, and how it leaves memory to the other workers.
+//! Measures the free host memory, and returns freed memory to the system.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 // Its C library is linked with the crate, also where a test uses the system's allocator.
 use mimalloc as _;
 
-/// Bytes of host memory that are free: what the kernel says is available, or what the control group of this
-/// process leaves, whichever is less. `None` where the system does not tell.
+/// Returns the bytes of free host memory: the kernel's figure, or the rest of this process's control group if that is
+/// less. `None` where the system does not report it.
 pub fn free_host_bytes() -> Option<u128> {
     let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
     let group = fs::read_to_string("/proc/self/cgroup").ok().and_then(|text| group_free(&text));
@@ -17,7 +17,7 @@ pub fn free_host_bytes() -> Option<u128> {
     }
 }
 
-/// Returns freed memory that the allocator keeps to the system: nobody else can use it as long as this process sleeps.
+/// Returns memory that the allocator keeps to the system, since no other process could use it while this one is idle.
 pub fn return_freed() {
     unsafe extern "C" {
         fn mi_collect(force: bool);
@@ -26,13 +26,13 @@ pub fn return_freed() {
     unsafe { mi_collect(true) }
 }
 
-/// `MemAvailable` of a `/proc/meminfo`, in bytes.
+/// Returns `MemAvailable` of a `/proc/meminfo`, in bytes.
 fn available(meminfo: &str) -> Option<u128> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u128>().ok().map(|kib| kib * 1024)
 }
 
-/// What the memory limits of a process's control groups (version 2, then 1) leave, in bytes.
+/// Returns the bytes left by the memory limits of a process's control groups (version 2, then 1).
 fn group_free(cgroup: &str) -> Option<u128> {
     let unified = cgroup.lines().find_map(|line| line.strip_prefix("0::"));
     let classic = cgroup.lines().find_map(|line| line.split_once(":memory:").map(|(_, path)| path));
@@ -46,7 +46,7 @@ fn group_free(cgroup: &str) -> Option<u128> {
     unified.or(classic)
 }
 
-/// The least that is left in a group or any group above it. File pages that are not in active use do not count.
+/// Returns the minimum left in a group or any group above it. Inactive file pages do not count as used.
 fn smallest_left(root: &Path, group: &str, [limit, usage, inactive]: [&str; 3]) -> Option<u128> {
     let group = Path::new(group.trim_start_matches('/'));
     let left = group.ancestors().filter_map(|part| {
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn linux_always_tells() {
+    fn linux_always_reports_them() {
         assert!(free_host_bytes().is_some_and(|bytes| bytes > 0));
     }
 }

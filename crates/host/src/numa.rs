@@ -1,27 +1,28 @@
-//! Where the system takes memory from on machines of several NUMA nodes.
+//! Sets the NUMA nodes from which the system allocates memory. See set_mempolicy(2),
+//! <https://man7.org/linux/man-pages/man2/set_mempolicy.2.html>.
 
 use std::io;
 
-/// Nodes that a mask holds, as many as any Linux supports.
+/// Number of nodes in a mask: the maximum that Linux supports.
 #[cfg(target_os = "linux")]
-const MOST_NODES: usize = 1024;
+const MAX_NODES: usize = 1024;
 
-/// Has memory that the calling thread, and those it starts from now on, touch first come from `nodes` in turn, page by
-/// page, so that threads on all of them find it equally near.
+/// Interleaves memory that the calling thread and its later threads touch first over `nodes`, page by page, so that it
+/// is equally near to threads on all of them.
 ///
 /// # Errors
-/// The system refuses, has no such thing, or knows no such node.
+/// The system refuses, does not support it, or has no such node.
 #[cfg(target_os = "linux")]
 pub fn interleave(nodes: &[usize]) -> io::Result<()> {
     const BITS: usize = libc::c_ulong::BITS as usize;
-    let mut mask = [0 as libc::c_ulong; MOST_NODES / BITS];
+    let mut mask = [0 as libc::c_ulong; MAX_NODES / BITS];
     for node in nodes {
         let word = mask.get_mut(node / BITS).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         *word |= 1 << (node % BITS);
     }
-    // SAFETY: the call only reads the mask. Of the number of bits it takes one off.
+    // SAFETY: the call only reads the mask. The kernel subtracts one from the number of bits.
     let status = unsafe {
-        libc::syscall(libc::SYS_set_mempolicy, libc::MPOL_INTERLEAVE, mask.as_ptr(), MOST_NODES + 1)
+        libc::syscall(libc::SYS_set_mempolicy, libc::MPOL_INTERLEAVE, mask.as_ptr(), MAX_NODES + 1)
     };
     if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -35,7 +36,7 @@ pub fn interleave(_: &[usize]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// The calling thread's policy; `None` where the system does not let processes ask.
+    /// Returns the calling thread's policy; `None` where the system does not allow the query.
     fn policy() -> Option<libc::c_int> {
         let mut policy = -1;
         let nothing = std::ptr::null_mut::<libc::c_ulong>();
@@ -59,6 +60,6 @@ mod tests {
 
     #[test]
     fn nodes_that_cannot_be_are_refused() {
-        assert!(interleave(&[MOST_NODES]).is_err() && interleave(&[MOST_NODES - 1]).is_err());
+        assert!(interleave(&[MAX_NODES]).is_err() && interleave(&[MAX_NODES - 1]).is_err());
     }
 }

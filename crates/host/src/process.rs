@@ -1,11 +1,11 @@
-//! The few process calls that the standard library lacks: descriptors, immediate exit, killing a group.
+//! Wraps process calls that the standard library lacks: descriptors, immediate exit, killing a group.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// Takes standard output for the protocol: returns a private copy of it, and has descriptor 1 lead to standard
-/// error from now on, so that a library that prints cannot corrupt the protocol.
+/// Reserves standard output for the protocol: returns a private copy of it and redirects descriptor 1 to standard error,
+/// so that a library that prints cannot corrupt the protocol.
 pub fn claim_stdout() -> io::Result<File> {
     // SAFETY: `fcntl` on a descriptor number touches no memory; a failure is reported as -1.
     let copy = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_DUPFD_CLOEXEC, 3) };
@@ -21,13 +21,13 @@ pub fn claim_stdout() -> io::Result<File> {
     Ok(File::from(private))
 }
 
-/// Ends the process at once, without destructors or exit handlers, whatever its other threads are doing.
+/// Ends the process immediately, without destructors or exit handlers.
 pub fn exit_now(code: i32) -> ! {
     // SAFETY: `_exit` takes any number and does not return.
     unsafe { libc::_exit(code) }
 }
 
-/// Kills the process group led by process `leader`; a group that is gone is no error.
+/// Kills the process group led by process `leader`. A group that is gone is not an error.
 pub fn kill_group(leader: u32) {
     let Ok(leader) = i32::try_from(leader) else { return };
     if leader > 1 {
@@ -40,7 +40,7 @@ pub fn kill_group(leader: u32) {
 /// The number of the signal that ends a process which cannot refuse it.
 pub const SIGKILL: i32 = libc::SIGKILL;
 
-/// The name of a signal, such as `SIGSEGV`; `signal 64` for one that ends no process as a rule.
+/// Returns the name of a signal, such as `SIGSEGV`; `signal 64` for one that does not usually end a process.
 pub fn signal_name(signal: i32) -> String {
     match signal {
         libc::SIGABRT => "SIGABRT".into(),

@@ -1,4 +1,4 @@
-//! What the system tells about its processors: those this process may use, their caches, limits on their time.
+//! Reads the CPUs that this process may use, their caches, NUMA nodes and limits on CPU time from Linux.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,14 +6,14 @@ use std::path::Path;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// The processors that this process may run on, ascending; empty where the system does not tell.
+/// Returns the CPUs that this process may run on, ascending; empty where the system does not report them.
 pub fn allowed() -> Vec<usize> {
     let Ok(status) = fs::read_to_string("/proc/self/status") else { return vec![] };
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     list.map(|list| parse_list(list.trim())).unwrap_or_default()
 }
 
-/// The allowed processors, one of each core before the second of any, where cores have several.
+/// Returns the allowed CPUs, ordered so that one CPU of each core comes before the second of any core.
 pub fn cores_first() -> Vec<usize> {
     let allowed = allowed();
     let rank = |cpu: &usize| {
@@ -26,14 +26,14 @@ pub fn cores_first() -> Vec<usize> {
     ranked.into_iter().map(|(_, cpu)| cpu).collect()
 }
 
-/// Bytes of all caches of the last level that the allowed processors have, each counted once.
+/// Returns the total bytes of the last-level caches of the allowed CPUs.
 pub fn last_level_cache_bytes() -> Option<u64> {
     let caches: BTreeSet<(String, u64)> = allowed().into_iter().filter_map(last_level_cache).collect();
     let bytes = caches.iter().map(|(_, bytes)| bytes).sum();
     (bytes > 0).then_some(bytes)
 }
 
-/// The processors that share the last level with `cpu`, as the kernel lists them, and its bytes.
+/// Returns the CPUs that share the last-level cache with `cpu`, as the kernel lists them, and its bytes.
 fn last_level_cache(cpu: usize) -> Option<(String, u64)> {
     let folder = Path::new(CPUS).join(format!("cpu{cpu}/cache"));
     let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
@@ -46,7 +46,7 @@ fn last_level_cache(cpu: usize) -> Option<(String, u64)> {
     caches.max_by_key(|(level, _, _)| *level).map(|(_, shared, bytes)| (shared, bytes))
 }
 
-/// Whether processors share cores.
+/// Returns whether several CPUs share a core.
 pub fn smt() -> Option<bool> {
     match fs::read_to_string(Path::new(CPUS).join("smt/active")).ok()?.trim() {
         "1" => Some(true),
@@ -55,36 +55,34 @@ pub fn smt() -> Option<bool> {
     }
 }
 
-/// A NUMA node and its processors.
+/// A NUMA node and its CPUs.
 type Node = (usize, Vec<usize>);
 
-/// The NUMA nodes that have processors, ascending; none where the system does not tell.
+/// Returns the NUMA nodes with CPUs, ascending; empty where the system does not report them.
 fn nodes() -> Vec<Node> {
     let entries = fs::read_dir("/sys/devices/system/node").into_iter().flatten().filter_map(Result::ok);
-    let with_processors = entries.filter_map(|entry| {
+    let with_cpus = entries.filter_map(|entry| {
         let number = entry.file_name().to_str()?.strip_prefix("node")?.parse().ok()?;
-        let processors = parse_list(fs::read_to_string(entry.path().join("cpulist")).ok()?.trim());
-        (!processors.is_empty()).then_some((number, processors))
+        let cpus = parse_list(fs::read_to_string(entry.path().join("cpulist")).ok()?.trim());
+        (!cpus.is_empty()).then_some((number, cpus))
     });
-    let mut nodes: Vec<Node> = with_processors.collect();
+    let mut nodes: Vec<Node> = with_cpus.collect();
     nodes.sort_unstable();
     nodes
 }
 
-/// NUMA nodes that have processors.
+/// Returns the number of NUMA nodes with CPUs.
 pub fn numa_nodes() -> Option<u64> {
     Some(nodes().len() as u64).filter(|count| *count > 0)
 }
 
-/// The NUMA nodes over which so many threads spread; none where one of them has enough allowed processors.
+/// Returns the NUMA nodes over which `threads` spread; empty if one node has enough allowed CPUs.
 pub fn nodes_spanned(threads: usize) -> Vec<usize> {
     spanned(&nodes(), &allowed(), threads)
 }
 
 fn spanned(nodes: &[Node], allowed: &[usize], threads: usize) -> Vec<usize> {
-    let usable = |(number, processors): &Node| {
-        (*number, processors.iter().filter(|processor| allowed.contains(processor)).count())
-    };
+    let usable = |(number, cpus): &Node| (*number, cpus.iter().filter(|cpu| allowed.contains(cpu)).count());
     let usable: Vec<(usize, usize)> = nodes.iter().map(usable).filter(|(_, count)| *count > 0).collect();
     if usable.len() < 2 || usable.iter().any(|(_, count)| *count >= threads) {
         return vec![];
@@ -92,7 +90,7 @@ fn spanned(nodes: &[Node], allowed: &[usize], threads: usize) -> Vec<usize> {
     usable.into_iter().map(|(number, _)| number).collect()
 }
 
-/// Processors' worth of time that the control groups of this process allow; `None` when they set no limit.
+/// Returns the CPU time that the control groups of this process allow, in CPUs; `None` without a limit.
 pub(crate) fn quota() -> Option<f64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -103,12 +101,12 @@ pub(crate) fn quota() -> Option<f64> {
     limits.min_by(f64::total_cmp)
 }
 
-/// Runnable processes over the last minute, on average.
+/// Returns the average number of runnable processes over the last minute.
 pub fn load_average() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
 
-/// `0-3,8` as the numbers it stands for.
+/// Parses a list such as `0-3,8`.
 fn parse_list(list: &str) -> Vec<usize> {
     let ranges = list.split(',').filter_map(|part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -117,7 +115,7 @@ fn parse_list(list: &str) -> Vec<usize> {
     ranges.flatten().collect()
 }
 
-/// `32768K`, `2M` or a number of bytes.
+/// Parses `32768K`, `2M` or a number of bytes.
 fn parse_bytes(size: &str) -> Option<u64> {
     let (number, factor) = match size.strip_suffix(['K', 'M', 'G']) {
         Some(number) if size.ends_with('K') => (number, 1 << 10),
@@ -128,7 +126,7 @@ fn parse_bytes(size: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// `150000 100000` (microseconds in each period) as 1.5; `max` is no limit.
+/// Parses `150000 100000` (microseconds in each period) as 1.5, and `max` as no limit.
 fn parse_quota(limit: &str) -> Option<f64> {
     let (quota, period) = limit.trim().split_once(' ')?;
     let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
@@ -151,13 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn threads_span_nodes_when_no_node_has_processors_for_all() {
+    fn threads_span_nodes_when_no_node_has_cpus_for_all() {
         let nodes = [(0, vec![0, 1, 2, 3]), (1, vec![4, 5, 6, 7]), (3, vec![8, 9])];
         let all: Vec<usize> = (0..10).collect();
         assert_eq!(spanned(&nodes, &all, 4), [0usize; 0]);
         assert_eq!(spanned(&nodes, &all, 5), [0, 1, 3]);
         assert_eq!(spanned(&nodes, &[0, 1, 4], 3), [0, 1]);
-        // More threads than processors, and all of these on one node.
+        // More threads than CPUs, all on one node.
         assert_eq!(spanned(&nodes, &[4, 5], 3), [0usize; 0]);
         assert_eq!(spanned(&[], &all, 3), [0usize; 0]);
     }

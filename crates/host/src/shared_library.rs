@@ -1,4 +1,4 @@
-//! Shared libraries opened at run time, and their symbols, each of which must be the library's own.
+//! Opens shared libraries at run time and verifies that each symbol is the library's own.
 
 use std::ffi::CStr;
 use std::os::raw::c_int;
@@ -16,12 +16,12 @@ const OWN_ROUTINES_FIRST: c_int = 0;
 /// A library that is loaded.
 pub struct SharedLibrary {
     library: Library,
-    /// The file that holds its routines, once it is known.
+    /// File that defines its routines, once it is known.
     file: Option<PathBuf>,
 }
 
 impl SharedLibrary {
-    /// Opens the library in a file, or of a name that the loader knows; the loader's message otherwise.
+    /// Opens a library by path, or by a name that the loader knows; returns the loader's message on failure.
     ///
     /// # Safety
     /// The library's initialisers do no harm.
@@ -31,20 +31,20 @@ impl SharedLibrary {
         Ok(SharedLibrary { library: library.map_err(|error| reason(&error))?, file: None })
     }
 
-    /// Takes the file that defines `mark`, a symbol that only a library of its kind has, for the library's own: every
-    /// symbol asked for from now on must be defined there. Whether there is such a symbol.
+    /// Takes the file that defines `mark`, a symbol unique to this kind of library, as the library's own. Later symbols
+    /// must be defined in that file. Returns whether the symbol exists.
     pub fn own_file_defines(&mut self, mark: &str) -> bool {
         // SAFETY: the address is only looked up, never followed.
         self.file = unsafe { self.address(mark) }.and_then(file_of);
         self.file.is_some()
     }
 
-    /// The file that holds its routines, as far as [`own_file_defines`](Self::own_file_defines) has found it.
+    /// Returns the file that defines its routines, if [`own_file_defines`](Self::own_file_defines) has found it.
     pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
-    /// The symbol of that name; an error where the library has none, or takes it from another library.
+    /// Returns the symbol of that name; an error if the library lacks it or takes it from another library.
     ///
     /// # Safety
     /// `F` is the type of a pointer to the symbol.
@@ -58,7 +58,7 @@ impl SharedLibrary {
         }
     }
 
-    /// Keeps the library loaded for as long as the process lives.
+    /// Keeps the library loaded until the process ends.
     pub fn keep(self) {
         std::mem::forget(self.library);
     }
@@ -67,7 +67,7 @@ impl SharedLibrary {
         let Some(own) = &self.file else { return Ok(()) };
         match file_of(address) {
             Some(file) if file == *own => Ok(()),
-            Some(other) => Err(format!("its {name} is that of another library, {}", other.display())),
+            Some(other) => Err(format!("its {name} belongs to another library, {}", other.display())),
             None => Err(format!("the loader does not know where its {name} is")),
         }
     }
@@ -79,7 +79,7 @@ impl SharedLibrary {
     }
 }
 
-/// Opens a library whose symbols every later one may use, and keeps it loaded.
+/// Opens a library whose symbols later libraries may use, and keeps it loaded.
 ///
 /// # Safety
 /// The library's initialisers do no harm.
@@ -90,7 +90,7 @@ pub unsafe fn open_for_all(library: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The canonical path of the library that holds `address`; none if the loader does not know it.
+/// Returns the canonical path of the library that contains `address`; `None` if the loader does not know it.
 pub fn file_of(address: *const ()) -> Option<PathBuf> {
     // SAFETY: Dl_info is plain data; dladdr fills it in when it returns non-zero, with a C string that
     // lives as long as the library.
@@ -104,7 +104,7 @@ pub fn file_of(address: *const ()) -> Option<PathBuf> {
     }
 }
 
-/// The loader's message, which libloading keeps as the source of its error.
+/// Returns the loader's message, which libloading keeps as the source of its error.
 fn reason(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
@@ -126,7 +126,7 @@ mod tests {
             assert_eq!(libm.symbol::<Routine>("no_such_routine").unwrap_err(), "it has no no_such_routine");
             // The handle finds what libm depends on as well.
             let problem = libm.symbol::<Routine>("malloc").unwrap_err();
-            assert!(problem.starts_with("its malloc is that of another library, /"), "{problem}");
+            assert!(problem.starts_with("its malloc belongs to another library, /"), "{problem}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What the system counts for this process: processors taken away, page faults.
+//! Reads the involuntary context switches and page faults of this process.
 
-/// What the system has counted for all threads of the process since its start.
+/// Counts of all threads of the process since its start. See getrusage(2).
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
-    /// Times that it took a processor away.
+    /// Involuntary context switches.
     pub context_switches: u64,
     /// Page faults without reading from a disk.
     pub minor: u64,
@@ -12,7 +12,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The counts by now; `None` where the system does not tell them.
+    /// Returns the current counts; `None` where the system does not report them.
     pub fn now() -> Option<Usage> {
         // SAFETY: an all-zero `rusage` is a valid place for the system to write to.
         let (status, usage) = unsafe {

@@ -1,4 +1,4 @@
-//! The user's cache folder, shared by all that is kept there between runs. Losing it loses nothing.
+//! Writes files to the user's cache folder, which keeps data between runs. The folder can be deleted at any time.
 
 use std::ffi::OsString;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gpubench_text::file;
 
-/// The folder `gpubench/NAME` in the user's cache folder (`XDG_CACHE_HOME`, else `.cache` in the home folder).
+/// Returns the folder `gpubench/NAME` in the user's cache folder (`XDG_CACHE_HOME` or `~/.cache`).
 ///
 /// `None` when the environment variable `switch` is `off` or there is no home; `variable` reads the environment.
 pub fn folder(name: &str, switch: &str, variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
@@ -16,7 +16,7 @@ pub fn folder(name: &str, switch: &str, variable: &dyn Fn(&str) -> Option<OsStri
     base.filter(|_| !off).map(|base| base.join("gpubench").join(name))
 }
 
-/// Writes a file whole or not at all, into a folder that is made for the user alone where it is missing.
+/// Writes a file atomically, and creates the folder for the user alone if it is missing.
 ///
 /// # Errors
 /// The folder cannot be made or written.
@@ -26,7 +26,7 @@ pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     file::write_whole(&folder.join(name), bytes)
 }
 
-/// Size and time of change of a file, which stand in for its content in a key; empty where there is none.
+/// Returns the size and modification time of a file, a key's substitute for its content; empty if it does not exist.
 pub fn file_identity(path: &Path) -> String {
     let seconds = |metadata: &std::fs::Metadata| {
         let changed = metadata.modified().ok()?;

@@ -1,4 +1,4 @@
-//! What is measured: element types, cases and cells. Plain data with a stable identity.
+//! Defines element types, cases and cells: plain data that identifies what a run measures.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ impl DType {
     /// Every element type, in the order reports use.
     pub const ALL: &'static [DType] = &[DType::F32, DType::F64];
 
-    /// The word used on the command line and in reports: `f32` or `f64`.
+    /// Returns the name used on the command line and in reports: `f32` or `f64`.
     pub fn name(self) -> &'static str {
         match self {
             DType::F32 => "f32",
@@ -26,7 +26,7 @@ impl DType {
         }
     }
 
-    /// The word of the literature: `float32` or `float64`.
+    /// Returns the name used in the literature: `float32` or `float64`.
     pub fn words(self) -> &'static str {
         match self {
             DType::F32 => "float32",
@@ -42,7 +42,7 @@ impl DType {
         }
     }
 
-    /// Bytes of one element.
+    /// Returns the number of bytes of one element.
     pub fn bytes(self) -> u64 {
         match self {
             DType::F32 => 4,
@@ -57,13 +57,13 @@ impl fmt::Display for DType {
     }
 }
 
-/// What lies in the caches when an execution begins. A ratio of times never mixes the two.
+/// State of the caches when an execution begins. A ratio of times never mixes the two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cache {
-    /// Nothing of the operands: they were emptied from every cache before.
+    /// The operands were flushed from every cache before the execution.
     Cold,
-    /// Whatever the execution just before left there. Reports before layout 2 hold such times only.
+    /// The caches are as the previous execution left them. Layout 1 of reports has such times only.
     #[default]
     Hot,
 }
@@ -72,7 +72,7 @@ impl Cache {
     /// Both states, in the order reports use.
     pub const ALL: [Cache; 2] = [Cache::Cold, Cache::Hot];
 
-    /// The word used on the command line and in reports: `cold` or `hot`.
+    /// Returns the name used on the command line and in reports: `cold` or `hot`.
     pub fn name(self) -> &'static str {
         match self {
             Cache::Cold => "cold",
@@ -87,12 +87,12 @@ impl fmt::Display for Cache {
     }
 }
 
-/// One problem: an op at one size, element type and density. Knows no backend.
+/// One problem: an op at one size, element type and density, on any backend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Name of the op in the ops' list.
     pub op: String,
-    /// Side of the square operands, at least 1.
+    /// Size: rows and columns of the square operands, at least 1.
     pub n: u64,
     /// Element type of the operands.
     pub dtype: DType,
@@ -104,7 +104,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The side as an index. Callers have checked it against memory, so it fits.
+    /// Returns `n` as an index. It fits because callers have checked it against memory.
     pub fn side(&self) -> usize {
         usize::try_from(self.n).unwrap_or(usize::MAX)
     }
@@ -120,17 +120,17 @@ impl fmt::Display for Case {
     }
 }
 
-/// The shortest text that reads back as the same density, below 10⁻⁴ with an exponent: `0.05`, `2.5e-5`.
+/// Returns the shortest text that reads back as the same density, below 10⁻⁴ with an exponent: `0.05`, `2.5e-5`.
 pub fn density_text(density: f64) -> String {
     if density < 1e-4 { format!("{density:e}") } else { density.to_string() }
 }
 
-/// A density as it follows other words, `, density 0.05`; nothing for ops on dense operands.
+/// Returns a density as a clause, `, density 0.05`; empty for ops on dense operands.
 pub fn density_clause(density: Option<f64>) -> String {
     density.map(|density| format!(", density {}", density_text(density))).unwrap_or_default()
 }
 
-/// One case on one backend by one variant: what one row of a report is about.
+/// One case on one backend by one variant: the subject of one row of a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// The problem.

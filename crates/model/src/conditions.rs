@@ -1,11 +1,11 @@
-//! What surrounds a measurement: the state of the device and the machine, and the floors of their clocks.
+//! Defines the conditions of a measurement: the state of the device and the machine, and the timer overhead.
 
 use serde::{Deserialize, Serialize};
 
-/// What could be seen of the machine at one moment. What it does not tell is left out.
+/// State of the machine at one moment. Values that the machine does not report are `None` or empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Conditions {
-    /// Clock of the multiprocessors, in MHz, as the driver tells.
+    /// Clock of the multiprocessors, in MHz, as the driver reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm_mhz: Option<f64>,
     /// Clock of the device's memory, in MHz.
@@ -20,42 +20,42 @@ pub struct Conditions {
     /// Temperature of the device's memory, in degrees Celsius.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_temperature_c: Option<f64>,
-    /// Why the driver holds the device's clocks down; empty when it does not.
+    /// The driver's reasons for throttling the device's clocks; empty when they are not throttled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub throttle: Vec<String>,
     /// Other processes that use the device, such as `python3 (4711)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
-    /// Runnable processes over the last minute, on average.
+    /// Returns the average number of runnable processes over the last minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_average: Option<f64>,
 }
 
-/// The least times a backend's clocks can show, and how alike a host's threads are, in seconds, measured when it started.
+/// Overhead of a backend's timers and the speeds of a host's threads, in seconds, measured when the backend started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimerOverhead {
-    /// What the clock of `samples_s` reads around nothing: two events with no work between, or two readings of the
+    /// Reading of the clock of `samples_s` around no work: two events with nothing between them, or two readings of the
     /// host's clock.
     pub clock_s: f64,
-    /// What it reads around the least work there is: an empty kernel. `None` without a device.
+    /// Reading of that clock around an empty kernel. `None` without a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty_kernel_s: Option<f64>,
     /// Host seconds from the launch of an empty kernel until it is known to be done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_sync_s: Option<f64>,
-    /// What events add to the time of the work between them; taken off every device time.
+    /// Time that events add to the work between them; subtracted from every device time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_constant_s: Option<f64>,
-    /// The same arithmetic on all threads of the host at once.
+    /// Speeds of all threads of the host doing the same arithmetic at the same time.
     #[serde(default, alias = "arithmetic", skip_serializing_if = "Option::is_none")]
     pub thread_speeds: Option<ThreadSpeeds>,
-    /// Kernels that spin for a known time by the device's own timer, and what the clock made of them.
+    /// Kernels that spin for a known time by the device's own timer, with the times that the clock read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<ClockCheck>,
 }
 
-/// How long the same arithmetic took on the threads of a host that do it at once: as long on each where nothing else
-/// has a part of their cores.
+/// Times of the same arithmetic on all threads of a host at the same time. They are equal where no other program uses
+/// the cores.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThreadSpeeds {
     /// Seconds on the fastest thread.
@@ -65,26 +65,26 @@ pub struct ThreadSpeeds {
 }
 
 impl ThreadSpeeds {
-    /// How many times as long the slowest takes as the fastest.
+    /// Returns the slowest thread's time over the fastest thread's.
     pub fn ratio(&self) -> f64 {
         self.slowest_s / self.fastest_s
     }
 }
 
-/// A kernel of known duration, as the clock saw it.
+/// A kernel of known duration, with the times that the clock read.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClockCheck {
-    /// Seconds it span by the timer on the device, median.
+    /// Median seconds that it spun, by the device's own timer.
     pub spun_s: f64,
-    /// Seconds between the events, median.
+    /// Median seconds between the events.
     pub events_s: f64,
-    /// Those less the events' constant: what a row would report.
+    /// `events_s` less the event constant, as a row would report it.
     pub device_s: f64,
 }
 
 impl TimerOverhead {
-    /// The floor that a raw reading of the clock is held against.
-    pub fn least_s(&self) -> f64 {
+    /// Returns the timer overhead that a raw reading is compared with.
+    pub fn baseline_s(&self) -> f64 {
         self.empty_kernel_s.unwrap_or(self.clock_s)
     }
 }

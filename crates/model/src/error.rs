@@ -1,33 +1,33 @@
-//! Why a cell has no time: the few kinds of failure the program treats differently.
+//! Defines the errors of a cell that could not be measured.
 
 use thiserror::Error;
 
 /// Something a cell needs is not on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Unavailable {
-    /// What is missing, in one line.
+    /// Name of the missing thing and the cause, in one line.
     pub reason: String,
-    /// The one command or step that would fix it, where there is one.
+    /// The command or step that would fix it, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
 }
 
 impl Unavailable {
-    /// A missing thing with the step that would supply it.
+    /// Describes a missing thing and the step that would supply it.
     pub fn new(reason: impl Into<String>, fix: impl Into<String>) -> Self {
         Unavailable { reason: reason.into(), fix: Some(fix.into()) }
     }
 
-    /// A missing thing that no command can supply.
+    /// Describes a missing thing that no command can supply.
     pub fn without_fix(reason: impl Into<String>) -> Self {
         Unavailable { reason: reason.into(), fix: None }
     }
 }
 
-/// Why one cell could not be measured.
+/// The reason that a cell could not be measured.
 #[derive(Clone, Debug, Error)]
 pub enum CellError {
-    /// A library or device is missing, or the variant does not do this case. The cell is skipped.
+    /// A library or device is missing, or the variant does not support the case. The cell is skipped.
     #[error("{}", .0.reason)]
     Unavailable(Unavailable),
     /// The operands do not fit. The cell is skipped.
@@ -49,7 +49,7 @@ pub enum CellError {
 }
 
 impl CellError {
-    /// A failed call, named, with what it said.
+    /// Describes a failed call by its name and its message.
     pub fn call(call: &str, detail: impl std::fmt::Display) -> Self {
         CellError::Failed(format!("{call}: {detail}"))
     }
@@ -61,7 +61,7 @@ impl From<Unavailable> for CellError {
     }
 }
 
-/// Bytes in the largest binary unit that leaves at least one of it, with two digits after the point.
+/// Formats bytes in the largest binary unit not above them, with two decimals.
 fn binary(bytes: u128) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {
@@ -81,10 +81,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_told_in_the_unit_that_fits() {
-        let told = |needed| CellError::OutOfMemory { place: "device", needed, free: 3 << 30 }.to_string();
-        assert_eq!(told(512), "needs 512 bytes of device memory, 3.00 GiB is free");
-        assert_eq!(told(5 << 40), "needs 5.00 TiB of device memory, 3.00 GiB is free");
-        assert!(told(u128::MAX).contains("EiB"));
+    fn memory_is_text_in_the_unit_that_fits() {
+        let text = |needed| CellError::OutOfMemory { place: "device", needed, free: 3 << 30 }.to_string();
+        assert_eq!(text(512), "needs 512 bytes of device memory, 3.00 GiB is free");
+        assert_eq!(text(5 << 40), "needs 5.00 TiB of device memory, 3.00 GiB is free");
+        assert!(text(u128::MAX).contains("EiB"));
     }
 }

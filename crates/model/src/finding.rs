@@ -1,18 +1,18 @@
-//! What a backend looked for on a machine.
+//! Defines the findings of `gpubench doctor`: libraries, drivers and devices of a backend.
 
-/// Something a backend looked for: a library, a driver, a device.
+/// A library, driver or device that a backend searched for.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Finding {
-    /// What was looked for, such as `OpenBLAS` or `cuFFT`.
+    /// Name, such as `OpenBLAS` or `cuFFT`.
     pub name: String,
-    /// Where it was found; `None` when it is missing.
+    /// Path at which it was found; `None` when it is missing.
     pub path: Option<String>,
-    /// Its version and configuration, as it says itself.
+    /// Version and configuration, as the library itself reports them.
     pub version: Option<String>,
-    /// What its absence costs (or its presence serves): variants such as `fft/r2c`.
+    /// Variants that need it, such as `fft/r2c`.
     pub serves: Vec<String>,
-    /// Why it is missing or unusable.
+    /// The reason that it is missing or unusable.
     pub problem: Option<String>,
-    /// The one command or step that would fix it.
+    /// The command or step that would fix it.
     pub fix: Option<String>,
 }

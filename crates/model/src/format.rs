@@ -1,7 +1,7 @@
-//! The formats in which reports, comparisons, fleets and trends are written.
+//! Defines the formats in which reports, comparisons, fleets and trends are written.
 //!
-//! A format is one [`Format`] in a file of its own and one line in the [`Formats`] of its kind of document. The command line
-//! parses, explains and carries out `--format` from these alone.
+//! A format is one [`Format`] in its own file and one line in the [`Formats`] of its kind of document. The command line
+//! uses only these to parse, explain and run `--format`.
 
 use std::fmt;
 
@@ -11,49 +11,49 @@ use serde::{Serialize, Serializer};
 
 use crate::report::file::File;
 
-/// A format of documents of type `D`, shown as a `V` says.
+/// A format of documents of type `D`, with options of type `V`.
 pub struct Format<D: 'static, V: 'static> {
-    /// The word that names it on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it makes and for whom, in one line.
+    /// Summary for the help text, in one line.
     pub summary: &'static str,
-    /// Whether a folder of results gets it when no format is named.
+    /// True if a folder of results gets it by default.
     pub by_default: bool,
-    /// How it is made.
+    /// Function that writes it.
     pub makes: Makes<D, V>,
 }
 
-/// What a format makes of a document.
+/// Kind of output of a format.
 pub enum Makes<D: 'static, V: 'static> {
-    /// A text for the terminal. It goes to stdout even when a folder takes the other formats.
+    /// A text for the terminal. It is printed to stdout even when the other formats go to a folder.
     Screen(fn(&D, &V) -> Result<String>),
     /// A text, in a file of this name or on stdout.
     Text(&'static str, fn(&D, &V) -> Result<String>),
     /// Files, such as one per chart, which stdout cannot carry.
     Files {
-        /// Whether a file of that name is one of them.
+        /// Returns whether a file of that name is one of them.
         has: fn(&str) -> bool,
-        /// Makes them; perhaps none.
+        /// Makes the files; the list may be empty.
         render: fn(&D, &V) -> Result<Vec<File>>,
     },
 }
 
-/// Why stdout cannot carry the formats that were named.
+/// The reason that the chosen formats cannot be written to stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unprintable {
-    /// It takes one format, and this many were named.
+    /// stdout takes one format, and this number was chosen.
     Count(usize),
     /// The format of this name makes files.
     Files(&'static str),
 }
 
 impl<D, V> Format<D, V> {
-    /// Whether it makes one text, which stdout can carry.
+    /// Returns whether the format is a single text, which stdout can take.
     pub fn is_text(&self) -> bool {
         !matches!(self.makes, Makes::Files { .. })
     }
 
-    /// Whether a file of that name in a folder of results is of this format.
+    /// Returns whether a file of that name in a folder of results is of this format.
     pub fn is_made_as(&self, name: &str) -> bool {
         match self.makes {
             Makes::Screen(_) => false,
@@ -62,7 +62,7 @@ impl<D, V> Format<D, V> {
         }
     }
 
-    /// Its files for a folder: none for a text that is for the terminal alone.
+    /// Returns its files for a folder: none for a text that is for the terminal alone.
     pub fn files(&self, document: &D, view: &V) -> Result<Vec<File>> {
         match &self.makes {
             Makes::Screen(_) => Ok(vec![]),
@@ -73,18 +73,18 @@ impl<D, V> Format<D, V> {
         }
     }
 
-    /// Its text.
+    /// Returns its text.
     ///
     /// # Errors
     /// The document cannot be written in this format, or the format makes files.
     pub fn text(&self, document: &D, view: &V) -> Result<String> {
         match &self.makes {
             Makes::Screen(render) | Makes::Text(_, render) => render(document, view),
-            Makes::Files { .. } => bail!("{} makes files; name a folder with --out", self.name),
+            Makes::Files { .. } => bail!("{} writes files; give a folder with --out", self.name),
         }
     }
 
-    /// What it prints although a folder takes the other formats; empty for all but [`Makes::Screen`].
+    /// Returns the text that is printed although the other formats go to a folder; empty except for [`Makes::Screen`].
     pub fn screen(&self, document: &D, view: &V) -> Result<String> {
         match &self.makes {
             Makes::Screen(render) => render(document, view),
@@ -93,7 +93,7 @@ impl<D, V> Format<D, V> {
     }
 }
 
-/// Formats are told apart by their names.
+/// Formats are equal if their names are.
 impl<D, V> PartialEq for Format<D, V> {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -123,20 +123,20 @@ pub struct Formats<D: 'static, V: 'static> {
 }
 
 impl<D, V> Formats<D, V> {
-    /// The names, in order.
+    /// Returns the names, in order.
     pub fn names(&self) -> Vec<&'static str> {
         self.all.iter().map(|format| format.name).collect()
     }
 
-    /// The format of that name.
+    /// Returns the format of that name.
     pub fn find(&self, name: &str) -> Option<&'static Format<D, V>> {
         self.all.iter().copied().find(|format| format.name == name)
     }
 
-    /// The formats that a comma-separated list names, or `all`: in order, each once.
+    /// Returns the formats that a comma-separated list names, or `all`: in order, each once.
     ///
     /// # Errors
-    /// None is named, or one is unknown; the message has the nearest and all valid names.
+    /// The list is empty, or a name is unknown; the message has the nearest and all valid names.
     pub fn parse(&self, list: &str) -> Result<Vec<&'static Format<D, V>>> {
         let is_named = |name: &str| list.split(',').any(|word| word.trim() == name);
         if let Some((_, why)) = self.refused.iter().find(|(name, _)| is_named(name)) {
@@ -145,7 +145,7 @@ impl<D, V> Formats<D, V> {
         Ok(choose("format", list, &self.names())?.into_iter().map(|place| self.all[place]).collect())
     }
 
-    /// The formats that a folder gets when none is named.
+    /// Returns the formats that a folder gets when none is named.
     pub fn defaults(&self) -> Vec<&'static Format<D, V>> {
         self.all.iter().copied().filter(|format| format.by_default).collect()
     }
@@ -171,7 +171,7 @@ impl<D, V> Formats<D, V> {
     }
 }
 
-/// The one format of `chosen`, if stdout can carry it.
+/// Returns the one format of `chosen`, if stdout can carry it.
 ///
 /// # Errors
 /// Not exactly one format was chosen, or it makes files.
@@ -217,7 +217,7 @@ mod tests {
         let refused = |list: &str| FORMATS.parse(list).unwrap_err().to_string();
         assert_eq!(refused("cvs"), "unknown format 'cvs': did you mean 'csv'? (valid: table, csv, png)");
         assert_eq!(refused("table,html"), "a number makes no page");
-        assert!(refused(" , ").starts_with("no format is named"));
+        assert!(refused(" , ").starts_with("name at least one format"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! How much work an execution is, and how an answer was judged.
+//! Defines the work of an execution and the verdict on its answer.
 
-/// Floating-point work and least memory traffic of one execution.
+/// Floating-point work and minimum memory traffic of one execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Work {
     /// Floating-point operations by the usual count of the op, in FLOP.
@@ -10,7 +10,7 @@ pub struct Work {
     pub bytes: f64,
 }
 
-/// What a check found: the error, and the largest error that a right answer may have.
+/// Result of a check: the error found, and the largest error that a right answer may have.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Checked {
     /// The error found; finite. An answer with a NaN or an infinity has `f64::MAX`.
@@ -20,31 +20,31 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// An error and its bound; a NaN or infinite error becomes `f64::MAX`.
+    /// Returns an error and its bound; a NaN or infinite error becomes `f64::MAX`.
     pub fn new(value: f64, bound: f64) -> Self {
         Checked { value: if value.is_finite() { value } else { f64::MAX }, bound }
     }
 
-    /// Whether the answer is right.
+    /// Returns whether the answer is right.
     pub fn is_right(&self) -> bool {
         self.value <= self.bound
     }
 
-    /// What is wrong with an answer of this error.
+    /// Describes the error of a wrong answer.
     pub fn complaint(&self) -> String {
         if self.value == f64::MAX {
-            return "it holds values that are not finite, or has a form that no right answer has".into();
+            return "it contains values that are not finite, or its structure is invalid".into();
         }
         format!("error {:.2e} exceeds the bound {:.2e}", self.value, self.bound)
     }
 
-    /// The same share of another bound: findings of several kinds on one scale, so that an op's error is comparable
-    /// from run to run whichever of them is the worst.
+    /// Returns the same share of another bound. Checks of several kinds are put on one scale, so that an op's error is
+    /// comparable between runs whichever check is the worst.
     pub fn on_scale_of(self, bound: f64) -> Self {
         Checked::new(self.value / self.bound * bound, bound)
     }
 
-    /// The finding that is further beyond (or nearer to) its bound.
+    /// Returns the check with the larger share of its bound.
     pub fn worse(self, other: Checked) -> Checked {
         if self.value / self.bound >= other.value / other.bound { self } else { other }
     }

@@ -1,6 +1,5 @@
-//! What a run measures and what a report holds: cases, operands, variants, samples, statistics, rows; and the type of the
-//! formats in which documents are written. Starts nothing and touches no device; of files it reads and writes the report's
-//! alone.
+//! Defines the data of runs and reports: cases, operands, variants, samples, statistics, rows, and the output formats.
+//! Reads and writes the files of reports.
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The most that a machine does of one thing, measured: memory, arithmetic, and the way between host and device.
+//! Defines the measured peaks of a machine: memory bandwidth, FLOP rates, and bandwidth between host and device.
 
 use std::collections::BTreeMap;
 
@@ -6,44 +6,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::HostMemory;
 
-/// Rates that no implementation can be expected to exceed by much; what a backend does not have is left out.
+/// Rates that no implementation should exceed by much. Rates that a backend does not have are `None`.
 ///
 /// Each is the best of several repetitions over data that no cache holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Peaks {
-    /// Bytes a second that are read from memory and reduced to a number.
+    /// Bytes per second of reading memory and reducing it to a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<f64>,
-    /// Bytes a second, read and written together, of a copy within memory.
+    /// Bytes per second, reads plus writes, of a copy within memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<f64>,
-    /// Bytes a second, read and written together, of a = b + s c (STREAM triad).
+    /// Bytes per second, reads plus writes, of a = b + s c (STREAM triad).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triad: Option<f64>,
-    /// FLOP a second of a large matrix product, by precision: `f32`, `f64`, `tf32`, `f16`, `bf16`.
+    /// FLOP per second of a large matrix product, by precision: `f32`, `f64`, `tf32`, `f16`, `bf16`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub matmul: BTreeMap<String, f64>,
-    /// Bytes a second from host memory to the device.
+    /// Bytes per second from host memory to the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upload: Option<BusRates>,
-    /// Bytes a second from the device to host memory.
+    /// Bytes per second from the device to host memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<BusRates>,
-    /// When they were measured: RFC 3339, UTC.
+    /// Time of the measurement: RFC 3339, UTC.
     #[serde(default)]
     pub measured: String,
-    /// Whether an earlier run on this machine measured them.
+    /// True if an earlier run on this machine measured them.
     #[serde(default)]
     pub cached: bool,
 }
 
 impl Peaks {
-    /// Without the figures that are no rates, which are finite and above 0; `None` when none is left.
+    /// Drops figures that are not finite or not above 0; returns `None` when none is left.
     pub fn plausible(self) -> Option<Peaks> {
         Some(self.with_rates_alone()).filter(|peaks| !peaks.is_empty())
     }
 
-    /// The higher figure of each kind, of two measurements on one machine.
+    /// Combines two measurements of one machine into the higher rate of each kind.
     pub fn highest(mut self, other: Peaks) -> Peaks {
         let higher = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).max_by(f64::total_cmp);
         self.read = higher(self.read, other.read);
@@ -63,7 +63,7 @@ impl Peaks {
         self
     }
 
-    /// Whether every figure is a rate.
+    /// Returns whether every figure is a rate: finite and above 0.
     pub fn has_rates_alone(&self) -> bool {
         self.clone().with_rates_alone() == *self
     }
@@ -86,7 +86,7 @@ impl Peaks {
     }
 }
 
-/// Bytes a second of copies between host and device, by kind of host memory.
+/// Bytes per second of copies between host and device, by kind of host memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BusRates {
     /// To or from ordinary memory.
@@ -96,7 +96,7 @@ pub struct BusRates {
 }
 
 impl BusRates {
-    /// The rate for memory of that kind.
+    /// Returns the rate for memory of that kind.
     pub fn of(&self, memory: HostMemory) -> f64 {
         match memory {
             HostMemory::Pageable => self.pageable,

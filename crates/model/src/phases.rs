@@ -1,12 +1,12 @@
-//! What a device needs around the timed work: compiling, copies, memory.
+//! Defines the phases of a device around the timed work: compiling, copies, memory.
 
 use serde::{Deserialize, Serialize};
 
-/// Where host data lies when it is copied.
+/// Kind of host memory that is copied from or to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HostMemory {
-    /// Ordinary memory, which the driver copies through a buffer of its own.
+    /// Ordinary memory, which the driver copies through its own buffer.
     #[default]
     Pageable,
     /// Page-locked memory, which the device reads and writes directly.
@@ -14,7 +14,7 @@ pub enum HostMemory {
 }
 
 impl HostMemory {
-    /// The word used on the command line and in reports.
+    /// Returns the name used on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             HostMemory::Pageable => "pageable",
@@ -28,7 +28,7 @@ impl HostMemory {
 pub struct Transfer {
     /// Bytes of one repetition.
     pub bytes: u64,
-    /// Where they lie on the host.
+    /// Kind of the host memory.
     pub memory: HostMemory,
     /// Host seconds of each repetition, until the data is there.
     pub host_s: Vec<f64>,
@@ -47,19 +47,19 @@ pub struct Compile {
     pub cached_s: Option<f64>,
 }
 
-/// What a device did around the timed work of one job.
+/// Work of a device around the timed executions of one job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DevicePhases {
-    /// Kernels of our own that the job uses; `None` when it uses none.
+    /// Compilation of gpubench's own kernels; `None` if the job uses none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,
-    /// Operands to the device.
+    /// Upload of the operands to the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upload: Option<Transfer>,
-    /// The answer back.
+    /// Download of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<Transfer>,
-    /// Most device memory that the job's own allocations took at any moment, in bytes.
+    /// Peak device memory of the job's own allocations, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_device_bytes: Option<u64>,
     /// Host seconds that went into compiling and copying, repetitions included: the rest of `prepare` is planning and

@@ -1,61 +1,61 @@
-//! One timed repetition, and what a backend counts besides.
+//! Defines one timed repetition, and the counts of a backend.
 
 use serde::{Deserialize, Serialize};
 
-/// One timed repetition, in seconds by each clock there is, and what was seen around it.
+/// One timed repetition, in seconds by each available clock, with the conditions around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Host clock, from before the call until its work is done.
     pub host_s: f64,
-    /// Host clock, until the call that enqueues the work returned, where the work goes on after that.
+    /// Host clock, until the call that enqueues the work returned, if the work continues after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enqueue_s: Option<f64>,
-    /// Device clock: `events_s` less the constant that the events themselves cost (see [`TimerOverhead`](crate::TimerOverhead)).
+    /// Device clock: `events_s` less the constant cost of the events (see [`TimerOverhead`](crate::TimerOverhead)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_s: Option<f64>,
     /// Device clock as the two events around the work read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events_s: Option<f64>,
-    /// Whether the device was held back until all of the work was queued, so that no gap between launches is in its
-    /// time; `None` without a device.
+    /// True if a blocking kernel delayed the device until all work was queued, so that its time includes no gap between
+    /// launches; `None` without a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<bool>,
     /// Clock of the multiprocessors around the work, in MHz, counted on the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm_mhz: Option<f64>,
-    /// Times the system took a processor away from the process during the work.
+    /// Involuntary context switches of the process during the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_switches: Option<u64>,
-    /// Page faults of the process during the work, an execution; `None` where the system does not tell.
+    /// Page faults of the process during the work, per execution; `None` where the system does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_faults: Option<PageFaults>,
-    /// Whether the device's clock was held down.
+    /// True if the device's clock was throttled.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub throttled: bool,
 }
 
-/// How often the system had to find memory for an address that was touched.
+/// Page faults, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PageFaults {
-    /// Without reading from a disk: memory that was touched for the first time, or had been given back.
+    /// Without reading from disk: the first access to memory that is new or was returned to the system.
     pub minor: f64,
-    /// With reading from a disk.
+    /// With reading from disk.
     pub major: f64,
 }
 
 impl Sample {
-    /// A repetition of which only the host's time is known.
+    /// Creates a repetition with a host time only.
     pub fn of_host(host_s: f64) -> Self {
         Sample { host_s, ..Sample::default() }
     }
 
-    /// The time that stands for the repetition: the device's where there is one.
+    /// Returns the headline time of the repetition: the device's, if there is one.
     pub fn seconds(&self) -> f64 {
         self.device_s.unwrap_or(self.host_s)
     }
 }
 
-/// How often the backend has allocated, planned or compiled so far. Must stand still while samples are taken.
+/// Allocations, plans and compilations of a backend so far. They must not change during sampling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetupCounts {
     /// Device allocations.
@@ -67,7 +67,7 @@ pub struct SetupCounts {
 }
 
 impl SetupCounts {
-    /// What has happened since `earlier`.
+    /// Returns the counts since `earlier`.
     pub fn since(self, earlier: SetupCounts) -> SetupCounts {
         SetupCounts {
             allocations: self.allocations - earlier.allocations,
@@ -85,7 +85,7 @@ impl SetupCounts {
         }
     }
 
-    /// Whether nothing has happened.
+    /// Returns whether all counts are zero.
     pub fn is_zero(self) -> bool {
         self == SetupCounts::default()
     }

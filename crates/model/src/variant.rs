@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Rounding;
 use crate::case::DType;
 
-/// Which side of a comparison a variant stands on.
+/// Side of a comparison: CPU or GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -18,7 +18,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// The word in reports: `cpu` or `gpu`.
+    /// Returns the word in reports: `cpu` or `gpu`.
     pub fn name(self) -> &'static str {
         match self {
             Side::Cpu => "cpu",
@@ -26,7 +26,7 @@ impl Side {
         }
     }
 
-    /// The word in sentences and tables: `CPU` or `GPU`.
+    /// Returns the word in sentences and tables: `CPU` or `GPU`.
     pub fn label(self) -> &'static str {
         match self {
             Side::Cpu => "CPU",
@@ -52,7 +52,7 @@ pub enum Accuracy {
 }
 
 impl Accuracy {
-    /// The word used in reports: `tf32`.
+    /// Returns the word used in reports: `tf32`.
     pub fn name(self) -> &'static str {
         match self {
             Accuracy::Ieee => "ieee",
@@ -63,7 +63,7 @@ impl Accuracy {
         }
     }
 
-    /// The rounding from which an answer's bound is made.
+    /// Returns the rounding from which an answer's bound is made.
     pub fn rounding(self, dtype: DType) -> Rounding {
         let sum = dtype.unit_roundoff();
         let input = match self {
@@ -74,18 +74,18 @@ impl Accuracy {
         Rounding { input, sum }
     }
 
-    /// Whether a result belongs in the headline.
+    /// Returns whether a result belongs in the headline.
     pub fn is_headline(self) -> bool {
         self == Accuracy::Ieee
     }
 }
 
-/// The name of the rows of a variant on fewer threads than the run's most: `openblas@1`.
+/// Returns the name of a variant's rows on fewer threads than the run's maximum: `openblas@1`.
 pub fn on_threads(variant: &str, threads: usize) -> String {
     format!("{variant}@{threads}")
 }
 
-/// The number of threads in a name that [`on_threads`] has made.
+/// Returns the number of threads in a name that [`on_threads`] has made.
 pub fn fewer_threads(name: &str) -> Option<usize> {
     name.rsplit_once('@')?.1.parse().ok()
 }
@@ -97,13 +97,13 @@ pub struct Variant {
     pub op: Cow<'static, str>,
     /// The word that names it, unique among the backend's variants of the op.
     pub name: Cow<'static, str>,
-    /// What it is, in one line.
+    /// Description in one line.
     pub summary: Cow<'static, str>,
-    /// The side it stands on.
+    /// Side of the comparison.
     pub side: Side,
-    /// Its arithmetic.
+    /// Accuracy class of its arithmetic.
     pub accuracy: Accuracy,
-    /// Whether a run that names no variants takes it: each backend's fair candidates for best.
+    /// True if a run that names no variants takes it: each backend's fair candidates for best.
     pub default: bool,
     /// The element types it does.
     pub dtypes: Cow<'static, [DType]>,

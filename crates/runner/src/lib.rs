@@ -1,6 +1,5 @@
 //! Runs a plan: starts a worker process per backend and library, has it prepare, judge and sample each cell in rounds, and
-//! writes the report after every turn. Contains both ends of the workers' protocol. Names no backend: the program gives it
-//! its list.
+//! writes the report after every turn. Contains both ends of the workers' protocol.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! The answer of a simulated job in memory: two equal words stand for it, made from the operands by each execution, or
-//! spoiled as the script says.
+//! Simulates the answer of a job in memory: two equal words, which each execution computes from the operands or spoils as
+//! the script says.
 
 use gpubench_backend::contents::{Memory, host};
 use gpubench_model::case::Case;
@@ -9,10 +9,10 @@ use gpubench_ops::{self as op, Decisive};
 
 use super::rule::Answer;
 
-/// A word that stands for an answer with a NaN.
+/// Word for an answer with a NaN.
 const NAN: u64 = 0x7FF8_0000_0000_0000;
 
-/// The words, and what faults remember.
+/// The words of an answer, and the state of its faults.
 pub(super) struct AnswerMemory {
     words: [u64; 2],
     /// The element on which the words depend.
@@ -20,12 +20,12 @@ pub(super) struct AnswerMemory {
     /// The right word of the last execution, and of the first.
     last: u64,
     first: Option<u64>,
-    /// What another stream has still to write.
+    /// Word that another stream has yet to write.
     pending: Option<u64>,
 }
 
 impl AnswerMemory {
-    /// The memory of a job that has not been executed.
+    /// Creates the memory of a job before its first execution.
     pub(super) fn new(case: &Case, inputs: &[Operand]) -> Self {
         let decisive = op::find(&case.op).and_then(|op| op.decisive_element(case, inputs));
         AnswerMemory { words: [0; 2], decisive, last: 0, first: None, pending: None }
@@ -44,7 +44,7 @@ impl AnswerMemory {
         self.words = [self.right(inputs); 2];
     }
 
-    /// What an execution with that fault does to the answer and the operands. `wrong` is the chance of a race.
+    /// Applies an execution with that fault to the answer and the operands. `wrong` is true if a race occurs.
     pub(super) fn execute(&mut self, fault: Answer, wrong: bool, inputs: &mut [Operand]) {
         self.settle();
         let right = self.right(inputs);
@@ -66,7 +66,7 @@ impl AnswerMemory {
         }
     }
 
-    /// Has other streams come to their end.
+    /// Completes the work of other streams.
     pub(super) fn settle(&mut self) {
         if let Some(word) = self.pending.take() {
             self.words = [word; 2];

@@ -1,14 +1,14 @@
-//! The simulated way between host and device: copies take a latency and their bytes at the rate of the peaks.
+//! Simulates the bus between host and device: a copy takes a latency, plus its bytes at the peak rate.
 
 use std::cell::RefCell;
 
 use gpubench_backend::{BusRates, DevicePhases, HostMemory, Transfer};
 use gpubench_model::data::Operand;
 
-/// What every copy takes besides its bytes, in seconds.
+/// Latency of every copy, in seconds.
 const LATENCY_S: f64 = 10e-6;
 
-/// The bus, and what went over it since that was last asked.
+/// The bus, with the copies since they were last read.
 pub(crate) struct Bus {
     memory: HostMemory,
     upload: BusRates,
@@ -17,7 +17,7 @@ pub(crate) struct Bus {
 }
 
 impl Bus {
-    /// A bus of those rates, used from and to host memory of that kind.
+    /// Creates a bus of those rates, for host memory of that kind.
     pub(crate) fn new(memory: HostMemory, upload: BusRates, download: BusRates) -> Bus {
         Bus { memory, upload, download, seen: RefCell::default() }
     }
@@ -30,7 +30,7 @@ impl Bus {
         self.seen.borrow_mut().download = Some(self.copy(answer, self.download));
     }
 
-    /// What was copied since the last call.
+    /// Returns the copies since the last call.
     pub(crate) fn take(&self) -> DevicePhases {
         self.seen.take()
     }

@@ -1,4 +1,4 @@
-//! The simulated device at work: its clock shows what the script says, its faults are real.
+//! Runs the simulated device: its times come from the script, its faults are real.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ impl Device {
             std::thread::sleep(Duration::from_secs_f64(delay));
         }
         if let Some(fault) = start.outcome {
-            let reason = start.reason.clone().unwrap_or_else(|| "the script says so".into());
+            let reason = start.reason.clone().unwrap_or_else(|| "the sim script says so".into());
             fault.suffer(&reason).map_err(|error| {
                 let reason = if let CellError::Unavailable(_) = error { reason } else { error.to_string() };
                 Unavailable { reason, fix: start.fix.clone() }
@@ -49,7 +49,7 @@ impl Device {
         let scripted = script.device(ordinal).ok_or_else(|| {
             let count = script.device_count();
             let reason =
-                format!("there is no simulated device {ordinal}: the script has {count}, numbered from 0");
+                format!("there is no simulated device {ordinal}: the script has {count} (numbered from 0)");
             Unavailable::new(reason, "choose one of them with --device, or add a [[device]] to the script")
         })?;
         let variants = script.variants();
@@ -79,7 +79,7 @@ impl Backend for Device {
     }
 
     fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
-        self.script.peaks_outcome().suffer("the script says so")?;
+        self.script.peaks_outcome().suffer("the sim script says so")?;
         Ok(Some(peaks(&self.script)))
     }
 
@@ -100,7 +100,7 @@ impl Backend for Device {
     ) -> Result<Box<Prepared>, CellError> {
         let found = self.variants.iter().find(|v| v.op == case.op && v.name == variant);
         let found = found.ok_or_else(|| {
-            CellError::Failed(format!("the script names no variant {variant} of {}", case.op))
+            CellError::Failed(format!("the script has no variant {variant} of {}", case.op))
         })?;
         if found.library.as_deref() != self.library.as_deref() {
             return Err(CellError::Failed(format!("{variant} was sent to the worker of another library")));
@@ -115,7 +115,7 @@ impl Backend for Device {
             self.bus.upload(inputs);
         }
         let behaviour = Cache::ALL.map(|cache| self.script.behaviour(variant, case, cache));
-        // Devices of one script scatter each by its own chances.
+        // Each device of a script has its own random scatter.
         let seed = self.script.seed.wrapping_add(case.seed).wrapping_add(u64::from(self.ordinal) << 32);
         Ok(Prepared::new(SimJob {
             case: case.clone(),

@@ -1,15 +1,15 @@
-//! Faults of the simulated device, which are real: a crash ends the process, a hang never ends.
+//! Causes the faults of the simulated device. They are real: a crash ends the process, a hang never ends.
 
 use std::time::Duration;
 
 use gpubench_model::error::{CellError, Unavailable};
 use serde::Deserialize;
 
-/// What a cell does instead of its work.
+/// Fault of a cell, in place of its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Fault {
-    /// No fault: takes back what an earlier rule said.
+    /// No fault; cancels that of an earlier rule.
     None,
     Crash,
     Hang,
@@ -22,7 +22,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Does what the fault does to a process; returns normally only for [`Fault::None`].
+    /// Causes the fault; returns normally only for [`Fault::None`].
     pub(crate) fn suffer(self, reason: &str) -> Result<(), CellError> {
         match self {
             Fault::None => Ok(()),

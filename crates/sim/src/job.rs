@@ -1,4 +1,4 @@
-//! A simulated job: times by the script, answers by the reference, and the script's faults in either.
+//! Runs a simulated job: times come from the script, answers from the reference, and both have the script's faults.
 
 use std::cell::Cell;
 use std::ops::RangeInclusive;
@@ -16,7 +16,7 @@ use super::bus::Bus;
 use super::reference;
 use super::rule::{Answer, Behaviour};
 
-/// The device's clock, the state it is in, what the last execution took, and what all have set up so far.
+/// State of the device: its clock, its load, the time of the last execution, and the setup counts.
 #[derive(Default)]
 pub(super) struct Meters {
     /// Simulated seconds since the start.
@@ -28,7 +28,7 @@ pub(super) struct Meters {
     pub(super) counts: Cell<SetupCounts>,
 }
 
-/// How much longer an execution takes while the clock is held down, and the clocks then and else, in MHz.
+/// Factor on the time while the clock is throttled, and the clocks throttled and otherwise, in MHz.
 const THROTTLED: f64 = 1.4;
 const SM_MHZ: [f64; 2] = [1400.0, 1980.0];
 
@@ -48,9 +48,9 @@ pub(super) struct SimJob {
     /// Cold and hot.
     pub(super) behaviour: [Behaviour; 2],
     pub(super) on_gpu: bool,
-    /// The way to and from the device, for variants that run on one.
+    /// Bus to and from the device, for variants on the GPU's side.
     pub(super) bus: Option<Rc<Bus>>,
-    /// How many times longer everything takes on this device.
+    /// Factor on every time on this device.
     pub(super) factor: f64,
     pub(super) event_constant_s: Option<f64>,
     pub(super) stream: Stream,
@@ -63,7 +63,7 @@ impl SimJob {
         self.behaviour[usize::from(self.meters.cache.get() == Cache::Hot)]
     }
 
-    /// What the next execution takes, in seconds.
+    /// Returns the time of the next execution, in seconds.
     fn elapsed_s(&self, behaviour: &Behaviour, throttled: bool) -> Result<f64, CellError> {
         let ramp = behaviour.ramp * (-self.meters.busy_s.get() / behaviour.ramp_s).exp();
         let held_down = if throttled { THROTTLED } else { 1.0 };
@@ -77,13 +77,13 @@ impl SimJob {
         Err(CellError::Failed(format!("{what}: change its time, noise or drift")))
     }
 
-    /// What is wrong with the answer of the next execution.
+    /// Returns the fault of the next execution's answer.
     fn fault(&self) -> Answer {
         let behaviour = self.behaviour();
         if self.executions >= behaviour.after { behaviour.answer } else { Answer::Right }
     }
 
-    /// Whether chance number `which` of this execution falls into `share`.
+    /// Returns whether random number `which` of this execution is below `share`.
     fn happens(&self, which: u64, share: f64) -> bool {
         // Streams of scatter count up from 0; these count down from the top.
         self.stream.uniform::<f64>(u64::MAX - 1 - 3 * self.executions - which) < share
@@ -117,7 +117,7 @@ impl Job for SimJob {
     fn execute(&mut self) -> Result<(), CellError> {
         let behaviour = self.behaviour();
         if self.executions >= behaviour.after {
-            behaviour.fault.suffer("the script says so")?;
+            behaviour.fault.suffer("the sim script says so")?;
         }
         if behaviour.allocates {
             count(&self.meters, |counts| counts.allocations += 1);

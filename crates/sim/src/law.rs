@@ -1,4 +1,4 @@
-//! Scripted times: durations as people write them, a law of the size, and the noise around it.
+//! Computes scripted times: a law of the size, with noise around it.
 
 use std::fmt;
 
@@ -101,7 +101,7 @@ fn square() -> f64 {
 }
 
 impl Law {
-    /// The time for side `n`, in seconds; infinite where the power overflows.
+    /// Returns the time for side `n`, in seconds; infinite where the power overflows.
     pub(crate) fn at(self, n: u64) -> f64 {
         match self {
             Law::Constant(Seconds(time)) => time,
@@ -112,7 +112,7 @@ impl Law {
     }
 }
 
-/// How a cell's executions scatter around its law.
+/// Scatter of a cell's executions around its law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scatter {
     /// Relative standard deviation (of the logarithm, so that no time is negative).
@@ -121,12 +121,12 @@ pub(crate) struct Scatter {
     pub drift: f64,
     /// Share of executions that are outliers.
     pub outliers: f64,
-    /// How many times longer an outlier takes.
+    /// Factor on the time of an outlier.
     pub(crate) outlier_factor: f64,
 }
 
 impl Scatter {
-    /// The factor on the law's time at `execution` (from 0); `stream` fixes the chances.
+    /// Returns the factor on the law's time at `execution` (from 0); `stream` supplies the random numbers.
     pub(crate) fn factor(&self, stream: Stream, execution: u64) -> f64 {
         let chance = |k: u64| stream.uniform::<f64>(3 * execution + k);
         let normal = normal(chance(0), chance(1));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn scatter_has_the_spread_the_drift_and_the_outliers_it_was_told() {
+    fn scatter_has_the_configured_noise_drift_and_outliers() {
         let plain = Scatter { noise: 0.05, drift: 0.0, outliers: 0.0, outlier_factor: 5.0 };
         let stream = Stream::new(1, 2);
         let logs: Vec<f64> = (0..20_000).map(|k| plain.factor(stream, k).ln()).collect();

@@ -1,4 +1,4 @@
-//! The simulated device: right answers, scripted times and faults, for tests and for machines without a GPU.
+//! Simulates a device with right answers and scripted times and faults, for tests and for machines without a GPU.
 //!
 //! `docs/sim.md` describes the script. Reported times are not slept; equal scripts and seeds give equal times.
 
@@ -33,9 +33,9 @@ pub const REGISTRATION: Registration = Registration {
 };
 
 /// The step that supplies a script.
-const PASS_A_SCRIPT: &str = "pass --sim FILE; configs/sim-example.toml is one, docs/sim.md explains it";
+const PASS_A_SCRIPT: &str = "pass --sim FILE (example: configs/sim-example.toml; format: docs/sim.md)";
 
-/// The variants that the script names; an error without a script.
+/// Returns the variants of the script; an error without a script.
 fn variants(options: &Options) -> anyhow::Result<Vec<Variant>> {
     match &options.sim {
         Some(path) => Ok(Script::read(path)?.variants()),

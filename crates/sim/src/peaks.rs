@@ -1,4 +1,4 @@
-//! The simulated device's peaks: those that the script names, and for the rest what its laws come to at large sizes.
+//! Computes the simulated device's peaks: those in the script, and otherwise the rates of its laws at large sizes.
 
 use gpubench_backend::{Accuracy, BusRates, Peaks};
 use gpubench_model::case::{Cache, Case, DType};
@@ -8,7 +8,7 @@ use super::script::Script;
 
 /// Side at which a law counts as having reached its rate.
 const LARGE: u64 = 16_384;
-/// Bytes a second of copies between host and device where the script names none.
+/// Bytes per second of copies between host and device, if the script has none.
 const BUS: BusRates = BusRates { pageable: 10e9, pinned: 50e9 };
 
 pub(crate) fn peaks(script: &Script) -> Peaks {
@@ -37,7 +37,7 @@ pub(crate) fn peaks(script: &Script) -> Peaks {
     }
 }
 
-/// The highest rate of `part` of an op's work that a variant of that accuracy reaches on a large case.
+/// Returns the highest rate of `part` of an op's work that a variant of that accuracy reaches on a large case.
 fn best(
     script: &Script,
     op: &str,
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_script_names_counts_and_the_rest_follows_from_its_laws() {
+    fn peaks_come_from_the_script_and_otherwise_from_its_laws() {
         let named =
             "[peaks]\nread = 4e12\nmatmul = { f16 = 8e14 }\nupload = { pageable = 1e10, pinned = 2e10 }\n";
         let law = "[[rule]]\nop = 'matmul'\ntime = { per_element = '0.0002ns', exponent = 3 }";

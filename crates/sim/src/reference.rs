@@ -1,4 +1,4 @@
-//! Answers for the simulated device: plain float64 computations, rounded once. Meant for small sizes.
+//! Computes answers for the simulated device, in float64, rounded once. Meant for small sizes.
 
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::{Csr, Operand, Real};
@@ -7,7 +7,7 @@ use gpubench_ops::SINES;
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 
-/// The answer of `case`, in the layout the op's check expects.
+/// Returns the answer of `case`, in the layout the op's check expects.
 pub(crate) fn answer(case: &Case, inputs: &[Operand]) -> Result<Vec<Operand>, CellError> {
     match case.dtype {
         DType::F32 => typed::<f32>(case, inputs),
@@ -47,7 +47,7 @@ fn round<T: Real>(rows: usize, cols: usize, values: &[f64]) -> Operand {
     Operand::dense(rows, cols, values.iter().map(|&x| T::from_f64(x)).collect())
 }
 
-/// The sine of each element, taken so many times over.
+/// Returns each element after `times` applications of the sine.
 fn sines<T: Real>(n: usize, a: &[f64], times: usize) -> Operand {
     let values: Vec<f64> = a.iter().map(|&a| (0..times).fold(a, |x, _| x.sin())).collect();
     round::<T>(n, n, &values)
@@ -63,7 +63,7 @@ fn matmul(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
     c
 }
 
-/// Sum, mean and population standard deviation, in two passes.
+/// Returns sum, mean and population standard deviation, computed in two passes.
 fn statistics(values: &[f64]) -> Vec<f64> {
     let count = values.len() as f64;
     let sum = pairwise_sum(values);
@@ -72,7 +72,7 @@ fn statistics(values: &[f64]) -> Vec<f64> {
     vec![sum, mean, (pairwise_sum(&squares) / count).sqrt()]
 }
 
-/// The sum by halves, whose rounding does not grow with the number of values.
+/// Returns the pairwise sum, whose rounding error hardly grows with the number of values.
 fn pairwise_sum(values: &[f64]) -> f64 {
     if values.len() <= 64 {
         return values.iter().sum();
@@ -118,7 +118,7 @@ fn solve(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
     x
 }
 
-/// The stored entries of row `i`: column and value.
+/// Returns the stored entries of row `i`: column and value.
 fn row<'a, T: Real>(m: &'a Csr, values: &'a [T], i: usize) -> impl Iterator<Item = (usize, f64)> + 'a {
     let range = m.indptr[i] as usize..m.indptr[i + 1] as usize;
     range.map(move |k| (m.indices[k] as usize, values[k].to_f64()))

@@ -1,4 +1,4 @@
-//! Rules of a script: which cells they are about, and what those cells do.
+//! Defines the rules of a script: the cells that they match, and the behaviour of those cells.
 
 use anyhow::{bail, ensure};
 use gpubench_backend::Variant;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::fault::Fault;
 use super::law::{Law, Scatter, Seconds};
 
-/// What matching cells do. Of two rules that set the same key the later one counts.
+/// Behaviour of matching cells. If two rules set the same key, the later one wins.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
@@ -41,14 +41,14 @@ pub(crate) struct Rule {
     allocates: Option<bool>,
 }
 
-/// Whether answers are right.
+/// Fault of the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Answer {
     Right,
     /// The same with one entry changed.
     Wrong,
-    /// Wrong in half of the executions, by chance.
+    /// Wrong in a random half of the executions.
     Racy,
     Nan,
     /// An execution writes the first half of the answer.
@@ -57,7 +57,7 @@ pub(crate) enum Answer {
     Stale,
     /// An execution writes the answer of the execution before.
     Earlier,
-    /// An execution writes the answer of the first execution, whatever the operands hold by then.
+    /// An execution writes the answer of the first execution, for any operands.
     Cached,
     /// The answer is written after the execution has ended, as by work on another stream.
     Late,
@@ -67,52 +67,50 @@ pub(crate) enum Answer {
     OverwritesOperand,
 }
 
-/// What one cell does, from all rules that match it.
+/// Behaviour of one cell, from all rules that match it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Behaviour {
     /// Time of one execution, in seconds, before scatter.
     pub(crate) time_s: f64,
     pub(crate) scatter: Scatter,
-    /// How much longer, relatively, the first execution after a pause takes; it fades.
+    /// Relative slow-down of the first execution after a pause; it fades with time.
     pub(crate) ramp: f64,
     /// Time in which it fades to a third, in seconds.
     pub(crate) ramp_s: f64,
-    /// Share of executions during which the device's clock is held down, so that they take longer.
+    /// Share of executions during which the device's clock is throttled, so that they take longer.
     pub throttled: f64,
-    /// Share of executions during which the processor is taken away once.
+    /// Share of executions with one involuntary context switch.
     pub(crate) switched: f64,
     pub answer: Answer,
     pub fault: Fault,
-    /// Executions before the fault, and before the answer is anything but right.
+    /// Number of executions before the fault, and before wrong answers.
     pub after: u64,
     pub(crate) allocates: bool,
 }
 
 impl Rule {
-    /// Whether its numbers make sense; an error names the key.
+    /// Validates its numbers; an error names the key.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let shares =
             [("outliers", self.outliers), ("throttled", self.throttled), ("switched", self.switched)];
         for (key, value) in shares.into_iter().chain([("noise", self.noise), ("ramp", self.ramp)]) {
             if value.is_some_and(|v| !(v.is_finite() && v >= 0.0)) {
-                bail!("{key} must be a number from 0 on");
+                bail!("{key} must be 0 or more");
             }
         }
         if let Some((key, _)) = shares.iter().find(|(_, share)| share.is_some_and(|share| share > 1.0)) {
-            bail!("{key} is a share of executions: at most 1");
+            bail!("{key} is a share of executions and must be at most 1");
         }
         if self.outlier_factor.is_some_and(|factor| !(factor.is_finite() && factor > 0.0)) {
-            bail!("outlier_factor must be a number above 0");
+            bail!("outlier_factor must be above 0");
         }
         if self.drift.is_some_and(|drift| !(drift.is_finite() && drift > -1.0)) {
-            bail!(
-                "drift must be a number above -1: it is the relative growth from one execution to the next"
-            );
+            bail!("drift must be above -1: it is the relative growth from one execution to the next");
         }
         Ok(())
     }
 
-    /// Whether some cell of `variants` can match; an error names the glob that matches nothing.
+    /// Checks that a cell of `variants` can match; an error names the glob that matches nothing.
     pub(crate) fn check_matches(&self, variants: &[Variant]) -> anyhow::Result<()> {
         let names = || variants.iter().map(|variant| variant.name.as_ref());
         matches_some("variant", "variant of the script", &self.variant, names())?;
@@ -127,7 +125,7 @@ impl Rule {
         };
         ensure!(
             variants.iter().any(does),
-            "no variant named {} does op {} in dtype {}: the rule is about nothing",
+            "no variant named {} supports op {} in dtype {}, so the rule never applies",
             self.variant,
             self.op,
             self.dtype
@@ -135,7 +133,7 @@ impl Rule {
         Ok(())
     }
 
-    /// Whether it is about `variant` on `case` with the caches in that state.
+    /// Returns whether it matches `variant` on `case` with the caches in that state.
     pub(crate) fn is_about(&self, variant: &str, case: &Case, cache: Cache) -> bool {
         glob(&self.variant, variant)
             && glob(&self.cache, cache.name())
@@ -146,7 +144,7 @@ impl Rule {
 }
 
 impl Behaviour {
-    /// What the rules that match a cell of side `n` come to. A cell that no rule gives a time takes 100 µs.
+    /// Combines the rules that match a cell of size `n`. Without a rule for the time, a cell takes 100 µs.
     pub(crate) fn of(rules: &[&Rule], n: u64) -> Behaviour {
         fn last<T>(rules: &[&Rule], key: impl Fn(&Rule) -> Option<T>) -> Option<T> {
             rules.iter().rev().find_map(|rule| key(rule))

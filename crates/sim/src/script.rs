@@ -1,4 +1,4 @@
-//! The script of the simulated device: its variants, and rules that set times, scatter and faults.
+//! Reads the script of the simulated device: its variants, and rules that set times, scatter and faults.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -22,24 +22,24 @@ use super::scripted_peaks::ScriptedPeaks;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Script {
-    /// Fixes all chances.
+    /// Seed of all random numbers.
     #[serde(default)]
     pub seed: u64,
     #[serde(default)]
     pub start: Start,
-    /// What the device's clocks show around nothing.
+    /// Overhead of the device's timers.
     #[serde(alias = "floors")]
     pub timer_overhead: Option<ScriptedOverhead>,
-    /// Other processes that it says are using it.
+    /// Other processes that the device reports.
     #[serde(default)]
     pub others: Vec<String>,
-    /// Why it says that its clocks are held down.
+    /// Reasons for throttled clocks that the device reports.
     #[serde(default)]
     pub held_down: Vec<String>,
-    /// Its devices, numbered from 0; one that is like the script says where none is named.
+    /// Its devices, numbered from 0; one with default settings where none is listed.
     #[serde(default, rename = "device")]
     devices: Vec<Spanned<Scripted>>,
-    /// The most that it does.
+    /// Its peaks.
     #[serde(alias = "ceilings")]
     peaks: Option<Spanned<ScriptedPeaks>>,
     #[serde(default, rename = "variant")]
@@ -51,9 +51,9 @@ pub(crate) struct Script {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Start {
-    /// How long it really takes.
+    /// Real time that the start takes.
     pub(crate) delay: Option<Seconds>,
-    /// What happens instead of a start.
+    /// Fault in place of a start.
     pub outcome: Option<Fault>,
     pub reason: Option<String>,
     pub fix: Option<String>,
@@ -62,10 +62,10 @@ pub(crate) struct Start {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Scripted {
-    /// How many times longer variants on the GPU's side take on it.
+    /// Factor on the times of variants on the GPU's side.
     pub factor: f64,
     pub name: String,
-    /// The power limit that it tells, in watts.
+    /// Power limit that it reports, in watts.
     pub power_limit_w: Option<f64>,
 }
 
@@ -75,7 +75,7 @@ impl Default for Scripted {
     }
 }
 
-/// TimerOverhead of the device's clocks.
+/// Overhead of the device's timers, as scripted.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScriptedOverhead {
@@ -83,7 +83,7 @@ pub(crate) struct ScriptedOverhead {
     pub clock: Seconds,
     /// Two events around an empty kernel.
     pub(crate) empty_kernel: Seconds,
-    /// What events add to the work between them.
+    /// Time that events add to the work between them.
     pub(crate) event_constant: Seconds,
 }
 
@@ -110,7 +110,8 @@ impl Script {
     pub(crate) fn read(path: &Path) -> anyhow::Result<Script> {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        Script::parse(&text).with_context(|| format!("{} is no script of the sim backend", path.display()))
+        Script::parse(&text)
+            .with_context(|| format!("{} is not a valid script for the sim backend", path.display()))
     }
 
     /// Parses and checks the text of a script.
@@ -118,7 +119,7 @@ impl Script {
         let script: Script =
             toml_reader::read(text).map_err(|error| anyhow::anyhow!("line {}: {error}", error.line(text)))?;
         if script.variants.is_empty() {
-            bail!("it names no [[variant]]");
+            bail!("it has no [[variant]]");
         }
         let line = |byte: usize| format!("line {}", line_of(text, byte));
         for (at, named) in script.variants.iter().enumerate() {
@@ -127,7 +128,7 @@ impl Script {
         }
         for device in &script.devices {
             let (factor, place) = (device.get_ref().factor, line(device.span().start));
-            ensure!(factor.is_finite() && factor > 0.0, "{place}: factor must be a number above 0");
+            ensure!(factor.is_finite() && factor > 0.0, "{place}: factor must be above 0");
         }
         if let Some(peaks) = &script.peaks {
             peaks.get_ref().check().with_context(|| line(peaks.span().start))?;
@@ -140,18 +141,18 @@ impl Script {
         Ok(script)
     }
 
-    /// How many devices there are: at least one.
+    /// Returns the number of devices, at least one.
     pub(crate) fn device_count(&self) -> u32 {
         u32::try_from(self.devices.len()).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The device of that number; `None` where there is none.
+    /// Returns the device of that number; `None` where there is none.
     pub(crate) fn device(&self, ordinal: u32) -> Option<Scripted> {
         let named = self.devices.get(usize::try_from(ordinal).ok()?).map(|device| device.get_ref().clone());
         named.or_else(|| (self.devices.is_empty() && ordinal == 0).then(Scripted::default))
     }
 
-    /// The variants, one for each op a `[[variant]]` matches, in the order of ops.
+    /// Returns the variants, one for each op a `[[variant]]` matches, in the order of ops.
     pub(crate) fn variants(&self) -> Vec<Variant> {
         let of_op = |op: &'static str| {
             self.variants.iter().map(Spanned::get_ref).filter(move |named| named.does(op)).map(move |named| {
@@ -178,7 +179,7 @@ impl Script {
         self.peaks.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
     }
 
-    /// What `variant` does on `case`.
+    /// Returns the behaviour of `variant` on `case`.
     pub(crate) fn behaviour(&self, variant: &str, case: &Case, cache: Cache) -> Behaviour {
         let rules = self.rules.iter().map(Spanned::get_ref);
         let rules: Vec<&Rule> = rules.filter(|rule| rule.is_about(variant, case, cache)).collect();
@@ -187,15 +188,15 @@ impl Script {
 }
 
 impl Named {
-    /// Whether it can be named and does some op, and none that an `earlier` one of its name does.
+    /// Checks that its name is valid and unique per op, and that it matches an op.
     fn check<'a>(&self, mut earlier: impl Iterator<Item = &'a Named>) -> anyhow::Result<()> {
         let name = &self.name;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        ensure!(!name.is_empty(), "name is empty: name the variant by letters, digits, '.', '_' and '-'");
-        ensure!(name.chars().all(plain), "name {name:?} may hold letters, digits, '.', '_' and '-' only");
+        ensure!(!name.is_empty(), "name is empty: use letters, digits, '.', '_' and '-'");
+        ensure!(name.chars().all(plain), "name {name:?} may only contain letters, digits, '.', '_' and '-'");
         ensure!(
             self.dtypes.as_ref().is_none_or(|dtypes| !dtypes.is_empty()),
-            "variant {name} does no dtype: name one, or leave dtypes out for both"
+            "variant {name} has no dtype: name one, or omit dtypes for both"
         );
         let ops = || OPS.iter().map(|op| op.name());
         if self.ops.is_empty() {
@@ -229,7 +230,7 @@ mod tests {
         Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 }
     }
 
-    /// The script of the variant `a` with these keys and tables behind it.
+    /// Returns the script of the variant `a`, followed by these keys and tables.
     fn of_one(rest: &str) -> Script {
         Script::parse(&format!("[[variant]]\nname = 'a'\n{rest}")).unwrap()
     }
@@ -270,24 +271,27 @@ mod tests {
             ("side = 'gup'\n", "line 3: unknown side 'gup': did you mean 'gpu'?"),
             ("accuracy = 'tf23'\n", "line 3: unknown accuracy 'tf23': did you mean 'tf32'?"),
             ("dtypes = ['f23']\n", "line 3: unknown dtype 'f23': did you mean 'f32'?"),
-            ("dtypes = []\n", "line 1: variant a does no dtype"),
+            ("dtypes = []\n", "line 1: variant a has no dtype"),
             ("sied = 'cpu'\n", "line 3: unknown key 'sied': did you mean 'side'?"),
             ("[[variant]]\nname = ''\n", "line 3: name is empty"),
-            ("[[variant]]\nname = 'b c'\n", "line 3: name \"b c\" may hold"),
+            ("[[variant]]\nname = 'b c'\n", "line 3: name \"b c\" may only contain"),
             ("[[variant]]\nname = 'a'\nop = 'fft'\n", "line 3: two variants of fft are named a"),
             ("[start]\noutcome = 'crahs'\n", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
-            ("[[device]]\nfactor = 0\n", "line 3: factor must be a number above 0"),
+            ("[[device]]\nfactor = 0\n", "line 3: factor must be above 0"),
             ("[[device]]\nfactr = 1\n", "line 4: unknown key 'factr': did you mean 'factor'?"),
             ("[device]\nfactor = 1\n", "line 3: write [[device]] with two brackets"),
             ("[peaks]\nread = 0", "line 3: read must be a rate above 0"),
             ("[peaks]\nraed = 1", "line 4: unknown key 'raed': did you mean 'read'?"),
-            ("[peaks]\nmatmul = { f23 = 1e12 }", "line 3: matmul of f23: name a precision of f32, f64"),
+            (
+                "[peaks]\nmatmul = { f23 = 1e12 }",
+                "line 3: unknown matmul precision f23: choose from f32, f64",
+            ),
             ("[peaks]\nupload = { pinned = 1e9 }", "line 4: the key 'pageable' is missing"),
             ("[peaks]\noutcome = 'crahs'", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
             ("[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),
             ("[[rule]]\ntim = '1ms'\n", "line 4: unknown key 'tim': did you mean 'time'?"),
             ("[[rule]]\ntime = '1 parsec'\n", "line 4: duration '1 parsec'"),
-            ("[[rule]]\ntime = 0\n", "line 4: duration '0' is not more than zero"),
+            ("[[rule]]\ntime = 0\n", "line 4: duration '0' is not above zero"),
             (
                 "[[rule]]\ntime = { base = '1us', per_elemnt = '1us' }\n",
                 "line 4: unknown key 'per_elemnt': did you mean 'per_element'?",
@@ -297,16 +301,16 @@ mod tests {
             ("[[rule]]\noutlier_factor = 0\n", "line 3: outlier_factor must be"),
             ("[[rule]]\noutcome = 'crahs'\n", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
             ("[[rule]]\nanswer = 'worng'\n", "line 4: unknown answer 'worng': did you mean 'wrong'?"),
-            ("[[rule]]\nafter = -1\n", "line 4: after must be a whole number from 0 on, not -1"),
-            ("[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" runs backwards"),
-            ("[[rule]]\nn = 0\n", "line 4: n must be a size from 1 on"),
+            ("[[rule]]\nafter = -1\n", "line 4: after must be a whole number, 0 or more, not -1"),
+            ("[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" is reversed"),
+            ("[[rule]]\nn = 0\n", "line 4: n must be a size such as 100"),
             (
                 "[[rule]]\nvariant = 'b*'\n",
-                "line 3: variant = \"b*\" matches no variant of the script: did you mean \"a\"?",
+                "line 3: variant = \"b*\" matches no variant of the script (valid: a)",
             ),
             ("[[rule]]\nop = 'ftt'\n", "line 3: op = \"ftt\" matches no op: did you mean \"fft\"?"),
             ("[[rule]]\ndtype = 'f23'\n", "line 3: dtype = \"f23\" matches no dtype"),
-            ("op = 'sin'\n[[rule]]\nop = 'fft'\n", "line 4: no variant named * does op fft"),
+            ("op = 'sin'\n[[rule]]\nop = 'fft'\n", "line 4: no variant named * supports op fft"),
         ] {
             let error = refusal(&format!("[[variant]]\nname = 'a'\n{rest}"));
             assert!(error.contains(part), "{rest:?}: {error}");

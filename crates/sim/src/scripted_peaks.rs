@@ -1,4 +1,4 @@
-//! The peaks that a script names.
+//! Reads the peaks in a script.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ impl From<Rates> for BusRates {
 }
 
 impl ScriptedPeaks {
-    /// Whether every figure is a rate; an error names the key.
+    /// Checks that every figure is a rate; an error names the key.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let memory = [("read", self.read), ("copy", self.copy), ("triad", self.triad)];
         let memory = memory.iter().filter_map(|(key, rate)| Some((*key, (*rate)?)));
@@ -48,11 +48,11 @@ impl ScriptedPeaks {
         for (key, rate) in memory.chain(bus).chain(matmul) {
             ensure!(
                 rate.is_finite() && rate > 0.0,
-                "{key} must be a rate above 0, in bytes or FLOP a second"
+                "{key} must be a rate above 0, in bytes or FLOP per second"
             );
         }
         match self.matmul.keys().find(|key| !PRECISIONS.contains(&key.as_str())) {
-            Some(other) => bail!("matmul of {other}: name a precision of {}", PRECISIONS.join(", ")),
+            Some(other) => bail!("unknown matmul precision {other}: choose from {}", PRECISIONS.join(", ")),
             None => Ok(()),
         }
     }

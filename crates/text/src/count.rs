@@ -1,4 +1,4 @@
-//! Counted nouns: `1 cell`, `15 cells`.
+//! Writes counted nouns: `1 cell`, `15 cells`.
 
 use std::fmt::Display;
 
@@ -7,18 +7,18 @@ pub trait Count: Copy + Display + PartialEq + From<u8> {}
 
 impl<N: Copy + Display + PartialEq + From<u8>> Count for N {}
 
-/// The count with its noun, which is given in the singular: `1 cell`, `15 cells`, `0 series`.
+/// Returns the count with its noun, which is given in the singular: `1 cell`, `15 cells`, `0 series`.
 pub fn counted(count: impl Count, one: &str) -> String {
     format!("{count} {}", noun(count, one))
 }
 
-/// The noun alone, as it follows that count: `cell` after 1, `cells` after any other.
+/// Returns the noun alone in the number that fits the count: `cell` after 1, `cells` after any other.
 pub fn noun(count: impl Count, one: &str) -> String {
     // "series" keeps its form. No noun here has a plural other than with an s.
     if is_one(count) || one.ends_with('s') { one.to_owned() } else { format!("{one}s") }
 }
 
-/// The word of a sentence that depends on the count: `has` of one thing, `have` of several.
+/// Returns the word that agrees with the count: `has` for one, `have` for several.
 pub fn agree<'a>(count: impl Count, one: &'a str, several: &'a str) -> &'a str {
     if is_one(count) { one } else { several }
 }
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_thing_is_singular_and_none_or_several_are_plural() {
+    fn one_is_singular_and_zero_or_several_are_plural() {
         assert_eq!([0usize, 1, 2].map(|count| counted(count, "cell")), ["0 cells", "1 cell", "2 cells"]);
         assert_eq!([1u64, 3].map(|count| counted(count, "series")), ["1 series", "3 series"]);
         assert_eq!([1u32, 3].map(|count| noun(count, "more run")), ["more run", "more runs"]);

@@ -1,6 +1,6 @@
-//! Numbers in CSV, and the reader of CSV; [`Table::csv`](crate::table::Table::csv) writes it.
+//! Writes numbers for CSV, and reads CSV; [`Table::csv`](crate::table::Table::csv) writes tables.
 
-/// The shortest text that reads back as the same number; empty for none.
+/// Returns the shortest text that reads back as the same number; empty for none.
 pub fn number(figure: Option<f64>) -> String {
     match figure {
         None => String::new(),
@@ -9,7 +9,7 @@ pub fn number(figure: Option<f64>) -> String {
     }
 }
 
-/// The records of a text, each of its fields; `None` where they differ in length or the last does not end in CRLF.
+/// Returns the records of a text as lists of fields; `None` if they differ in length or the last does not end in CRLF.
 pub fn records(text: &str) -> Option<Vec<Vec<String>>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
     let records = reader.records().map(|record| Some(record.ok()?.iter().map(str::to_owned).collect()));

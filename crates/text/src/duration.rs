@@ -1,17 +1,17 @@
-//! Durations as people write them: `250ns`, `100us`, `1.5ms`, `30s`, `5m`, `1.5h`; a bare number is seconds.
+//! Parses durations such as `250ns`, `100us`, `1.5ms`, `30s`, `5m`, `1.5h`; a bare number is seconds.
 
 use anyhow::{Result, anyhow, ensure};
 
-/// A month: longer than anything here is worth.
+/// Maximum duration: 30 days.
 const LONGEST_S: f64 = 30.0 * 86_400.0;
 
-/// Seconds; more than 0 and at most 30 days.
+/// Parses a duration in seconds, above 0 and at most 30 days.
 pub fn parse(text: &str) -> Result<f64> {
     let text = text.trim();
-    // An e belongs to the number: 3e2ns.
+    // An `e` is part of the number: 3e2ns.
     let unit_at = text.find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
-    let refused = |why: &str| anyhow!("duration '{text}' {why}: write it as 100us, 30s, 5m or 1.5h");
+    let refused = |why: &str| anyhow!("duration '{text}' {why}: write it like 100us, 30s, 5m or 1.5h");
     let scale = match unit {
         "ns" => 1e-9,
         "us" | "µs" | "μs" => 1e-6,
@@ -19,10 +19,10 @@ pub fn parse(text: &str) -> Result<f64> {
         "s" | "" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(refused("is not understood")),
+        _ => return Err(refused("is not valid")),
     };
-    let seconds = scale * number.trim().parse::<f64>().map_err(|_| refused("is not understood"))?;
-    ensure!(seconds > 0.0, refused("is not more than zero"));
+    let seconds = scale * number.trim().parse::<f64>().map_err(|_| refused("is not valid"))?;
+    ensure!(seconds > 0.0, refused("is not above zero"));
     ensure!(seconds <= LONGEST_S, refused("is longer than 30 days"));
     Ok(seconds)
 }
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_length_of_time_is_refused() {
+    fn invalid_durations_are_refused() {
         for text in ["", "s", "5 minutes", "0s", "-1s", "1e9h", "inf", "NaN", "nan", "5d"] {
             assert!(parse(text).is_err(), "{text}");
         }

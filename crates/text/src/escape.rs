@@ -1,8 +1,8 @@
-//! Escapes, one per language that the program writes.
+//! Escapes texts for the languages that the program writes.
 
 use crate::control;
 
-/// `text` so that Markdown shows it as it is, on one line.
+/// Escapes `text` for Markdown, on one line.
 pub fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -16,13 +16,15 @@ pub fn markdown(text: &str) -> String {
     escaped
 }
 
-/// `text` for content and quoted attributes of HTML. Control characters, which no page may hold, are replaced.
+/// Escapes `text` for content and quoted attributes of HTML, and replaces control characters, which pages must not
+/// contain.
 pub fn html(text: &str) -> String {
-    // HTML 4 does not know the entity of XML for an apostrophe.
+    // HTML 4 lacks XML's entity for an apostrophe.
     entities(&control::replaced(text), "&#39;")
 }
 
-/// `text` for content and quoted attributes of XML. It must have no control characters, for which XML has no escape.
+/// Escapes `text` for content and quoted attributes of XML. `text` must not contain control characters, for which XML has
+/// no escape.
 pub fn xml(text: &str) -> String {
     entities(text, "&apos;")
 }

@@ -1,12 +1,11 @@
-//! Files that are written whole or not at all.
+//! Writes files atomically.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file that has its content, next to its place and under another name. Dropped without [`Partial::finish`] it is
-/// removed.
+/// A complete file under a temporary name next to its final path. Dropping it without [`Partial::finish`] removes it.
 #[derive(Debug)]
 pub struct Partial {
     partial: PathBuf,
@@ -14,13 +13,13 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Writes what shall be the content of `path`, in the same folder. Nothing is left behind when that fails.
+    /// Writes the content of `path` to a temporary file in the same folder. A failure leaves no file behind.
     ///
     /// # Errors
-    /// `path` names no file, its folder is missing or cannot be written, or the disk is full.
+    /// `path` is not a file name, its folder is missing or not writable, or the disk is full.
     pub fn write(path: &Path, bytes: &[u8]) -> io::Result<Partial> {
-        let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
-        // Hidden, and another one in every process: of two that write the same file at once, the last one wins.
+        let name = path.file_name().ok_or_else(|| io::Error::other("not a file name"))?;
+        // Hidden, and different in every process: if two processes write the same file, the last one wins.
         let mut partial = OsString::from(".");
         partial.push(name);
         partial.push(format!(".{}.part", std::process::id()));
@@ -29,10 +28,10 @@ impl Partial {
         Ok(written)
     }
 
-    /// Puts the file in its place, where it takes that of an older one.
+    /// Renames the file to its final path, replacing an older one.
     ///
     /// # Errors
-    /// The place is a folder's.
+    /// The path is a folder.
     pub fn finish(self) -> io::Result<()> {
         fs::rename(&self.partial, &self.path)
     }
@@ -40,7 +39,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // Gone where it was put in its place. Of a failed attempt, the error that made it fail is the one to report.
+        // After `finish` the file no longer exists. After a failure, the first error is the one to report.
         let _ = fs::remove_file(&self.partial);
     }
 }
@@ -59,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_by_its_new_content_and_nothing_else_is_left() {
+    fn a_file_is_replaced_and_no_temporary_file_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         write_whole(&path, b"one").unwrap();
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_leaves_nothing_behind() {
+    fn a_failed_write_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let taken = folder.path().join("taken");
         fs::create_dir(&taken).unwrap();

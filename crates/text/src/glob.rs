@@ -1,6 +1,6 @@
-//! Globs: `*` stands for any run of characters, `?` for any one.
+//! Matches globs: `*` matches any run of characters, `?` any single one.
 
-/// Whether `pattern` covers the whole of `text`. Linear in both, up to the last `*`.
+/// Returns whether `pattern` matches the whole of `text`. Takes linear time in both up to the last `*`.
 pub fn glob(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut p, mut t) = (0, 0);

@@ -1,6 +1,6 @@
-//! Items that share a key, listed together.
+//! Groups items that share a key.
 
-/// The values of each key, in the order in which the keys first occur.
+/// Returns the values of each key, in the order in which the keys first occur.
 pub fn grouped<K: PartialEq, V>(items: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut groups: Vec<(K, Vec<V>)> = vec![];
     for (key, value) in items {

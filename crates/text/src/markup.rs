@@ -1,4 +1,4 @@
-//! Markup that is well formed by construction: every text is escaped, every tag that opens closes. Knows no report.
+//! Builds HTML that is well formed by construction: every text is escaped and every opened tag is closed.
 
 use std::fmt::Write;
 
@@ -12,33 +12,33 @@ const VOID: [&str; 4] = ["meta", "input", "br", "path"];
 pub struct Html(String);
 
 impl Html {
-    /// Nothing.
+    /// Creates empty markup.
     pub fn new() -> Html {
         Html::default()
     }
 
-    /// Text that shows as it is, whatever it holds.
+    /// Creates markup that shows the text literally.
     pub fn text(text: &str) -> Html {
         Html(escape::html(text))
     }
 
-    /// Markup that was not made here: assets of this crate and pictures it draws, never a text of a report.
+    /// Wraps existing markup: assets of the program and its drawings, never a text of a report.
     pub fn trusted(markup: impl Into<String>) -> Html {
         Html(markup.into())
     }
 
-    /// The same with more behind it.
+    /// Appends more markup.
     pub fn and(mut self, more: impl Into<Html>) -> Html {
         self.0.push_str(&more.into().0);
         self
     }
 
-    /// Whether it is empty.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The markup.
+    /// Returns the markup.
     pub fn into_string(self) -> String {
         self.0
     }
@@ -62,7 +62,7 @@ impl From<String> for Html {
     }
 }
 
-/// An element that is being made.
+/// An element under construction.
 #[derive(Clone, Debug)]
 pub struct Element {
     name: &'static str,
@@ -70,12 +70,12 @@ pub struct Element {
     content: Html,
 }
 
-/// An element without attributes and content.
+/// Returns an element without attributes and content.
 pub fn element(name: &'static str) -> Element {
     Element { name, attributes: String::new(), content: Html::new() }
 }
 
-/// An element of a class.
+/// Returns an element of a class.
 pub fn classed(name: &'static str, class: &str) -> Element {
     element(name).with("class", class)
 }

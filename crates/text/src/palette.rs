@@ -1,11 +1,11 @@
-//! Every colour of gpubench, by role: charts, pages and terminals take theirs from this file alone.
+//! Defines every colour of gpubench by its role in charts, pages and terminals.
 
 use serde::Serialize;
 
 /// A colour: red, green, blue.
 pub type Rgb = (u8, u8, u8);
 
-/// The look of charts and pages.
+/// Colour theme of charts and pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Theme {
@@ -20,12 +20,12 @@ impl Theme {
     /// Every theme.
     pub const ALL: [Theme; 2] = [Theme::Light, Theme::Dark];
 
-    /// The theme of that name, `light` or `dark`.
+    /// Returns the theme of that name, `light` or `dark`.
     pub fn find(name: &str) -> Option<Theme> {
         Theme::ALL.into_iter().find(|theme| theme.name() == name)
     }
 
-    /// The word used on the command line and in reports.
+    /// Returns the name used on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Theme::Light => "light",
@@ -37,7 +37,7 @@ impl Theme {
 /// Makes [`Role`] from a table, so that a colour is one line: its role, its name in CSS, and its two shades.
 macro_rules! roles {
     ($($(#[$doc:meta])+ $role:ident = $name:literal, $light:literal, $dark:literal;)+) => {
-        /// What a colour is for.
+        /// Purpose of a colour.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Role {
             $($(#[$doc])+ $role,)+
@@ -47,14 +47,14 @@ macro_rules! roles {
             /// Every role.
             pub const ALL: &[Role] = &[$(Role::$role),+];
 
-            /// Its name as a variable of CSS, without the dashes: `soft`.
+            /// Returns its name as a variable of CSS, without the dashes: `soft`.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Role::$role => $name,)+
                 }
             }
 
-            /// The shades on light and on dark ground, as `0xRRGGBB`.
+            /// Returns the shades on light and on dark ground, as `0xRRGGBB`.
             fn shades(self) -> [u32; 2] {
                 match self {
                     $(Role::$role => [$light, $dark],)+
@@ -95,11 +95,11 @@ roles! {
     /// Data: pink.
     Purple = "purple", 0xC56BA5, 0xD983B5;
 
-    /// Changes to the worse, wrong answers, failures and missing times.
+    /// Changes for the worse, wrong answers, failures and missing times.
     Worse = "worse", 0xB2182B, 0xFF7B72;
     /// Ground of failures in tables.
     WorseGround = "worse-ground", 0xFBE6E8, 0x43211F;
-    /// Changes to the better.
+    /// Changes for the better.
     Better = "better", 0x1B7837, 0x4AC26B;
 
     // Texts: on dark ground the colours of data are too dark for letters of running text.
@@ -116,35 +116,35 @@ roles! {
 }
 
 impl Role {
-    /// Its colour in a theme.
+    /// Returns its colour in a theme.
     pub fn rgb(self, theme: Theme) -> Rgb {
         let [_, red, green, blue] = self.shades()[theme as usize].to_be_bytes();
         (red, green, blue)
     }
 }
 
-/// An area that is tinted, so that what lies beneath shows through.
+/// A translucent area.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tint {
-    /// The name of its strength as a variable of CSS, without the dashes.
+    /// Name of its opacity as a CSS variable, without the dashes.
     pub name: &'static str,
     /// The colour.
     pub role: Role,
-    /// The strength in each theme, from 0, clear, to 1.
+    /// Opacity in each theme, from 0 (transparent) to 1.
     strengths: [f64; 2],
 }
 
 impl Tint {
-    /// Where a chart shows the CPU as the faster.
+    /// Region of a chart in which the CPU is faster.
     pub const CPU_REGION: Tint = Tint { name: "cpu-region", role: Role::Vermilion, strengths: [0.05, 0.09] };
-    /// Where a chart shows the GPU as the faster.
+    /// Region of a chart in which the GPU is faster.
     pub const GPU_REGION: Tint = Tint { name: "gpu-region", role: Role::Blue, strengths: [0.035, 0.09] };
     /// The interval of a median among its samples.
     pub(crate) const INTERVAL: Tint = Tint { name: "interval", role: Role::Link, strengths: [0.16, 0.26] };
     /// Every tint.
     pub const ALL: [Tint; 3] = [Tint::CPU_REGION, Tint::GPU_REGION, Tint::INTERVAL];
 
-    /// Its strength in a theme.
+    /// Returns its strength in a theme.
     pub fn strength(self, theme: Theme) -> f64 {
         self.strengths[theme as usize]
     }
@@ -170,7 +170,7 @@ pub mod terminal {
 mod tests {
     use super::*;
 
-    /// Linear light of a colour of sRGB.
+    /// Returns the linear light of an sRGB colour.
     fn linear((red, green, blue): Rgb) -> [f64; 3] {
         [red, green, blue].map(|channel| {
             let c = f64::from(channel) / 255.0;
@@ -178,7 +178,7 @@ mod tests {
         })
     }
 
-    /// The contrast of two colours, from 1 to 21: WCAG 2.2.
+    /// Returns the contrast of two colours, from 1 to 21: WCAG 2.2.
     fn contrast(a: Rgb, b: Rgb) -> f64 {
         let luminance = |color| times(&[[0.2126, 0.7152, 0.0722]; 3], linear(color))[0];
         let (a, b) = (luminance(a), luminance(b));
@@ -189,7 +189,7 @@ mod tests {
         matrix.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum())
     }
 
-    /// What a viewer without one kind of cone sees: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, "A
+    /// Colours as seen by a viewer without one kind of cone: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, "A
     /// physiologically-based model for simulation of color vision deficiency", IEEE TVCG 15 (2009).
     const SIGHTS: [[[f64; 3]; 3]; 3] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
@@ -197,7 +197,7 @@ mod tests {
         [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
     ];
 
-    /// A colour as a place in a space where distances are as seen: B. Ottosson, "A perceptual color space" (2020).
+    /// Returns a colour's coordinates in a perceptually uniform space: B. Ottosson, "A perceptual color space" (2020).
     fn oklab(light: [f64; 3]) -> [f64; 3] {
         let cones = times(
             &[
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stand_out_from_the_ground() {
+    fn lines_contrast_with_the_ground() {
         for theme in Theme::ALL {
             for color in DATA.into_iter().chain([Role::Axis]) {
                 assert_contrast(theme, color, Role::Ground, 3.0);
@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// Level AA of WCAG 2.2 for texts of any size, on every ground that they are set on.
+    /// Checks level AA of WCAG 2.2 for texts of any size, on every background that they have.
     #[test]
     fn texts_can_be_read() {
         let everywhere = [Role::Ink, Role::Soft, Role::Link, Role::Worse];

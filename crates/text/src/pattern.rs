@@ -1,10 +1,10 @@
-//! Patterns that choose variants: `*` stands for any run of characters, `?` for any one.
+//! Defines patterns that choose variants: `*` matches any run of characters, `?` any single one.
 
 use serde::Serialize;
 
 use crate::glob::glob;
 
-/// A pattern and where it was written, for messages.
+/// A pattern and its origin, for messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(into = "String")]
 pub struct Pattern {
@@ -21,7 +21,7 @@ impl From<Pattern> for String {
 }
 
 impl Pattern {
-    /// Whether it matches the variant's name, or `backend/variant` where the pattern holds a slash.
+    /// Returns whether it matches the variant's name, or `backend/variant` where the pattern holds a slash.
     pub fn matches(&self, backend: &str, variant: &str) -> bool {
         if self.text.contains('/') {
             glob(&self.text, &format!("{backend}/{variant}"))

@@ -1,48 +1,48 @@
-//! Shares as people read and write them: `0.5%`, and in sentences `0.5 %`.
+//! Parses and writes shares as percentages: `0.5%`, and in sentences `0.5 %`.
 
 use anyhow::{Result, bail, ensure};
 
-/// The share, such as 0.005 for `0.5%`: above 0 and at most 1. The sign is asked for, so that nobody has to guess
-/// whether 0.5 is half a percent or a half.
+/// Parses a share such as 0.005 for `0.5%`: above 0 and at most 1. The percent sign is required, because 0.5 could mean
+/// half a percent or a half.
 pub fn parse(text: &str) -> Result<f64> {
     let share = written(text)?;
     ensure!(share > 0.0 && share <= 1.0, "share '{}' is not above 0% and at most 100%", text.trim());
     Ok(share)
 }
 
-/// The same where none at all is allowed too: from 0 to 1.
+/// Parses a share from 0 to 1, as [`parse`] does.
 pub fn parse_from_zero(text: &str) -> Result<f64> {
     let share = written(text)?;
     ensure!((0.0..=1.0).contains(&share), "share '{}' is not between 0% and 100%", text.trim());
-    // A minus sign before the zero means nothing.
+    // `abs` turns -0 into 0.
     Ok(share.abs())
 }
 
-/// The share, whatever its size.
+/// Parses a share of any size.
 fn written(text: &str) -> Result<f64> {
     let text = text.trim();
     match text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok()) {
         Some(percent) => Ok(percent / 100.0),
-        None => bail!("share '{text}' is not understood: write it with a percent sign, as 0.5%"),
+        None => bail!("share '{text}' is not valid: write it with a percent sign, like 0.5%"),
     }
 }
 
-/// A share that was measured, for tables: `94%`, `3.1%`, `0.0%`. One decimal below ten per cent.
+/// Formats a measured share for tables: `94%`, `3.1%`, `0.0%`. It has one decimal below ten per cent.
 pub fn short(share: f64) -> String {
     format!("{}%", figure(100.0 * share))
 }
 
-/// The same where a share that is too small to show is not called none: `<0.1%`.
+/// Formats a share as [`short`] does, but a small one as `<0.1%`.
 pub fn above_tenth(share: f64) -> String {
     if is_small(share) { "<0.1%".into() } else { short(share) }
 }
 
-/// The same in a sentence: `94 %`, `3.1 %`, `below 0.1 %`.
+/// Formats a share for a sentence: `94 %`, `3.1 %`, `below 0.1 %`.
 pub fn in_words(share: f64) -> String {
     if is_small(share) { "below 0.1 %".into() } else { format!("{} %", figure(100.0 * share)) }
 }
 
-/// A share in a sentence, with two decimals below one per cent and all its digits below a hundredth: `0.50 %`.
+/// Formats a share for a sentence: `0.50 %`. It has two decimals below 1 %, and all its digits below 0.01 %.
 pub fn fine(share: f64) -> String {
     match 100.0 * share {
         percent if percent > 1000.0 => "over 1000 %".into(),
@@ -52,14 +52,14 @@ pub fn fine(share: f64) -> String {
     }
 }
 
-/// A share as it was asked for, rounded to `decimals` of a per cent, without zeros that say nothing: `2`, `0.5`.
+/// Returns a requested share in per cent, rounded to `decimals`: `2`, `0.5`.
 ///
 /// The rounding hides that 0.07 * 100 is not 7.
 pub fn rounded(share: f64, decimals: i32) -> f64 {
     (share * 10f64.powi(decimals + 2)).round() / 10f64.powi(decimals)
 }
 
-/// Whether a share rounds to less than a tenth of a per cent.
+/// Returns whether a share rounds to less than a tenth of a per cent.
 fn is_small(share: f64) -> bool {
     100.0 * share < 0.1 || share.is_nan()
 }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_is_shown_as_it_was_written() {
+    fn requested_shares_are_shown_as_written() {
         assert_eq!([0.02, 0.005, 0.07].map(|share| rounded(share, 2).to_string()), ["2", "0.5", "7"]);
         assert_eq!(rounded(0.02549, 1), 2.5);
     }

@@ -1,4 +1,4 @@
-//! Sizes N that a rule of a file applies to: one, a range, or a glob over their digits.
+//! Defines filters of sizes N: one size, a range, or a glob over the digits.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use serde::de::{self, Deserializer, Visitor};
 
 use crate::glob::glob;
 
-/// SizeFilter N of operands, as a script of the simulated device or a policy names them.
+/// Sizes N to which a rule of a simulation script or a policy file applies.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SizeFilter {
-    /// From the first to the second, both included.
+    /// Sizes from the first to the second, both included.
     Range(u64, u64),
-    /// Those whose digits the glob covers.
+    /// Sizes whose digits match the glob.
     Glob(String),
 }
 
@@ -23,7 +23,7 @@ impl Default for SizeFilter {
 }
 
 impl SizeFilter {
-    /// Whether `n` is one of them.
+    /// Returns whether the filter includes `n`.
     pub fn contains(&self, n: u64) -> bool {
         match self {
             SizeFilter::Range(first, last) => (*first..=*last).contains(&n),
@@ -31,10 +31,10 @@ impl SizeFilter {
         }
     }
 
-    /// Reads `100`, `"100..2000"`, `"512.."`, `"..100"` or a glob of digits; an error is one line.
+    /// Parses `100`, `"100..2000"`, `"512.."`, `"..100"` or a glob of digits; the error is one line.
     fn parse(text: &str) -> Result<SizeFilter, String> {
         let unclear =
-            || format!("n = \"{text}\" names no sizes: write 100, \"100..2000\" or a glob such as \"1*\"");
+            || format!("n = \"{text}\" matches no sizes: write 100, \"100..2000\" or a glob such as \"1*\"");
         let Some((first, last)) = text.split_once("..") else {
             let of_sizes = |c: char| c.is_ascii_digit() || matches!(c, '*' | '?');
             let is_glob = !text.is_empty() && text.chars().all(of_sizes);
@@ -46,7 +46,7 @@ impl SizeFilter {
         };
         let (first, last) = (end(first, 0)?, end(last, u64::MAX)?);
         if first > last {
-            return Err(format!("n = \"{text}\" runs backwards: write \"{last}..{first}\""));
+            return Err(format!("n = \"{text}\" is reversed: write \"{last}..{first}\""));
         }
         Ok(SizeFilter::Range(first, last))
     }
@@ -64,7 +64,7 @@ impl Visitor<'_> for SizeFilterVisitor {
     type Value = SizeFilter;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a size from 1 on such as 100, or a text such as \"100..2000\" or \"1*\"")
+        f.write_str("a size such as 100, or a string such as \"100..2000\" or \"1*\"")
     }
 
     fn visit_i64<E: de::Error>(self, n: i64) -> Result<SizeFilter, E> {
@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ranges_and_globs_hold_what_they_say() {
+    fn ranges_and_globs_contain_their_sizes() {
         let holds = |text: &str, n| SizeFilter::parse(text).unwrap().contains(n);
         assert!(holds("..100", 100) && !holds("..100", 101));
         assert!(holds("512..", 512) && !holds("512..", 511));
@@ -95,10 +95,10 @@ mod tests {
     #[test]
     fn texts_that_name_no_size_are_refused() {
         for text in ["", "a", "a..b", "..b", "1..2..3", "-3", "1.5"] {
-            assert!(SizeFilter::parse(text).is_err_and(|error| error.contains("names no sizes")), "{text}");
+            assert!(SizeFilter::parse(text).is_err_and(|error| error.contains("matches no sizes")), "{text}");
         }
         let backwards = SizeFilter::parse("5..3");
-        assert_eq!(backwards, Err("n = \"5..3\" runs backwards: write \"3..5\"".into()));
+        assert_eq!(backwards, Err("n = \"5..3\" is reversed: write \"3..5\"".into()));
     }
 
     proptest! {

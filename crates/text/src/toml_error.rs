@@ -1,4 +1,4 @@
-//! What is wrong in a TOML file, as values: the byte, the key and the problem. Only [`Display`](fmt::Display) makes words of them.
+//! Describes errors in TOML files by byte, key and problem. [`Display`](fmt::Display) writes the message.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,90 +7,90 @@ use serde::de::{self, Expected, Unexpected};
 
 use crate::{control, words};
 
-/// A mistake in a TOML file.
+/// An error in a TOML file.
 #[derive(Debug)]
 pub struct TomlError {
-    /// What is wrong.
+    /// The problem.
     pub problem: Box<Problem>,
-    /// The innermost key whose value is wrong; `None` where no value is.
+    /// The innermost key whose value is wrong; `None` if the problem is not a value.
     key: Option<String>,
-    /// First byte of what is wrong; `None` while that is unknown.
+    /// First byte of the problem; `None` while it is unknown.
     byte: Option<usize>,
 }
 
-/// What can be wrong.
+/// Kind of problem.
 #[derive(Debug, PartialEq)]
 pub enum Problem {
-    /// The text is no TOML; what the parser says of it.
+    /// The text is not TOML; holds the parser's message.
     Syntax(String),
-    /// A key that means nothing where it is.
+    /// A key that is unknown in its table.
     UnknownKey {
         /// The key.
         key: String,
-        /// Those that mean something there.
+        /// Keys that are valid there.
         valid: Vec<String>,
     },
-    /// A word that is none of a fixed list.
+    /// A word that is not in a fixed list.
     UnknownWord {
         /// The word.
         word: String,
         /// The list.
         valid: &'static [&'static str],
     },
-    /// A key that has to be there.
+    /// A required key is missing.
     MissingKey(&'static str),
     /// A value of the wrong kind.
     Kind {
-        /// What it must be, such as `LIST`.
+        /// Expected kind, such as `LIST`.
         wanted: Cow<'static, str>,
-        /// What it is, such as `TABLE`; a number or truth value as it is shown.
+        /// Kind found, such as `TABLE`; numbers and truth values are shown.
         found: Cow<'static, str>,
     },
     /// A value of the right kind that was refused, with the reason.
     Refused(String),
 }
 
-/// What messages call a text.
-pub(crate) const TEXT: &str = "a text";
-/// What messages call a list.
+/// Name of a string in messages.
+pub(crate) const TEXT: &str = "a string";
+/// Name of a list in messages.
 pub(crate) const LIST: &str = "a list";
-/// What messages call a table.
+/// Name of a table in messages.
 pub(crate) const TABLE: &str = "a table";
 
 /// Keys whose values are tables in a list: `[[key]]`.
 const LISTS_OF_TABLES: [&str; 5] = ["sweep", "variant", "rule", "device", "cell"];
 
 impl TomlError {
-    /// A mistake whose place is not yet known.
+    /// Creates an error without a position.
     pub fn new(problem: Problem) -> TomlError {
         TomlError { problem: Box::new(problem), key: None, byte: None }
     }
 
-    /// The mistake, at `byte` unless its place is known.
+    /// Sets the position to `byte`, unless it has one.
     pub fn at(mut self, byte: usize) -> TomlError {
         self.byte.get_or_insert(byte);
         self
     }
 
-    /// The mistake, in the value of `key` unless a key inside of that is known.
+    /// Sets the key to `key`, unless an inner one is known.
     pub(crate) fn of_key(mut self, key: &str) -> TomlError {
         self.key.get_or_insert_with(|| key.to_owned());
         self
     }
 
-    /// The one-based line of `text`, which is the file's, on which it is.
+    /// Returns its one-based line in `text`, the content of the file.
     pub fn line(&self, text: &str) -> usize {
         line_of(text, self.byte.unwrap_or(0))
     }
 }
 
-/// One-based line of a byte of `text`.
+/// Returns the one-based line of a byte of `text`.
 pub fn line_of(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|&b| b == b'\n').count() + 1
 }
 
 impl fmt::Display for TomlError {
-    /// What is wrong, in one line: control characters, which quoted keys and texts may hold, are written as TOML would.
+    /// Writes the message on one line. Control characters in quoted keys and strings are escaped as in TOML.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sentence = self.problem.sentence(self.key.as_deref().unwrap_or("the value"));
         f.write_str(&control::spelled_out(&sentence))
@@ -98,7 +98,7 @@ impl fmt::Display for TomlError {
 }
 
 impl Problem {
-    /// The problem of the value of `key`.
+    /// Describes the problem of the value of `key`.
     fn sentence(&self, key: &str) -> String {
         match self {
             Problem::Syntax(text) | Problem::Refused(text) => {
@@ -114,7 +114,7 @@ impl Problem {
             Problem::Kind { wanted, found } if wanted == LIST && LISTS_OF_TABLES.contains(&key) => {
                 match found.as_ref() {
                     TABLE => format!("write [[{key}]] with two brackets"),
-                    _ => format!("{key} must be tables, not {found}: write [[{key}]]"),
+                    _ => format!("{key} must be a list of tables, not {found}: write [[{key}]]"),
                 }
             }
             Problem::Kind { wanted, found } => format!("{key} must be {wanted}, not {found}"),
@@ -122,7 +122,7 @@ impl Problem {
     }
 }
 
-/// What messages call a value that no type of ours takes.
+/// Returns the name of an unexpected value in messages.
 fn name_of(unexpected: Unexpected) -> Cow<'static, str> {
     match unexpected {
         Unexpected::Bool(value) => value.to_string().into(),
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problems_speak_of_what_is_wanted_and_found() {
+    fn problems_name_the_expected_and_the_found_kind() {
         let kind = |wanted: &'static str, found: &'static str| Problem::Kind {
             wanted: wanted.into(),
             found: found.into(),
@@ -193,6 +193,6 @@ mod tests {
         let table = TomlError::new(kind(LIST, TABLE)).of_key("rule");
         assert_eq!(table.to_string(), "write [[rule]] with two brackets");
         let number = TomlError::new(kind(LIST, "3")).of_key("rule");
-        assert_eq!(number.to_string(), "rule must be tables, not 3: write [[rule]]");
+        assert_eq!(number.to_string(), "rule must be a list of tables, not 3: write [[rule]]");
     }
 }

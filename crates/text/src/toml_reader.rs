@@ -1,5 +1,5 @@
-//! Reads TOML files into types whose mistakes are [`TomlError`]s: kinds of values are checked here, where they are known, so
-//! that no message of a parser has to be understood.
+//! Reads TOML files into types, with [`TomlError`]s. The kinds of values are checked here, so that errors do not depend on
+//! the parser's messages.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,12 +16,12 @@ use crate::toml_error::{LIST, Problem, TABLE, TEXT, TomlError};
 /// Reads a whole file.
 ///
 /// # Errors
-/// The text is no TOML, or a key or value is not what `T` wants.
+/// The text is not TOML, or a key or value does not fit `T`.
 pub fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, TomlError> {
     from_table(parse(text)?)
 }
 
-/// The tables, keys and values of a file.
+/// Returns the tables, keys and values of a file.
 pub fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, TomlError> {
     DeTable::parse(text).map_err(|error| {
         let byte = error.span().map_or(0, |span| span.start);
@@ -29,16 +29,16 @@ pub fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, TomlError> {
     })
 }
 
-/// Reads a table that was parsed.
+/// Reads a parsed table.
 pub fn from_table<'t, T: Deserialize<'t>>(table: Spanned<DeTable<'t>>) -> Result<T, TomlError> {
     let span = table.span();
     T::deserialize(Value { value: DeValue::Table(table.into_inner()), span })
 }
 
-/// The tables of `[[key]]`, which are taken out of `table`; none where that has no such key.
+/// Removes the tables of `[[key]]` from `table` and returns them; empty if there are none.
 ///
 /// # Errors
-/// The key's value is no list of tables.
+/// The key's value is not a list of tables.
 pub fn take_tables<'t>(table: &mut DeTable<'t>, key: &str) -> Result<Vec<Spanned<DeTable<'t>>>, TomlError> {
     let Some(value) = table.remove(key).map(Value::from) else { return Ok(vec![]) };
     let items = match value.value {
@@ -66,7 +66,7 @@ impl<'t> From<Spanned<DeValue<'t>>> for Value<'t> {
 }
 
 impl<'t> Value<'t> {
-    /// What the value is, for people.
+    /// Returns the name of the value's kind in messages.
     fn found(&self) -> Cow<'static, str> {
         match &self.value {
             DeValue::String(_) => TEXT.into(),
@@ -79,12 +79,12 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// The error of a value that is not what is wanted.
+    /// Returns the error of a value of the wrong kind.
     fn is_not(&self, wanted: impl Into<Cow<'static, str>>) -> TomlError {
         TomlError::new(Problem::Kind { wanted: wanted.into(), found: self.found() }).at(self.span.start)
     }
 
-    /// What the visitor makes of the value, which `fits` or is not what is wanted.
+    /// Visits the value if it `fits`; otherwise returns an error that names the wanted kind.
     fn only<V: Visitor<'t>>(
         self,
         fits: bool,
@@ -94,13 +94,13 @@ impl<'t> Value<'t> {
         if fits { self.deserialize_any(visitor) } else { Err(self.is_not(wanted)) }
     }
 
-    /// What the visitor makes of a whole number from 0 to `most`.
-    fn whole<V: Visitor<'t>>(self, most: u64, visitor: V) -> Result<V::Value, TomlError> {
+    /// Visits a whole number from 0 to `max`.
+    fn whole<V: Visitor<'t>>(self, max: u64, visitor: V) -> Result<V::Value, TomlError> {
         let DeValue::Integer(number) = &self.value else { return Err(self.is_not("a whole number")) };
         match u64::from_str_radix(number.as_str(), number.radix()) {
-            Ok(number) if number <= most => visitor.visit_u64(number),
-            Err(_) if number.as_str().starts_with('-') => Err(self.is_not("a whole number from 0 on")),
-            _ => Err(self.is_not(format!("a whole number from 0 to {most}"))),
+            Ok(number) if number <= max => visitor.visit_u64(number),
+            Err(_) if number.as_str().starts_with('-') => Err(self.is_not("a whole number, 0 or more")),
+            _ => Err(self.is_not(format!("a whole number from 0 to {max}"))),
         }
     }
 }
@@ -235,7 +235,7 @@ impl<'t> SeqAccess<'t> for Items<'t> {
 /// The keys and values of a table.
 struct Entries<'t> {
     entries: <DeTable<'t> as IntoIterator>::IntoIter,
-    /// The last key that was read, and its value, which was not.
+    /// The last key read, with its value, which is read next.
     value: Option<(Cow<'t, str>, Value<'t>)>,
 }
 
@@ -257,7 +257,7 @@ impl<'t> MapAccess<'t> for Entries<'t> {
     }
 }
 
-/// Reads a value; what it is refused for is there unless it is known to be inside.
+/// Reads a value. An error gets the position of the value, unless it has an inner one.
 fn read_value<'t, S: DeserializeSeed<'t>>(value: Value<'t>, seed: S) -> Result<S::Value, TomlError> {
     let byte = value.span.start;
     seed.deserialize(value).map_err(|error| error.at(byte))
@@ -302,8 +302,8 @@ mod tests {
     #[test]
     fn mistakes_name_the_innermost_key_and_its_line() {
         for (text, expected) in [
-            ("count = 'x'\n", "1: count must be a whole number, not a text"),
-            ("count = -1\n", "1: count must be a whole number from 0 on, not -1"),
+            ("count = 'x'\n", "1: count must be a whole number, not a string"),
+            ("count = -1\n", "1: count must be a whole number, 0 or more, not -1"),
             (
                 "count = 99999999999999999999\n",
                 "1: count must be a whole number from 0 to 18446744073709551615, not 9",
@@ -315,7 +315,7 @@ mod tests {
                 "inner = { x = 4294967296 }\n",
                 "1: x must be a whole number from 0 to 4294967295, not 4294967296",
             ),
-            ("[inner]\ny = 1\n", "2: unknown key 'y': did you mean 'x'? (valid: x)"),
+            ("[inner]\ny = 1\n", "2: unknown key 'y' (valid: x)"),
             ("[[rule]]\n[[rule]]\nx = true\n", "3: x must be a whole number, not true"),
             ("[rule]\n", "1: write [[rule]] with two brackets"),
             ("\"a\\nb\" = 1\n", "1: unknown key 'a\\nb'"),

@@ -1,4 +1,4 @@
-//! Values of TOML files as their writers wrote them, handed to the parsers of the command line.
+//! Reads values of TOML files as text for the command line's parsers.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
-/// One word or figure with its unit, such as `"2s"`, `"0.5%"` or `"cold"`; a bare number is taken as it is written.
+/// One word, or a figure with its unit, such as `"2s"`, `"0.5%"` or `"cold"`; a bare number keeps its spelling.
 pub struct Scalar(pub String);
 
 impl<'de> Deserialize<'de> for Scalar {
@@ -21,7 +21,7 @@ impl Visitor<'_> for ScalarVisitor {
     type Value = Scalar;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text such as \"2s\", \"0.5%\" or \"cold\"")
+        f.write_str("a string such as \"2s\", \"0.5%\" or \"cold\"")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Scalar, E> {
@@ -37,7 +37,7 @@ impl Visitor<'_> for ScalarVisitor {
     }
 }
 
-/// A list of words or whole numbers, or one text of the command line's form; joined by commas.
+/// A list of words or whole numbers, or one string in the command line's form; joined by commas.
 pub struct Words(pub String);
 
 impl<'de> Deserialize<'de> for Words {
@@ -52,7 +52,9 @@ impl<'de> Visitor<'de> for WordsVisitor {
     type Value = Words;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list such as [\"matmul\", \"fft\"] or [100, 1000], or a text such as \"100..2000:x2\"")
+        f.write_str(
+            "a list such as [\"matmul\", \"fft\"] or [100, 1000], or a string such as \"100..2000:x2\"",
+        )
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Words, E> {
@@ -72,7 +74,7 @@ impl<'de> Visitor<'de> for WordsVisitor {
     }
 }
 
-/// Reads a value and turns it into what a parser of the command line makes of it.
+/// Reads a value and parses it with a parser of the command line.
 pub fn checked<'de, D, V, T>(deserializer: D, parse: impl Fn(V) -> Result<T>) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,29 +1,36 @@
-//! Words from fixed lists: choosing by name, and the nearest valid word to a wrong one.
+//! Chooses words from fixed lists by name, and suggests the nearest valid word for a wrong one.
 
 use anyhow::{Result, bail};
 
 use crate::glob::glob;
 
-/// The valid word most like `word`; `None` when there is no valid word.
+/// Minimum similarities of a suggested word, by edits or by Jaro and Winkler's measure, where 1 means equal. One edit in a
+/// word of three letters leaves 0.67; unrelated words that begin alike, such as `sort` and `solve`, reach 0.71 by the second.
+const MIN_SIMILARITY: [f64; 2] = [0.6, 0.8];
+
+/// Returns the valid word most similar to `word`; `None` when none is similar enough to be a likely typing error.
 pub fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
-    let likeness = |candidate: &str| {
+    let similarity = |candidate: &str| {
         let edits = strsim::normalized_damerau_levenshtein(&word, candidate);
-        edits.max(strsim::jaro_winkler(&word, candidate))
+        let start = strsim::jaro_winkler(&word, candidate);
+        (edits >= MIN_SIMILARITY[0] || start >= MIN_SIMILARITY[1]).then_some(edits.max(start))
     };
-    let rated = valid.into_iter().map(|candidate| (likeness(candidate), candidate));
-    // The first of equals.
-    rated.min_by(|a, b| b.0.total_cmp(&a.0)).map(|(_, candidate)| candidate)
+    let near = valid.into_iter().filter_map(|candidate| Some((similarity(candidate)?, candidate)));
+    // `min_by` keeps the first of equals.
+    near.min_by(|a, b| b.0.total_cmp(&a.0)).map(|(_, candidate)| candidate)
 }
 
-/// Says that `word` is no `kind` and which valid word is nearest.
+/// Returns `: did you mean 'NEAREST'?`; empty when no valid word is similar enough.
+pub fn suggestion<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, valid).map(|near| format!(": did you mean '{near}'?")).unwrap_or_default()
+}
+
+/// Describes a `word` that is not a valid `kind`, with the nearest valid word and all valid ones.
 pub fn unknown(kind: &str, word: &str, valid: &[&str]) -> String {
-    match nearest(word, valid.iter().copied()) {
-        Some(near) => {
-            format!("unknown {kind} '{word}': did you mean '{near}'? (valid: {})", valid.join(", "))
-        }
-        None => format!("unknown {kind} '{word}'"),
-    }
+    let hint = suggestion(word, valid.iter().copied());
+    let listed = if valid.is_empty() { String::new() } else { format!(" (valid: {})", valid.join(", ")) };
+    format!("unknown {kind} '{word}'{hint}{listed}")
 }
 
 /// Refuses a glob that matches none of `valid`, with the nearest of them.
@@ -34,8 +41,10 @@ pub fn matches_some<'a>(
     valid: impl Iterator<Item = &'a str> + Clone,
 ) -> Result<()> {
     if !valid.clone().any(|word| glob(pattern, word)) {
-        let near = nearest(pattern, valid).unwrap_or("*");
-        bail!("{key} = \"{pattern}\" matches no {kind}: did you mean \"{near}\"?");
+        let listed = || format!(" (valid: {})", distinct(valid.clone()).join(", "));
+        let hint =
+            nearest(pattern, valid.clone()).map_or_else(listed, |near| format!(": did you mean \"{near}\"?"));
+        bail!("{key} = \"{pattern}\" matches no {kind}{hint}");
     }
     Ok(())
 }
@@ -44,7 +53,7 @@ pub fn matches_some<'a>(
 pub fn choose(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
     let items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     if items.is_empty() {
-        bail!("no {kind} is named (valid: {})", valid.join(", "));
+        bail!("name at least one {kind} (valid: {})", valid.join(", "));
     }
     let mut places = Vec::new();
     for item in items {
@@ -59,7 +68,7 @@ pub fn choose(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
     Ok(places)
 }
 
-/// `a, b or c`; empty without words.
+/// Returns `a, b or c`; empty without words.
 pub fn one_of(words: &[&str]) -> String {
     match words {
         [] => String::new(),
@@ -68,7 +77,7 @@ pub fn one_of(words: &[&str]) -> String {
     }
 }
 
-/// The items in order, each once.
+/// Returns the items in order, each once.
 pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut kept = vec![];
     for item in items {
@@ -79,7 +88,7 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     kept
 }
 
-/// The items in groups of the `same`, in order of appearance; no group is empty.
+/// Groups the items that are the `same`, in order of appearance.
 pub fn grouped<T>(items: impl IntoIterator<Item = T>, same: impl Fn(&T, &T) -> bool) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = vec![];
     for item in items {
@@ -91,7 +100,7 @@ pub fn grouped<T>(items: impl IntoIterator<Item = T>, same: impl Fn(&T, &T) -> b
     groups
 }
 
-/// A word as JSON spells it.
+/// Returns the string of a value that JSON writes as a string.
 pub fn json_word(value: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
@@ -102,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelt_word_gets_the_word_that_was_meant() {
+    fn a_misspelt_word_gets_the_word_that_was_meant_and_others_get_none() {
         let ops = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "svd", "sin", "spmv"];
         for (typed, meant) in [
             ("matmull", "matmul"),
@@ -118,6 +127,7 @@ mod tests {
             assert_eq!(nearest(typed, ops), Some(meant), "{typed}");
         }
         assert_eq!(nearest("x", []), None);
+        assert_eq!(nearest("sort", ops), None, "no op is similar");
     }
 
     #[test]

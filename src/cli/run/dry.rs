@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use gpubench_text::count::counted;
 
-use crate::executor::{PlannedCell, most_cells};
+use crate::executor::{PlannedCell, max_added_cells};
 use crate::op;
 use crate::plan::Plan;
 use crate::settings::Settings;
@@ -42,7 +42,7 @@ pub(crate) fn write_plan(plan: &Plan, settings: &Settings, out: &mut dyn Write) 
     }
     let (cells, cases) = (counted(plan.cells.len(), "cell"), counted(cases, "case"));
     let refines = settings.asked.refine.unwrap_or(false);
-    let added = if refines { most_cells(&plan.cells) } else { 0 };
+    let added = if refines { max_added_cells(&plan.cells) } else { 0 };
     if added > 0 {
         writeln!(
             out,

@@ -44,7 +44,7 @@ pub fn read(name: &str) -> Result<SweepFile> {
     }
     let text = std::fs::read_to_string(name).map_err(|error| {
         let built_in = BUILT_IN.iter().map(|(name, _)| *name);
-        let near = nearest(name, built_in).unwrap_or_default();
+        let near = nearest(name, built_in).unwrap_or(BUILT_IN[0].0);
         anyhow!(
             "cannot read sweep file '{name}': {error}; name a TOML file or a built-in sweep such as '{near}'"
         )

@@ -217,8 +217,8 @@ impl TryFrom<String> for FactName {
         {
             bail!("'{name}' is not a fact of the environment: write it above [environment]");
         }
-        let near = words::nearest(&name, facts()).unwrap_or_default();
-        bail!("unknown fact '{name}': did you mean '{near}'? (docs/compare-policy.md lists the facts)")
+        let hint = words::suggestion(&name, facts());
+        bail!("unknown fact '{name}'{hint} (docs/compare-policy.md lists the facts)")
     }
 }
 

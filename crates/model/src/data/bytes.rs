@@ -1,4 +1,4 @@
-//! Numbers as the bytes they lie in.
+//! Gives access to the bytes of numbers.
 
 use rustfft::num_complex::Complex;
 
@@ -21,7 +21,7 @@ unsafe impl Plain for u64 {}
 // SAFETY: two numbers of one type in C's layout, with nothing between them.
 unsafe impl<T: Plain> Plain for Complex<T> {}
 
-/// The bytes of numbers.
+/// Returns the bytes of numbers.
 pub fn bytes_mut<T: Plain>(numbers: &mut [T]) -> &mut [u8] {
     let bytes = size_of_val(numbers);
     // SAFETY: the bytes are those of the slice, borrowed for as long; `Plain` allows reading and writing any of them.
@@ -29,7 +29,7 @@ pub fn bytes_mut<T: Plain>(numbers: &mut [T]) -> &mut [u8] {
 }
 
 impl Values {
-    /// The bytes of the elements.
+    /// Returns the bytes of the elements.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         match self {
             Values::F32(values) => bytes_mut(values),

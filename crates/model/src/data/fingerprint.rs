@@ -1,10 +1,10 @@
-//! A fingerprint of operands, by which the parent sees that two backends were given the same ones.
+//! Computes a fingerprint of operands, so that the parent can verify that two backends used the same ones.
 
 use rayon::prelude::*;
 
 use super::{Operand, Real, Values};
 
-/// A 64-bit fingerprint of shapes, structure and bit patterns of `operands`, in order.
+/// Returns a 64-bit fingerprint of shapes, structure and bit patterns of `operands`, in order.
 ///
 /// Each element adds `(bits + 1) * (2 * position + 1)` modulo 2^64, so that it can be summed in any order.
 pub fn fingerprint(operands: &[Operand]) -> u64 {
@@ -35,7 +35,7 @@ pub fn join(state: u64, part: u64) -> u64 {
     state.rotate_left(13).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(part)
 }
 
-/// The fingerprint of bytes, eight at a time as little-endian numbers, the last ones filled up with zeros.
+/// Returns the fingerprint of bytes, eight at a time as little-endian numbers, the last ones filled up with zeros.
 pub fn of_bytes(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];

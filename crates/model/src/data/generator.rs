@@ -37,22 +37,22 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of operand number `operand` under `seed`.
+    /// Returns the stream of operand number `operand` under `seed`.
     pub fn new(seed: u64, operand: u64) -> Self {
         Stream { key: mix(seed.wrapping_add(GAMMA.wrapping_mul(operand.wrapping_add(1)))) }
     }
 
-    /// The 64 bits at `index`.
+    /// Returns the 64 bits at `index`.
     pub fn bits(self, index: u64) -> u64 {
         mix(self.key.wrapping_add(GAMMA.wrapping_mul(index.wrapping_add(1))))
     }
 
-    /// The uniform value in [0, 1) at `index`.
+    /// Returns the uniform value in [0, 1) at `index`.
     pub fn uniform<T: Real>(self, index: u64) -> T {
         T::from_bits_uniform(self.bits(index))
     }
 
-    /// The first `len` uniform values.
+    /// Returns the first `len` uniform values.
     pub fn uniforms<T: Real>(self, len: usize) -> Vec<T> {
         let mut values = vec![T::default(); len];
         values.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, part)| {
@@ -65,7 +65,7 @@ impl Stream {
     }
 }
 
-/// A sparse matrix of the given density with uniform stored values; rows are sorted by column.
+/// Returns a sparse matrix of the given density with uniform stored values; rows are sorted by column.
 ///
 /// The caller keeps `rows * cols * density` below `i32::MAX`.
 pub fn sparse<T: Real>(seed: u64, operand: u64, rows: usize, cols: usize, density: f64) -> Csr {
@@ -94,8 +94,8 @@ pub fn sparse<T: Real>(seed: u64, operand: u64, rows: usize, cols: usize, densit
     Csr { rows, cols, indptr, indices, values: T::into_values(flat) }
 }
 
-/// A standard normal value from two uniform ones in [0, 1): Box and Muller, "A note on the generation of random normal
-/// deviates", Annals of Mathematical Statistics 29 (1958). 1 - u keeps the logarithm's argument above zero.
+/// Returns a standard normal value from two uniform ones in [0, 1). Box and Muller, "A note on the generation of random
+/// normal deviates", Annals of Mathematical Statistics 29 (1958). 1 - u keeps the logarithm's argument above zero.
 pub fn normal(u: f64, v: f64) -> f64 {
     (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * v).cos()
 }

@@ -1,4 +1,4 @@
-//! A hash for names and keys, the same on every machine and in every release of Rust.
+//! Hashes names and keys to values that are the same on every machine and in every release of Rust.
 
 /// FNV-1a (Fowler, Noll and Vo) of `bytes`, with a start that depends on `seed`; 0 gives the usual one.
 pub fn fnv1a(seed: u64, bytes: &[u8]) -> u64 {

@@ -19,7 +19,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// The number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match self {
             Values::F32(v) => v.len(),
@@ -29,12 +29,12 @@ impl Values {
         }
     }
 
-    /// Whether there is no element.
+    /// Returns whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of the elements.
+    /// Returns the number of bytes of the elements.
     pub fn bytes(&self) -> u64 {
         let element = match self {
             Values::F32(_) => 4,
@@ -88,13 +88,13 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// A dense matrix of real elements.
+    /// Returns a dense matrix of real elements.
     pub fn dense<T: Real>(rows: usize, cols: usize, values: Vec<T>) -> Self {
         debug_assert_eq!(values.len(), rows * cols);
         Operand::Dense(Dense { rows, cols, values: T::into_values(values) })
     }
 
-    /// The dense matrix, or an error that names what was found instead.
+    /// Returns the dense matrix, or an error that names what was found instead.
     pub fn as_dense(&self) -> Result<&Dense, CellError> {
         match self {
             Operand::Dense(dense) => Ok(dense),
@@ -102,7 +102,7 @@ impl Operand {
         }
     }
 
-    /// The sparse matrix, or an error that names what was found instead.
+    /// Returns the sparse matrix, or an error that names what was found instead.
     pub fn as_csr(&self) -> Result<&Csr, CellError> {
         match self {
             Operand::Csr(csr) => Ok(csr),
@@ -112,12 +112,12 @@ impl Operand {
         }
     }
 
-    /// The elements of a dense operand as `T`.
+    /// Returns the elements of a dense operand as `T`.
     pub fn dense_slice<T: Real>(&self) -> Result<&[T], CellError> {
         T::slice(&self.as_dense()?.values)
     }
 
-    /// Bytes of the elements and of what tells their places.
+    /// Returns the bytes of the elements and of their indices.
     pub fn bytes(&self) -> u64 {
         let structure = match self {
             Operand::Dense(_) => 0,
@@ -126,7 +126,7 @@ impl Operand {
         self.values().bytes() + structure
     }
 
-    /// The elements, dense or stored.
+    /// Returns the elements, dense or stored.
     pub fn values(&self) -> &Values {
         match self {
             Operand::Dense(dense) => &dense.values,
@@ -134,7 +134,7 @@ impl Operand {
         }
     }
 
-    /// The elements, dense or stored, to be changed.
+    /// Returns the elements, dense or stored, to be changed.
     pub fn values_mut(&mut self) -> &mut Values {
         match self {
             Operand::Dense(dense) => &mut dense.values,

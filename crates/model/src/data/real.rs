@@ -23,19 +23,19 @@ pub trait Real:
     /// The run-time name of this type.
     const DTYPE: DType;
 
-    /// The nearest value of this type.
+    /// Returns the nearest value of this type.
     fn from_f64(x: f64) -> Self;
 
-    /// The same value, exactly.
+    /// Returns the same value, exactly.
     fn to_f64(self) -> f64;
 
     /// `self * factor + term`, rounded once.
     fn fused(self, factor: Self, term: Self) -> Self;
 
-    /// A uniform value in [0, 1) from the leading 24 or 53 bits of `bits`.
+    /// Returns a uniform value in [0, 1) from the leading 24 or 53 bits of `bits`.
     fn from_bits_uniform(bits: u64) -> Self;
 
-    /// The bit pattern, zero-extended.
+    /// Returns the bit pattern, zero-extended.
     fn bit_pattern(self) -> u64;
 
     /// Wraps real elements.
@@ -44,10 +44,10 @@ pub trait Real:
     /// Wraps complex elements.
     fn into_complex_values(values: Vec<Complex<Self>>) -> Values;
 
-    /// The real elements, if they are of this type.
+    /// Returns the real elements, if they are of this type.
     fn slice(values: &Values) -> Result<&[Self], CellError>;
 
-    /// The complex elements, if their parts are of this type.
+    /// Returns the complex elements, if their parts are of this type.
     fn complex_slice(values: &Values) -> Result<&[Complex<Self>], CellError>;
 }
 

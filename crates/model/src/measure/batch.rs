@@ -1,21 +1,21 @@
-//! A batch of samples of one prepared job, as it is asked for and as it is answered.
+//! Defines a batch of samples of one prepared job: the request and its result.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Conditions, Sample, SetupCounts};
 
-/// How to warm a job up.
+/// Limits of a warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarmUp {
-    /// Executions, at least, as far as `most_s` allows.
+    /// Minimum number of executions, as far as `max_s` allows.
     pub executions: u32,
-    /// Seconds, at least: clocks take tens of milliseconds to rise, thread pools to wake.
-    pub least_s: f64,
-    /// Seconds after which sampling begins though times still fall.
-    pub most_s: f64,
+    /// Minimum seconds: clocks take tens of milliseconds to rise, and thread pools to wake.
+    pub min_s: f64,
+    /// Seconds after which sampling begins although times still fall.
+    pub max_s: f64,
 }
 
-/// What to do in one go.
+/// A request for samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
     /// Warm-up before the first sample; `None` when the job was sampled just before.
@@ -23,39 +23,39 @@ pub struct Batch {
     pub warm_up: Option<WarmUp>,
     /// Samples to take.
     pub samples: u32,
-    /// Seconds after which no further sample is begun.
-    pub most_s: f64,
+    /// Seconds after which no further sample begins.
+    pub max_s: f64,
 }
 
 impl Batch {
-    /// What is left of the batch after so many executions of the warm-up, which took that many seconds.
+    /// Returns the rest of the batch after `executions` of the warm-up, which took `seconds`.
     pub fn warmed(self, executions: u32, seconds: f64) -> Batch {
         let warm_up = self.warm_up.map(|warm_up| WarmUp {
             executions: warm_up.executions.saturating_sub(executions),
-            least_s: (warm_up.least_s - seconds).max(0.0),
-            most_s: (warm_up.most_s - seconds).max(0.0),
+            min_s: (warm_up.min_s - seconds).max(0.0),
+            max_s: (warm_up.max_s - seconds).max(0.0),
         });
         Batch { warm_up, ..self }
     }
 }
 
-/// What a batch yields.
+/// Result of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct BatchResult {
     /// The samples, in the order they were taken.
     pub samples: Vec<Sample>,
     /// Executions spent on warming up.
     pub warmups: u32,
-    /// Seconds spent on that.
+    /// Seconds spent on warming up.
     pub warmup_s: f64,
-    /// Whether times had stopped falling when sampling began.
+    /// True if times had stopped falling when sampling began.
     pub steady: bool,
-    /// Samples not counted because the device's clock was held down.
+    /// Samples discarded because the device's clock was throttled.
     #[serde(default)]
     pub discarded: u32,
-    /// Seconds that sampling took, all that is done around each sample included, warm-up and pauses not.
+    /// Seconds of sampling, including the work around each sample, without warm-up and pauses.
     pub spent_s: f64,
-    /// Allocations, plans and compilations that happened while samples were taken; zero when all is well.
+    /// Allocations, plans and compilations during sampling; should be zero.
     pub setup_while_sampling: SetupCounts,
     /// The machine before the warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]

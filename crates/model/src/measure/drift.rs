@@ -1,18 +1,18 @@
-//! Whether the rounds of a cell differ: a rank test over its samples, which knows nothing of how they were taken.
+//! Tests by ranks whether the rounds of a cell differ.
 
 use serde::{Deserialize, Serialize};
 
 use super::stats;
 
-/// Samples a round must have to be compared.
+/// Minimum samples of a round that is compared.
 const ROUND_SAMPLES: usize = 3;
 
-/// How far rounds differ.
+/// Difference between the rounds of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// Largest minus smallest median of a round, over the median of all samples compared.
     pub relative: f64,
-    /// Chance that rounds of one distribution differ this much, by the test of Kruskal and Wallis.
+    /// Probability that rounds of one distribution differ this much, by the test of Kruskal and Wallis.
     pub p: f64,
 }
 
@@ -35,7 +35,7 @@ pub fn drift(samples: &[f64], rounds: &[u32]) -> Option<Drift> {
     Some(Drift { relative: (high - low) / median, p })
 }
 
-/// The samples of each round, in the order of the rounds; `rounds` holds the round of each sample.
+/// Returns the samples of each round, in the order of the rounds; `rounds` holds the round of each sample.
 pub fn by_round(samples: &[f64], rounds: &[u32]) -> Vec<Vec<f64>> {
     let mut by_round = std::collections::BTreeMap::<u32, Vec<f64>>::new();
     for (&sample, &round) in samples.iter().zip(rounds) {
@@ -44,7 +44,7 @@ pub fn by_round(samples: &[f64], rounds: &[u32]) -> Vec<Vec<f64>> {
     by_round.into_values().collect()
 }
 
-/// The H statistic, corrected for ties; 0 when all values are equal.
+/// Returns the H statistic, corrected for ties; 0 when all values are equal.
 fn kruskal_wallis(groups: &[Vec<f64>]) -> f64 {
     let mut values: Vec<(f64, usize)> = Vec::new();
     for (index, group) in groups.iter().enumerate() {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_cannot_be_compared_give_nothing() {
+    fn rounds_that_cannot_be_compared_give_no_drift() {
         assert_eq!(drift(&[], &[]), None);
         assert_eq!(drift(&[1.0; 9], &[0; 9]), None);
         assert_eq!(drift(&[1.0, 1.0, 1.0, 2.0, 2.0], &[0, 0, 0, 1, 1]), None);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shifted_round_is_found_and_its_size_told() {
+    fn a_shifted_round_is_found_with_its_size() {
         let samples = [1.00, 1.01, 0.99, 1.0, 1.0, 1.01, 0.99, 1.0, 1.10, 1.11, 1.09, 1.1];
         let found = drift(&samples, &[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]).unwrap();
         assert!((found.relative - 0.1 / 1.005).abs() < 1e-3 && found.p < 0.05, "{found:?}");

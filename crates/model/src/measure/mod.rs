@@ -1,4 +1,4 @@
-//! Samples and what is computed from them: medians, intervals, drift, modes, grades, and when there are enough.
+//! Computes statistics of samples: medians, intervals, drift, clusters, grades, and the rule when to stop.
 
 pub mod batch;
 pub mod drift;

@@ -1,36 +1,36 @@
-//! Whether samples come in two clumps: the best split of a sorted set, which knows nothing of how it was taken.
+//! Tests whether samples form two clusters, by the best split of the sorted samples.
 
 use serde::{Deserialize, Serialize};
 
 use super::stats::{quantile, sorted};
 
-/// Fewest samples a verdict is given on.
+/// Minimum number of samples for a verdict.
 const SAMPLES: usize = 20;
-/// Fewest samples in a clump, and the least share of all.
+/// Minimum number of samples in a cluster, and its minimum share of all.
 const CLUMP_SAMPLES: usize = 5;
 const CLUMP_SHARE: f64 = 0.1;
-/// Share of the samples ignored at either end, rounded up: a stray one would widen its clump and hide the gap.
+/// Share of the samples ignored at either end, rounded up: an outlier would widen its cluster and hide the gap.
 const STRAY_SHARE: f64 = 0.025;
-/// Separation above which clumps are distinct; a normal distribution cut in two has 2.65, a uniform one 3.46, and
-/// few samples of an exponential one without its strays up to 5.
+/// Separation above which clusters are distinct; a normal distribution cut in two has 2.65, a uniform one 3.46, and
+/// few samples of an exponential one without its outliers up to 5.
 const SEPARATION: f64 = 5.0;
-/// Centres closer than this, relative to the lower, are one time for every purpose.
+/// Minimum distance of the centres, relative to the lower one; closer centres count as one time.
 const LEAST_GAP: f64 = 0.02;
-/// Centres must be more than so many ticks of the clock apart, or the clumps are its steps.
+/// Minimum distance of the centres in clock ticks; closer clusters are the steps of the clock.
 const TICKS: f64 = 2.5;
 
-/// Two clumps of samples.
+/// Two clusters of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Modes {
-    /// Median of the lower clump, in the unit of the samples.
+    /// Median of the lower cluster, in the unit of the samples.
     pub low: f64,
-    /// Median of the upper clump.
+    /// Median of the upper cluster.
     pub high: f64,
-    /// Share of the samples in the upper clump, from 0 to 1.
+    /// Share of the samples in the upper cluster, from 0 to 1.
     pub share_high: f64,
 }
 
-/// The two clumps of `samples`, if there are two.
+/// Returns the two clusters of `samples`, if there are two.
 ///
 /// The split with the least sum of squares within its two parts (Fisher, "On grouping for maximum homogeneity",
 /// Journal of the American Statistical Association 53, 1958) is accepted when its parts are far apart by the D of
@@ -40,24 +40,24 @@ pub fn modes(samples: &[f64]) -> Option<Modes> {
         return None;
     }
     let sorted = sorted(samples);
-    let stray = (sorted.len() as f64 * STRAY_SHARE).ceil() as usize;
-    let kept = &sorted[stray..sorted.len() - stray];
-    let cut = best_cut(kept, smallest_clump(sorted.len()).saturating_sub(stray).max(1))?;
+    let strays = (sorted.len() as f64 * STRAY_SHARE).ceil() as usize;
+    let kept = &sorted[strays..sorted.len() - strays];
+    let cut = best_cut(kept, smallest_cluster(sorted.len()).saturating_sub(strays).max(1))?;
     let (lower, upper) = kept.split_at(cut);
     let (low, high) = (quantile(lower, 0.5), quantile(upper, 0.5));
     let gap = high - low;
     let distinct = separation(lower, upper) > SEPARATION && gap > LEAST_GAP * low && gap > TICKS * tick(kept);
-    distinct.then_some(Modes { low, high, share_high: (upper.len() + stray) as f64 / sorted.len() as f64 })
+    distinct.then_some(Modes { low, high, share_high: (upper.len() + strays) as f64 / sorted.len() as f64 })
 }
 
-fn smallest_clump(n: usize) -> usize {
+fn smallest_cluster(n: usize) -> usize {
     ((n as f64 * CLUMP_SHARE).ceil() as usize).max(CLUMP_SAMPLES)
 }
 
-/// The cut that leaves the least sum of squares, among those with `least` values on either side.
-fn best_cut(sorted: &[f64], least: usize) -> Option<usize> {
+/// Returns the cut that leaves the least sum of squares, among those with `min` values on either side.
+fn best_cut(sorted: &[f64], min: usize) -> Option<usize> {
     let n = sorted.len();
-    // The least sum within is the greatest sum between; sums about the first value keep their digits.
+    // The smallest sum within means the largest sum between; sums relative to the first value keep their digits.
     let total: f64 = sorted.iter().map(|x| x - sorted[0]).sum();
     let mut below = 0.0;
     let mut best = (0.0, None);
@@ -65,14 +65,14 @@ fn best_cut(sorted: &[f64], least: usize) -> Option<usize> {
         below += value - sorted[0];
         let (count, rest) = (cut as f64, (n - cut) as f64);
         let between = count * rest * (below / count - (total - below) / rest).powi(2);
-        if cut >= least && n - cut >= least && between > best.0 {
+        if cut >= min && n - cut >= min && between > best.0 {
             best = (between, Some(cut));
         }
     }
     best.1
 }
 
-/// Ashman's D: the distance of the means in units of the root mean square deviation.
+/// Returns Ashman's D: the distance of the means in units of the root mean square deviation.
 fn separation(lower: &[f64], upper: &[f64]) -> f64 {
     let moments = |part: &[f64]| {
         let mean = part.iter().sum::<f64>() / part.len() as f64;
@@ -83,7 +83,7 @@ fn separation(lower: &[f64], upper: &[f64]) -> f64 {
     (high - low) / ((low_variance + high_variance) / 2.0).sqrt()
 }
 
-/// The smallest step between different values, rounding aside; infinite when all are equal.
+/// Returns the smallest step between different values, rounding aside; infinite when all are equal.
 fn tick(sorted: &[f64]) -> f64 {
     let steps = sorted.windows(2).map(|pair| pair[1] - pair[0]);
     steps.filter(|step| *step > 1e-9 * sorted[0].abs()).fold(f64::INFINITY, f64::min)
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn one_clump_is_not_called_two() {
+    fn one_cluster_is_not_called_two() {
         let t2 = |u: f64| (2.0 * u - 1.0) / (2.0 * u * (1.0 - u)).max(1e-12).sqrt();
         let shares = [
             ("normal", fires(1, |u, v, _| 1.0 + 0.05 * normal(u, v))),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn two_clumps_are_found() {
+    fn two_clusters_are_found() {
         let shares = [
             ("70/30", fires(21, |u, v, w| if w < 0.7 { 1.0 } else { 1.2 } + 0.01 * normal(u, v))),
             ("halves", fires(22, |u, v, w| if w < 0.5 { 1.0 } else { 1.05 } + 0.005 * normal(u, v))),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clumps_are_told_and_a_stray_sample_does_not_hide_them() {
+    fn clusters_are_found_despite_an_outlier() {
         let mut samples: Vec<f64> =
             (0..40).map(|i| if i % 4 == 0 { 2.0 } else { 1.0 } + 1e-3 * f64::from(i)).collect();
         samples.push(40.0);
@@ -156,20 +156,20 @@ mod tests {
     }
 
     #[test]
-    fn few_samples_and_small_clumps_give_nothing() {
-        let clumps = |low: usize, high: usize| {
+    fn few_samples_and_small_clusters_give_no_modes() {
+        let clusters = |low: usize, high: usize| {
             let at = |centre: f64, i: usize| centre + 1e-3 * i as f64;
             (0..low).map(|i| at(1.0, i)).chain((0..high).map(|i| at(2.0, i))).collect::<Vec<f64>>()
         };
         assert_eq!(modes(&[]), None);
-        assert_eq!(modes(&clumps(9, 10)), None);
-        assert!(modes(&clumps(10, 10)).is_some());
-        assert_eq!(modes(&clumps(97, 3)), None);
+        assert_eq!(modes(&clusters(9, 10)), None);
+        assert!(modes(&clusters(10, 10)).is_some());
+        assert_eq!(modes(&clusters(97, 3)), None);
     }
 
     proptest::proptest! {
         #[test]
-        fn clumps_lie_within_the_samples(samples in proptest::collection::vec(0.0f64..2.0, 0..80), far in 0.0f64..9.0) {
+        fn clusters_lie_within_the_samples(samples in proptest::collection::vec(0.0f64..2.0, 0..80), far in 0.0f64..9.0) {
             let samples: Vec<f64> = samples.iter().map(|x| if *x < 1.0 { *x } else { x + far }).collect();
             if let Some(found) = modes(&samples) {
                 let (min, max) = samples.iter().fold((f64::MAX, 0.0f64), |(a, b), &x| (a.min(x), b.max(x)));

@@ -55,20 +55,19 @@ impl Summary {
     }
 }
 
-/// The median, the mean of the middle two for an even count; `None` without values.
+/// Returns the median, the mean of the middle two for an even count; `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);
     (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
 }
 
-/// The upper median: a value that occurs, found without sorting all of them. Puts `values` in another order; `None`
-/// without values.
+/// Returns the upper median, which is one of the values, without a full sort. Reorders `values`; `None` without values.
 pub fn upper_median(values: &mut [f64]) -> Option<f64> {
     let middle = values.len() / 2;
     (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
-/// The `p`-quantile of ascending values, `p` in [0, 1]; NaN when there is no value.
+/// Returns the `p`-quantile of ascending values, `p` in [0, 1]; NaN when there is no value.
 ///
 /// Linear interpolation between the order statistics around position `p * (n - 1)`: definition 7 of Hyndman
 /// and Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996). The 0.5-quantile
@@ -82,7 +81,7 @@ pub fn quantile(sorted: &[f64], p: f64) -> f64 {
     value.clamp(low, high)
 }
 
-/// Whether an interval of 95 % exists for the median of `n` samples: from six on.
+/// Returns whether a 95 % interval of the median exists for `n` samples, that is for `n >= 6`.
 ///
 /// With five, even the whole range covers the median in only 1 - 2 / 2^5 = 93.75 % of cases.
 pub fn has_interval(n: usize) -> bool {
@@ -105,8 +104,8 @@ pub fn relative_half_width(samples: &[f64]) -> f64 {
     }
 }
 
-/// How many significant digits a median deserves, from 1 to 4: as many as keep the place of the last digit at
-/// or above `half_width`, half the width of its interval; 4 for a width of zero.
+/// Returns the number of significant digits that a median deserves, from 1 to 4. The last digit's place stays at or
+/// above `half_width`, half the width of its interval; a width of zero gives 4.
 ///
 /// 123.4 with 1 gives 3 (`123`), with 1.5 gives 2 (`120`). After the benchmark utilities of PyTorch, which take
 /// `floor(log10(median / half_width))`; that loses a digit whenever the median's leading digits are the larger.
@@ -123,7 +122,7 @@ pub fn significant_digits(median: f64, half_width: f64) -> usize {
     if digits.is_nan() { 1 } else { digits.clamp(1.0, MOST) as usize }
 }
 
-/// The values in ascending order.
+/// Returns the values in ascending order.
 pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -135,7 +134,7 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) }
 }
 
-/// The largest rank `r` such that `[x_(r), x_(n-1-r)]` (zero-based) covers the median with at least 95 %.
+/// Returns the largest rank `r` such that `[x_(r), x_(n-1-r)]` (zero-based) covers the median with at least 95 %.
 ///
 /// Exact binomial tails; below six samples no rank does and the whole range is taken. Source: Conover,
 /// *Practical Nonparametric Statistics*, 3rd ed., section 3.2.

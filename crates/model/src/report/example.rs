@@ -13,13 +13,13 @@ use crate::{
 };
 use crate::{Checked, Work};
 
-/// What events add to the time between them, in seconds.
+/// Time that events add to the work between them, in seconds.
 const EVENTS_S: f64 = 1.5e-6;
 
-/// What twelve samples are as shares of their median: half their interval is 0.1 % of it.
+/// Twelve samples as shares of their median, whose interval has a half width of 0.1 %.
 const SHAPE: [f64; 12] = [0.997, 0.998, 0.999, 0.9995, 0.9998, 1.0, 1.0, 1.0005, 1.0008, 1.001, 1.004, 1.02];
 
-/// TimerOverhead of the clocks of a backend on that side.
+/// Returns the timer overhead of a backend on that side.
 pub fn timer_overhead(side: Side) -> TimerOverhead {
     match side {
         Side::Cpu => TimerOverhead {
@@ -41,7 +41,7 @@ pub fn timer_overhead(side: Side) -> TimerOverhead {
     }
 }
 
-/// A report without rows.
+/// Returns a report without rows.
 pub fn empty() -> Report {
     let backend = |name: &str, side, description| BackendState {
         name: name.into(),
@@ -84,18 +84,18 @@ pub fn empty() -> Report {
     }
 }
 
-/// A report of these rows.
+/// Returns a report of these rows.
 pub fn of(rows: impl IntoIterator<Item = Row>) -> Report {
     Report { rows: rows.into_iter().collect(), ..empty() }
 }
 
-/// The report with [`peaks`] of the GPU.
+/// Returns the report with [`peaks`] of the GPU.
 pub fn with_peaks(mut report: Report) -> Report {
     report.environment.backends[1].peaks = Some(peaks());
     report
 }
 
-/// Rows of a case on both sides, with the seconds of each: by `faer` on the CPU, by `cublas` on the GPU.
+/// Returns rows of a case on both sides, with the seconds of each: by `faer` on the CPU, by `cublas` on the GPU.
 pub fn both_sides(op: &str, n: u64, cpu_s: f64, gpu_s: f64) -> [Row; 2] {
     [measured(op, n, "cpu", "faer", cpu_s), measured(op, n, "cuda", "cublas", gpu_s)]
 }
@@ -115,7 +115,7 @@ pub fn peaks() -> Peaks {
     }
 }
 
-/// A measured float32 row of cold caches and grade A; backends other than `cpu` stand on the GPU's side.
+/// Returns a measured float32 row of cold caches and grade A; backends other than `cpu` are on the GPU's side.
 pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -> Row {
     let side = if backend == "cpu" { Side::Cpu } else { Side::Gpu };
     let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 };
@@ -190,7 +190,7 @@ fn execute(side: Side, median_s: f64) -> Execute {
     }
 }
 
-/// Lowers a measured row's grade for a reason, of which texts and next step stand for those of the kind.
+/// Lowers a measured row's grade with a warning of that kind, text and next step.
 pub fn warn(row: &mut Row, kind: WarningKind, at_best: Grade, text: &str, next: &str) {
     let execute = row.execute.as_mut().unwrap();
     execute.grade = execute.grade.max(Some(at_best));
@@ -210,7 +210,7 @@ pub fn warn(row: &mut Row, kind: WarningKind, at_best: Grade, text: &str, next: 
     }
 }
 
-/// A row that has no time.
+/// Returns a row that has no time.
 pub fn without_time(
     op: &str,
     n: u64,
@@ -251,13 +251,13 @@ pub fn full() -> Report {
         row.case.density = Some(0.01);
     }
     let larger = "choose a larger size, or --cache hot, which times batches";
-    let text = "the time is 2.8 times what the device takes to do nothing";
+    let text = "the time is 2.8 times the timer overhead";
     warn(&mut report.rows[1], WarningKind::LaunchBound, Grade::B, text, larger);
-    let text = "half the 95 % interval is 5.0 % of the median, 1.0 % was asked for";
+    let text = "half the 95 % interval is 5.0 % of the median; 1.0 % was requested";
     let quieter = "close other programs, or raise --max-time";
     warn(&mut report.rows[3], WarningKind::Spread, Grade::C, text, quieter);
     report.environment.warnings.push(RunWarning {
-        text: "the machine was busy when the run started: 0.4 runnable processes a processor".into(),
+        text: "other programs were using the CPU when the run started (load 0.4 per core)".into(),
         next: "close other programs and run again".into(),
     });
     report

@@ -23,7 +23,7 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// The clock in words: `device clock`.
+    /// Returns the clock in words: `device clock`.
     pub fn words(self) -> &'static str {
         match self {
             Clock::DeviceEvents => "device clock",
@@ -33,7 +33,7 @@ impl Clock {
     }
 }
 
-/// The timed phase. Arrays have one entry a sample, in the order the samples were taken.
+/// The timed phase. Arrays have one entry per sample, in the order the samples were taken.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Execute {
     /// Clock of `samples_s` and of every figure but the host's.
@@ -43,7 +43,7 @@ pub struct Execute {
     /// The same repetitions as the two events around them read, in seconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events_s: Vec<f64>,
-    /// What was taken off each of `events_s`, in seconds.
+    /// Constant that was subtracted from each of `events_s`, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_constant_s: Option<f64>,
     /// Median, in seconds.
@@ -72,45 +72,46 @@ pub struct Execute {
     /// The round, from 0, in which each sample was taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<u32>,
-    /// Whether the device was held back until all work of a sample was queued, in every sample. Work that waits for
-    /// the device inside, or is so long that no gap between launches matters, is not. `None` without a device.
+    /// True if a blocking kernel delayed the device until all work of a sample was queued, in every sample. Work that
+    /// waits for the device itself, or is so long that gaps between launches do not matter, is not blocked. `None`
+    /// without a device.
     #[serde(default, alias = "held", skip_serializing_if = "Option::is_none")]
     pub blocked: Option<bool>,
     /// Clock of the multiprocessors around each sample, in MHz.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sm_mhz: Vec<f64>,
-    /// Times the system took a processor away during each sample.
+    /// Involuntary context switches during each sample.
     #[serde(default, alias = "switches", skip_serializing_if = "Vec::is_empty")]
     pub context_switches: Vec<u64>,
-    /// Page faults of an execution, the median of each kind over the samples; 0 where all memory is touched before
+    /// Page faults of an execution: the median of each kind over the samples, 0 where all memory is touched before
     /// timing. `None` on a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_faults: Option<PageFaults>,
-    /// Samples not counted because the device's clock was held down.
+    /// Samples discarded because the device's clock was throttled.
     #[serde(default, alias = "set_aside")]
     pub discarded: u32,
-    /// Samples that are counted although it was.
+    /// Samples kept although the clock was throttled.
     #[serde(default)]
     pub throttled: u32,
     /// Executions spent on warming up.
     pub warmups: u32,
-    /// How often timed executions were found to have left the operands as they were and a right answer: after each
-    /// round, and once more on an erased answer.
+    /// Number of checks that timed executions left the operands unchanged and a right answer: one after each round, and
+    /// one more on an erased answer.
     #[serde(default)]
     pub verified: u32,
-    /// Whether times had stopped falling when sampling began.
+    /// True if times had stopped falling when sampling began.
     #[serde(default = "yes")]
     pub steady: bool,
     /// Seconds that sampling took, warm-up not included.
     #[serde(default)]
     pub spent_s: f64,
-    /// Why sampling stopped.
+    /// The reason that sampling stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Reason>,
-    /// Whether the rounds differ.
+    /// Difference between the rounds, if they could be compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
-    /// The two clumps that the samples fall into, where they do.
+    /// The two clusters of the samples, if there are two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modes: Option<Modes>,
     /// Allocations, plans and compilations while samples were taken.
@@ -118,10 +119,10 @@ pub struct Execute {
     /// The machine before and after each round.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<[Conditions; 2]>,
-    /// How far the figure can be trusted.
+    /// Trustworthiness of the times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grade: Option<Grade>,
-    /// What disturbed it, gravest first, each with the next step.
+    /// Warnings, most serious first, each with the next step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
@@ -131,7 +132,7 @@ fn yes() -> bool {
 }
 
 impl Execute {
-    /// The samples and their figures, by both clocks; `None` when one of them has no sample.
+    /// Returns the samples and their figures, by both clocks; `None` when one of them has no sample.
     pub fn of(samples_s: Vec<f64>, host_samples_s: Vec<f64>) -> Option<Execute> {
         let (summary, host) = (Summary::of(&samples_s)?, Summary::of(&host_samples_s)?);
         Some(Execute {
@@ -149,7 +150,7 @@ impl Execute {
         })
     }
 
-    /// Makes every time `factor` times as long, as if the work had been slower.
+    /// Multiplies every time by `factor`, as if the work were slower.
     pub fn scale(&mut self, factor: f64) {
         let arrays = [&mut self.samples_s, &mut self.events_s, &mut self.host_samples_s];
         let figures = [
@@ -167,7 +168,7 @@ impl Execute {
         times.for_each(|time| *time *= factor);
     }
 
-    /// The summary of the samples, as statistics code takes it.
+    /// Returns the summary of the samples.
     pub fn summary(&self) -> Summary {
         let [p05, p25, p75, p95] = self.quantiles_s.unwrap_or([self.median_s; 4]);
         Summary {

@@ -1,4 +1,4 @@
-//! The look of a report's JSON: objects are indented, arrays stay on one line. Knows nothing of reports.
+//! Formats JSON with indented objects and arrays on one line.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! The report: what `run` writes and everything else reads. Nothing here touches a device.
+//! Defines the report, which `gpubench run` writes and the other commands read.
 //!
 //! The layout is published in `schema/report-v3.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
 
@@ -10,12 +10,12 @@ mod json;
 pub mod machine;
 pub mod quantity;
 mod row;
-mod sound;
-pub mod tame;
+pub mod sanitize;
+mod validate;
 
 pub use execute::{Clock, Execute};
 pub use row::{Outcome, Phases, Row};
-pub use sound::check_row;
+pub use validate::check_row;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,18 +27,18 @@ pub const SCHEMA_VERSION: u32 = 3;
 /// The JSON Schema (2020-12) of a report.
 pub const SCHEMA: &str = include_str!("../../../../schema/report-v3.json");
 
-/// One run: where, how, and every cell's outcome.
+/// One run: its environment and the outcome of every cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// [`SCHEMA_VERSION`] of the writer.
     pub schema_version: u32,
     /// Machine, libraries and program.
     pub environment: Environment,
-    /// One row a cell, in the order of the plan.
+    /// One row per cell, in the order of the plan.
     pub rows: Vec<Row>,
 }
 
-/// Where and how a run was made.
+/// Machine, program and settings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     /// Version of gpubench.
@@ -46,52 +46,52 @@ pub struct Environment {
     /// Git revision of the program's source, where it was built from a checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpubench_revision: Option<String>,
-    /// Profile that the program was built with, `release` or `debug`; a debug build's CPU times mean nothing.
+    /// Build profile of the program, `release` or `debug`. CPU times of a debug build are meaningless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_profile: Option<String>,
     /// Command line, program name first.
     pub argv: Vec<String>,
-    /// Git revision of the folder the run was started in, with `-dirty` where it had changes.
+    /// Git revision of the folder in which the run started, with `-dirty` if it had changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_revision: Option<String>,
     /// Start of the run, RFC 3339, UTC.
     pub started: String,
     /// Wall time of the run so far, in seconds.
     pub elapsed_s: f64,
-    /// What the user should know of the run as a whole, each with the next step.
+    /// Warnings about the run as a whole, each with the next step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<RunWarning>,
-    /// Cells the run set out to do; more than rows when it was ended early.
+    /// Number of planned cells; larger than the number of rows if the run ended early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_rows: Option<u64>,
     /// The machine.
     pub host: Host,
-    /// One entry a backend of the run: what it says of itself, its libraries, or why it is unavailable.
+    /// One entry per backend of the run: its description and libraries, or the reason that it is unavailable.
     pub backends: Vec<BackendState>,
     /// Resolved settings of the run, as an object.
     pub settings: serde_json::Value,
-    /// Environment variables that are known to change results, where set.
+    /// Environment variables that change results, if set.
     #[serde(default)]
     pub variables: std::collections::BTreeMap<String, String>,
 }
 
 impl Environment {
-    /// What became of the backend of that name.
+    /// Returns the state of the backend of that name.
     pub fn backend(&self, name: &str) -> Option<&BackendState> {
         self.backends.iter().find(|backend| backend.name == name)
     }
 }
 
-/// Something about a whole run that the user should know.
+/// A warning about a whole run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunWarning {
-    /// What.
+    /// The finding, with its figure.
     pub text: String,
     /// The next step.
     pub next: String,
 }
 
-/// The machine, as its operating system tells.
+/// The machine, as its operating system describes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     /// Host name.
@@ -100,30 +100,29 @@ pub struct Host {
     pub os: String,
     /// CPU model.
     pub cpu: String,
-    /// Processors that the process may use.
+    /// CPUs that the process may use.
     pub threads: u64,
     /// Main memory, in bytes.
     pub memory_bytes: u64,
-    /// Frequency governor of the first processor, where the kernel tells.
+    /// Frequency governor of the first CPU, if the kernel reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
-    /// Whether processors share cores (simultaneous multithreading).
+    /// True if several CPUs share a core (simultaneous multithreading).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smt: Option<bool>,
-    /// NUMA nodes with processors.
+    /// NUMA nodes with CPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numa_nodes: Option<u64>,
-    /// Processors' worth of time that the control group allows, such as 1.5; `None` when it sets no limit.
+    /// CPU time that the control group allows, in CPUs, such as 1.5; `None` without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
-    /// When the system backs memory with huge pages of its own accord: `always`, `madvise` (where a program asks for
-    /// them) or `never`.
+    /// Policy of transparent huge pages: `always`, `madvise` (where a program requests them) or `never`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transparent_huge_pages: Option<String>,
     /// Bytes of all last-level caches that the process can use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_level_cache_bytes: Option<u64>,
-    /// Runnable processes over the last minute when the run started, on average.
+    /// Average number of runnable processes over the last minute when the run started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_average: Option<f64>,
 }
@@ -133,9 +132,9 @@ pub struct Host {
 pub struct BackendState {
     /// Name of the backend.
     pub name: String,
-    /// Whether it started.
+    /// True if it started.
     pub available: bool,
-    /// Why not.
+    /// The reason that it did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The step that would fix it.

@@ -1,4 +1,4 @@
-//! Figures for people: times with the fitting unit, spreads, errors. Knows no report.
+//! Writes figures for display: times with the fitting unit, intervals, errors.
 
 use gpubench_text::percent;
 
@@ -8,14 +8,14 @@ use crate::measure::stats::significant_digits;
 /// Units of time, largest first: seconds a unit has, and its symbol.
 pub const TIME_UNITS: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
 
-/// A time with three significant digits and the unit that keeps it between 1 and 1000: `7.68 µs`, `41.0 ms`.
+/// Formats a time with three significant digits and the unit that keeps it between 1 and 1000: `7.68 µs`, `41.0 ms`.
 ///
-/// What no unit fits has an exponent: `5.00e-12 s`.
+/// Times that no unit fits have an exponent: `5.00e-12 s`.
 pub fn time_text(seconds: f64) -> String {
     joined(time_parts(seconds))
 }
 
-/// The figure and the unit of [`time_text`].
+/// Returns the figure and the unit of [`time_text`].
 fn time_parts(seconds: f64) -> (String, &'static str) {
     if seconds == 0.0 {
         return ("0".into(), "s");
@@ -29,23 +29,23 @@ fn time_parts(seconds: f64) -> (String, &'static str) {
     (three_digits(seconds / unit), symbol)
 }
 
-/// A time with as many significant digits as half the width of its interval allows, from 2 to 4: `12.42 µs` within
-/// 0.05 %, `12 µs` within 8 %. Three digits where no interval is known.
+/// Formats a time with 2 to 4 significant digits, as half the width of its interval allows: `12.42 µs` within 0.05 %,
+/// `12 µs` within 8 %; three digits without an interval.
 ///
 /// One digit alone could move a figure out of its own interval, as 744 ± 37 to 700.
 pub fn time_within(seconds: f64, half_width: Option<f64>) -> String {
     joined(parts_within(seconds, half_width))
 }
 
-/// An interval of times with four significant digits, so that the ends of a narrow one differ: `26.74 to 27.37 µs`, or
-/// with both units where they differ.
+/// Formats an interval of times with four significant digits, so that the ends of a narrow one differ: `26.74 to
+/// 27.37 µs`, or with both units where they differ.
 pub fn time_range(ends: [f64; 2]) -> String {
     let [low, high] = ends.map(|seconds| parts_within(seconds, Some(0.0)));
     let low = if low.1 == high.1 { low.0 } else { joined(low) };
     format!("{low} to {}", joined(high))
 }
 
-/// The figure and the unit of [`time_within`].
+/// Returns the figure and the unit of [`time_within`].
 fn parts_within(seconds: f64, half_width: Option<f64>) -> (String, &'static str) {
     let Some(half_width) = half_width.filter(|_| seconds > 1e-11 && seconds < 1e6) else {
         return time_parts(seconds);
@@ -65,12 +65,12 @@ fn joined((figure, unit): (String, &str)) -> String {
     format!("{figure} {unit}")
 }
 
-/// A factor of at least 1 with `digits` significant digits: `1.47x`, `28x`, `120x`, `1.4e7x`.
+/// Formats a factor of at least 1 with `digits` significant digits: `1.47x`, `28x`, `120x`, `1.4e7x`.
 pub fn factor_within(factor: f64, digits: usize) -> String {
     factor_digits(factor, digits) + "x"
 }
 
-/// The same without its sign: `1.47`.
+/// Formats a factor as [`factor_within`] does, without the `x`: `1.47`.
 pub fn factor_digits(factor: f64, digits: usize) -> String {
     if factor >= 1e6 {
         return format!("{factor:.1e}");
@@ -79,25 +79,26 @@ pub fn factor_digits(factor: f64, digits: usize) -> String {
     format!("{factor:.decimals$}")
 }
 
-/// A factor of at least 1 rounded to `digits` significant digits, and the decimals that show them: 1.466 is 1.47 with 2.
+/// Rounds a factor of at least 1 to `digits` significant digits, and returns the decimals that show them: 1.466 is 1.47
+/// with 2.
 pub fn rounded_factor(factor: f64, digits: usize) -> (f64, usize) {
     let (factor, place) = rounded(factor, digits);
     (factor, decimals(digits, place))
 }
 
-/// `figure` to so many significant digits, and the decimal place of its first.
+/// Rounds `figure` to `digits` significant digits, and returns the decimal place of the first digit too.
 fn rounded(figure: f64, digits: usize) -> (f64, i32) {
     let text = format!("{figure:.*e}", digits.saturating_sub(1));
     let place = text.split_once('e').and_then(|(_, place)| place.parse().ok()).unwrap_or(0);
     (text.parse().unwrap_or(figure), place)
 }
 
-/// Decimals that show so many significant digits of a figure whose first stands at `place`.
+/// Returns the decimals that show `digits` significant digits of a figure whose first digit is at `place`.
 fn decimals(digits: usize, place: i32) -> usize {
     usize::try_from(digits as i32 - 1 - place).unwrap_or(0)
 }
 
-/// A size in memory with its binary unit: `512 B`, `60.0 MiB`.
+/// Formats a size in memory with its binary unit: `512 B`, `60.0 MiB`.
 pub fn bytes_text(bytes: u64) -> String {
     const UNITS: [(f64, &str); 4] =
         [((1u64 << 40) as f64, "TiB"), ((1 << 30) as f64, "GiB"), ((1 << 20) as f64, "MiB"), (1024.0, "KiB")];
@@ -108,12 +109,12 @@ pub fn bytes_text(bytes: u64) -> String {
     }
 }
 
-/// Bytes in GiB.
+/// Converts bytes to GiB.
 pub fn gib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1u32 << 30)
 }
 
-/// Three significant digits, below 10⁹ without an exponent: `1.23`, `12.3`, `123`, `1234`, `1.23e9`.
+/// Formats a figure with three significant digits, below 10⁹ without an exponent: `1.23`, `12.3`, `123`, `1234`, `1.23e9`.
 pub fn three_digits(figure: f64) -> String {
     match figure.abs() {
         size if size < 9.995 => format!("{figure:.2}"),
@@ -128,17 +129,17 @@ pub fn spread_text(relative: f64) -> String {
     percent::short(relative)
 }
 
-/// The error found: `3.1e-7`; `not finite` for an answer with a NaN or an infinity.
+/// Returns the error found: `3.1e-7`; `not finite` for an answer with a NaN or an infinity.
 pub fn error_text(error: Checked) -> String {
     if error.value >= f64::MAX { "not finite".into() } else { format!("{:.1e}", error.value) }
 }
 
-/// The error and its share of the bound: `3.1e-7 (2.6%)`.
+/// Returns the error and its share of the bound: `3.1e-7 (2.6%)`.
 pub fn judged_text(error: Checked) -> String {
     format!("{} ({})", error_text(error), share_text(error))
 }
 
-/// The error as a share of its bound: `2.6%`, or as a multiple where it is far beyond.
+/// Returns the error as a share of its bound: `2.6%`, or as a multiple where it is far beyond.
 pub fn share_text(error: Checked) -> String {
     let share = if error.value == 0.0 { 0.0 } else { error.value / error.bound };
     match share {
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_stand_beside_their_share_of_the_bound() {
+    fn errors_are_followed_by_their_share_of_the_bound() {
         assert_eq!(judged_text(Checked { value: 3.1e-7, bound: 1.2e-5 }), "3.1e-7 (2.6%)");
         let found = |value, bound| {
             let error = Checked { value, bound };

@@ -1,4 +1,4 @@
-//! One row of a report.
+//! Defines one row of a report.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::case::{Cache, Case, Cell};
 use crate::measure::stopping::Reason;
 use crate::{Accuracy, Checked, Compile, DevicePhases, Side, Transfer, Work, fewer_threads};
 
-/// What became of a cell.
+/// Outcome of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -15,14 +15,14 @@ pub enum Outcome {
     Measured,
     /// The answer was wrong; it has no time.
     Incorrect,
-    /// Something it needs is missing, or it does not fit.
+    /// Something is missing, or memory is too small.
     Skipped,
     /// A call failed, or the worker crashed or ran out of time.
     Failed,
 }
 
 impl Outcome {
-    /// The word used in reports.
+    /// Returns the word used in reports.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Measured => "measured",
@@ -36,41 +36,41 @@ impl Outcome {
 /// Host seconds of the phases around the timed one, and what a device did in them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
-    /// Making the operands.
+    /// Generating the operands.
     pub inputs_s: f64,
     /// Allocating, planning, compiling and uploading.
     pub prepare_s: f64,
     /// Allocating and planning alone, where the rest is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_s: Option<f64>,
-    /// Kernels of our own that the variant uses.
+    /// Compilation of gpubench's own kernels, if the variant uses any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compile: Option<Compile>,
-    /// Operands to the device.
+    /// Upload of the operands to the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upload: Option<Transfer>,
-    /// The first execution, whatever it costs to be the first.
+    /// The first execution, including its one-time costs.
     pub first_s: f64,
-    /// The same by the device's clock.
+    /// The first execution by the device's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_device_s: Option<f64>,
-    /// Copying the answer to the host, in the form in which it is checked.
+    /// Copying the answer to the host and converting it for the check.
     pub download_s: f64,
     /// The copy from the device alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<Transfer>,
-    /// Most device memory that the variant's own allocations took, in bytes.
+    /// Peak device memory of the variant's own allocations, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_device_bytes: Option<u64>,
     /// Judging the answer.
     pub check_s: f64,
-    /// Checking that what was timed is what was judged, over all rounds.
+    /// Verifying timed answers, over all rounds.
     #[serde(default)]
     pub verify_s: f64,
 }
 
 impl Phases {
-    /// Adds what the device did while the job was prepared, and from then until its answer had come.
+    /// Adds the device's phases while the job was prepared, and from then until its answer was read.
     pub fn with_device(&mut self, preparing: DevicePhases, after: DevicePhases) {
         if preparing.upload.is_some() {
             self.plan_s = Some((self.prepare_s - preparing.compile_and_copy_s).max(0.0));
@@ -90,11 +90,11 @@ pub struct Row {
     pub backend: String,
     /// Name of the variant.
     pub variant: String,
-    /// The variant that did the work, where the named one picks among others.
+    /// The variant that did the work, if the requested one picks among others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picked: Option<String>,
-    /// CPU threads that it could use: the number that was fastest up to those of the run, where it has a choice, else
-    /// all of these; a variant that is serial by its nature uses one.
+    /// CPU threads that it could use: the fastest number up to that of the run, if it has a choice, otherwise the run's
+    /// number. A serial variant uses one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<usize>,
     /// State of the caches before each execution.
@@ -104,9 +104,9 @@ pub struct Row {
     pub side: Side,
     /// Arithmetic of the variant.
     pub accuracy: Accuracy,
-    /// What became of it.
+    /// Outcome of the cell.
     pub outcome: Outcome,
-    /// Why it has no time.
+    /// The reason that the cell has no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The step that would fix it.
@@ -126,13 +126,13 @@ pub struct Row {
     /// The timed phase, when measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execute: Option<Execute>,
-    /// Whether the run added this cell to the plan, at a size near a crossover.
+    /// True if the run added this cell to the plan, at a size near a crossover.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub added_by_refinement: bool,
 }
 
 impl Row {
-    /// The row of a cell of which nothing is known yet: failed for no reason, and no work.
+    /// Creates the row of a cell that has not run yet: failed, without a reason and without work.
     pub fn blank(cell: Cell, side: Side, accuracy: Accuracy) -> Row {
         Row {
             case: cell.case,
@@ -155,7 +155,7 @@ impl Row {
         }
     }
 
-    /// The cell this row is about.
+    /// Returns the cell of this row.
     pub fn cell(&self) -> Cell {
         Cell {
             case: self.case.clone(),
@@ -165,17 +165,17 @@ impl Row {
         }
     }
 
-    /// Whether it may stand for its side: in full precision, and on the most threads of its run.
+    /// Returns whether it may represent its side in the headline: full precision, and the run's number of threads.
     pub fn is_headline(&self) -> bool {
         self.accuracy.is_headline() && fewer_threads(&self.variant).is_none()
     }
 
-    /// The variant that did the work: the named one, or the one that it picked.
+    /// Returns the variant that did the work: the named one, or the one that it picked.
     pub fn doer(&self) -> &str {
         self.picked.as_ref().unwrap_or(&self.variant)
     }
 
-    /// The variant as people read it: `cublas`, or `auto (cublas)` where it was picked.
+    /// Returns the variant for display: `cublas`, or `auto (cublas)` if it was picked.
     pub fn variant_text(&self) -> String {
         match &self.picked {
             Some(picked) => format!("{} ({picked})", self.variant),
@@ -183,17 +183,17 @@ impl Row {
         }
     }
 
-    /// Whether the run ended before the cell had all its samples.
+    /// Returns whether the run ended before the cell had all its samples.
     pub fn was_cut_short(&self) -> bool {
         self.execute.as_ref().is_some_and(|execute| execute.stopped == Some(Reason::CutShort))
     }
 
-    /// Whether its worker was lost for good before the cell had all its samples.
+    /// Returns whether its worker was lost for good before the cell had all its samples.
     pub fn has_ended_early(&self) -> bool {
         self.execute.as_ref().is_some_and(|execute| execute.stopped == Some(Reason::EndedEarly))
     }
 
-    /// The median, when measured.
+    /// Returns the median, when measured.
     pub fn median_s(&self) -> Option<f64> {
         self.execute.as_ref().map(|execute| execute.median_s)
     }

@@ -211,7 +211,7 @@ mod tests {
         for line in [
             "- gpubench: 0.1.0, debug build\n",
             "- Frequency governor: performance\n- Simultaneous multithreading: on\n- NUMA nodes: 1\n",
-            "- CPU quota: 15.5 processors\n- Transparent huge pages: madvise\n- Last-level caches: 105 MiB\n- Load when the run started: 0.40\n",
+            "- CPU quota: 15.5 CPUs\n- Transparent huge pages: madvise\n- Last-level caches: 105 MiB\n- Load when the run started: 0.40\n",
             "- Clock of the multiprocessors around samples: 1755–1980 MHz\n",
             "- Temperature of the device: 41 °C\n",
             "- Samples at a clock that was held down: 3 set aside, 2 counted, of 27\n",

@@ -154,10 +154,10 @@ Cold cache: emptied of the operands before each sample.
 Samples in 3 interleaved rounds, until ± is 0.5% (GPU), 1.0% (CPU) or time is up.
 
 2 of 5 times have reservations:
-  spread           1 cell  half the 95 % interval is 5.0 % of the median, 1.0 % was asked for
+  spread           1 cell  half the 95 % interval is 5.0 % of the median; 1.0 % was requested
                            next: close other programs, or raise --max-time
                            matmul N=10000 f32 cpu/openblas
-  launch-bound     1 cell  the time is 2.8 times what the device takes to do nothing
+  launch-bound     1 cell  the time is 2.8 times the timer overhead
                            next: choose a larger size, or --cache hot, which times batches
                            matmul N=100 f32 cuda/cublas
 

@@ -1,4 +1,4 @@
-//! What the user should know of a run as a whole, with the next step.
+//! Makes the warnings about a run as a whole, each with the next step.
 
 use gpubench_backend::ThreadSpeeds;
 use gpubench_model::measure::stopping::Reason;
@@ -6,86 +6,91 @@ use gpubench_model::report::RunWarning;
 use gpubench_model::report::quantity::spread_text;
 use gpubench_text::count::counted;
 
-use super::course::Course;
+use super::cell_run::CellRun;
 
-/// A cell whose interval stayed wider than was asked for.
+/// A cell that did not reach the requested precision.
 #[derive(Clone, Debug)]
-pub(crate) struct Wide {
+pub(crate) struct ImpreciseCell {
     cell: String,
     width: f64,
     out_of_time: bool,
 }
 
-/// Wide cells that are named; the rest is counted.
-const NAMED: usize = 3;
-/// How many times its budget a run may take without a word.
+/// Maximum number of imprecise cells that a warning names; the rest is counted.
+const MAX_NAMED_CELLS: usize = 3;
+/// Multiple of the budget above which a run gets a warning.
 const OVERRUN: f64 = 1.1;
-/// How many times as long the same arithmetic takes on one processor as on another, from which on they count as unlike.
-const UNLIKE: f64 = 1.25;
-/// Runnable processes a processor from which on a machine counts as busy.
-pub(crate) const BUSY: f64 = 0.25;
+/// Ratio of the speeds of two CPUs above which a run gets a warning.
+const MAX_SPEED_RATIO: f64 = 1.25;
+/// Load per core above which a machine counts as busy.
+pub(crate) const BUSY_LOAD: f64 = 0.25;
 
-impl Wide {
-    /// The cell, when it was given up before it was precise.
-    pub(crate) fn of(course: &Course<'_>) -> Option<Wide> {
-        let execute = course.row.execute.as_ref()?;
+impl ImpreciseCell {
+    /// Returns the cell if its sampling ended before it was precise.
+    pub(crate) fn of(cell_run: &CellRun<'_>) -> Option<ImpreciseCell> {
+        let execute = cell_run.row.execute.as_ref()?;
         let width = execute.summary().relative_spread();
-        let wide = execute.stopped != Some(Reason::Fixed) && width > course.planned.precision();
+        let wide = execute.stopped != Some(Reason::Fixed) && width > cell_run.planned.precision();
         let out_of_time = execute.stopped == Some(Reason::OutOfTime);
-        wide.then(|| Wide { cell: course.planned.cell.to_string(), width, out_of_time })
+        wide.then(|| ImpreciseCell { cell: cell_run.planned.cell.to_string(), width, out_of_time })
     }
 }
 
-/// What is known of a machine when a run starts, as far as the system and the CPU's worker tell.
+/// State of the machine when a run starts, as the system and the CPU's worker report it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Machine {
-    /// Runnable processes a processor.
+pub(crate) struct MachineState {
+    /// Runnable processes per core.
     pub load: Option<f64>,
-    /// The same arithmetic on all threads at once.
+    /// Speeds of all threads doing the same arithmetic at the same time.
     pub thread_speeds: Option<ThreadSpeeds>,
 }
 
-/// The warnings of a run on that machine. `budget` has the seconds it was to take and those it took.
-pub(crate) fn of_run(wide: &[Wide], budget: Option<[f64; 2]>, machine: Machine) -> Vec<RunWarning> {
+/// Returns the warnings of a run on that machine. `budget` holds the seconds requested and the seconds taken.
+pub(crate) fn of_run(
+    wide: &[ImpreciseCell],
+    budget: Option<[f64; 2]>,
+    machine: MachineState,
+) -> Vec<RunWarning> {
     let mut warnings = vec![];
     let mut warn = |text: String, next: &str| warnings.push(RunWarning { text, next: next.into() });
-    if let Some(load) = machine.load.filter(|load| *load > BUSY) {
+    if let Some(load) = machine.load.filter(|load| *load > BUSY_LOAD) {
         warn(
-            format!("the machine was busy when the run started: {load:.1} runnable processes a processor"),
-            "close other programs and run again; the load is an average over the last minute",
+            format!("other programs were using the CPU when the run started (load {load:.1} per core)"),
+            "close other programs and run again; the load is a one-minute average",
         );
     }
     let ratio = machine.thread_speeds.map(|speeds| speeds.ratio());
-    if let Some(times) = ratio.filter(|times| *times > UNLIKE) {
+    if let Some(times) = ratio.filter(|times| *times > MAX_SPEED_RATIO) {
         warn(
-            format!(
-                "the same arithmetic took {times:.1} times as long on one processor as on another when the run started"
-            ),
-            "CPU times may differ by as much from run to run: close other programs, bind gpubench to processors \
-             of one kind with taskset, or give a virtual machine cores of its own",
+            format!("CPUs differ in speed by {times:.1}x; CPU times may vary as much between runs"),
+            "close other programs, bind gpubench to CPUs of one kind with taskset, or give a virtual \
+             machine dedicated cores",
         );
     }
     if let Some([asked, took]) = budget.filter(|[asked, took]| *took > OVERRUN * asked) {
         warn(
             format!(
-                "the run took {took:.0} s of a budget of {asked:.0} s: each cell takes its fewest samples"
+                "the run took {took:.0} s, over its budget of {asked:.0} s; each cell takes a minimum number of samples"
             ),
-            "raise --budget, or name fewer or smaller cells",
+            "raise --budget, or choose fewer or smaller cells",
         );
     }
     if budget.is_some() && !wide.is_empty() {
-        let mut widest: Vec<&Wide> = wide.iter().collect();
+        let mut widest: Vec<&ImpreciseCell> = wide.iter().collect();
         widest.sort_by(|a, b| b.width.total_cmp(&a.width));
-        let named = widest.iter().take(NAMED).map(|one| format!("{} ±{}", one.cell, spread_text(one.width)));
+        let named = widest
+            .iter()
+            .take(MAX_NAMED_CELLS)
+            .map(|one| format!("{} ±{}", one.cell, spread_text(one.width)));
         let named = named.collect::<Vec<_>>().join(", ");
-        let unnamed = wide.len().saturating_sub(NAMED);
+        let unnamed = wide.len().saturating_sub(MAX_NAMED_CELLS);
         let more = if unnamed > 0 { format!(" and {unnamed} more") } else { String::new() };
         let cells = counted(wide.len(), "cell");
         let next = match wide.iter().any(|wide| wide.out_of_time) {
-            true => "raise --budget, or ask for less with --precision",
-            false => "ask for less with --precision: more samples no longer help",
+            true => "raise --budget, or relax --precision",
+            false => "relax --precision: more samples no longer help",
         };
-        warn(format!("{cells} stayed wider than the precision asked for: {named}{more}"), next);
+        warn(format!("{cells} did not reach the requested precision: {named}{more}"), next);
     }
     warnings
 }
@@ -96,30 +101,37 @@ mod tests {
 
     #[test]
     fn wide_cells_are_named_widest_first_and_only_with_a_budget() {
-        let wide: Vec<Wide> = (1..=5)
-            .map(|k| Wide { cell: format!("cell{k}"), width: 0.01 * f64::from(k), out_of_time: k == 1 })
+        let wide: Vec<ImpreciseCell> = (1..=5)
+            .map(|k| ImpreciseCell {
+                cell: format!("cell{k}"),
+                width: 0.01 * f64::from(k),
+                out_of_time: k == 1,
+            })
             .collect();
-        assert!(of_run(&wide, None, Machine::default()).is_empty());
-        let found = of_run(&wide, Some([10.0, 10.5]), Machine { load: Some(0.1), ..Machine::default() });
-        let expected = "5 cells stayed wider than the precision asked for: \
+        assert!(of_run(&wide, None, MachineState::default()).is_empty());
+        let found =
+            of_run(&wide, Some([10.0, 10.5]), MachineState { load: Some(0.1), ..MachineState::default() });
+        let expected = "5 cells did not reach the requested precision: \
                         cell5 ±5.0%, cell4 ±4.0%, cell3 ±3.0% and 2 more";
         assert_eq!(found.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), [expected]);
         assert!(found[0].next.contains("--budget"));
-        assert!(of_run(&wide[1..], Some([10.0, 9.0]), Machine::default())[0].next.contains("no longer help"));
-        let late = of_run(&[], Some([10.0, 167.0]), Machine::default());
-        assert!(late[0].text.contains("167 s of a budget of 10 s"));
+        assert!(
+            of_run(&wide[1..], Some([10.0, 9.0]), MachineState::default())[0].next.contains("no longer help")
+        );
+        let late = of_run(&[], Some([10.0, 167.0]), MachineState::default());
+        assert!(late[0].text.contains("167 s, over its budget of 10 s"));
     }
 
     #[test]
-    fn a_busy_machine_and_unlike_processors_are_told() {
+    fn a_busy_machine_and_unequal_cpus_get_warnings() {
         let texts = |load, slowest_s| {
             let thread_speeds = Some(ThreadSpeeds { fastest_s: 1.0, slowest_s });
-            let found = of_run(&[], None, Machine { load: Some(load), thread_speeds });
+            let found = of_run(&[], None, MachineState { load: Some(load), thread_speeds });
             found.into_iter().map(|warning| warning.text).collect::<Vec<_>>()
         };
         assert!(texts(0.25, 1.25).is_empty());
-        assert!(texts(1.5, 1.0)[0].contains("1.5 runnable processes a processor"));
-        assert!(texts(0.0, 1.62)[0].contains("took 1.6 times as long on one processor"));
+        assert!(texts(1.5, 1.0)[0].contains("(load 1.5 per core)"));
+        assert!(texts(0.0, 1.62)[0].contains("CPUs differ in speed by 1.6x"));
         assert_eq!(texts(1.5, 1.62).len(), 2);
     }
 }

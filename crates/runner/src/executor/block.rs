@@ -1,5 +1,5 @@
-//! Blocks: neighbouring cells of the plan whose jobs are held at the same time, so that they can be sampled in turn.
-//! Cells of one case stay together.
+//! Splits the plan into blocks of neighbouring cells whose jobs are kept at the same time, so that their samples can
+//! alternate. Cells of one case stay together.
 
 use std::ops::Range;
 
@@ -7,28 +7,28 @@ use gpubench_ops as op;
 
 use super::PlannedCell;
 
-/// Bytes that the jobs of a block may take by estimate, whatever the machine has.
-const MOST_BYTES: u128 = 8 << 30;
-/// What a job takes beside its operands: library handles, workspaces, plans.
+/// Maximum of the estimated bytes of a block's jobs, on any machine.
+const MAX_BLOCK_BYTES: u128 = 8 << 30;
+/// Bytes of a job besides its operands: library handles, workspaces, plans.
 const JOB_BYTES: u128 = 64 << 20;
 
 /// Splits the plan. `free` is the host memory that may be used; a block takes at most a quarter of it.
 ///
 /// A case that exceeds the limit alone is a block of its own.
 pub(crate) fn blocks(cells: &[PlannedCell], free: Option<u128>) -> Vec<Range<usize>> {
-    let limit = free.map_or(MOST_BYTES, |free| MOST_BYTES.min(free / 4));
+    let limit = free.map_or(MAX_BLOCK_BYTES, |free| MAX_BLOCK_BYTES.min(free / 4));
     let mut blocks: Vec<Range<usize>> = Vec::new();
-    let mut held = 0;
+    let mut block_bytes = 0;
     for case in cases(cells) {
         let needed: u128 = cells[case.clone()].iter().map(bytes).sum();
         match blocks.last_mut() {
-            Some(block) if held + needed <= limit => {
+            Some(block) if block_bytes + needed <= limit => {
                 block.end = case.end;
-                held += needed;
+                block_bytes += needed;
             }
             _ => {
                 blocks.push(case);
-                held = needed;
+                block_bytes = needed;
             }
         }
     }
@@ -53,10 +53,10 @@ fn bytes(planned: &PlannedCell) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::course::tests::planned;
+    use crate::executor::cell_run::tests::planned;
 
     #[test]
-    fn cells_of_a_case_share_a_block_and_large_cases_stand_alone() {
+    fn cells_of_a_case_share_a_block_and_large_cases_get_their_own() {
         let cells = [(100, "a"), (100, "b"), (200, "a"), (20_000, "a"), (20_000, "b"), (300, "a")];
         let cells = cells.map(|(n, variant)| planned(n, variant));
         assert_eq!(blocks(&cells, Some(4 << 30)), [0..3, 3..5, 5..6]);

@@ -1,38 +1,39 @@
-//! The time of a whole run, where the user set one: each block gets its share, and what the base rounds leave of it
-//! goes to the cells whose intervals are widest.
+//! Divides the time budget of a run: each block gets its share, and the time left after the base rounds goes to the
+//! cells with the widest intervals.
 
 use gpubench_model::measure::sampling::HARD_FACTOR;
 use gpubench_model::measure::stats::relative_half_width;
 use gpubench_model::measure::stopping::{Reason, Rule};
 
 use super::PlannedCell;
-use super::course::Course;
+use super::cell_run::CellRun;
 
-/// Share of the base time of a cell that one extra round takes.
+/// Time of one extra round, as a share of the cell's base time.
 const SLICE: f64 = 0.25;
-/// Share of the whole time that is kept for refinement.
+/// Share of the budget reserved for refinement.
 const REFINEMENT_SHARE: f64 = 0.15;
-/// Base times that must be left of a cell's limit for it to get another round.
+/// Minimum time left of a cell's limit for another round, in base times.
 const MARGIN: f64 = 1.0;
 
-/// What the planned cells of a run get of `all_s` seconds: all but the share of refinement, if there is any.
+/// Returns the planned cells' part of `all_s` seconds: all except the share of refinement.
 pub(crate) fn of_plan(all_s: f64, refine: bool) -> f64 {
     if refine { (1.0 - REFINEMENT_SHARE) * all_s } else { all_s }
 }
 
-/// What the next `cells` of the `left` cells of the run may spend of `budget_s` seconds when it has spent `spent_s`.
+/// Returns the seconds that the next `cells` of the `left` cells may spend, when the run has spent `spent_s` of
+/// `budget_s`.
 pub(crate) fn share(budget_s: f64, spent_s: f64, cells: usize, left: usize) -> f64 {
     (budget_s - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
 }
 
-/// The rule of a cell's base rounds when each cell may spend `share_s` seconds.
+/// Returns the rule of a cell's base rounds when each cell may spend `share_s` seconds.
 pub(crate) fn base(mut rule: Rule, share_s: f64) -> Rule {
     rule.max_time_s = rule.max_time_s.min(share_s);
     rule.hard_time_s = rule.hard_time_s.min(HARD_FACTOR * rule.max_time_s);
     rule
 }
 
-/// The rule of one more round for a cell that has spent `spent_s` so far.
+/// Returns the rule of one more round for a cell that has spent `spent_s` so far.
 pub(crate) fn extra(planned: &PlannedCell, spent_s: f64) -> Rule {
     let mut rule = planned.rule();
     rule.max_time_s = spent_s + SLICE * planned.sampling.max_time_s;
@@ -40,27 +41,27 @@ pub(crate) fn extra(planned: &PlannedCell, spent_s: f64) -> Rule {
     rule
 }
 
-/// The cell whose interval exceeds its target by the most among those that more samples can help.
-pub(crate) fn widest(courses: &[Course<'_>]) -> Option<usize> {
-    let excess = |course: &Course<'_>| {
+/// Returns the cell whose interval exceeds its target by the most among those that more samples can help.
+pub(crate) fn widest(cell_runs: &[CellRun<'_>]) -> Option<usize> {
+    let excess = |cell_run: &CellRun<'_>| {
         // Another round must not run into the limit of the cell, and lose what it has.
-        let fits = course.left.as_secs_f64() > MARGIN * course.planned.sampling.max_time_s;
-        let open = course.series.stopped == Some(Reason::OutOfTime) && !course.has_ended() && fits;
-        open.then(|| relative_half_width(&course.series.seconds()) / course.planned.precision())
+        let fits = cell_run.left.as_secs_f64() > MARGIN * cell_run.planned.sampling.max_time_s;
+        let open = cell_run.series.stopped == Some(Reason::OutOfTime) && !cell_run.has_ended() && fits;
+        open.then(|| relative_half_width(&cell_run.series.seconds()) / cell_run.planned.precision())
     };
-    let wide = courses.iter().enumerate().filter_map(|(at, course)| Some((at, excess(course)?)));
+    let wide = cell_runs.iter().enumerate().filter_map(|(at, cell_run)| Some((at, excess(cell_run)?)));
     wide.filter(|(_, excess)| *excess > 1.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::course::tests::planned;
+    use crate::executor::cell_run::tests::planned;
     use gpubench_backend::Sample;
     use std::time::Duration;
 
     #[test]
-    fn a_share_is_what_is_left_split_evenly_over_the_cells_to_come() {
+    fn a_share_is_the_rest_of_the_budget_split_evenly_over_the_remaining_cells() {
         assert_eq!(share(100.0, 0.0, 5, 10), 50.0);
         assert_eq!(share(100.0, 60.0, 5, 5), 40.0);
         assert_eq!(share(100.0, 160.0, 5, 5), 0.0);
@@ -69,23 +70,23 @@ mod tests {
     #[test]
     fn the_widest_open_cell_is_next_and_settled_ones_are_left_alone() {
         let planned = planned(2, "a");
-        let course = |spread: f64, stopped| {
-            let mut course = Course::new(0, &planned, Duration::from_secs(60));
+        let cell_run = |spread: f64, stopped| {
+            let mut cell_run = CellRun::new(0, &planned, Duration::from_secs(60));
             let times = (0..12).map(|k| Sample::of_host(1.0 + spread * f64::from(k)));
-            course.series.samples = times.collect();
-            course.series.stopped = Some(stopped);
-            course
+            cell_run.series.samples = times.collect();
+            cell_run.series.stopped = Some(stopped);
+            cell_run
         };
-        let mut courses = vec![
-            course(0.01, Reason::OutOfTime),
-            course(0.05, Reason::OutOfTime),
-            course(0.5, Reason::Plateau),
-            course(0.0, Reason::OutOfTime),
+        let mut cell_runs = vec![
+            cell_run(0.01, Reason::OutOfTime),
+            cell_run(0.05, Reason::OutOfTime),
+            cell_run(0.5, Reason::Plateau),
+            cell_run(0.0, Reason::OutOfTime),
         ];
-        assert_eq!(widest(&courses), Some(1));
-        courses[1].series.stopped = Some(Reason::Precise);
-        assert_eq!(widest(&courses), Some(0));
-        courses.truncate(0);
-        assert_eq!(widest(&courses), None);
+        assert_eq!(widest(&cell_runs), Some(1));
+        cell_runs[1].series.stopped = Some(Reason::Precise);
+        assert_eq!(widest(&cell_runs), Some(0));
+        cell_runs.truncate(0);
+        assert_eq!(widest(&cell_runs), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Asks a backend how many devices it has, in a worker that then ends: the parent touches none itself.
+//! Counts the devices of a backend in a short-lived worker, since the parent process itself uses no device.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -8,10 +8,10 @@ use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_backend::{Options, Registry};
 use gpubench_model::error::Unavailable;
 
-use super::workers::{LEAST_START_LIMIT, SEE_DOCTOR};
-use crate::worker::client::{Client, Loss, Place};
+use super::workers::{MIN_START_LIMIT, SEE_DOCTOR};
+use crate::worker::client::{Client, Place, WaitError};
 
-/// How many devices `backend` has: the `device_count` of its description, 1 where it tells none. They are numbered from 0.
+/// Returns the number of devices of `backend`: `device_count` of its description, or 1. Devices are numbered from 0.
 ///
 /// # Errors
 /// The backend cannot start, or its worker fails or takes longer than any start may.
@@ -23,23 +23,23 @@ pub fn device_count(
 ) -> Result<u32, Unavailable> {
     let broken = |reason: String| Unavailable::new(reason, SEE_DOCTOR);
     let place = Place::of(isolate, None, registry)
-        .map_err(|error| broken(format!("this program is not found: {error}")))?;
+        .map_err(|error| broken(format!("cannot locate the gpubench executable: {error}")))?;
     let mut client = Client::start(&WorkerId::of_backend(backend), &place)
-        .map_err(|error| broken(format!("its worker could not be started: {error}")))?;
-    // Without ops nothing is compiled ahead.
+        .map_err(|error| broken(format!("the worker could not be started: {error}")))?;
+    // Without ops, the worker compiles nothing at its start.
     let options = Options { device: 0, ops: vec![], ..options.clone() };
     client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
-    let reply = client.wait(Instant::now() + LEAST_START_LIMIT, &AtomicBool::new(false), &mut |_| {});
+    let reply = client.wait(Instant::now() + MIN_START_LIMIT, &AtomicBool::new(false), &mut |_| {});
     let counted = match reply {
         Ok(Reply::Ready { description, .. }) => {
             let count = description.get("device_count").and_then(serde_json::Value::as_u64);
             Ok(count.and_then(|count| u32::try_from(count).ok()).unwrap_or(1))
         }
         Ok(Reply::Unavailable { reason, fix }) => Err(Unavailable { reason, fix }),
-        Ok(Reply::Failed { reason, .. }) | Err(Loss::Gone(reason)) => Err(broken(reason)),
-        Ok(_) => Err(broken("it answered the greeting with something else".into())),
-        Err(Loss::TimedOut | Loss::Interrupted) => {
-            Err(broken(format!("no sign of life after {} s", LEAST_START_LIMIT.as_secs())))
+        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(broken(reason)),
+        Ok(_) => Err(broken("the worker sent an unexpected reply to hello".into())),
+        Err(WaitError::TimedOut | WaitError::Interrupted) => {
+            Err(broken(format!("the worker did not reply within {} s", MIN_START_LIMIT.as_secs())))
         }
     };
     client.finish();

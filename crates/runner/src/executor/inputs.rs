@@ -1,4 +1,4 @@
-//! Whether all backends were given the same operands.
+//! Verifies that all backends used the same operands.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use gpubench_model::report::Row;
 
 /// The operands' fingerprint of each case, and the backend that reported it first.
 #[derive(Default)]
-pub(crate) struct Inputs(HashMap<String, (String, String)>);
+pub(crate) struct InputFingerprints(HashMap<String, (String, String)>);
 
-impl Inputs {
-    /// Notes the fingerprint of a row's operands; an error when another backend had others for the same case.
+impl InputFingerprints {
+    /// Records the fingerprint of a row's operands; returns an error if another backend used others for the same case.
     pub(crate) fn agree(&mut self, row: &Row, fingerprint: &str) -> Result<(), String> {
         let case = format!("{} seed {}", row.case, row.case.seed);
         let first = || (row.backend.clone(), fingerprint.to_owned());
@@ -18,7 +18,7 @@ impl Inputs {
             return Ok(());
         }
         Err(format!(
-            "inputs differ from {backend}'s ({fingerprint}, not {known}); times cannot be compared. \
+            "inputs differ from those of {backend} ({fingerprint}, not {known}), so times cannot be compared. \
              Check the generator against the vectors in docs/worker-protocol.md"
         ))
     }
@@ -29,22 +29,22 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::executor::course::Course;
-    use crate::executor::course::tests::planned;
+    use crate::executor::cell_run::CellRun;
+    use crate::executor::cell_run::tests::planned;
 
     #[test]
-    fn backends_with_other_inputs_for_the_same_case_are_told_apart() {
+    fn backends_with_different_inputs_for_the_same_case_are_refused() {
         let planned = planned(2, "a");
         let row = |backend: &str, seed| {
-            let mut row = Course::new(0, &planned, Duration::ZERO).row;
+            let mut row = CellRun::new(0, &planned, Duration::ZERO).row;
             (row.backend, row.case.seed) = (backend.into(), seed);
             row
         };
-        let mut inputs = Inputs::default();
+        let mut inputs = InputFingerprints::default();
         assert_eq!(inputs.agree(&row("cpu", 1), "1f"), Ok(()));
         assert_eq!(inputs.agree(&row("cuda", 1), "1f"), Ok(()));
         let refusal = inputs.agree(&row("cuda", 1), "2f").unwrap_err();
-        assert!(refusal.starts_with("inputs differ from cpu's"), "{refusal}");
+        assert!(refusal.starts_with("inputs differ from those of cpu"), "{refusal}");
         assert!(refusal.contains("cannot be compared"), "{refusal}");
         assert_eq!(inputs.agree(&row("cuda", 2), "2f"), Ok(()), "another case has inputs of its own");
     }

@@ -1,4 +1,4 @@
-//! Ctrl-C and termination signals: the first one ends a run in good order, the second one the program.
+//! Handles Ctrl-C and termination signals: the first ends a run cleanly, the second ends the program.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,14 +8,14 @@ use anyhow::Context;
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static RUNS: AtomicUsize = AtomicUsize::new(0);
 
-/// The exit code after an interrupt, by convention 128 plus the number of SIGINT.
+/// Exit code after an interrupt: by convention 128 plus the number of SIGINT.
 const EXIT_INTERRUPTED: i32 = 130;
 
-/// While one lives, the first interrupt is only noted; without one it ends the program.
+/// While a `Watch` exists, the first interrupt only sets a flag; otherwise it ends the program.
 pub struct Watch;
 
 impl Watch {
-    /// Starts to watch; installs the handler the first time.
+    /// Starts to watch. The first call installs the signal handler.
     pub fn begin() -> anyhow::Result<Watch> {
         static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
         let install = || ctrlc::set_handler(on_interrupt).map_err(|error| error.to_string());
@@ -28,12 +28,12 @@ impl Watch {
         Ok(Watch)
     }
 
-    /// Whether the user has asked to stop.
+    /// Returns whether the user has asked to stop.
     pub fn is_interrupted(&self) -> bool {
         self.flag().load(Ordering::Relaxed)
     }
 
-    /// Set once the user has asked to stop.
+    /// Returns the flag that is set once the user asks to stop.
     pub fn flag(&self) -> &'static AtomicBool {
         &INTERRUPTED
     }

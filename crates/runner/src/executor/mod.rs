@@ -1,27 +1,27 @@
-//! The executor: has workers turn each planned cell into a row, and keeps the report on disk up to date.
+//! Runs the planned cells in workers and keeps the report on disk up to date.
 //!
-//! Cells run in blocks whose jobs are held together and sampled in several rounds, in another chance order each time,
-//! so that what changes with time touches all alike. A cell that fails is a row like any other.
+//! Cells run in blocks. The jobs of a block are kept at the same time and sampled in several rounds, each in a new random
+//! order, so that changes over time affect all cells alike. A cell that fails also gets a row.
 
 mod advice;
 mod block;
 mod budget;
-mod course;
+mod cell_run;
+mod cell_session;
 mod devices;
 mod inputs;
 mod interrupt;
-mod journal;
 mod order;
 mod peaks;
 mod planned;
 mod refine;
+mod report_writer;
 mod rounds;
 mod series;
-mod visit;
 mod workers;
 
 #[cfg(test)]
-pub(crate) use course::tests::planned;
+pub(crate) use cell_run::tests::planned;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 pub use devices::device_count;
 pub use interrupt::Watch;
 pub use peaks::PeakSource;
-pub use refine::most_cells;
+pub use refine::max_added_cells;
 pub use workers::RequiredBackendMissing;
 
 pub use planned::PlannedCell;
@@ -42,32 +42,32 @@ use crate::observe::Observer;
 use crate::worker::client::Place;
 use rounds::Rounds;
 
-/// Everything a run needs to know.
+/// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The cells, in the order in which they stand in the report.
+    /// The cells, in the order of the report.
     pub cells: Vec<PlannedCell>,
     /// The backends of the program.
     pub registry: Registry,
-    /// How backends are started.
+    /// Options with which backends are started.
     pub options: Options,
-    /// Fixes the order in which cells take their turns.
+    /// Seed of the random order of cells.
     pub seed: u64,
-    /// Seconds the whole run should take: what the cells leave of it goes to those with the widest intervals.
+    /// Seconds the whole run should take; time that cells leave goes to those with the widest intervals.
     pub budget_s: Option<f64>,
-    /// Whether cells are added at sizes near the crossovers that the cells of the plan show.
+    /// True if cells are added at sizes near the crossovers that the cells of the plan show.
     pub refine: bool,
-    /// Whether the peaks of the backends are told.
+    /// Source of the backends' peaks.
     pub peaks: PeakSource,
-    /// How long one cell, or the start of one worker, may take.
+    /// Time limit of one cell and of the start of one worker.
     pub cell_timeout: Duration,
-    /// Whether workers are processes of their own (else threads of this one).
+    /// True if workers are separate processes; otherwise they are threads of this one.
     pub isolate: bool,
-    /// The program started as worker; this executable when `None`.
+    /// Program that is started as a worker; `None` for this executable.
     pub program: Option<PathBuf>,
-    /// Backends without which the run must not begin.
+    /// Backends that must be available before the run begins.
     pub require: Vec<String>,
-    /// Folder in which `report.json` is kept up to date; nowhere when `None`.
+    /// Folder of `report.json`; `None` writes no file.
     pub out: Option<PathBuf>,
     /// The command line, for the report.
     pub argv: Vec<String>,
@@ -75,31 +75,31 @@ pub struct Run {
     pub settings: serde_json::Value,
 }
 
-/// What a run comes to.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// The report, with a row for every cell that was finished.
     pub report: Report,
-    /// Whether the user ended the run early (Ctrl-C or a termination signal).
+    /// True if the user ended the run early (Ctrl-C or a termination signal).
     pub interrupted: bool,
 }
 
-/// Runs every cell. After each turn of a cell the report in `out` is replaced as a whole; less often where that would
-/// take more than a twentieth of the run's time.
+/// Runs every cell. The report in `out` is replaced after each turn of a cell, or less often where that would take more
+/// than a twentieth of the run's time.
 ///
 /// # Errors
 /// A required backend that cannot start ([`RequiredBackendMissing`], before any cell is run), or a report that
-/// cannot be written. What goes wrong with a cell is in its row.
+/// cannot be written. Failures of a cell are in its row.
 pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
     let place = Place::of(run.isolate, run.program.as_ref(), run.registry)?;
     let mut workers = workers::Workers::start(run, place, watch.flag());
-    let mut journal = journal::Journal::begin(run, start);
+    let mut writer = report_writer::ReportWriter::begin(run, start);
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break()
-        || peaks::gather(run, &mut workers, &mut journal, observer).is_break();
-    let mut rounds = Rounds::new(run, observer, start, workers, journal);
+        || peaks::gather(run, &mut workers, &mut writer, observer).is_break();
+    let mut rounds = Rounds::new(run, observer, start, workers, writer);
     let mut cells = run.cells.clone();
     for block in block::blocks(&cells, memory::free_host_bytes()) {
         if interrupted {

@@ -1,4 +1,4 @@
-//! The order in which the cells of a block take their turns: another one in each round, fixed by the seed.
+//! Chooses the random order of a block's cells in each round, fixed by the seed.
 
 use std::ops::Range;
 
@@ -8,29 +8,29 @@ use gpubench_model::data::generator::Stream;
 use super::PlannedCell;
 use super::block::cases;
 
-/// Sets these streams apart from those of operands.
+/// Distinguishes these random streams from those of operands.
 const PURPOSE: u64 = 0x0072_6F75_6E64_7321;
 
-/// The positions of `block` in the chance order of `round`.
+/// Returns the positions of `block` in the random order of `round`.
 ///
 /// In the first round, in which jobs are prepared, the cells of a case follow each other, and of these the cells of a
 /// worker, so that each worker makes the operands once: the order of cases, that of workers within a case and that of
-/// cells within a worker are left to chance. Later rounds mix all.
+/// cells within a worker are random. Later rounds mix all cells.
 pub(crate) fn of_round(cells: &[PlannedCell], block: Range<usize>, seed: u64, round: u32) -> Vec<usize> {
-    let mut chance =
-        Chance { stream: Stream::new(seed ^ PURPOSE, u64::from(round)), drawn: block.start as u64 };
+    let mut shuffler =
+        Shuffler { stream: Stream::new(seed ^ PURPOSE, u64::from(round)), drawn: block.start as u64 };
     if round > 0 {
-        return chance.shuffled(block.collect());
+        return shuffler.shuffled(block.collect());
     }
     let start = block.start;
     let groups = cases(&cells[block]).map(|group| start + group.start..start + group.end);
-    let groups = chance.shuffled(groups.collect());
-    let workers = groups.into_iter().flat_map(|group| chance.shuffled(of_workers(cells, group)));
+    let groups = shuffler.shuffled(groups.collect());
+    let workers = groups.into_iter().flat_map(|group| shuffler.shuffled(of_workers(cells, group)));
     let workers: Vec<Vec<usize>> = workers.collect();
-    workers.into_iter().flat_map(|group| chance.shuffled(group)).collect()
+    workers.into_iter().flat_map(|group| shuffler.shuffled(group)).collect()
 }
 
-/// The positions of `cells`, those of each worker together.
+/// Returns the positions of `cells`, those of each worker together.
 fn of_workers(cells: &[PlannedCell], positions: Range<usize>) -> Vec<Vec<usize>> {
     let mut groups: Vec<(WorkerId, Vec<usize>)> = vec![];
     for at in positions {
@@ -43,13 +43,13 @@ fn of_workers(cells: &[PlannedCell], positions: Range<usize>) -> Vec<Vec<usize>>
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-struct Chance {
+struct Shuffler {
     stream: Stream,
     drawn: u64,
 }
 
-impl Chance {
-    /// Fisher and Yates' shuffle.
+impl Shuffler {
+    /// Shuffles by Fisher and Yates' method.
     fn shuffled<T>(&mut self, mut items: Vec<T>) -> Vec<T> {
         for last in (1..items.len()).rev() {
             // The bias of the remainder is below 2^-40 for any plan.
@@ -66,7 +66,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::executor::course::tests::planned;
+    use crate::executor::cell_run::tests::planned;
 
     /// Cells of three variants per size.
     fn plan(count: u64) -> Vec<PlannedCell> {

@@ -1,4 +1,4 @@
-//! A cell of the plan, and the worker that runs it.
+//! Defines a cell of the plan and the worker that runs it.
 
 use gpubench_backend::WorkerId;
 use gpubench_backend::{Variant, fewer_threads};
@@ -11,24 +11,24 @@ use gpubench_model::measure::stopping::Rule;
 pub struct PlannedCell {
     /// The cell.
     pub cell: Cell,
-    /// Its variant.
+    /// Variant of the cell.
     pub variant: Variant,
-    /// How it is sampled.
+    /// Settings of its sampling.
     pub sampling: Sampling,
 }
 
 impl PlannedCell {
-    /// The relative half width that is aimed at.
+    /// Returns the target relative half width.
     pub(crate) fn precision(&self) -> f64 {
         self.sampling.precision(self.variant.side)
     }
 
-    /// When it has enough samples.
+    /// Returns its stopping rule.
     pub(crate) fn rule(&self) -> Rule {
         self.sampling.rule(self.variant.side)
     }
 
-    /// The worker that runs it.
+    /// Returns the worker that runs it.
     pub fn worker(&self) -> WorkerId {
         WorkerId {
             backend: self.cell.backend.clone(),

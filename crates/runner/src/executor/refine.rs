@@ -1,5 +1,5 @@
-//! Refinement: once the planned cells are measured, a few more at sizes near the crossovers that they showed, so that
-//! these are known within 5 %. What it may take of the run's time is bounded.
+//! Refines crossovers to within 5 %: adds a few cells at sizes near the crossovers that the planned cells showed. The
+//! time for this is bounded.
 
 use gpubench_answer::refinement::{NEAR, next_size};
 use gpubench_answer::{Comparison, Kind, sections};
@@ -11,19 +11,17 @@ use gpubench_ops as op;
 use super::rounds::Rounds;
 use super::{PlannedCell, Run, block};
 
-/// Further sizes per crossover, at most; each halves the interval at least.
+/// Maximum number of further sizes per crossover; each at least halves the interval.
 const PASSES: usize = 2;
 
-/// Without a budget, the share of the time of the planned cells that refinement may take, and the seconds it may take of
-/// any run.
+/// Without a budget: the share of the planned cells' time that refinement may take, and the seconds it may always take.
 const TIME_SHARE: f64 = 0.25;
 const LEAST_S: f64 = 10.0;
 
-/// A variant takes part at a new size if it took at most this many times as long as the best of its side at a
-/// neighbouring one.
+/// A variant runs at a new size if its time at a neighbouring size was at most this multiple of the best of its side.
 const RIVAL: f64 = 1.5;
 
-/// The crossovers that are refined: those a caller would go by. A kernel's own time is not what it waits for.
+/// Returns the kinds of crossover that are refined: those of the times for which a caller waits, not of kernel times.
 fn kinds(op: &str) -> &'static [Kind] {
     match op::copies_itself(op) {
         true => &[Kind::Resident],
@@ -31,8 +29,8 @@ fn kinds(op: &str) -> &'static [Kind] {
     }
 }
 
-/// How many cells refinement may add to a plan.
-pub fn most_cells(planned: &[PlannedCell]) -> usize {
+/// Returns the maximum number of cells that refinement may add to a plan.
+pub fn max_added_cells(planned: &[PlannedCell]) -> usize {
     let takes_part = |planned: &&PlannedCell| {
         let compares = op::compares_sides(&planned.cell.case.op);
         let is_headline = planned.variant.accuracy.is_headline();
@@ -51,7 +49,7 @@ pub fn most_cells(planned: &[PlannedCell]) -> usize {
     counted.iter().map(|one| PASSES * kinds(&one.cell.case.op).len()).sum()
 }
 
-/// Whether `one` is a cell of the sweep of `other`, at the size `n`.
+/// Returns whether `one` is a cell of the sweep of `other`, at the size `n`.
 fn is_at(one: &PlannedCell, other: &PlannedCell, n: u64) -> bool {
     let (a, b) = (&one.cell.case, &other.cell.case);
     (&a.op, a.dtype, a.density, one.cell.cache, a.n) == (&b.op, b.dtype, b.density, other.cell.cache, n)
@@ -61,7 +59,7 @@ fn is_variant(one: &PlannedCell, other: &PlannedCell) -> bool {
     one.cell.backend == other.cell.backend && one.cell.variant == other.cell.variant
 }
 
-/// Adds cells near the crossovers and runs them. Whether the user has ended the run meanwhile.
+/// Adds cells near the crossovers and runs them. Returns whether the user ended the run meanwhile.
 pub(crate) fn refine(
     run: &Run,
     cells: &mut Vec<PlannedCell>,
@@ -91,11 +89,11 @@ pub(crate) fn refine(
 struct Wanted {
     cells: Vec<PlannedCell>,
     cost_s: f64,
-    /// How wide the interval is.
+    /// Width of the interval, as the ratio of its ends.
     times: f64,
 }
 
-/// The cells at sizes that the crossovers of `report` want, the widest first, as many as `left_s` seconds allow.
+/// Returns the cells that would narrow the crossovers of `report`, widest first, as `left_s` seconds allow.
 fn wanted(
     report: &Report,
     cells: &[PlannedCell],
@@ -107,7 +105,7 @@ fn wanted(
         for part in section.comparisons.chunk_by(|a, b| a.density == b.density) {
             let mut sizes: Vec<u64> = vec![];
             for next in kinds(section.op).iter().filter_map(|kind| next_size(part, *kind)) {
-                // A size near one that is wanted already says as much.
+                // A size near one already chosen would add little.
                 if sizes.iter().all(|n| times(*n, next.n) > NEAR) {
                     sizes.push(next.n);
                     let rows = rivals(part, next.n, kinds(section.op));
@@ -119,23 +117,23 @@ fn wanted(
         }
     }
     wanted.sort_by(|a, b| b.times.total_cmp(&a.times));
-    let mut taken = vec![];
+    let mut added = vec![];
     for one in wanted {
         if one.cost_s <= left_s {
             left_s -= one.cost_s;
-            taken.extend(one.cells);
+            added.extend(one.cells);
         }
     }
-    taken
+    added
 }
 
-/// How many times as large the larger of two sizes is.
+/// Returns the larger of two sizes over the smaller.
 fn times(a: u64, b: u64) -> f64 {
     a.max(b) as f64 / a.min(b) as f64
 }
 
-/// The rows of the variants that may be the best of their side at the size `n`: those near the best at the next smaller
-/// or the next larger size, each by its row at the larger where it has one.
+/// Returns the rows of the variants that may be the best of their side at the size `n`: those near the best at the next
+/// smaller or larger size. Each variant is given by its row at the larger size, if it has one.
 fn rivals<'a>(part: &[Comparison<'a>], n: u64, kinds: &[Kind]) -> Vec<&'a Row> {
     let compared = || part.iter().filter(|one| kinds.iter().any(|kind| one.pair(*kind).is_some()));
     let larger = compared().find(|one| one.n > n);
@@ -169,7 +167,7 @@ fn cell_at(row: &Row, n: u64, cells: &[PlannedCell]) -> Option<PlannedCell> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::course::tests::planned;
+    use crate::executor::cell_run::tests::planned;
     use gpubench_model::case::{Cache, DType};
     use gpubench_model::report::example;
 
@@ -213,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_take_too_long_is_left_out() {
+    fn cells_that_take_too_long_are_left_out() {
         let report = report();
         let all = wanted(&report, &plan_of(&report), f64::INFINITY, |_| 1.0).len();
         assert!(wanted(&report, &plan_of(&report), 2.9, |_| 1.0).is_empty());
@@ -223,18 +221,18 @@ mod tests {
     #[test]
     fn the_most_that_may_be_added_counts_variants_sizes_and_kinds() {
         let mut plan = plan_of(&report());
-        assert_eq!(most_cells(&plan), 5 * 2 * 2);
+        assert_eq!(max_added_cells(&plan), 5 * 2 * 2);
         for one in plan.clone() {
             let mut hot = one;
             hot.cell.cache = Cache::Hot;
             plan.push(hot);
         }
-        assert_eq!(most_cells(&plan), 2 * 5 * 2 * 2);
+        assert_eq!(max_added_cells(&plan), 2 * 5 * 2 * 2);
         plan.retain(|one| one.cell.case.n == 100);
-        assert_eq!(most_cells(&plan), 0, "one size has no crossover");
+        assert_eq!(max_added_cells(&plan), 0, "one size has no crossover");
         let mut one_side = plan_of(&report());
         one_side.retain(|one| one.variant.side == Side::Cpu);
-        assert_eq!(most_cells(&one_side), 0);
+        assert_eq!(max_added_cells(&one_side), 0);
         assert!(one_side.iter().all(|one| one.cell.case.dtype == DType::F32));
     }
 }

@@ -1,5 +1,5 @@
-//! One block after another: each cell is prepared and checked in its first turn, all are sampled in rounds, and what
-//! the budget leaves is spent on the widest.
+//! Runs one block after another: prepares and checks each cell in its first turn, samples all cells in rounds, and spends
+//! the rest of the budget on the cells with the widest intervals.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -9,10 +9,10 @@ use gpubench_model::measure::stopping::{Reason, Rule};
 use gpubench_model::report::{Outcome, Report, Row};
 
 use super::budget;
-use super::course::Course;
-use super::inputs::Inputs;
-use super::journal::Journal;
-use super::visit::{Interrupted, Visit};
+use super::cell_run::CellRun;
+use super::cell_session::{CellSession, Interrupted};
+use super::inputs::InputFingerprints;
+use super::report_writer::ReportWriter;
 use super::workers::Workers;
 use super::{PlannedCell, Run, advice, order};
 use crate::observe::Observer;
@@ -20,16 +20,16 @@ use crate::observe::Observer;
 pub(crate) struct Rounds<'a> {
     run: &'a Run,
     start: Instant,
-    visits: Visit<'a>,
-    journal: Journal,
+    session: CellSession<'a>,
+    writer: ReportWriter,
     budget_s: Option<f64>,
-    /// Whether times are simulated, so that the budget is meant in simulated seconds.
+    /// True if times are simulated; the budget then counts simulated seconds.
     simulated: bool,
-    /// Seconds of sampling in blocks that are over.
+    /// Seconds of sampling in finished blocks.
     sampled_s: f64,
-    /// Cells of the plan that have not had their block yet.
+    /// Number of cells whose block has not run yet.
     left: usize,
-    wide: Vec<advice::Wide>,
+    wide: Vec<advice::ImpreciseCell>,
 }
 
 impl<'a> Rounds<'a> {
@@ -38,14 +38,19 @@ impl<'a> Rounds<'a> {
         observer: &'a mut dyn Observer,
         start: Instant,
         workers: Workers,
-        journal: Journal,
+        writer: ReportWriter,
     ) -> Self {
         let is_simulated = |name: &str| run.registry.find(name).is_some_and(|found| found.simulated);
         Rounds {
             run,
             start,
-            visits: Visit { workers, observer, inputs: Inputs::default(), limit: run.cell_timeout },
-            journal,
+            session: CellSession {
+                workers,
+                observer,
+                inputs: InputFingerprints::default(),
+                limit: run.cell_timeout,
+            },
+            writer,
             budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.refine)),
             simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
             sampled_s: 0.0,
@@ -54,204 +59,210 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs the cells at these positions of `cells`: those of the plan, then those that refinement added. Whether the
-    /// user has ended the run meanwhile.
+    /// Runs the block of `cells`, which are those of the plan, then those that refinement added. Returns whether the user
+    /// ended the run meanwhile.
     pub(crate) fn run(&mut self, cells: &[PlannedCell], block: Range<usize>) -> anyhow::Result<bool> {
-        let course = |at: usize| {
-            let mut course = Course::new(at, &cells[at], self.run.cell_timeout);
-            course.row.added_by_refinement = at >= self.run.cells.len();
-            course
+        let cell_run = |at: usize| {
+            let mut cell_run = CellRun::new(at, &cells[at], self.run.cell_timeout);
+            cell_run.row.added_by_refinement = at >= self.run.cells.len();
+            cell_run
         };
-        let mut courses: Vec<Course<'_>> = block.clone().map(course).collect();
-        // The load of a machine does not disturb what it only simulates.
-        for course in courses.iter_mut().filter(|_| !self.simulated) {
-            course.series.load = self.journal.load();
+        let mut cell_runs: Vec<CellRun<'_>> = block.clone().map(cell_run).collect();
+        // The load of the machine does not affect simulated times.
+        for cell_run in cell_runs.iter_mut().filter(|_| !self.simulated) {
+            cell_run.series.load = self.writer.load();
         }
-        match self.steps(&mut courses, cells, &block) {
+        match self.steps(&mut cell_runs, cells, &block) {
             Err(error) if error.is::<Interrupted>() => {
-                courses.iter().for_each(|course| self.enter(course));
+                cell_runs.iter().for_each(|cell_run| self.record(cell_run));
                 return Ok(true);
             }
             done => done?,
         }
-        self.sampled_s += sampled_s(&courses);
+        self.sampled_s += sampled_s(&cell_runs);
         self.left -= block.len();
-        self.wide.extend(courses.iter().filter_map(advice::Wide::of));
+        self.wide.extend(cell_runs.iter().filter_map(advice::ImpreciseCell::of));
         Ok(false)
     }
 
     pub(crate) fn report(&self) -> &Report {
-        self.journal.report()
+        self.writer.report()
     }
 
-    /// Makes ready for `added` more cells, `total` in all, which may spend one of `passes` equal parts of what is left of a
+    /// Prepares for `added` more cells, `total` in all, which may spend one of `passes` equal parts of the rest of the
     /// budget.
     pub(crate) fn extend(&mut self, added: usize, total: usize, passes: usize) {
-        self.journal.plan(added);
+        self.writer.plan(added);
         (self.left, self.budget_s) = (passes * added, self.run.budget_s);
-        self.visits.observer.cells_added(total);
+        self.session.observer.cells_added(total);
     }
 
-    /// Seconds that the cell of this row took, by the clock that the budget is meant in.
+    /// Returns the seconds that the cell of this row took, by the budget's clock.
     pub(crate) fn cost_s(&self, row: &Row) -> f64 {
         let sampled_s = row.execute.as_ref().map_or(0.0, |execute| execute.spent_s);
         let around = row.phases.as_ref().filter(|_| !self.simulated);
         sampled_s + around.map_or(0.0, |p| p.inputs_s + p.prepare_s + p.first_s + p.download_s + p.check_s)
     }
 
-    /// Ends the workers, saves the report for the last time, and hands it over with the number of finished cells.
+    /// Ends the workers, saves the report for the last time, and returns the number of finished cells and the report.
     pub(crate) fn finish(mut self) -> anyhow::Result<(usize, Report)> {
-        self.visits.observer.run_finished();
+        self.session.observer.run_finished();
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
-        let states = self.visits.workers.end();
+        let states = self.session.workers.end();
         let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
-        let machine = advice::Machine { load: self.journal.load(), thread_speeds };
-        self.journal.advise(advice::of_run(&self.wide, budget, machine));
-        let finished = self.journal.finished();
-        Ok((finished, self.journal.finish(states)?))
+        let machine = advice::MachineState { load: self.writer.load(), thread_speeds };
+        self.writer.advise(advice::of_run(&self.wide, budget, machine));
+        let finished = self.writer.finished();
+        Ok((finished, self.writer.finish(states)?))
     }
 
-    /// Takes every step of a block; an error is [`Interrupted`], or that the report cannot be saved.
+    /// Runs a block. Returns [`Interrupted`], or an error if the report cannot be saved.
     fn steps(
         &mut self,
-        courses: &mut [Course<'_>],
+        cell_runs: &mut [CellRun<'_>],
         cells: &[PlannedCell],
         block: &Range<usize>,
     ) -> anyhow::Result<()> {
-        let begin_s = self.spent_s(courses);
+        let begin_s = self.spent_s(cell_runs);
         let end_s =
             self.budget_s.map(|all_s| begin_s + budget::share(all_s, begin_s, block.len(), self.left));
-        let rounds = courses.iter().map(|course| course.planned.sampling.rounds).max().unwrap_or(0);
-        let mut turns = courses.len() * rounds as usize;
+        let rounds = cell_runs.iter().map(|cell_run| cell_run.planned.sampling.rounds).max().unwrap_or(0);
+        let mut turns = cell_runs.len() * rounds as usize;
         for round in 0..rounds {
             for position in order::of_round(cells, block.clone(), self.run.seed, round) {
-                let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(courses)).max(0.0));
+                let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(cell_runs)).max(0.0));
                 let cap_s = left_s / turns as f64 * f64::from(rounds);
-                self.turn(courses, position - block.start, round, cap_s)?;
+                self.turn(cell_runs, position - block.start, round, cap_s)?;
                 turns -= 1;
             }
         }
         if let Some(end_s) = end_s {
-            self.spend(courses, rounds, end_s)?;
+            self.spend(cell_runs, rounds, end_s)?;
         }
-        courses.iter_mut().try_for_each(|course| self.conclude(course))
+        cell_runs.iter_mut().try_for_each(|cell_run| self.conclude(cell_run))
     }
 
-    /// One cell's part of one round. Its last part ends it, unless a budget may bring it more.
-    fn turn(&mut self, courses: &mut [Course<'_>], at: usize, round: u32, cap_s: f64) -> anyhow::Result<()> {
-        let Course { planned, series, .. } = &courses[at];
-        if courses[at].has_ended() || series.stopped.is_some() || round >= planned.sampling.rounds {
+    /// Runs one cell's turn in one round. The last turn ends the cell, unless a budget may give it more.
+    fn turn(
+        &mut self,
+        cell_runs: &mut [CellRun<'_>],
+        at: usize,
+        round: u32,
+        cap_s: f64,
+    ) -> anyhow::Result<()> {
+        let CellRun { planned, series, .. } = &cell_runs[at];
+        if cell_runs[at].has_ended() || series.stopped.is_some() || round >= planned.sampling.rounds {
             return Ok(());
         }
-        self.visits.observer.cell_started(&planned.cell, Some(round));
+        self.session.observer.cell_started(&planned.cell, Some(round));
         let rule = budget::base(planned.rule(), cap_s);
-        self.sample(courses, at, &rule, round)?;
-        if courses[at].has_ended() {
-            return self.finished(&courses[at]);
+        self.sample(cell_runs, at, &rule, round)?;
+        if cell_runs[at].has_ended() {
+            return self.finished(&cell_runs[at]);
         }
-        let stopped = courses[at].series.stopped;
+        let stopped = cell_runs[at].series.stopped;
         if stopped.is_none() || (self.budget_s.is_some() && stopped == Some(Reason::OutOfTime)) {
-            return self.save_samples(&courses[at]);
+            return self.save_samples(&cell_runs[at]);
         }
-        self.conclude(&mut courses[at])
+        self.conclude(&mut cell_runs[at])
     }
 
     /// Gives extra rounds to the cells with the widest intervals until `end_s`.
-    fn spend(&mut self, courses: &mut [Course<'_>], rounds: u32, end_s: f64) -> anyhow::Result<()> {
+    fn spend(&mut self, cell_runs: &mut [CellRun<'_>], rounds: u32, end_s: f64) -> anyhow::Result<()> {
         let mut round = rounds;
-        while self.spent_s(courses) < end_s {
-            let Some(at) = budget::widest(courses) else { break };
-            let course = &mut courses[at];
-            self.visits.observer.cell_started(&course.planned.cell, Some(round));
-            let rule = budget::extra(course.planned, course.series.spent_s);
-            course.series.stopped = None;
-            self.sample(courses, at, &rule, round)?;
-            match courses[at].has_ended() {
-                true => self.finished(&courses[at])?,
-                false => self.save_samples(&courses[at])?,
+        while self.spent_s(cell_runs) < end_s {
+            let Some(at) = budget::widest(cell_runs) else { break };
+            let cell_run = &mut cell_runs[at];
+            self.session.observer.cell_started(&cell_run.planned.cell, Some(round));
+            let rule = budget::extra(cell_run.planned, cell_run.series.spent_s);
+            cell_run.series.stopped = None;
+            self.sample(cell_runs, at, &rule, round)?;
+            match cell_runs[at].has_ended() {
+                true => self.finished(&cell_runs[at])?,
+                false => self.save_samples(&cell_runs[at])?,
             }
             round += 1;
         }
         Ok(())
     }
 
-    /// Samples a cell, which is prepared first where its worker was lost or had to let it go.
+    /// Samples a cell, and prepares it first if its worker was lost or released it.
     fn sample(
         &mut self,
-        courses: &mut [Course<'_>],
+        cell_runs: &mut [CellRun<'_>],
         at: usize,
         rule: &Rule,
         round: u32,
     ) -> Result<(), Interrupted> {
-        self.prepare(courses, at)?;
-        self.visits.sample(&mut courses[at], rule, round)
+        self.prepare(cell_runs, at)?;
+        self.session.sample(&mut cell_runs[at], rule, round)
     }
 
-    /// Prepares a cell; where memory is short, once more after every other job has been let go.
-    fn prepare(&mut self, courses: &mut [Course<'_>], at: usize) -> Result<(), Interrupted> {
-        let visit = &mut self.visits;
-        let mut short = visit.prepare(&mut courses[at])?;
+    /// Prepares a cell. If memory is short, releases every other job and tries again.
+    fn prepare(&mut self, cell_runs: &mut [CellRun<'_>], at: usize) -> Result<(), Interrupted> {
+        let session = &mut self.session;
+        let mut short = session.prepare(&mut cell_runs[at])?;
         // Workers share the memory of the host, so the jobs of every worker count.
-        if short.is_some() && courses.iter().any(|course| visit.holds(course)) {
-            courses.iter_mut().try_for_each(|course| visit.release(course))?;
-            short = visit.prepare(&mut courses[at])?;
+        if short.is_some() && cell_runs.iter().any(|cell_run| session.holds(cell_run)) {
+            cell_runs.iter_mut().try_for_each(|cell_run| session.release(cell_run))?;
+            short = session.prepare(&mut cell_runs[at])?;
         }
         if let Some(short) = short {
-            courses[at].skip(short);
+            cell_runs[at].skip(short);
         }
         Ok(())
     }
 
-    fn conclude(&mut self, course: &mut Course<'_>) -> anyhow::Result<()> {
-        if course.has_ended() {
+    fn conclude(&mut self, cell_run: &mut CellRun<'_>) -> anyhow::Result<()> {
+        if cell_run.has_ended() {
             return Ok(());
         }
-        self.visits.verify(course)?;
-        self.visits.release(course)?;
-        course.conclude();
-        self.refuse_impossible(course);
-        self.finished(course)
+        self.session.verify(cell_run)?;
+        self.session.release(cell_run)?;
+        cell_run.conclude();
+        self.refuse_impossible(cell_run);
+        self.finished(cell_run)
     }
 
-    /// Takes the time of a cell for an error where it is less than this machine's peaks allow.
-    fn refuse_impossible(&self, course: &mut Course<'_>) {
-        let peaks = self.visits.workers.peaks(&course.worker);
-        if let Some(reason) = peaks.and_then(|peaks| roof::impossible(peaks, &course.row)) {
-            course.close(Outcome::Incorrect, reason, None);
+    /// Marks a cell as incorrect if it is faster than the machine's peaks allow.
+    fn refuse_impossible(&self, cell_run: &mut CellRun<'_>) {
+        let peaks = self.session.workers.peaks(&cell_run.worker);
+        if let Some(reason) = peaks.and_then(|peaks| roof::impossible(peaks, &cell_run.row)) {
+            cell_run.close(Outcome::Incorrect, reason, None);
         }
     }
 
     /// Saves the row of a cell that has ended.
-    fn finished(&mut self, course: &Course<'_>) -> anyhow::Result<()> {
-        self.journal.enter(course.position, course.row.clone());
-        self.journal.save_soon(|| self.visits.workers.states())?;
-        self.visits.observer.cell_finished(&course.row);
+    fn finished(&mut self, cell_run: &CellRun<'_>) -> anyhow::Result<()> {
+        self.writer.record(cell_run.position, cell_run.row.clone());
+        self.writer.save_soon(|| self.session.workers.states())?;
+        self.session.observer.cell_finished(&cell_run.row);
         Ok(())
     }
 
-    /// Saves what a cell has so far, so that a run that is killed has lost no round.
-    fn save_samples(&mut self, course: &Course<'_>) -> anyhow::Result<()> {
-        self.enter(course);
-        self.journal.save_soon(|| self.visits.workers.states())
+    /// Saves a cell's samples so far, so that a killed run loses no round.
+    fn save_samples(&mut self, cell_run: &CellRun<'_>) -> anyhow::Result<()> {
+        self.record(cell_run);
+        self.writer.save_soon(|| self.session.workers.states())
     }
 
-    /// Enters the row of a cell as it would be if the run ended now, where there is one.
-    fn enter(&mut self, course: &Course<'_>) {
-        if let Some(row) = course.snapshot() {
-            self.journal.enter(course.position, row);
+    /// Records the row of a cell as it would be if the run ended now, if there is one.
+    fn record(&mut self, cell_run: &CellRun<'_>) {
+        if let Some(row) = cell_run.snapshot() {
+            self.writer.record(cell_run.position, row);
         }
     }
 
-    /// Seconds the run has taken, by the clock that the budget is meant in.
-    pub(crate) fn spent_s(&self, courses: &[Course<'_>]) -> f64 {
+    /// Returns the seconds the run has taken, by the budget's clock.
+    pub(crate) fn spent_s(&self, cell_runs: &[CellRun<'_>]) -> f64 {
         match self.simulated {
-            true => self.sampled_s + sampled_s(courses),
+            true => self.sampled_s + sampled_s(cell_runs),
             false => self.start.elapsed().as_secs_f64(),
         }
     }
 }
 
-fn sampled_s(courses: &[Course<'_>]) -> f64 {
-    courses.iter().map(|course| course.series.spent_s).sum()
+fn sampled_s(cell_runs: &[CellRun<'_>]) -> f64 {
+    cell_runs.iter().map(|cell_run| cell_run.series.spent_s).sum()
 }

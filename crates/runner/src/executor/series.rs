@@ -1,8 +1,8 @@
-//! The samples of one cell over all rounds, and the timed phase that is made of them.
+//! Collects the samples of one cell over all rounds, and makes the timed phase from them.
 
 use gpubench_backend::{Conditions, PageFaults, Sample, SetupCounts, Side, TimerOverhead};
-use gpubench_model::measure::batch::Taken;
-use gpubench_model::measure::grade::{self, Facts};
+use gpubench_model::measure::batch::BatchResult;
+use gpubench_model::measure::grade::{self, SamplingFacts};
 use gpubench_model::measure::stats::median;
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::measure::{drift, modality};
@@ -10,20 +10,20 @@ use gpubench_model::report::{Clock, Execute};
 
 use super::PlannedCell;
 
-/// What the batches of a cell have yielded so far.
+/// Samples and counts of a cell's batches so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
     pub samples: Vec<Sample>,
     pub rounds: Vec<u32>,
     pub spent_s: f64,
-    /// Why sampling stopped, once it has.
+    /// The reason that sampling stopped; `None` until then.
     pub stopped: Option<Reason>,
-    /// Why there will be no more samples, where that is no decision.
-    pub(crate) lost_to: Option<String>,
-    /// How often the worker has found timed executions to be right.
+    /// The reason that the worker was lost for good; `None` where it was not.
+    pub(crate) lost_because: Option<String>,
+    /// Number of checks that found timed executions right.
     pub verified: u32,
     pub timer_overhead: Option<TimerOverhead>,
-    /// Runnable processes a processor when the run started, as far as the system told.
+    /// Load per core when the run started, if the system reports it.
     pub load: Option<f64>,
     clock: Clock,
     warmups: u32,
@@ -34,17 +34,17 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    pub(crate) fn add(&mut self, clock: Clock, taken: Taken, round: u32) {
+    pub(crate) fn add(&mut self, clock: Clock, result: BatchResult, round: u32) {
         self.clock = clock;
-        self.rounds.resize(self.rounds.len() + taken.samples.len(), round);
-        self.samples.extend(taken.samples);
-        self.spent_s += taken.spent_s;
-        self.warmups += taken.warmups;
-        self.unsteady |= !taken.steady;
-        self.discarded += taken.discarded;
-        self.setup = self.setup.plus(taken.setup_while_sampling);
-        let after = taken.after.unwrap_or_default();
-        match (taken.before, self.conditions.last_mut()) {
+        self.rounds.resize(self.rounds.len() + result.samples.len(), round);
+        self.samples.extend(result.samples);
+        self.spent_s += result.spent_s;
+        self.warmups += result.warmups;
+        self.unsteady |= !result.steady;
+        self.discarded += result.discarded;
+        self.setup = self.setup.plus(result.setup_while_sampling);
+        let after = result.after.unwrap_or_default();
+        match (result.before, self.conditions.last_mut()) {
             (Some(before), _) => self.conditions.push([before, after]),
             (None, Some(round)) => round[1] = after,
             (None, None) => {}
@@ -55,12 +55,12 @@ impl Series {
         !self.samples.is_empty()
     }
 
-    /// The time that stands for each sample, in seconds.
+    /// Returns the headline time of each sample, in seconds.
     pub(crate) fn seconds(&self) -> Vec<f64> {
         self.samples.iter().map(Sample::seconds).collect()
     }
 
-    /// The timed phase; `None` without samples, or with one that is no time.
+    /// Returns the timed phase; `None` without samples, or with one that is not a valid time.
     pub(crate) fn execute(&self, planned: &PlannedCell) -> Option<Execute> {
         let samples_s = self.seconds();
         let host_samples_s: Vec<f64> = self.samples.iter().map(|sample| sample.host_s).collect();
@@ -70,7 +70,7 @@ impl Series {
         let events_s = self.each(|sample| sample.events_s);
         let execute = Execute {
             clock: self.clock,
-            event_constant_s: taken_off(&events_s, &samples_s),
+            event_constant_s: event_constant(&events_s, &samples_s),
             events_s,
             enqueue_median_s: median(&self.each(|sample| sample.enqueue_s)),
             rounds: self.rounds.clone(),
@@ -100,7 +100,7 @@ impl Series {
         Some(PageFaults { minor: usual(|faults| faults.minor)?, major: usual(|faults| faults.major)? })
     }
 
-    /// What every sample has; empty when some have not.
+    /// Returns one value per sample; empty if any sample lacks it.
     fn each<T>(&self, what: impl Fn(&Sample) -> Option<T>) -> Vec<T> {
         self.samples.iter().map(what).collect::<Option<Vec<T>>>().unwrap_or_default()
     }
@@ -108,10 +108,11 @@ impl Series {
     fn graded(&self, mut execute: Execute, planned: &PlannedCell) -> Execute {
         let raw = if execute.events_s.is_empty() { &execute.samples_s } else { &execute.events_s };
         let raw = median(raw).unwrap_or(0.0);
-        // A device's floors are those of its own clock, and tell nothing of what the host did for it.
+        // A device's timer overhead is that of its own clock and does not apply to times by the host's clock.
         let by_host = self.clock == Clock::Host && planned.variant.side == Side::Gpu;
-        // Of a device time the floor is what was taken off it: that of a hot batch is less than that of a single event pair.
-        let of_clock = || self.timer_overhead.as_ref().filter(|_| !by_host).map(TimerOverhead::least_s);
+        // The overhead of a device time is the constant subtracted from it: a hot batch has a smaller one than a pair of
+        // events.
+        let of_clock = || self.timer_overhead.as_ref().filter(|_| !by_host).map(TimerOverhead::baseline_s);
         let floor = execute.event_constant_s.or_else(of_clock).filter(|floor| *floor > 0.0);
         let seen = |what: fn(&Conditions) -> &Vec<String>| {
             let mut seen: Vec<String> = vec![];
@@ -122,8 +123,8 @@ impl Series {
             }
             seen
         };
-        let (others, held_down) = (seen(|state| &state.others), seen(|state| &state.throttle));
-        let assessment = grade::assess(&Facts {
+        let (others, throttle_reasons) = (seen(|state| &state.others), seen(|state| &state.throttle));
+        let assessment = grade::assess(&SamplingFacts {
             side_is_gpu: planned.variant.side == Side::Gpu,
             precision: planned.precision(),
             samples: &execute.samples_s,
@@ -131,27 +132,27 @@ impl Series {
             modes: execute.modes,
             discarded: execute.discarded,
             throttled: execute.throttled,
-            floor_ratio: floor.map(|floor| raw / floor),
+            overhead_ratio: floor.map(|floor| raw / floor),
             disturbed: count(&execute.context_switches, |switches| *switches > 0),
             page_faults: execute.page_faults,
             others: &others,
-            held_down: &held_down,
+            throttle_reasons: &throttle_reasons,
             load: self.load,
             setup: !execute.setup_while_sampling.is_zero(),
             steady: execute.steady,
             stopped: self.stopped.unwrap_or(Reason::CutShort),
-            lost_to: self.lost_to.as_deref(),
+            lost_because: self.lost_because.as_deref(),
         });
         (execute.grade, execute.warnings) = (Some(assessment.grade), assessment.warnings);
         execute
     }
 }
 
-/// A reason for lower clocks that is no disturbance: they were locked on purpose, and stay.
+/// A reason for lower clocks that is not a disturbance: the user locked them.
 const SET_BY_THE_USER: &str = "clocks set by the user";
 
-/// What was taken off each reading of the events: the median of the differences; `None` without readings.
-fn taken_off(events_s: &[f64], samples_s: &[f64]) -> Option<f64> {
+/// Returns the median difference between the readings of the events and the samples; `None` without readings.
+fn event_constant(events_s: &[f64], samples_s: &[f64]) -> Option<f64> {
     let differences: Vec<f64> =
         events_s.iter().zip(samples_s).map(|(events, sample)| events - sample).collect();
     median(&differences)
@@ -164,17 +165,17 @@ fn count<T>(items: &[T], is: impl Fn(&T) -> bool) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::course::tests::planned;
+    use crate::executor::cell_run::tests::planned;
     use gpubench_model::measure::grade::WarningKind;
 
     fn series(samples: Vec<Sample>) -> Series {
         let mut series = Series::default();
-        series.add(Clock::DeviceEvents, Taken { samples, steady: true, ..Taken::default() }, 0);
+        series.add(Clock::DeviceEvents, BatchResult { samples, steady: true, ..BatchResult::default() }, 0);
         series
     }
 
     #[test]
-    fn the_device_clock_stands_for_the_cell_and_the_host_clock_beside_it() {
+    fn the_device_clock_gives_the_headline_time_and_the_host_clock_is_kept_too() {
         let samples = [1.0, 2.0, 3.0].map(|t| Sample { device_s: Some(t), ..Sample::of_host(10.0 * t) });
         let execute = series(samples.to_vec()).execute(&planned(2, "a")).unwrap();
         assert_eq!((execute.median_s, execute.host_median_s), (2.0, 20.0));
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_of_a_device_is_not_held_against_what_the_host_does() {
+    fn a_devices_timer_overhead_does_not_apply_to_host_times() {
         let timer_overhead =
             TimerOverhead { clock_s: 1e-6, empty_kernel_s: Some(2e-6), ..TimerOverhead::default() };
         let launch_bound = |clock, side| {
@@ -191,7 +192,7 @@ mod tests {
             planned.variant.side = side;
             let samples = vec![Sample::of_host(2e-6); 12];
             let mut series = Series { timer_overhead: Some(timer_overhead.clone()), ..Series::default() };
-            series.add(clock, Taken { samples, steady: true, ..Taken::default() }, 0);
+            series.add(clock, BatchResult { samples, steady: true, ..BatchResult::default() }, 0);
             let warnings = series.execute(&planned).unwrap().warnings;
             warnings.iter().any(|warning| warning.kind == WarningKind::LaunchBound)
         };

@@ -1,4 +1,4 @@
-//! Progress as a bar on a terminal: position, time left, present cell and phase.
+//! Shows progress as a bar on a terminal: position, time left, current cell and phase.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Observer, lines};
 
-/// A bar on standard error. Cells that were not measured leave a line above it.
+/// A bar on standard error. Cells that were not measured are listed above it.
 pub(crate) struct Bar {
     bar: ProgressBar,
     start: Instant,
@@ -17,17 +17,17 @@ pub(crate) struct Bar {
     cells: usize,
 }
 
-/// Turns that a cell usually has, one a round. Only the pace of the bar depends on it.
+/// Usual number of turns per cell, one per round. Only the pace of the bar depends on it.
 const TURNS: u64 = 3;
 
 impl Bar {
-    /// A bar that is not drawn before the run starts.
+    /// Creates a bar that is hidden until the run starts.
     pub(crate) fn new() -> Self {
         Bar { bar: ProgressBar::hidden(), start: Instant::now(), cell: String::new(), finished: 0, cells: 0 }
     }
 
-    fn tell(&self, phase: &str) {
-        // What changes most stands first: a narrow terminal cuts the end off.
+    fn show(&self, phase: &str) {
+        // The text that changes most comes first, since a narrow terminal cuts off the end.
         let separator = if phase.is_empty() || self.cell.is_empty() { "" } else { ": " };
         let total = self.bar.length().unwrap_or(0);
         let left = time_left(self.start.elapsed(), self.bar.position(), total);
@@ -44,7 +44,7 @@ impl Observer for Bar {
         if let Ok(style) = ProgressStyle::with_template("{bar:16} {elapsed} {wide_msg}") {
             self.bar.set_style(style);
         }
-        // Redraws come from progress alone: a ticking thread would take time from the cell being timed.
+        // Only progress redraws the bar: a ticking thread would take time from the cell being timed.
         self.bar.tick();
         self.start = Instant::now();
     }
@@ -55,7 +55,7 @@ impl Observer for Bar {
     }
 
     fn measuring(&mut self, what: &str) {
-        self.tell(&lines::measuring(what));
+        self.show(&lines::measuring(what));
     }
 
     fn cell_started(&mut self, cell: &Cell, round: Option<u32>) {
@@ -63,15 +63,15 @@ impl Observer for Bar {
             Some(round) => format!("{cell}, round {}", round + 1),
             None => cell.to_string(),
         };
-        // Never beyond what finished cells are worth at the end: extra rounds are not foreseen.
+        // Stop before the end: extra rounds are not part of the bar's length.
         if self.bar.position() + 1 < self.bar.length().unwrap_or(0) {
             self.bar.inc(1);
         }
-        self.tell("");
+        self.show("");
     }
 
     fn phase(&mut self, phase: &str) {
-        self.tell(phase);
+        self.show(phase);
     }
 
     fn cell_finished(&mut self, row: &Row) {
@@ -91,7 +91,7 @@ impl Observer for Bar {
     }
 }
 
-/// What the turns to come will take if they take as long as those before; `None` when none is to come.
+/// Estimates the time of the remaining turns from the pace so far; `None` when none remains.
 fn time_left(elapsed: Duration, done: u64, total: u64) -> Option<String> {
     let to_come = total.checked_sub(done).filter(|&turns| turns > 0 && done > 0)?;
     let seconds = (elapsed.as_secs_f64() / done as f64 * to_come as f64).ceil();

@@ -1,4 +1,4 @@
-//! Progress as plain text: one line for each finished cell.
+//! Shows progress as plain text: one line per finished cell.
 
 use std::io::Write;
 
@@ -34,7 +34,7 @@ impl<W: Write> Observer for Lines<W> {
 
     fn cell_finished(&mut self, row: &Row) {
         self.done += 1;
-        // A reader of the progress that has gone away is no reason to end the run.
+        // A closed standard error must not end the run.
         let _ = writeln!(self.sink, "[{}/{}] {} {}", self.done, self.total, row.cell(), result(row));
     }
 
@@ -43,19 +43,19 @@ impl<W: Write> Observer for Lines<W> {
     }
 }
 
-/// What is said before something about the machine is measured.
+/// Returns the line printed before a measurement of the machine.
 pub(crate) fn measuring(what: &str) -> String {
     format!("measuring {what}")
 }
 
-/// What is said when the user has ended a run.
+/// Returns the line printed when the user ends a run.
 pub(crate) fn interrupted(finished: usize, total: usize) -> String {
-    format!("interrupted after {finished} of {total} cells; what is finished is saved")
+    format!("interrupted after {finished} of {total} cells; finished cells are saved")
 }
 
-/// What became of a cell, in a few words.
+/// Returns the result of a cell in a few words.
 pub(crate) fn result(row: &Row) -> String {
-    let reason = row.reason.as_deref().unwrap_or("no reason was given");
+    let reason = row.reason.as_deref().unwrap_or("no reason given");
     match (row.outcome, row.median_s()) {
         (Outcome::Measured, Some(median)) => time_text(median),
         (Outcome::Measured, None) => "measured".into(),

@@ -1,4 +1,4 @@
-//! Who hears of a run's progress: a bar on a terminal, plain lines elsewhere, or nobody. Knows no worker.
+//! Shows the progress of a run: a bar on a terminal, plain lines otherwise, or nothing.
 
 mod bar;
 mod lines;
@@ -11,7 +11,7 @@ pub(crate) use lines::Lines;
 use gpubench_model::case::Cell;
 use gpubench_model::report::Row;
 
-/// Hears of a run's progress.
+/// Receives the progress of a run.
 pub trait Observer {
     /// The run begins; it has `total` cells.
     fn run_started(&mut self, _total: usize) {}
@@ -19,10 +19,10 @@ pub trait Observer {
     /// Cells are added to the run, which now has `total`.
     fn cells_added(&mut self, _total: usize) {}
 
-    /// Something about the machine is measured before the first cell, such as `the peaks of cuda`.
+    /// A measurement of the machine begins, such as `peak bandwidth and FLOP rate of the GPU`.
     fn measuring(&mut self, _what: &str) {}
 
-    /// A cell has its turn: to be prepared, or to be sampled in that round (from 0).
+    /// A cell's turn begins: it is prepared, or sampled in that round (from 0).
     fn cell_started(&mut self, _cell: &Cell, _round: Option<u32>) {}
 
     /// A phase of the present cell begins.
@@ -38,12 +38,12 @@ pub trait Observer {
     fn interrupted(&mut self, _finished: usize, _total: usize) {}
 }
 
-/// Nobody.
+/// Shows nothing.
 pub struct Silent;
 
 impl Observer for Silent {}
 
-/// The observer for standard error: a bar where it is a terminal, else lines; nobody when `quiet`.
+/// Returns the observer for standard error: a bar on a terminal, otherwise lines; nothing if `quiet`.
 pub fn for_stderr(quiet: bool) -> Box<dyn Observer> {
     if quiet {
         Box::new(Silent)

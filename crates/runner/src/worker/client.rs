@@ -1,4 +1,4 @@
-//! The parent's end of a worker: starts it, talks to it with deadlines, and tells how it ended. Knows no plan.
+//! Starts a worker, exchanges messages with it under deadlines, and reports how it ended.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
@@ -18,31 +18,31 @@ use gpubench_host::process;
 
 use super::serve;
 
-/// How often a wait looks whether it has been called off.
+/// Interval at which a wait checks whether the user ended the run.
 const POLL: Duration = Duration::from_millis(100);
-/// Lines of a worker's standard error that are kept for the message about its end.
+/// Number of a worker's last lines on standard error that an error message quotes.
 const LAST_LINES: usize = 3;
-/// How long a worker that was told to exit may take before it is killed.
-const FAREWELL: Duration = Duration::from_secs(3);
+/// Time limit for a worker's exit, after which it is killed.
+const EXIT_LIMIT: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
 const STACK_BYTES: usize = 64 << 20;
 
 const THREAD_PREFIX: &str = "worker-";
 
-/// Where a worker runs.
+/// Place in which a worker runs.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// In a process of its own: this program, started as `PROGRAM worker NAME`.
+    /// In a separate process: this program, started as `PROGRAM worker NAME`.
     Process(PathBuf),
-    /// In a thread of this process; a hang or a crash there is one of this process.
+    /// In a thread of this process, which a hang or crash there takes down too.
     Thread(Registry),
 }
 
 impl Place {
-    /// A process of this program, or of `program` where one is named, if `isolate`; else a thread.
+    /// Returns a process of `program`, or of this one, if `isolate`; otherwise a thread.
     ///
     /// # Errors
-    /// The system does not say where this program is.
+    /// The path of this program cannot be found.
     pub(crate) fn of(isolate: bool, program: Option<&PathBuf>, registry: Registry) -> io::Result<Place> {
         if !isolate {
             return Ok(Place::Thread(registry));
@@ -51,14 +51,14 @@ impl Place {
     }
 }
 
-/// Why there is no reply.
+/// The reason that no reply came.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Loss {
-    /// The deadline has passed; the worker is still at it.
+pub enum WaitError {
+    /// The deadline has passed while the worker is still busy.
     TimedOut,
-    /// The worker has ended, or talks nonsense; in one line.
+    /// The worker has ended or sent an invalid line; described in one line.
     Gone(String),
-    /// The wait was called off.
+    /// The user ended the run.
     Interrupted,
 }
 
@@ -71,20 +71,20 @@ enum Link {
 pub struct Client {
     name: String,
     link: Link,
-    replies: Receiver<Heard>,
+    replies: Receiver<TimedReply>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
     started: Instant,
     replied: Instant,
 }
 
-/// A line from a worker, and when it came.
-struct Heard {
+/// A line from a worker, with its arrival time.
+struct TimedReply {
     at: Instant,
     reply: Result<Reply, String>,
 }
 
 impl Client {
-    /// Starts a worker, to which `Hello` is still to be sent.
+    /// Starts a worker. The caller sends `Hello` next.
     pub fn start(id: &WorkerId, place: &Place) -> io::Result<Self> {
         let (sender, replies) = channel();
         let last_lines = Arc::default();
@@ -96,17 +96,17 @@ impl Client {
         Ok(Client { name: id.to_string(), link, replies, last_lines, started, replied: started })
     }
 
-    /// When it was started.
+    /// Returns the time of its start.
     pub fn started(&self) -> Instant {
         self.started
     }
 
-    /// When its last final reply came, which may be long before anybody waited for it.
+    /// Returns the arrival time of its last final reply, which may be long before the wait for it.
     pub(crate) fn replied(&self) -> Instant {
         self.replied
     }
 
-    /// Sends a request. A worker that is gone shows at the wait for its reply.
+    /// Sends a request. If the worker is gone, the wait for the reply reports it.
     pub fn send(&mut self, request: &Request) {
         let Ok(mut line) = serde_json::to_string(request) else { return };
         line.push('\n');
@@ -121,33 +121,33 @@ impl Client {
     }
 
     /// Waits for the final reply to the last request, until `deadline` or until `stop` is set.
-    /// `on_phase` hears of each phase that begins.
+    /// `on_phase` is called for each phase that begins.
     pub fn wait(
         &mut self,
         deadline: Instant,
         stop: &AtomicBool,
         on_phase: &mut dyn FnMut(&str),
-    ) -> Result<Reply, Loss> {
+    ) -> Result<Reply, WaitError> {
         loop {
             if stop.load(Ordering::Relaxed) {
-                return Err(Loss::Interrupted);
+                return Err(WaitError::Interrupted);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.replies.recv_timeout(left.min(POLL)) {
-                Ok(Heard { reply: Ok(Reply::Phase { phase }), .. }) => on_phase(&phase),
-                Ok(Heard { reply, at }) => {
+                Ok(TimedReply { reply: Ok(Reply::Phase { phase }), .. }) => on_phase(&phase),
+                Ok(TimedReply { reply, at }) => {
                     self.replied = at;
-                    return reply.map_err(Loss::Gone);
+                    return reply.map_err(WaitError::Gone);
                 }
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Loss::TimedOut),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(WaitError::TimedOut),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(Loss::Gone(self.how_it_ended())),
+                Err(RecvTimeoutError::Disconnected) => return Err(WaitError::Gone(self.how_it_ended())),
             }
         }
     }
 
-    /// Asks the worker to exit in good order; [`Client::finish`] waits until it has.
-    pub(crate) fn farewell(&mut self) {
+    /// Asks the worker to exit cleanly; [`Client::finish`] waits for its exit.
+    pub(crate) fn send_exit(&mut self) {
         self.send(&Request::Exit);
         match &mut self.link {
             Link::Process { stdin, .. } => *stdin = None,
@@ -155,11 +155,11 @@ impl Client {
         }
     }
 
-    /// Asks the worker to exit unless it was asked, and waits a little for that.
+    /// Asks the worker to exit and waits briefly for its exit.
     pub fn finish(mut self) {
-        self.farewell();
+        self.send_exit();
         if let Link::Process { child, .. } = &mut self.link {
-            wait_until(child, FAREWELL);
+            wait_until(child, EXIT_LIMIT);
         }
     }
 
@@ -168,7 +168,7 @@ impl Client {
             return format!("the {} worker's thread ended", self.name);
         };
         let status = wait_until(child, Duration::from_secs(1));
-        // The end of the process ends its standard error, unless a child of its own holds it open.
+        // The thread ends when standard error closes, which a child of the worker may keep open.
         let patience = Instant::now() + Duration::from_millis(200);
         while stderr.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(2));
@@ -176,7 +176,7 @@ impl Client {
         let how = status.map_or_else(|| "closed its output".into(), end_of);
         let said =
             self.last_lines.lock().map(|lines| Vec::from(lines.clone()).join(" | ")).unwrap_or_default();
-        let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+        let said = if said.is_empty() { said } else { format!("; its last output: {said}") };
         format!("the {} worker {how}{said}", self.name)
     }
 }
@@ -187,7 +187,7 @@ impl Drop for Client {
             && matches!(child.try_wait(), Ok(None))
         {
             process::kill_group(child.id());
-            // A killed child can be reaped at once; an error would mean that it already was.
+            // A killed child can be reaped immediately; an error means that it already was.
             let _ = child.wait();
         }
     }
@@ -196,7 +196,7 @@ impl Drop for Client {
 fn start_process(
     name: &str,
     program: &PathBuf,
-    replies: Sender<Heard>,
+    replies: Sender<TimedReply>,
     last_lines: &Arc<Mutex<VecDeque<String>>>,
 ) -> io::Result<Link> {
     let mut command = Command::new(program);
@@ -214,7 +214,7 @@ fn start_process(
     Ok(Link::Process { child, stdin, stderr })
 }
 
-fn start_thread(name: &str, registry: Registry, replies: Sender<Heard>) -> io::Result<Link> {
+fn start_thread(name: &str, registry: Registry, replies: Sender<TimedReply>) -> io::Result<Link> {
     let registration =
         registry.find(name).ok_or_else(|| io::Error::other(format!("no backend is named {name}")))?;
     static QUIET: Once = Once::new();
@@ -224,14 +224,14 @@ fn start_thread(name: &str, registry: Registry, replies: Sender<Heard>) -> io::R
     let thread = std::thread::Builder::new().name(format!("{THREAD_PREFIX}{name}")).stack_size(STACK_BYTES);
     thread.spawn(move || {
         let requests = BufReader::new(request_reader).lines().map_while(Result::ok);
-        // An error means that the parent has dropped its end: there is nobody left to tell.
+        // An error means that the parent has dropped its end, so nobody would read the reply.
         let _ = serve::serve(registration, requests, &mut reply_writer);
     })?;
     std::thread::spawn(move || read_replies(reply_reader, &replies));
     Ok(Link::Thread { requests: Some(request_writer) })
 }
 
-/// Has panics of worker threads print nothing: their text is in the reply.
+/// Suppresses the output of panics in worker threads, whose text is in the reply.
 fn quiet_worker_threads() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -242,11 +242,11 @@ fn quiet_worker_threads() {
     }));
 }
 
-fn read_replies(source: impl Read, replies: &Sender<Heard>) {
+fn read_replies(source: impl Read, replies: &Sender<TimedReply>) {
     for line in BufReader::new(source).lines().map_while(Result::ok) {
         let reply = serde_json::from_str(&line)
-            .map_err(|error| format!("the worker sent a line that is no reply ({error}): {line}"));
-        if replies.send(Heard { at: Instant::now(), reply }).is_err() {
+            .map_err(|error| format!("the worker sent an invalid reply ({error}): {line}"));
+        if replies.send(TimedReply { at: Instant::now(), reply }).is_err() {
             return;
         }
     }
@@ -266,7 +266,7 @@ fn keep_last_lines(source: impl Read, kept: &Mutex<VecDeque<String>>) {
     }
 }
 
-/// The status of a child that ends within `patience`.
+/// Returns the status of a child that ends within `patience`.
 fn wait_until(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     let end = Instant::now() + patience;
     loop {
@@ -278,11 +278,11 @@ fn wait_until(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     }
 }
 
-/// How a process ended, as the end of a sentence about it.
+/// Describes the end of a process, as the predicate of a sentence.
 fn end_of(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(process::SIGKILL), _) => {
-            "was killed by SIGKILL (by the system, perhaps, for want of memory)".into()
+            "was killed by SIGKILL (possibly by the system, for lack of memory)".into()
         }
         (Some(signal), _) => format!("was killed by {}", process::signal_name(signal)),
         (None, Some(code)) => format!("exited with code {code}"),

@@ -1,4 +1,4 @@
-//! The operands that a worker holds on the host: those of the last case, kept for its next cell.
+//! Generates a worker's operands on the host, and keeps those of the last case for its next cell.
 
 use gpubench_backend::Side;
 use gpubench_host::memory;
@@ -7,11 +7,11 @@ use gpubench_model::data::{Operand, fingerprint};
 use gpubench_model::error::{CellError, Unavailable};
 use gpubench_ops::Op;
 
-/// Expected entries of a sparse operand: `i32::MAX`, less six standard deviations and some.
-const MOST_ENTRIES: f64 = 2.147e9;
+/// Maximum expected entries of a sparse operand: `i32::MAX` less more than six standard deviations.
+const MAX_EXPECTED_ENTRIES: f64 = 2.147e9;
 
 /// The operands of one case.
-pub struct Held {
+pub struct CaseOperands {
     case: Case,
     /// The operands, in the op's order.
     pub operands: Vec<Operand>,
@@ -21,40 +21,40 @@ pub struct Held {
 
 /// The operands of the last case, if any.
 #[derive(Default)]
-pub(crate) struct Operands(Option<Held>);
+pub(crate) struct Operands(Option<CaseOperands>);
 
 impl Operands {
-    /// The operands of `case`: those that are held where it is the last case again, else new ones in their place.
-    /// `admit` refuses a case that cannot be done before operands are made for it.
+    /// Returns the operands of `case`: the kept ones if it is the last case again, otherwise new ones.
+    /// `admit` may refuse a case before its operands are generated.
     ///
     /// # Errors
-    /// A refusal, or too little memory on the host.
+    /// `admit` refuses, or the host has too little memory.
     pub(crate) fn of(
         &mut self,
         op: &dyn Op,
         case: &Case,
         side: Side,
         admit: impl FnOnce() -> Result<(), CellError>,
-    ) -> Result<&Held, CellError> {
-        // Those of another case are let go before new ones are made.
-        let held = match self.0.take().filter(|held| held.case == *case) {
-            Some(held) => held,
+    ) -> Result<&CaseOperands, CellError> {
+        // The old operands are freed before the new ones are generated.
+        let kept = match self.0.take().filter(|kept| kept.case == *case) {
+            Some(kept) => kept,
             None => {
                 admit()?;
                 make(op, case, side)?
             }
         };
-        Ok(self.0.insert(held))
+        Ok(self.0.insert(kept))
     }
 }
 
-fn make(op: &dyn Op, case: &Case, side: Side) -> Result<Held, CellError> {
+fn make(op: &dyn Op, case: &Case, side: Side) -> Result<CaseOperands, CellError> {
     let entries = op.expected_entries(case);
-    if entries > MOST_ENTRIES {
-        let reason = format!("about {entries:.2e} stored entries do not fit 32-bit offsets (2.14e9)");
+    if entries > MAX_EXPECTED_ENTRIES {
+        let reason = format!("about {entries:.2e} stored entries exceed 32-bit offsets (2.14e9)");
         return Err(Unavailable::new(reason, "choose a smaller size or density").into());
     }
-    // The operands and the answer are on the host; a job of the CPU's side holds its own copy of both.
+    // The host needs the operands and the answer; a job on the CPU side has another copy of both.
     let copies = if side == Side::Cpu { 2 } else { 1 };
     let needed =
         op.footprint(case).saturating_mul(copies).max(op.footprint(case).saturating_add(op.scratch(case)));
@@ -63,5 +63,5 @@ fn make(op: &dyn Op, case: &Case, side: Side) -> Result<Held, CellError> {
     }
     let operands = op.inputs(case);
     let fingerprint = format!("{:016x}", fingerprint(&operands));
-    Ok(Held { case: case.clone(), operands, fingerprint })
+    Ok(CaseOperands { case: case.clone(), operands, fingerprint })
 }

@@ -1,4 +1,4 @@
-//! The worker's end: answers requests, one line each, with one backend. Knows no plan and no report.
+//! Runs the worker's side of the protocol: answers requests with one backend.
 
 use std::any::Any;
 use std::io::{self, BufRead, Write};
@@ -13,21 +13,21 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::session::Session;
 
-/// `gpubench worker NAME`: serves the backend of that name on standard input and output until told to exit.
+/// Runs `gpubench worker NAME`: serves the backend of that name on standard input and output until `Exit`.
 ///
-/// Ends at once when standard input ends, whatever it is doing, so that a killed parent leaves no orphan.
+/// Ends immediately when standard input ends, so that a killed parent leaves no orphan.
 pub fn main(name: &str, registry: Registry) -> ExitCode {
     let Some(registration) = registry.find(name) else {
         let known: Vec<&str> = registry.iter().map(|b| b.name).collect();
         return complain(&format!("no backend is named {name}; choose one of {}", known.join(", ")));
     };
-    // One line on a panic: the text is in the reply, and where it happened is the last thing the worker says.
+    // A panic prints one line with its location, which error messages quote; its text is in the reply.
     panic::set_hook(Box::new(|panic| {
         drop(writeln!(io::stderr(), "{}", panic.to_string().replace('\n', " ")))
     }));
     let mut output = match process::claim_stdout() {
         Ok(output) => output,
-        Err(error) => return complain(&format!("cannot take standard output for the protocol: {error}")),
+        Err(error) => return complain(&format!("cannot reserve standard output for the protocol: {error}")),
     };
     match serve(registration, lines_of_stdin(), &mut output) {
         Ok(()) => ExitCode::SUCCESS,
@@ -36,12 +36,12 @@ pub fn main(name: &str, registry: Registry) -> ExitCode {
 }
 
 fn complain(text: &str) -> ExitCode {
-    // Standard error is all that is left to say it on; when that fails too, the exit code remains.
+    // If standard error is closed too, only the exit code remains.
     let _ = writeln!(io::stderr(), "gpubench worker: {text}");
     ExitCode::from(2)
 }
 
-/// The lines of standard input, read by a thread that ends the process when there are no more.
+/// Returns the lines of standard input, read by a thread that ends the process when there are no more.
 fn lines_of_stdin() -> impl Iterator<Item = String> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -59,7 +59,7 @@ fn lines_of_stdin() -> impl Iterator<Item = String> {
 /// Answers `requests` on `output` until `Exit` or the end of the requests.
 ///
 /// # Errors
-/// Only when `output` cannot be written: what goes wrong with a cell is a reply.
+/// `output` cannot be written. Failures of a cell are replies.
 pub fn serve(
     registration: &Registration,
     requests: impl Iterator<Item = String>,
@@ -70,21 +70,21 @@ pub fn serve(
         let reply = match serde_json::from_str(&line) {
             Ok(Request::Exit) => break,
             Ok(request) => answer(registration, &mut session, request, output),
-            Err(error) => failed(format!("a request could not be read ({error}): {line}"), false),
+            Err(error) => failed(format!("cannot read the request ({error}): {line}"), false),
         };
         send(output, &reply)?;
     }
     Ok(())
 }
 
-/// The final reply to one request; a panic on the way becomes a failure that asks for a new worker.
+/// Returns the final reply to one request. A panic becomes a failure that asks for a new worker.
 fn answer(
     registration: &Registration,
     session: &mut Option<Session>,
     request: Request,
     output: &mut impl Write,
 ) -> Reply {
-    // A parent that is gone shows when the final reply is sent.
+    // If the parent is gone, sending the final reply fails.
     let mut notify = |phase: &str| drop(send(output, &Reply::Phase { phase: phase.into() }));
     let attempt = catch_unwind(AssertUnwindSafe(|| match request {
         Request::Hello { protocol, options } => Ok(hello(registration, session, protocol, &options)),
@@ -120,12 +120,12 @@ fn hello(
     options: &Options,
 ) -> Reply {
     if protocol != PROTOCOL_VERSION {
-        let reason = format!("the parent speaks protocol {protocol}, this worker {PROTOCOL_VERSION}");
+        let reason = format!("the parent uses protocol {protocol}, this worker {PROTOCOL_VERSION}");
         return Reply::Unavailable { reason, fix: Some("use one build of gpubench for both".into()) };
     }
     *session = None;
     match Session::start(registration, options) {
-        Ok(started) => session.insert(started).greeting(),
+        Ok(started) => session.insert(started).ready_reply(),
         Err(Unavailable { reason, fix }) => Reply::Unavailable { reason, fix },
     }
 }
@@ -136,8 +136,8 @@ fn started(session: &mut Option<Session>) -> Result<&mut Session, CellError> {
         .ok_or_else(|| CellError::Failed("the backend has not been started; send hello first".into()))
 }
 
-/// The reply to a cell that could not be done. Memory that is short may be found again while a cell is `preparing`: the
-/// parent knows which workers hold jobs, and this worker does not.
+/// Returns the reply to a cell that could not run. While a cell is `preparing`, the parent may free memory: it knows which
+/// workers hold jobs.
 fn refusal(error: CellError, preparing: bool) -> Reply {
     match error {
         CellError::Unavailable(Unavailable { reason, fix }) => Reply::Skipped { reason, fix, crowded: false },
@@ -156,7 +156,7 @@ fn failed(reason: String, device_lost: bool) -> Reply {
 
 fn panic_text(payload: &(dyn Any + Send)) -> &str {
     let owned = payload.downcast_ref::<String>().map(String::as_str);
-    owned.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("with no text")
+    owned.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
 fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
@@ -170,7 +170,7 @@ fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// The replies of the simulated device to `requests`.
+    /// Returns the replies of the simulated device to `requests`.
     fn replies(requests: &[&str]) -> Vec<Reply> {
         let mut output = vec![];
         serve(&gpubench_sim::REGISTRATION, requests.iter().map(|line| (*line).to_owned()), &mut output)
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn requests_out_of_order_are_refused_in_words() {
-        let batch = r#"{"samples":5,"most_s":2.0}"#;
+        let batch = r#"{"samples":5,"max_s":2.0}"#;
         let replies = replies(&[&format!(r#"{{"type":"measure","job":1,"batch":{batch}}}"#)]);
         assert!(matches!(&replies[1], Reply::Failed { reason, .. } if reason.contains("send hello first")));
     }

@@ -1,37 +1,37 @@
-//! The number of threads that is fastest for a job: tried before samples are taken, and kept from then on.
+//! Chooses the fastest number of threads for a job before its first sample.
 
 use gpubench_backend::{Backend, Prepared};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 use gpubench_model::measure::stats::median;
 
-/// By how much fewer threads must be faster than all to be taken: less may be chance.
+/// Minimum relative gain of a smaller number of threads over all of them; a smaller gain may be chance.
 const CLEAR_WIN: f64 = 0.05;
-/// How many times as long as the best count of a pass a count may take; beyond, the pass leaves out fewer threads.
+/// Multiple of a pass's best time above which the pass tries no smaller counts.
 const HOPELESS: f64 = 1.5;
-/// Passes over all counts, so that what changes with time touches all alike: at least, and at most while no count leads
-/// by [`CLEAR_LEAD`].
-const LEAST_PASSES: usize = 2;
-const MOST_PASSES: usize = 6;
-/// By how much all other counts must be slower than the one chosen to be tried no more.
+/// Minimum number of passes over all counts, and the maximum while no count leads by [`CLEAR_LEAD`]. Several passes
+/// spread changes over time evenly over the counts.
+const MIN_PASSES: usize = 2;
+const MAX_PASSES: usize = 6;
+/// Minimum relative lead of the best count over all others at which the trials end.
 const CLEAR_LEAD: f64 = 0.2;
-/// Executions of a count in a pass, at least, and at most while they stay under [`PASS_S`] together.
-const LEAST: usize = 3;
+/// Minimum executions of a count in a pass, and the maximum while they take less than [`PASS_S`] in total.
+const MIN_EXECUTIONS: usize = 3;
 const MOST: usize = 15;
 const PASS_S: f64 = 2e-3;
 /// Seconds of trials after which a pass over the counts is the last.
-const PATIENCE_S: f64 = 1.5;
+const MAX_TRIALS_S: f64 = 1.5;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Trial {
     threads: usize,
-    /// Seconds of an execution: the least of the passes' medians, since whatever else the machine does can only make a
-    /// pass longer. Infinite before the first.
+    /// Seconds of an execution: the minimum of the passes' medians, since other work on the machine only makes a pass
+    /// longer. Infinite before the first pass.
     seconds: f64,
 }
 
-/// The trial whose count to take: that of the largest count, unless a smaller one is faster by at least 5 %, and then
-/// the fastest. `None` without a trial.
+/// Returns the best trial: the largest count, unless a smaller one is faster by at least 5 %, then the fastest. `None`
+/// without a trial.
 fn fastest(trials: &[Trial]) -> Option<Trial> {
     let all = trials.iter().max_by_key(|trial| trial.threads)?;
     let limit = (1.0 - CLEAR_WIN) * all.seconds;
@@ -39,7 +39,7 @@ fn fastest(trials: &[Trial]) -> Option<Trial> {
     Some(*fewer.min_by(|a, b| a.seconds.total_cmp(&b.seconds)).unwrap_or(all))
 }
 
-/// Whether one count is so far ahead of all others that more passes would not change the choice.
+/// Returns whether one count is so far ahead of all others that more passes would not change the choice.
 fn is_decided(trials: &[Trial]) -> bool {
     fastest(trials).is_some_and(|chosen| {
         let mut others = trials.iter().filter(|trial| trial.threads != chosen.threads);
@@ -47,7 +47,7 @@ fn is_decided(trials: &[Trial]) -> bool {
     })
 }
 
-/// Times the choices of `job` and has it use the fastest from now on; `None` where it has no choice.
+/// Times the choices of `job` and sets the fastest; returns `None` if it has no choice.
 pub(crate) fn choose(
     backend: &mut dyn Backend,
     job: &mut Prepared,
@@ -57,10 +57,10 @@ pub(crate) fn choose(
     let mut trials: Vec<Trial> = job.traits.thread_choices.iter().rev().map(untimed).collect();
     if trials.len() > 1 {
         let start = backend.now_s();
-        for passes in 1..=MOST_PASSES {
+        for passes in 1..=MAX_PASSES {
             pass(backend, job, cache, &mut trials)?;
-            let decided = passes >= LEAST_PASSES && is_decided(&trials);
-            if decided || backend.now_s() - start > PATIENCE_S {
+            let decided = passes >= MIN_PASSES && is_decided(&trials);
+            if decided || backend.now_s() - start > MAX_TRIALS_S {
                 break;
             }
         }
@@ -72,7 +72,7 @@ pub(crate) fn choose(
     Ok(chosen)
 }
 
-/// Times each count of `trials`, which descend, until one is hopeless: fewer threads than that are left out.
+/// Times each count of `trials`, in descending order, and skips the counts below a hopeless one.
 fn pass(
     backend: &mut dyn Backend,
     job: &mut Prepared,
@@ -82,7 +82,7 @@ fn pass(
     let mut best = f64::INFINITY;
     for trial in trials {
         job.use_threads(trial.threads);
-        // Threads that the last count left spinning would take processors from this one.
+        // Threads of the last count that still spin would take CPUs from this one.
         backend.settle();
         // The first execution may start threads.
         let first = backend.time(job, cache)?.seconds();
@@ -99,10 +99,10 @@ fn pass(
     Ok(())
 }
 
-/// The median of a few executions, in seconds.
+/// Returns the median of a few executions, in seconds.
 fn median_of_some(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache) -> Result<f64, CellError> {
     let (mut seconds, mut spent) = (vec![], 0.0);
-    while seconds.len() < LEAST || (seconds.len() < MOST && spent <= PASS_S) {
+    while seconds.len() < MIN_EXECUTIONS || (seconds.len() < MOST && spent <= PASS_S) {
         let one = backend.time(job, cache)?.seconds();
         spent += one;
         seconds.push(one);
@@ -149,15 +149,14 @@ mod tests {
         assert!(!decided(&[(16, 1.0), (8, 0.8), (4, 0.9)]));
     }
 
-    /// A job that notes which threads it is to use and how often it was executed with each count, and a backend whose
-    /// clock its executions alone move.
+    /// A job that records its executions per number of threads, and a backend whose clock only its executions advance.
     #[derive(Clone, Default)]
     struct Scripted {
         used: Rc<Cell<usize>>,
         executions: Rc<RefCell<BTreeMap<usize, usize>>>,
         clock_s: f64,
         seconds: BTreeMap<usize, f64>,
-        /// A count whose executions up to one, the first being 1, take so many times as long.
+        /// A count, the number of its first executions that are unusual, and the factor on their times.
         unusual: (usize, usize, f64),
     }
 
@@ -213,7 +212,7 @@ mod tests {
             Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self.clone())
         }
 
-        /// The chosen count, which is in use then, and the counts that were executed with.
+        /// Returns the chosen count, which is in use then, and the counts that were executed with.
         fn chosen(&self) -> (Option<usize>, Vec<usize>) {
             let chosen = choose(&mut self.clone(), &mut self.prepared(), Cache::Cold).unwrap();
             assert_eq!(chosen.unwrap_or(0), self.used.get());
@@ -241,9 +240,10 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_that_something_else_made_slow_decides_nothing() {
-        // A pass executes a count once and then three times at least, and leaves it out for a hopeless first time.
-        let all = Scripted { unusual: (4, 1 + LEAST, 10.0), ..Scripted::of(&[(2, 2e-3), (4, 1e-3)]) };
+    fn a_pass_slowed_by_other_work_does_not_decide() {
+        // A pass executes a count once and then at least three times, and skips it after a hopeless first time.
+        let all =
+            Scripted { unusual: (4, 1 + MIN_EXECUTIONS, 10.0), ..Scripted::of(&[(2, 2e-3), (4, 1e-3)]) };
         assert_eq!(all.chosen().0, Some(4));
         let fewer = Scripted { unusual: (2, 1, 10.0), ..Scripted::of(&[(2, 1e-3), (4, 1.5e-3)]) };
         assert_eq!(fewer.chosen().0, Some(2));
@@ -263,15 +263,15 @@ mod tests {
             scripted.chosen();
             scripted.executions()
         };
-        let a_pass = 2 * (1 + LEAST);
-        assert_eq!(executions(&[(1, 2.4e-3), (2, 2e-3)]), LEAST_PASSES * a_pass);
-        assert_eq!(executions(&[(1, 2.2e-3), (2, 2e-3)]), MOST_PASSES * a_pass);
+        let a_pass = 2 * (1 + MIN_EXECUTIONS);
+        assert_eq!(executions(&[(1, 2.4e-3), (2, 2e-3)]), MIN_PASSES * a_pass);
+        assert_eq!(executions(&[(1, 2.2e-3), (2, 2e-3)]), MAX_PASSES * a_pass);
         assert_eq!(executions(&[(1, 0.22), (2, 0.2)]), a_pass, "1.7 s are enough");
     }
 
     #[test]
     fn without_a_choice_nothing_is_executed() {
         assert_eq!(chosen(&[]), (None, vec![]));
-        assert_eq!(chosen(&[(4, 1.0)]), (Some(4), vec![]), "a library that others use is set anew");
+        assert_eq!(chosen(&[(4, 1.0)]), (Some(4), vec![]), "a library that others use is set again");
     }
 }

@@ -1,11 +1,11 @@
-//! Tables as CSV.
+//! Writes tables as CSV.
 
 use csv::{Terminator, WriterBuilder};
 
 use super::Table;
 
 impl Table {
-    /// Headings and rows as RFC 4180 has them. Title, alignment and tones are left out.
+    /// Writes headings and rows as in RFC 4180, without title, alignment and tones.
     pub fn csv(&self) -> String {
         const WRITTEN: &str = "memory takes rows of as many fields as there are columns";
         let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(vec![]);

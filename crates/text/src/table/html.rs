@@ -1,10 +1,10 @@
-//! Tables as a fragment of HTML.
+//! Writes tables as a fragment of HTML.
 
 use super::{Table, Tone};
 use crate::markup::{Element, element};
 
 impl Table {
-    /// A `table` element, without its title. Figures have the class `figure`, wrong answers `data-tone="wrong"`.
+    /// Returns a `table` element, without its title. Figures have the class `figure`, wrong answers `data-tone="wrong"`.
     pub fn html(&self) -> Element {
         let headings = self.columns.iter().map(|column| {
             let cell = element("th").with("scope", "col").holding(column.heading.as_ref());

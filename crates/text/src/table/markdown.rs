@@ -1,15 +1,15 @@
-//! Tables as Markdown.
+//! Writes tables as Markdown.
 
 use super::Table;
 use crate::escape;
 
 impl Table {
-    /// A heading of that level and a Markdown table.
+    /// Returns a heading of that level and a Markdown table.
     pub fn markdown(&self, level: usize) -> String {
         format!("{} {}\n\n{}", "#".repeat(level), escape::markdown(&self.title), self.markdown_table())
     }
 
-    /// The Markdown table alone.
+    /// Returns the Markdown table alone.
     pub fn markdown_table(&self) -> String {
         let headings = self.columns.iter().map(|column| column.heading.as_ref());
         let mut text = line(headings);

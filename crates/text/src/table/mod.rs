@@ -1,4 +1,4 @@
-//! A table of texts, which is written as aligned text, Markdown, CSV or HTML. Knows nothing of reports.
+//! Defines a table of texts, which can be written as aligned text, Markdown, CSV or HTML.
 
 mod csv;
 mod html;
@@ -13,10 +13,10 @@ use crate::palette::terminal;
 
 pub use text::{WIDTH, hanging};
 
-/// What a text says, shown as a colour where colours are wanted.
+/// Meaning of a text, shown as a colour where colours are enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Nothing in particular.
+    /// No meaning.
     Plain,
     /// The CPU wins.
     Cpu,
@@ -28,12 +28,12 @@ pub enum Tone {
     Better,
     /// Something became worse.
     Worse,
-    /// It could not be told.
+    /// Inconclusive.
     Unsure,
 }
 
 impl Tone {
-    /// `text` between the ANSI codes of the tone.
+    /// Returns `text` between the ANSI codes of the tone.
     pub fn paint(self, text: &str) -> String {
         let code = match self {
             Tone::Plain => return text.to_owned(),
@@ -48,12 +48,12 @@ impl Tone {
     }
 }
 
-/// One field.
+/// A field of a table.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its text, on one line.
+    /// Text, on one line.
     pub text: String,
-    /// Its tone.
+    /// Tone of the text.
     pub tone: Tone,
 }
 
@@ -63,74 +63,74 @@ impl<T: Into<String>> From<T> for Field {
     }
 }
 
-/// A column: its heading, and whether its fields are figures, which are aligned to the right.
+/// A column with its heading. Columns of figures are aligned to the right.
 #[derive(Clone, Debug)]
 pub struct Column {
     /// The heading.
     pub heading: Cow<'static, str>,
-    /// Whether it holds figures.
+    /// True if it holds figures.
     pub figures: bool,
 }
 
 impl Column {
-    /// A column of figures, or of words.
+    /// Returns a column of figures, or of words.
     pub fn new(heading: impl Into<Cow<'static, str>>, figures: bool) -> Column {
         Column { heading: heading.into(), figures }
     }
 
-    /// A column of words.
+    /// Returns a column of words.
     pub fn words(heading: impl Into<Cow<'static, str>>) -> Column {
         Column::new(heading, false)
     }
 
-    /// A column of figures.
+    /// Returns a column of figures.
     pub fn figures(heading: impl Into<Cow<'static, str>>) -> Column {
         Column::new(heading, true)
     }
 }
 
-/// How aligned text lays a table out.
+/// Layout of a table as aligned text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Indented, columns two blanks apart, or one where lines would be longer than [`WIDTH`].
     Fitting,
-    /// The same; headings of two words take two lines.
+    /// Like [`Layout::Fitting`], with headings of two words on two lines.
     TwoLineHeadings,
-    /// Indented, columns two blanks apart; headings take as many lines as make them no wider than their figures. Columns for
-    /// which a line has no room follow in further blocks, each of which begins with the first `keys` columns.
+    /// Indented, columns two blanks apart; headings are broken into lines no wider than their figures. Columns that do
+    /// not fit on a line follow in further blocks, each of which begins with the first `keys` columns.
     Blocks {
-        /// How many columns name a row.
+        /// Number of columns that identify a row.
         keys: usize,
     },
-    /// Not indented, columns two blanks apart, however long lines become.
+    /// Not indented, columns two blanks apart, with lines of any length.
     Listing,
 }
 
 /// A titled table. Every row has as many fields as there are columns.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// What it shows; may be empty.
+    /// Title; may be empty.
     pub title: String,
     /// The columns.
     pub columns: Vec<Column>,
     /// The rows.
     pub rows: Vec<Vec<Field>>,
-    /// How aligned text lays it out.
+    /// Layout as aligned text.
     pub layout: Layout,
 }
 
 impl Table {
-    /// A table with the usual layout.
+    /// Creates a table with the default layout.
     pub fn new(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Table {
         Table { title: title.into(), columns, rows, layout: Layout::Fitting }
     }
 
-    /// A table without a title.
+    /// Creates a table without a title.
     pub fn untitled(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Table {
         Table::new("", columns, rows)
     }
 
-    /// An empty list for people, to which rows are added.
+    /// Creates an empty listing, to which rows are added.
     pub fn listing(headings: &[&'static str]) -> Table {
         let columns = headings.iter().map(|heading| Column::words(*heading)).collect();
         Table::untitled(columns, vec![]).laid_out(Layout::Listing)
@@ -141,12 +141,12 @@ impl Table {
         self.rows.push(fields.into_iter().map(Into::into).collect());
     }
 
-    /// The same in another layout.
+    /// Sets the layout.
     pub fn laid_out(self, layout: Layout) -> Table {
         Table { layout, ..self }
     }
 
-    /// Without the columns of these headings, the first first, as far as lines are longer than [`WIDTH`] with them.
+    /// Drops columns with these headings, in that order, while lines are longer than [`WIDTH`].
     pub fn fitting(mut self, less_needed: &[&str]) -> Table {
         for heading in less_needed {
             if self.least_width() <= WIDTH {

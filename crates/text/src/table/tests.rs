@@ -70,7 +70,7 @@ fn wide(columns: usize) -> Table {
 }
 
 #[test]
-fn headings_are_broken_and_stand_above_their_figures() {
+fn headings_are_broken_and_end_above_their_figures() {
     let expected = "t
                   node0    node1
   op         N    GPU 0    GPU 0

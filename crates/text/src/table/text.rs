@@ -1,4 +1,4 @@
-//! Tables as aligned text for terminals.
+//! Writes tables as aligned text for terminals.
 
 use std::fmt::Write;
 
@@ -11,19 +11,19 @@ pub const WIDTH: usize = 100;
 const GUTTER: usize = 2;
 
 impl Table {
-    /// Title, headings and rows with aligned columns; no line ends in a blank.
+    /// Writes title, headings and rows with aligned columns; no line ends in a blank.
     pub fn text(&self, color: bool) -> String {
         format!("{}\n{}", self.title, self.text_without_title(color))
     }
 
-    /// Headings and rows alone, as [`Table::text`] writes them.
+    /// Writes headings and rows without the title.
     pub fn text_without_title(&self, color: bool) -> String {
         let lines = Lines::of(self, color);
         let blocks: Vec<String> = lines.blocks().iter().map(|columns| lines.block(columns)).collect();
         blocks.join("\n")
     }
 
-    /// The length of the longest line, with columns one blank apart.
+    /// Returns the length of the longest line, with columns one blank apart.
     pub(super) fn least_width(&self) -> usize {
         Lines::of(self, false).widths.iter().map(|width| width + 1).sum()
     }
@@ -68,7 +68,7 @@ impl<'a> Lines<'a> {
         Lines { table, headings, widths, margin, gutter, color }
     }
 
-    /// The columns of each block: all in one, but where keys are to be repeated.
+    /// Returns the columns of each block: all in one, except for [`Layout::Blocks`].
     fn blocks(&self) -> Vec<Vec<usize>> {
         let all = 0..self.widths.len();
         let Layout::Blocks { keys } = self.table.layout else { return vec![all.collect()] };
@@ -86,7 +86,7 @@ impl<'a> Lines<'a> {
         blocks
     }
 
-    /// Headings and rows of these columns. Headings end on the same line, above their figures.
+    /// Writes headings and rows of these columns. Headings end on the same line, above their figures.
     fn block(&self, columns: &[usize]) -> String {
         let mut text = String::new();
         let height = columns.iter().map(|&column| self.headings[column].len()).max().unwrap_or(0);
@@ -122,7 +122,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A heading on lines of at most `room` characters, or as many as its longest word has.
+/// Breaks a heading into lines of at most `room` characters, or of its longest word's length.
 fn broken(heading: &str, room: usize) -> Vec<String> {
     let longest = heading.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
     let room = room.max(longest);

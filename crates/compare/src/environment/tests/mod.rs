@@ -83,7 +83,7 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
         (|e| e.host.cpu = "AMD EPYC".into(), "cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC"),
         (|e| e.build_profile = Some("debug".into()), "build-profile block: release | debug"),
         (|e| e.host.threads = 8, "processors warn: 16 | 8"),
-        (|e| e.host.cpu_quota = None, "cpu-quota warn: 15.5 processors | no limit"),
+        (|e| e.host.cpu_quota = None, "cpu-quota warn: 15.5 CPUs | no limit"),
         (|e| e.host.governor = Some("powersave".into()), "governor warn: performance | powersave"),
         (|e| e.host.smt = Some(false), "smt warn: on | off"),
         (|e| e.host.numa_nodes = Some(2), "numa warn: 1 | 2"),
@@ -111,7 +111,7 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
         ),
         (
             |e| describe(e, 1, "timing", json!({ "holding": false })),
-            "gpu-timing warn: device held back | device not held back",
+            "gpu-timing warn: blocking kernel | no blocking kernel",
         ),
         (|e| e.settings["options"]["transfer"] = json!("pinned"), "transfer warn: pageable | pinned"),
         (|e| sample(e, 0, "precision", json!(0.07)), "precision warn: matmul: by default | matmul: 7 %"),

@@ -1,19 +1,19 @@
-//! One check per fact: what it costs, in words and figures; the limits are tabulated in the parent module.
+//! Defines one check per fact, with its warning text. The parent module has a table of the limits.
 
 use gpubench_text::percent;
 
 use super::super::stats::{Summary, has_interval, relative_half_width};
 use super::super::stopping::Reason;
-use super::{Facts, Grade, Warning, WarningKind};
+use super::{Grade, SamplingFacts, Warning, WarningKind};
 
-/// Chance below which a difference between rounds is taken for drift.
+/// Probability below which a difference between rounds counts as drift.
 const DRIFT_P: f64 = 0.01;
 
-/// What a page fault costs at least, in seconds, on present processors: the trap, and clearing 4 KiB.
+/// Minimum cost of a page fault on current CPUs, in seconds: the trap, and clearing 4 KiB.
 const FAULT_S: f64 = 0.5e-6;
 
-/// Every check; the gravest kinds first, which is the order of warnings that cost as much.
-pub(super) const ALL: &[fn(&Facts) -> Option<Warning>] = &[
+/// Every check, the most serious first; warnings of equal cost keep this order.
+pub(super) const ALL: &[fn(&SamplingFacts) -> Option<Warning>] = &[
     setup,
     ended_early,
     few_samples,
@@ -21,7 +21,7 @@ pub(super) const ALL: &[fn(&Facts) -> Option<Warning>] = &[
     drifting,
     throttled,
     discarded,
-    held_down,
+    driver_throttled,
     other_process,
     bimodal,
     launch_bound,
@@ -31,7 +31,7 @@ pub(super) const ALL: &[fn(&Facts) -> Option<Warning>] = &[
     not_warm,
 ];
 
-/// The grade left by a figure that costs one grade beyond each limit.
+/// Returns the best grade left for a figure that costs one grade beyond each limit.
 fn beyond(figure: f64, limits: [f64; 3]) -> Option<Grade> {
     let [b, c, d] = limits;
     match figure {
@@ -46,25 +46,25 @@ fn warning(kind: WarningKind, at_best: Grade, text: String, next: &str) -> Optio
     Some(Warning { kind, at_best, text, next: next.to_owned() })
 }
 
-fn setup(facts: &Facts) -> Option<Warning> {
+fn setup(facts: &SamplingFacts) -> Option<Warning> {
     let text =
-        facts.setup.then_some("something was allocated, planned or compiled while samples were taken")?;
-    let next = "choose another variant with --variants, or report this one: its times hold its set-up";
+        facts.setup.then_some("memory was allocated, or plans or kernels were created, during sampling")?;
+    let next = "choose another variant with --variants, or report this one: its times include set-up";
     warning(WarningKind::Setup, Grade::D, text.to_owned(), next)
 }
 
-/// What to do about a clock that is low.
+/// Advice for a clock that is low.
 const COOL: &str = "let the device cool or raise its power limit, then run again";
 
-/// What to do about a cell that lost its worker.
+/// Advice for a cell that lost its worker.
 const RUN_AGAIN: &str = "run the cell again; `gpubench doctor` lists what is missing now";
 
-fn ended_early(facts: &Facts) -> Option<Warning> {
-    let text = format!("ended early, before its last round: {}", facts.lost_to?);
+fn ended_early(facts: &SamplingFacts) -> Option<Warning> {
+    let text = format!("ended early, before its last round: {}", facts.lost_because?);
     warning(WarningKind::EndedEarly, Grade::C, text, RUN_AGAIN)
 }
 
-fn few_samples(facts: &Facts) -> Option<Warning> {
+fn few_samples(facts: &SamplingFacts) -> Option<Warning> {
     let n = facts.samples.len();
     let at_best = match n {
         0..3 => Grade::D,
@@ -73,22 +73,22 @@ fn few_samples(facts: &Facts) -> Option<Warning> {
         _ => return None,
     };
     let text = match n {
-        0 => "no sample counts".to_owned(),
-        1 => "one sample counts; an interval of 95 % needs 6".to_owned(),
-        2..6 => format!("{n} samples count; an interval of 95 % needs 6"),
-        _ => format!("{n} samples count; an A needs 10"),
+        0 => "no samples were kept".to_owned(),
+        1 => "only 1 sample was kept; a 95 % interval needs 6".to_owned(),
+        2..6 => format!("only {n} samples were kept; a 95 % interval needs 6"),
+        _ => format!("only {n} samples were kept; grade A needs 10"),
     };
     let next = match facts.stopped {
         Reason::CutShort => "let the run finish",
         Reason::EndedEarly => RUN_AGAIN,
-        Reason::Fixed => "raise --samples to 10 or more, or leave it out",
+        Reason::Fixed => "raise --samples to 10 or more, or omit it",
         _ if facts.discarded as usize > n => "let the device cool, then run again",
         _ => "raise --max-time or --budget, or choose a smaller size",
     };
     warning(WarningKind::FewSamples, at_best, text, next)
 }
 
-fn spread(facts: &Facts) -> Option<Warning> {
+fn spread(facts: &SamplingFacts) -> Option<Warning> {
     let n = facts.samples.len();
     let half_width = relative_half_width(facts.samples);
     let some = (2.0 * facts.precision).max(0.02);
@@ -99,120 +99,118 @@ fn spread(facts: &Facts) -> Option<Warning> {
         false => format!("half the range of {n} samples"),
     };
     let (width, asked) = (percent::fine(half_width), percent::fine(facts.precision));
-    let text = format!("{what} is {width} of the median, {asked} was asked for");
+    let text = format!("{what} is {width} of the median; {asked} was requested");
     let next = match facts.stopped {
         Reason::CutShort => "let the run finish",
         Reason::EndedEarly => RUN_AGAIN,
-        Reason::Plateau => "close other programs: more samples no longer narrow it",
-        Reason::Fixed => "raise --samples, or leave it out and let --precision decide",
-        Reason::MostSamples => "close other programs, or accept a wider --precision",
+        Reason::Plateau => "close other programs: more samples no longer narrow the interval",
+        Reason::Fixed => "raise --samples, or omit it so that --precision decides",
+        Reason::MostSamples => "close other programs, or relax --precision",
         Reason::OutOfTime | Reason::Precise => "close other programs, or raise --max-time or --budget",
     };
     warning(WarningKind::Spread, at_best, text, next)
 }
 
-fn drifting(facts: &Facts) -> Option<Warning> {
+fn drifting(facts: &SamplingFacts) -> Option<Warning> {
     let found = facts.drift.filter(|drift| drift.p < DRIFT_P)?;
     let some = 2.0 * facts.precision;
     let at_best = beyond(found.relative, [some, some.max(0.05), some.max(0.15)])?;
-    let text = format!("the medians of the rounds lie {} apart", percent::fine(found.relative));
+    let text = format!("the medians of the rounds differ by {}", percent::fine(found.relative));
     let next = "check clocks, temperature and other programs; raise --rounds to average over the drift";
     warning(WarningKind::Drift, at_best, text, next)
 }
 
-fn throttled(facts: &Facts) -> Option<Warning> {
+fn throttled(facts: &SamplingFacts) -> Option<Warning> {
     let n = facts.samples.len();
     let at_best = beyond(f64::from(facts.throttled) / n.max(1) as f64, [0.01, 0.1, 0.5])?;
     let text = format!("the clock was low during {} of {n} samples", facts.throttled);
     warning(WarningKind::Throttled, at_best, text, COOL)
 }
 
-fn discarded(facts: &Facts) -> Option<Warning> {
+fn discarded(facts: &SamplingFacts) -> Option<Warning> {
     let all = facts.samples.len() + facts.discarded as usize;
     let at_best = beyond(f64::from(facts.discarded) / all.max(1) as f64, [0.1, 0.5, f64::INFINITY])?;
-    let text = format!("{} of {all} samples were set aside because the clock was low", facts.discarded);
+    let text = format!("{} of {all} samples were discarded because the clock was low", facts.discarded);
     warning(WarningKind::Throttled, at_best, text, COOL)
 }
 
-fn held_down(facts: &Facts) -> Option<Warning> {
-    if !facts.side_is_gpu || facts.held_down.is_empty() {
+fn driver_throttled(facts: &SamplingFacts) -> Option<Warning> {
+    if !facts.side_is_gpu || facts.throttle_reasons.is_empty() {
         return None;
     }
-    let text = format!("the driver held the clocks down: {}", facts.held_down.join(", "));
-    let next =
-        "compare with the clocks of each sample in the report; cool the device or raise its power limit";
+    let text = format!("the driver throttled the clocks: {}", facts.throttle_reasons.join(", "));
+    let next = "check sm_mhz in the report; cool the device or raise its power limit";
     warning(WarningKind::Throttled, Grade::B, text, next)
 }
 
-fn other_process(facts: &Facts) -> Option<Warning> {
+fn other_process(facts: &SamplingFacts) -> Option<Warning> {
     if !facts.side_is_gpu || facts.others.is_empty() {
         return None;
     }
-    let text = format!("also on the GPU: {}", facts.others.join(", "));
+    let text = format!("other processes were using the GPU: {}", facts.others.join(", "));
     let next = "end the other process or choose an idle GPU, then run again";
     warning(WarningKind::OtherProcess, Grade::C, text, next)
 }
 
-fn bimodal(facts: &Facts) -> Option<Warning> {
+fn bimodal(facts: &SamplingFacts) -> Option<Warning> {
     let found = facts.modes?;
     let apart = (found.high - found.low) / found.low;
     let at_best = if apart > 0.1 { Grade::C } else { Grade::B };
     let (share, apart) = (percent::fine(found.share_high), percent::fine(apart));
-    let text = format!("{share} of the samples are {apart} slower than the rest: two clumps");
+    let text = format!("{share} of the samples are {apart} slower than the rest (two clusters)");
     let next =
         "look at the samples in the report; check clocks, and on a CPU set --threads to the physical cores";
     warning(WarningKind::Bimodal, at_best, text, next)
 }
 
-fn launch_bound(facts: &Facts) -> Option<Warning> {
-    let ratio = facts.floor_ratio?;
+fn launch_bound(facts: &SamplingFacts) -> Option<Warning> {
+    let ratio = facts.overhead_ratio?;
     let at_best = match ratio {
         _ if ratio < 1.2 => Grade::C,
         _ if ratio < 3.0 => Grade::B,
         _ => return None,
     };
-    let text = format!("the time is {ratio:.1} times what the device takes to do nothing");
+    let text = format!("the time is {ratio:.1} times the timer overhead");
     let next = "choose a larger size, or --cache hot, which times batches";
     warning(WarningKind::LaunchBound, at_best, text, next)
 }
 
-fn disturbed(facts: &Facts) -> Option<Warning> {
+fn disturbed(facts: &SamplingFacts) -> Option<Warning> {
     let n = facts.samples.len();
     let share = f64::from(facts.disturbed) / n.max(1) as f64;
     let at_best = beyond(share, [0.1, 0.5, f64::INFINITY]).filter(|_| !facts.side_is_gpu)?;
-    let text = format!("the system took the processor away during {} of {n} samples", facts.disturbed);
-    let next = "close other programs, or lower --threads below the processors";
+    let text = format!("the system interrupted the thread during {} of {n} samples", facts.disturbed);
+    let next = "close other programs, or set --threads below the number of cores";
     warning(WarningKind::Disturbed, at_best, text, next)
 }
 
-fn page_faults(facts: &Facts) -> Option<Warning> {
+fn page_faults(facts: &SamplingFacts) -> Option<Warning> {
     let faults = facts.page_faults.filter(|_| !facts.side_is_gpu)?;
     let time_s = Summary::of(facts.samples).map(|summary| summary.median).filter(|median| *median > 0.0)?;
     let share = faults.minor * FAULT_S / time_s;
     if faults.major >= 1.0 {
-        let text =
-            format!("each execution waits {:.0} times for memory to be read from a disk", faults.major);
+        let text = format!("each execution waits {:.0} times for memory to be read from disk", faults.major);
         let next = "choose a smaller size, or free memory, then run again";
         return warning(WarningKind::PageFaults, Grade::C, text, next);
     }
     let at_best = beyond(share, [0.01, 0.1, f64::INFINITY])?;
     let of_time = percent::fine(share.min(1.0));
-    let text = format!("each execution has {:.0} page faults, about {of_time} of its time", faults.minor);
-    let next = "set MIMALLOC_PURGE_DELAY=-1 so that freed memory is kept, or choose a variant that allocates nothing";
+    let text = format!("each execution causes {:.0} page faults, about {of_time} of its time", faults.minor);
+    let next = "set MIMALLOC_PURGE_DELAY=-1 to keep freed memory, or choose a variant that does not allocate";
     warning(WarningKind::PageFaults, at_best, text, next)
 }
 
-fn busy_machine(facts: &Facts) -> Option<Warning> {
+fn busy_machine(facts: &SamplingFacts) -> Option<Warning> {
     let load = facts.load.filter(|_| !facts.side_is_gpu)?;
     let at_best = beyond(load, [0.1, 0.5, f64::INFINITY])?;
-    let text = format!("{load:.2} processes a processor wanted to run when the run started");
+    let text = format!("other programs were using the CPU when the run started (load {load:.2} per core)");
     warning(WarningKind::BusyMachine, at_best, text, "close other programs, then run again")
 }
 
-fn not_warm(facts: &Facts) -> Option<Warning> {
+fn not_warm(facts: &SamplingFacts) -> Option<Warning> {
     if facts.steady {
         return None;
     }
-    let text = "warm-up ended before the times were steady".to_owned();
+    let text = "warm-up ended before the times settled".to_owned();
     warning(WarningKind::NotWarm, Grade::B, text, "raise --max-time, and check clocks and temperature")
 }

@@ -21,8 +21,8 @@ fn rounds(n: usize) -> Vec<u32> {
     (0..n).map(|i| (3 * i / n) as u32).collect()
 }
 
-fn sound<'a>(samples: &'a [f64], rounds: &'a [u32]) -> Facts<'a> {
-    Facts {
+fn good_facts<'a>(samples: &'a [f64], rounds: &'a [u32]) -> SamplingFacts<'a> {
+    SamplingFacts {
         side_is_gpu: true,
         precision: 0.005,
         samples,
@@ -30,30 +30,30 @@ fn sound<'a>(samples: &'a [f64], rounds: &'a [u32]) -> Facts<'a> {
         modes: modes(samples),
         discarded: 0,
         throttled: 0,
-        floor_ratio: Some(30.0),
+        overhead_ratio: Some(30.0),
         disturbed: 0,
         page_faults: None,
         others: &[],
-        held_down: &[],
+        throttle_reasons: &[],
         load: Some(0.0),
         setup: false,
         steady: true,
         stopped: Reason::Precise,
-        lost_to: None,
+        lost_because: None,
     }
 }
 
-/// The grade and the kinds of warnings of sound facts after a change.
-fn changed(change: impl Fn(&mut Facts<'_>)) -> (Grade, Vec<WarningKind>) {
+/// Returns the grade and the kinds of warnings of good facts after a change.
+fn changed(change: impl Fn(&mut SamplingFacts<'_>)) -> (Grade, Vec<WarningKind>) {
     let (samples, rounds) = (series(40, 0.004), rounds(40));
-    let mut facts = sound(&samples, &rounds);
+    let mut facts = good_facts(&samples, &rounds);
     change(&mut facts);
     let Assessment { grade, warnings } = assess(&facts);
     (grade, warnings.iter().map(|warning| warning.kind).collect())
 }
 
 #[test]
-fn sound_facts_give_an_a_without_warnings() {
+fn good_facts_give_an_a_without_warnings() {
     assert_eq!(changed(|_| ()), (Grade::A, vec![]));
 }
 
@@ -63,7 +63,7 @@ fn each_fact_costs_what_the_table_says() {
     use WarningKind::{BusyMachine, Disturbed, LaunchBound, NotWarm, OtherProcess, Setup, Throttled};
     let others = ["python (pid 7)".to_owned()];
     let none: Option<WarningKind> = None;
-    let check = |change: &dyn Fn(&mut Facts<'_>), grade: Grade, kind: Option<WarningKind>| {
+    let check = |change: &dyn Fn(&mut SamplingFacts<'_>), grade: Grade, kind: Option<WarningKind>| {
         assert_eq!(changed(change), (grade, kind.into_iter().collect()), "{kind:?}");
     };
     check(&|f| f.throttled = 1, B, Some(Throttled));
@@ -73,10 +73,10 @@ fn each_fact_costs_what_the_table_says() {
     check(&|f| f.discarded = 4, A, none);
     check(&|f| f.discarded = 5, B, Some(Throttled));
     check(&|f| f.discarded = 41, C, Some(Throttled));
-    check(&|f| f.floor_ratio = None, A, none);
-    check(&|f| f.floor_ratio = Some(3.0), A, none);
-    check(&|f| f.floor_ratio = Some(2.9), B, Some(LaunchBound));
-    check(&|f| f.floor_ratio = Some(1.1), C, Some(LaunchBound));
+    check(&|f| f.overhead_ratio = None, A, none);
+    check(&|f| f.overhead_ratio = Some(3.0), A, none);
+    check(&|f| f.overhead_ratio = Some(2.9), B, Some(LaunchBound));
+    check(&|f| f.overhead_ratio = Some(1.1), C, Some(LaunchBound));
     check(&|f| f.setup = true, D, Some(Setup));
     check(&|f| f.steady = false, B, Some(NotWarm));
     check(&|f| (f.side_is_gpu, f.disturbed) = (false, 4), A, none);
@@ -84,7 +84,7 @@ fn each_fact_costs_what_the_table_says() {
     check(&|f| (f.side_is_gpu, f.disturbed) = (false, 21), C, Some(Disturbed));
     check(&|f| f.disturbed = 40, A, none);
     let faults = |share: f64, major: f64| {
-        move |f: &mut Facts| {
+        move |f: &mut SamplingFacts| {
             f.side_is_gpu = false;
             f.page_faults = Some(PageFaults { minor: share * f.samples[0] / 0.5e-6, major });
         }
@@ -99,9 +99,9 @@ fn each_fact_costs_what_the_table_says() {
     check(&|f| f.load = Some(9.0), A, none);
     let rounds = rounds(40);
     let samples = series(40, 0.004);
-    let mut facts = sound(&samples, &rounds);
+    let mut facts = good_facts(&samples, &rounds);
     let power = ["power limit".to_owned()];
-    facts.held_down = &power;
+    facts.throttle_reasons = &power;
     let limited = assess(&facts);
     assert_eq!((limited.grade, limited.warnings[0].kind), (B, Throttled));
     assert!(limited.warnings[0].text.contains("power limit"));
@@ -127,7 +127,7 @@ fn spread_costs_by_side_and_target() {
         (false, 0.2, 0.25, Grade::B),
     ] {
         let (samples, rounds) = (series(40, half_width), rounds(40));
-        let facts = Facts { side_is_gpu, precision, ..sound(&samples, &rounds) };
+        let facts = SamplingFacts { side_is_gpu, precision, ..good_facts(&samples, &rounds) };
         let found = assess(&facts);
         assert_eq!(found.grade, grade, "{half_width} for {precision}: {found:?}");
     }
@@ -136,9 +136,9 @@ fn spread_costs_by_side_and_target() {
 #[test]
 fn the_text_has_the_figure_and_the_step_fits_the_reason() {
     let (samples, rounds) = (series(40, 0.12), rounds(40));
-    let of = |stopped| assess(&Facts { stopped, ..sound(&samples, &rounds) }).warnings.remove(0);
+    let of = |stopped| assess(&SamplingFacts { stopped, ..good_facts(&samples, &rounds) }).warnings.remove(0);
     let late = of(Reason::OutOfTime);
-    assert_eq!(late.text, "half the 95 % interval is 12 % of the median, 0.50 % was asked for");
+    assert_eq!(late.text, "half the 95 % interval is 12 % of the median; 0.50 % was requested");
     assert_eq!(late.next, "close other programs, or raise --max-time or --budget");
     assert!(of(Reason::Fixed).next.contains("--samples"));
     assert!(of(Reason::Plateau).next.contains("no longer"));
@@ -149,14 +149,14 @@ fn few_samples_cost_by_their_count() {
     use Grade::{A, B, C, D};
     for (n, grade) in [(12, A), (10, A), (9, B), (6, B), (5, C), (3, C), (2, D), (1, D), (0, D)] {
         let (samples, rounds) = (vec![1.0; n], rounds(n));
-        let found = assess(&sound(&samples, &rounds));
+        let found = assess(&good_facts(&samples, &rounds));
         assert_eq!(found.grade, grade, "{n} samples");
         assert!(found.warnings.iter().all(|warning| warning.kind == WarningKind::FewSamples), "{found:?}");
     }
 }
 
 #[test]
-fn drift_and_clumps_are_told() {
+fn drift_and_clusters_get_warnings() {
     for (step, grade) in
         [(0.0, Grade::A), (0.008, Grade::A), (0.03, Grade::B), (0.08, Grade::C), (0.2, Grade::D)]
     {
@@ -167,14 +167,14 @@ fn drift_and_clumps_are_told() {
             .zip(&rounds)
             .map(|(x, round)| x + f64::from(*round / 2) * step)
             .collect();
-        let found = assess(&sound(&samples, &rounds));
+        let found = assess(&good_facts(&samples, &rounds));
         let drift = found.warnings.iter().find(|warning| warning.kind == WarningKind::Drift);
         assert_eq!(drift.map_or(Grade::A, |warning| warning.at_best), grade, "{step}: {found:?}");
     }
     let samples: Vec<f64> =
         series(40, 1e-4).iter().enumerate().map(|(i, x)| x + f64::from(i % 4 == 0) * 0.3).collect();
     let rounds = rounds(40);
-    let found = assess(&sound(&samples, &rounds));
+    let found = assess(&good_facts(&samples, &rounds));
     assert_eq!((found.grade, found.warnings[0].kind), (Grade::C, WarningKind::Bimodal), "{found:?}");
     assert!(found.warnings[0].text.contains("30 % slower"), "{found:?}");
 }
@@ -193,7 +193,7 @@ struct Owned {
     others: Vec<String>,
     precision: f64,
     counts: [u32; 3],
-    floor_ratio: f64,
+    overhead_ratio: f64,
     load: f64,
     flags: [bool; 3],
 }
@@ -205,12 +205,12 @@ fn any_facts() -> impl Strategy<Value = Owned> {
     });
     let others = proptest::collection::vec("[a-z]{3}", 0..2);
     (samples, others, 0.001f64..0.05, any::<[u8; 3]>(), 0.5f64..9.0, 0.0f64..1.0, any::<[bool; 3]>())
-        .prop_map(|(samples, others, precision, counts, floor_ratio, load, flags)| Owned {
+        .prop_map(|(samples, others, precision, counts, overhead_ratio, load, flags)| Owned {
             samples,
             others,
             precision,
             counts: counts.map(|count| u32::from(count % 30)),
-            floor_ratio,
+            overhead_ratio,
             load,
             flags,
         })
@@ -218,18 +218,18 @@ fn any_facts() -> impl Strategy<Value = Owned> {
 
 fn assess_owned(owned: &Owned) -> Assessment {
     let rounds = rounds(owned.samples.len());
-    assess(&Facts {
+    assess(&SamplingFacts {
         side_is_gpu: owned.flags[0],
         precision: owned.precision,
         discarded: owned.counts[0],
         throttled: owned.counts[1],
         disturbed: owned.counts[2],
-        floor_ratio: Some(owned.floor_ratio),
+        overhead_ratio: Some(owned.overhead_ratio),
         others: &owned.others,
         load: Some(owned.load),
         setup: owned.flags[1],
         steady: owned.flags[2],
-        ..sound(&owned.samples, &rounds)
+        ..good_facts(&owned.samples, &rounds)
     })
 }
 
@@ -239,7 +239,7 @@ proptest! {
         let mut worse = owned.clone();
         match which {
             count @ 0..3 => worse.counts[count] += (by * 10.0) as u32,
-            3 => worse.floor_ratio /= 1.0 + by,
+            3 => worse.overhead_ratio /= 1.0 + by,
             4 => worse.load += by,
             5 => worse.others.push("another".to_owned()),
             6 => worse.flags[1] = true,

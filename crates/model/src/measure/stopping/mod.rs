@@ -1,4 +1,4 @@
-//! When a cell has samples enough: a pure rule that knows samples, counts and seconds, and not how they are taken.
+//! Decides when a cell has enough samples, from the samples, their counts and the seconds spent.
 //!
 //! A cell is sampled in several rounds, with other cells in between, so that slow drift shows. Each round but the
 //! last takes its share of the samples the cell seems to need; the last goes on until one of:
@@ -7,8 +7,8 @@
 //! |---|---|
 //! | precise | half the 95 % interval of the median is within `precision` of the median |
 //! | plateau | twice in a row, twice the samples did not narrow the interval by 10 % (independent noise: 29 %) |
-//! | out of time | `max_time_s` is spent and `min_samples` are there, or `hard_time_s` is spent |
-//! | most samples | `max_samples` are there |
+//! | out of time | `max_time_s` is spent and `min_samples` are taken, or `hard_time_s` is spent |
+//! | most samples | `max_samples` are taken |
 //!
 //! Stopping as soon as the interval happens to be narrow makes it cover the median less often than it claims. So the
 //! first two are tried at few totals only, fixed beforehand: `min_samples` times powers of 1.5 (12, 18, 27, 41, ...).
@@ -21,65 +21,65 @@ use serde::{Deserialize, Serialize};
 
 use super::stats::{has_interval, relative_half_width};
 
-/// Total from which the interval may be said to have reached a plateau.
+/// Minimum number of samples for a plateau.
 const PLATEAU_SAMPLES: usize = 96;
-/// A doubling of the samples that leaves more than this of the width has not narrowed it.
+/// Share of the width above which doubling the samples counts as no improvement.
 const PLATEAU_RATIO: f64 = 0.9;
 
-/// How many samples a cell gets.
+/// Limits of a cell's sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rule {
-    /// Exactly so many, whatever their spread and time.
+    /// Exact number of samples, at any spread and time.
     pub fixed: Option<u32>,
-    /// Samples taken whatever the spread, unless `hard_time_s` is spent; also the first look.
+    /// Minimum samples, unless `hard_time_s` is spent; also the first look at the interval.
     pub min_samples: u32,
-    /// Samples never exceeded.
+    /// Maximum samples.
     pub max_samples: u32,
     /// Relative half width of the 95 % interval of the median that is narrow enough.
     pub precision: f64,
-    /// Seconds of sampling after which the cell ends, once `min_samples` are there.
+    /// Seconds of sampling after which the cell ends, once it has `min_samples`.
     pub max_time_s: f64,
-    /// Seconds of sampling after which it ends with any count, but not before one sample a round.
+    /// Seconds of sampling after which it ends with any count, but at least one sample per round.
     pub hard_time_s: f64,
-    /// Rounds the samples are spread over; further rounds are like the last.
+    /// Number of rounds that share the samples; further rounds are like the last.
     pub rounds: u32,
 }
 
-/// What to do next.
+/// The next step of sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Take so many samples, at least one, then ask again.
+    /// Take this number of samples, at least one, then ask again.
     Take(u32),
-    /// Enough for this round.
+    /// The round has enough samples.
     EndRound,
-    /// Enough for the cell.
+    /// The cell has enough samples.
     Stop(Reason),
 }
 
-/// Why a cell got no more samples.
+/// The reason that sampling of a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// The interval is as narrow as asked for.
+    /// The interval is as narrow as requested.
     Precise,
     /// More samples no longer narrow the interval.
     Plateau,
     /// The time for the cell is spent.
     OutOfTime,
-    /// The number asked for was taken.
+    /// The requested number was taken.
     Fixed,
-    /// The greatest number was taken.
+    /// The maximum number was taken.
     MostSamples,
-    /// The run ended before the cell did.
+    /// The run ended before the cell was complete.
     CutShort,
-    /// What the cell needs was lost for good.
+    /// The cell's worker or device was lost for good.
     EndedEarly,
 }
 
-/// What to do after `samples` of all rounds so far, `in_round` of them in the present `round` (from 0), when
-/// sampling took `spent_s` seconds in all rounds.
+/// Returns the next step after `samples` of all rounds so far, `in_round` of them in the current `round` (from 0),
+/// when sampling took `spent_s` seconds in all rounds.
 ///
-/// The first sample of a cell is asked for alone: its time says how many more fit.
+/// The first sample of a cell is taken alone, since its time determines how many more fit.
 pub fn next(rule: &Rule, samples: &[f64], in_round: usize, spent_s: f64, round: u32) -> Step {
     let state = State { rule, samples, in_round, spent_s, round: round.min(rule.last_round()) };
     match rule.fixed {
@@ -94,21 +94,21 @@ impl Rule {
         self.rounds.max(1) - 1
     }
 
-    fn most(&self) -> usize {
+    fn max_count(&self) -> usize {
         self.max_samples.max(1) as usize
     }
 
-    fn least(&self) -> usize {
-        (self.min_samples.max(1) as usize).min(self.most())
+    fn min_count(&self) -> usize {
+        (self.min_samples.max(1) as usize).min(self.max_count())
     }
 
-    /// The first look at a total of at least `total`.
+    /// Returns the first look at `total` samples or more.
     fn look_from(&self, total: usize) -> usize {
-        let mut look = self.least();
+        let mut look = self.min_count();
         while look < total {
             look = (look * 3).div_ceil(2);
         }
-        look.min(self.most())
+        look.min(self.max_count())
     }
 }
 
@@ -125,12 +125,12 @@ impl State<'_> {
         self.samples.len()
     }
 
-    /// The part of the whole that belongs to the rounds so far, this one included.
+    /// Returns the share of all rounds that has begun, this one included.
     fn share(&self) -> f64 {
         f64::from(self.round + 1) / f64::from(self.rule.last_round() + 1)
     }
 
-    /// The hard limit is spent; an empty round always gets its one sample.
+    /// Returns whether the hard limit is spent; an empty round always gets its one sample.
     fn hard_time_over(&self) -> bool {
         self.in_round > 0 && self.spent_s >= self.rule.hard_time_s * self.share()
     }
@@ -164,11 +164,11 @@ impl State<'_> {
         let end_s = rule.max_time_s * self.share();
         let hard_end_s = rule.hard_time_s * self.share();
         let missing = self.missing_of_minimum();
-        if taken >= rule.most() || self.hard_time_over() {
+        if taken >= rule.max_count() || self.hard_time_over() {
             return Step::EndRound;
         }
         if missing > 0 {
-            return self.take(missing.min(rule.most() - taken), hard_end_s);
+            return self.take(missing.min(rule.max_count() - taken), hard_end_s);
         }
         let goal = (self.needed() * self.share()).ceil() as usize;
         if taken >= goal || self.spent_s >= end_s {
@@ -180,7 +180,10 @@ impl State<'_> {
     fn closing_round(&self) -> Step {
         let (rule, taken) = (self.rule, self.taken());
         let missing = self.missing_of_minimum();
-        if taken >= rule.least() && taken == rule.look_from(taken) && (missing == 0 || taken == rule.most()) {
+        if taken >= rule.min_count()
+            && taken == rule.look_from(taken)
+            && (missing == 0 || taken == rule.max_count())
+        {
             if has_interval(taken) && relative_half_width(self.samples) <= rule.precision {
                 return Step::Stop(Reason::Precise);
             }
@@ -188,37 +191,37 @@ impl State<'_> {
                 return Step::Stop(Reason::Plateau);
             }
         }
-        if taken >= rule.most() {
+        if taken >= rule.max_count() {
             return Step::Stop(Reason::MostSamples);
         }
-        let enough = taken >= rule.least() && self.in_round > 0;
+        let enough = taken >= rule.min_count() && self.in_round > 0;
         if self.hard_time_over() || (enough && self.spent_s >= rule.max_time_s) {
             return Step::Stop(Reason::OutOfTime);
         }
         let goal = rule.look_from(taken + missing.max(1));
-        if taken < rule.least() {
+        if taken < rule.min_count() {
             return self.take(goal - taken, rule.hard_time_s);
         }
         self.take(goal - taken, rule.max_time_s.min(rule.hard_time_s))
     }
 
-    /// Samples this round lacks of its share of the smallest count.
+    /// Returns the number of samples that this round lacks of its share of the minimum.
     fn missing_of_minimum(&self) -> usize {
-        self.rule.least().div_ceil(self.rule.last_round() as usize + 1).saturating_sub(self.in_round)
+        self.rule.min_count().div_ceil(self.rule.last_round() as usize + 1).saturating_sub(self.in_round)
     }
 
-    /// How many samples the precision needs in all, by the interval so far.
+    /// Estimates the total number of samples that the precision needs, from the interval so far.
     fn needed(&self) -> f64 {
         let half_width = relative_half_width(self.samples);
-        let (least, most) = (self.rule.least() as f64, self.rule.most() as f64);
+        let (min, max) = (self.rule.min_count() as f64, self.rule.max_count() as f64);
         if half_width <= self.rule.precision {
-            return least;
+            return min;
         }
-        (self.taken() as f64 * (half_width / self.rule.precision).powi(2)).clamp(least, most)
+        (self.taken() as f64 * (half_width / self.rule.precision).powi(2)).clamp(min, max)
     }
 }
 
-/// Whether the last two doublings of the samples, in the order they were taken, left the interval as wide.
+/// Returns whether the last two doublings of the samples, in the order they were taken, left the interval as wide.
 fn on_plateau(samples: &[f64]) -> bool {
     let n = samples.len();
     if n < PLATEAU_SAMPLES {

@@ -45,7 +45,7 @@ fn sample(rule: &Rule, scale: f64, mut series: impl FnMut(usize) -> f64) -> Cell
     }
 }
 
-/// A standard normal value for sample `i` of a trial, and a uniform one that is independent of it.
+/// Returns a standard normal value for sample `i` of a trial, and a uniform one that is independent of it.
 fn normal_and_uniform(stream: Stream, i: usize) -> (f64, f64) {
     let chance = |k: u64| stream.uniform::<f64>(4 * i as u64 + k);
     (generator::normal(chance(0), chance(1)), chance(2))
@@ -219,7 +219,7 @@ fn time_limits_end_a_slow_cell() {
     for (seconds, taken, why) in [
         (0.5, 4, "the smallest count outlasts the time for the cell"),
         (3.0, 2, "the hard limit is shared by the rounds"),
-        (60.0, 1, "one a round whatever it costs"),
+        (60.0, 1, "one per round at any cost"),
     ] {
         assert_eq!(of(seconds), (Reason::OutOfTime, vec![taken; 3]), "{why}");
     }

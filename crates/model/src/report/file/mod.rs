@@ -1,4 +1,4 @@
-//! Files of a report: reads reports with one-line errors, writes files whole or not at all. Knows no chart or table.
+//! Reads report files with one-line errors, and writes files atomically.
 
 use std::fs;
 use std::io::{self, Read};
@@ -10,8 +10,8 @@ use gpubench_text::{control, cut};
 use serde::{Deserialize, Serialize};
 
 use super::json::Layout;
-use super::tame::{may_drive, tame};
-use super::{Report, SCHEMA_VERSION, sound};
+use super::sanitize::{may_hold_controls, sanitize};
+use super::{Report, SCHEMA_VERSION, validate};
 
 /// Name of the report in the folder of a run.
 pub const FILE_NAME: &str = "report.json";
@@ -19,26 +19,26 @@ pub const FILE_NAME: &str = "report.json";
 /// Name of the file of several reports, in the folder of a run on several devices.
 pub const FLEET_FILE_NAME: &str = "fleet.json";
 
-/// Layouts that can be read. What layout 1 lacks has defaults; all its times are of hot caches. Layout 2 has other names for
-/// some fields.
+/// Layouts that can be read. Fields that layout 1 lacks have defaults, and all its times are of hot caches. Layout 2 has
+/// other names for some fields.
 const READABLE: std::ops::RangeInclusive<u64> = 1..=SCHEMA_VERSION as u64;
 
-/// Largest file that is read as a report, in bytes; the largest sweeps make a hundredth of it.
+/// Largest report file that is read, in bytes; the largest sweeps make files of a hundredth of it.
 pub const LARGEST: u64 = 1 << 30;
 
-/// What is said of a larger one.
+/// Error for a file above [`LARGEST`], to follow its path.
 pub const TOO_LARGE: &str =
-    "is larger than 1 GiB, the most that is read as a report; give a report.json written by gpubench run";
+    "is larger than 1 GiB, the limit for a report; give a report.json written by gpubench run";
 
-/// What is said of a fleet where one report is wanted.
-const FLEET: &str = "a fleet of reports, made by gpubench merge: give one of the reports it was made of, or take one \
-                     out with 'gpubench show FLEET --member NAME --format json'";
+/// Error for a fleet where one report is needed.
+const FLEET: &str = "a fleet of reports, made by gpubench merge: give one of its reports, or extract one \
+                     with 'gpubench show FLEET --member NAME --format json'";
 
-/// Reads a report. A folder stands for the `report.json` in it; unknown keys are ignored.
+/// Reads a report. For a folder, reads the `report.json` in it. Unknown keys are ignored.
 ///
 /// # Errors
-/// The file is unreadable, larger than 1 GiB, is no JSON, has a layout that is not known here, or contradicts itself;
-/// one line that says where and what to do.
+/// The file is unreadable, larger than 1 GiB or not JSON, or its layout is unknown, or it contradicts itself. The
+/// message is one line that names the place and the next step.
 pub fn load(path: &Path) -> anyhow::Result<Report> {
     let path = locate(path);
     let shown = path.display();
@@ -51,23 +51,23 @@ pub fn load(path: &Path) -> anyhow::Result<Report> {
     parse(&bytes).with_context(|| shown.to_string()).map_err(one_line)
 }
 
-/// The bytes of a file; `None` when there are more than `most`, which a device or pipe may not tell beforehand.
-pub fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+/// Returns the bytes of a file; `None` when there are more than `max`. Devices and pipes do not report their length.
+pub fn read(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
     let file = fs::File::open(path)?;
-    if file.metadata()?.len() > most {
+    if file.metadata()?.len() > max {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= most).then_some(bytes))
+    file.take(max + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= max).then_some(bytes))
 }
 
-/// The file that `path` stands for: itself, or the report in the folder it names.
+/// Returns `path` itself, or the report in it if it is a folder.
 pub fn locate(path: &Path) -> PathBuf {
     if path.is_dir() { path.join(FILE_NAME) } else { path.to_owned() }
 }
 
-/// Writes a report as JSON, whole or not at all.
+/// Writes a report as JSON atomically.
 ///
 /// # Errors
 /// The folder is missing or not writable, or the disk is full.
@@ -75,21 +75,21 @@ pub fn save(report: &Report, path: &Path) -> anyhow::Result<()> {
     write_atomic(path, &to_json(report)?)
 }
 
-/// A report, or what was made of reports, as indented JSON, arrays of numbers on one line, with a newline at the end.
+/// Returns a report or a document made of reports as indented JSON with arrays of numbers on one line.
 pub fn to_json(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
-    value.serialize(&mut serializer).context("cannot write it as JSON")?;
+    value.serialize(&mut serializer).context("cannot write the report as JSON")?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
-/// The text of [`to_json`].
+/// Returns the text of [`to_json`].
 pub fn to_json_text(value: &impl Serialize) -> anyhow::Result<String> {
-    String::from_utf8(to_json(value)?).context("cannot write it as JSON")
+    String::from_utf8(to_json(value)?).context("cannot write the report as JSON")
 }
 
-/// Writes a file whole or not at all, so that a reader sees the old content or the new, never a part.
+/// Writes a file atomically, so that a reader sees the old content or the new, never a part.
 ///
 /// # Errors
 /// The folder is missing or not writable, or the disk is full; one line that names the file.
@@ -100,9 +100,9 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 /// A file made from a report, not yet on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Its name, without folder.
+    /// Name without a folder.
     pub name: String,
-    /// Its content.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 
@@ -135,18 +135,18 @@ pub fn save_all_in_new(folder: &Path, files: &[File], force: bool) -> anyhow::Re
     let missing: Vec<&Path> =
         folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
     fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}; name another with --out", folder.display()))
+        .with_context(|| format!("cannot create the folder {}; choose another with --out", folder.display()))
         .and_then(|()| save_all(folder, files, force))
         .inspect_err(|_| {
             for folder in missing {
-                // It may not have been made; what is told is why the files were not written.
+                // The folder may not exist; the error to report is the one of writing the files.
                 let _ = fs::remove_dir(folder);
             }
         })
 }
 
 fn partial(path: &Path, bytes: &[u8]) -> anyhow::Result<Partial> {
-    ensure!(path.file_name().is_some(), "{} names no file", path.display());
+    ensure!(path.file_name().is_some(), "{} is not a file name", path.display());
     Partial::write(path, bytes).map_err(|error| unwritten(path, &error))
 }
 
@@ -158,40 +158,47 @@ fn unwritten(path: &Path, error: &std::io::Error) -> anyhow::Error {
     anyhow!("cannot write {}: {error}; choose another folder with --out", path.display())
 }
 
-/// What is read of a report before its layout is known.
+/// The fields of a report that are read before its layout is known.
 #[derive(Deserialize)]
 struct Header {
     schema_version: Option<serde_json::Value>,
     fleet_version: Option<serde_json::Value>,
 }
 
-/// A report from the text of its file. An error may have several lines' worth of text: see [`one_line`].
+/// Parses a report from the bytes of its file. An error may have several lines: see [`one_line`].
 pub fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
     check_layout(bytes)?;
     let report: Report = serde_json::from_slice(bytes).map_err(|error| {
-        anyhow!("not a report of the layout it names: {}; compare it with `gpubench schema`", shown(&error))
+        anyhow!(
+            "the content does not match its schema_version: {}; compare it with `gpubench schema`",
+            shown(&error)
+        )
     })?;
-    vetted(report, may_drive(bytes))
+    validated(report, may_hold_controls(bytes))
 }
 
-/// A report as its readers may take it: sound, and unable to drive a terminal.
+/// Validates a report and removes control characters that could drive a terminal.
 ///
 /// # Errors
 /// It contradicts itself.
-pub fn vetted(mut report: Report, may_drive: bool) -> anyhow::Result<Report> {
-    sound::check(&report)?;
+pub fn validated(mut report: Report, may_hold_controls: bool) -> anyhow::Result<Report> {
+    validate::check(&report)?;
     // Layout 2 is layout 3 under other names, which the aliases of the fields have read.
     if report.schema_version == 2 {
         report.schema_version = SCHEMA_VERSION;
     }
-    if may_drive { tame(&report).context("cannot be shown; run the sweep again") } else { Ok(report) }
+    if may_hold_controls {
+        sanitize(&report).context("the report contains text that cannot be shown; run the sweep again")
+    } else {
+        Ok(report)
+    }
 }
 
-/// Refuses what is no JSON object, and layouts that are not known here.
+/// Refuses content that is not a JSON object, and unknown layouts.
 fn check_layout(bytes: &[u8]) -> anyhow::Result<()> {
     const NO_REPORT: &str = "not a gpubench report; give a report.json written by gpubench run";
     if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
-        bail!("no JSON object: {NO_REPORT}");
+        bail!("not a JSON object: {NO_REPORT}");
     }
     let header: Header = serde_json::from_slice(bytes).map_err(|error| match error.is_data() {
         true => anyhow!("{}: {NO_REPORT}", shown(&error)),
@@ -205,10 +212,10 @@ fn check_layout(bytes: &[u8]) -> anyhow::Result<()> {
     check_version(header.schema_version.as_ref().with_context(|| format!("no schema_version: {NO_REPORT}"))?)
 }
 
-/// Refuses layouts that are not known here.
+/// Refuses unknown layouts.
 ///
 /// # Errors
-/// One line that names the layout found and those that are known.
+/// The layout is unknown; the message names it and the known ones.
 pub fn check_version(found: &serde_json::Value) -> anyhow::Result<()> {
     ensure!(
         found.as_u64().is_some_and(|found| READABLE.contains(&found)),
@@ -220,13 +227,13 @@ pub fn check_version(found: &serde_json::Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a file says, cut to a length that can be read in a message.
+/// Returns the text of a value, shortened for a message.
 pub fn shown(found: &dyn std::fmt::Display) -> String {
     const MOST: usize = 200;
     cut::shortened(&found.to_string(), MOST)
 }
 
-/// The whole chain of causes on one line; control characters, which a file may bring along, are escaped.
+/// Joins the chain of causes on one line and escapes control characters, which may come from a file.
 pub fn one_line(error: anyhow::Error) -> anyhow::Error {
     anyhow!("{}", control::spelled_out(&format!("{error:#}")))
 }

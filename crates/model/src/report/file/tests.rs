@@ -10,7 +10,7 @@ fn refusal(text: &str) -> String {
 }
 
 #[test]
-fn what_was_saved_loads_equal_and_leaves_nothing_else_behind() {
+fn a_saved_report_loads_equal_and_leaves_no_other_file() {
     let folder = tempfile::tempdir().unwrap();
     let report = crate::report::example::full();
     save(&report, &folder.path().join(FILE_NAME)).unwrap();
@@ -45,7 +45,7 @@ fn unknown_keys_are_ignored() {
 fn broken_files_are_refused_in_one_line_that_says_where() {
     assert!(refusal("{\n\"schema_version\": 1,\n!").contains("line 3 column 1"));
     assert!(refusal("[1, 2]").contains("not a gpubench report"));
-    assert!(refusal("").contains("no JSON object: not a gpubench report"));
+    assert!(refusal("").contains("not a JSON object: not a gpubench report"));
     assert!(refusal("{\"schema_version\": null}").contains("no schema_version"));
     assert!(refusal("{\"schema_version\": 1, \"schema_version\": 2}").contains("duplicate field"));
     let deep = format!("{{\"schema_version\": 2, \"rows\": {}", "[".repeat(1_000_000));
@@ -64,7 +64,7 @@ fn broken_files_are_refused_in_one_line_that_says_where() {
 }
 
 #[test]
-fn what_a_file_says_cannot_break_the_line() {
+fn text_from_a_file_cannot_break_the_line() {
     let text = refusal("{\"schema_version\": 2, \"environment\": {\"later\\n\u{7f}\": 1}, \"rows\": 3}");
     assert!(text.contains("missing field"), "{text}");
     let mut value = serde_json::to_value(crate::report::example::full()).unwrap();

@@ -1,34 +1,34 @@
-//! The table of facts about a machine: what each is called and how it is read out of a report.
+//! Lists the facts about a machine, with their names and the functions that read them from a report.
 
 use serde_json::Value as Json;
 
 use super::value::Value;
 use crate::report::Host;
 
-/// A fact about a `S`: the host of a report, or the description that a backend gives of itself.
+/// A fact about an `S`: the host of a report, or a backend's description.
 pub struct Fact<S: 'static> {
-    /// The word by which a policy file names it.
+    /// Name in policy files.
     pub name: &'static str,
-    /// Its heading in a list.
+    /// Heading in a list.
     pub label: &'static str,
-    /// What a sentence calls it.
+    /// Name in a sentence.
     pub short: &'static str,
     read: fn(&S) -> Option<Value>,
 }
 
 impl<S> Fact<S> {
-    /// The value; `None` where the report does not say it.
+    /// Returns the value; `None` where the report does not have it.
     pub fn of(&self, source: &S) -> Option<Value> {
         (self.read)(source)
     }
 }
 
-/// A fact of the host.
+/// Makes a fact of the host.
 const fn host([name, label, short]: [&'static str; 3], read: fn(&Host) -> Option<Value>) -> Fact<Host> {
     Fact { name, label, short, read }
 }
 
-/// A fact that a backend says, with one word for lists and sentences.
+/// Makes a fact from a backend's description, with the same name in lists and sentences.
 const fn said(name: &'static str, label: &'static str, read: fn(&Json) -> Option<Value>) -> Fact<Json> {
     Fact { name, label, short: label, read }
 }
@@ -37,7 +37,7 @@ fn text(text: &str) -> Option<Value> {
     Some(Value::Text(text.to_owned()))
 }
 
-/// The distribution, and the kernel where both are told.
+/// Splits the operating system into the distribution and, if given, the kernel.
 fn system(host: &Host) -> (&str, Option<&str>) {
     match host.os.rsplit_once(", ") {
         Some((distribution, kernel)) if kernel.starts_with("Linux ") => (distribution, Some(kernel)),
@@ -58,9 +58,9 @@ pub static KERNEL: Fact<Host> = host(["kernel", "Kernel", "kernel"], |host| text
 /// Model of the CPU.
 pub static CPU_MODEL: Fact<Host> =
     host(["cpu-model", "CPU", "CPU"], |host| text(Some(&host.cpu).filter(|model| !model.is_empty())?));
-/// Processors that the process may use.
+/// CPUs that the process may use.
 pub static PROCESSORS: Fact<Host> =
-    host(["processors", "Processors", "processors"], |host| Some(Value::Count(host.threads)));
+    host(["processors", "CPUs", "CPUs"], |host| Some(Value::Count(host.threads)));
 /// Main memory.
 pub static MEMORY: Fact<Host> = host(["memory", "Memory", "memory"], |host| {
     Some(host.memory_bytes).filter(|bytes| *bytes > 0).map(Value::Bytes)
@@ -68,17 +68,17 @@ pub static MEMORY: Fact<Host> = host(["memory", "Memory", "memory"], |host| {
 /// Frequency governor.
 pub static GOVERNOR: Fact<Host> =
     host(["governor", "Frequency governor", "governor"], |host| text(host.governor.as_deref()?));
-/// Whether processors share cores.
+/// Simultaneous multithreading: on if several CPUs share a core.
 pub static SMT: Fact<Host> =
     host(["smt", "Simultaneous multithreading", "SMT"], |host| host.smt.map(Value::Switch));
-/// NUMA nodes with processors.
+/// NUMA nodes with CPUs.
 pub static NUMA: Fact<Host> =
     host(["numa", "NUMA nodes", "NUMA nodes"], |host| host.numa_nodes.map(Value::Count));
-/// Processors' worth of time that the control group allows.
+/// CPU time that the control group allows, in CPUs.
 pub static CPU_QUOTA: Fact<Host> = host(["cpu-quota", "CPU quota", "CPU quota"], |host| {
-    Some(Value::Figure { figure: host.cpu_quota?, unit: "processors", decimals: None })
+    Some(Value::Figure { figure: host.cpu_quota?, unit: "CPUs", decimals: None })
 });
-/// When the system backs memory with huge pages of its own accord.
+/// The system's policy of transparent huge pages.
 pub static HUGE_PAGES: Fact<Host> = host(["huge-pages", "Transparent huge pages", "huge pages"], |host| {
     text(host.transparent_huge_pages.as_deref()?)
 });
@@ -102,21 +102,21 @@ pub static GPU_MULTIPROCESSORS: Fact<Json> =
 /// Memory of the GPU.
 pub static GPU_MEMORY: Fact<Json> =
     said("gpu-memory", "memory", |said| said["memory_bytes"].as_u64().map(Value::Bytes));
-/// Whether the GPU is divided into instances.
+/// MIG mode: on if the GPU is divided into instances.
 pub static MIG_MODE: Fact<Json> = said("mig-mode", "MIG", |said| Value::said(&said["mig_mode"]));
-/// Whether the GPU's memory corrects errors.
+/// ECC: on if the GPU's memory corrects errors.
 pub static ECC: Fact<Json> = said("ecc", "ECC", |said| Value::said(&said["ecc"]));
 /// Version of the GPU's driver.
 pub static DRIVER: Fact<Json> = said("driver", "driver", |said| Value::said(&said["driver_version"]));
-/// Version of CUDA that the driver speaks.
+/// CUDA version that the driver supports.
 pub static CUDA_VERSION: Fact<Json> = said("cuda-version", "CUDA", |said| Value::said(&said["cuda_version"]));
 /// Power that the driver enforces.
 pub static POWER_LIMIT: Fact<Json> =
     said("power-limit", "power limit", |said| figure(&said["power_limit_w"], "W", None));
-/// The greatest clock of the multiprocessors that the driver allows.
+/// Maximum clock of the multiprocessors that the driver allows.
 pub static SM_CLOCK_MAX: Fact<Json> =
-    said("sm-clock-max", "greatest clock", |said| figure(&said["sm_clock_max_mhz"], "MHz", Some(0)));
-/// Their clock where nobody asks for another.
+    said("sm-clock-max", "maximum clock", |said| figure(&said["sm_clock_max_mhz"], "MHz", Some(0)));
+/// Default clock of the multiprocessors.
 pub static SM_CLOCK_DEFAULT: Fact<Json> =
     said("sm-clock-default", "default clock", |said| figure(&said["sm_clock_default_mhz"], "MHz", Some(0)));
 /// The clock of the GPU's memory.
@@ -124,14 +124,14 @@ pub static MEMORY_CLOCK: Fact<Json> = said("memory-clock", "memory clock", |said
     let mhz = said["memory_clock_khz"].as_f64()? * 1e-3;
     Some(Value::Figure { figure: mhz, unit: "MHz", decimals: Some(0) })
 });
-/// Whether the GPU is held back until all work of a sample is queued.
+/// Method of GPU timing: with or without a blocking kernel that delays the GPU until all work of a sample is queued.
 pub static GPU_TIMING: Fact<Json> = said("gpu-timing", "timing", |said| {
-    text(if said["timing"]["holding"].as_bool()? { "device held back" } else { "device not held back" })
+    text(if said["timing"]["holding"].as_bool()? { "blocking kernel" } else { "no blocking kernel" })
 });
 /// Address of the GPU on its bus.
 pub static BUS_ADDRESS: Fact<Json> =
     said("bus-address", "bus address", |said| text(said["pci_bus_id"].as_str()?));
-/// What tells the GPU from every other.
+/// Unique identifier of the GPU.
 pub static UUID: Fact<Json> = said("uuid", "UUID", |said| text(said["uuid"].as_str()?));
 /// Vector instructions of the CPU kernels.
 pub static SIMD: Fact<Json> = said("simd", "vector instructions", |said| Value::said(&said["simd"]));
@@ -146,7 +146,7 @@ mod tests {
     fn facts_of_the_host_are_read_and_written() {
         let mut host = example::full().environment.host;
         let of = |fact: &Fact<Host>, host: &Host| fact.of(host).map(|value| value.to_string());
-        assert_eq!(of(&CPU_QUOTA, &host).as_deref(), Some("15.5 processors"));
+        assert_eq!(of(&CPU_QUOTA, &host).as_deref(), Some("15.5 CPUs"));
         assert_eq!(of(&LAST_LEVEL_CACHE, &host).as_deref(), Some("105 MiB"));
         assert_eq!(of(&LOAD, &host).as_deref(), Some("0.40"));
         assert_eq!([of(&OS, &host), of(&KERNEL, &host)], [Some("Linux 6.8".into()), None]);
@@ -155,20 +155,20 @@ mod tests {
     }
 
     #[test]
-    fn what_a_host_does_not_say_is_no_value() {
+    fn a_fact_that_the_host_lacks_has_no_value() {
         let host = Host::default();
         let facts = [&CPU_MODEL, &MEMORY, &GOVERNOR, &SMT, &NUMA, &CPU_QUOTA, &HUGE_PAGES, &LOAD];
         assert!(facts.iter().all(|fact| fact.of(&host).is_none()));
     }
 
     #[test]
-    fn facts_of_a_device_are_read_out_of_what_its_backend_says() {
+    fn facts_of_a_device_are_read_from_its_backends_description() {
         let said = json!({
             "device": 3, "name": "NVIDIA H200", "ecc": true, "power_limit_w": 700.0, "memory_clock_khz": 3_201_000,
             "memory_bytes": 1u64 << 30, "timing": { "holding": true }, "mig_mode": null,
         });
         let of = |fact: &Fact<Json>| fact.of(&said).map(|value| value.to_string());
-        let expected = ["3", "NVIDIA H200", "on", "700 W", "3201 MHz", "1.00 GiB", "device held back"];
+        let expected = ["3", "NVIDIA H200", "on", "700 W", "3201 MHz", "1.00 GiB", "blocking kernel"];
         let facts = [&GPU_ORDINAL, &GPU_MODEL, &ECC, &POWER_LIMIT, &MEMORY_CLOCK, &GPU_MEMORY, &GPU_TIMING];
         assert_eq!(facts.map(|fact| of(fact).unwrap()), expected);
         assert_eq!([of(&MIG_MODE), of(&UUID)], [None, None]);

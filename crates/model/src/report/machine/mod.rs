@@ -1,4 +1,4 @@
-//! What a report says of the machine: a table of facts, and the names of its host and devices.
+//! Reads facts about the machine, and the names of its host and devices, from a report.
 
 mod facts;
 mod names;

@@ -1,12 +1,12 @@
-//! What the host and the devices of a report are called.
+//! Names the host and the devices of a report.
 
 use gpubench_text::count::counted;
 
 use crate::Side;
 use crate::report::{BackendState, Host, Report};
 
-/// What a side ran on: the device that the first of its backends names, or the host's processor with the threads in
-/// use; `None` when no row stands on that side.
+/// Returns the machine of a side: the device that the first of its backends names, or the host's CPU with the threads
+/// in use; `None` when no row is on that side.
 pub fn machine(report: &Report, side: Side) -> Option<String> {
     report.rows.iter().any(|row| row.side == side).then_some(())?;
     match (device(report, side), side) {
@@ -16,37 +16,37 @@ pub fn machine(report: &Report, side: Side) -> Option<String> {
     }
 }
 
-/// The device of a side: that of the first of its backends that names one.
+/// Returns the device of a side: that of the first of its backends that names one.
 pub fn device(report: &Report, side: Side) -> Option<&str> {
     let has_rows = |name: &str| report.rows.iter().any(|row| row.side == side && row.backend == name);
     let mut backends = report.environment.backends.iter().filter(|backend| has_rows(&backend.name));
     backends.find_map(device_name)
 }
 
-/// The device that a backend names: a text under `name` or `device` of its description. A backend that runs on the
-/// host's processor names none.
+/// Returns the device in a backend's description: a string under `name` or `device`. A backend on the host's CPU has
+/// none.
 pub fn device_name(backend: &BackendState) -> Option<&str> {
     ["name", "device"].iter().find_map(|key| backend.description.get(key)?.as_str())
 }
 
-/// The host's processor and the threads in use.
+/// Returns the host's CPU and the threads in use.
 pub fn host(report: &Report) -> String {
     let host = &report.environment.host;
     format!("{}, {}", processor(&host.cpu), counted(threads(report).unwrap_or(host.threads), "thread"))
 }
 
-/// The threads of the CPU backend; `None` where it does not say how many.
+/// Returns the number of threads of the CPU backend; `None` where it does not report it.
 pub fn threads(report: &Report) -> Option<u64> {
     let mut backends = report.environment.backends.iter().filter(|backend| backend.name == "cpu");
     backends.find_map(|backend| backend.description.get("threads")?.as_u64())
 }
 
-/// The model of the host's CPU as its system calls it.
+/// Returns the model of the host's CPU, as the system names it.
 pub fn cpu_model(host: &Host) -> &str {
     if host.cpu.is_empty() { "unknown CPU" } else { &host.cpu }
 }
 
-/// A CPU model without the marks and words that say nothing.
+/// Returns a CPU model without trademark signs and filler words.
 pub fn processor(model: &str) -> String {
     let plain = model.replace("(R)", "").replace("(TM)", "").replace("(tm)", "");
     let plain = plain.split(" @ ").next().unwrap_or_default();
@@ -60,7 +60,7 @@ mod tests {
     use crate::report::example;
 
     #[test]
-    fn each_side_is_called_by_its_device_or_its_processor() {
+    fn each_side_is_called_by_its_device_or_its_cpu() {
         let report = example::full();
         assert_eq!(machine(&report, Side::Gpu).as_deref(), Some("NVIDIA H200"));
         let expected = "Intel Xeon Platinum 8480C, 16 threads";
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_clock_rates_are_cut_from_a_processors_name() {
+    fn trademarks_and_clock_rates_are_cut_from_a_cpu_model() {
         assert_eq!(processor("Intel(R) Core(TM) i9-285K CPU @ 3.70GHz"), "Intel Core i9-285K");
         assert_eq!(processor("AMD EPYC 7763 64-Core Processor"), "AMD EPYC 7763 64-Core");
     }

@@ -1,4 +1,4 @@
-//! Values of facts, and how they are written.
+//! Defines and writes the values of facts.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde_json::Value as Json;
 
 use crate::report::quantity::bytes_text;
 
-/// What a report says of a fact.
+/// Value of a fact in a report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Words, or a number that only names something.
+    /// A text, or a number that is an identifier.
     Text(String),
-    /// Whether something is on.
+    /// On or off.
     Switch(bool),
-    /// How many there are of something.
+    /// A number of things.
     Count(u64),
     /// A size in memory.
     Bytes(u64),
@@ -21,7 +21,7 @@ pub enum Value {
     Figure {
         /// The figure.
         figure: f64,
-        /// Its unit; empty for none.
+        /// Unit; empty for none.
         unit: &'static str,
         /// Decimals to show; `None` for all that the figure has.
         decimals: Option<usize>,
@@ -29,7 +29,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What a backend says of itself: texts without quotes; `None` of null.
+    /// Returns the value in a backend's description: strings without quotes, `None` for null.
     pub fn said(value: &Json) -> Option<Value> {
         match value {
             Json::Null => None,
@@ -38,7 +38,7 @@ impl Value {
         }
     }
 
-    /// The value as a figure that others may lie near to; `None` where it is the same or is not.
+    /// Returns the value as a figure that can be compared within a tolerance; `None` for values that must be equal.
     pub fn figure(&self) -> Option<f64> {
         match self {
             Value::Bytes(bytes) => Some(*bytes as f64),
@@ -66,7 +66,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A JSON value as people read it: texts without quotes.
+/// Returns a JSON value as text, with strings unquoted.
 pub fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -80,7 +80,7 @@ mod tests {
     fn values_are_written_with_their_unit() {
         let figure = |figure, unit, decimals| Value::Figure { figure, unit, decimals };
         for (value, text) in [
-            (figure(15.5, "processors", None), "15.5 processors"),
+            (figure(15.5, "CPUs", None), "15.5 CPUs"),
             (figure(0.4, "", Some(2)), "0.40"),
             (figure(1980.4, "MHz", Some(0)), "1980 MHz"),
             (Value::Bytes(105 << 20), "105 MiB"),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_backend_says_reads_without_quotes_and_null_says_nothing() {
+    fn values_of_a_description_have_no_quotes_and_null_is_no_value() {
         let said = |value| Value::said(&value).map(|value| value.to_string());
         assert_eq!(said(json!("580.1")).as_deref(), Some("580.1"));
         assert_eq!(said(json!(132)).as_deref(), Some("132"));

@@ -1,4 +1,5 @@
-//! Peaks on disk: one file for each backend in one state on one host. Losing the folder costs a measurement.
+//! Keeps measured peaks on disk, one file per backend, state of the backend and host. Without the files, the next run
+//! measures again.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +11,10 @@ use gpubench_model::report::{Environment, Host, file};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Changes when what is measured does, or how.
+/// Version of the measurement's method; kept peaks of another version are ignored.
 const METHOD: u32 = 4;
 
-/// All that peaks depend on.
+/// Identifies kept peaks by everything they depend on.
 pub(crate) struct Key {
     backend: String,
     state: Value,
@@ -21,15 +22,15 @@ pub(crate) struct Key {
 
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// What the peaks depend on: the name of the file is only a hash of it.
+    /// Everything the peaks depend on; the file's name is only a hash of it.
     state: Value,
     peaks: Peaks,
 }
 
 impl Key {
-    /// The peaks of `backend` on the host of `environment`, the backend itself being in that state.
+    /// Returns the key of `backend` in that state on the host of `environment`.
     pub(crate) fn new(backend: &str, environment: &Environment, state: &Value) -> Key {
-        // The load is no property of the machine.
+        // The load changes between runs, so it is not part of the key.
         let host = Host { load_average: None, ..environment.host.clone() };
         let state = json!({
             "method": METHOD,
@@ -42,7 +43,7 @@ impl Key {
         Key { backend: backend.into(), state }
     }
 
-    /// What `folder` keeps for it; `None` where there is nothing, or nothing that can be believed.
+    /// Returns the kept peaks from `folder`; `None` where there are none, or none that are plausible.
     pub(crate) fn read(&self, folder: &Path) -> Option<Peaks> {
         let bytes = std::fs::read(self.path(folder)).ok()?;
         let Kept { state, peaks } = serde_json::from_slice(&bytes).ok()?;
@@ -51,7 +52,7 @@ impl Key {
         peaks.plausible().filter(|_| intact).map(|peaks| Peaks { cached: true, ..peaks })
     }
 
-    /// Keeps them in `folder`. A folder that cannot be written costs a measurement next time and nothing now.
+    /// Writes the peaks to `folder`. An error is ignored: the next run measures again.
     pub(crate) fn write(&self, folder: &Path, peaks: &Peaks) {
         let kept = Kept { state: self.state.clone(), peaks: peaks.clone() };
         if let Ok(bytes) = file::to_json(&kept) {
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_read_again_and_said_to_be_of_an_earlier_run() {
+    fn kept_peaks_are_read_and_marked_as_cached() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(key().read(folder.path()), None);
         key().write(folder.path(), &peaks());

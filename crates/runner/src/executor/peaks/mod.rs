@@ -1,6 +1,6 @@
-//! The peaks of every backend, before the first cell: those that an earlier run kept, else measured by its worker.
+//! Gets the peaks of every backend before the first cell: from an earlier run, or by measuring them in its worker.
 //!
-//! What goes wrong here costs the peaks and nothing else.
+//! A failure here costs only the peaks; the run goes on.
 
 mod kept;
 
@@ -13,14 +13,14 @@ use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{self as backend, Peaks};
 use gpubench_model::report::RunWarning;
 
-use super::journal::Journal;
-use super::workers::{Hindrance, NO_ANSWER, Workers, spell};
+use super::report_writer::ReportWriter;
+use super::workers::{NO_ANSWER, WorkerUnavailable, Workers, format_duration};
 use super::{Run, advice};
 use crate::observe::Observer;
-use crate::worker::client::Loss;
+use crate::worker::client::WaitError;
 use kept::Key;
 
-/// Where a run takes the peaks of its backends from.
+/// Source of the backends' peaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PeakSource {
     /// The run does not report peaks.
@@ -31,7 +31,7 @@ pub enum PeakSource {
     Kept(PathBuf),
 }
 
-/// The longest that the peaks of one backend may take, however long a cell may.
+/// Time limit for the peaks of one backend, even where a cell may take longer.
 const LONGEST: Duration = Duration::from_secs(60);
 
 enum Ended {
@@ -41,33 +41,33 @@ enum Ended {
     Interrupted,
 }
 
-/// Enters the peaks of every backend that could start, one backend after the other, while no worker is starting.
-/// Whether the user has ended the run meanwhile.
+/// Records the peaks of every backend that could start, one after the other, while no worker is starting. Breaks if the
+/// user has ended the run.
 ///
-/// A worker that has measured is replaced: libraries are loaded and memory was in use by then, and a cell is to find
-/// the same worker whether peaks were kept or not.
+/// A worker that has measured peaks is replaced. It has loaded libraries and used memory, and cells must find the same
+/// state whether the peaks were kept or measured.
 pub(crate) fn gather(
     run: &Run,
     workers: &mut Workers,
-    journal: &mut Journal,
+    writer: &mut ReportWriter,
     observer: &mut dyn Observer,
 ) -> ControlFlow<()> {
     if run.peaks == PeakSource::Unwanted {
         return ControlFlow::Continue(());
     }
     let mut ready = vec![];
-    // The most that a machine does it does on the most threads.
+    // Peaks need all threads, so only the workers on all threads measure them.
     for id in workers.describing() {
         match workers.ready(&id, observer) {
             Ok(_) => ready.push(id),
-            Err(Hindrance::Interrupted) => return ControlFlow::Break(()),
-            // Its cells will tell.
-            Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => {}
+            Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),
+            // Its cells will report the reason.
+            Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {}
         }
     }
     for id in ready {
         let key = workers.peaks_depend_on(&id);
-        let key = key.map(|state| Key::new(&id.backend, &journal.report().environment, state));
+        let key = key.map(|state| Key::new(&id.backend, &writer.report().environment, state));
         let place = match &run.peaks {
             PeakSource::Kept(folder) => key.as_ref().map(|key| (folder, key)),
             PeakSource::Unwanted | PeakSource::Measured => None,
@@ -76,24 +76,34 @@ pub(crate) fn gather(
             workers.note_peaks(&id, kept);
             continue;
         }
-        observer.measuring(&format!("the peaks of {}", id.backend));
+        let device = device_text(&id.backend);
+        let once = if place.is_some() { " (once per machine)" } else { "" };
+        observer.measuring(&format!("peak bandwidth and FLOP rate of {device}{once}"));
         let (measured, warnings) = measure_all(run, &id.backend, workers, observer)?;
         if let Some(peaks) = measured {
             let is_whole = warnings.is_empty();
-            if let Some((folder, key)) = place.filter(|_| is_whole && can_be_kept(run, &id.backend, journal))
-            {
+            if let Some((folder, key)) = place.filter(|_| is_whole && can_be_kept(run, &id.backend, writer)) {
                 key.write(folder, &peaks);
             }
             workers.note_peaks(&id, peaks);
         }
-        journal.advise(warnings);
+        writer.advise(warnings);
     }
     workers.start_absent();
     ControlFlow::Continue(())
 }
 
-/// Has a worker of the backend for each of its libraries, and one for no library, measure one after the other. The
-/// highest rates of all, and what went wrong.
+/// Names the device of a backend for the user.
+fn device_text(backend: &str) -> &str {
+    match backend {
+        "cpu" => "the CPU",
+        "cuda" => "the GPU",
+        other => other,
+    }
+}
+
+/// Measures peaks with one worker per library of the backend, and one without a library, one after the other. Returns
+/// the highest rates, and warnings about failures.
 fn measure_all(
     run: &Run,
     backend: &str,
@@ -114,13 +124,13 @@ fn measure_all(
     ControlFlow::Continue((all, warnings))
 }
 
-/// Whether later runs may rely on what was measured now: on a busy machine it is too little.
-fn can_be_kept(run: &Run, name: &str, journal: &Journal) -> bool {
+/// Returns whether later runs may use these peaks. On a busy machine they are too low.
+fn can_be_kept(run: &Run, name: &str, writer: &ReportWriter) -> bool {
     let simulated = run.registry.find(name).is_some_and(|found| found.simulated);
-    simulated || journal.load().is_none_or(|load| load <= advice::BUSY)
+    simulated || writer.load().is_none_or(|load| load <= advice::BUSY_LOAD)
 }
 
-/// Has that worker measure. It is ended afterwards, unless it loads no library and had nothing to measure.
+/// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks.
 fn measure(
     id: &WorkerId,
     cell_timeout: Duration,
@@ -132,9 +142,9 @@ fn measure(
     let ready = workers.ready(id, observer).map(|_| ());
     match ready.and_then(|()| workers.give_turn(id, observer)) {
         Ok(()) => {}
-        Err(Hindrance::Interrupted) => return Ended::Interrupted,
-        // Its cells, if there are any, say why.
-        Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => return Ended::Without,
+        Err(WorkerUnavailable::Interrupted) => return Ended::Interrupted,
+        // Its cells, if there are any, report the reason.
+        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => return Ended::Without,
     }
     let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
     client.send(&Request::Peaks);
@@ -142,7 +152,7 @@ fn measure(
     match reply {
         Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return Ended::Without,
         Ok(Reply::Peaks { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
-        // It is lost, or still at it.
+        // The worker is lost or still measuring.
         _ => workers.discard(id),
     }
     let (reason, next) = match reply {
@@ -151,16 +161,16 @@ fn measure(
             let dated = peaks.map(|found| Peaks { measured, cached: false, ..found });
             return dated.and_then(Peaks::plausible).map_or(Ended::Without, Ended::Measured);
         }
-        Ok(Reply::Failed { reason, .. }) | Err(Loss::Gone(reason)) => (reason, "run again"),
+        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => (reason, "run again"),
         Ok(_) => (NO_ANSWER.into(), "run again"),
-        Err(Loss::Interrupted) => return Ended::Interrupted,
-        Err(Loss::TimedOut) => {
+        Err(WaitError::Interrupted) => return Ended::Interrupted,
+        Err(WaitError::TimedOut) => {
             let next = if limit < LONGEST { "raise --cell-timeout" } else { "run on an idle machine" };
-            (format!("they took more than {}", spell(limit)), next)
+            (format!("measuring them took more than {}", format_duration(limit)), next)
         }
     };
     Ended::Failed(RunWarning {
-        text: format!("the peaks of {id} are not known: {reason}"),
-        next: format!("{next}, or leave them out with --no-peaks"),
+        text: format!("the peaks of {id} could not be measured: {reason}"),
+        next: format!("{next}, or skip the peaks with --no-peaks"),
     })
 }

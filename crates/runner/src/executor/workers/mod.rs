@@ -1,4 +1,4 @@
-//! The workers of a run: started, given their turns, replaced when lost, given up when they cannot start.
+//! Manages the workers of a run: starts them, gives them turns, replaces lost ones, gives up those that cannot start.
 
 mod slot;
 mod states;
@@ -15,39 +15,39 @@ use gpubench_model::report::BackendState;
 
 use super::Run;
 use crate::observe::Observer;
-use crate::worker::client::{Client, Loss, Place};
-pub(crate) use slot::spell;
+use crate::worker::client::{Client, Place, WaitError};
+pub(crate) use slot::format_duration;
 use slot::{Slot, State};
 
-/// What to do about a worker that does not start.
-pub(crate) const SEE_DOCTOR: &str = "see what `gpubench doctor` reports";
+/// Advice for a worker that does not start.
+pub(crate) const SEE_DOCTOR: &str = "run `gpubench doctor` to see what is missing";
 
-/// What is wrong with a worker that replies with something else.
-pub(crate) const NO_ANSWER: &str = "the worker's reply does not answer the request";
+/// Reason of a cell whose worker sent a reply of the wrong kind.
+pub(crate) const NO_ANSWER: &str = "the worker sent a reply that does not match the request";
 
-/// What a worker's start may take however short the limit of a cell is: a device's context can take seconds.
-pub(crate) const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
+/// Minimum time limit for a worker's start, since creating a device's context can take seconds.
+pub(crate) const MIN_START_LIMIT: Duration = Duration::from_secs(30);
 
-/// What a worker may take to come to rest; it waits half a second at most for threads that spin.
-const REST_LIMIT: Duration = Duration::from_secs(10);
+/// Time limit for a worker to become idle; it waits at most half a second for spinning threads.
+const IDLE_LIMIT: Duration = Duration::from_secs(10);
 
-/// A backend that was asked for with `--require` cannot start: the run has not begun.
+/// A backend required with `--require` cannot start, so the run does not begin.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the required backend {name} is unavailable: {reason}{}", fix.as_ref().map(|fix| format!(" ({fix})")).unwrap_or_default())]
 pub struct RequiredBackendMissing {
     /// The backend.
     pub name: String,
-    /// Why it cannot start.
+    /// The reason that it cannot start.
     pub reason: String,
     /// The step that would fix it.
     pub fix: Option<String>,
 }
 
-/// What stands in the way of a worker.
-pub(crate) enum Hindrance {
+/// The reason that no worker is available.
+pub(crate) enum WorkerUnavailable {
     /// Something the backend needs is missing: its cells are skipped.
-    Unavailable(Unavailable),
-    /// Its worker crashes, hangs or fails at every start: its cells fail.
+    Missing(Unavailable),
+    /// The worker crashes, hangs or fails at every start: its cells fail.
     Broken(String),
     /// The user has ended the run.
     Interrupted,
@@ -55,7 +55,7 @@ pub(crate) enum Hindrance {
 
 pub(crate) struct Workers {
     slots: Vec<Slot>,
-    /// The worker that was given the last turn.
+    /// The worker that had the last turn.
     at_work: Option<WorkerId>,
     place: Place,
     options: Options,
@@ -64,11 +64,11 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts and greets the workers that load no library; waits for none. Every backend of the plan and every required
+    /// Starts the workers that load no library, without waiting for them. Every backend of the plan and every required
     /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
     /// prepared: one after the other, while nothing is timed.
     pub(crate) fn start(run: &Run, place: Place, stop: &'static AtomicBool) -> Self {
-        let start_limit = run.cell_timeout.max(LEAST_START_LIMIT);
+        let start_limit = run.cell_timeout.max(MIN_START_LIMIT);
         let options = run.options.clone();
         let mut workers = Workers { slots: vec![], at_work: None, place, options, start_limit, stop };
         for planned in &run.cells {
@@ -89,21 +89,21 @@ impl Workers {
         for name in names {
             let Unavailable { reason, fix } = match self.ready(&WorkerId::of_backend(name), observer) {
                 Ok(_) => continue,
-                Err(Hindrance::Interrupted) => return Ok(ControlFlow::Break(())),
-                Err(Hindrance::Unavailable(missing)) => missing,
-                Err(Hindrance::Broken(reason)) => Unavailable::new(reason, SEE_DOCTOR),
+                Err(WorkerUnavailable::Interrupted) => return Ok(ControlFlow::Break(())),
+                Err(WorkerUnavailable::Missing(missing)) => missing,
+                Err(WorkerUnavailable::Broken(reason)) => Unavailable::new(reason, SEE_DOCTOR),
             };
             return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    /// That worker, started where there is none, ready for a request.
+    /// Returns that worker ready for a request, and starts it if necessary.
     pub(crate) fn ready(
         &mut self,
         id: &WorkerId,
         observer: &mut dyn Observer,
-    ) -> Result<&mut Client, Hindrance> {
+    ) -> Result<&mut Client, WorkerUnavailable> {
         let at = self.slot(id);
         let slot = &mut self.slots[at];
         loop {
@@ -111,56 +111,60 @@ impl Workers {
                 State::Ready(_) | State::Missing(_) | State::Broken(_) => break,
                 State::Absent => slot.launch(&self.place, &self.options),
                 State::Starting(_) => {
-                    observer.phase(&format!("start {id}"));
+                    observer.phase(&format!("starting {id}"));
                     slot.settle(self.start_limit, self.stop)?;
                 }
             }
         }
         match &mut slot.state {
             State::Ready(client) => Ok(client),
-            State::Missing(missing) => Err(Hindrance::Unavailable(missing.clone())),
-            State::Broken(reason) => Err(Hindrance::Broken(reason.clone())),
-            State::Absent | State::Starting(_) => Err(Hindrance::Interrupted),
+            State::Missing(missing) => Err(WorkerUnavailable::Missing(missing.clone())),
+            State::Broken(reason) => Err(WorkerUnavailable::Broken(reason.clone())),
+            State::Absent | State::Starting(_) => Err(WorkerUnavailable::Interrupted),
         }
     }
 
-    /// Gives that worker its turn: afterwards no worker is starting, and the one whose turn it was rests, so that neither
-    /// disturbs what this one times.
-    pub(crate) fn give_turn(&mut self, id: &WorkerId, observer: &mut dyn Observer) -> Result<(), Hindrance> {
+    /// Gives that worker its turn. Afterwards no worker is starting and the previous one is idle, so that neither disturbs
+    /// the timing.
+    pub(crate) fn give_turn(
+        &mut self,
+        id: &WorkerId,
+        observer: &mut dyn Observer,
+    ) -> Result<(), WorkerUnavailable> {
         for slot in &mut self.slots {
             if matches!(slot.state, State::Starting(_)) {
-                observer.phase(&format!("start {}", slot.id));
+                observer.phase(&format!("starting {}", slot.id));
                 slot.settle(self.start_limit, self.stop)?;
             }
         }
         match self.at_work.replace(id.clone()) {
-            Some(before) if before != *id => self.tell(&before, &Request::Rest, REST_LIMIT),
+            Some(before) if before != *id => self.request(&before, &Request::Rest, IDLE_LIMIT),
             _ => Ok(()),
         }
     }
 
-    /// Sends a worker a request whose reply says nothing; one that does not reply within `limit` is lost.
-    pub(crate) fn tell(
+    /// Sends a worker a request whose reply has no content. A worker that does not reply within `limit` is lost.
+    pub(crate) fn request(
         &mut self,
         id: &WorkerId,
         request: &Request,
         limit: Duration,
-    ) -> Result<(), Hindrance> {
+    ) -> Result<(), WorkerUnavailable> {
         let stop = self.stop;
         let Some(slot) = self.slots.iter_mut().find(|slot| slot.id == *id) else { return Ok(()) };
         let State::Ready(client) = &mut slot.state else { return Ok(()) };
         client.send(request);
         match client.wait(Instant::now() + limit, stop, &mut |_| {}) {
             Ok(_) => Ok(()),
-            Err(Loss::Interrupted) => Err(Hindrance::Interrupted),
-            Err(Loss::TimedOut | Loss::Gone(_)) => {
+            Err(WaitError::Interrupted) => Err(WorkerUnavailable::Interrupted),
+            Err(WaitError::TimedOut | WaitError::Gone(_)) => {
                 slot.state = State::Absent;
                 Ok(())
             }
         }
     }
 
-    /// The number of the present worker; another one once it is lost.
+    /// Returns the generation of the worker, which changes once it is lost.
     pub(crate) fn generation(&self, id: &WorkerId) -> u64 {
         self.find(id).map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
     }
@@ -173,13 +177,13 @@ impl Workers {
         self.slots.iter().find(|slot| slot.id == *id)
     }
 
-    /// Makes it a worker of the whole run.
+    /// Marks it as a worker of the whole run.
     fn plan(&mut self, id: WorkerId) {
         let at = self.slot(&id);
         self.slots[at].is_planned = true;
     }
 
-    /// The position of the worker's slot, which is made where there is none.
+    /// Returns the position of the worker's slot, and adds one if necessary.
     fn slot(&mut self, id: &WorkerId) -> usize {
         self.slots.iter().position(|slot| slot.id == *id).unwrap_or_else(|| {
             self.slots.push(Slot::new(id.clone()));
@@ -187,18 +191,18 @@ impl Workers {
         })
     }
 
-    /// Set once the user has asked to stop.
+    /// Returns the flag that is set once the user asks to stop.
     pub(crate) fn stop(&self) -> &'static AtomicBool {
         self.stop
     }
 
-    /// Lets a lost worker go; the next cell of its kind gets a new one.
+    /// Drops a lost worker; its next cell starts a new one.
     pub(crate) fn discard(&mut self, id: &WorkerId) {
         let at = self.slot(id);
         self.slots[at].state = State::Absent;
     }
 
-    /// Ends a worker in good order and waits until it is gone; the next cell of its kind gets a new one.
+    /// Ends a worker cleanly and waits for its exit; its next cell starts a new one.
     pub(crate) fn retire(&mut self, id: &WorkerId) {
         let at = self.slot(id);
         if let State::Ready(client) = std::mem::replace(&mut self.slots[at].state, State::Absent) {
@@ -206,7 +210,7 @@ impl Workers {
         }
     }
 
-    /// Starts and greets each planned worker that loads no library and is not running; waits for none.
+    /// Starts each planned worker that loads no library and is not running, without waiting.
     pub(crate) fn start_absent(&mut self) {
         let planned = self.slots.iter_mut().filter(|slot| slot.is_planned && slot.id.library.is_none());
         for slot in planned.filter(|slot| matches!(slot.state, State::Absent)) {
@@ -214,19 +218,19 @@ impl Workers {
         }
     }
 
-    /// The worker of each backend that describes it.
+    /// Returns the worker of each backend that describes it.
     pub(crate) fn describing(&self) -> Vec<WorkerId> {
         let planned = self.slots.iter().filter(|slot| slot.is_planned);
         let of_backend = |slot: &&Slot| slot.id == WorkerId::of_backend(&slot.id.backend);
         planned.filter(of_backend).map(|slot| slot.id.clone()).collect()
     }
 
-    /// What the backend's peaks depend on besides the host, where that worker has reported it.
+    /// Returns the state of the backend that its peaks depend on besides the host, if that worker has reported it.
     pub(crate) fn peaks_depend_on(&self, id: &WorkerId) -> Option<&serde_json::Value> {
         self.find(id)?.peaks_depend_on.as_ref()
     }
 
-    /// The peaks of the backend that a worker serves, on fewer threads or with another library too.
+    /// Returns the peaks of the backend that a worker serves, on fewer threads or with another library too.
     pub(crate) fn peaks(&self, id: &WorkerId) -> Option<&Peaks> {
         self.slots
             .iter()
@@ -234,7 +238,7 @@ impl Workers {
             .find_map(|slot| slot.report.peaks.as_ref())
     }
 
-    /// Notes the peaks of a backend, next to what that worker said of it.
+    /// Records the peaks of a backend in that worker's state.
     pub(crate) fn note_peaks(&mut self, id: &WorkerId, peaks: Peaks) {
         let at = self.slot(id);
         self.slots[at].report.peaks = Some(peaks);
@@ -255,9 +259,9 @@ impl Workers {
         let states = self.states();
         let mut clients = vec![];
         for slot in self.slots {
-            // A worker that is not ready is busy or lost: dropping it kills it.
+            // A worker that is not ready is busy or lost; dropping it kills it.
             if let State::Ready(mut client) = slot.state {
-                client.farewell();
+                client.send_exit();
                 clients.push(client);
             }
         }

@@ -1,4 +1,4 @@
-//! One worker's place in a run: the process that runs now, and what the report says of it.
+//! Keeps the state of one worker in a run: its current process and its entry in the report.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -9,34 +9,34 @@ use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::BackendState;
 
-use super::{Hindrance, SEE_DOCTOR};
-use crate::worker::client::{Client, Loss, Place};
+use super::{SEE_DOCTOR, WorkerUnavailable};
+use crate::worker::client::{Client, Place, WaitError};
 
-/// Starts in a row that may fail before a backend is given up.
+/// Number of consecutive failed starts after which a backend is given up.
 const START_ATTEMPTS: u32 = 3;
 
 pub(crate) enum State {
-    /// There is none: it was not started, or is lost.
+    /// No worker: it was not started, or it is lost.
     Absent,
-    /// It has been greeted.
+    /// `Hello` was sent.
     Starting(Client),
     /// It waits for requests.
     Ready(Client),
     Missing(Unavailable),
-    /// Its worker does not start.
+    /// The worker does not start.
     Broken(String),
 }
 
 pub(crate) struct Slot {
     pub id: WorkerId,
-    /// Whether the run has cells for it, or requires it; others only measure peaks.
+    /// True if the run has cells for it, or requires it; others only measure peaks.
     pub(crate) is_planned: bool,
     pub state: State,
-    /// The number of workers started here so far, which shows whether the present one still holds its jobs.
+    /// Number of workers started here so far, which shows whether the current one still holds its jobs.
     pub generation: u64,
     failed_starts: u32,
     pub report: BackendState,
-    /// What its peaks depend on besides the host, as its worker told.
+    /// State that its peaks depend on besides the host, as its worker reported it.
     pub peaks_depend_on: Option<serde_json::Value>,
 }
 
@@ -44,7 +44,7 @@ impl Slot {
     pub(crate) fn new(id: WorkerId) -> Self {
         let report = BackendState {
             name: id.report_name(),
-            reason: Some("it was still starting".into()),
+            reason: Some("the worker was still starting".into()),
             ..BackendState::default()
         };
         Slot {
@@ -58,7 +58,7 @@ impl Slot {
         }
     }
 
-    /// Starts and greets a worker; waits for none.
+    /// Starts a worker and sends `Hello`, without waiting.
     pub(crate) fn launch(&mut self, place: &Place, options: &Options) {
         self.generation += 1;
         let (threads, library) = (self.id.threads.or(options.threads), self.id.library.clone());
@@ -68,12 +68,12 @@ impl Slot {
                 client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
                 self.state = State::Starting(client);
             }
-            Err(error) => self.failed_start(format!("its worker could not be started: {error}")),
+            Err(error) => self.failed_start(format!("the worker could not be started: {error}")),
         }
     }
 
     /// Waits for a starting worker. Afterwards it is ready, given up, or absent with one more failed start.
-    pub(crate) fn settle(&mut self, limit: Duration, stop: &AtomicBool) -> Result<(), Hindrance> {
+    pub(crate) fn settle(&mut self, limit: Duration, stop: &AtomicBool) -> Result<(), WorkerUnavailable> {
         let State::Starting(mut client) = std::mem::replace(&mut self.state, State::Absent) else {
             return Ok(());
         };
@@ -93,12 +93,15 @@ impl Slot {
                 self.state = State::Missing(Unavailable { reason, fix });
             }
             Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
-            Ok(_) => self.failed_start("it answered the greeting with something else".into()),
-            Err(Loss::TimedOut) => {
-                self.failed_start(format!("no sign of life after {} (raise --cell-timeout)", spell(limit)));
+            Ok(_) => self.failed_start("the worker sent an unexpected reply to hello".into()),
+            Err(WaitError::TimedOut) => {
+                self.failed_start(format!(
+                    "the worker did not reply within {} (raise --cell-timeout)",
+                    format_duration(limit)
+                ));
             }
-            Err(Loss::Gone(reason)) => self.failed_start(reason),
-            Err(Loss::Interrupted) => return Err(Hindrance::Interrupted),
+            Err(WaitError::Gone(reason)) => self.failed_start(reason),
+            Err(WaitError::Interrupted) => return Err(WorkerUnavailable::Interrupted),
         }
         Ok(())
     }
@@ -120,8 +123,8 @@ impl Slot {
     }
 }
 
-/// A limit as a person would say it: whole minutes from two on, else seconds.
-pub(crate) fn spell(limit: Duration) -> String {
+/// Formats a duration: in minutes if it is a whole number of at least two, otherwise in seconds.
+pub(crate) fn format_duration(limit: Duration) -> String {
     let seconds = limit.as_secs_f64();
     if seconds >= 120.0 && limit.as_secs().is_multiple_of(60) {
         format!("{} min", limit.as_secs() / 60)

@@ -1,12 +1,12 @@
-//! The report's entries about backends, from what each worker said: workers that differ in their library share one.
+//! Makes the report's entries about backends from the workers' states. Workers that differ in their library share one.
 
 use gpubench_backend::Finding;
 use gpubench_backend::WorkerId;
 use gpubench_model::report::BackendState;
 
-/// One entry per backend and number of threads, in the order of the workers.
+/// Returns one entry per backend and number of threads, in the order of the workers.
 ///
-/// A description of the machine is that of the worker without a library, or else of the first that could start.
+/// The description of the machine comes from the worker without a library, or otherwise from the first that could start.
 pub(crate) fn merge<'a>(
     workers: impl Iterator<Item = (&'a WorkerId, &'a BackendState)>,
 ) -> Vec<BackendState> {
@@ -27,7 +27,7 @@ pub(crate) fn merge<'a>(
     merged.into_iter().map(|(_, entry)| entry).collect()
 }
 
-/// Adds libraries to an entry, in place of what it said of the same ones before.
+/// Adds libraries to an entry, replacing earlier findings of the same libraries.
 pub(crate) fn add_libraries(entry: &mut BackendState, libraries: Vec<Finding>) {
     for library in libraries {
         let is_same = |known: &&mut Finding| (&known.name, &known.path) == (&library.name, &library.path);

@@ -1,4 +1,4 @@
-//! A started backend with the operands and the jobs it holds: each prepared once, then measured in rounds.
+//! Holds a started backend with its operands and jobs. Each job is prepared once, then measured in rounds.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use gpubench_host::memory;
 use gpubench_model::case::{Cache, Cell};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
-use gpubench_model::measure::batch::{Batch, Taken};
+use gpubench_model::measure::batch::{Batch, BatchResult};
 use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::{self as op, Decisive, Op, Rounding};
 
@@ -23,41 +23,41 @@ struct Ready {
     threads: Option<usize>,
     cell: Cell,
     side: Side,
-    /// The rounding that its answers may have.
+    /// Rounding of its arithmetic, for the bound on its answers.
     rounding: Rounding,
     judged: Judged,
-    /// The element of an operand on which the answer depends, until an execution has shown that.
+    /// Element of an operand on which the answer depends, until a check has altered it.
     untried: Option<Decisive>,
-    /// How long it has been waited for.
+    /// Pauses taken for this job so far.
     pauses: Pauses,
     sampled: Sampled,
 }
 
-/// What sampling a job has taken so far.
+/// Time spent on sampling a job so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sampled {
-    /// Seconds, warm-up and what is done around each execution included.
+    /// Seconds, including warm-up and the work around each execution.
     spent_s: f64,
     /// Seconds of the last execution.
     last_s: f64,
 }
 
 impl Sampled {
-    fn add(&mut self, taken: &Taken) {
-        self.spent_s += taken.warmup_s + taken.spent_s;
-        self.last_s = taken.samples.last().map_or(self.last_s, |sample| sample.host_s);
+    fn add(&mut self, result: &BatchResult) {
+        self.spent_s += result.warmup_s + result.spent_s;
+        self.last_s = result.samples.last().map_or(self.last_s, |sample| sample.host_s);
     }
 
-    /// Whether one more execution would cost more than checks may.
+    /// Returns whether one more execution would exceed [`MAX_CHECKING_SHARE`].
     fn is_long(self) -> bool {
-        self.last_s > MOST_CHECKING * self.spent_s
+        self.last_s > MAX_CHECKING_SHARE * self.spent_s
     }
 }
 
-/// The share of a job's time that the execution of the last check may take.
-const MOST_CHECKING: f64 = 0.01;
+/// Maximum share of a job's time for the execution of the last check.
+const MAX_CHECKING_SHARE: f64 = 0.01;
 
-/// A started backend and what it holds. Fields drop in order: the jobs before the backend they belong to.
+/// A started backend with its operands and jobs. Fields drop in order: the jobs before the backend they belong to.
 pub(crate) struct Session {
     jobs: BTreeMap<u64, Ready>,
     operands: Operands,
@@ -69,7 +69,7 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn start(registration: &Registration, options: &Options) -> Result<Self, Unavailable> {
         if let Some(threads) = options.threads {
-            // Operands and checks keep to the threads too. In a thread of the parent the pool may exist already.
+            // Operands and checks use this number of threads too. In a thread of the parent the pool may exist already.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         }
         let variants = (registration.variants)(options)
@@ -84,7 +84,7 @@ impl Session {
         })
     }
 
-    pub(crate) fn greeting(&self) -> Reply {
+    pub(crate) fn ready_reply(&self) -> Reply {
         Reply::Ready {
             description: self.backend.describe(),
             timer_overhead: self.backend.timer_overhead(),
@@ -96,8 +96,7 @@ impl Session {
         Ok(Reply::Peaks { peaks: self.backend.peaks()? })
     }
 
-    /// Leaves memory and processors to another worker: drops the operands of the last case, and waits until no thread
-    /// spins.
+    /// Frees memory and CPUs for another worker: drops the operands of the last case, and waits until no thread spins.
     pub(crate) fn rest(&mut self) -> Reply {
         self.operands = Operands::default();
         memory::return_freed();
@@ -105,8 +104,8 @@ impl Session {
         Reply::Rested
     }
 
-    /// Makes operands, prepares the cell, executes it once, chooses its threads unless `threads` were chosen before,
-    /// judges the answer, and holds the job under that number. `notify` hears each phase.
+    /// Generates operands, prepares the cell, executes it once, chooses its threads unless `threads` were chosen before,
+    /// judges the answer, and keeps the job under that number. Calls `notify` with each phase.
     pub(crate) fn prepare(
         &mut self,
         number: u64,
@@ -122,13 +121,13 @@ impl Session {
         notify("inputs");
         let start = Instant::now();
         let admit = || self.backend.admit(&cell.case);
-        let held = self.operands.of(op, &cell.case, variant.side, admit)?;
+        let kept = self.operands.of(op, &cell.case, variant.side, admit)?;
         phases.inputs_s = start.elapsed().as_secs_f64();
 
         notify("prepare");
         self.backend.phases();
         let start = Instant::now();
-        let mut job = self.backend.prepare(&cell.variant, &cell.case, &held.operands)?;
+        let mut job = self.backend.prepare(&cell.variant, &cell.case, &kept.operands)?;
         phases.prepare_s = start.elapsed().as_secs_f64();
         let preparing = self.backend.phases();
 
@@ -141,7 +140,7 @@ impl Session {
         (phases.first_s, phases.first_device_s) = (first.host_s, first.device_s);
         let threads = match known {
             Some(_) => known,
-            // What is judged is the answer of the threads that are timed.
+            // The judged answer must come from the number of threads that is timed.
             None => choose_threads(self.backend.as_mut(), &mut job, cell.cache, notify)?,
         };
 
@@ -152,10 +151,10 @@ impl Session {
         phases.with_device(preparing, self.backend.phases());
         let start = Instant::now();
         let rounding = variant.accuracy.rounding(cell.case.dtype);
-        let error = op.check(&cell.case, &held.operands, &answer, rounding)?;
+        let error = op.check(&cell.case, &kept.operands, &answer, rounding)?;
         phases.check_s = start.elapsed().as_secs_f64();
 
-        let inputs = held.fingerprint.clone();
+        let inputs = kept.fingerprint.clone();
         if !error.is_right() {
             let reason = format!("the answer is wrong: {}", error.complaint());
             return Ok(Reply::Incorrect { error, inputs, phases, reason });
@@ -163,7 +162,7 @@ impl Session {
         let judged = Judged::of(self.backend.as_mut(), &mut job)?;
         let picked = job.traits.picked.map(str::to_owned);
         let (cell, side, pauses) = (cell.clone(), variant.side, Pauses::default());
-        let untried = op.decisive_element(&cell.case, &held.operands);
+        let untried = op.decisive_element(&cell.case, &kept.operands);
         let sampled = Sampled::default();
         self.jobs
             .insert(number, Ready { job, threads, cell, side, rounding, judged, untried, pauses, sampled });
@@ -190,21 +189,21 @@ impl Session {
         };
         let warm_s = self.backend.now_s() - start;
         let batch = batch.warmed(warm, warm_s);
-        let mut taken = take::take(self.backend.as_mut(), job, cell.cache, &batch, pauses)?;
-        (taken.warmups, taken.warmup_s) = (taken.warmups + warm, taken.warmup_s + warm_s);
-        sampled.add(&taken);
-        let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());
+        let mut result = take::take(self.backend.as_mut(), job, cell.cache, &batch, pauses)?;
+        (result.warmups, result.warmup_s) = (result.warmups + warm, result.warmup_s + warm_s);
+        sampled.add(&result);
+        let on_device = !result.samples.is_empty() && result.samples.iter().all(|s| s.device_s.is_some());
         let clock = match (self.simulated, on_device) {
             (true, _) => Clock::Simulated,
             (false, true) => Clock::DeviceEvents,
             (false, false) => Clock::Host,
         };
-        Ok(Reply::Measured { clock, taken })
+        Ok(Reply::Measured { clock, result })
     }
 
-    /// Checks that the last timed execution of a job that is held left the operands as they were and a right answer;
-    /// `last`, also that executions make all of the answer: by one more, or where that would take too long by the marks
-    /// that timed executions had to write over.
+    /// Checks that the last timed execution of a job left the operands unchanged and a right answer. With `last`, also
+    /// checks that executions write all of the answer: by one more execution, or, where that would take too long, by the
+    /// marks that timed executions had to overwrite.
     pub(crate) fn verify(&mut self, number: u64, last: bool) -> Result<Reply, CellError> {
         let Some(mut ready) = self.jobs.remove(&number) else {
             return Err(CellError::Failed(format!("asked to verify job {number}, which was not prepared")));
@@ -220,7 +219,7 @@ impl Session {
         }
     }
 
-    /// Whether a job shows its answer, so that a fingerprint tells whether it is the one that was judged.
+    /// Returns whether a job shows its answer, so that fingerprints can be compared.
     #[cfg(test)]
     fn shows_answer(&mut self, number: u64) -> bool {
         self.jobs.get_mut(&number).is_some_and(|ready| !ready.job.contents().answer.is_empty())
@@ -236,9 +235,9 @@ impl Session {
         let op = known_op(&cell.case.op)?;
         let operands = &mut self.operands;
         let mut judge = |answer: &[Operand]| {
-            // Those of another case may be held by now.
-            let held = operands.of(op, &cell.case, *side, || Ok(()))?;
-            op.check(&cell.case, &held.operands, answer, *rounding)
+            // The kept operands may be those of another case.
+            let kept = operands.of(op, &cell.case, *side, || Ok(()))?;
+            op.check(&cell.case, &kept.operands, answer, *rounding)
         };
         judged.verify(self.backend.as_mut(), job, proof, &mut judge)
     }
@@ -255,14 +254,14 @@ impl Session {
             CellError::Failed(format!("{} has no variant {} of {}", cell.backend, cell.variant, cell.case.op))
         })?;
         if !variant.dtypes.contains(&cell.case.dtype) {
-            let reason = format!("{} does not do {}", cell.variant, cell.case.dtype);
+            let reason = format!("{} does not support {}", cell.variant, cell.case.dtype);
             return Err(Unavailable::without_fix(reason).into());
         }
         Ok(variant.clone())
     }
 }
 
-/// The reply where a job was found at fault.
+/// Returns the reply to a failed verification.
 fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
     match unverified {
         Unverified::Refuted(Refuted { reason, error }) => Ok(Reply::Refuted { reason, error }),
@@ -271,10 +270,10 @@ fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
 }
 
 fn known_op(name: &str) -> Result<&'static dyn Op, CellError> {
-    op::find(name).ok_or_else(|| CellError::Failed(format!("this worker knows no op named {name}")))
+    op::find(name).ok_or_else(|| CellError::Failed(format!("this worker has no op named {name}")))
 }
 
-/// Has `job` use the number of threads that is fastest for it, and executes it once more with these.
+/// Sets the fastest number of threads for `job`, and executes it once more with that number.
 fn choose_threads(
     backend: &mut dyn Backend,
     job: &mut Prepared,

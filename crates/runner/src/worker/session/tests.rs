@@ -1,4 +1,4 @@
-//! A backend that misbehaves in real memory, each of its faults behind a right first answer where that is possible.
+//! Tests verification with a backend that misbehaves in real memory, after a right first answer where possible.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ const FAULTS: [&str; 11] = [
     "stale", "earlier", "wrong", "partial", "operand", "stream", "skipped", "nan", "reset", "cached", "race",
 ];
 
-/// Executions after which most faults begin: the first two are those of the preparation.
+/// Number of executions before most faults begin; the first two are those of the preparation.
 const HONEST: u32 = 4;
 
-/// The side of the matrices.
+/// Size of the matrices.
 const N: usize = 24;
 
 fn registration() -> Registration {
@@ -56,7 +56,7 @@ impl Backend for Adversary {
         Ok(Prepared::new(Crook { fault, a, b, y, ..Crook::default() }))
     }
 
-    /// As the CPU does: marks where caches are cold.
+    /// Like the CPU: marks where caches are cold.
     fn marks_answers(&self, cache: Cache) -> bool {
         cache == Cache::Cold
     }
@@ -73,7 +73,7 @@ impl Backend for Adversary {
     }
 }
 
-/// A job of `y = a b + sin a + cos b` that does not always do it.
+/// A job of `y = a b + sin a + cos b` that cheats.
 #[derive(Default)]
 struct Crook {
     fault: String,
@@ -99,7 +99,7 @@ impl Crook {
         self.fault == fault && self.done >= HONEST
     }
 
-    /// Takes over what the other thread has made by now.
+    /// Copies the other thread's result so far.
     fn catch_up(&mut self, patience: Duration) {
         if let Some(y) = self.late.as_ref().and_then(|late| late.recv_timeout(patience).ok()) {
             (self.y, self.late) = (y, None);
@@ -111,7 +111,7 @@ impl Job for Crook {
     fn reset(&mut self) -> Result<(), CellError> {
         self.catch_up(Duration::from_secs(5));
         if self.fault == "reset" {
-            // The answer takes an operand's place.
+            // The answer overwrites an operand.
             self.y = if self.done >= HONEST { self.right() } else { self.a.clone() };
         }
         Ok(())
@@ -177,10 +177,10 @@ fn cell(fault: &str, seed: u64, cache: Cache) -> Cell {
 }
 
 fn batch(samples: u32) -> Batch {
-    Batch { warm_up: None, samples, most_s: 10.0 }
+    Batch { warm_up: None, samples, max_s: 10.0 }
 }
 
-/// The first reply that finds fault with a cell in two rounds; `None` where there is none.
+/// Returns the first reply that finds fault with a cell in two rounds; `None` where there is none.
 fn found(fault: &str, cache: Cache) -> Option<String> {
     let mut session = session(fault);
     let mut replies = vec![session.prepare(7, &cell(fault, 3, cache), None, &mut |_| {}).unwrap()];
@@ -205,7 +205,7 @@ fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
             assert!(reason.is_some(), "{fault} was not found with {cache} caches");
         }
         assert!(found("reset", cache).unwrap().contains("before the execution began"));
-        assert!(found("stream", cache).unwrap().contains("outside the clock"));
+        assert!(found("stream", cache).unwrap().contains("outside the timed region"));
         assert!(found("operand", cache).unwrap().contains("changed the operands"));
     }
 }
@@ -236,7 +236,7 @@ fn operands_of_another_case_are_made_again_where_an_answer_must_be_judged_again(
     assert!(matches!(&reply, Reply::Refuted { error: Some(error), .. } if !error.is_right()), "{reply:?}");
 }
 
-/// Every variant of the CPU whose library is there, as a run prepares, measures and verifies it.
+/// Prepares, measures and verifies every CPU variant whose library is installed, as a run does.
 #[test]
 fn every_variant_of_the_cpu_passes_the_checks_of_what_was_timed() {
     std::thread::Builder::new().stack_size(16 << 20).spawn(verify_cpu).unwrap().join().unwrap();
@@ -266,7 +266,7 @@ fn verify_variant(session: &mut Session, variant: &Variant) {
         let cell = Cell { case, backend: "cpu".into(), variant: variant.name.to_string(), cache };
         match session.prepare(1, &cell, None, &mut |_| {}) {
             Ok(Reply::Prepared { .. }) => {}
-            // A library that is not here.
+            // The library is not installed.
             Err(CellError::Unavailable(_)) => continue,
             other => panic!("{cell}: {other:?}"),
         }

@@ -1,9 +1,8 @@
-//! What a report must hold beyond the types of its keys, so that its readers can compute with it.
+//! Validates the values of a report beyond their types, so that its readers can compute with it.
 //!
-//! Refused is what no run writes and what readers would stumble over: names that are no names, times that are none,
-//! arrays that tell of different samples, figures that are not those of their samples, two rows about one cell, a time
-//! next to a wrong answer. Tolerated is what a reader can leave out: missing arrays, a measured cell without a time, other
-//! figures that are implausible.
+//! It refuses values that no run writes and that would mislead readers: invalid names and times, arrays of different
+//! lengths, figures that do not match their samples, two rows about one cell, a time next to a wrong answer. It accepts
+//! what readers can ignore: missing arrays, a measured cell without a time, other implausible figures.
 
 use std::collections::HashMap;
 
@@ -14,38 +13,38 @@ use super::{Execute, Outcome, Phases, Report, Row};
 use crate::Peaks;
 use crate::measure::stats::Summary;
 
-/// The longest time that a report may tell, in seconds: thirty years.
+/// Maximum time in a report, in seconds: thirty years.
 const LONGEST_S: f64 = 1e9;
-/// The fastest clock that a report may tell, in MHz: a terahertz.
+/// Maximum clock in a report, in MHz: a terahertz.
 const FASTEST_MHZ: f64 = 1e6;
-/// Rounds that a report may tell.
-const MOST_ROUNDS: u32 = 1_000_000;
+/// Maximum number of rounds in a report.
+const MAX_ROUNDS: u32 = 1_000_000;
 
-/// What a figure may differ by from that of its samples, relative: other programs write fewer digits.
+/// Relative difference allowed between a figure and that of its samples, since other programs write fewer digits.
 const ROUNDING: f64 = 1e-9;
 
-/// Characters of a text that a message shows.
+/// Maximum number of characters of a text in a message.
 const SHOWN: usize = 100;
 
-/// What every refusal ends with.
+/// Next step at the end of every refusal.
 const FIX: &str = "correct it or run the sweep again";
 
 /// Refuses reports that contradict themselves.
 ///
 /// # Errors
-/// One line that names the first row, and the key, where it does.
+/// The report contradicts itself; the message is one line that names the first such row and key.
 pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
     let environment = &report.environment;
     ensure!(
         environment.started.parse::<jiff::Timestamp>().is_ok(),
-        "environment: started {:?} is no time such as 2026-11-21T10:00:00Z; {FIX}",
+        "environment: started {:?} is not a time such as 2026-11-21T10:00:00Z; {FIX}",
         start(&environment.started, SHOWN)
     );
     seconds("elapsed_s", &[environment.elapsed_s]).context("environment")?;
     for state in &environment.backends {
         ensure!(
             state.peaks.as_ref().is_none_or(Peaks::has_rates_alone),
-            "environment: the peaks of {:?} hold a figure that is no rate above 0; {FIX}",
+            "environment: the peaks of {:?} include a rate that is not above 0; {FIX}",
             start(&state.name, SHOWN)
         );
     }
@@ -59,7 +58,7 @@ pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
         let case = (&case.op, case.n, case.dtype, case.density.map(f64::to_bits), case.seed);
         if let Some(first) = places.insert((case, &row.backend, &row.variant, row.cache), index) {
             bail!(
-                "rows {first} and {index} are about the same cell, {}; {FIX}",
+                "rows {first} and {index} describe the same cell, {}; {FIX}",
                 start(&row.cell().to_string(), SHOWN)
             );
         }
@@ -67,29 +66,32 @@ pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses a row that contradicts itself, of a report that is read or from a worker.
+/// Refuses a row of a report or from a worker that contradicts itself.
 ///
 /// # Errors
-/// One line that names the key.
+/// The row contradicts itself; the message is one line that names the key.
 pub fn check_row(row: &Row) -> anyhow::Result<()> {
     check_names(row)?;
-    ensure!(row.case.n >= 1, "n is 0, which is no size; {FIX}");
+    ensure!(row.case.n >= 1, "n is 0, but must be at least 1; {FIX}");
     if let Some(density) = row.case.density {
-        ensure!(density > 0.0 && density <= 1.0, "density {density} is not above 0 and at most 1; {FIX}");
+        ensure!(
+            density > 0.0 && density <= 1.0,
+            "density is {density}, but must be above 0 and at most 1; {FIX}"
+        );
     }
-    ensure!(row.threads != Some(0), "threads is 0, and none do no work; {FIX}");
+    ensure!(row.threads != Some(0), "threads is 0, but must be at least 1; {FIX}");
     let work = [row.work.flop, row.work.bytes];
-    ensure!(work.iter().all(|figure| *figure >= 0.0), "work is less than none; {FIX}");
+    ensure!(work.iter().all(|figure| *figure >= 0.0), "work is negative; {FIX}");
     if let Some(error) = row.error {
         let figures = [error.value, error.bound];
-        ensure!(figures.iter().all(|figure| *figure >= 0.0), "error is less than none; {FIX}");
+        ensure!(figures.iter().all(|figure| *figure >= 0.0), "error is negative; {FIX}");
     }
     row.phases.as_ref().map_or(Ok(()), check_phases).context("phases")?;
     let Some(execute) = &row.execute else { return Ok(()) };
     let outcome = row.outcome.name();
-    ensure!(row.outcome == Outcome::Measured, "outcome {outcome}, and yet a time in execute; {FIX}");
+    ensure!(row.outcome == Outcome::Measured, "outcome is {outcome}, but execute holds a time; {FIX}");
     if let Some(error) = row.error.filter(|error| !error.is_right()) {
-        bail!("outcome measured, although the answer is wrong: {}; {FIX}", error.complaint());
+        bail!("outcome is measured, but the answer is wrong: {}; {FIX}", error.complaint());
     }
     check_execute(execute).context("execute")
 }
@@ -105,7 +107,7 @@ fn check_names(row: &Row) -> anyhow::Result<()> {
     for (key, name, is_legal, legal) in [op].into_iter().chain(names) {
         ensure!(
             !name.is_empty() && is_legal,
-            "{key} {:?} is no name, which is {legal}; {FIX}",
+            "{key} {:?} is not a valid name (allowed: {legal}); {FIX}",
             start(name, SHOWN)
         );
     }
@@ -131,23 +133,23 @@ fn check_execute(execute: &Execute) -> anyhow::Result<()> {
     }
     check_times(execute)?;
     ensure!(
-        execute.rounds.iter().all(|round| *round < MOST_ROUNDS),
-        "rounds holds a number above {MOST_ROUNDS}; {FIX}"
+        execute.rounds.iter().all(|round| *round < MAX_ROUNDS),
+        "rounds contains a number above {MAX_ROUNDS}; {FIX}"
     );
     ensure!(
         execute.sm_mhz.iter().all(|mhz| (0.0..=FASTEST_MHZ).contains(mhz)),
-        "sm_mhz holds a figure that is no clock in MHz; {FIX}"
+        "sm_mhz contains a value that is not a clock rate in MHz; {FIX}"
     );
     let faults = execute.page_faults.map_or([0.0; 2], |faults| [faults.minor, faults.major]);
-    ensure!(faults.iter().all(|count| *count >= 0.0), "page_faults holds less than none; {FIX}");
+    ensure!(faults.iter().all(|count| *count >= 0.0), "page_faults contains a negative count; {FIX}");
     check_summary(execute)?;
     let median = execute.median_s;
     let [from, to] = execute.ci95_s;
-    ensure!((from..=to).contains(&median), "median_s {median} lies outside of ci95_s, {from} to {to}; {FIX}");
+    ensure!((from..=to).contains(&median), "median_s {median} lies outside ci95_s, {from} to {to}; {FIX}");
     Ok(())
 }
 
-/// Refuses times of phases that are none, and copies of something in no time.
+/// Refuses invalid times of phases, and copies in 0 s.
 fn check_phases(phases: &Phases) -> anyhow::Result<()> {
     for (key, time) in [
         ("inputs_s", phases.inputs_s),
@@ -165,23 +167,23 @@ fn check_phases(phases: &Phases) -> anyhow::Result<()> {
         seconds(key, &copy.host_s)?;
         ensure!(
             copy.bytes == 0 || copy.host_s.iter().all(|time| *time > 0.0),
-            "{key} holds {} bytes copied in no time; {FIX}",
+            "{key} claims {} bytes copied in 0 s; {FIX}",
             copy.bytes
         );
     }
     Ok(())
 }
 
-/// Refuses figures that are not those of the samples they are said to sum up.
+/// Refuses figures that do not match the samples.
 fn check_summary(execute: &Execute) -> anyhow::Result<()> {
     for (key, samples) in [("samples_s", &execute.samples_s), ("host_samples_s", &execute.host_samples_s)] {
-        ensure!(samples.iter().all(|time| *time > 0.0), "{key} holds a time of 0; {FIX}");
+        ensure!(samples.iter().all(|time| *time > 0.0), "{key} contains a time of 0; {FIX}");
     }
     if let Some(quantiles) = execute.quantiles_s {
-        ensure!(quantiles.is_sorted(), "quantiles_s do not ascend; {FIX}");
+        ensure!(quantiles.is_sorted(), "quantiles_s is not ascending; {FIX}");
     }
     if let Some(drift) = execute.drift {
-        ensure!((0.0..=1.0).contains(&drift.p), "drift: p is {}, which is no chance; {FIX}", drift.p);
+        ensure!((0.0..=1.0).contains(&drift.p), "drift: p is {}, which is not a probability; {FIX}", drift.p);
     }
     let (own, host) = (Summary::of(&execute.samples_s), Summary::of(&execute.host_samples_s));
     let figures = [
@@ -191,11 +193,11 @@ fn check_summary(execute: &Execute) -> anyhow::Result<()> {
         ("mad_s", execute.mad_s, own.map(|own| own.mad)),
         ("host_median_s", execute.host_median_s, host.map(|host| host.median)),
     ];
-    for (key, told, found) in figures {
+    for (key, reported, found) in figures {
         let Some(found) = found else { continue };
         ensure!(
-            (told - found).abs() <= ROUNDING * found,
-            "{key} is {told:e}, but that of the samples is {found:e}; {FIX}"
+            (reported - found).abs() <= ROUNDING * found,
+            "{key} is {reported:e}, but the samples give {found:e}; {FIX}"
         );
     }
     Ok(())
@@ -220,10 +222,10 @@ fn check_times(execute: &Execute) -> anyhow::Result<()> {
     .try_for_each(|(key, times)| seconds(key, times))
 }
 
-/// Refuses what is no time: below zero, or longer than anyone has measured.
+/// Refuses times that are negative or longer than [`LONGEST_S`].
 fn seconds(key: &str, times: &[f64]) -> anyhow::Result<()> {
     match times.iter().find(|time| !(0.0..=LONGEST_S).contains(*time)) {
-        Some(time) => bail!("{key} holds {time:e}, which is no time in seconds; {FIX}"),
+        Some(time) => bail!("{key} contains {time:e}, which is not a valid time in seconds; {FIX}"),
         None => Ok(()),
     }
 }

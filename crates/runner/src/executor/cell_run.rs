@@ -1,4 +1,4 @@
-//! The course of one cell through a run: what is known of it so far, from nothing to its row.
+//! Tracks the run of one cell: its worker, its samples so far and its row.
 
 use std::time::Duration;
 
@@ -12,44 +12,44 @@ use gpubench_ops as op;
 use super::PlannedCell;
 use super::series::Series;
 
-/// Why a cell fails whose worker sends no time.
+/// Reason of a cell whose worker sent no time.
 pub(crate) const NO_SAMPLES: &str = "the worker returned no usable samples";
 
-pub(crate) struct Course<'a> {
-    /// Its position in the plan, which is also the number of its job.
+pub(crate) struct CellRun<'a> {
+    /// Position in the plan, which is also the number of the job.
     pub position: usize,
     pub planned: &'a PlannedCell,
     /// The worker that runs it.
     pub(crate) worker: WorkerId,
-    /// The number of the worker that holds its job, or held it before it was lost.
+    /// Generation of the worker that holds the job, or held it before that worker was lost.
     pub(crate) held_by: Option<u64>,
-    /// Whether its row is complete.
+    /// True if its row is complete.
     ended: bool,
     pub row: Row,
     pub series: Series,
-    /// What is left of its time limit.
+    /// Time left of the cell's limit.
     pub left: Duration,
 }
 
-impl<'a> Course<'a> {
-    /// A cell that has not begun and may take `limit` in all.
+impl<'a> CellRun<'a> {
+    /// Starts the run of a cell that may take `limit` in total.
     pub(crate) fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
         let (row, series) = (blank(planned), Series::default());
         let worker = planned.worker();
-        Course { position, planned, worker, held_by: None, ended: false, row, series, left: limit }
+        CellRun { position, planned, worker, held_by: None, ended: false, row, series, left: limit }
     }
 
-    /// The number by which workers know its job.
+    /// Returns the number by which workers know its job.
     pub(crate) fn job(&self) -> u64 {
         self.position as u64
     }
 
-    /// The cell as that worker knows it: on all of its threads.
+    /// Returns the cell under the variant's name in the worker, without a number of threads.
     pub(crate) fn asked(&self) -> Cell {
         Cell { variant: self.planned.variant.name.to_string(), ..self.planned.cell.clone() }
     }
 
-    /// Whether its row is complete.
+    /// Returns whether its row is complete.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }
@@ -59,22 +59,22 @@ impl<'a> Course<'a> {
         self.ended = true;
         (self.row.outcome, self.row.reason, self.row.fix) = (outcome, Some(reason), fix);
         self.row.execute = None;
-        self.row = sensible(self.row.clone(), self.planned);
+        self.row = checked_row(self.row.clone(), self.planned);
     }
 
-    /// Ends it because something it needs is missing, with the samples it has.
+    /// Ends it because something is missing; samples taken before are kept.
     pub(crate) fn skip(&mut self, missing: Unavailable) {
         self.lose(Outcome::Skipped, missing.reason, missing.fix);
     }
 
-    /// Ends it because what it needs is gone, through no fault of its own. The samples of earlier rounds count; without
-    /// any it ends as `outcome`.
+    /// Ends it because its worker or device is gone, which is not the cell's fault. The samples of earlier rounds are
+    /// kept; without any it ends as `outcome`.
     pub(crate) fn lose(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
         if !self.series.has_samples() {
             return self.close(outcome, reason, fix);
         }
         self.series.stopped = Some(Reason::EndedEarly);
-        self.series.lost_to = Some(reason);
+        self.series.lost_because = Some(reason);
         self.conclude();
     }
 
@@ -87,37 +87,37 @@ impl<'a> Course<'a> {
             Some(execute) => {
                 self.ended = true;
                 (self.row.execute, self.row.outcome) = (Some(execute), Outcome::Measured);
-                self.row = sensible(self.row.clone(), self.planned);
+                self.row = checked_row(self.row.clone(), self.planned);
             }
             None => self.close(Outcome::Failed, NO_SAMPLES.into(), None),
         }
     }
 
-    /// The row as it would be if the run ended now; `None` for a cell that has no samples and has not ended.
+    /// Returns the row as it would be if the run ended now; `None` for a cell that has no samples and has not ended.
     pub(crate) fn snapshot(&self) -> Option<Row> {
         if self.has_ended() {
             return Some(self.row.clone());
         }
         let execute = Some(self.series.execute(self.planned)?);
         let row = Row { execute, outcome: Outcome::Measured, ..self.row.clone() };
-        Some(sensible(row, self.planned))
+        Some(checked_row(row, self.planned))
     }
 }
 
-/// The row, unless it holds what no reader of a report would accept, such as a time of 1e300 s that a worker has sent: then
-/// a failed row that says so.
-fn sensible(row: Row, planned: &PlannedCell) -> Row {
+/// Returns the row, or a failed row if a worker sent values that no reader of a report accepts, such as a time of
+/// 1e300 s.
+fn checked_row(row: Row, planned: &PlannedCell) -> Row {
     match report::check_row(&row) {
         Ok(()) => row,
         Err(problem) => {
-            let reason = format!("the worker's reply makes no sense: {problem:#}");
-            let fix = Some("report this, with the versions of gpubench and of the worker".into());
+            let reason = format!("the worker sent an invalid reply: {problem:#}");
+            let fix = Some("report this as a bug, with the versions of gpubench and of the worker".into());
             Row { outcome: Outcome::Failed, reason: Some(reason), fix, ..blank(planned) }
         }
     }
 }
 
-/// The row of a cell about which nothing is known yet.
+/// Returns the row of a cell that has not run yet.
 fn blank(planned: &PlannedCell) -> Row {
     let mut row = Row::blank(planned.cell.clone(), planned.variant.side, planned.variant.accuracy);
     row.work = op::find(&row.case.op).map(|op| op.work(&row.case)).unwrap_or_default();
@@ -132,7 +132,7 @@ pub(crate) mod tests {
     use gpubench_model::measure::grade::{Grade, WarningKind};
     use gpubench_model::measure::sampling::Sampling;
 
-    /// A planned cell of `sin` on the CPU.
+    /// Returns a planned cell of `sin` on the CPU.
     pub(crate) fn planned(n: u64, variant: &str) -> PlannedCell {
         let case = Case { op: "sin".into(), n, dtype: DType::F32, density: None, seed: 1 };
         let cell = Cell { case, backend: "cpu".into(), variant: variant.into(), cache: Cache::Hot };
@@ -149,31 +149,31 @@ pub(crate) mod tests {
         PlannedCell { cell, variant, sampling: Sampling::default() }
     }
 
-    /// The course of a cell that has samples.
-    fn sampled(planned: &PlannedCell) -> Course<'_> {
-        let mut course = Course::new(0, planned, Duration::from_secs(1));
-        course.series.samples = vec![Sample::of_host(1.0); 12];
-        course.series.rounds = vec![0; 12];
-        course
+    /// Returns the course of a cell that has samples.
+    fn sampled(planned: &PlannedCell) -> CellRun<'_> {
+        let mut cell_run = CellRun::new(0, planned, Duration::from_secs(1));
+        cell_run.series.samples = vec![Sample::of_host(1.0); 12];
+        cell_run.series.rounds = vec![0; 12];
+        cell_run
     }
 
     #[test]
     fn a_cell_without_samples_has_no_snapshot_and_fails_when_concluded() {
         let planned = planned(2, "a");
-        let mut course = Course::new(0, &planned, Duration::from_secs(1));
-        assert_eq!(course.snapshot(), None);
-        course.conclude();
-        assert_eq!(course.row.outcome, Outcome::Failed);
-        assert_eq!(course.snapshot(), Some(course.row.clone()));
+        let mut cell_run = CellRun::new(0, &planned, Duration::from_secs(1));
+        assert_eq!(cell_run.snapshot(), None);
+        cell_run.conclude();
+        assert_eq!(cell_run.row.outcome, Outcome::Failed);
+        assert_eq!(cell_run.snapshot(), Some(cell_run.row.clone()));
     }
 
     #[test]
-    fn what_is_lost_after_samples_keeps_them_and_says_why() {
+    fn a_cell_lost_after_samples_keeps_them_and_gives_the_reason() {
         let planned = planned(2, "a");
-        let mut course = sampled(&planned);
-        course.lose(Outcome::Failed, "the device is gone".into(), None);
-        let execute = course.row.execute.as_ref().unwrap();
-        assert_eq!((course.row.outcome, execute.samples_s.len()), (Outcome::Measured, 12));
+        let mut cell_run = sampled(&planned);
+        cell_run.lose(Outcome::Failed, "the device is gone".into(), None);
+        let execute = cell_run.row.execute.as_ref().unwrap();
+        assert_eq!((cell_run.row.outcome, execute.samples_s.len()), (Outcome::Measured, 12));
         assert_eq!(execute.stopped, Some(Reason::EndedEarly));
         let warning =
             execute.warnings.iter().find(|warning| warning.kind == WarningKind::EndedEarly).unwrap();
@@ -183,10 +183,10 @@ pub(crate) mod tests {
     #[test]
     fn a_failure_after_samples_leaves_no_time() {
         let planned = planned(2, "a");
-        let mut course = sampled(&planned);
-        assert_eq!(course.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
-        course.close(Outcome::Failed, "gone".into(), None);
-        course.conclude();
-        assert_eq!((course.row.outcome, course.row.execute.is_some()), (Outcome::Failed, false));
+        let mut cell_run = sampled(&planned);
+        assert_eq!(cell_run.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
+        cell_run.close(Outcome::Failed, "gone".into(), None);
+        cell_run.conclude();
+        assert_eq!((cell_run.row.outcome, cell_run.row.execute.is_some()), (Outcome::Failed, false));
     }
 }

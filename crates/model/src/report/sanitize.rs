@@ -1,17 +1,17 @@
-//! Texts of a report without control characters, so that none of them can drive a terminal.
+//! Removes control characters from a report, so that none can drive a terminal.
 
 use gpubench_text::control::{is_harmful, replaced};
 use serde_json::Value;
 
 use super::Report;
 
-/// Whether texts of that JSON can hold control characters, which can only stand there as escapes.
-pub fn may_drive(bytes: &[u8]) -> bool {
+/// Returns whether strings of that JSON may hold control characters, which JSON writes as escapes.
+pub fn may_hold_controls(bytes: &[u8]) -> bool {
     bytes.windows(4).any(|four| four == b"\\u00")
 }
 
-/// The report with every control character but line feeds and tabs replaced by U+FFFD.
-pub fn tame(report: &Report) -> serde_json::Result<Report> {
+/// Replaces every control character except line feeds and tabs by U+FFFD.
+pub fn sanitize(report: &Report) -> serde_json::Result<Report> {
     let mut value = serde_json::to_value(report)?;
     tame_texts(&mut value);
     serde_json::from_value(value)
@@ -32,13 +32,13 @@ mod tests {
     use crate::report::example;
 
     #[test]
-    fn escape_sequences_in_texts_are_replaced_and_all_else_stays() {
+    fn escape_sequences_in_texts_are_replaced_and_other_text_is_kept() {
         let mut report = example::full();
         report.environment.host.name = "a\u{1b}[31mb\nc".into();
         report.environment.settings["x"] = "\u{7}".into();
         let bytes = serde_json::to_vec(&report).unwrap();
-        assert!(may_drive(&bytes));
-        let tamed = tame(&report).unwrap();
+        assert!(may_hold_controls(&bytes));
+        let tamed = sanitize(&report).unwrap();
         assert_eq!(tamed.environment.host.name, "a\u{fffd}[31mb\nc");
         assert_eq!(tamed.environment.settings["x"], "\u{fffd}");
         (report.environment.host, report.environment.settings) =
@@ -50,7 +50,7 @@ mod tests {
     fn a_report_without_them_is_as_it_was() {
         let report = example::full();
         let bytes = serde_json::to_vec(&report).unwrap();
-        assert!(!may_drive(&bytes));
-        assert_eq!(tame(&report).unwrap(), report);
+        assert!(!may_hold_controls(&bytes));
+        assert_eq!(sanitize(&report).unwrap(), report);
     }
 }

@@ -10,7 +10,7 @@ fn load(text: &[u8]) -> Result<Report, String> {
     file::load(&path).map_err(|error| error.to_string())
 }
 
-/// Why a report is refused once `place` holds `value`.
+/// Returns the refusal of a report in which `place` holds `value`.
 fn refusal(place: &str, value: Value) -> String {
     let mut report = serde_json::to_value(example::full()).unwrap();
     *report.pointer_mut(place).unwrap_or_else(|| panic!("no {place}")) = value;
@@ -39,47 +39,55 @@ fn names_that_are_no_names_are_refused_in_one_line() {
 fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
     let first = serde_json::to_value(&example::full().rows[0]).unwrap();
     for (place, value, expected) in [
-        ("/environment/started", json!("yesterday"), "environment: started \"yesterday\" is no time such as"),
-        ("/environment/elapsed_s", json!(-1), "environment: elapsed_s holds -1e0, which is no time"),
+        (
+            "/environment/started",
+            json!("yesterday"),
+            "environment: started \"yesterday\" is not a time such as",
+        ),
+        (
+            "/environment/elapsed_s",
+            json!(-1),
+            "environment: elapsed_s contains -1e0, which is not a valid time",
+        ),
         (
             "/environment/backends/0",
             json!({ "name": "cuda", "available": true, "peaks": { "copy": -1 } }),
-            "environment: the peaks of \"cuda\" hold a figure that is no rate",
+            "environment: the peaks of \"cuda\" include a rate that is not above 0",
         ),
-        ("/rows/1", first, "rows 0 and 1 are about the same cell, matmul N=100 f32 cpu/openblas cold"),
+        ("/rows/1", first, "rows 0 and 1 describe the same cell, matmul N=100 f32 cpu/openblas cold"),
         ("/rows/3/n", json!(0), ": n is 0"),
-        ("/rows/6/density", json!(0.0), ": density 0 is not above 0"),
-        (
-            "/rows/0/work/flop",
-            json!(-2.0),
-            "row 0, matmul N=100 f32 cpu/openblas cold: work is less than none",
-        ),
-        ("/rows/0/outcome", json!("incorrect"), "outcome incorrect, and yet a time"),
+        ("/rows/6/density", json!(0.0), ": density is 0, but must be above 0"),
+        ("/rows/0/work/flop", json!(-2.0), "row 0, matmul N=100 f32 cpu/openblas cold: work is negative"),
+        ("/rows/0/outcome", json!("incorrect"), "outcome is incorrect, but execute holds a time"),
         ("/rows/0/execute/samples_s", json!([]), ": execute: samples_s is empty"),
-        ("/rows/0/execute/samples_s/3", json!(-1e-6), "samples_s holds -1e-6, which is no time in seconds"),
-        ("/rows/0/execute/samples_s/3", json!(1e300), "samples_s holds 1e300"),
+        (
+            "/rows/0/execute/samples_s/3",
+            json!(-1e-6),
+            "samples_s contains -1e-6, which is not a valid time in seconds",
+        ),
+        ("/rows/0/execute/samples_s/3", json!(1e300), "samples_s contains 1e300"),
         ("/rows/0/execute/host_samples_s", json!([1.0]), "host_samples_s has 1 entries, samples_s has 12"),
         ("/rows/1/execute/sm_mhz", json!([1980]), ": execute: sm_mhz has 1 entries"),
         ("/rows/1/execute/events_s", json!([1e-6]), "events_s has 1 entries"),
         ("/rows/0/execute/context_switches", json!([1]), "switches has 1 entries"),
-        ("/rows/0/execute/page_faults/minor", json!(-1.0), "page_faults holds less than none"),
+        ("/rows/0/execute/page_faults/minor", json!(-1.0), "page_faults contains a negative count"),
         ("/rows/0/execute/rounds", json!([0, 1]), "rounds has 2 entries"),
-        ("/rows/0/execute/rounds/0", json!(4_294_967_295_u32), "rounds holds a number above 1000000"),
-        ("/rows/1/execute/sm_mhz/0", json!(-1.0), "sm_mhz holds a figure that is no clock"),
-        ("/rows/0/execute/median_s", json!(1.0), "median_s is 1e0, but that of the samples is"),
-        ("/rows/0/execute/min_s", json!(1e-9), "min_s is 1e-9, but that of the samples is"),
-        ("/rows/1/execute/host_median_s", json!(1.0), "host_median_s is 1e0, but that of the samples is"),
-        ("/rows/0/execute/samples_s/3", json!(0.0), "samples_s holds a time of 0"),
-        ("/rows/0/error/value", json!(1.0), "outcome measured, although the answer is wrong: error 1.00e0"),
-        ("/rows/0/execute/median_s", json!(2e9), "median_s holds 2e9"),
-        ("/rows/0/execute/ci95_s", json!([1.0, 2.0]), "lies outside of ci95_s, 1 to 2"),
-        ("/rows/0/execute/ci95_s/0", json!(1e-3), "lies outside of ci95_s"),
-        ("/rows/1/execute/host_median_s", json!(-0.5), "host_median_s holds -5e-1"),
-        ("/rows/0/execute/mad_s", json!(5.0), "mad_s is 5e0, but that of the samples is"),
-        ("/rows/0/error/value", json!(-1.0), "cpu/openblas cold: error is less than none"),
-        ("/rows/1/phases/first_s", json!(-5.0), "phases: first_s holds -5e0"),
-        ("/rows/1/phases/upload/host_s/0", json!(0.0), "phases: upload holds"),
-        ("/rows/1/phases/upload/host_s/0", json!(-1e-3), "phases: upload holds -1e-3"),
+        ("/rows/0/execute/rounds/0", json!(4_294_967_295_u32), "rounds contains a number above 1000000"),
+        ("/rows/1/execute/sm_mhz/0", json!(-1.0), "sm_mhz contains a value that is not a clock rate"),
+        ("/rows/0/execute/median_s", json!(1.0), "median_s is 1e0, but the samples give"),
+        ("/rows/0/execute/min_s", json!(1e-9), "min_s is 1e-9, but the samples give"),
+        ("/rows/1/execute/host_median_s", json!(1.0), "host_median_s is 1e0, but the samples give"),
+        ("/rows/0/execute/samples_s/3", json!(0.0), "samples_s contains a time of 0"),
+        ("/rows/0/error/value", json!(1.0), "outcome is measured, but the answer is wrong: error 1.00e0"),
+        ("/rows/0/execute/median_s", json!(2e9), "median_s contains 2e9"),
+        ("/rows/0/execute/ci95_s", json!([1.0, 2.0]), "lies outside ci95_s, 1 to 2"),
+        ("/rows/0/execute/ci95_s/0", json!(1e-3), "lies outside ci95_s"),
+        ("/rows/1/execute/host_median_s", json!(-0.5), "host_median_s contains -5e-1"),
+        ("/rows/0/execute/mad_s", json!(5.0), "mad_s is 5e0, but the samples give"),
+        ("/rows/0/error/value", json!(-1.0), "cpu/openblas cold: error is negative"),
+        ("/rows/1/phases/first_s", json!(-5.0), "phases: first_s contains -5e0"),
+        ("/rows/1/phases/upload/host_s/0", json!(0.0), "phases: upload claims"),
+        ("/rows/1/phases/upload/host_s/0", json!(-1e-3), "phases: upload contains -1e-3"),
     ] {
         let message = refusal(place, value);
         assert!(message.contains(expected), "{place}: {message}");
@@ -96,7 +104,7 @@ fn no_row_was_measured_on_no_threads() {
 }
 
 #[test]
-fn what_a_reader_can_do_without_is_tolerated() {
+fn values_that_readers_can_ignore_are_accepted() {
     let mut report = example::full();
     let execute = report.rows[0].execute.as_mut().unwrap();
     execute.host_samples_s.clear();
@@ -108,7 +116,7 @@ fn what_a_reader_can_do_without_is_tolerated() {
 }
 
 #[test]
-fn every_report_that_the_project_keeps_is_sound() {
+fn every_report_in_the_repository_is_valid() {
     let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results")];
     let mut loaded = 0;
     while let Some(folder) = folders.pop() {

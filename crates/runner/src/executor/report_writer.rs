@@ -1,4 +1,4 @@
-//! The report of a run while it grows: rows in the order of the plan, on disk as soon as they are known.
+//! Writes the report of a run while it grows, with the rows in the order of the plan.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSI
 
 use super::Run;
 
-pub(crate) struct Journal {
+pub(crate) struct ReportWriter {
     start: Instant,
     report: Report,
     /// The position in the plan of each row; ascending.
@@ -17,17 +17,16 @@ pub(crate) struct Journal {
     saving: Duration,
 }
 
-/// What saves may take of a run's time: a twentieth, and a second for the whole of it.
+/// Saves may take a twentieth of a run's time, plus one second in total.
 const SAVING_SHARE: u32 = 20;
 const SAVING_GRACE: Duration = Duration::from_secs(1);
 
-impl Journal {
-    /// Starts an empty report, of a run that began at `start`, and looks at the machine: nothing of that is left
-    /// to disturb a cell.
+impl ReportWriter {
+    /// Starts an empty report of a run that began at `start` and collects the environment now, before any cell is timed.
     pub(crate) fn begin(run: &Run, start: Instant) -> Self {
         let mut environment = environment::collect(run.argv.clone(), run.settings.clone());
         environment.planned_rows = Some(run.cells.len() as u64);
-        Journal {
+        ReportWriter {
             start,
             report: Report { schema_version: SCHEMA_VERSION, environment, rows: vec![] },
             positions: vec![],
@@ -36,8 +35,8 @@ impl Journal {
         }
     }
 
-    /// Enters the row of the cell at `position` of the plan, in place of an earlier one.
-    pub(crate) fn enter(&mut self, position: usize, row: Row) {
+    /// Records the row of the cell at `position` of the plan, replacing an earlier one.
+    pub(crate) fn record(&mut self, position: usize, row: Row) {
         match self.positions.binary_search(&position) {
             Ok(at) => self.report.rows[at] = row,
             Err(at) => {
@@ -51,7 +50,7 @@ impl Journal {
         self.report.rows.iter().filter(|row| !row.was_cut_short()).count()
     }
 
-    /// Runnable processes a processor when the run started, where the system tells.
+    /// Returns the load per core when the run started, if the system reports it.
     pub(crate) fn load(&self) -> Option<f64> {
         let host = &self.report.environment.host;
         host.load_average.map(|load| load / host.threads.max(1) as f64)
@@ -70,13 +69,13 @@ impl Journal {
         self.report.environment.warnings.extend(warnings);
     }
 
-    /// Brings the file up to date for the last time and hands the report over.
+    /// Saves the file for the last time and returns the report.
     pub(crate) fn finish(mut self, backends: Vec<BackendState>) -> anyhow::Result<Report> {
         self.save(backends)?;
         Ok(self.report)
     }
 
-    /// Brings the file up to date, unless saves have slowed the run down already.
+    /// Saves the file, unless saves have taken too much of the run's time already.
     pub(crate) fn save_soon(&mut self, backends: impl FnOnce() -> Vec<BackendState>) -> anyhow::Result<()> {
         if self.saving > SAVING_GRACE + self.start.elapsed() / SAVING_SHARE {
             return Ok(());
@@ -92,7 +91,7 @@ impl Journal {
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
         let Some(path) = &self.file else { return Ok(()) };
         if let Some(folder) = path.parent() {
-            // An error here is one of the save below, which names the file and says what to do.
+            // If this fails, the save below fails too, and its error names the file and the next step.
             let _ = std::fs::create_dir_all(folder);
         }
         file::save(&self.report, path)

@@ -1,0 +1,293 @@
+//! Exchanges the messages about one cell with its worker: prepare, measure, verify, release.
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use gpubench_backend::protocol::{Reply, Request};
+use gpubench_model::error::Unavailable;
+use gpubench_model::measure::batch::Batch;
+use gpubench_model::measure::stopping::{self, Rule, Step};
+use gpubench_model::report::{Outcome, check_row};
+
+use super::cell_run::{CellRun, NO_SAMPLES};
+use super::inputs::InputFingerprints;
+use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers, format_duration};
+use crate::observe::Observer;
+use crate::worker::client::WaitError;
+
+/// The user has ended the run.
+#[derive(Debug, thiserror::Error)]
+#[error("the user has ended the run")]
+pub(crate) struct Interrupted;
+
+/// The reason that a session ends early.
+enum SessionEnd {
+    /// The row is complete, and the worker can go on.
+    Row,
+    /// The row is complete, and the worker must be replaced.
+    Replace,
+    /// The worker is lost for this reason. The row fails, unless no new worker can start.
+    Lost(String),
+    /// Memory is short while workers hold other jobs.
+    Crowded(Unavailable),
+    /// The user has ended the run.
+    Interrupted,
+}
+
+pub(crate) struct CellSession<'a> {
+    pub workers: Workers,
+    pub(crate) observer: &'a mut dyn Observer,
+    /// The fingerprints of operands so far.
+    pub inputs: InputFingerprints,
+    /// The time limit of a cell, as the user set it.
+    pub limit: Duration,
+}
+
+impl CellSession<'_> {
+    /// Prepares the cell unless a live worker holds its job. Returns the worker's reason if memory is short and releasing
+    /// other jobs may help.
+    pub(crate) fn prepare(&mut self, cell_run: &mut CellRun<'_>) -> Result<Option<Unavailable>, Interrupted> {
+        if cell_run.has_ended() || self.holds(cell_run) {
+            return Ok(None);
+        }
+        let attempt = self.prepare_steps(cell_run);
+        self.after(cell_run, attempt)
+    }
+
+    /// Samples a prepared cell in `round`, by `rule`.
+    pub(crate) fn sample(
+        &mut self,
+        cell_run: &mut CellRun<'_>,
+        rule: &Rule,
+        round: u32,
+    ) -> Result<(), Interrupted> {
+        if cell_run.has_ended() {
+            return Ok(());
+        }
+        let attempt =
+            self.sample_steps(cell_run, rule, round).and_then(|()| self.verify_steps(cell_run, false));
+        self.after(cell_run, attempt).map(|_| ())
+    }
+
+    /// Has the worker check the timed answers, and that one more execution writes the whole answer again. A cell whose
+    /// worker was lost after its last round has been checked after that round.
+    pub(crate) fn verify(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
+        if cell_run.has_ended() || !cell_run.series.has_samples() || !self.holds(cell_run) {
+            return Ok(());
+        }
+        let attempt = self.verify_steps(cell_run, true);
+        self.after(cell_run, attempt).map(|_| ())
+    }
+
+    /// Has the worker release the cell's job. A lost worker holds none.
+    pub(crate) fn release(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
+        if !self.holds(cell_run) {
+            return Ok(());
+        }
+        cell_run.held_by = None;
+        let request = Request::Release { job: cell_run.job() };
+        self.workers.request(&cell_run.worker, &request, self.limit).map_err(|_| Interrupted)
+    }
+
+    /// Returns whether a live worker holds the cell's job.
+    pub(crate) fn holds(&self, cell_run: &CellRun<'_>) -> bool {
+        cell_run.held_by == Some(self.workers.generation(&cell_run.worker))
+    }
+
+    fn after(
+        &mut self,
+        cell_run: &mut CellRun<'_>,
+        attempt: Result<(), SessionEnd>,
+    ) -> Result<Option<Unavailable>, Interrupted> {
+        match attempt {
+            Ok(()) => Ok(None),
+            // A failed cell no longer needs its memory.
+            Err(SessionEnd::Row) => self.release(cell_run).map(|()| None),
+            Err(SessionEnd::Crowded(short)) => Ok(Some(short)),
+            Err(SessionEnd::Replace) => {
+                self.workers.discard(&cell_run.worker);
+                Ok(None)
+            }
+            Err(SessionEnd::Lost(reason)) => {
+                self.workers.discard(&cell_run.worker);
+                let replaced = self.workers.ready(&cell_run.worker, self.observer);
+                match replaced.map(|_| ()) {
+                    Err(WorkerUnavailable::Interrupted) => return Err(Interrupted),
+                    Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {
+                        cell_run.lose(Outcome::Failed, reason, None);
+                    }
+                    // The new worker starts, so the cell itself caused the loss.
+                    Ok(()) => cell_run.close(Outcome::Failed, reason, None),
+                }
+                Ok(None)
+            }
+            Err(SessionEnd::Interrupted) => {
+                // The worker may be in the middle of a cell; do not wait for it.
+                self.workers.discard(&cell_run.worker);
+                Err(Interrupted)
+            }
+        }
+    }
+
+    fn prepare_steps(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
+        self.await_worker(cell_run)?;
+        // The worker may time choices of threads.
+        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+        let (cell, threads) = (cell_run.asked(), cell_run.row.threads);
+        let reply = self.exchange(cell_run, &Request::Prepare { job: cell_run.job(), cell, threads })?;
+        let Reply::Prepared { error, inputs, phases, picked, threads, libraries } = reply else {
+            return Err(ended(cell_run, reply));
+        };
+        cell_run.held_by = Some(self.workers.generation(&cell_run.worker));
+        self.workers.note_libraries(&cell_run.worker, libraries);
+        cell_run.series.timer_overhead = self.workers.timer_overhead(&cell_run.worker);
+        // A cell prepared again after its worker was lost keeps the times of its first preparation.
+        (cell_run.row.error, cell_run.row.inputs) = (Some(error), Some(inputs.clone()));
+        cell_run.row.phases.get_or_insert(phases);
+        (cell_run.row.picked, cell_run.row.threads) = (picked, threads);
+        if !error.is_right() {
+            // Do not rely on the worker's verdict.
+            let reason = format!("the answer is wrong: {}", error.complaint());
+            return Err(closed(cell_run, Outcome::Incorrect, reason));
+        }
+        let checked = check_row(&cell_run.row).map_err(|problem| format!("{problem:#}"));
+        let agreed = checked.and_then(|()| self.inputs.agree(&cell_run.row, &inputs));
+        agreed.map_err(|reason| closed(cell_run, Outcome::Failed, reason))
+    }
+
+    fn sample_steps(
+        &mut self,
+        cell_run: &mut CellRun<'_>,
+        rule: &Rule,
+        round: u32,
+    ) -> Result<(), SessionEnd> {
+        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+        let (mut in_round, mut warm_up) = (0, Some(cell_run.planned.sampling.warm_up(round)));
+        loop {
+            let series = &cell_run.series;
+            let count = match stopping::next(rule, &series.seconds(), in_round, series.spent_s, round) {
+                Step::Take(count) => count,
+                Step::EndRound => return Ok(()),
+                Step::Stop(reason) => {
+                    cell_run.series.stopped = Some(reason);
+                    return Ok(());
+                }
+            };
+            let max_s = (rule.hard_time_s - series.spent_s).max(0.0);
+            let batch = Batch { warm_up: warm_up.take(), samples: count, max_s };
+            match self.exchange(cell_run, &Request::Measure { job: cell_run.job(), batch })? {
+                Reply::Measured { clock, result } if !result.samples.is_empty() => {
+                    in_round += result.samples.len();
+                    cell_run.series.add(clock, result, round);
+                }
+                Reply::Measured { .. } => {
+                    return Err(closed(cell_run, Outcome::Failed, NO_SAMPLES.into()));
+                }
+                other => return Err(ended(cell_run, other)),
+            }
+        }
+    }
+
+    /// Has the worker compare the timed answer with the judged one; with `execute`, also the answer of one more execution.
+    fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
+        let start = Instant::now();
+        let reply = self.exchange(cell_run, &Request::Verify { job: cell_run.job(), execute })?;
+        if let Some(phases) = &mut cell_run.row.phases {
+            phases.verify_s += start.elapsed().as_secs_f64();
+        }
+        match reply {
+            Reply::Verified => {
+                cell_run.series.verified += 1;
+                Ok(())
+            }
+            other => Err(ended(cell_run, other)),
+        }
+    }
+
+    fn await_worker(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
+        match self.workers.ready(&cell_run.worker, self.observer) {
+            Ok(_) => Ok(()),
+            Err(WorkerUnavailable::Interrupted) => Err(SessionEnd::Interrupted),
+            Err(WorkerUnavailable::Missing(missing)) => {
+                cell_run.skip(missing);
+                Err(SessionEnd::Row)
+            }
+            Err(WorkerUnavailable::Broken(reason)) => {
+                cell_run.lose(Outcome::Failed, reason, Some(SEE_DOCTOR.into()));
+                Err(SessionEnd::Row)
+            }
+        }
+    }
+
+    /// Sends a request and waits for its reply within the time left of the cell's limit.
+    fn exchange(&mut self, cell_run: &mut CellRun<'_>, request: &Request) -> Result<Reply, SessionEnd> {
+        let stop = self.workers.stop();
+        let Ok(client) = self.workers.ready(&cell_run.worker, self.observer) else {
+            return Err(SessionEnd::Interrupted);
+        };
+        let start = Instant::now();
+        client.send(request);
+        let mut phase = "before its first phase".into();
+        let observer = &mut *self.observer;
+        let reply = client.wait(start + cell_run.left, stop, &mut |begun| {
+            phase = phase_text(begun);
+            observer.phase(begun);
+        });
+        cell_run.left = cell_run.left.saturating_sub(start.elapsed());
+        reply.map_err(|loss| {
+            let reason = match loss {
+                WaitError::Interrupted => return SessionEnd::Interrupted,
+                WaitError::TimedOut => {
+                    format!("timed out after {} {phase} (raise --cell-timeout)", format_duration(self.limit))
+                }
+                WaitError::Gone(how) => format!("{how} ({phase})"),
+            };
+            SessionEnd::Lost(reason)
+        })
+    }
+}
+
+/// Describes where in a cell's run a failure happened, from the phase that its worker announced last.
+fn phase_text(phase: &str) -> Cow<'static, str> {
+    match phase {
+        "inputs" => "while generating its inputs".into(),
+        "prepare" => "in its preparation".into(),
+        "first" => "in its first execution".into(),
+        "threads" => "while choosing its number of threads".into(),
+        "check" => "while checking its answer".into(),
+        "samples" => "while sampling".into(),
+        "verify" => "while verifying timed answers".into(),
+        other => format!("in phase {other}").into(),
+    }
+}
+
+fn closed(cell_run: &mut CellRun<'_>, outcome: Outcome, reason: String) -> SessionEnd {
+    cell_run.close(outcome, reason, None);
+    SessionEnd::Row
+}
+
+/// Completes the row from a reply other than the expected one.
+fn ended(cell_run: &mut CellRun<'_>, reply: Reply) -> SessionEnd {
+    match reply {
+        Reply::Skipped { reason, fix, crowded: true } => SessionEnd::Crowded(Unavailable { reason, fix }),
+        Reply::Incorrect { error, inputs, phases, reason } => {
+            (cell_run.row.error, cell_run.row.inputs) = (Some(error), Some(inputs));
+            cell_run.row.phases = Some(phases);
+            closed(cell_run, Outcome::Incorrect, reason)
+        }
+        Reply::Refuted { reason, error } => {
+            cell_run.row.error = error.or(cell_run.row.error);
+            closed(cell_run, Outcome::Incorrect, reason)
+        }
+        Reply::Skipped { reason, fix, crowded: false } => {
+            cell_run.skip(Unavailable { reason, fix });
+            SessionEnd::Row
+        }
+        Reply::Failed { reason, device_lost: false } => closed(cell_run, Outcome::Failed, reason),
+        Reply::Failed { reason, device_lost: true } => SessionEnd::Lost(reason),
+        _ => {
+            cell_run.close(Outcome::Failed, NO_ANSWER.into(), None);
+            SessionEnd::Replace
+        }
+    }
+}
