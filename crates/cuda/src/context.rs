@@ -125,7 +125,11 @@ impl Cuda {
         to: &mut CudaSlice<T>,
     ) -> Result<(), CellError> {
         if from.len() > to.len() {
-            return Err(CellError::Failed(format!("copy of {} elements to {}", from.len(), to.len())));
+            return Err(CellError::Failed(format!(
+                "cannot copy {} elements into an array of {}",
+                from.len(),
+                to.len()
+            )));
         }
         self.stream.memcpy_dtod(from, to).map_err(driver("cuMemcpyDtoDAsync"))
     }
@@ -175,7 +179,7 @@ impl Cuda {
         let path = self.shared.loader.borrow_mut().require(Library::Nvrtc)?.path.clone();
         let chip = self
             .capability()
-            .ok_or_else(|| CellError::Failed("the driver does not tell the compute capability".into()))?;
+            .ok_or_else(|| CellError::Failed("the driver does not report the compute capability".into()))?;
         let ready = Rc::new(Builder::new(&self.ctx, chip, path.as_deref())?);
         *self.shared.builder.borrow_mut() = Some(Rc::clone(&ready));
         Ok(ready)

@@ -68,9 +68,10 @@ fn kernel_cache(cache: &Cache) -> Finding {
         path: folder,
         version: None,
         serves: vec![],
-        problem: missing.then(|| "no folder to keep compiled kernels in: every run compiles them".into()),
+        problem: missing
+            .then(|| "there is no folder for compiled kernels, so every run compiles them again".into()),
         fix: missing
-            .then(|| "set HOME or XDG_CACHE_HOME, and GPUBENCH_KERNEL_CACHE to anything but off".into()),
+            .then(|| "set HOME or XDG_CACHE_HOME, and unset GPUBENCH_KERNEL_CACHE if it is off".into()),
     }
 }
 

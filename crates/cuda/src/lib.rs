@@ -95,7 +95,8 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let started = open(&driver, ordinal, options.transfer).map_err(|error| match error {
         CellError::Unavailable(missing) => missing,
         error => {
-            let fix = "see that `nvidia-smi` works and that nobody else holds the device, then try again";
+            let fix =
+                "check that `nvidia-smi` works and that no other program uses the device, then try again";
             Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
         }
     })?;
@@ -110,31 +111,36 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
 /// Checks the ordinal against the devices there are.
 fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
     let none = |why: String| {
-        Unavailable::new(why, "see that `nvidia-smi` lists a GPU, or leave out cuda with --backends cpu")
+        Unavailable::new(why, "check that `nvidia-smi` lists a GPU, or run without cuda: --backends cpu")
     };
     let devices = ffi::driver::devices().map_err(|error| match error.0 {
         CUresult::CUDA_ERROR_STUB_LIBRARY => Unavailable::new(
-            "the libcuda.so found first is the toolkit's stub, not the NVIDIA driver",
-            "take the folder `stubs` out of LD_LIBRARY_PATH",
+            "the first libcuda.so found is the toolkit's stub, not the NVIDIA driver",
+            "remove the folder `stubs` from LD_LIBRARY_PATH",
         ),
-        CUresult::CUDA_ERROR_NO_DEVICE => none("no CUDA device on this machine".into()),
-        error => none(format!("no usable CUDA device: cuInit: {error:?}")),
+        CUresult::CUDA_ERROR_NO_DEVICE => none("this machine has no CUDA device".into()),
+        error => none(format!("CUDA found no usable device (cuInit: {error:?})")),
     })?;
     match devices.len() {
-        0 => Err(none("no CUDA device on this machine".into())),
+        0 => Err(none("this machine has no CUDA device".into())),
         count if (ordinal as usize) < count => Ok(ordinal),
         count => {
             let reason =
                 format!("there is no CUDA device {ordinal}: this machine has {count}, numbered from 0");
-            Err(Unavailable::new(reason, format!("choose one with --device 0..{}", count - 1)))
+            let fix = match count {
+                1 => "use --device 0".into(),
+                _ => format!("choose one from 0 to {}, such as --device 0", count - 1),
+            };
+            Err(Unavailable::new(reason, fix))
         }
     }
 }
 
 fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, CellError> {
     let version = ffi::driver::version().map_err(failure::driver("cuDriverGetVersion"))?;
-    let elapsed = ffi::driver::Elapsed::find(&driver.library)
-        .ok_or_else(|| CellError::Failed("the driver has no cuEventElapsedTime; update it".into()))?;
+    let elapsed = ffi::driver::Elapsed::find(&driver.library).ok_or_else(|| {
+        CellError::Failed("the NVIDIA driver has no cuEventElapsedTime; update the driver".into())
+    })?;
     let major = u32::try_from(version / 1000).unwrap_or(0);
     let arrival = Arrival::before(ordinal, driver.path.as_deref());
     let start = Instant::now();
@@ -152,8 +158,9 @@ fn unmeasurable(error: CellError) -> CellError {
     match error {
         CellError::Unavailable(missing) => missing.into(),
         error => {
-            let fix = "close profilers and what else uses the device (`nvidia-smi` lists it), then try again";
-            Unavailable::new(format!("the CUDA device's clocks cannot be measured: {error}"), fix).into()
+            let fix =
+                "close profilers and other programs on the device (`nvidia-smi` lists them), then try again";
+            Unavailable::new(format!("the CUDA device's clocks cannot be calibrated: {error}"), fix).into()
         }
     }
 }

@@ -13,7 +13,7 @@ use super::ffi::dl;
 use super::library::{Library, cuda_major};
 use super::places::{self, Place};
 
-const DRIVER_FIX: &str = "install the NVIDIA driver, or leave out cuda with --backends cpu";
+const DRIVER_FIX: &str = "install the NVIDIA driver, or run without cuda: --backends cpu";
 
 /// Driver functions that this backend calls; the oldest driver that has them all is CUDA 12.0's.
 const DRIVER_SYMBOLS: &[&str] = &[
@@ -74,7 +74,7 @@ pub(crate) struct Driver {
 
 /// Loads the driver.
 pub(crate) fn driver() -> Result<Driver, Unavailable> {
-    let absent = || Unavailable::new("no CUDA driver (libcuda.so.1) on this machine", DRIVER_FIX);
+    let absent = || Unavailable::new("this machine has no CUDA driver (libcuda.so.1)", DRIVER_FIX);
     let library = match by_name("cuda") {
         Some(library) => library,
         None => {
@@ -85,7 +85,7 @@ pub(crate) fn driver() -> Result<Driver, Unavailable> {
         }
     };
     if let Some(missing) = DRIVER_SYMBOLS.iter().find(|symbol| !dl::has_symbol(&library, symbol)) {
-        let reason = format!("the NVIDIA driver is too old: it lacks {missing}");
+        let reason = format!("the NVIDIA driver is too old: it has no {missing}");
         return Err(Unavailable::new(reason, "update the NVIDIA driver to one for CUDA 12.0 or newer"));
     }
     let path = dl::path_of(&library, "cuInit");
@@ -148,7 +148,7 @@ impl Loader {
             Some(handle) => handle,
             None => self.search(library).ok_or_else(|| {
                 Unavailable::new(
-                    format!("{} is not on this machine", library.title()),
+                    format!("{} was not found on this machine", library.title()),
                     library.fix(self.major),
                 )
             })?,
@@ -209,7 +209,7 @@ impl Loader {
             path.as_ref().map_or_else(|| library.title().to_owned(), |path| path.display().to_string());
         if let Some(missing) = library.symbols().iter().find(|symbol| !dl::has_symbol(handle, symbol)) {
             return Err(Unavailable::new(
-                format!("{shown} is too old: it lacks {missing}"),
+                format!("{shown} is too old: it has no {missing}"),
                 library.fix(self.major),
             ));
         }
@@ -221,7 +221,8 @@ impl Loader {
         if let Some(major) = release.and_then(|version| cuda_major(library.stem(), version))
             && major > self.major
         {
-            let reason = format!("{shown} is for CUDA {major}, the driver for CUDA {}", self.major);
+            let reason =
+                format!("{shown} is for CUDA {major}, but the driver supports only CUDA {}", self.major);
             let fix = format!(
                 "update the NVIDIA driver, or put a CUDA {} library first in LD_LIBRARY_PATH",
                 self.major

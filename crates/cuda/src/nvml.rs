@@ -105,7 +105,7 @@ impl Monitor {
     pub(crate) fn version(&self) -> String {
         match &self.device {
             Ok((nvml, _)) => nvml.sys_nvml_version().unwrap_or_else(|_| "unknown version".into()),
-            Err(reason) => format!("not available: {reason}"),
+            Err(reason) => format!("unavailable: {reason}"),
         }
     }
 
@@ -238,7 +238,7 @@ mod tests {
     fn without_the_library_nothing_is_told_but_the_reason() {
         let monitor = Monitor { device: Err("no library".into()), same_names: false };
         assert_eq!(monitor.conditions(), Conditions::default());
-        assert_eq!(monitor.version(), "not available: no library");
+        assert_eq!(monitor.version(), "unavailable: no library");
         assert!(monitor.settings().is_empty());
     }
 }

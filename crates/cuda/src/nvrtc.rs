@@ -46,11 +46,7 @@ impl Compiler {
         let (version, supported) = about()?;
         let target = Target::choose(chip, &supported).ok_or_else(|| {
             let [major, minor] = version;
-            format!(
-                "NVRTC {major}.{minor} does not compile for compute capability {}.{}",
-                chip / 10,
-                chip % 10
-            )
+            format!("NVRTC {major}.{minor} cannot compile for compute capability {}.{}", chip / 10, chip % 10)
         })?;
         Ok(Compiler { target, version })
     }

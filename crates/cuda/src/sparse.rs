@@ -92,7 +92,7 @@ fn check_structure(csr: &Csr) -> Result<(), CellError> {
     }
     let (rows, cols, nnz) = (csr.rows, csr.cols, csr.nnz());
     Err(CellError::Failed(format!(
-        "the sparse operand is no CSR matrix of {rows} x {cols} with {nnz} entries; its generator is at fault"
+        "the sparse operand is not a valid CSR matrix of {rows} x {cols} with {nnz} entries; please report this bug"
     )))
 }
 

@@ -119,7 +119,7 @@ impl Mover {
             None => Pinned::new(&self.stream, bytes).map_err(|error| match error.0 {
                 code if is_sticky(code) => driver("cuMemHostAlloc")(error),
                 code => CellError::Failed(format!(
-                    "{bytes} bytes of page-locked host memory cannot be had (cuMemHostAlloc: {code:?}): \
+                    "cannot allocate {bytes} bytes of page-locked host memory (cuMemHostAlloc: {code:?}): \
                      use --transfer pageable, or choose a smaller size"
                 )),
             })?,

@@ -64,7 +64,7 @@ impl Verifier {
         let contents = job.contents();
         let (answer, in_place) = (spans(&contents.answer)?, contents.in_place);
         if 2 * answer.len() > SLOTS {
-            return Err(CellError::Failed("a job shows too many arrays; please report this".into()));
+            return Err(CellError::Failed("a job exposes too many arrays; please report this bug".into()));
         }
         self.checks.clear()?;
         // SAFETY: the job owns the memory and outlives the work, which is waited for before it is let go; an answer that
@@ -108,7 +108,7 @@ fn span(memory: &Memory<'_>) -> Result<Span, CellError> {
     match memory {
         Memory::Device(span, _) => Ok(*span),
         Memory::Host(_) => {
-            Err(CellError::Failed("a device's job showed memory of the host; please report this".into()))
+            Err(CellError::Failed("a CUDA job exposed host memory; please report this bug".into()))
         }
     }
 }

@@ -30,7 +30,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
 ];
 
 const fn of(op: &'static str) -> Kernel {
-    let variant = variant(op, AUTO, "the variant that docs/variants.md names as the best");
+    let variant = variant(op, AUTO, "the fastest variant for this size and device (docs/variants.md)");
     // It needs what those need of which it takes one.
     Kernel { variant, sources: &[], libraries: &[], prepare }
 }
@@ -68,7 +68,7 @@ fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>
             Err(error) => return Err(error),
         }
     }
-    Err(refusal.unwrap_or_else(|| CellError::Failed(format!("no rule picks a variant of {}", case.op))))
+    Err(refusal.unwrap_or_else(|| CellError::Failed(format!("no rule chooses a variant of {}", case.op))))
 }
 
 /// The variants of an op that can be picked.
@@ -79,7 +79,7 @@ fn of_op(op: &str) -> impl Iterator<Item = &'static Kernel> {
 fn kernel(op: &str, name: &str) -> Result<&'static Kernel, CellError> {
     of_op(op)
         .find(|kernel| kernel.variant.name == name)
-        .ok_or_else(|| CellError::Failed(format!("a rule names {name}, which {op} has not")))
+        .ok_or_else(|| CellError::Failed(format!("a rule names {name}, but {op} has no such variant")))
 }
 
 #[cfg(test)]

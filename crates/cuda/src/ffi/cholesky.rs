@@ -94,7 +94,7 @@ impl<T: Element> Cholesky<T> {
         let Some(order) = order.filter(|_| b.len() == n) else {
             let lengths = format!("{} and {}", a.len(), b.len());
             return Err(CellError::Failed(format!(
-                "a system of {n} unknowns has operands of {lengths} elements"
+                "a system of {n} unknowns cannot have operands of {lengths} elements"
             )));
         };
         let solve = cooperative::<T>(cuda, source, "cholesky")?;
@@ -204,7 +204,7 @@ fn cooperative<T: Element>(
     let (needed, there) = (shared::<T>() >> 10, cuda.shared_memory_per_block() >> 10);
     if needed > there {
         let reason = format!(
-            "the kernel needs {needed} KiB of shared memory a block in {}, and this device has {there} KiB",
+            "the kernel needs {needed} KiB of shared memory per block in {}; the device has {there} KiB",
             T::DTYPE
         );
         return Err(Unavailable::new(reason, "use cuSOLVER's Cholesky: --variants potrf").into());
@@ -218,7 +218,7 @@ fn cooperative<T: Element>(
 fn blocks_at_once<T: Element>(cuda: &Cuda, function: &CudaFunction) -> Result<u32, CellError> {
     let resident = resident_blocks(cuda, function, BLOCK, shared::<T>())?;
     if resident < 2 {
-        let reason = "the device does not hold two blocks of the kernel at once";
+        let reason = "the device cannot run two blocks of the kernel at the same time";
         return Err(Unavailable::new(reason, "use cuSOLVER's Cholesky: --variants potrf").into());
     }
     Ok(resident.min(cuda.multiprocessors().max(2)))

@@ -49,7 +49,7 @@ impl Checks {
     pub(crate) unsafe fn fingerprint(&mut self, spans: &[Span], first: usize) -> Result<(), CellError> {
         if first + spans.len() > SLOTS {
             return Err(CellError::Failed(format!(
-                "a job shows more than {SLOTS} arrays; please report this"
+                "a job exposes more than {SLOTS} arrays; please report this bug"
             )));
         }
         let stream = Arc::clone(&self.cuda.stream);

@@ -144,7 +144,9 @@ impl Plan {
         let mut work = alloc(self.work_bytes)?;
         if work.len() < self.work_bytes {
             let (given, needed) = (work.len(), self.work_bytes);
-            return Err(CellError::Failed(format!("cuFFT work area of {given} bytes, {needed} are needed")));
+            return Err(CellError::Failed(format!(
+                "the cuFFT work area has {given} bytes; {needed} are needed"
+            )));
         }
         let address = work.device_ptr_mut(&self.stream).0;
         // SAFETY: the plan is made; the area is large enough and lives as long as this value.
@@ -157,7 +159,9 @@ impl Plan {
 /// Fails where a slice has not as many elements as the plan takes: pairs of elements given and elements needed.
 fn check_lengths(call: &str, found: &[(usize, usize)]) -> Result<(), CellError> {
     match found.iter().find(|(given, needed)| given != needed) {
-        Some((given, needed)) => Err(CellError::call(call, format!("{given} elements, not {needed}"))),
+        Some((given, needed)) => {
+            Err(CellError::call(call, format!("got {given} elements, expected {needed}")))
+        }
         None => Ok(()),
     }
 }

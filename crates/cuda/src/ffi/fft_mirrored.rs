@@ -45,7 +45,11 @@ impl<T: Element> TwoPasses<T> {
     /// Compiles the plan's kernels, or finds them compiled, and makes its tables. The plan's type is `T`.
     pub(crate) fn load(cuda: &Cuda, plan: &Plan) -> Result<Self, CellError> {
         if plan.dtype != T::DTYPE {
-            return Err(CellError::Failed(format!("a plan of {} for elements of {}", plan.dtype, T::DTYPE)));
+            return Err(CellError::Failed(format!(
+                "a plan for {} cannot transform {}",
+                plan.dtype,
+                T::DTYPE
+            )));
         }
         let table = plan.twiddles();
         let reals: Vec<T> = table.iter().flat_map(|w| [T::from_f64(w.re), T::from_f64(w.im)]).collect();

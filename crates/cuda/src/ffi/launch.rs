@@ -172,7 +172,7 @@ pub(crate) fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result
     if slice.len() >= needed {
         return Ok(());
     }
-    Err(CellError::Failed(format!("{what} has {} elements where {needed} are used", slice.len())))
+    Err(CellError::Failed(format!("{what} has {} elements; the kernel uses {needed}", slice.len())))
 }
 
 /// Blocks for `items` grid-stride items a thread takes one at a time: enough to fill the device, and no more.

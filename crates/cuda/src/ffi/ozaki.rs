@@ -40,7 +40,7 @@ impl Slices {
         pitch: u32,
     ) -> Result<Self, CellError> {
         if pitch < n || !pitch.is_multiple_of(16) {
-            return Err(CellError::Failed(format!("slices of {n} elements do not fit rows of {pitch}")));
+            return Err(CellError::Failed(format!("slices of {n} elements do not fit into rows of {pitch}")));
         }
         let (side, area) = (n as usize, pitch as usize * pitch as usize);
         Ok(Slices {

@@ -50,7 +50,7 @@ impl<T: Element> RowProduct<T> {
         let covers = plan.tiles as usize * plan.width as usize >= b.cols()
             && plan.blocks as usize * plan.warps as usize >= a.rows() * plan.tiles as usize;
         if a.cols() != b.rows() || !covers {
-            return Err(CellError::Failed("the product was planned for other operands; plan it anew".into()));
+            return Err(CellError::Failed("the product was planned for other operands".into()));
         }
         let kernel = if plan.method == Method::Dense { "dense" } else { "ranked" };
         let multiply = cuda.function(source, &format!("spgemm_{kernel}_{}", T::DTYPE))?;
@@ -90,7 +90,7 @@ impl<T: Element> RowProduct<T> {
     pub(crate) fn make_room(&mut self) -> Result<(), CellError> {
         let entries = self.count()?;
         let len = i32::try_from(entries).map_err(|_| {
-            let reason = format!("the product has {entries} entries, more than 32-bit offsets can tell");
+            let reason = format!("the product has {entries} entries, too many for 32-bit offsets");
             Unavailable::new(reason, "choose a smaller size or density")
         })? as usize;
         self.cuda.reserve(len as u128 * (size_of::<i32>() + size_of::<T>()) as u128)?;
@@ -174,8 +174,9 @@ impl<T: Element> RowProduct<T> {
     /// No room was made for it, or a copy fails.
     pub(crate) fn parts(&self) -> Result<Parts<T>, CellError> {
         let entries = self.entries.as_ref();
-        let (columns, values) = entries
-            .ok_or_else(|| CellError::call("spgemm", "there is no product yet; make room and run it"))?;
+        let (columns, values) = entries.ok_or_else(|| {
+            CellError::call("spgemm", "there is no product yet; call make_room and run first")
+        })?;
         let cuda = &self.cuda;
         Ok((cuda.download(&self.offsets)?, cuda.download(columns)?, cuda.download(values)?))
     }

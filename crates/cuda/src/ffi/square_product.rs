@@ -64,16 +64,16 @@ impl<T: Element> SquareProduct<T> {
         n: u32,
     ) -> Result<Self, CellError> {
         let missing = |what: &str| {
-            let reason = format!("this device has {what} for products on float64 tensor cores");
-            Unavailable::new(reason, "use matmul's variant cublas or tiled")
+            let reason = format!("this device has {what}");
+            Unavailable::new(reason, "use --variants cublas,tiled")
         };
         if cuda.capability().is_none_or(|chip| chip < 80) {
-            return Err(missing("no units").into());
+            return Err(missing("no float64 tensor cores").into());
         }
         let tile = tile(n, cuda.multiprocessors());
         let shared = tile.shared[usize::from(T::DTYPE == DType::F64)];
         if shared > cuda.shared_memory_per_block() {
-            return Err(missing("too little shared memory").into());
+            return Err(missing("too little shared memory for this kernel").into());
         }
         let function = cuda.function(source, &format!("dmma_{}_{}", tile.side, T::DTYPE))?;
         allow_shared(&function, shared)?;

@@ -14,7 +14,7 @@ use crate::context::{Cuda, Element};
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant("transfer", "h2d-pageable", "host to device, ordinary memory"),
+        variant: variant("transfer", "h2d-pageable", "host to device, pageable memory"),
         sources: &[],
         libraries: &[],
         prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pageable),
@@ -26,7 +26,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pinned),
     },
     Kernel {
-        variant: variant("transfer", "d2h-pageable", "device to host, ordinary memory"),
+        variant: variant("transfer", "d2h-pageable", "device to host, pageable memory"),
         sources: &[],
         libraries: &[],
         prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pageable),

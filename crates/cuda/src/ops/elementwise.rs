@@ -16,13 +16,13 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("elementwise");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("elementwise", "fused", "one kernel: two reads and one write an element"),
+        variant: extra("elementwise", "fused", "one kernel: two reads and one write per element"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(fused),
     },
     Kernel {
-        variant: extra("elementwise", "unfused", "five kernels with temporaries, as eager libraries run it"),
+        variant: extra("elementwise", "unfused", "five kernels with temporaries, as in an eager library"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(unfused),

@@ -76,7 +76,7 @@ fn lock(cuda: &Cuda, bytes: usize) -> Result<Pinned, CellError> {
     Pinned::new(&cuda.stream, bytes).map_err(|error| match error.0 {
         code if is_sticky(code) => driver("cuMemHostAlloc")(error),
         code => CellError::Failed(format!(
-            "{bytes} bytes of page-locked host memory cannot be had (cuMemHostAlloc: {code:?}): choose a smaller size"
+            "cannot allocate {bytes} bytes of page-locked host memory (cuMemHostAlloc: {code:?}): choose a smaller size"
         )),
     })
 }

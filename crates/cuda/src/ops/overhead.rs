@@ -35,25 +35,29 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: |cuda, case, _| graph(cuda, case),
     },
     Kernel {
-        variant: variant("overhead", "event-pair", "two events recorded, N times"),
+        variant: variant("overhead", "event-pair", "record two events, N times"),
         sources: &[],
         libraries: &[],
         prepare: |cuda, case, _| event_pair(cuda, case),
     },
     Kernel {
-        variant: variant("overhead", "context", "a second context created and destroyed, N times"),
+        variant: variant("overhead", "context", "create and destroy a second context, N times"),
         sources: &[],
         libraries: &[],
         prepare: |cuda, case, _| context(cuda, case),
     },
     Kernel {
-        variant: variant("overhead", "compile", "an empty kernel compiled by NVRTC and loaded, N times"),
+        variant: variant("overhead", "compile", "compile an empty kernel by NVRTC and load it, N times"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| compile(cuda, case),
     },
     Kernel {
-        variant: variant("overhead", "compile-cached", "the same from the cache on disk, N times"),
+        variant: variant(
+            "overhead",
+            "compile-cached",
+            "load the compiled kernel from the cache on disk, N times",
+        ),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| compile_cached(cuda, case),
@@ -108,8 +112,8 @@ fn check_few(case: &Case, what: &str) -> Result<(), CellError> {
     if case.n <= MOST {
         return Ok(());
     }
-    let reason = format!("{} {what} take minutes, and one more costs what one costs", case.n);
-    Err(Unavailable::new(reason, format!("choose at most {MOST} with --sizes, such as --sizes 1")).into())
+    let reason = format!("{} {what} take minutes, and the time grows in proportion", case.n);
+    Err(Unavailable::new(reason, format!("choose a size of at most {MOST}, such as --sizes 1")).into())
 }
 
 fn launch(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
@@ -164,7 +168,7 @@ fn event_pair(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
 fn context(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     check_few(case, "contexts")?;
     let second = SecondContext::of(&cuda.ctx).ok_or_else(|| {
-        Unavailable::new("the NVIDIA driver lacks cuCtxCreate_v2", "leave the variant out with --variants")
+        Unavailable::new("the NVIDIA driver lacks cuCtxCreate_v2", "name the other variants with --variants")
     })?;
     repeated(case, move || second.create_and_destroy().map_err(driver("cuCtxCreate or cuCtxDestroy")))
 }
@@ -184,8 +188,9 @@ fn compile(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
 fn compile_cached(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     check_few(case, "loads from the cache")?;
     let missing = || {
-        let fix = "set HOME or XDG_CACHE_HOME to a folder that can be written, and GPUBENCH_KERNEL_CACHE to anything but off";
-        Unavailable::new("no compiled kernel is kept on this machine", fix)
+        let fix =
+            "set HOME or XDG_CACHE_HOME to a writable folder, and unset GPUBENCH_KERNEL_CACHE if it is off";
+        Unavailable::new("the kernel cache on this machine holds no compiled kernel", fix)
     };
     let builder = cuda.builder()?;
     builder.build(&SOURCE)?;

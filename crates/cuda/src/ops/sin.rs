@@ -12,7 +12,7 @@ use super::{Kernel, input, matrices, variant};
 use crate::context::{Cuda, Element};
 
 pub(crate) static KERNELS: &[Kernel] = &[Kernel {
-    variant: variant("sin", "fused", "one kernel: one read and one write an element"),
+    variant: variant("sin", "fused", "one kernel: one read and one write per element"),
     sources: &[&elementwise::SOURCE],
     libraries: &[],
     prepare: by_dtype!(sine),

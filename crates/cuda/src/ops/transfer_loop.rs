@@ -16,19 +16,31 @@ use crate::ffi::launch::Map;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant("transfer-loop", "copy-once", "upload, 100 kernels, download; ordinary memory"),
+        variant: variant(
+            "transfer-loop",
+            "copy-once",
+            "upload once, 100 kernels, download once; pageable memory",
+        ),
         sources: &[&elementwise::SOURCE],
         libraries: &[],
         prepare: by_dtype!(looped, Copies::Once, HostMemory::Pageable),
     },
     Kernel {
-        variant: variant("transfer-loop", "copy-each", "100 times upload, kernel, download; ordinary memory"),
+        variant: variant(
+            "transfer-loop",
+            "copy-each",
+            "upload, kernel and download, 100 times; pageable memory",
+        ),
         sources: &[&elementwise::SOURCE],
         libraries: &[],
         prepare: by_dtype!(looped, Copies::Each, HostMemory::Pageable),
     },
     Kernel {
-        variant: variant("transfer-loop", "copy-each-pinned", "the same from and to page-locked memory"),
+        variant: variant(
+            "transfer-loop",
+            "copy-each-pinned",
+            "upload, kernel and download, 100 times; page-locked memory",
+        ),
         sources: &[&elementwise::SOURCE],
         libraries: &[],
         prepare: by_dtype!(looped, Copies::Each, HostMemory::Pinned),

@@ -39,8 +39,9 @@ fn bytes_each(cache: u64, free: u64) -> Option<u64> {
 pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
     let cache = cuda.l2_bytes().map(|bytes| bytes as u64);
     let free = u64::try_from(cuda.free_bytes()?).unwrap_or(u64::MAX);
-    let bytes = bytes_each(cache.unwrap_or(UNKNOWN_CACHE), free)
-        .ok_or_else(|| CellError::Failed("too little device memory is free to exceed the cache".into()))?;
+    let bytes = bytes_each(cache.unwrap_or(UNKNOWN_CACHE), free).ok_or_else(|| {
+        CellError::Failed("too little device memory is free: the arrays must exceed the L2 cache".into())
+    })?;
     cuda.reserve(3 * u128::from(bytes))?;
     let len = usize::try_from(bytes / 4).unwrap_or(0);
     let (mut a, b, c) = (

@@ -26,13 +26,13 @@ pub const SPIN_ELSEWHERE: &str = "spin-elsewhere";
 /// What [`SPIN_OP`] is prepared from.
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra(SPIN_OP, SPIN, "one thread that spins by the device's timer"),
+        variant: extra(SPIN_OP, SPIN, "one thread spins on the device's timer"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| Ok(Prepared::new(Spin::new(cuda, case.n)?)),
     },
     Kernel {
-        variant: extra(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for it unannounced"),
+        variant: extra(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for the device unannounced"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| Ok(Prepared::new(SpinAndWait(Spin::new(cuda, case.n)?))),

@@ -73,7 +73,7 @@ impl Readings<'_> {
                 return Ok(reading);
             }
         }
-        let reason = "work held back on the device was not let go within a quarter of a second";
+        let reason = "the blocking kernel timed out after a quarter of a second";
         Err(CellError::Failed(reason.into()))
     }
 

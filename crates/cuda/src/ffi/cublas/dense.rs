@@ -55,7 +55,9 @@ impl Matrix {
         if self.leading >= rows.max(1) && end <= len {
             return Ok(());
         }
-        Err(CellError::Failed(format!("{count} of {rows} by {columns} at {self:?} leave {len} elements")))
+        Err(CellError::Failed(format!(
+            "{count} matrices of {rows} x {columns} at {self:?} exceed {len} elements"
+        )))
     }
 }
 
@@ -106,7 +108,7 @@ impl Cublas {
         b_at.fits(b.len(), count, (k, n))?;
         c_at.fits(c.len(), count, (m, n))?;
         if c_at.transposed || (count > 1 && c_at.stride < c_at.leading * n) {
-            return Err(CellError::Failed(format!("an answer cannot lie as {c_at:?}")));
+            return Err(CellError::Failed(format!("the answer cannot have the layout {c_at:?}")));
         }
         let side = |value: usize| i32::try_from(value).map_err(|error| CellError::call("cublasDgemm", error));
         let long = |value: usize| i64::try_from(value).map_err(|error| CellError::call("cublasDgemm", error));

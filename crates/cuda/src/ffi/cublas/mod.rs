@@ -94,7 +94,7 @@ impl Cublas {
         let long_enough = a.len() >= elements && b.len() >= elements && c.len() >= elements;
         if !long_enough || (size_of::<A>(), size_of::<C>()) != arithmetic.bytes() {
             return Err(CellError::Failed(format!(
-                "operands do not fit a {arithmetic:?} product of side {n}"
+                "the operands do not fit a {arithmetic:?} product of N = {n}"
             )));
         }
         let stream = &self.cuda.stream;

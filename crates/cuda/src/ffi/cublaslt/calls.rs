@@ -62,7 +62,7 @@ pub(super) fn check(call: &str, status: c_int) -> Result<(), CellError> {
     if status == 0 {
         return Ok(());
     }
-    Err(CellError::call(call, format!("status {status}; use matmul's variant cublas")))
+    Err(CellError::call(call, format!("status {status}; use --variants cublas")))
 }
 
 /// A handle, a descriptor, a layout or a preference, destroyed once.

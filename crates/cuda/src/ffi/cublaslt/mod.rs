@@ -117,8 +117,8 @@ fn ways(calls: Calls, handle: &Owned, plan: &Plan) -> Result<Vec<Way>, CellError
     if status == 0 && !ways.is_empty() {
         return Ok(ways);
     }
-    let reason = "cuBLASLt has no product of 8-bit integers for this device and size";
-    Err(Unavailable::new(reason, "use matmul's variant cublas").into())
+    let reason = "cuBLASLt has no 8-bit integer product for this device and size";
+    Err(Unavailable::new(reason, "use --variants cublas").into())
 }
 
 /// Sums of products of slices whose places add up to 0, 1 and 2.
@@ -141,7 +141,10 @@ impl SliceProducts {
         cuda.require(Library::CublasLt)?;
         let calls =
             loader::by_name(Library::CublasLt.stem()).as_ref().and_then(Calls::find).ok_or_else(|| {
-                Unavailable::new("cuBLASLt is too old: it lacks functions", "use matmul's variant cublas")
+                Unavailable::new(
+                    "cuBLASLt is too old: it lacks functions that gpubench needs",
+                    "use --variants cublas",
+                )
             })?;
         // SAFETY: the place is writable and the context is current.
         let handle = Owned::new("cublasLtCreate", calls.destroy, |raw| unsafe { (calls.create)(raw) })?;
@@ -176,7 +179,7 @@ impl SliceProducts {
         fits("sums", sums, SLICES * area)?;
         let Some((plan, way)) = self.plans.get(place).and_then(|plan| Some((plan, plan.ways.get(way)?)))
         else {
-            return Err(CellError::Failed(format!("no product of place {place}")));
+            return Err(CellError::Failed(format!("there is no slice product number {place}")));
         };
         let stream = &self.cuda.stream;
         let a = a.device_ptr(stream).0;
@@ -245,8 +248,8 @@ impl SliceProducts {
         match self.plans.get_mut(place).filter(|_| best.0.is_finite()) {
             Some(plan) => plan.ways.swap(0, best.1),
             None => {
-                let reason = "cuBLASLt refuses every product of 8-bit integers of this size";
-                return Err(Unavailable::new(reason, "use matmul's variant cublas").into());
+                let reason = "cuBLASLt rejects every 8-bit integer product of this size";
+                return Err(Unavailable::new(reason, "use --variants cublas").into());
             }
         }
         Ok(())

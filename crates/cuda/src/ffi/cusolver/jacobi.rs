@@ -116,7 +116,8 @@ impl Jacobi {
                 self.raw,
             )
         })?;
-        let len = usize::try_from(len).map_err(|_| CellError::call(call, format!("a workspace of {len}")))?;
+        let len = usize::try_from(len)
+            .map_err(|_| CellError::call(call, format!("invalid workspace size {len}")))?;
         self.asked = (n, len);
         Ok(len.max(1))
     }
@@ -144,7 +145,7 @@ impl Solver {
         let side = narrow(call, side(call, n, a, out)?)?;
         let (asked_n, len) = jacobi.asked;
         if asked_n != n {
-            return Err(CellError::call(call, format!("workspace asked for a side of {asked_n}, not {n}")));
+            return Err(CellError::call(call, format!("the workspace was made for N = {asked_n}, not {n}")));
         }
         checked_side(call, n, &[(work.len(), len), (info.len(), 1)])?;
         let work_len = c_int::try_from(len).map_err(|e| CellError::call(call, e))?;
@@ -174,5 +175,5 @@ impl Solver {
 
 /// A side as cuSOLVER's 32-bit routines take it.
 fn narrow(call: &str, side: i64) -> Result<c_int, CellError> {
-    c_int::try_from(side).map_err(|_| CellError::call(call, format!("a side of {side} exceeds 32 bits")))
+    c_int::try_from(side).map_err(|_| CellError::call(call, format!("N = {side} exceeds 32 bits")))
 }

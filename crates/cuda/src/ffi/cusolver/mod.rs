@@ -87,7 +87,10 @@ impl Workspace {
         element: sys::cudaDataType,
     ) -> Result<Pointers, CellError> {
         if self.size.purpose != (routine, n, element) {
-            return Err(CellError::call(routine, format!("workspace made for {:?}", self.size.purpose)));
+            return Err(CellError::call(
+                routine,
+                format!("the workspace was made for {:?}", self.size.purpose),
+            ));
         }
         Ok(Pointers {
             device: self.device.device_ptr_mut(stream).0 as *mut c_void,
@@ -166,9 +169,12 @@ impl Drop for Solver {
 /// pairs of elements given and elements needed.
 fn checked_side(call: &str, n: usize, lengths: &[(usize, usize)]) -> Result<i64, CellError> {
     if let Some((given, needed)) = lengths.iter().find(|(given, needed)| given < needed) {
-        return Err(CellError::call(call, format!("an operand of {given} elements, {needed} are needed")));
+        return Err(CellError::call(call, format!("an operand has {given} elements; {needed} are needed")));
     }
-    i64::try_from(n).ok().filter(|n| *n >= 1).ok_or_else(|| CellError::call(call, format!("a side of {n}")))
+    i64::try_from(n)
+        .ok()
+        .filter(|n| *n >= 1)
+        .ok_or_else(|| CellError::call(call, format!("invalid size N = {n}")))
 }
 
 #[cfg(test)]

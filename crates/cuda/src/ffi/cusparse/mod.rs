@@ -126,7 +126,7 @@ impl<T> Drop for Matrix<T> {
 
 /// A count as the generic routines take it.
 fn side(count: usize) -> Result<i64, CellError> {
-    i64::try_from(count).map_err(|_| CellError::Failed(format!("cuSPARSE cannot count {count}")))
+    i64::try_from(count).map_err(|_| CellError::Failed(format!("{count} exceeds cuSPARSE's 64-bit sizes")))
 }
 
 /// The address of a buffer that is written behind the stream.

@@ -116,7 +116,7 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
             let shapes = [a.rows(), a.cols(), a.nnz(), b.rows(), b.cols(), b.nnz()];
             return Err(CellError::call(
                 "spgemm",
-                format!("rows, columns and entries {shapes:?} do not multiply"),
+                format!("rows, columns and entries {shapes:?} cannot be multiplied"),
             ));
         }
         let (a, b) = (Matrix::new(&sparse.stream, a)?, Matrix::new(&sparse.stream, b)?);
@@ -199,7 +199,7 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
     ) -> Result<(), CellError> {
         let needed = self.ask(stage, state, c)?;
         if given.len() < needed {
-            let text = format!("needs {needed} bytes where it needed {} before", given.len());
+            let text = format!("{needed} bytes are needed; the buffer has {}", given.len());
             return Err(CellError::call(stage.0, text));
         }
         Ok(())
@@ -257,7 +257,7 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
         if found != (self.a.csr.rows() + 1, nnz.max(1), nnz.max(1)) {
             return Err(CellError::call(
                 "cusparseSpGEMM_copy",
-                format!("{nnz} entries into arrays of {found:?}"),
+                format!("{nnz} entries do not fit arrays of {found:?}"),
             ));
         }
         let stream = &self.sparse.stream;

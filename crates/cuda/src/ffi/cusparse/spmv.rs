@@ -55,7 +55,11 @@ impl<T: SparseReal> MatrixVector<T> {
     ) -> Result<Self, CellError> {
         if x.len() != a.cols() || y.len() != a.rows() || a.nnz() == 0 {
             let (rows, cols, nnz) = (a.rows(), a.cols(), a.nnz());
-            let text = format!("{rows} x {cols} with {nnz} entries by {} to {}", x.len(), y.len());
+            let text = format!(
+                "a matrix of {rows} x {cols} with {nnz} entries does not fit vectors of {} and {}",
+                x.len(),
+                y.len()
+            );
             return Err(CellError::call("spmv", text));
         }
         let matrix = Matrix::new(&sparse.stream, a)?;
@@ -90,7 +94,7 @@ impl<T: SparseReal> MatrixVector<T> {
     pub(crate) fn prepare(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
         let needed = self.work_bytes()?;
         if work.len() < needed {
-            let text = format!("buffer of {} bytes, {needed} are needed", work.len());
+            let text = format!("the buffer has {} bytes; {needed} are needed", work.len());
             return Err(CellError::call("spmv", text));
         }
         if has_preprocess() {

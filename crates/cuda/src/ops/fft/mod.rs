@@ -31,17 +31,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(transform, true),
     },
     Kernel {
-        variant: extra("fft", "c2c", "the input widened to complex, then cuFFT complex to complex"),
+        variant: extra("fft", "c2c", "input converted to complex, then cuFFT complex to complex"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, false),
     },
     Kernel {
-        variant: extra(
-            "fft",
-            "mirrored",
-            "two kernels, the second of which writes both halves of the spectrum",
-        ),
+        variant: extra("fft", "mirrored", "own two kernels; the second writes both halves of the spectrum"),
         sources: &[&plan::SOURCE],
         libraries: &[],
         prepare: by_dtype!(mirrored),

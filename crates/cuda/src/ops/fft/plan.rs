@@ -54,12 +54,18 @@ impl Plan {
     /// # Errors
     /// A prime factor above 7, a side beyond the largest, or too little shared memory.
     pub(crate) fn choose(n: usize, dtype: DType, shared: usize) -> Result<Plan, Unavailable> {
-        const FIX: &str = "take --variants r2c, which does every size";
+        const FIX: &str = "use --variants r2c, which supports every size";
         if n > MOST {
-            return Err(Unavailable::new(format!("side {n} is above {MOST}, mirrored's largest"), FIX));
+            return Err(Unavailable::new(
+                format!("N = {n} is above {MOST}, the largest size of mirrored"),
+                FIX,
+            ));
         }
         let radices = radices(n, dtype).ok_or_else(|| {
-            Unavailable::new(format!("side {n} has a prime factor above 7, mirrored needs 2, 3, 5, 7"), FIX)
+            Unavailable::new(
+                format!("N = {n} has a prime factor above 7; mirrored supports 2, 3, 5 and 7"),
+                FIX,
+            )
         })?;
         let plans = tiles(n, dtype).iter().map(|&tile| Plan::with(n, dtype, radices.clone(), tile));
         let fits = |plan: &Plan| plan.rows().shared.max(plan.column_pass().shared) <= shared;
@@ -67,7 +73,7 @@ impl Plan {
             let needed = plans.map(|plan| plan.column_pass().shared).min().unwrap_or(0).div_ceil(1024);
             let has = shared / 1024;
             Unavailable::new(
-                format!("needs {needed} KiB of shared memory a block at this size, the device has {has}"),
+                format!("this size needs {needed} KiB of shared memory per block; the device has {has}"),
                 FIX,
             )
         })

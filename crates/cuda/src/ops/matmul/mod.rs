@@ -55,7 +55,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(tiled),
     },
     Kernel {
-        variant: extra("matmul", "dmma", "own kernel: float64 tensor cores, float32 widened on the way"),
+        variant: extra("matmul", "dmma", "own kernel on float64 tensor cores; float32 converted on load"),
         sources: &[&own::DMMA],
         libraries: &[],
         prepare: by_dtype!(on_tensor_cores),
@@ -67,7 +67,12 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: widened::prepare,
     },
     Kernel {
-        variant: reduced("matmul", "ozaki-int8", "exact products of 8-bit slices", Accuracy::Emulated),
+        variant: reduced(
+            "matmul",
+            "ozaki-int8",
+            "exact products of 8-bit slices (Ozaki scheme)",
+            Accuracy::Emulated,
+        ),
         sources: &[&ozaki::SOURCE],
         libraries: &[Library::CublasLt],
         prepare: ozaki::prepare,
@@ -77,7 +82,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
 /// The side of the matrices as the integers that kernels and cuBLAS take.
 fn side(case: &Case) -> Result<i32, CellError> {
     i32::try_from(case.n).map_err(|_| {
-        Unavailable::new(format!("side {} is beyond cuBLAS's 32-bit sizes", case.n), "choose a smaller size")
+        Unavailable::new(format!("N = {} exceeds cuBLAS's 32-bit sizes", case.n), "choose a smaller size")
             .into()
     })
 }

@@ -56,8 +56,8 @@ fn pitch(n: u32) -> Result<u32, Unavailable> {
     let pitch = u64::from(n).next_multiple_of(u64::from(ALIGNMENT));
     let exact = SLICES as u64 * pitch * PRODUCT <= i32::MAX as u64;
     u32::try_from(pitch).ok().filter(|_| exact).ok_or_else(|| {
-        let reason = format!("sums of {n} products in three slices do not fit 32 bits");
-        Unavailable::new(reason, "use matmul's variant cublas, or sizes up to 43680")
+        let reason = format!("sums of {n} products in three slices overflow 32 bits");
+        Unavailable::new(reason, "use --variants cublas, or a size of at most 43680")
     })
 }
 

@@ -20,13 +20,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(vendor, Routine::Cholesky),
     },
     Kernel {
-        variant: extra("solve", "getrf", "cuSOLVER LU factorisation and solve, as general solvers do it"),
+        variant: extra("solve", "getrf", "cuSOLVER LU factorisation and solve, as in a general solver"),
         sources: &[],
         libraries: &[Library::Cusolver],
         prepare: by_dtype!(vendor, Routine::Lu),
     },
     Kernel {
-        variant: extra("solve", "cholesky", "own Cholesky, factorisation and substitutions in one launch"),
+        variant: extra("solve", "cholesky", "own Cholesky: factorisation and substitution in one launch"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, false),
@@ -46,7 +46,7 @@ fn verdict(info: i32, positive: &str, dtype: DType) -> Result<(), CellError> {
         0 => Ok(()),
         1.. => Err(CellError::Failed(format!("the matrix is {positive} {info}{next}"))),
         _ => Err(CellError::Failed(format!(
-            "cuSOLVER refused argument {}; please report this",
+            "cuSOLVER rejected argument {}; please report this bug",
             info.unsigned_abs()
         ))),
     }

@@ -107,7 +107,7 @@ impl<T: Element + SolverReal> Job for Solve<T> {
             Method::Lu { .. } => "singular in this arithmetic: pivot",
         };
         verdict(factor[0], what, T::DTYPE)?;
-        verdict(solve[0], "refused by the solve: step", T::DTYPE)?;
+        verdict(solve[0], "rejected by the solve: step", T::DTYPE)?;
         Ok(vec![Operand::dense(self.n, 1, self.cuda.download(&self.x)?)])
     }
 }

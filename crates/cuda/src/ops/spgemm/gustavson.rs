@@ -25,8 +25,8 @@ pub(super) fn prepare<T: Element>(
     cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
     let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
     if let Some(row) = unordered_row(b) {
-        let reason = format!("the columns of row {row} of B do not ascend, each of them once");
-        return Err(Unavailable::new(reason, "sort the operands, or run the variant cusparse").into());
+        let reason = format!("the columns of row {row} of B are not strictly ascending");
+        return Err(Unavailable::new(reason, "sort the operands, or use --variants cusparse").into());
     }
     if products(a, b) == 0 {
         return Ok(Prepared::new(Empty { rows: a.rows, cols: b.cols, dtype: T::DTYPE }));

@@ -25,14 +25,14 @@ pub(crate) static KERNELS: &[Kernel] = &[
         variant: extra(
             "spgemm",
             "cusparse",
-            "cuSPARSE SpGEMM, default algorithm: estimate, compute and copy into kept buffers",
+            "cuSPARSE SpGEMM, default algorithm, with buffers reused between calls",
         ),
         sources: &[],
         libraries: &[Library::Cusparse],
         prepare: by_dtype!(library),
     },
     Kernel {
-        variant: extra("spgemm", "gustavson", "own kernel, a warp a row, sorted, sums in a fixed order"),
+        variant: extra("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own),
@@ -46,7 +46,7 @@ fn factors(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
         return Ok((a, b));
     }
     let (cols, rows) = (a.cols, b.rows);
-    let problem = format!("A has {cols} columns and B {rows} rows; give operands that can be multiplied");
+    let problem = format!("A has {cols} columns and B {rows} rows; the inner dimensions must agree");
     Err(CellError::Failed(problem))
 }
 

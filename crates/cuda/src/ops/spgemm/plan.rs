@@ -97,15 +97,15 @@ impl Plan {
         }
         if stride + DECLARED > shared {
             let reason = format!("a row needs {} bytes of shared memory", stride + DECLARED);
-            return Err(Unavailable::new(reason, "run the variant cusparse"));
+            return Err(Unavailable::new(reason, "use --variants cusparse"));
         }
         let tiles = cols.div_ceil(width).max(1);
         let items = u32::try_from(rows as u128 * tiles as u128);
         let blocks =
             items.ok().map(|items| items.div_ceil(warps)).filter(|blocks| *blocks <= i32::MAX as u32);
         let blocks = blocks.ok_or_else(|| {
-            let reason = format!("{rows} rows in {tiles} tiles of columns are more than one launch can name");
-            Unavailable::new(reason, "run the variant cusparse")
+            let reason = format!("{rows} rows in {tiles} column tiles exceed the size of one launch");
+            Unavailable::new(reason, "use --variants cusparse")
         })?;
         let (tiles, width) = (tiles as u32, width as u32);
         Ok(Plan { method, tiles, width, warps, shared: warps * stride, blocks })

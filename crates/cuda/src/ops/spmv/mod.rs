@@ -22,29 +22,25 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("spmv_csr");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed beforehand"),
+        variant: extra("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
         sources: &[],
         libraries: &[Library::Cusparse],
         prepare: by_dtype!(library),
     },
     Kernel {
-        variant: extra("spmv", "vector", "own kernel, threads a row by the mean length of rows"),
+        variant: extra("spmv", "vector", "own kernel: threads per row chosen by the mean row length"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, Vector::load),
     },
     Kernel {
-        variant: extra(
-            "spmv",
-            "adaptive",
-            "own kernel, equal parts of the entries whatever the rows' lengths",
-        ),
+        variant: extra("spmv", "adaptive", "own kernel: equal numbers of entries per block, for uneven rows"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, Adaptive::load),
     },
     Kernel {
-        variant: extra("spmv", "row-per-thread", "own kernel, one thread a row"),
+        variant: extra("spmv", "row-per-thread", "own kernel: one thread per row"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, RowPerThread::load),

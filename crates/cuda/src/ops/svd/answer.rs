@@ -47,7 +47,7 @@ fn converged(info: i32) -> Result<(), CellError> {
             Err(CellError::Failed(format!("the decomposition did not converge (info {info}); try float64")))
         }
         _ => Err(CellError::Failed(format!(
-            "cuSOLVER refused argument {}; please report this",
+            "cuSOLVER rejected argument {}; please report this bug",
             info.unsigned_abs()
         ))),
     }

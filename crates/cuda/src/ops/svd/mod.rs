@@ -35,7 +35,11 @@ pub(crate) static KERNELS: &[Kernel] = &[
         },
     },
     Kernel {
-        variant: extra("svd", "gram", "eigenvectors of AᵀA in float64, checked, else gesvdp or gesvd"),
+        variant: extra(
+            "svd",
+            "gram",
+            "eigenvectors of AᵀA in float64, checked; gesvdp or gesvd if that fails",
+        ),
         sources: &[&gram::SOURCE, &eigen::REDUCTION, &eigen::EIGENVECTORS, &polar::SOURCE],
         libraries: &[Library::Cusolver, Library::Cublas],
         prepare: by_dtype!(prepare),

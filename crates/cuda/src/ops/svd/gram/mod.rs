@@ -160,7 +160,7 @@ fn squarable<T: Element>(elements: &[T]) -> Result<(), CellError> {
     if elements.iter().all(|element| element.to_f64().abs() <= LARGEST) {
         return Ok(());
     }
-    let reason = format!("gram takes numbers of up to {LARGEST:e} only");
+    let reason = format!("gram supports matrix elements of up to {LARGEST:e}");
     Err(Unavailable::new(reason, "use --variants gesvd, or scale the matrix").into())
 }
 
