@@ -1,4 +1,4 @@
-//! What `doctor` says of CUDA: the driver, the devices, each library, and which variants hang on it.
+//! The CUDA part of `gpubench doctor`: the driver, the devices and each library, with the variants that need it.
 
 use gpubench_backend::{Finding, Options};
 use gpubench_model::error::Unavailable;
@@ -12,13 +12,13 @@ use super::loader::{self, Loader};
 use super::ops::entry::Kernel;
 use super::registry::{doers, kernels};
 
-/// Whether a variant, or one that it may pick, hangs on `library`.
+/// Returns whether a variant, or one that it may choose, needs `library`.
 fn uses(kernel: &'static Kernel, library: Library) -> bool {
-    // No variant is timed without kernels that NVRTC compiles.
+    // Every timed variant needs kernels that NVRTC compiles.
     library == Library::Nvrtc || doers(kernel).iter().any(|doer| doer.libraries.contains(&library))
 }
 
-/// Variants that hang on `library`, or all of them, as `op/variant`.
+/// Returns the variants that need `library`, or all variants for `None`, as `op/variant`.
 fn serves(library: Option<Library>) -> Vec<String> {
     kernels()
         .filter(|kernel| library.is_none_or(|library| uses(kernel, library)))
@@ -26,9 +26,9 @@ fn serves(library: Option<Library>) -> Vec<String> {
         .collect()
 }
 
-/// Looks for everything the backend could use. Opens no context.
+/// Looks for everything that the backend could use. Opens no context.
 pub(crate) fn findings(options: &Options) -> Vec<Finding> {
-    // Where no driver says otherwise, what the newest toolkit has is what one would install.
+    // Without a driver there is no release to match, so the fix installs the newest toolkit.
     const NEWEST: u32 = 13;
     let mut findings = Vec::new();
     let mut major = NEWEST;
@@ -59,7 +59,7 @@ pub(crate) fn findings(options: &Options) -> Vec<Finding> {
     findings
 }
 
-/// Where compiled kernels are kept, so that only the first run on a machine waits for the compiler.
+/// Reports the folder of compiled kernels. With it, only the first run on a machine waits for the compiler.
 fn kernel_cache(cache: &Cache) -> Finding {
     let folder = cache.folder().map(|folder| folder.display().to_string());
     let missing = folder.is_none();
@@ -80,7 +80,7 @@ fn missing_thing(name: &str, missing: Unavailable, serves: Vec<String>) -> Findi
     Finding { name: name.into(), path: None, version: None, serves, problem: Some(reason), fix }
 }
 
-/// One entry a device, or one that says why the chosen one cannot be used.
+/// Returns one entry per device, or one entry that says why the chosen device cannot be used.
 fn devices(options: &Options) -> Vec<Finding> {
     let chosen = match choose_device(options.device) {
         Ok(chosen) => chosen,

@@ -1,4 +1,5 @@
-//! CUDA: cuBLAS, cuFFT, cuSOLVER, cuSPARSE and kernels of our own, all found at run time.
+//! The CUDA backend: cuBLAS, cuFFT, cuSOLVER, cuSPARSE and gpubench's own kernels. All libraries are loaded at run
+//! time.
 
 mod auto;
 mod builder;
@@ -46,7 +47,7 @@ pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
 
 use verify::Verifier;
 
-/// The registration.
+/// The entry of the CUDA backend in the list of backends.
 pub const REGISTRATION: Registration = Registration {
     name: "cuda",
     summary: "NVIDIA GPU: CUDA libraries and kernels",
@@ -56,7 +57,7 @@ pub const REGISTRATION: Registration = Registration {
     findings: doctor::findings,
 };
 
-/// Every source file, once.
+/// Returns every source file once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
     let mut sources = registry::sources();
     sources.extend([&timing::SOURCE, &peaks::SOURCE, &verify::SOURCE]);
@@ -64,20 +65,20 @@ pub fn kernel_sources() -> Vec<&'static KernelSource> {
     sources
 }
 
-/// Sources whose constants are set for one size and element type, for examples of those.
+/// Returns examples of the sources that are generated for one size and element type.
 pub fn generated_sources() -> Vec<&'static KernelSource> {
     registry::sources().iter().filter_map(|source| source.per_size).flat_map(|examples| examples()).collect()
 }
 
-/// Compiles a source for compute capability `chip`, such as 90, and returns the compiler's messages, which tell
-/// registers and spills. Needs no device.
+/// Compiles a source for compute capability `chip`, such as 90. Returns the compiler's messages, which list registers
+/// and spills. Needs no device.
 pub fn compile(source: &KernelSource, chip: i32) -> Result<String, CellError> {
     Loader::new(u32::MAX).require(Library::Nvrtc)?;
     let compiler = nvrtc::Compiler::new(chip).map_err(CellError::Failed)?;
     Ok(compiler.compile(source.name, source.text).map_err(CellError::Failed)?.log)
 }
 
-/// The started backend.
+/// The running backend.
 struct Started {
     cuda: Cuda,
     timer: Timer,
@@ -85,7 +86,7 @@ struct Started {
     monitor: Monitor,
     ordinal: u32,
     elapsed: ffi::driver::Elapsed,
-    /// Host seconds that opening the context took.
+    /// Host seconds that it took to open the context.
     context_s: f64,
 }
 
@@ -100,15 +101,15 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
             Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
         }
     })?;
-    // Now, so that no cell waits for it.
+    // Compile at start, so that no cell waits for the compiler.
     for source in options.ops.iter().flat_map(|op| registry::compiled_ahead(op)) {
-        // A failure is reported by the cell that needs the kernel.
+        // The cell that needs the kernel reports the failure.
         let _ = started.cuda.module(source);
     }
     Ok(Box::new(started))
 }
 
-/// Checks the ordinal against the devices there are.
+/// Checks that the device exists.
 fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
     let none = |why: String| {
         Unavailable::new(why, "check that `nvidia-smi` lists a GPU, or run without cuda: --backends cpu")
@@ -153,7 +154,7 @@ fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, Ce
     Ok(Started { cuda, timer, verifier, monitor, ordinal, elapsed, context_s })
 }
 
-/// A device whose own floors cannot be measured measures nothing else.
+/// Reports a device whose timer overhead cannot be measured as unavailable.
 fn unmeasurable(error: CellError) -> CellError {
     match error {
         CellError::Unavailable(missing) => missing.into(),
@@ -166,7 +167,7 @@ fn unmeasurable(error: CellError) -> CellError {
 }
 
 impl Started {
-    /// A library that fails does not tell a refused call from a dead context; the context does.
+    /// A failed library call does not say whether the call or the context is broken, so this asks the context.
     fn diagnosed<T>(&self, outcome: Result<T, CellError>) -> Result<T, CellError> {
         outcome.map_err(|error| match (error, self.cuda.synchronize()) {
             (CellError::Failed(call), Err(CellError::DeviceLost(why))) => {
@@ -195,7 +196,7 @@ impl Backend for Started {
 
     fn peaks_depend_on(&self) -> Option<serde_json::Value> {
         let mut state = device::describe(self.cuda.device(), self.ordinal);
-        // CUDA_VISIBLE_DEVICES renumbers devices; the PCI address stays.
+        // CUDA_VISIBLE_DEVICES renumbers devices, but the PCI address does not change.
         state["device"] = serde_json::Value::Null;
         for (name, value) in self.monitor.settings() {
             state[name] = value;

@@ -1,6 +1,6 @@
-//! Finds and loads the driver and the toolkit's libraries, so that no later call meets a missing one.
+//! Finds and loads the driver and the toolkit's libraries before the first call into them.
 //!
-//! The bindings panic when a library or a symbol is missing; everything here returns a reason and a fix instead.
+//! The bindings panic when a library or a symbol is missing; the functions here return a reason and a fix instead.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use super::places::{self, Place};
 
 const DRIVER_FIX: &str = "install the NVIDIA driver, or run without cuda: --backends cpu";
 
-/// Driver functions that this backend calls; the oldest driver that has them all is CUDA 12.0's.
+/// Driver functions that this backend calls. The oldest driver that has them all is CUDA 12.0's.
 const DRIVER_SYMBOLS: &[&str] = &[
     "cuInit",
     "cuDriverGetVersion",
@@ -65,14 +65,14 @@ const DRIVER_SYMBOLS: &[&str] = &[
     "cuEventElapsedTime",
 ];
 
-/// The NVIDIA driver's library, loaded and complete.
+/// The NVIDIA driver's library, loaded and with all the symbols needed.
 pub(crate) struct Driver {
-    /// Handle for symbols that the bindings lack.
+    /// Handle for looking up symbols that the bindings lack.
     pub library: libloading::Library,
     pub path: Option<PathBuf>,
 }
 
-/// Loads the driver.
+/// Loads the driver and checks its symbols.
 pub(crate) fn driver() -> Result<Driver, Unavailable> {
     let absent = || Unavailable::new("this machine has no CUDA driver (libcuda.so.1)", DRIVER_FIX);
     let library = match by_name("cuda") {
@@ -92,28 +92,28 @@ pub(crate) fn driver() -> Result<Driver, Unavailable> {
     Ok(Driver { library, path })
 }
 
-/// Opens what the bindings will open when they are asked for the library of that stem.
+/// Opens the library of that stem by the names that the bindings will try.
 pub(super) fn by_name(stem: &str) -> Option<libloading::Library> {
     cudarc::get_lib_name_candidates(stem).iter().find_map(|name| dl::open(name).ok())
 }
 
 /// Loads each library once, on demand.
 pub(crate) struct Loader {
-    /// CUDA release of the driver, which no library may exceed.
+    /// CUDA release of the driver. Libraries of newer releases are rejected.
     major: u32,
     variable: fn(&str) -> Option<OsString>,
-    /// The place that served a library; asked first for the next one.
+    /// The installation that the last library came from; the next search starts there.
     preferred: Option<Place>,
     found: BTreeMap<Library, Result<Finding, Unavailable>>,
 }
 
 impl Loader {
-    /// A loader for a driver of CUDA release `major`.
+    /// Makes a loader for a driver of CUDA release `major`.
     pub(crate) fn new(major: u32) -> Self {
         Loader { major, variable: |name| std::env::var_os(name), preferred: None, found: BTreeMap::new() }
     }
 
-    /// Loads the library, or says why it cannot be and what would fix that.
+    /// Loads the library, or returns the reason and the fix if that fails.
     pub(crate) fn require(&mut self, library: Library) -> Result<&Finding, Unavailable> {
         if !self.found.contains_key(&library) {
             let result = self.load(library);
@@ -126,15 +126,16 @@ impl Loader {
         self.found.values().filter_map(|found| found.as_ref().ok().cloned()).collect()
     }
 
-    /// Where the library may be loaded from: the list from which the dynamic linker finds it by name, and the files in
-    /// every place that is searched. Loads nothing.
+    /// Returns the files that decide which library is loaded: the dynamic linker's cache and the matching file of
+    /// every
+    /// installation. Loads nothing.
     pub(crate) fn candidates(&self, library: Library) -> Vec<PathBuf> {
         let places = places::named(&self.variable).into_iter().chain(self.places());
         let files = places.filter_map(|place| place.file(library.stem(), self.major));
         std::iter::once(PathBuf::from("/etc/ld.so.cache")).chain(files).collect()
     }
 
-    /// Installations to search.
+    /// Returns the installations to search.
     fn places(&self) -> Vec<Place> {
         let here = std::env::current_dir().unwrap_or_default();
         places::known(&self.variable, Path::new("/"), &here)
@@ -158,12 +159,12 @@ impl Loader {
             self.load_builtins(path.as_deref());
         }
         let finding = self.inspect(library, &handle, path);
-        // Never unloaded: the bindings keep function pointers into it.
+        // Never unloaded, because the bindings keep function pointers into it.
         std::mem::forget(handle);
         finding
     }
 
-    /// Loads the library and what it needs from the first place that has it.
+    /// Loads the library and its dependencies from the first installation that has it.
     fn search(&mut self, library: Library) -> Option<libloading::Library> {
         for place in self.preferred.clone().into_iter().chain(self.places()) {
             if self.preload(library, &place)
@@ -176,14 +177,14 @@ impl Loader {
         None
     }
 
-    /// Loads the library by path, dependencies first; a later load by name then finds this one.
+    /// Loads the library by path, dependencies first. A later load by name then returns the same library.
     fn preload(&self, library: Library, place: &Place) -> bool {
         if place.file(library.stem(), self.major).is_none() {
             return false;
         }
         let mut loaded = false;
         for stem in library.load_order() {
-            // A dependency may lie elsewhere or be linked in; only the library itself must load.
+            // A dependency may be installed elsewhere or be linked in, so only the library itself must load.
             let opened = place.file(stem, self.major).and_then(|path| dl::open(path).ok());
             loaded = opened.is_some();
             std::mem::forget(opened);
@@ -191,7 +192,7 @@ impl Loader {
         loaded
     }
 
-    /// NVRTC looks for its builtins by name alone; they lie beside it.
+    /// NVRTC looks for its builtins by name only, but they are in its own folder.
     fn load_builtins(&self, nvrtc: Option<&Path>) {
         if let Some(folder) = nvrtc.and_then(Path::parent) {
             let place = Place { folders: vec![folder.to_path_buf()] };

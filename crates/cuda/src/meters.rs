@@ -1,15 +1,15 @@
-//! What compiling and copying have cost since they were last asked for; knows neither device nor clock.
+//! Compile and copy times of a job, summed up until the runner asks for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gpubench_backend::{Compile, DevicePhases, HostMemory, Transfer};
 
-/// Host and device seconds of one repetition of one copy.
+/// Host and device seconds of one repetition of a copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Copied {
-    /// Host seconds, until the data is there.
+    /// Host seconds until the data has arrived.
     pub host_s: f64,
-    /// Device seconds, between events.
+    /// Device seconds between the events around the copy.
     pub device_s: f64,
 }
 
@@ -22,11 +22,11 @@ pub(crate) enum Direction {
     Down,
 }
 
-/// The costs of one job around its timed work, and those of every source compiled so far.
+/// Compile and copy times of the present job, and the compile times of all sources so far.
 #[derive(Debug, Default)]
 pub(crate) struct Meters {
     memory: HostMemory,
-    /// What each source cost, whenever that was.
+    /// Compile times by source.
     sources: BTreeMap<&'static str, Compile>,
     used: BTreeSet<&'static str>,
     upload: Option<Transfer>,
@@ -35,7 +35,7 @@ pub(crate) struct Meters {
 }
 
 impl Meters {
-    /// Meters of copies from and to that kind of memory.
+    /// Starts statistics for copies from and to host memory of that kind.
     pub(crate) fn new(memory: HostMemory) -> Meters {
         Meters { memory, ..Meters::default() }
     }
@@ -45,17 +45,17 @@ impl Meters {
         self.used.insert(source);
     }
 
-    /// Notes what a source cost.
+    /// Notes the compile time of a source.
     pub(crate) fn compiled(&mut self, source: &'static str, compile: Compile) {
         self.sources.insert(source, compile);
     }
 
-    /// Notes host seconds that went into compiling or copying, repetitions included.
+    /// Adds host seconds spent on compiling or copying, repetitions included.
     pub(crate) fn spent(&mut self, seconds: f64) {
         self.compile_and_copy_s += seconds;
     }
 
-    /// Adds a copy of `bytes` and its repetitions to those in that direction.
+    /// Adds a copy of `bytes`, with its repetitions, to the totals of that direction.
     pub(crate) fn copied(&mut self, direction: Direction, bytes: u64, repetitions: &[Copied]) {
         let transfer = match direction {
             Direction::Up => &mut self.upload,
@@ -68,7 +68,7 @@ impl Meters {
         add_padded(&mut transfer.device_s, repetitions.iter().map(|copy| copy.device_s));
     }
 
-    /// All of it since the last call; device memory is left out.
+    /// Returns all statistics since the last call. `peak_device_bytes` is `None`.
     pub(crate) fn take(&mut self) -> DevicePhases {
         let used = std::mem::take(&mut self.used);
         let compiled: Vec<Compile> = used.iter().filter_map(|name| self.sources.get(name)).copied().collect();
@@ -85,9 +85,9 @@ impl Meters {
     }
 }
 
-/// Adds the k-th of `more` to the k-th of `sums`; whichever is shorter goes on with its last value.
+/// Adds the k-th of `more` to the k-th of `sums`. The shorter list is extended by its last value.
 ///
-/// Large operands are copied less often than small ones, and every sum is to be over all operands.
+/// Large operands are copied fewer times than small ones, and every sum must cover all operands.
 fn add_padded(sums: &mut Vec<f64>, more: impl Iterator<Item = f64>) {
     let more: Vec<f64> = more.collect();
     let pad = sums.last().copied().unwrap_or(0.0);

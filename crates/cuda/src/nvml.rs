@@ -1,6 +1,8 @@
-//! What NVML tells of a device: clocks, power, heat, why it is slowed down, and who else uses it.
+//! Reads clocks, power, temperatures, throttle reasons and other processes of a device from NVML.
 //!
-//! NVML is the driver's own library for `nvidia-smi`. All of it may be missing or refuse; then a field is empty.
+//! NVML is the library behind `nvidia-smi` (<https://docs.nvidia.com/deploy/nvml-api/>). A value that it does not
+//! report is
+//! left empty.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,16 +20,16 @@ use serde_json::{Value, json};
 
 use super::ffi::driver as ffi;
 
-/// The library, initialised once a process: devices borrow it for as long as they live.
+/// The library, initialised once per process. Devices borrow it for the rest of the process.
 static NVML: OnceLock<Result<Nvml, String>> = OnceLock::new();
 
-/// Process ids under which NVML lists this process. In a container they may be those of the machine outside it.
+/// Process ids under which NVML lists this process. In a container they can be those of the host's namespace.
 static OURS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Longest name of a process that is asked of NVML, in bytes.
+/// Longest process name to ask NVML for, in bytes.
 const LONGEST_NAME: usize = 256;
 
-/// Opens NVML: by its name, or beside the driver's library where that lies in a folder of its own, as in WSL.
+/// Opens NVML by its name, or from the folder of the driver's library, as under WSL.
 fn library(driver: Option<&Path>) -> Result<&'static Nvml, String> {
     let open = || {
         let missing = match Nvml::init() {
@@ -45,23 +47,23 @@ fn library(driver: Option<&Path>) -> Result<&'static Nvml, String> {
     NVML.get_or_init(open).as_ref().map_err(Clone::clone)
 }
 
-/// Who used the device before a context was opened on it, so that the process that appears is known to be this one.
+/// The processes on the device before this process opened a context. A process that appears afterwards is this one.
 pub(crate) struct Arrival {
     monitor: Monitor,
     before: BTreeSet<u32>,
-    /// Held while the context is opened: two at a time could not be told apart.
+    /// Locked while the context is opened, because two new contexts could not be distinguished.
     ours: MutexGuard<'static, BTreeSet<u32>>,
 }
 
 impl Arrival {
-    /// Looks at the device of that CUDA ordinal. `driver` is the file of the driver's library, where known.
+    /// Lists the processes on the device `ordinal`. `driver` is the file of the driver's library, where known.
     pub(crate) fn before(ordinal: u32, driver: Option<&Path>) -> Arrival {
         let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
         let monitor = Monitor::open(ordinal, driver);
         Arrival { before: monitor.pids(), monitor, ours }
     }
 
-    /// Looks again, after the context has been opened.
+    /// Lists the processes again, after the context has been opened.
     pub(crate) fn after(mut self) -> Monitor {
         let own = std::process::id();
         let after = self.monitor.pids();
@@ -71,8 +73,9 @@ impl Arrival {
     }
 }
 
-/// The entries of a list of processes that are this one's: its own id where it is listed, else whatever appeared
-/// while it opened its context, which then are ids of another namespace.
+/// Returns the entries that belong to this process: its own id if it is listed, otherwise all entries that appeared
+/// while
+/// it opened its context, which are then ids of another namespace.
 fn own_entries(before: &BTreeSet<u32>, after: &BTreeSet<u32>, own: u32) -> BTreeSet<u32> {
     if after.contains(&own) {
         return BTreeSet::from([own]);
@@ -80,15 +83,15 @@ fn own_entries(before: &BTreeSet<u32>, after: &BTreeSet<u32>, own: u32) -> BTree
     after.difference(before).copied().collect()
 }
 
-/// A device as NVML sees it.
+/// A device in NVML.
 pub(crate) struct Monitor {
     device: Result<(&'static Nvml, Device<'static>), String>,
-    /// Whether NVML's process ids are those of this process's own namespace.
+    /// Whether NVML's process ids are those of this process's namespace.
     same_names: bool,
 }
 
 impl Monitor {
-    /// Finds the device by its PCI address, since `CUDA_VISIBLE_DEVICES` renumbers CUDA's devices alone.
+    /// Finds the device by its PCI address, because `CUDA_VISIBLE_DEVICES` renumbers only CUDA's devices.
     fn open(ordinal: u32, driver: Option<&Path>) -> Monitor {
         let find = || {
             let nvml = library(driver)?;
@@ -101,7 +104,7 @@ impl Monitor {
         Monitor { device: find(), same_names: false }
     }
 
-    /// NVML's version, or why it tells nothing.
+    /// Returns NVML's version, or the reason why NVML is unavailable.
     pub(crate) fn version(&self) -> String {
         match &self.device {
             Ok((nvml, _)) => nvml.sys_nvml_version().unwrap_or_else(|_| "unknown version".into()),
@@ -109,7 +112,7 @@ impl Monitor {
         }
     }
 
-    /// Settings of the device that bound its speed, by name; those that NVML does not tell are left out.
+    /// Returns the device settings that limit its speed, by name. Settings that NVML does not report are left out.
     pub(crate) fn settings(&self) -> Vec<(&'static str, Value)> {
         let Ok((_, device)) = &self.device else { return vec![] };
         let settings = [
@@ -122,8 +125,8 @@ impl Monitor {
         settings.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
-    /// The device now: six queries of one figure each, and two of lists of processes, each asked for its length
-    /// first; all answered by the driver without work on the device.
+    /// Reads the present conditions: six single values and two process lists. The driver answers without work on the
+    /// device.
     pub(crate) fn conditions(&self) -> Conditions {
         let Ok((_, device)) = &self.device else { return Conditions::default() };
         let clock = |clock| device.clock_info(clock).ok().map(f64::from);
@@ -139,7 +142,7 @@ impl Monitor {
         }
     }
 
-    /// Processes that have a context on the device, by id.
+    /// Returns the ids of the processes that have a context on the device.
     fn pids(&self) -> BTreeSet<u32> {
         let Ok((_, device)) = &self.device else { return BTreeSet::new() };
         let compute = device.running_compute_processes().unwrap_or_default();
@@ -164,7 +167,7 @@ impl Monitor {
     }
 }
 
-/// Temperature of the device's memory, in degrees Celsius: hot memory is refreshed more often, which costs bandwidth.
+/// Returns the memory temperature in degrees Celsius. Hot memory is refreshed more often, which costs bandwidth.
 fn memory_temperature(device: &Device<'_>) -> Option<f64> {
     let values = device.field_values_for(&[FieldId(NVML_FI_DEV_MEMORY_TEMP)]).ok()?;
     match values.into_iter().next()?.ok()?.value.ok()? {
@@ -173,14 +176,14 @@ fn memory_temperature(device: &Device<'_>) -> Option<f64> {
     }
 }
 
-/// The program of a command line or a path: its file name, without arguments.
+/// Returns the program of a command line or path: its file name, without arguments.
 fn program(command: &str) -> String {
     let path = command.split_whitespace().next().unwrap_or_default();
     let name = path.rsplit('/').next().unwrap_or_default();
     if name.is_empty() { "unknown process".into() } else { name.into() }
 }
 
-/// Why clocks are held down, in words; an idle device holds its own down and is no reason.
+/// Names the reasons for throttled clocks. Idleness is no reason, because an idle device lowers its clocks itself.
 fn reasons(bits: ThrottleReasons) -> Vec<String> {
     const WORDS: [(ThrottleReasons, &str); 8] = [
         (ThrottleReasons::SW_POWER_CAP, "power limit"),

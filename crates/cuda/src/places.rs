@@ -1,4 +1,4 @@
-//! Where CUDA libraries may lie, in the order in which they are looked for. Opens none of them.
+//! Lists the folders that may contain CUDA libraries, in the order in which they are searched. Opens no library.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,8 @@ use gpubench_host::install_folders::entries;
 
 use super::library::cuda_major;
 
-/// One installation: libraries are taken from as few of these as possible, never mixed without need.
+/// One installation of CUDA. The loader takes all libraries from one installation if it can, to avoid mixing
+/// versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Folders of the installation that hold libraries.
@@ -15,14 +16,14 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The file of that stem for the newest CUDA release that is not above `max_major`.
+    /// Returns the file of that stem for the newest CUDA release up to `max_major`.
     pub(crate) fn file(&self, stem: &str, max_major: u32) -> Option<PathBuf> {
         let prefix = format!("lib{stem}.so");
         let mut best: Option<(u32, usize, PathBuf)> = None;
         for entry in self.folders.iter().flat_map(|folder| entries(folder, "")) {
             let Some(name) = entry.file_name().and_then(|name| name.to_str()) else { continue };
             let Some(version) = name.strip_prefix(&prefix) else { continue };
-            // A name without a version may be a stub or a linker script; the versioned one lies beside it.
+            // A name without a version may be a stub or a linker script; the versioned file is next to it.
             let Some(soname) = version.strip_prefix('.').and_then(|v| v.split('.').next()?.parse().ok())
             else {
                 continue;
@@ -42,13 +43,13 @@ impl Place {
     }
 }
 
-/// Folders named by the user in `GPUBENCH_CUDA_LIB_DIR`; they come before everything else.
+/// Returns the folders that the user names in `GPUBENCH_CUDA_LIB_DIR`. They come before all others.
 pub(crate) fn named(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Place> {
     let folders: Vec<PathBuf> = std::env::split_paths(&variable("GPUBENCH_CUDA_LIB_DIR")?).collect();
     (!folders.is_empty()).then_some(Place { folders })
 }
 
-/// Installations to search when the dynamic linker finds nothing by name; those that exist, best first.
+/// Returns the existing installations to search when the dynamic linker finds nothing by name, best first.
 ///
 /// `root` is the root of the file system, `here` the current folder.
 pub(crate) fn known(variable: &dyn Fn(&str) -> Option<OsString>, root: &Path, here: &Path) -> Vec<Place> {
@@ -86,7 +87,7 @@ pub(crate) fn known(variable: &dyn Fn(&str) -> Option<OsString>, root: &Path, he
     unique
 }
 
-/// Folders in which a driver may lie that the dynamic linker does not search.
+/// Returns folders that can contain a driver and that the dynamic linker does not search.
 pub(crate) fn driver_folders() -> Place {
     let folders = [
         "/usr/lib/x86_64-linux-gnu",
@@ -99,13 +100,13 @@ pub(crate) fn driver_folders() -> Place {
     Place { folders: folders.iter().map(PathBuf::from).collect() }
 }
 
-/// A toolkit as NVIDIA's installers and conda lay it out.
+/// Returns a toolkit in the layout of NVIDIA's installers and of conda.
 fn toolkit(home: &Path) -> Place {
     let folders = ["lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "lib"];
     Place { folders: folders.iter().map(|name| home.join(name)).filter(|path| path.is_dir()).collect() }
 }
 
-/// What pip installed under a prefix: CUDA 13 in one folder, CUDA 12 in one folder a library.
+/// Returns pip's packages under a prefix: CUDA 13 uses one folder, CUDA 12 one folder per library.
 fn wheels(prefix: &Path) -> Vec<Place> {
     let mut places = Vec::new();
     for python in entries(&prefix.join("lib"), "python3") {

@@ -1,4 +1,4 @@
-//! Copies between host and device, repeated and timed by both clocks; knows no op.
+//! Copies data between host and device. Each copy is repeated and timed by both clocks.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -14,13 +14,14 @@ use super::ffi::driver::Elapsed;
 use super::ffi::pinned::Pinned;
 use super::meters::Copied;
 
-/// Slices up to this many bytes are copied [`MANY`] times, larger ones [`FEW`] times, after a first copy that does not
-/// count: it has the page faults of memory that was never touched.
+/// Slices up to this many bytes are copied [`MANY`] times, larger ones [`FEW`] times. A first copy is not counted,
+/// because
+/// it includes page faults of memory that was never touched.
 const SMALL: usize = 256 << 20;
 const MANY: usize = 5;
 const FEW: usize = 3;
 
-/// Makes every copy of a backend, on its one stream.
+/// Makes and times all copies of a backend, on its one stream.
 pub(crate) struct Mover {
     stream: Arc<CudaStream>,
     start: CudaEvent,
@@ -32,7 +33,7 @@ pub(crate) struct Mover {
 }
 
 impl Mover {
-    /// A mover of data that lies in that kind of memory on the host.
+    /// Makes a timer for data in that kind of host memory.
     pub(crate) fn new(
         stream: &Arc<CudaStream>,
         elapsed: Elapsed,
@@ -46,9 +47,9 @@ impl Mover {
         Ok(Mover { stream: Arc::clone(stream), start, end, elapsed, memory, staging: RefCell::default() })
     }
 
-    /// Copies `host` to the start of `device`, several times over, and returns what each took, in order.
+    /// Copies `host` to the start of `device`, several times, and returns the time of each copy, in order.
     ///
-    /// Pinned, the data is put into page-locked memory before the clock starts.
+    /// For pinned transfers, the data is moved to page-locked memory before the clock starts.
     pub(crate) fn upload<T: DeviceRepr>(
         &self,
         host: &[T],
@@ -64,10 +65,11 @@ impl Mover {
         self.repeat(size_of_val(host), || pinned.copy_to(device, host.len()).map_err(&copy))
     }
 
-    /// Copies all of `device` over `host`, which has its length, several times over, after all earlier work; returns
-    /// what each took, in order.
+    /// Copies all of `device` to `host`, which has the same length, several times, after all earlier work. Returns
+    /// the time
+    /// of each copy, in order.
     ///
-    /// Pinned, the data is taken out of page-locked memory after the clock has stopped.
+    /// For pinned transfers, the data is moved out of page-locked memory after the clock has stopped.
     pub(crate) fn download<T: DeviceRepr>(
         &self,
         device: &CudaSlice<T>,
@@ -111,7 +113,7 @@ impl Mover {
         self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
-    /// Has at least `bytes` of page-locked memory in `staging`.
+    /// Grows `staging` to at least `bytes` of page-locked memory.
     fn stage<'a>(&self, staging: &'a mut Option<Pinned>, bytes: usize) -> Result<&'a mut Pinned, CellError> {
         let large_enough = staging.take().filter(|pinned| pinned.bytes() >= bytes);
         let pinned = match large_enough {
@@ -128,7 +130,7 @@ impl Mover {
     }
 }
 
-/// How often a slice of that many bytes is copied.
+/// Returns the number of timed copies of a slice of that many bytes.
 fn repetitions(bytes: usize) -> usize {
     if bytes <= SMALL { MANY } else { FEW }
 }

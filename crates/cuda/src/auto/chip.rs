@@ -1,25 +1,28 @@
-//! What the rules ask about a device.
+//! The properties of a device that the rules for the variant `auto` depend on.
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO as RATIO;
 
 use crate::context::Cuda;
 
-/// The facts about a device that decide between variants.
+/// The properties of a device that decide between variants.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chip {
-    /// How many times as many float32 operations a second it does as float64 ones, as the driver tells: 2 on data-centre
-    /// chips, 32 or 64 on others.
+    /// Ratio of float32 to float64 operations per second, as the driver reports it: 2 on data-centre chips, 32 or 64
+    /// on
+    /// others.
     pub(crate) f64_ratio: u32,
 }
 
 impl Chip {
-    /// The facts about the device of a context. One whose driver does not tell the ratio counts as slow in float64.
+    /// Reads the properties of the context's device. A device whose driver does not report the ratio counts as slow
+    /// in
+    /// float64.
     pub(crate) fn of(cuda: &Cuda) -> Chip {
         const SLOW: u32 = 64;
         Chip { f64_ratio: cuda.figure(RATIO).filter(|ratio| *ratio > 0).unwrap_or(SLOW) }
     }
 
-    /// Whether float64 costs little more than its bytes.
+    /// Returns whether float64 arithmetic is at least half as fast as float32.
     pub(crate) fn has_fast_f64(&self) -> bool {
         self.f64_ratio <= 4
     }

@@ -1,4 +1,4 @@
-//! The variant `auto` of each op: the first of the others that the rules name and that can do the case.
+//! The variant `auto` of each op. It runs the first variant that the rules name and that supports the case.
 
 mod chip;
 mod rules;
@@ -17,7 +17,7 @@ use rules::{RULES, Rule};
 /// The name of the variant.
 pub(crate) const AUTO: &str = "auto";
 
-/// One for every op that has rules, in the order of the ops.
+/// One entry for every op that has rules, in the order of the ops.
 pub(crate) static KERNELS: &[Kernel] = &[
     of("matmul"),
     of("elementwise"),
@@ -31,17 +31,17 @@ pub(crate) static KERNELS: &[Kernel] = &[
 
 const fn of(op: &'static str) -> Kernel {
     let variant = variant(op, AUTO, "the fastest variant for this size and device (docs/variants.md)");
-    // It needs what those need of which it takes one.
+    // `auto` needs only what the chosen variant needs, and `prepare` of that variant asks for it.
     Kernel { variant, sources: &[], libraries: &[], prepare }
 }
 
-/// The kernels that the rules name for an op; one may come more than once.
+/// Returns the kernels that the rules name for an op, possibly with repetitions.
 pub(crate) fn picks(op: &str) -> Vec<&'static Kernel> {
     named(RULES.iter().filter(|rule| rule.op == op))
 }
 
-/// The kernels of an op that are taken, where they can do the case, on devices that are fast in float64; one may come
-/// more than once.
+/// Returns the kernels that `auto` chooses on devices with fast float64, where they support the case. A kernel can be
+/// listed more than once.
 pub(crate) fn preferred(op: &str) -> Vec<&'static Kernel> {
     let of_op = || RULES.iter().filter(|rule| rule.op == op);
     let last = of_op().position(Rule::covers_all_on_fast_f64);
@@ -52,8 +52,9 @@ fn named(rules: impl Iterator<Item = &'static Rule>) -> Vec<&'static Kernel> {
     rules.filter_map(|rule| kernel(rule.op, rule.variant).ok()).collect()
 }
 
-/// Prepares the first variant that the rules name and that can do the case. One that is not there for it, or does not
-/// fit in memory, makes room for the next.
+/// Prepares the first variant that the rules name and that supports the case. A variant that is unavailable or does
+/// not
+/// fit in memory is skipped.
 fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let chip = Chip::of(cuda);
     let mut refusal = None;
@@ -71,7 +72,7 @@ fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>
     Err(refusal.unwrap_or_else(|| CellError::Failed(format!("no rule chooses a variant of {}", case.op))))
 }
 
-/// The variants of an op that can be picked.
+/// Returns the variants of an op that `auto` can choose.
 fn of_op(op: &str) -> impl Iterator<Item = &'static Kernel> {
     TABLES.iter().copied().flatten().filter(move |kernel| kernel.variant.op == op)
 }

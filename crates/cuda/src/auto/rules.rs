@@ -1,4 +1,5 @@
-//! Which variant is picked for which case on which device; `docs/variants.md` tells why.
+//! The rules by which `auto` chooses a variant from op, size, element type and device. `docs/variants.md` has the
+//! measurements.
 
 use std::ops::RangeInclusive;
 
@@ -6,10 +7,10 @@ use gpubench_model::case::{Case, DType};
 
 use super::chip::Chip;
 
-/// One rule. Of those that cover a case the first whose variant can do it is followed.
+/// A rule. The first rule that covers a case and whose variant supports it decides.
 #[derive(Debug)]
 pub(super) struct Rule {
-    /// The op that it is about.
+    /// The op that the rule applies to.
     pub op: &'static str,
     pub variant: &'static str,
     dtypes: &'static [DType],
@@ -17,16 +18,16 @@ pub(super) struct Rule {
     chips: Chips,
 }
 
-/// Devices that a rule is for.
+/// The devices that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chips {
     All,
-    /// Those on which float64 costs little more than its bytes.
+    /// Devices on which `has_fast_f64` holds.
     FastF64,
 }
 
 impl Rule {
-    /// Whether the rule is about that case on that device.
+    /// Returns whether the rule applies to the case on the device.
     pub(crate) fn covers(&self, case: &Case, chip: &Chip) -> bool {
         self.op == case.op
             && self.dtypes.contains(&case.dtype)
@@ -34,23 +35,24 @@ impl Rule {
             && (self.chips == Chips::All || chip.has_fast_f64())
     }
 
-    /// Whether no later rule of the op matters on devices that are fast in float64, but for cases that its variant
-    /// cannot do.
+    /// Returns whether the rule covers every case of its op on devices with fast float64. Later rules then matter
+    /// only for
+    /// cases that its variant does not support.
     pub(crate) fn covers_all_on_fast_f64(&self) -> bool {
         self.dtypes == DType::ALL && self.sides == (1..=u64::MAX)
     }
 
-    /// The same for some element types.
+    /// Restricts the rule to some element types.
     const fn of(self, dtypes: &'static [DType]) -> Rule {
         Rule { dtypes, ..self }
     }
 
-    /// The same for some sides.
+    /// Restricts the rule to sizes from `least` to `most`, both included.
     const fn sides(self, least: u64, most: u64) -> Rule {
         Rule { sides: least..=most, ..self }
     }
 
-    /// The same for devices that are fast in float64.
+    /// Restricts the rule to devices with fast float64.
     const fn fast_f64(self) -> Rule {
         Rule { chips: Chips::FastF64, ..self }
     }
@@ -63,7 +65,7 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
     Rule { op, variant, dtypes: DType::ALL, sides: 1..=u64::MAX, chips: Chips::All }
 }
 
-/// The rules, the first first.
+/// The rules in order of preference.
 pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F32).sides(1, 512).fast_f64(),
     rule("matmul", "dmma").of(F32).sides(900, 1100).fast_f64(),

@@ -1,4 +1,4 @@
-//! Bytes a second that the device reads, copies and adds within its memory. Knows no library.
+//! Measures the bandwidth of device memory: read, copy and triad.
 
 use std::time::Instant;
 
@@ -10,32 +10,32 @@ use super::super::ffi::launch::{BLOCK, Map};
 use super::super::timing::Timer;
 use super::{SOURCE, uniform};
 
-/// The ways of `kernels/peaks.cu` whose threads go round.
+/// The access patterns of `kernels/peaks.cu` with grid-stride loops.
 const WAYS: [&str; 4] = ["plain_4", "plain_8", "streaming_1", "streaming_4"];
-/// Bytes of each of the three arrays where memory allows it.
+/// Bytes of each of the three arrays, if memory allows.
 const MOST: u64 = 2 << 30;
-/// How many times the L2 cache an array has at least.
+/// Minimum size of an array, in multiples of the L2 cache.
 const CACHES: u64 = 4;
-/// Bytes of the L2 cache where the driver does not tell.
+/// Assumed bytes of the L2 cache if the driver does not report them.
 const UNKNOWN_CACHE: u64 = 128 << 20;
-/// The share of free memory that an array may take, as a divisor.
+/// An array takes at most this fraction (1/8) of free memory.
 const SHARE_OF_FREE: u64 = 8;
-/// Seconds of reading after which the clocks have risen.
+/// Seconds of reading that bring the clocks up.
 const WARM_UP_S: f64 = 0.05;
-/// Seconds for each way.
+/// Seconds of measurement per access pattern.
 const SECONDS: f64 = 0.02;
-/// Executions between two events, so that what the events cost is little against them.
+/// Executions between two events, which makes the timer overhead negligible.
 const EXECUTIONS: u32 = 4;
-/// Readings of the events, at least.
+/// Minimum number of event readings.
 const READINGS: u32 = 3;
 
-/// Bytes of each array, a multiple of 16; `None` when there is too little memory to exceed the cache.
+/// Returns the bytes of each array, a multiple of 16, or `None` when too little memory is free to exceed the cache.
 fn bytes_each(cache: u64, free: u64) -> Option<u64> {
     let each = MOST.max(CACHES * cache).min(free / SHARE_OF_FREE) / 16 * 16;
     (each > 0 && each >= CACHES * cache).then_some(each)
 }
 
-/// Reading, copying and the triad, each by its best way. Copies are the driver's too.
+/// Measures read, copy and triad, each by its fastest access pattern. Copies also try the driver's copy.
 pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
     let cache = cuda.l2_bytes().map(|bytes| bytes as u64);
     let free = u64::try_from(cuda.free_bytes()?).unwrap_or(u64::MAX);
@@ -82,7 +82,7 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
     })
 }
 
-/// The least seconds of one execution, after one that is not counted.
+/// Returns the minimum seconds of one execution. A first execution is not counted.
 fn least_s(timer: &Timer, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
     work()?;
     let begun = Instant::now();

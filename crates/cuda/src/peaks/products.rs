@@ -1,4 +1,4 @@
-//! FLOP a second of large matrix products by cuBLAS, in every arithmetic that the backend offers.
+//! Measures the FLOP rate of large matrix products by cuBLAS, for every arithmetic of the backend.
 
 use std::time::Instant;
 
@@ -12,21 +12,21 @@ use super::super::ffi::cublas::{Arithmetic, Cublas};
 use super::super::timing::Timer;
 use super::{softly, uniform};
 
-/// Sides that are tried, each twice the last: on a slow device small products tell as much as large ones.
+/// Sizes to try, each twice the last. On a slow device a small product already reaches the peak rate.
 const SIDES: [i32; 3] = [2048, 4096, 8192];
-/// The next side is tried while it is expected to take less than this, in seconds.
+/// The next size is tried if its product is expected to take less than this many seconds.
 const CLIMB_S: f64 = 0.06;
-/// How much longer a product of twice the side takes.
+/// Expected ratio of times when the size doubles.
 const STEP: f64 = 8.0;
-/// Executions of a side that is not the last, and of the last at least.
+/// Executions of all sizes but the last, and the minimum for the last.
 const EXECUTIONS: u32 = 2;
-/// Seconds for the last side.
+/// Seconds of measurement for the last size.
 const SECONDS: f64 = 0.04;
 
-/// The highest rate of each arithmetic, by its word; those that fail are left out.
+/// Returns the highest rate of each arithmetic, by its name. Arithmetics that fail are left out.
 ///
 /// # Errors
-/// A lost device alone.
+/// Only a lost device.
 pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>, CellError> {
     let Some(cublas) = softly(cuda, Cublas::new(cuda))? else { return Ok(vec![]) };
     let products = Products { cuda, timer, cublas };
@@ -51,8 +51,9 @@ struct Products<'a> {
 }
 
 impl Products<'_> {
-    /// The highest rate over all sides that do not take too long or too much memory. The kernel `fill` makes operands
-    /// of type `A`.
+    /// Returns the highest rate over all sizes that take neither too long nor too much memory. The kernel `fill`
+    /// makes
+    /// operands of type `A`.
     fn rate<A, C>(&self, arithmetic: Arithmetic, fill: &str) -> Result<f64, CellError>
     where
         A: DeviceRepr + ValidAsZeroBits,
@@ -70,7 +71,7 @@ impl Products<'_> {
                 (uniform::<A>(self.cuda, fill, side * side)?, uniform(self.cuda, fill, side * side)?);
             let mut c = self.cuda.alloc::<C>(side * side)?;
             let mut work = || self.cublas.multiply(arithmetic, n, &a, &b, &mut c);
-            // The first call of a kind loads its kernel.
+            // The first call for a size and type loads its kernel.
             work()?;
             let is_last = |least_s: f64| STEP * least_s > CLIMB_S || Some(&n) == SIDES.last();
             let begun = Instant::now();
@@ -88,7 +89,7 @@ impl Products<'_> {
     }
 }
 
-/// FLOP of a product, by the op's own count.
+/// Returns the FLOP of a product, as the op counts them.
 fn flop(n: u64) -> f64 {
     let case = Case { op: "matmul".into(), n, dtype: DType::F32, density: None, seed: 0 };
     op::find("matmul").map_or(0.0, |op| op.work(&case).flop)
