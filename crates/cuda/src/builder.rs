@@ -74,9 +74,8 @@ impl Builder {
     }
 
     /// Compiles and loads a source without the cache on disk. `serial` makes the text unique, because NVRTC has a
-    /// cache of its
-    /// own.
-    pub(crate) fn build_anew(
+    /// cache of its own.
+    pub(crate) fn build_uncached(
         &self,
         source: &KernelSource,
         serial: u64,

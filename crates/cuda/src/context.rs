@@ -22,9 +22,9 @@ use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 
 use super::loader::Loader;
-use super::meters::{Direction, Meters};
 use super::pool::Pool;
-use super::transfer::Mover;
+use super::transfer::TransferTimer;
+use super::transfer_stats::{Direction, TransferStats};
 
 /// An element type of kernels and libraries.
 pub(crate) trait Element: Real + DeviceRepr + ValidAsZeroBits {}
@@ -45,8 +45,8 @@ pub(crate) struct Cuda {
 struct Shared {
     device: CUdevice,
     counts: Cell<SetupCounts>,
-    mover: Mover,
-    meters: RefCell<Meters>,
+    timer: TransferTimer,
+    stats: RefCell<TransferStats>,
     pool: Option<Pool>,
     loader: RefCell<Loader>,
     builder: RefCell<Option<Rc<Builder>>>,
@@ -68,8 +68,8 @@ impl Cuda {
         let shared = Shared {
             device,
             counts: Cell::default(),
-            mover: Mover::new(&stream, elapsed, memory)?,
-            meters: RefCell::new(Meters::new(memory)),
+            timer: TransferTimer::new(&stream, elapsed, memory)?,
+            stats: RefCell::new(TransferStats::new(memory)),
             pool: Pool::open(&ctx)?,
             loader: RefCell::new(loader),
             builder: RefCell::default(),
@@ -95,10 +95,10 @@ impl Cuda {
         let mut slice = allocated.map_err(|error| self.refused::<T>(host.len(), error))?;
         if !host.is_empty() {
             let start = Instant::now();
-            let copies = self.shared.mover.upload(host, &mut slice)?;
-            let mut meters = self.shared.meters.borrow_mut();
-            meters.copied(Direction::Up, size_of_val(host) as u64, &copies);
-            meters.spent(start.elapsed().as_secs_f64());
+            let copies = self.shared.timer.upload(host, &mut slice)?;
+            let mut stats = self.shared.stats.borrow_mut();
+            stats.copied(Direction::Upload, size_of_val(host) as u64, &copies);
+            stats.spent(start.elapsed().as_secs_f64());
         }
         Ok(slice)
     }
@@ -110,10 +110,10 @@ impl Cuda {
     ) -> Result<Vec<T>, CellError> {
         let mut host = vec![T::default(); device.len()];
         let start = Instant::now();
-        let copies = self.shared.mover.download(device, &mut host)?;
-        let mut meters = self.shared.meters.borrow_mut();
-        meters.copied(Direction::Down, device.num_bytes() as u64, &copies);
-        meters.spent(start.elapsed().as_secs_f64());
+        let copies = self.shared.timer.download(device, &mut host)?;
+        let mut stats = self.shared.stats.borrow_mut();
+        stats.copied(Direction::Download, device.num_bytes() as u64, &copies);
+        stats.spent(start.elapsed().as_secs_f64());
         Ok(host)
     }
 
@@ -144,7 +144,7 @@ impl Cuda {
         source: &'static KernelSource,
         entry: &str,
     ) -> Result<CudaFunction, CellError> {
-        self.shared.meters.borrow_mut().uses(source.name);
+        self.shared.stats.borrow_mut().uses(source.name);
         let key = (source.name, entry.to_owned());
         if let Some(function) = self.shared.functions.borrow().get(&key) {
             return Ok(function.clone());
@@ -163,9 +163,9 @@ impl Cuda {
         let start = Instant::now();
         let (module, compile) = self.builder()?.build(source)?;
         self.count(|counts| counts.compilations += 1);
-        let mut meters = self.shared.meters.borrow_mut();
-        meters.compiled(source.name, compile);
-        meters.spent(start.elapsed().as_secs_f64());
+        let mut stats = self.shared.stats.borrow_mut();
+        stats.compiled(source.name, compile);
+        stats.spent(start.elapsed().as_secs_f64());
         self.shared.modules.borrow_mut().insert(source.name, Arc::clone(&module));
         Ok(module)
     }
@@ -264,7 +264,7 @@ impl Cuda {
     /// [`Cuda::watch_memory`].
     pub(super) fn phases(&self) -> DevicePhases {
         let peak_device_bytes = self.shared.pool.as_ref().and_then(Pool::peak);
-        DevicePhases { peak_device_bytes, ..self.shared.meters.borrow_mut().take() }
+        DevicePhases { peak_device_bytes, ..self.shared.stats.borrow_mut().take() }
     }
 
     pub(super) fn device(&self) -> CUdevice {

@@ -10,12 +10,12 @@ use super::ffi::driver as ffi;
 use super::library::Library;
 use super::loader::{self, Loader};
 use super::ops::entry::Kernel;
-use super::registry::{doers, kernels};
+use super::registry::{choices, kernels};
 
 /// Returns whether a variant, or one that it may choose, needs `library`.
 fn uses(kernel: &'static Kernel, library: Library) -> bool {
     // Every timed variant needs kernels that NVRTC compiles.
-    library == Library::Nvrtc || doers(kernel).iter().any(|doer| doer.libraries.contains(&library))
+    library == Library::Nvrtc || choices(kernel).iter().any(|choice| choice.libraries.contains(&library))
 }
 
 /// Returns the variants that need `library`, or all variants for `None`, as `op/variant`.
@@ -48,12 +48,12 @@ pub(crate) fn findings(options: &Options) -> Vec<Finding> {
             });
             findings.extend(devices(options));
         }
-        Err(missing) => findings.push(missing_thing("NVIDIA driver", missing, serves(None))),
+        Err(missing) => findings.push(missing_finding("NVIDIA driver", missing, serves(None))),
     }
     let mut loader = Loader::new(major);
     findings.extend(Library::ALL.map(|library| match loader.require(library) {
         Ok(finding) => Finding { serves: serves(Some(library)), ..finding.clone() },
-        Err(missing) => missing_thing(library.title(), missing, serves(Some(library))),
+        Err(missing) => missing_finding(library.title(), missing, serves(Some(library))),
     }));
     findings.push(kernel_cache(&Cache::of_user(&|name| std::env::var_os(name))));
     findings
@@ -75,7 +75,7 @@ fn kernel_cache(cache: &Cache) -> Finding {
     }
 }
 
-fn missing_thing(name: &str, missing: Unavailable, serves: Vec<String>) -> Finding {
+fn missing_finding(name: &str, missing: Unavailable, serves: Vec<String>) -> Finding {
     let Unavailable { reason, fix } = missing;
     Finding { name: name.into(), path: None, version: None, serves, problem: Some(reason), fix }
 }
@@ -84,7 +84,7 @@ fn missing_thing(name: &str, missing: Unavailable, serves: Vec<String>) -> Findi
 fn devices(options: &Options) -> Vec<Finding> {
     let chosen = match choose_device(options.device) {
         Ok(chosen) => chosen,
-        Err(missing) => return vec![missing_thing("CUDA device", missing, serves(None))],
+        Err(missing) => return vec![missing_finding("CUDA device", missing, serves(None))],
     };
     let all = ffi::devices().unwrap_or_default();
     let entry = |(ordinal, &device): (usize, &_)| Finding {

@@ -9,20 +9,20 @@ mod device;
 mod doctor;
 mod failure;
 mod ffi;
+mod installations;
 mod kernels;
 mod library;
 mod loader;
-mod meters;
 mod nvml;
 mod nvrtc;
 mod ops;
 mod peaks;
-mod places;
 mod pool;
 mod registry;
 mod sparse;
 mod timing;
 mod transfer;
+mod transfer_stats;
 mod verify;
 
 use std::time::Instant;
@@ -40,7 +40,7 @@ use gpubench_model::error::{CellError, Unavailable};
 use context::{Cuda, Library};
 pub use kernels::{HEADER, KernelSource};
 use loader::{Driver, Loader};
-use nvml::{Arrival, Monitor};
+use nvml::{Monitor, ProcessSnapshot};
 use registry::kernels;
 use timing::Timer;
 pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
@@ -143,12 +143,12 @@ fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, Ce
         CellError::Failed("the NVIDIA driver has no cuEventElapsedTime; update the driver".into())
     })?;
     let major = u32::try_from(version / 1000).unwrap_or(0);
-    let arrival = Arrival::before(ordinal, driver.path.as_deref());
+    let arrival = ProcessSnapshot::before(ordinal, driver.path.as_deref());
     let start = Instant::now();
     let cuda = Cuda::open(ordinal as usize, Loader::new(major), elapsed, memory)?;
     let context_s = start.elapsed().as_secs_f64();
     let monitor = arrival.after();
-    let timer = Timer::new(&cuda, elapsed).and_then(|timer| timing::checked(timer, &cuda));
+    let timer = Timer::new(&cuda, elapsed).and_then(|timer| timing::check_clock_linearity(timer, &cuda));
     let timer = timer.map_err(unmeasurable)?;
     let verifier = Verifier::new(&cuda)?;
     Ok(Started { cuda, timer, verifier, monitor, ordinal, elapsed, context_s })

@@ -10,8 +10,8 @@ use gpubench_backend::Finding;
 use gpubench_model::error::Unavailable;
 
 use super::ffi::dl;
+use super::installations::{self, Installation};
 use super::library::{Library, cuda_major};
-use super::places::{self, Place};
 
 const DRIVER_FIX: &str = "install the NVIDIA driver, or run without cuda: --backends cpu";
 
@@ -78,7 +78,7 @@ pub(crate) fn driver() -> Result<Driver, Unavailable> {
     let library = match by_name("cuda") {
         Some(library) => library,
         None => {
-            let folders = places::driver_folders();
+            let folders = installations::driver_folders();
             let path = folders.file("cuda", u32::MAX).ok_or_else(absent)?;
             std::mem::forget(dl::open(&path).map_err(|_| absent())?);
             by_name("cuda").ok_or_else(absent)?
@@ -103,7 +103,7 @@ pub(crate) struct Loader {
     major: u32,
     variable: fn(&str) -> Option<OsString>,
     /// The installation that the last library came from; the next search starts there.
-    preferred: Option<Place>,
+    preferred: Option<Installation>,
     found: BTreeMap<Library, Result<Finding, Unavailable>>,
 }
 
@@ -127,23 +127,22 @@ impl Loader {
     }
 
     /// Returns the files that decide which library is loaded: the dynamic linker's cache and the matching file of
-    /// every
-    /// installation. Loads nothing.
+    /// every installation. Loads nothing.
     pub(crate) fn candidates(&self, library: Library) -> Vec<PathBuf> {
-        let places = places::named(&self.variable).into_iter().chain(self.places());
-        let files = places.filter_map(|place| place.file(library.stem(), self.major));
+        let installations = installations::named(&self.variable).into_iter().chain(self.installations());
+        let files = installations.filter_map(|installation| installation.file(library.stem(), self.major));
         std::iter::once(PathBuf::from("/etc/ld.so.cache")).chain(files).collect()
     }
 
     /// Returns the installations to search.
-    fn places(&self) -> Vec<Place> {
+    fn installations(&self) -> Vec<Installation> {
         let here = std::env::current_dir().unwrap_or_default();
-        places::known(&self.variable, Path::new("/"), &here)
+        installations::known(&self.variable, Path::new("/"), &here)
     }
 
     fn load(&mut self, library: Library) -> Result<Finding, Unavailable> {
-        if let Some(place) = places::named(&self.variable) {
-            self.preload(library, &place);
+        if let Some(installation) = installations::named(&self.variable) {
+            self.preload(library, &installation);
         }
         let handle = match by_name(library.stem()) {
             Some(handle) => handle,
@@ -166,11 +165,11 @@ impl Loader {
 
     /// Loads the library and its dependencies from the first installation that has it.
     fn search(&mut self, library: Library) -> Option<libloading::Library> {
-        for place in self.preferred.clone().into_iter().chain(self.places()) {
-            if self.preload(library, &place)
+        for installation in self.preferred.clone().into_iter().chain(self.installations()) {
+            if self.preload(library, &installation)
                 && let Some(handle) = by_name(library.stem())
             {
-                self.preferred = Some(place);
+                self.preferred = Some(installation);
                 return Some(handle);
             }
         }
@@ -178,14 +177,14 @@ impl Loader {
     }
 
     /// Loads the library by path, dependencies first. A later load by name then returns the same library.
-    fn preload(&self, library: Library, place: &Place) -> bool {
-        if place.file(library.stem(), self.major).is_none() {
+    fn preload(&self, library: Library, installation: &Installation) -> bool {
+        if installation.file(library.stem(), self.major).is_none() {
             return false;
         }
         let mut loaded = false;
         for stem in library.load_order() {
             // A dependency may be installed elsewhere or be linked in, so only the library itself must load.
-            let opened = place.file(stem, self.major).and_then(|path| dl::open(path).ok());
+            let opened = installation.file(stem, self.major).and_then(|path| dl::open(path).ok());
             loaded = opened.is_some();
             std::mem::forget(opened);
         }
@@ -195,8 +194,10 @@ impl Loader {
     /// NVRTC looks for its builtins by name only, but they are in its own folder.
     fn load_builtins(&self, nvrtc: Option<&Path>) {
         if let Some(folder) = nvrtc.and_then(Path::parent) {
-            let place = Place { folders: vec![folder.to_path_buf()] };
-            std::mem::forget(place.file("nvrtc-builtins", self.major).and_then(|path| dl::open(path).ok()));
+            let installation = Installation { folders: vec![folder.to_path_buf()] };
+            std::mem::forget(
+                installation.file("nvrtc-builtins", self.major).and_then(|path| dl::open(path).ok()),
+            );
         }
     }
 

@@ -1,8 +1,7 @@
 //! Reads clocks, power, temperatures, throttle reasons and other processes of a device from NVML.
 //!
 //! NVML is the library behind `nvidia-smi` (<https://docs.nvidia.com/deploy/nvml-api/>). A value that it does not
-//! report is
-//! left empty.
+//! report is left empty.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,7 +23,7 @@ use super::ffi::driver as ffi;
 static NVML: OnceLock<Result<Nvml, String>> = OnceLock::new();
 
 /// Process ids under which NVML lists this process. In a container they can be those of the host's namespace.
-static OURS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+static OWN_PIDS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 /// Longest process name to ask NVML for, in bytes.
 const LONGEST_NAME: usize = 256;
@@ -48,34 +47,33 @@ fn library(driver: Option<&Path>) -> Result<&'static Nvml, String> {
 }
 
 /// The processes on the device before this process opened a context. A process that appears afterwards is this one.
-pub(crate) struct Arrival {
+pub(crate) struct ProcessSnapshot {
     monitor: Monitor,
     before: BTreeSet<u32>,
     /// Locked while the context is opened, because two new contexts could not be distinguished.
     ours: MutexGuard<'static, BTreeSet<u32>>,
 }
 
-impl Arrival {
+impl ProcessSnapshot {
     /// Lists the processes on the device `ordinal`. `driver` is the file of the driver's library, where known.
-    pub(crate) fn before(ordinal: u32, driver: Option<&Path>) -> Arrival {
-        let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn before(ordinal: u32, driver: Option<&Path>) -> ProcessSnapshot {
+        let ours = OWN_PIDS.lock().unwrap_or_else(PoisonError::into_inner);
         let monitor = Monitor::open(ordinal, driver);
-        Arrival { before: monitor.pids(), monitor, ours }
+        ProcessSnapshot { before: monitor.pids(), monitor, ours }
     }
 
     /// Lists the processes again, after the context has been opened.
     pub(crate) fn after(mut self) -> Monitor {
         let own = std::process::id();
         let after = self.monitor.pids();
-        let same_names = after.contains(&own);
+        let same_pid_namespace = after.contains(&own);
         self.ours.extend(own_entries(&self.before, &after, own));
-        Monitor { same_names, ..self.monitor }
+        Monitor { same_pid_namespace, ..self.monitor }
     }
 }
 
 /// Returns the entries that belong to this process: its own id if it is listed, otherwise all entries that appeared
-/// while
-/// it opened its context, which are then ids of another namespace.
+/// while it opened its context, which are then ids of another namespace.
 fn own_entries(before: &BTreeSet<u32>, after: &BTreeSet<u32>, own: u32) -> BTreeSet<u32> {
     if after.contains(&own) {
         return BTreeSet::from([own]);
@@ -87,7 +85,7 @@ fn own_entries(before: &BTreeSet<u32>, after: &BTreeSet<u32>, own: u32) -> BTree
 pub(crate) struct Monitor {
     device: Result<(&'static Nvml, Device<'static>), String>,
     /// Whether NVML's process ids are those of this process's namespace.
-    same_names: bool,
+    same_pid_namespace: bool,
 }
 
 impl Monitor {
@@ -101,7 +99,7 @@ impl Monitor {
             let device = nvml.device_by_pci_bus_id(address).map_err(|error| error.to_string())?;
             Ok((nvml, device))
         };
-        Monitor { device: find(), same_names: false }
+        Monitor { device: find(), same_pid_namespace: false }
     }
 
     /// Returns NVML's version, or the reason why NVML is unavailable.
@@ -151,7 +149,7 @@ impl Monitor {
     }
 
     fn others(&self) -> Vec<String> {
-        let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let ours = OWN_PIDS.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let others = self.pids().into_iter().filter(|pid| !ours.contains(pid));
         others.map(|pid| format!("{} ({pid})", self.name(pid))).collect()
     }
@@ -162,7 +160,7 @@ impl Monitor {
             let (nvml, _) = self.device.as_ref().ok()?;
             nvml.sys_process_name(pid, LONGEST_NAME).ok()
         };
-        let comm = self.same_names.then(of_system).flatten().map(|name| name.trim().to_owned());
+        let comm = self.same_pid_namespace.then(of_system).flatten().map(|name| name.trim().to_owned());
         comm.unwrap_or_else(|| program(&of_nvml().unwrap_or_default()))
     }
 }
@@ -239,7 +237,7 @@ mod tests {
 
     #[test]
     fn without_the_library_nothing_is_told_but_the_reason() {
-        let monitor = Monitor { device: Err("no library".into()), same_names: false };
+        let monitor = Monitor { device: Err("no library".into()), same_pid_namespace: false };
         assert_eq!(monitor.conditions(), Conditions::default());
         assert_eq!(monitor.version(), "unavailable: no library");
         assert!(monitor.settings().is_empty());

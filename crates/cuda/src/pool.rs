@@ -35,16 +35,14 @@ impl Pool {
     }
 
     /// Starts to measure the peak, relative to the present use. Work on the device must have ended, because freed
-    /// memory
-    /// counts as in use until then. If the driver does not report the use, the peak stays unknown.
+    /// memory counts as in use until then. If the driver does not report the use, the peak stays unknown.
     pub(crate) fn watch(&self) {
         let reset = ffi::reset_pool_peak(self.device);
         self.base.set(reset.and_then(|()| ffi::pool_bytes(self.device)).ok());
     }
 
     /// Returns the peak of bytes in use since [`Pool::watch`], beyond those in use then. It leaves out memory that
-    /// libraries
-    /// allocate by other means: handles and their own workspaces.
+    /// libraries allocate by other means: handles and their own workspaces.
     pub(crate) fn peak(&self) -> Option<u64> {
         Some(ffi::pool_peak(self.device).ok()?.saturating_sub(self.base.get()?))
     }

@@ -11,7 +11,7 @@ pub(super) fn kernels() -> impl Iterator<Item = &'static Kernel> {
 }
 
 /// Returns the kernels that `kernel` can run: itself, unless it chooses among others.
-pub(super) fn doers(kernel: &'static Kernel) -> Vec<&'static Kernel> {
+pub(super) fn choices(kernel: &'static Kernel) -> Vec<&'static Kernel> {
     if kernel.variant.name == auto::AUTO { auto::picks(&kernel.variant.op) } else { vec![kernel] }
 }
 
@@ -21,8 +21,7 @@ pub(super) fn sources() -> Vec<&'static KernelSource> {
 }
 
 /// Returns the sources that a run of `op` without `--variants` uses on chips with fast float64. They are compiled
-/// when
-/// the run starts; other sources, such as those generated for one size, with the first cell that needs them.
+/// when the run starts; other sources, such as those generated for one size, with the first cell that needs them.
 pub(super) fn compiled_ahead(op: &str) -> Vec<&'static KernelSource> {
     let default = kernels().filter(|kernel| kernel.variant.op == op && kernel.variant.default);
     let likely = default.flat_map(|kernel| match kernel.variant.name.as_ref() {

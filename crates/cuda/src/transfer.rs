@@ -12,17 +12,16 @@ use gpubench_model::error::CellError;
 use super::failure::{driver, is_sticky};
 use super::ffi::driver::Elapsed;
 use super::ffi::pinned::Pinned;
-use super::meters::Copied;
+use super::transfer_stats::CopyTime;
 
 /// Slices up to this many bytes are copied [`MANY`] times, larger ones [`FEW`] times. A first copy is not counted,
-/// because
-/// it includes page faults of memory that was never touched.
+/// because it includes page faults of memory that was never touched.
 const SMALL: usize = 256 << 20;
 const MANY: usize = 5;
 const FEW: usize = 3;
 
 /// Makes and times all copies of a backend, on its one stream.
-pub(crate) struct Mover {
+pub(crate) struct TransferTimer {
     stream: Arc<CudaStream>,
     start: CudaEvent,
     end: CudaEvent,
@@ -32,19 +31,26 @@ pub(crate) struct Mover {
     staging: RefCell<Option<Pinned>>,
 }
 
-impl Mover {
+impl TransferTimer {
     /// Makes a timer for data in that kind of host memory.
     pub(crate) fn new(
         stream: &Arc<CudaStream>,
         elapsed: Elapsed,
         memory: HostMemory,
-    ) -> Result<Mover, CellError> {
+    ) -> Result<TransferTimer, CellError> {
         let event = || {
             let flags = Some(CUevent_flags::CU_EVENT_DEFAULT);
             stream.context().new_event(flags).map_err(driver("cuEventCreate"))
         };
         let (start, end) = (event()?, event()?);
-        Ok(Mover { stream: Arc::clone(stream), start, end, elapsed, memory, staging: RefCell::default() })
+        Ok(TransferTimer {
+            stream: Arc::clone(stream),
+            start,
+            end,
+            elapsed,
+            memory,
+            staging: RefCell::default(),
+        })
     }
 
     /// Copies `host` to the start of `device`, several times, and returns the time of each copy, in order.
@@ -54,7 +60,7 @@ impl Mover {
         &self,
         host: &[T],
         device: &mut CudaSlice<T>,
-    ) -> Result<Vec<Copied>, CellError> {
+    ) -> Result<Vec<CopyTime>, CellError> {
         let copy = driver("cuMemcpyHtoDAsync");
         if self.memory == HostMemory::Pageable {
             return self.repeat(size_of_val(host), || self.stream.memcpy_htod(host, device).map_err(&copy));
@@ -66,15 +72,14 @@ impl Mover {
     }
 
     /// Copies all of `device` to `host`, which has the same length, several times, after all earlier work. Returns
-    /// the time
-    /// of each copy, in order.
+    /// the time of each copy, in order.
     ///
     /// For pinned transfers, the data is moved out of page-locked memory after the clock has stopped.
     pub(crate) fn download<T: DeviceRepr>(
         &self,
         device: &CudaSlice<T>,
         host: &mut [T],
-    ) -> Result<Vec<Copied>, CellError> {
+    ) -> Result<Vec<CopyTime>, CellError> {
         let copy = driver("cuMemcpyDtoHAsync");
         let bytes = size_of_val(host);
         if self.memory == HostMemory::Pageable {
@@ -91,13 +96,13 @@ impl Mover {
         &self,
         bytes: usize,
         mut copy: impl FnMut() -> Result<(), CellError>,
-    ) -> Result<Vec<Copied>, CellError> {
+    ) -> Result<Vec<CopyTime>, CellError> {
         copy()?;
         self.synchronize()?;
         (0..repetitions(bytes)).map(|_| self.timed(&mut copy)).collect()
     }
 
-    fn timed(&self, copy: &mut impl FnMut() -> Result<(), CellError>) -> Result<Copied, CellError> {
+    fn timed(&self, copy: &mut impl FnMut() -> Result<(), CellError>) -> Result<CopyTime, CellError> {
         let host = Instant::now();
         self.start.record(&self.stream).map_err(driver("cuEventRecord"))?;
         copy()?;
@@ -106,7 +111,7 @@ impl Mover {
         let host_s = host.elapsed().as_secs_f64();
         let milliseconds =
             self.elapsed.milliseconds(&self.start, &self.end).map_err(driver("cuEventElapsedTime"))?;
-        Ok(Copied { host_s, device_s: f64::from(milliseconds) / 1e3 })
+        Ok(CopyTime { host_s, device_s: f64::from(milliseconds) / 1e3 })
     }
 
     fn synchronize(&self) -> Result<(), CellError> {

@@ -41,8 +41,7 @@ impl Verifier {
     }
 
     /// Resets `job`, spoils its answer and executes it once. Where `timer` allows it, all of this is queued behind a
-    /// blocking
-    /// kernel: the work of other streams is then spoiled too, or comes too late.
+    /// blocking kernel: the work of other streams is then spoiled too, or comes too late.
     pub(super) fn execute_spoiled(
         &mut self,
         timer: &mut Timer,
@@ -50,7 +49,7 @@ impl Verifier {
     ) -> Result<[Option<u64>; 2], CellError> {
         job.reset()?;
         self.cuda.synchronize()?;
-        if !timer.behind_hold(job, &mut |job| self.queue(job))? {
+        if !timer.run_blocked(job, &mut |job| self.queue(job))? {
             job.reset()?;
             self.cuda.synchronize()?;
             self.queue(&mut job.job)?;
@@ -69,8 +68,8 @@ impl Verifier {
             return Err(CellError::Failed("a job exposes too many arrays; please report this bug".into()));
         }
         self.checks.clear()?;
-        // SAFETY: the job owns the memory and outlives the work, which is waited for before it is let go; an answer that
-        // is not in an operand's place is written before it is read.
+        // SAFETY: the job owns the memory and outlives the work, which is waited for before it is let go; an answer
+        // that is not in an operand's place is written before it is read.
         unsafe {
             if !in_place {
                 self.checks.spoil(&answer)?;
@@ -97,7 +96,8 @@ impl Verifier {
         if offset + new.len() > span.bytes {
             return Err(beyond(operand, offset));
         }
-        // SAFETY: the job, which owns the memory, is borrowed; operands are floating-point numbers, which any bytes are.
+        // SAFETY: the job, which owns the memory, is borrowed; operands are floating-point numbers, which any bytes
+        // are.
         unsafe { self.checks.replace(span, offset, new) }.map(Some)
     }
 }

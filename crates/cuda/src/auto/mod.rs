@@ -1,6 +1,6 @@
 //! The variant `auto` of each op. It runs the first variant that the rules name and that supports the case.
 
-mod chip;
+mod device_traits;
 mod rules;
 
 use gpubench_backend::Prepared;
@@ -11,7 +11,7 @@ use gpubench_model::error::CellError;
 use super::ops::TABLES;
 use super::ops::entry::{Kernel, variant};
 use crate::context::Cuda;
-use chip::Chip;
+use device_traits::DeviceTraits;
 use rules::{RULES, Rule};
 
 /// The name of the variant.
@@ -53,12 +53,11 @@ fn named(rules: impl Iterator<Item = &'static Rule>) -> Vec<&'static Kernel> {
 }
 
 /// Prepares the first variant that the rules name and that supports the case. A variant that is unavailable or does
-/// not
-/// fit in memory is skipped.
+/// not fit in memory is skipped.
 fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    let chip = Chip::of(cuda);
+    let device = DeviceTraits::of(cuda);
     let mut refusal = None;
-    for rule in RULES.iter().filter(|rule| rule.covers(case, &chip)) {
+    for rule in RULES.iter().filter(|rule| rule.covers(case, &device)) {
         let kernel = kernel(&case.op, rule.variant)?;
         match (kernel.prepare)(cuda, case, inputs) {
             Ok(mut job) => {

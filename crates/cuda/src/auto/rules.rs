@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use gpubench_model::case::{Case, DType};
 
-use super::chip::Chip;
+use super::device_traits::DeviceTraits;
 
 /// A rule. The first rule that covers a case and whose variant supports it decides.
 #[derive(Debug)]
@@ -14,13 +14,13 @@ pub(super) struct Rule {
     pub op: &'static str,
     pub variant: &'static str,
     dtypes: &'static [DType],
-    sides: RangeInclusive<u64>,
-    chips: Chips,
+    sizes: RangeInclusive<u64>,
+    devices: Devices,
 }
 
 /// The devices that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Chips {
+enum Devices {
     All,
     /// Devices on which `has_fast_f64` holds.
     FastF64,
@@ -28,18 +28,17 @@ enum Chips {
 
 impl Rule {
     /// Returns whether the rule applies to the case on the device.
-    pub(crate) fn covers(&self, case: &Case, chip: &Chip) -> bool {
+    pub(crate) fn covers(&self, case: &Case, device: &DeviceTraits) -> bool {
         self.op == case.op
             && self.dtypes.contains(&case.dtype)
-            && self.sides.contains(&case.n)
-            && (self.chips == Chips::All || chip.has_fast_f64())
+            && self.sizes.contains(&case.n)
+            && (self.devices == Devices::All || device.has_fast_f64())
     }
 
     /// Returns whether the rule covers every case of its op on devices with fast float64. Later rules then matter
-    /// only for
-    /// cases that its variant does not support.
+    /// only for cases that its variant does not support.
     pub(crate) fn covers_all_on_fast_f64(&self) -> bool {
-        self.dtypes == DType::ALL && self.sides == (1..=u64::MAX)
+        self.dtypes == DType::ALL && self.sizes == (1..=u64::MAX)
     }
 
     /// Restricts the rule to some element types.
@@ -48,13 +47,13 @@ impl Rule {
     }
 
     /// Restricts the rule to sizes from `least` to `most`, both included.
-    const fn sides(self, least: u64, most: u64) -> Rule {
-        Rule { sides: least..=most, ..self }
+    const fn sizes(self, least: u64, most: u64) -> Rule {
+        Rule { sizes: least..=most, ..self }
     }
 
     /// Restricts the rule to devices with fast float64.
     const fn fast_f64(self) -> Rule {
-        Rule { chips: Chips::FastF64, ..self }
+        Rule { devices: Devices::FastF64, ..self }
     }
 }
 
@@ -62,22 +61,22 @@ const F32: &[DType] = &[DType::F32];
 const F64: &[DType] = &[DType::F64];
 
 const fn rule(op: &'static str, variant: &'static str) -> Rule {
-    Rule { op, variant, dtypes: DType::ALL, sides: 1..=u64::MAX, chips: Chips::All }
+    Rule { op, variant, dtypes: DType::ALL, sizes: 1..=u64::MAX, devices: Devices::All }
 }
 
 /// The rules in order of preference.
 pub(super) static RULES: &[Rule] = &[
-    rule("matmul", "dmma").of(F32).sides(1, 512).fast_f64(),
-    rule("matmul", "dmma").of(F32).sides(900, 1100).fast_f64(),
-    rule("matmul", "widened").of(F32).sides(1101, u64::MAX).fast_f64(),
-    rule("matmul", "dmma").of(F64).sides(1, 192).fast_f64(),
+    rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64(),
+    rule("matmul", "dmma").of(F32).sizes(900, 1100).fast_f64(),
+    rule("matmul", "widened").of(F32).sizes(1101, u64::MAX).fast_f64(),
+    rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64(),
     rule("matmul", "cublas"),
     rule("elementwise", "fused"),
     rule("reduction", "one-pass"),
     rule("fft", "mirrored"),
     rule("fft", "r2c"),
-    rule("solve", "cholesky").of(F32).sides(1, 4096),
-    rule("solve", "cholesky").of(F64).sides(1, 3000).fast_f64(),
+    rule("solve", "cholesky").of(F32).sizes(1, 4096),
+    rule("solve", "cholesky").of(F64).sizes(1, 3000).fast_f64(),
     rule("solve", "potrf"),
     rule("spgemm", "gustavson"),
     rule("spgemm", "cusparse"),
@@ -93,7 +92,7 @@ mod tests {
 
     fn first(op: &str, n: u64, dtype: DType, f64_ratio: u32) -> &'static str {
         let case = Case { op: op.into(), n, dtype, density: None, seed: 42 };
-        RULES.iter().find(|rule| rule.covers(&case, &Chip { f64_ratio })).unwrap().variant
+        RULES.iter().find(|rule| rule.covers(&case, &DeviceTraits { f64_ratio })).unwrap().variant
     }
 
     #[test]
@@ -111,7 +110,7 @@ mod tests {
     fn every_op_ends_with_a_rule_for_all_cases() {
         for rule in RULES {
             let last = RULES.iter().rfind(|other| other.op == rule.op).unwrap();
-            assert!(last.covers_all_on_fast_f64() && last.chips == Chips::All);
+            assert!(last.covers_all_on_fast_f64() && last.devices == Devices::All);
         }
     }
 }

@@ -15,7 +15,7 @@ use super::launch::{
 const TILE: usize = 64;
 
 /// Rows that a block of `residual` takes.
-const ROWS_A_BLOCK: u32 = BLOCK / 32;
+const ROWS_PER_BLOCK: u32 = BLOCK / 32;
 
 /// How the tiles of a matrix are shared out among blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl<T: Element> Cholesky<T> {
         fits("the residual", r, self.b.len())?;
         let stream = &self.cuda.stream;
         let (x, r, n) = (write(stream, &mut self.x), write(stream, r), self.n.into());
-        let blocks = self.n.unsigned_abs().div_ceil(ROWS_A_BLOCK);
+        let blocks = self.n.unsigned_abs().div_ceil(ROWS_PER_BLOCK);
         let arguments = [read(stream, &self.a), read(stream, &self.b), x, r, n];
         // SAFETY: the entry takes (const T*, const T*, const T*, T*, i32); A has n * n elements, the others have n.
         unsafe { enqueue(stream, residual, (blocks, 1), arguments)? };

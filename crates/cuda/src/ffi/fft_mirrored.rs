@@ -5,7 +5,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Element, driver};
-use super::super::ops::fft::plan::{Pass, Plan};
+use super::super::ops::fft::plan::{FftPlan, Pass};
 use super::launch::{Argument, Shape, allow_shared, enqueue_shaped, fits, pointers, read, write};
 
 /// The first chip on which a kernel may start before the one ahead of it in the stream has ended.
@@ -18,7 +18,7 @@ struct Launch {
 }
 
 impl Launch {
-    fn load(cuda: &Cuda, plan: &Plan, entry: &str, pass: Pass) -> Result<Launch, CellError> {
+    fn load(cuda: &Cuda, plan: &FftPlan, entry: &str, pass: Pass) -> Result<Launch, CellError> {
         let function = cuda.function(plan.source(), entry)?;
         let fitting = |value: usize| u32::try_from(value).map_err(|error| CellError::call(entry, error));
         let (blocks, threads, shared) =
@@ -43,7 +43,7 @@ pub(crate) struct TwoPasses<T> {
 
 impl<T: Element> TwoPasses<T> {
     /// Compiles the plan's kernels, or finds them compiled, and makes its tables. The plan's type is `T`.
-    pub(crate) fn load(cuda: &Cuda, plan: &Plan) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, plan: &FftPlan) -> Result<Self, CellError> {
         if plan.dtype != T::DTYPE {
             return Err(CellError::Failed(format!(
                 "a plan for {} cannot transform {}",

@@ -177,9 +177,9 @@ pub(crate) fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result
 
 /// Blocks for `items` grid-stride items a thread takes one at a time: enough to fill the device, and no more.
 pub(crate) fn grid(cuda: &Cuda, items: usize) -> u32 {
-    const BLOCKS_A_MULTIPROCESSOR: u32 = 32;
+    const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
     let blocks = u32::try_from(items.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
-    blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR))
+    blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR))
 }
 
 /// A kernel of signature `([const A* x, [const A* y,]] B* out, u64 n)` that maps `INPUTS` arrays to one.

@@ -6,7 +6,7 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
-use super::super::ops::spgemm::plan::{Method, Plan};
+use super::super::ops::spgemm::plan::{Method, SpgemmPlan};
 use super::super::sparse::DeviceCsr;
 use super::contents::device;
 use super::launch::{Argument, BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, read, write};
@@ -17,13 +17,13 @@ const LAUNCHES: u32 = 1 << 30;
 /// Offsets, columns and values of a product on the host.
 pub(crate) type Parts<T> = (Vec<i32>, Vec<i32>, Vec<T>);
 
-/// C = A B by rows (Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM
-/// TOMS 4(3), 1978).
+/// C = A B by rows (Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition",
+/// ACM TOMS 4(3), 1978).
 pub(crate) struct RowProduct<T> {
     cuda: Cuda,
     multiply: CudaFunction,
     find_starts: CudaFunction,
-    plan: Plan,
+    plan: SpgemmPlan,
     a: DeviceCsr<T>,
     b: DeviceCsr<T>,
     /// Where B's rows begin in each tile; none where B's offsets tell that.
@@ -43,7 +43,7 @@ impl<T: Element> RowProduct<T> {
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
-        plan: Plan,
+        plan: SpgemmPlan,
         a: DeviceCsr<T>,
         b: DeviceCsr<T>,
     ) -> Result<Self, CellError> {
@@ -110,7 +110,7 @@ impl<T: Element> RowProduct<T> {
             Some((columns, values)) => (write(stream, columns), write(stream, values)),
             None => (0u64.into(), 0u64.into()),
         };
-        let Plan { method, tiles, width, warps, shared, blocks } = self.plan;
+        let SpgemmPlan { method, tiles, width, warps, shared, blocks } = self.plan;
         let room = if let Method::Ranked { room } = method { room } else { 0 };
         let arguments = [
             a_offsets,

@@ -161,8 +161,8 @@ impl<T: Element> Multiply<T> for Adaptive<T> {
         let arguments = [indptr, indices, values, x, y, entries.into(), parts, longs, sums, tickets];
         // SAFETY: the entry takes (const i32*, const i32*, const T*, const T*, T*, u32, const int4*, const int2*, T*,
         // u32*). Offsets and columns lie within the matrix (`DeviceCsr` checked them), x has an element for every
-        // column and y one for every row. The parts were cut from this matrix; there is a sum for every part and a ticket
-        // for every long row, zero now and after every launch.
+        // column and y one for every row. The parts were cut from this matrix; there is a sum for every part and a
+        // ticket for every long row, zero now and after every launch.
         unsafe { enqueue(stream, &self.function, (self.blocks, 1), arguments) }
     }
 }

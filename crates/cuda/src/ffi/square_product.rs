@@ -26,11 +26,11 @@ const TILES: [Tile; 3] = [
 ];
 
 /// Tiles a multiprocessor up to which smaller ones are better: so many are on it at once.
-const TILES_A_MULTIPROCESSOR: u32 = 2;
+const TILES_PER_MULTIPROCESSOR: u32 = 2;
 
 /// The smallest tile that does not make more of them than the device works on at once, else the largest.
 fn tile(n: u32, multiprocessors: u32) -> &'static Tile {
-    let at_once = u64::from(TILES_A_MULTIPROCESSOR * multiprocessors);
+    let at_once = u64::from(TILES_PER_MULTIPROCESSOR * multiprocessors);
     let few = |tile: &&Tile| u64::from(n.div_ceil(tile.side)).pow(2) <= at_once;
     TILES.iter().find(few).unwrap_or(&TILES[TILES.len() - 1])
 }

@@ -13,7 +13,7 @@ use super::launch::{Argument, BLOCK, enqueue, fits, read, write};
 /// Reflectors that are applied together.
 pub(crate) const PANEL: usize = 64;
 /// Blocks a multiprocessor of the kernels that go over a matrix column by column.
-const BLOCKS_A_MULTIPROCESSOR: u32 = 4;
+const BLOCKS_PER_MULTIPROCESSOR: u32 = 4;
 
 /// The kernels for matrices of one side and answers of one element type.
 pub(crate) struct SvdKernels<T> {
@@ -34,7 +34,7 @@ pub(crate) struct SvdKernels<T> {
 impl<T: Element> SvdKernels<T> {
     /// Loads the kernels for matrices of side `n`.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
-        let most = cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR);
+        let most = cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         Ok(SvdKernels {
             panel_factors: cuda.function(source, "panel_factors")?,
             newton_schulz: cuda.function(source, "newton_schulz")?,
@@ -167,9 +167,9 @@ impl<T: Element> SvdKernels<T> {
         unsafe { self.by_columns(stream, &self.arrange, arguments) }
     }
 
-    /// From Uᵀ U, Vᵀ V and Uᵀ A V, in this order, to the matrices I + F and I + G that U and V are multiplied by to come
-    /// closer to singular vectors, and the values. `norm` is the squared norm of A; the sum of squares of F and G is
-    /// added to one of `figures`.
+    /// From Uᵀ U, Vᵀ V and Uᵀ A V, in this order, to the matrices I + F and I + G that U and V are multiplied by to
+    /// come closer to singular vectors, and the values. `norm` is the squared norm of A; the sum of squares of F and
+    /// G is added to one of `figures`.
     pub(crate) fn refinement(
         &self,
         stream: &CudaStream,

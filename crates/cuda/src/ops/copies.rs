@@ -52,7 +52,7 @@ enum Direction {
 }
 
 /// A copy between host and device.
-struct Crossing<T> {
+struct HostDeviceCopy<T> {
     cuda: Cuda,
     n: usize,
     direction: Direction,
@@ -78,10 +78,10 @@ fn crossing<T: Element>(
     };
     // The driver's copy from or to ordinary memory is work of the host, which events on the device do not see.
     let traits = JobTraits { is_host_work: host.waits(), ..JobTraits::default() };
-    Ok(Prepared::with(traits, Crossing { cuda: cuda.clone(), n: case.side(), direction, host, device }))
+    Ok(Prepared::with(traits, HostDeviceCopy { cuda: cuda.clone(), n: case.side(), direction, host, device }))
 }
 
-impl<T: Element> Job for Crossing<T> {
+impl<T: Element> Job for HostDeviceCopy<T> {
     fn execute(&mut self) -> Result<(), CellError> {
         match self.direction {
             Direction::ToDevice => self.host.copy_to(&mut self.device),

@@ -37,8 +37,8 @@ pub(super) fn load<T: Element, const INPUTS: usize>(
     len: usize,
 ) -> Result<Map<T, T, INPUTS>, CellError> {
     const THREADS: u32 = 128;
-    const ELEMENTS_A_THREAD: usize = 4;
-    let tile = THREADS as usize * ELEMENTS_A_THREAD;
+    const ELEMENTS_PER_THREAD: usize = 4;
+    let tile = THREADS as usize * ELEMENTS_PER_THREAD;
     Map::tiled(cuda, &SOURCE, &format!("{name}_{}", T::DTYPE), len, (THREADS, tile))
 }
 

@@ -181,7 +181,7 @@ fn compile(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     let mut serial = since as u64;
     repeated(case, move || {
         serial = serial.wrapping_add(1);
-        ready(&builder.build_anew(&SOURCE, serial)?)
+        ready(&builder.build_uncached(&SOURCE, serial)?)
     })
 }
 

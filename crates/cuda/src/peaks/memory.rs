@@ -62,18 +62,18 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
     let (mut read_s, mut copy_s, mut triad_s) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
     for way in WAYS {
         let read = one("read", way)?;
-        read_s = read_s.min(least_s(timer, &mut || read.run(stream, [&b], &mut a))?);
+        read_s = read_s.min(min_s(timer, &mut || read.run(stream, [&b], &mut a))?);
         let copy = one("copy", way)?;
-        copy_s = copy_s.min(least_s(timer, &mut || copy.run(stream, [&b], &mut a))?);
+        copy_s = copy_s.min(min_s(timer, &mut || copy.run(stream, [&b], &mut a))?);
         let triad = Map::<f32, f32, 2>::load(cuda, &SOURCE, &format!("triad_{way}"), len)?;
-        triad_s = triad_s.min(least_s(timer, &mut || triad.run(stream, [&b, &c], &mut a))?);
+        triad_s = triad_s.min(min_s(timer, &mut || triad.run(stream, [&b, &c], &mut a))?);
     }
-    copy_s = copy_s.min(least_s(timer, &mut || cuda.copy(&b, &mut a))?);
+    copy_s = copy_s.min(min_s(timer, &mut || cuda.copy(&b, &mut a))?);
     let tile = (BLOCK, 4 * BLOCK as usize);
     let copy = Map::<f32, f32, 1>::tiled(cuda, &SOURCE, "copy_once", len, tile)?;
-    copy_s = copy_s.min(least_s(timer, &mut || copy.run(stream, [&b], &mut a))?);
+    copy_s = copy_s.min(min_s(timer, &mut || copy.run(stream, [&b], &mut a))?);
     let triad = Map::<f32, f32, 2>::tiled(cuda, &SOURCE, "triad_once", len, tile)?;
-    triad_s = triad_s.min(least_s(timer, &mut || triad.run(stream, [&b, &c], &mut a))?);
+    triad_s = triad_s.min(min_s(timer, &mut || triad.run(stream, [&b, &c], &mut a))?);
     Ok(Peaks {
         read: Some(bytes / read_s),
         copy: Some(2.0 * bytes / copy_s),
@@ -83,7 +83,7 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
 }
 
 /// Returns the minimum seconds of one execution. A first execution is not counted.
-fn least_s(timer: &Timer, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
+fn min_s(timer: &Timer, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
     work()?;
     let begun = Instant::now();
     let (mut least, mut readings) = (f64::INFINITY, 0);

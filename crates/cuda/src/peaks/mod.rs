@@ -24,15 +24,15 @@ pub(super) static SOURCE: KernelSource = kernel_source!("peaks");
 /// Only a lost device.
 pub(crate) fn measure(cuda: &Cuda, timer: &Timer, elapsed: Elapsed) -> Result<Peaks, CellError> {
     // Memory first, because it also brings the clocks up.
-    let of_memory = softly(cuda, memory::rates(cuda, timer))?.unwrap_or_default();
-    let bus = softly(cuda, bus::rates(cuda, elapsed))?;
+    let of_memory = unless_device_lost(cuda, memory::rates(cuda, timer))?.unwrap_or_default();
+    let bus = unless_device_lost(cuda, bus::rates(cuda, elapsed))?;
     let matmul = products::rates(cuda, timer)?.into_iter().collect();
     let (upload, download): (Option<BusRates>, Option<BusRates>) = bus.unzip();
     Ok(Peaks { matmul, upload, download, ..of_memory })
 }
 
 /// Returns the result of a part, or `None` if it failed and the device still works.
-fn softly<T>(cuda: &Cuda, part: Result<T, CellError>) -> Result<Option<T>, CellError> {
+fn unless_device_lost<T>(cuda: &Cuda, part: Result<T, CellError>) -> Result<Option<T>, CellError> {
     match part {
         Ok(found) => Ok(Some(found)),
         Err(lost @ CellError::DeviceLost(_)) => Err(lost),

@@ -10,7 +10,7 @@ use gpubench_ops as op;
 use super::super::context::{Cuda, Element};
 use super::super::ffi::cublas::{Arithmetic, Cublas};
 use super::super::timing::Timer;
-use super::{softly, uniform};
+use super::{uniform, unless_device_lost};
 
 /// Sizes to try, each twice the last. On a slow device a small product already reaches the peak rate.
 const SIDES: [i32; 3] = [2048, 4096, 8192];
@@ -28,7 +28,7 @@ const SECONDS: f64 = 0.04;
 /// # Errors
 /// Only a lost device.
 pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>, CellError> {
-    let Some(cublas) = softly(cuda, Cublas::new(cuda))? else { return Ok(vec![]) };
+    let Some(cublas) = unless_device_lost(cuda, Cublas::new(cuda))? else { return Ok(vec![]) };
     let products = Products { cuda, timer, cublas };
     let rates = [
         ("f32", products.rate::<f32, f32>(Arithmetic::F32, "fill_f32")),
@@ -39,7 +39,7 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>, Ce
     ];
     let mut found = vec![];
     for (word, rate) in rates {
-        found.extend(softly(cuda, rate)?.map(|rate| (word.to_owned(), rate)));
+        found.extend(unless_device_lost(cuda, rate)?.map(|rate| (word.to_owned(), rate)));
     }
     Ok(found)
 }
@@ -52,8 +52,7 @@ struct Products<'a> {
 
 impl Products<'_> {
     /// Returns the highest rate over all sizes that take neither too long nor too much memory. The kernel `fill`
-    /// makes
-    /// operands of type `A`.
+    /// makes operands of type `A`.
     fn rate<A, C>(&self, arithmetic: Arithmetic, fill: &str) -> Result<f64, CellError>
     where
         A: DeviceRepr + ValidAsZeroBits,
@@ -73,15 +72,15 @@ impl Products<'_> {
             let mut work = || self.cublas.multiply(arithmetic, n, &a, &b, &mut c);
             // The first call for a size and type loads its kernel.
             work()?;
-            let is_last = |least_s: f64| STEP * least_s > CLIMB_S || Some(&n) == SIDES.last();
+            let is_last = |min_s: f64| STEP * min_s > CLIMB_S || Some(&n) == SIDES.last();
             let begun = Instant::now();
-            let (mut least_s, mut executions) = (f64::INFINITY, 0);
-            while executions < EXECUTIONS || is_last(least_s) && begun.elapsed().as_secs_f64() < SECONDS {
-                least_s = least_s.min(self.timer.span_s(&mut work)?);
+            let (mut min_s, mut executions) = (f64::INFINITY, 0);
+            while executions < EXECUTIONS || is_last(min_s) && begun.elapsed().as_secs_f64() < SECONDS {
+                min_s = min_s.min(self.timer.span_s(&mut work)?);
                 executions += 1;
             }
-            best = best.max(flop(side as u64) / least_s);
-            if is_last(least_s) {
+            best = best.max(flop(side as u64) / min_s);
+            if is_last(min_s) {
                 break;
             }
         }

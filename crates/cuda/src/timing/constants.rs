@@ -1,23 +1,23 @@
-//! What the events themselves cost, and what remains of a reading without it.
+//! The cost of the events themselves, and its subtraction from a reading.
 
 use gpubench_model::case::Cache;
 
-/// The least share of a raw reading that a corrected one keeps: no correction makes a time vanish.
+/// A corrected reading keeps at least this share of the raw one.
 const LEAST_SHARE: f64 = 0.1;
 
-/// Seconds that readings hold beyond the work, for kernels that touch no memory.
+/// Seconds in a reading beyond the work itself, measured with kernels that touch no memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Constants {
-    /// Two events and the launch between them, after the caches were displaced.
+    /// Two events and the launch between them, after the caches were flushed.
     pub cold_s: f64,
     /// The same, after an execution of the same work.
     pub(crate) hot_s: f64,
-    /// From the end of one execution to the beginning of the next, both queued.
+    /// From the end of one execution to the start of the next, both queued.
     pub(crate) between_s: f64,
 }
 
 impl Constants {
-    /// Seconds of one execution, raw and corrected, where the events read `events_s` around `repeats` of them.
+    /// Returns the raw and corrected seconds per execution, for `events_s` read around `repeats` executions.
     pub(crate) fn corrected(&self, events_s: f64, repeats: u32, cache: Cache) -> (f64, f64) {
         let repeats = f64::from(repeats.max(1));
         let pair = match cache {

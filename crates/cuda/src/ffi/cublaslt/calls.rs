@@ -11,11 +11,11 @@ pub(super) type Handle = *mut c_void;
 /// `cublasLtMatmulHeuristicResult_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-pub(super) struct Way {
+pub(super) struct Algorithm {
     /// Which algorithm, in the library's own words.
     pub(crate) algorithm: [u64; 8],
     workspace_bytes: usize,
-    /// Zero for a way that works.
+    /// Zero for an algorithm that works.
     pub state: c_int,
     waves: f32,
     reserved: [c_int; 4],
@@ -50,8 +50,8 @@ calls! {
     preference = "cublasLtMatmulPreferenceCreate" (*mut Handle);
     set_preference = "cublasLtMatmulPreferenceSetAttribute" (Handle, c_int, *const c_void, usize);
     destroy_preference = "cublasLtMatmulPreferenceDestroy" (Handle);
-    ways = "cublasLtMatmulAlgoGetHeuristic"
-        (Handle, Handle, Handle, Handle, Handle, Handle, Handle, c_int, *mut Way, *mut c_int);
+    algorithms = "cublasLtMatmulAlgoGetHeuristic"
+        (Handle, Handle, Handle, Handle, Handle, Handle, Handle, c_int, *mut Algorithm, *mut c_int);
     multiply = "cublasLtMatmul"
         (Handle, Handle, *const c_void, *const c_void, Handle, *const c_void, Handle, *const c_void, *const c_void,
          Handle, *mut c_void, Handle, *const [u64; 8], *mut c_void, usize, *mut c_void);

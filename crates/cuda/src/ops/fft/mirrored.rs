@@ -7,7 +7,7 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::plan::Plan;
+use super::plan::FftPlan;
 use super::spectrum;
 use crate::context::{Cuda, Element};
 use crate::ffi::contents::device;
@@ -30,7 +30,7 @@ pub(super) fn prepare<T: Element>(
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
-    let plan = Plan::choose(n, T::DTYPE, cuda.shared_memory_per_block() as usize)?;
+    let plan = FftPlan::choose(n, T::DTYPE, cuda.shared_memory_per_block() as usize)?;
     let reals = 3 * n as u128 * n as u128 + 2 * plan.half_elements() as u128;
     cuda.reserve(reals * size_of::<T>() as u128)?;
     let passes = TwoPasses::load(cuda, &plan)?;

@@ -1,4 +1,5 @@
-//! fft: the full complex spectrum of a real N x N matrix, by cuFFT with a kernel of ours around it or by kernels of ours.
+//! fft: the full complex spectrum of a real N x N matrix, by cuFFT with a kernel of ours around it or by kernels of
+//! ours.
 
 mod mirrored;
 pub(crate) mod plan;
@@ -47,7 +48,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
 /// A transform by cuFFT with a kernel of ours around it.
 struct Transform<T> {
     /// None for a single element, which is its own spectrum.
-    plan: Option<Way<T>>,
+    plan: Option<CufftPlan<T>>,
     cuda: Cuda,
     n: usize,
     kernels: FftKernels<T>,
@@ -56,7 +57,7 @@ struct Transform<T> {
     spectrum: CudaSlice<T>,
 }
 
-enum Way<T> {
+enum CufftPlan<T> {
     RealToComplex(RealPlan<T>),
     ComplexToComplex(ComplexPlan<T>),
 }
@@ -81,8 +82,8 @@ fn transform<T: Element + FftReal>(
     };
     let plan = match (n, is_real) {
         (..2, _) => None,
-        (_, true) => Some(Way::RealToComplex(RealPlan::new(&cuda.stream, n, work_area)?)),
-        (_, false) => Some(Way::ComplexToComplex(ComplexPlan::new(&cuda.stream, n, work_area)?)),
+        (_, true) => Some(CufftPlan::RealToComplex(RealPlan::new(&cuda.stream, n, work_area)?)),
+        (_, false) => Some(CufftPlan::ComplexToComplex(ComplexPlan::new(&cuda.stream, n, work_area)?)),
     };
     Ok(Prepared::new(Transform { plan, cuda: cuda.clone(), n, kernels, input, spectrum }))
 }
@@ -96,11 +97,11 @@ impl<T: Element + FftReal> Job for Transform<T> {
     fn execute(&mut self) -> Result<(), CellError> {
         let Transform { plan, cuda, kernels, input, spectrum, .. } = self;
         match plan {
-            Some(Way::RealToComplex(plan)) => {
+            Some(CufftPlan::RealToComplex(plan)) => {
                 plan.execute(input, spectrum)?;
                 kernels.mirror(&cuda.stream, spectrum)
             }
-            Some(Way::ComplexToComplex(plan)) => {
+            Some(CufftPlan::ComplexToComplex(plan)) => {
                 kernels.widen(&cuda.stream, input, spectrum)?;
                 plan.execute(spectrum)
             }

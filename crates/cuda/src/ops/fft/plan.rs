@@ -23,7 +23,7 @@ const BANKS: usize = 128;
 
 /// The constants of one transform, and what its launches need.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Plan {
+pub(crate) struct FftPlan {
     /// Rows and columns.
     pub n: usize,
     /// Element type of the input.
@@ -48,12 +48,12 @@ pub(crate) struct Pass {
     pub shared: usize,
 }
 
-impl Plan {
+impl FftPlan {
     /// A plan for `n x n` real elements on a device whose blocks can have `shared` bytes of shared memory.
     ///
     /// # Errors
     /// A prime factor above 7, a side beyond the largest, or too little shared memory.
-    pub(crate) fn choose(n: usize, dtype: DType, shared: usize) -> Result<Plan, Unavailable> {
+    pub(crate) fn choose(n: usize, dtype: DType, shared: usize) -> Result<FftPlan, Unavailable> {
         const FIX: &str = "use --variants r2c, which supports every size";
         if n > MOST {
             return Err(Unavailable::new(
@@ -67,8 +67,8 @@ impl Plan {
                 FIX,
             )
         })?;
-        let plans = tiles(n, dtype).iter().map(|&tile| Plan::with(n, dtype, radices.clone(), tile));
-        let fits = |plan: &Plan| plan.rows().shared.max(plan.column_pass().shared) <= shared;
+        let plans = tiles(n, dtype).iter().map(|&tile| FftPlan::with(n, dtype, radices.clone(), tile));
+        let fits = |plan: &FftPlan| plan.rows().shared.max(plan.column_pass().shared) <= shared;
         plans.clone().find(fits).ok_or_else(|| {
             let needed = plans.map(|plan| plan.column_pass().shared).min().unwrap_or(0).div_ceil(1024);
             let has = shared / 1024;
@@ -79,12 +79,12 @@ impl Plan {
         })
     }
 
-    fn with(n: usize, dtype: DType, radices: Vec<usize>, (columns, overlap): (usize, bool)) -> Plan {
+    fn with(n: usize, dtype: DType, radices: Vec<usize>, (columns, overlap): (usize, bool)) -> FftPlan {
         let (first, last) = (radices[0], radices[radices.len() - 1]);
         let most_tasks = n / radices.iter().min().unwrap_or(&1);
         let lanes = columns + usize::from(overlap);
         let places = BANKS / pair_bytes(dtype);
-        Plan {
+        FftPlan {
             row_threads: warps(most_tasks.min((n / 16).max(128))),
             row_stride: padded(n / first, first, places),
             column_threads: column_threads(lanes * most_tasks, dtype, last),
@@ -231,7 +231,7 @@ fn examples() -> Vec<&'static KernelSource> {
     let f32s =
         [1, 7, 16, 100, 243, 500, 512, 625, 1000, 1024, 2048, 2100, 2401, 4096].map(|n| (n, DType::F32));
     let f64s = [15, 100, 196, 500, 512, 1000, 1024, 2048, 2250, 4096].map(|n| (n, DType::F64));
-    let plans = f32s.into_iter().chain(f64s).filter_map(|(n, dtype)| Plan::choose(n, dtype, HOPPER).ok());
+    let plans = f32s.into_iter().chain(f64s).filter_map(|(n, dtype)| FftPlan::choose(n, dtype, HOPPER).ok());
     plans.map(|plan| plan.source()).collect()
 }
 
@@ -241,8 +241,8 @@ mod tests {
 
     const HOPPER: usize = 227 << 10;
 
-    fn plan(n: usize, dtype: DType) -> Plan {
-        Plan::choose(n, dtype, HOPPER).unwrap()
+    fn plan(n: usize, dtype: DType) -> FftPlan {
+        FftPlan::choose(n, dtype, HOPPER).unwrap()
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
                 }
             }
             for &dtype in DType::ALL {
-                let found = Plan::choose(n, dtype, HOPPER);
+                let found = FftPlan::choose(n, dtype, HOPPER);
                 assert_eq!(found.is_ok(), rest == 1, "{n}");
                 let Ok(plan) = found else { continue };
                 assert_eq!(plan.radices.iter().product::<usize>(), n);
@@ -278,12 +278,12 @@ mod tests {
 
     #[test]
     fn less_shared_memory_means_fewer_columns_and_then_a_refusal_that_says_what_to_take() {
-        let small = Plan::choose(2048, DType::F32, 99 << 10).unwrap();
+        let small = FftPlan::choose(2048, DType::F32, 99 << 10).unwrap();
         assert_eq!((small.columns, small.overlap), (4, true));
-        let refused = Plan::choose(2048, DType::F32, 64 << 10).unwrap_err();
+        let refused = FftPlan::choose(2048, DType::F32, 64 << 10).unwrap_err();
         assert!(refused.reason.contains("81 KiB"), "{}", refused.reason);
         for n in [11, 8192] {
-            let refused = Plan::choose(n, DType::F32, HOPPER).unwrap_err();
+            let refused = FftPlan::choose(n, DType::F32, HOPPER).unwrap_err();
             assert!(refused.fix.unwrap().contains("r2c"));
         }
     }

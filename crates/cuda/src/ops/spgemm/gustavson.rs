@@ -6,7 +6,7 @@ use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::plan::{Plan, products, unordered_row};
+use super::plan::{SpgemmPlan, products, unordered_row};
 use super::{Empty, SOURCE, factors};
 use crate::context::{Cuda, Element};
 use crate::ffi::spgemm::RowProduct;
@@ -32,7 +32,7 @@ pub(super) fn prepare<T: Element>(
         return Ok(Prepared::new(Empty { rows: a.rows, cols: b.cols, dtype: T::DTYPE }));
     }
     cuda.count_plan();
-    let plan = Plan::new(a, b, size_of::<T>(), cuda.shared_memory_per_block())?;
+    let plan = SpgemmPlan::new(a, b, size_of::<T>(), cuda.shared_memory_per_block())?;
     let mut product = RowProduct::load(cuda, &SOURCE, plan, device_a, device_b)?;
     product.make_room()?;
     Ok(Prepared::new(product))

@@ -41,7 +41,7 @@ pub(crate) enum Method {
 
 /// A product shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct SpgemmPlan {
     pub method: Method,
     pub tiles: u32,
     /// Columns of a tile.
@@ -53,7 +53,7 @@ pub(crate) struct Plan {
     pub blocks: u32,
 }
 
-impl Plan {
+impl SpgemmPlan {
     /// Shares out `a` times `b` of elements of `element` bytes for blocks that can have `shared` bytes.
     ///
     /// # Errors
@@ -73,14 +73,14 @@ impl Plan {
                 (1, _) | (_, 4) => 8,
                 _ => 4,
             };
-            return Plan::sized(Method::Dense, a.rows, b.cols, width, stride, warps, shared);
+            return SpgemmPlan::sized(Method::Dense, a.rows, b.cols, width, stride, warps, shared);
         }
         let width = b.cols.next_multiple_of(256).min(RANKED_WIDTH);
         let room = (mean + mean / 5).clamp(LEAST_ROOM, MOST_ROOM).min(longest);
         let room = (room as u32).next_multiple_of(8);
         let stride = PIECES + width as u32 / 8 + (room + 32) * element + width as u32 / 16 + 2 * room;
         let warps = if width >= b.cols { 1 } else { 4 };
-        Plan::sized(Method::Ranked { room }, a.rows, b.cols, width, stride, warps, shared)
+        SpgemmPlan::sized(Method::Ranked { room }, a.rows, b.cols, width, stride, warps, shared)
     }
 
     fn sized(
@@ -108,7 +108,7 @@ impl Plan {
             Unavailable::new(reason, "use --variants cusparse")
         })?;
         let (tiles, width) = (tiles as u32, width as u32);
-        Ok(Plan { method, tiles, width, warps, shared: warps * stride, blocks })
+        Ok(SpgemmPlan { method, tiles, width, warps, shared: warps * stride, blocks })
     }
 }
 
@@ -160,9 +160,9 @@ mod tests {
         Csr { rows: indptr.len() - 1, cols: 3, indptr: indptr.into(), indices: indices.into(), values }
     }
 
-    fn plan(n: usize, density: f64, element: usize, shared: u32) -> Plan {
+    fn plan(n: usize, density: f64, element: usize, shared: u32) -> SpgemmPlan {
         let matrix = generator::sparse::<f32>(1, 0, n, n, density);
-        Plan::new(&matrix, &matrix, element, shared).unwrap()
+        SpgemmPlan::new(&matrix, &matrix, element, shared).unwrap()
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
         let dense = [(1, 1.0), (500, 0.3), (2048, 0.001)].map(|(n, density)| plan(n, density, 8, TURING));
         let diagonal =
             |n: i32| Csr { cols: n as usize, ..csr(&Vec::from_iter(0..=n), &Vec::from_iter(0..n)) };
-        let ranked = [5000, 70_000].map(|n| Plan::new(&diagonal(n), &diagonal(n), 8, TURING).unwrap());
+        let ranked = [5000, 70_000].map(|n| SpgemmPlan::new(&diagonal(n), &diagonal(n), 8, TURING).unwrap());
         for plan in dense.into_iter().chain(ranked) {
             assert!(plan.shared + DECLARED <= TURING && plan.warps >= 1, "{plan:?}");
         }
@@ -219,7 +219,7 @@ mod tests {
         let indptr: Vec<i32> = std::iter::once(0).chain(n..2 * n).collect();
         let values = Values::F32(vec![1.0; indices.len()]);
         let arrow = Csr { rows: n as usize, cols: n as usize, indptr, indices, values };
-        let plan = Plan::new(&arrow, &arrow, 4, H200).unwrap();
+        let plan = SpgemmPlan::new(&arrow, &arrow, 4, H200).unwrap();
         assert_eq!((plan.method, plan.tiles, plan.width), (Method::Dense, 8, 2048));
     }
 

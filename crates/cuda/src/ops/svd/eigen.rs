@@ -30,7 +30,8 @@ pub(super) struct Tridiagonal {
 }
 
 impl Tridiagonal {
-    /// Float64 elements of device memory that an instance for matrices of side `n` has; none where there is no instance.
+    /// Float64 elements of device memory that an instance for matrices of side `n` has; none where there is no
+    /// instance.
     pub(crate) fn elements(n: u128) -> u128 {
         if n > LARGEST_SIDE as u128 {
             return 0;

@@ -6,7 +6,7 @@ use gpubench_backend::{Compile, DevicePhases, HostMemory, Transfer};
 
 /// Host and device seconds of one repetition of a copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Copied {
+pub(crate) struct CopyTime {
     /// Host seconds until the data has arrived.
     pub host_s: f64,
     /// Device seconds between the events around the copy.
@@ -17,14 +17,14 @@ pub(crate) struct Copied {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// Host to device.
-    Up,
+    Upload,
     /// Device to host.
-    Down,
+    Download,
 }
 
 /// Compile and copy times of the present job, and the compile times of all sources so far.
 #[derive(Debug, Default)]
-pub(crate) struct Meters {
+pub(crate) struct TransferStats {
     memory: HostMemory,
     /// Compile times by source.
     sources: BTreeMap<&'static str, Compile>,
@@ -34,10 +34,10 @@ pub(crate) struct Meters {
     compile_and_copy_s: f64,
 }
 
-impl Meters {
+impl TransferStats {
     /// Starts statistics for copies from and to host memory of that kind.
-    pub(crate) fn new(memory: HostMemory) -> Meters {
-        Meters { memory, ..Meters::default() }
+    pub(crate) fn new(memory: HostMemory) -> TransferStats {
+        TransferStats { memory, ..TransferStats::default() }
     }
 
     /// Notes that a job uses kernels of that source.
@@ -56,10 +56,10 @@ impl Meters {
     }
 
     /// Adds a copy of `bytes`, with its repetitions, to the totals of that direction.
-    pub(crate) fn copied(&mut self, direction: Direction, bytes: u64, repetitions: &[Copied]) {
+    pub(crate) fn copied(&mut self, direction: Direction, bytes: u64, repetitions: &[CopyTime]) {
         let transfer = match direction {
-            Direction::Up => &mut self.upload,
-            Direction::Down => &mut self.download,
+            Direction::Upload => &mut self.upload,
+            Direction::Download => &mut self.download,
         };
         let transfer =
             transfer.get_or_insert_with(|| Transfer { memory: self.memory, ..Transfer::default() });
@@ -104,16 +104,16 @@ mod tests {
 
     use super::*;
 
-    fn copies(host: &[f64]) -> Vec<Copied> {
-        host.iter().map(|&host_s| Copied { host_s, device_s: host_s / 2.0 }).collect()
+    fn copies(host: &[f64]) -> Vec<CopyTime> {
+        host.iter().map(|&host_s| CopyTime { host_s, device_s: host_s / 2.0 }).collect()
     }
 
     #[test]
     fn each_repetition_is_the_sum_over_all_operands() {
-        let mut meters = Meters::new(HostMemory::Pinned);
-        meters.copied(Direction::Up, 10, &copies(&[4.0, 2.0, 2.0]));
-        meters.copied(Direction::Up, 5, &copies(&[1.0, 1.0, 2.0]));
-        let upload = meters.take().upload.unwrap();
+        let mut stats = TransferStats::new(HostMemory::Pinned);
+        stats.copied(Direction::Upload, 10, &copies(&[4.0, 2.0, 2.0]));
+        stats.copied(Direction::Upload, 5, &copies(&[1.0, 1.0, 2.0]));
+        let upload = stats.take().upload.unwrap();
         assert_eq!((upload.bytes, upload.memory), (15, HostMemory::Pinned));
         assert_eq!(upload.host_s, [5.0, 3.0, 4.0]);
         assert_eq!(upload.device_s, [2.5, 1.5, 2.0]);
@@ -122,10 +122,10 @@ mod tests {
     #[test]
     fn an_operand_copied_less_often_goes_on_with_its_last_time() {
         for (first, second) in [(&[8.0, 6.0][..], &[3.0, 2.0, 1.0][..]), (&[3.0, 2.0, 1.0], &[8.0, 6.0])] {
-            let mut meters = Meters::default();
-            meters.copied(Direction::Down, 1, &copies(first));
-            meters.copied(Direction::Down, 1, &copies(second));
-            assert_eq!(meters.take().download.unwrap().host_s, [11.0, 8.0, 7.0]);
+            let mut stats = TransferStats::default();
+            stats.copied(Direction::Download, 1, &copies(first));
+            stats.copied(Direction::Download, 1, &copies(second));
+            assert_eq!(stats.take().download.unwrap().host_s, [11.0, 8.0, 7.0]);
         }
     }
 
@@ -148,27 +148,27 @@ mod tests {
 
     #[test]
     fn what_was_taken_is_gone_but_what_a_source_cost_is_not() {
-        let mut meters = Meters::default();
-        meters.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
-        meters.uses("a");
-        meters.spent(2.5);
-        let first = meters.take();
+        let mut stats = TransferStats::default();
+        stats.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
+        stats.uses("a");
+        stats.spent(2.5);
+        let first = stats.take();
         assert_eq!(first.compile, Some(Compile { cold_s: Some(2.0), cached_s: Some(0.5) }));
         assert!((first.compile_and_copy_s - 2.5).abs() < 1e-12);
-        assert_eq!(meters.take(), DevicePhases::default());
-        meters.uses("a");
-        assert_eq!(meters.take().compile, first.compile);
+        assert_eq!(stats.take(), DevicePhases::default());
+        stats.uses("a");
+        assert_eq!(stats.take().compile, first.compile);
     }
 
     #[test]
     fn compiling_is_summed_over_the_sources_in_use_and_unknown_where_one_is() {
-        let mut meters = Meters::default();
-        meters.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
-        meters.compiled("b", Compile { cold_s: Some(1.0), cached_s: None });
-        meters.compiled("c", Compile { cold_s: Some(9.0), cached_s: Some(9.0) });
-        meters.uses("a");
-        meters.uses("b");
-        meters.uses("a");
-        assert_eq!(meters.take().compile, Some(Compile { cold_s: Some(3.0), cached_s: None }));
+        let mut stats = TransferStats::default();
+        stats.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
+        stats.compiled("b", Compile { cold_s: Some(1.0), cached_s: None });
+        stats.compiled("c", Compile { cold_s: Some(9.0), cached_s: Some(9.0) });
+        stats.uses("a");
+        stats.uses("b");
+        stats.uses("a");
+        assert_eq!(stats.take().compile, Some(Compile { cold_s: Some(3.0), cached_s: None }));
     }
 }

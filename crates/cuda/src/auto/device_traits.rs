@@ -6,20 +6,18 @@ use crate::context::Cuda;
 
 /// The properties of a device that decide between variants.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chip {
+pub(super) struct DeviceTraits {
     /// Ratio of float32 to float64 operations per second, as the driver reports it: 2 on data-centre chips, 32 or 64
-    /// on
-    /// others.
+    /// on others.
     pub(crate) f64_ratio: u32,
 }
 
-impl Chip {
+impl DeviceTraits {
     /// Reads the properties of the context's device. A device whose driver does not report the ratio counts as slow
-    /// in
-    /// float64.
-    pub(crate) fn of(cuda: &Cuda) -> Chip {
+    /// in float64.
+    pub(crate) fn of(cuda: &Cuda) -> DeviceTraits {
         const SLOW: u32 = 64;
-        Chip { f64_ratio: cuda.figure(RATIO).filter(|ratio| *ratio > 0).unwrap_or(SLOW) }
+        DeviceTraits { f64_ratio: cuda.figure(RATIO).filter(|ratio| *ratio > 0).unwrap_or(SLOW) }
     }
 
     /// Returns whether float64 arithmetic is at least half as fast as float32.
@@ -34,7 +32,9 @@ mod tests {
 
     #[test]
     fn data_centre_chips_are_fast_in_float64_and_others_are_not() {
-        assert!(Chip { f64_ratio: 2 }.has_fast_f64());
-        assert!(!Chip { f64_ratio: 32 }.has_fast_f64() && !Chip { f64_ratio: 64 }.has_fast_f64());
+        assert!(DeviceTraits { f64_ratio: 2 }.has_fast_f64());
+        assert!(
+            !DeviceTraits { f64_ratio: 32 }.has_fast_f64() && !DeviceTraits { f64_ratio: 64 }.has_fast_f64()
+        );
     }
 }
