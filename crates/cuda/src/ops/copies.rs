@@ -1,4 +1,5 @@
-//! transfer: a matrix between host and device, from and to ordinary and page-locked memory, and within the device.
+//! The op transfer: copies a matrix between host and device, for pageable and page-locked memory, and within the
+//! device.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::{HostMemory, Job, JobTraits, Prepared};
@@ -71,12 +72,12 @@ fn crossing<T: Element>(
     let a = input::<T>(inputs, 0)?;
     let (host, device) = match direction {
         Direction::ToDevice => (HostBuffer::new(cuda, memory, a.to_vec())?, cuda.alloc(a.len())?),
-        // Until the copy has come, values that no element has.
+        // No element has this value, so the check fails unless the copy has arrived.
         Direction::ToHost => {
             (HostBuffer::new(cuda, memory, vec![T::from_f64(-1.0); a.len()])?, cuda.upload(a)?)
         }
     };
-    // The driver's copy from or to ordinary memory is work of the host, which events on the device do not see.
+    // The driver copies pageable memory on the host, where events on the device do not see it.
     let traits = JobTraits { is_host_work: host.waits(), ..JobTraits::default() };
     Ok(Prepared::with(traits, HostDeviceCopy { cuda: cuda.clone(), n: case.side(), direction, host, device }))
 }

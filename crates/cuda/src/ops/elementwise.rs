@@ -1,4 +1,4 @@
-//! a * b + sin(a) + cos(b): one fused kernel, and the chain of kernels of an eager array library.
+//! The op elementwise, a * b + sin(a) + cos(b): one fused kernel, and the chain of kernels of an eager array library.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
@@ -29,8 +29,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-/// A kernel of `kernels/elementwise.cu` for arrays of `len` elements. It has blocks of 128 threads, each of which takes
-/// one pack of 16 bytes of float32 elements and two of float64.
+/// Loads a kernel of `kernels/elementwise.cu` for arrays of `len` elements. Its blocks have 128 threads; each thread
+/// takes one pack of 16 bytes of float32 elements, or two of float64.
 pub(super) fn load<T: Element, const INPUTS: usize>(
     cuda: &Cuda,
     name: &str,
@@ -60,7 +60,7 @@ fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<B
     let cosine = load(cuda, "cosine", len)?;
     let (mut term, mut sum) = (cuda.alloc(len)?, cuda.alloc(len)?);
     let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], y| {
-        // The product lies in y, and the answer in the end.
+        // y holds the product first, and the answer at the end.
         multiply.run(stream, [a, b], y)?;
         sine.run(stream, [a], &mut term)?;
         add.run(stream, [y, &term], &mut sum)?;

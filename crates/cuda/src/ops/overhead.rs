@@ -1,7 +1,7 @@
-//! overhead: launches of an empty kernel, one by one and as a graph, events, contexts, compilations.
+//! The op overhead: launches of an empty kernel, graphs, events, contexts and compilations.
 //!
-//! All are timed by the host's clock, from the first call until the device has come to rest: what they cost is what a
-//! program waits for.
+//! All variants are timed by the host's clock, from the first call until the device is idle: the time that a program
+//! waits.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -64,10 +64,10 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-/// Contexts or compilations of one execution: more would take from a minute on.
+/// Most contexts or compilations per execution; more would take over a minute.
 const MOST: u64 = 100;
 
-/// Does something and counts how often it was done.
+/// Runs an action and counts how often it was done.
 struct Counted<F> {
     done: u64,
     act: F,
@@ -85,12 +85,12 @@ impl<F: FnMut() -> Result<u64, CellError>> Job for Counted<F> {
     }
 }
 
-/// A job that does `act`, which counts how often it did what is timed.
+/// Makes a job that runs `act`, which returns how often it did the timed action.
 fn counted(act: impl FnMut() -> Result<u64, CellError> + 'static) -> Box<Prepared> {
     Prepared::with(JobTraits { is_host_work: true, ..JobTraits::default() }, Counted { done: 0, act })
 }
 
-/// A job that does `once` as often as the case says.
+/// Makes a job that runs `once` as often as the case says.
 fn repeated(
     case: &Case,
     mut once: impl FnMut() -> Result<(), CellError> + 'static,
@@ -107,7 +107,7 @@ fn repeated(
     Ok(counted(act))
 }
 
-/// Refuses what would take minutes an execution.
+/// Rejects cases that would take minutes per execution.
 fn check_few(case: &Case, what: &str) -> Result<(), CellError> {
     if case.n <= MOST {
         return Ok(());
@@ -123,13 +123,13 @@ fn launch(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
 
 fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     let empty = Empty::load(cuda, &SOURCE)?;
-    // The first launch loads the code, which a capture does not allow.
+    // The first launch loads the code, which is not allowed during a capture.
     empty.run(&cuda.stream)?;
     cuda.synchronize()?;
     let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     cuda.stream.begin_capture(mode).map_err(driver("cuStreamBeginCapture"))?;
     let captured = (0..case.n).try_for_each(|_| empty.run(&cuda.stream));
-    // Whatever became of the launches, the stream does no work until the capture has ended.
+    // Even if a launch failed, the capture must end, because the stream does no work before that.
     let graph = cuda.stream.end_capture(CUgraphInstantiate_flags(0));
     captured?;
     let graph = graph.map_err(driver("cuGraphInstantiate"))?;
@@ -141,7 +141,7 @@ fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     Ok(counted(move || replay.launch()))
 }
 
-/// A graph of empty kernels, and the kernel, which must live as long.
+/// A graph of empty kernels. It keeps the kernel, which must live as long.
 struct Replay {
     graph: CudaGraph,
     nodes: u64,
@@ -149,7 +149,7 @@ struct Replay {
 }
 
 impl Replay {
-    /// Launches the graph: the number of its kernels.
+    /// Launches the graph and returns the number of its kernels.
     fn launch(&self) -> Result<u64, CellError> {
         self.graph.launch().map_err(driver("cuGraphLaunch"))?;
         Ok(self.nodes)
@@ -176,7 +176,7 @@ fn context(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
 fn compile(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     check_few(case, "compilations")?;
     let builder = cuda.builder()?;
-    // What no earlier run has compiled either.
+    // A serial number that no earlier run has compiled.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let mut serial = since as u64;
     repeated(case, move || {
@@ -201,7 +201,7 @@ fn compile_cached(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> 
     })
 }
 
-/// Has the module's kernel ready to be launched.
+/// Gets the module's kernel, so that it is ready to be launched.
 fn ready(module: &Arc<CudaModule>) -> Result<(), CellError> {
     module.load_function(EMPTY).map(drop).map_err(driver("cuModuleGetFunction"))
 }

@@ -1,4 +1,4 @@
-//! Sum, mean and population standard deviation: in one pass, and one statistic after the other.
+//! The op reduction: sum, mean and population standard deviation, in one pass or one statistic after the other.
 
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
@@ -29,7 +29,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-/// Uploads the elements for one way of finding their statistics.
+/// Uploads the elements and loads the kernels of a variant.
 type Load<T> = fn(&Cuda, &'static KernelSource, &[T]) -> Result<Statistics<T>, CellError>;
 
 fn prepare<T: Element>(

@@ -1,4 +1,4 @@
-//! sin(a), elementwise, by one kernel.
+//! The op sin: sin(a) for every element, by one kernel.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
@@ -18,7 +18,7 @@ pub(crate) static KERNELS: &[Kernel] = &[Kernel {
     prepare: by_dtype!(sine),
 }];
 
-/// The job that takes all sines by one kernel.
+/// Makes the job that computes all sines by one kernel.
 pub(super) fn sine<T: Element>(
     cuda: &Cuda,
     case: &Case,

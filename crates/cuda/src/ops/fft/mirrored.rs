@@ -1,4 +1,5 @@
-//! fft by two kernels of our own, the second of which writes every output and its mirrored conjugate.
+//! The fft variant `mirrored`: two of gpubench's own kernels; the second writes every output and its mirrored
+//! conjugate.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -23,7 +24,7 @@ struct Mirrored<T> {
     spectrum: CudaSlice<T>,
 }
 
-/// Makes the job: compiles the kernels for this size, makes the twiddles, uploads.
+/// Makes the job: compiles the kernels for this size, computes the twiddles and uploads the input.
 pub(super) fn prepare<T: Element>(
     cuda: &Cuda,
     case: &Case,

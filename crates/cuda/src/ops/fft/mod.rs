@@ -1,5 +1,4 @@
-//! fft: the full complex spectrum of a real N x N matrix, by cuFFT with a kernel of ours around it or by kernels of
-//! ours.
+//! The op fft: the full complex spectrum of a real N x N matrix, by cuFFT and a kernel around it, or by own kernels only.
 
 mod mirrored;
 pub(crate) mod plan;
@@ -45,9 +44,9 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-/// A transform by cuFFT with a kernel of ours around it.
+/// A transform by cuFFT with an own kernel before or after it.
 struct Transform<T> {
-    /// None for a single element, which is its own spectrum.
+    /// `None` for a single element, which is its own spectrum.
     plan: Option<CufftPlan<T>>,
     cuda: Cuda,
     n: usize,
@@ -93,7 +92,7 @@ impl<T: Element + FftReal> Job for Transform<T> {
         Contents::new([device(&mut self.input)], [device(&mut self.spectrum)])
     }
 
-    /// The widening belongs to the op: its input is real.
+    /// Converting to complex is part of the op, because its input is real.
     fn execute(&mut self) -> Result<(), CellError> {
         let Transform { plan, cuda, kernels, input, spectrum, .. } = self;
         match plan {
@@ -114,13 +113,13 @@ impl<T: Element + FftReal> Job for Transform<T> {
     }
 }
 
-/// The answer from pairs of real and imaginary part.
+/// Downloads pairs of real and imaginary part as the answer.
 fn spectrum<T: Element>(cuda: &Cuda, n: usize, reals: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
     let values = T::into_complex_values(pairs(&cuda.download(reals)?));
     Ok(vec![Operand::Dense(Dense { rows: n, cols: n, values })])
 }
 
-/// Complex elements from reals in which real and imaginary parts alternate.
+/// Converts alternating real and imaginary parts to complex elements.
 fn pairs<T: Copy>(reals: &[T]) -> Vec<Complex<T>> {
     reals.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect()
 }

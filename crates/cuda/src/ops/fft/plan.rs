@@ -1,4 +1,4 @@
-//! How `kernels/fft_mirrored.cu` transforms `n x n` elements on a device: radices, shapes of blocks, twiddles, source.
+//! Plans a transform by `kernels/fft_mirrored.cu`: radices, block shapes, twiddles and the source with its constants.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,17 +11,17 @@ use rustfft::num_complex::Complex;
 use super::radices::{common, padded, radices, root};
 use crate::kernels::{KernelSource, kernel_source};
 
-/// The text without a plan's constants; on its own it holds those of float32 at `n = 2048`.
+/// The source text. It contains the constants of float32 at `n = 2048`, which a plan's header overrides.
 pub(crate) static SOURCE: KernelSource =
     KernelSource { per_size: Some(examples), ..kernel_source!("fft_mirrored") };
 
-/// The largest side. Beyond, a block's columns are too few for whole sectors of memory.
+/// The largest size. Beyond it, a block has too few columns for whole memory sectors.
 const MOST: usize = 4096;
 
-/// Bytes that one access of a warp takes from the banks of shared memory at once.
+/// Bytes that one access of a warp takes from all banks of shared memory.
 const BANKS: usize = 128;
 
-/// The constants of one transform, and what its launches need.
+/// The constants of one transform, and the shapes of its launches.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FftPlan {
     /// Rows and columns.
@@ -49,10 +49,10 @@ pub(crate) struct Pass {
 }
 
 impl FftPlan {
-    /// A plan for `n x n` real elements on a device whose blocks can have `shared` bytes of shared memory.
+    /// Chooses a plan for `n x n` real elements on a device with `shared` bytes of shared memory per block.
     ///
     /// # Errors
-    /// A prime factor above 7, a side beyond the largest, or too little shared memory.
+    /// A prime factor above 7, a size beyond the largest, or too little shared memory.
     pub(crate) fn choose(n: usize, dtype: DType, shared: usize) -> Result<FftPlan, Unavailable> {
         const FIX: &str = "use --variants r2c, which supports every size";
         if n > MOST {
@@ -109,7 +109,7 @@ impl FftPlan {
         self.columns + usize::from(self.overlap)
     }
 
-    /// Elements from one row of the half spectrum to the next: whole lines of the cache.
+    /// Elements from one row of the half spectrum to the next, rounded up to whole cache lines.
     fn pitch(&self) -> usize {
         (self.tiles() * self.columns + usize::from(self.overlap)).next_multiple_of(16)
     }
@@ -123,20 +123,20 @@ impl FftPlan {
         self.radices[0] * stride * lanes * pair_bytes(self.dtype)
     }
 
-    /// The launch of `fft_rows`: two rows a block.
+    /// The launch of `fft_rows`: two rows per block.
     pub(crate) fn rows(&self) -> Pass {
         let shared = self.shared(self.row_stride, 1);
         Pass { blocks: self.half(), threads: self.row_threads, shared }
     }
 
-    /// The launch of `fft_columns`: a block for each tile of columns, and one for column 0.
+    /// The launch of `fft_columns`: one block per tile of columns, and one for column 0.
     pub(crate) fn column_pass(&self) -> Pass {
         let shared = self.shared(self.column_stride, self.lanes());
         Pass { blocks: self.tiles() + 1, threads: self.column_threads, shared }
     }
 
-    /// The twiddles of all stages but the last: of the stage that splits blocks of `l` elements by `r`, for
-    /// `p` from 1 to `r - 1` and `j` below `l / r`, `exp(-2 pi i p j / l)`. At least one element.
+    /// Returns the twiddles of all stages but the last. The stage that splits blocks of `l` elements by `r` uses
+    /// `exp(-2 pi i p j / l)` for `p` from 1 to `r - 1` and `j` below `l / r`. Returns at least one element.
     pub(crate) fn twiddles(&self) -> Vec<Complex<f64>> {
         let mut table = Vec::with_capacity(self.n);
         let mut length = self.n;
@@ -148,7 +148,7 @@ impl FftPlan {
         if table.is_empty() { vec![Complex::new(1.0, 0.0)] } else { table }
     }
 
-    /// The lines that stand before the source's text.
+    /// Returns the lines that precede the source's text.
     fn header(&self) -> String {
         let real = if self.dtype == DType::F32 { "float" } else { "double" };
         let radices: Vec<String> = self.radices.iter().map(ToString::to_string).collect();
@@ -173,7 +173,8 @@ impl FftPlan {
         text
     }
 
-    /// The source with this plan's constants. Each is made once and kept, a few KiB, as long as the process lives.
+    /// Returns the source with this plan's constants. Each source, a few KiB, is made once and kept for the whole
+    /// process.
     pub(crate) fn source(&self) -> &'static KernelSource {
         static MADE: Mutex<BTreeMap<String, &'static KernelSource>> = Mutex::new(BTreeMap::new());
         let header = self.header();
@@ -197,9 +198,9 @@ fn pair_bytes(dtype: DType) -> usize {
     }
 }
 
-/// Columns of a tile, and whether it takes one more to write its mirrors aligned: the preferred first.
+/// Returns the columns of a tile, and whether a tile takes one more column to write its mirrors aligned; best first.
 ///
-/// Small transforms want many blocks. From where the spectrum is some MB on, whole sectors of 32 bytes count.
+/// Small transforms need many blocks. For spectra of several MB, whole 32-byte sectors matter more.
 fn tiles(n: usize, dtype: DType) -> &'static [(usize, bool)] {
     match (n, dtype) {
         (..200, _) => &[(2, false)],
@@ -210,12 +211,12 @@ fn tiles(n: usize, dtype: DType) -> &'static [(usize, bool)] {
     }
 }
 
-/// Threads in whole warps.
+/// Rounds threads up to whole warps.
 fn warps(threads: usize) -> usize {
     threads.next_multiple_of(32)
 }
 
-/// Threads for so many butterflies of one stage: rounds of equal size, in blocks that the registers suffice for.
+/// Returns the threads for the butterflies of one stage: rounds of equal size, with enough registers per thread.
 fn column_threads(tasks: usize, dtype: DType, last: usize) -> usize {
     let most = match dtype {
         DType::F32 => 640,
@@ -225,7 +226,7 @@ fn column_threads(tasks: usize, dtype: DType, last: usize) -> usize {
     warps(tasks.div_ceil(tasks.div_ceil(most))).max(64)
 }
 
-/// The sources of plans that use every radix at every place, for a compiler without a device.
+/// Returns the sources of plans that use every radix in every position, for compiling without a device.
 fn examples() -> Vec<&'static KernelSource> {
     const HOPPER: usize = 227 << 10;
     let f32s =

@@ -1,4 +1,4 @@
-//! Matrix product: cuBLAS in several arithmetics, and kernels of our own.
+//! The op matmul: cuBLAS in several arithmetics, and own kernels.
 
 pub(crate) mod own;
 pub(crate) mod ozaki;
@@ -79,7 +79,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-/// The side of the matrices as the integers that kernels and cuBLAS take.
+/// Returns the size as the 32-bit integer that kernels and cuBLAS take.
 fn side(case: &Case) -> Result<i32, CellError> {
     i32::try_from(case.n).map_err(|_| {
         Unavailable::new(format!("N = {} exceeds cuBLAS's 32-bit sizes", case.n), "choose a smaller size")
@@ -87,12 +87,12 @@ fn side(case: &Case) -> Result<i32, CellError> {
     })
 }
 
-/// Elements of one matrix.
+/// Returns the number of elements of one matrix.
 fn elements(case: &Case) -> usize {
     case.side().saturating_mul(case.side())
 }
 
-/// A product of operands rounded to two bytes.
+/// A product of operands rounded to 16-bit types.
 struct HalfProduct {
     cuda: Cuda,
     cublas: Cublas,
@@ -105,7 +105,7 @@ struct HalfProduct {
 
 impl Job for HalfProduct {
     fn contents(&mut self) -> Contents<'_> {
-        // Elements of another type than the case's cannot be replaced.
+        // The check replaces elements of the case's type, and these operands have another type.
         Contents::new([], [device(&mut self.c)]).with_fixed([device(&mut self.a), device(&mut self.b)])
     }
 
@@ -141,7 +141,7 @@ fn half_product(
     conversion: &str,
 ) -> Result<Box<Prepared>, CellError> {
     let n = side(case)?;
-    // Two halves and one float32 answer, and for a while one float32 operand.
+    // Two 16-bit operands, one float32 answer and, while converting, one float32 operand.
     cuda.reserve(3 * bytes(case, 4) + WORKSPACE)?;
     let cublas = Cublas::new(cuda)?;
     let convert = Map::<f32, u16, 1>::load(cuda, &own::TILED, conversion, elements(case))?;
@@ -156,10 +156,10 @@ fn half_product(
     Ok(Prepared::new(HalfProduct { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
 }
 
-/// Bytes of one matrix whose elements have `size` bytes.
+/// Returns the bytes of one matrix whose elements have `size` bytes.
 fn bytes(case: &Case, size: usize) -> u128 {
     u128::from(case.n) * u128::from(case.n) * size as u128
 }
 
-/// What the cuBLAS handle and its workspace take.
+/// Bytes to reserve for the cuBLAS handle and its workspace.
 const WORKSPACE: u128 = 64 << 20;

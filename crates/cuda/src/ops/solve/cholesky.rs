@@ -1,4 +1,4 @@
-//! solve by a Cholesky kernel of our own, as it is or with one step of iterative refinement.
+//! The op solve by an own Cholesky kernel, with or without one step of iterative refinement.
 
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
@@ -14,7 +14,7 @@ use crate::kernels::{KernelSource, kernel_source};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("cholesky");
 
-/// Makes a job of one case.
+/// Makes a job for one case.
 ///
 /// The refined solution takes the residual b - A x in higher precision: float64 for float32, twice the working
 /// precision for float64 (Wilkinson 1963; Higham, "Accuracy and Stability of Numerical Algorithms", chapter 12).

@@ -1,4 +1,4 @@
-//! solve: A x = b for a symmetric positive definite A, by cuSOLVER and by a Cholesky kernel of our own.
+//! The op solve: A x = b for a symmetric positive definite A, by cuSOLVER and by an own Cholesky kernel.
 
 mod cholesky;
 mod vendor;
@@ -39,7 +39,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-/// What a factorisation's `info` says: 0 is success, a positive one the leading minor or pivot that failed.
+/// Converts a factorisation's `info`: 0 is success, a positive value the leading minor or pivot that failed.
 fn verdict(info: i32, positive: &str, dtype: DType) -> Result<(), CellError> {
     let next = if dtype == DType::F32 { "; try float64" } else { "; scale it, or shift its diagonal" };
     match info {
@@ -52,7 +52,7 @@ fn verdict(info: i32, positive: &str, dtype: DType) -> Result<(), CellError> {
     }
 }
 
-/// What comes before the order of the leading minor in the words of [`verdict`].
+/// The words before the order of the leading minor in the error of [`verdict`].
 const NOT_POSITIVE_DEFINITE: &str = "not positive definite in this arithmetic: leading minor";
 
 #[cfg(test)]

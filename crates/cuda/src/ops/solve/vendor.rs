@@ -1,4 +1,4 @@
-//! solve by cuSOLVER: Cholesky or LU factorisation, then its triangular solves.
+//! The op solve by cuSOLVER: Cholesky or LU factorisation, then the triangular solves.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -13,7 +13,7 @@ use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Solver, SolverReal, Workspace};
 
-/// Which of cuSOLVER's factorisations.
+/// A factorisation of cuSOLVER.
 #[derive(Clone, Copy)]
 pub(super) enum Routine {
     /// `potrf` and `potrs`.
@@ -33,7 +33,7 @@ struct Solve<T> {
     solver: Solver,
     method: Method,
     n: usize,
-    /// The operands, kept to restore what a solve destroys.
+    /// The original operands, because a solve overwrites its own.
     operands: (CudaSlice<T>, CudaSlice<T>),
     /// A, then its factors.
     a: CudaSlice<T>,
@@ -43,7 +43,7 @@ struct Solve<T> {
     solve_info: CudaSlice<i32>,
 }
 
-/// Makes a job of one case.
+/// Makes a job for one case.
 pub(super) fn prepare<T: Element + SolverReal>(
     cuda: &Cuda,
     case: &Case,

@@ -1,4 +1,4 @@
-//! The sparse product by our own kernels: one launch, or two where rows are cut in tiles of columns.
+//! The op spgemm by own kernels: one launch, or two if rows are cut into tiles of columns.
 
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
@@ -12,10 +12,10 @@ use crate::context::{Cuda, Element};
 use crate::ffi::spgemm::RowProduct;
 use crate::sparse::{DeviceCsr, device_bytes};
 
-/// A job that multiplies two sparse inputs by rows.
+/// Makes a job that multiplies two sparse inputs by rows.
 ///
-/// The entries of C are counted once beforehand, to allocate it; every execution finds structure and values anew and
-/// waits for nothing. Columns of a row of A may come in any order and more than once; those of B must ascend.
+/// The entries of C are counted once at preparation, to allocate it. Every execution computes structure and values
+/// again and never waits. Columns of a row of A may be unsorted and repeated; those of B must be strictly ascending.
 pub(super) fn prepare<T: Element>(
     cuda: &Cuda,
     _: &Case,

@@ -1,63 +1,63 @@
-//! How a sparse product is shared out: which kernel, how wide the tiles of columns are, how many warps a block has.
+//! Distributes a sparse product over the device: the kernel, the width of the column tiles and the warps per block.
 
 use gpubench_model::data::Csr;
 use gpubench_model::error::Unavailable;
 
-/// Columns of a tile of which every one has a place in shared memory.
+/// Width of a dense tile, in which every column has an element in shared memory.
 const DENSE_WIDTH: usize = 2048;
 
-/// Columns of a tile of which every one has a bit; their places in the tile are 16-bit numbers.
+/// Width of a ranked tile, in which every column has a bit. Columns within the tile are 16-bit numbers.
 const RANKED_WIDTH: usize = 65536;
 
-/// Entries of a row of B in a tile from which on every column gets a place: fewer leave most lanes of a warp idle, and
-/// tiles then cost more than they save.
+/// Mean entries of a row of B per tile from which the dense kernel is used. With fewer, most lanes of a warp are idle
+/// and the tiles cost more than they save.
 const DENSE_ENTRIES: f64 = 8.0;
 
-/// Entries of C in a row from which on the row is cut in tiles rather than summed in turns of `MOST_ROOM`.
+/// From this many entries of C per row, the row is cut into tiles instead of being summed in several rounds.
 const LONG_ROW: u64 = 4096;
 const MOST_ROOM: u64 = 4096;
 const LEAST_ROOM: u64 = 256;
 
-/// Most tiles a row for the sake of long rows.
+/// Most tiles per row for the sake of long rows.
 const MOST_TILES: usize = 32;
 
-/// Shared memory that the kernels declare themselves.
+/// Bytes of shared memory that the kernels declare themselves.
 const DECLARED: u32 = 256;
 
-/// Pieces of rows of B, 32 of 16 bytes.
+/// Bytes for pieces of rows of B: 32 pieces of 16 bytes.
 const PIECES: u32 = 512;
 
-/// The kernel that makes a tile of a row.
+/// The kernel that computes a tile of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// A place for every column.
+    /// One element of shared memory per column.
     Dense,
-    /// A bit for every column and a place for `room` entries.
+    /// One bit per column, and room for `room` entries.
     Ranked {
         /// Entries summed at a time, a multiple of 8.
         room: u32,
     },
 }
 
-/// A product shared out.
+/// The plan of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpgemmPlan {
     pub method: Method,
     pub tiles: u32,
     /// Columns of a tile.
     pub(crate) width: u32,
-    /// Warps of a block; each makes a tile of a row.
+    /// Warps per block; each computes a tile of a row.
     pub(crate) warps: u32,
-    /// Bytes of shared memory of a block.
+    /// Bytes of shared memory per block.
     pub shared: u32,
     pub blocks: u32,
 }
 
 impl SpgemmPlan {
-    /// Shares out `a` times `b` of elements of `element` bytes for blocks that can have `shared` bytes.
+    /// Plans `a` times `b` with elements of `element` bytes, for `shared` bytes of shared memory per block.
     ///
     /// # Errors
-    /// The product has more tiles of rows than a launch can name, or the device too little shared memory for a row.
+    /// The product has too many tiles for one launch, or the device has too little shared memory for a row.
     pub(crate) fn new(a: &Csr, b: &Csr, element: usize, shared: u32) -> Result<Self, Unavailable> {
         let (longest, mean) = bounds(a, b);
         let tiles = b.cols.div_ceil(DENSE_WIDTH).max(1);
@@ -67,7 +67,7 @@ impl SpgemmPlan {
         if tiles == 1 || in_tile >= DENSE_ENTRIES || is_skewed {
             let width = b.cols.div_ceil(tiles).next_multiple_of(32).max(32);
             let stride = PIECES + (width as u32 + 32) * element;
-            // Measured: more warps share a look-back, fewer leave less shared memory idle.
+            // Measured: more warps share a look-back, but fewer leave less shared memory idle.
             let warps = match (tiles, element) {
                 (1, 4) if width > 512 => 16,
                 (1, _) | (_, 4) => 8,
@@ -112,7 +112,7 @@ impl SpgemmPlan {
     }
 }
 
-/// The most entries that a row of `a` times `b` can have, and the mean of that over the rows that can have any.
+/// Returns the most entries that a row of `a` times `b` can have, and the mean over the rows that can have any.
 fn bounds(a: &Csr, b: &Csr) -> (u64, u64) {
     let cols = b.cols as u64;
     let row_bound = |row: usize| {
@@ -128,18 +128,18 @@ fn bounds(a: &Csr, b: &Csr) -> (u64, u64) {
     (longest, sum / filled.max(1))
 }
 
-/// Entries of a row; none where there is no such row.
+/// Returns the entries of a row, 0 if there is no such row.
 fn length(csr: &Csr, row: i32) -> u64 {
     let ends = usize::try_from(row).ok().and_then(|row| csr.indptr.get(row..row + 2));
     ends.map_or(0, |ends| u64::from(ends[1].abs_diff(ends[0])))
 }
 
-/// Products of entries of `a` with entries of `b`: as many as a multiplication does.
+/// Returns the number of multiplications in `a` times `b`.
 pub(crate) fn products(a: &Csr, b: &Csr) -> u64 {
     a.indices.iter().map(|column| length(b, *column)).sum()
 }
 
-/// The first row whose columns do not ascend, each of them once.
+/// Returns the first row whose columns are not strictly ascending.
 pub(crate) fn unordered_row(csr: &Csr) -> Option<usize> {
     (0..csr.rows).find(|row| {
         let columns = &csr.indices[csr.indptr[*row] as usize..csr.indptr[row + 1] as usize];

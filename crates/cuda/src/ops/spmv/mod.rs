@@ -1,4 +1,4 @@
-//! spmv: y = A x for a sparse A, by cuSPARSE and by kernels of our own.
+//! The op spmv: y = A x for a sparse A, by cuSPARSE and by own kernels.
 
 pub(crate) mod parts;
 
@@ -47,7 +47,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-/// The operands on the host, once they are known to fit on the device.
+/// Returns the operands on the host, after checking that they fit on the device.
 fn operands<'a, T: Element>(cuda: &Cuda, inputs: &'a [Operand]) -> Result<(&'a Csr, &'a [T]), CellError> {
     let (a, x) = (sparse::input(inputs, 0)?, input::<T>(inputs, 1)?);
     cuda.reserve(device_bytes::<T>(a) + (a.rows + x.len()) as u128 * size_of::<T>() as u128)?;
@@ -96,7 +96,7 @@ impl<T: Element + SparseReal> Job for LibraryProduct<T> {
     }
 }
 
-/// The product with a matrix that stores no entry, which libraries need not accept: y is set to zero.
+/// The product with a matrix without entries, which libraries need not accept: y is set to zero.
 struct Zero<T> {
     cuda: Cuda,
     y: CudaSlice<T>,
@@ -116,10 +116,10 @@ impl<T: Element> Job for Zero<T> {
     }
 }
 
-/// Makes one of our kernels ready for a matrix.
+/// Loads one of our kernels for a matrix.
 type Load<K> = fn(&Cuda, &'static KernelSource, &Csr) -> Result<K, CellError>;
 
-/// A job of one of our kernels, which `load` makes ready for the matrix.
+/// Makes a job of one of our kernels, which `load` loads for the matrix.
 fn own<T: Element>(
     cuda: &Cuda,
     _: &Case,

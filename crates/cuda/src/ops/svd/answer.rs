@@ -1,4 +1,4 @@
-//! From what a decomposition leaves on the device to the answer: its verdict and its layout.
+//! Converts the output of a decomposition on the device to the answer: checks `info` and the layout.
 
 use cudarc::driver::CudaSlice;
 use gpubench_model::data::Operand;
@@ -7,19 +7,19 @@ use gpubench_model::error::CellError;
 use crate::context::{Cuda, Element};
 use crate::ffi::cusolver::Vectors;
 
-/// How a routine leaves the right singular vectors.
+/// The layout in which a routine leaves the right singular vectors.
 #[derive(Clone, Copy)]
 pub(super) enum Right {
     /// As the columns of a column-major matrix: V.
     Columns,
-    /// As its rows: Vᵀ.
+    /// As the rows of a column-major matrix: Vᵀ.
     Rows,
 }
 
-/// The answer to an `n x n` decomposition, once its `info` has been looked at.
+/// Returns the answer of an `n x n` decomposition, after checking its `info`.
 ///
-/// A row-major A is Aᵀ to the routine, whose Aᵀ = U' S V'ᵀ makes A = V' S U'ᵀ. A column-major U' read by rows is U'ᵀ,
-/// which is Vᵀ as it stands; a column-major V'ᵀ read by rows is V', which is U as it stands.
+/// A row-major A is Aᵀ to the routine. Its Aᵀ = U' S V'ᵀ means A = V' S U'ᵀ. A column-major U' read by rows is U'ᵀ,
+/// which is already Vᵀ; a column-major V'ᵀ read by rows is V', which is already U.
 ///
 /// # Errors
 /// The routine did not converge, or the device fails.
@@ -39,7 +39,7 @@ pub(super) fn answer<T: Element>(
     Ok(vec![Operand::dense(n, n, left), Operand::dense(n, 1, singular), Operand::dense(n, n, right)])
 }
 
-/// What a routine's `info` says: 0 is success.
+/// Converts a routine's `info`: 0 is success.
 fn converged(info: i32) -> Result<(), CellError> {
     match info {
         0 => Ok(()),
@@ -53,7 +53,7 @@ fn converged(info: i32) -> Result<(), CellError> {
     }
 }
 
-/// The transpose of an `n x n` matrix.
+/// Returns the transpose of an `n x n` matrix.
 fn transposed<T: Copy>(n: usize, matrix: &[T]) -> Vec<T> {
     (0..n * n).map(|i| matrix[i % n * n + i / n]).collect()
 }

@@ -1,4 +1,4 @@
-//! svd: A = U S Vᵀ by cuSOLVER's polar, Jacobi and QR routines, and by eigenvectors of AᵀA.
+//! The op svd: A = U S Vᵀ by cuSOLVER's polar, Jacobi and QR routines, and by eigenvectors of AᵀA.
 
 mod answer;
 mod eigen;
@@ -58,7 +58,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-/// Which of cuSOLVER's routines.
+/// A routine of cuSOLVER.
 enum Routine {
     Polar,
     Jacobi,
@@ -77,7 +77,7 @@ struct Svd<T> {
     solver: Solver,
     method: Method<T>,
     n: usize,
-    /// The operand, kept to restore what a decomposition destroys.
+    /// The original operand, because a decomposition overwrites its own.
     operand: CudaSlice<T>,
     a: CudaSlice<T>,
     out: Vectors<T>,
@@ -112,7 +112,7 @@ fn svd<T: Element + JacobiReal>(
         Routine::Qr => Method::Qr { work: Workspace::alloc(cuda, solver.gesvd_workspace(n, &a, &out)?)? },
     };
     let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
-    // The routines read back on the host whether and how to go on.
+    // The routines read intermediate results on the host to decide how to continue.
     let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
     Ok(Prepared::with(traits, Svd { cuda, solver, method, n, operand, a, out, info }))
 }

@@ -1,4 +1,5 @@
-//! Orthonormal factors from vectors that nearly are, by products: Newton-Schulz steps, refinement, and the last look.
+//! Makes nearly orthonormal vectors orthonormal by products: Newton-Schulz steps and refinement, and checks the
+//! result.
 
 use gpubench_model::error::CellError;
 
@@ -7,7 +8,7 @@ use crate::context::Element;
 use crate::ffi::cublas::{Matrix, Product};
 
 impl<T: Element> Gram<T> {
-    /// V from the vectors, by a Newton-Schulz step.
+    /// Computes V from the vectors by a Newton-Schulz step.
     pub(super) fn right_vectors(&mut self) -> Result<(), CellError> {
         let Gram { blas, kernels, n, vectors, square, step, lengths, found, figures, .. } = self;
         let whole = Matrix::new(*n);
@@ -17,7 +18,7 @@ impl<T: Element> Gram<T> {
         blas.product(product, (vectors, whole), (step, whole), (&mut found.u, whole))
     }
 
-    /// The values and U from V: the lengths and directions of the columns of A V, by a Newton-Schulz step.
+    /// Computes the values and U from V: lengths and directions of the columns of A V, by a Newton-Schulz step.
     pub(super) fn left_vectors(&mut self) -> Result<(), CellError> {
         let Gram { blas, kernels, n, wide, product, square, step, found, figures, .. } = self;
         let whole = Matrix::new(*n);
@@ -28,7 +29,7 @@ impl<T: Element> Gram<T> {
         blas.product(times, (product, whole), (step, whole), (&mut found.v, whole))
     }
 
-    /// Takes more steps where U was `off` by more than one step could repair.
+    /// Takes more steps if U was `off` by more than one step can repair. Returns whether U is good.
     pub(super) fn left_repaired(&mut self, mut off: f64) -> Result<bool, CellError> {
         let whole = Matrix::new(self.n);
         let times = Product::new([self.n; 3]);
@@ -48,12 +49,13 @@ impl<T: Element> Gram<T> {
         Ok(false)
     }
 
-    /// Refines both sets of vectors until the corrections are too small for their squares to count.
+    /// Refines both sets of vectors until the squares of the corrections are negligible. Returns whether that
+    /// succeeded.
     pub(super) fn refined(&mut self) -> Result<bool, CellError> {
         let whole = Matrix::new(self.n);
         let times = Product::new([self.n; 3]);
         let norm = self.read[figure::LEFT + 2];
-        // Its square is a tenth of what the op allows.
+        // Its square is a tenth of the op's tolerance.
         let last = (self.n as f64 * f64::EPSILON).sqrt();
         for _ in 0..ROUNDS {
             self.forget()?;
@@ -83,7 +85,7 @@ impl<T: Element> Gram<T> {
         Ok(false)
     }
 
-    /// Whether what was found is orthogonal and makes A.
+    /// Returns whether the vectors are orthogonal and the product is A.
     pub(super) fn is_decomposition(&mut self) -> Result<bool, CellError> {
         self.forget()?;
         let whole = Matrix::new(self.n);
