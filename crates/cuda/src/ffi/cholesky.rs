@@ -1,4 +1,4 @@
-//! Launches of `kernels/cholesky.cu` as safe functions: they own every array that the kernels read and write.
+//! Launches of `kernels/cholesky.cu` as safe functions. They own every array that the kernels read and write.
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
@@ -14,23 +14,23 @@ use super::launch::{
 /// Rows and columns of a tile.
 const TILE: usize = 64;
 
-/// Rows that a block of `residual` takes.
+/// Rows per block of `residual`.
 const ROWS_PER_BLOCK: u32 = BLOCK / 32;
 
-/// How the tiles of a matrix are shared out among blocks.
+/// The distribution of a matrix's tiles over blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plan {
-    /// Tiles along a side.
+    /// Tiles per row of tiles.
     tiles: usize,
-    /// Blocks that take the diagonal tiles.
+    /// Blocks that process the diagonal tiles.
     chains: u32,
     /// All blocks.
     grid: u32,
 }
 
 impl Plan {
-    /// The plan for a matrix of side `n` when `blocks` blocks, at least two, can wait for each other. A quarter of them
-    /// at most goes to the diagonal, so that the tiles below it, which are most of the work, have the others.
+    /// Makes the plan for a matrix of size `n` on `blocks` blocks, at least two, that can wait for each other. At
+    /// most a quarter of them process the diagonal, because the tiles below it are most of the work.
     fn new(n: usize, blocks: u32) -> Plan {
         let tiles = n.div_ceil(TILE);
         let at_most = |count: usize, limit: u32| u32::try_from(count).unwrap_or(limit).min(limit);
@@ -45,12 +45,12 @@ impl Plan {
     }
 }
 
-/// Bytes of shared memory of a block: three tiles.
+/// Returns the bytes of shared memory per block: three tiles.
 fn shared<T>() -> u32 {
     (3 * TILE * TILE * size_of::<T>()) as u32
 }
 
-/// One step of iterative refinement: the residual in higher precision, and the correction that it asks for.
+/// One step of iterative refinement: the residual in higher precision, and the correction.
 struct Refinement<T> {
     residual: CudaFunction,
     correct: CudaFunction,
@@ -69,20 +69,20 @@ pub(crate) struct Cholesky<T> {
     a: CudaSlice<T>,
     b: CudaSlice<T>,
     x: CudaSlice<T>,
-    /// A launch uses one of the two and clears the other, which the next one uses.
+    /// Each launch uses one of the two and clears the other for the next launch.
     work: [CudaSlice<T>; 2],
     info: [CudaSlice<i32>; 2],
-    /// Which of the two the next launch uses; its content is zero.
+    /// Index of the workspace that the next launch uses; it is all zero.
     next: usize,
 }
 
 impl<T: Element> Cholesky<T> {
-    /// Uploads `a`, of `n * n` elements with n at least one, and `b`, of n; allocates the workspaces, which hold as
-    /// much as a large matrix together. With `refine`, solves are refined once.
+    /// Uploads `a`, of `n * n` elements with n at least one, and `b`, of n elements, and allocates the workspaces,
+    /// which together are as large as one matrix. With `refine`, solves are refined once.
     ///
     /// # Errors
-    /// The device gives a block too little shared memory, or cannot hold two blocks at once; the operands have other
-    /// lengths; they do not fit into its memory.
+    /// A block has too little shared memory, the device cannot run two blocks at the same time, the operands have
+    /// other lengths, or they do not fit into memory.
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
@@ -117,7 +117,7 @@ impl<T: Element> Cholesky<T> {
         })
     }
 
-    /// Enqueues a solve. A and b stay as they are.
+    /// Enqueues a solve. A and b are not changed.
     pub(crate) fn run(&mut self) -> Result<(), CellError> {
         let used = self.next;
         self.factor_and_solve()?;
@@ -148,7 +148,7 @@ impl<T: Element> Cholesky<T> {
         unsafe { enqueue_shaped(stream, &self.solve, shape, arguments) }
     }
 
-    /// Enqueues the refinement, if there is one, with the factor that the last launch left in workspace `used`.
+    /// Enqueues the refinement, if enabled, with the factor that the last launch left in workspace `used`.
     fn refine(&mut self, used: usize) -> Result<(), CellError> {
         let Some(Refinement { residual, correct, grid, r }) = &mut self.refinement else { return Ok(()) };
         fits("the residual", r, self.b.len())?;
@@ -165,18 +165,18 @@ impl<T: Element> Cholesky<T> {
         unsafe { enqueue_shaped(stream, correct, shape, arguments) }
     }
 
-    /// The order of the first leading minor that the last run found not to be positive; 0 when all were.
+    /// Returns the order of the first leading minor that was not positive in the last run, or 0 if all were.
     pub(crate) fn info(&self) -> Result<i32, CellError> {
         let told = self.cuda.download(&self.info[1 - self.next])?;
         Ok(order(told.first().copied().unwrap_or(0)))
     }
 
-    /// The operands and the solution, for checks.
+    /// Returns the operands and the solution, for checks.
     pub(crate) fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.x)])
     }
 
-    /// The solution that the last run found.
+    /// Returns the solution of the last run.
     pub(crate) fn solution(&self) -> Result<Vec<T>, CellError> {
         self.cuda.download(&self.x)
     }
@@ -195,7 +195,7 @@ impl<T: Element> Refinement<T> {
     }
 }
 
-/// Loads the entry of that name for T, whose blocks have the shared memory that they need.
+/// Loads the entry of that name for T and allows its blocks the shared memory that they need.
 fn cooperative<T: Element>(
     cuda: &Cuda,
     source: &'static KernelSource,
@@ -214,7 +214,8 @@ fn cooperative<T: Element>(
     Ok(function)
 }
 
-/// Blocks that can wait for each other, one a multiprocessor, so that those of the diagonal share theirs with none.
+/// Returns the number of blocks that can wait for each other, one per multiprocessor, so that diagonal blocks share
+/// none.
 fn blocks_at_once<T: Element>(cuda: &Cuda, function: &CudaFunction) -> Result<u32, CellError> {
     let resident = resident_blocks(cuda, function, BLOCK, shared::<T>())?;
     if resident < 2 {
@@ -224,12 +225,12 @@ fn blocks_at_once<T: Element>(cuda: &Cuda, function: &CudaFunction) -> Result<u3
     Ok(resident.min(cuda.multiprocessors().max(2)))
 }
 
-/// Both of a pair, the one at `first` before the other.
+/// Returns both of a pair, the one at `first` first.
 fn in_turn<T>([zero, one]: [T; 2], first: usize) -> [T; 2] {
     if first == 0 { [zero, one] } else { [one, zero] }
 }
 
-/// What the kernel tells of a failure is the larger the earlier the column, 0 when there is none.
+/// Converts the kernel's failure code, which is larger for earlier columns and 0 without a failure.
 fn order(told: i32) -> i32 {
     if told == 0 { 0 } else { i32::MAX - told + 1 }
 }

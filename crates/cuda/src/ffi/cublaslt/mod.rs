@@ -14,7 +14,7 @@ use super::super::context::{Cuda, Library};
 use super::super::loader;
 use super::launch::fits;
 
-/// Slices of an operand.
+/// Slices per operand.
 pub(crate) const SLICES: usize = 3;
 
 const WORKSPACE_BYTES: usize = 32 << 20;
@@ -22,21 +22,21 @@ const WORKSPACE_BYTES: usize = 32 << 20;
 const ALGORITHMS: usize = 16;
 /// Timings of an algorithm, of which the least counts.
 const TIMINGS: usize = 3;
-/// Side up to which one run is short against the wait for it, so that a timing takes several.
+/// Up to this size, a run is short compared with the wait for it, so a timing takes several runs.
 const SHORT: usize = 4096;
 
-/// `cublasLtMatmulDescAttributes_t`: how the first operand is read.
+/// Value of `cublasLtMatmulDescAttributes_t`: how the first operand is read.
 const TRANSA: c_int = 3;
-/// `cublasLtMatmulPreferenceAttributes_t`: the most workspace.
+/// Value of `cublasLtMatmulPreferenceAttributes_t`: the most workspace.
 const MAX_WORKSPACE: c_int = 1;
-/// `cublasLtMatmulPreferenceAttributes_t`: on how many bytes the first operand is aligned. Slices that begin within a
-/// row are on no more than this; the other operands begin allocations.
+/// Value of `cublasLtMatmulPreferenceAttributes_t`: the alignment of the first operand in bytes. Slices can start
+/// inside a row, which guarantees no more than this; the other operands start at allocations.
 const MIN_ALIGNMENT_A: (c_int, u32) = (5, 16);
 
 /// One product: its shape, and the algorithms of doing it, the chosen one first.
 struct Plan {
     operation: Owned,
-    /// A layout for both operands: the depth is contiguous in each.
+    /// The layout of both operands: the depth is contiguous.
     operand: Owned,
     sums: Owned,
     algorithms: Vec<Algorithm>,
@@ -60,7 +60,7 @@ impl Plan {
     }
 }
 
-/// 32-bit sums of products of integers, the first operand read transposed.
+/// Describes 32-bit sums of products of integers; the first operand is read transposed.
 fn operation(calls: Calls) -> Result<Owned, CellError> {
     use cublasComputeType_t::CUBLAS_COMPUTE_32I;
     let sums = cudaDataType_t::CUDA_R_32I;
@@ -122,14 +122,15 @@ fn algorithms(calls: Calls, handle: &Owned, plan: &Plan) -> Result<Vec<Algorithm
     Err(Unavailable::new(reason, "use --variants cublas").into())
 }
 
-/// Sums of products of slices whose places add up to 0, 1 and 2.
+/// Sums of products of slices by place: the indices of the two slices add up to 0, 1 or 2.
 ///
-/// Slices lie side by side in rows of three times `pitch` bytes, those of A in order, those of B, whose columns these
-/// rows are, in reverse: so the products of one sum are one product of `place + 1` slices' depth.
+/// The slices of a row are stored next to each other in rows of three times `pitch` bytes. The rows of A have them in
+/// order; the rows of B, which are its columns, in reverse. The products of one sum are then one product over `place
+/// + 1` slices.
 pub(crate) struct SliceProducts {
     cuda: Cuda,
     calls: Calls,
-    // Plans before the handle: dropped in this order.
+    // Plans before the handle, because fields are dropped in this order.
     plans: Vec<Plan>,
     handle: Owned,
     pitch: usize,
@@ -155,7 +156,7 @@ impl SliceProducts {
         Ok(SliceProducts { cuda: cuda.clone(), calls, plans: plans?, handle, pitch, workspace })
     }
 
-    /// Enqueues the sum of products of that place, into the `place`-th matrix of `sums`.
+    /// Enqueues the sum of products of that place into the `place`-th matrix of `sums`.
     pub(crate) fn enqueue(
         &self,
         place: usize,

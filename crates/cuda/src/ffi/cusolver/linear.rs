@@ -1,4 +1,4 @@
-//! Cholesky and LU factorisations and the solves that follow them.
+//! Cholesky and LU factorisations and the solves that use them.
 
 use cudarc::cusolver::sys;
 use cudarc::driver::CudaSlice;
@@ -9,7 +9,7 @@ use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_
 const NO_TRANSPOSE: sys::cublasOperation_t = sys::cublasOperation_t::CUBLAS_OP_N;
 
 impl Solver {
-    /// Workspace of [`Solver::potrf`] for an `n x n` matrix.
+    /// Returns the workspace of [`Solver::potrf`] for an `n x n` matrix.
     pub(crate) fn potrf_workspace<T: SolverReal>(
         &self,
         n: usize,
@@ -98,7 +98,7 @@ impl Solver {
         })
     }
 
-    /// Workspace of [`Solver::getrf`] for an `n x n` matrix.
+    /// Returns the workspace of [`Solver::getrf`] for an `n x n` matrix.
     pub(crate) fn getrf_workspace<T: SolverReal>(
         &self,
         n: usize,

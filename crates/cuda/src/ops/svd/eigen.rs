@@ -46,7 +46,7 @@ impl Tridiagonal {
         let panels = n.div_ceil(PANEL);
         let reduced = Reduced {
             diagonal: cuda.alloc(n)?,
-            beside: cuda.alloc(n)?,
+            subdiagonal: cuda.alloc(n)?,
             taus: cuda.alloc(n)?,
             // The last panel's columns beyond the matrix must stay zero.
             reflectors: cuda.alloc(n * panels * PANEL)?,
