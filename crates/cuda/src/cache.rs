@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_is_got_back() {
+    fn a_stored_entry_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache { folder: Some(folder.path().to_path_buf()) };
         assert_eq!(cache.get("a"), None);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_or_truncated_file_is_no_hit() {
+    fn a_damaged_or_truncated_file_is_a_miss() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache { folder: Some(folder.path().to_path_buf()) };
         cache.put("a", &stored());
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_the_former_layout_or_with_an_impossible_time_is_no_hit() {
+    fn a_file_of_the_previous_layout_or_with_an_impossible_time_is_a_miss() {
         let image = b"an image that is long enough for a header";
         let former = [&b"gpubenk1"[..], &fnv1a(0, image).to_le_bytes(), image].concat();
         assert_eq!(parse(&former), None);
@@ -172,7 +172,7 @@ mod tests {
         }
 
         #[test]
-        fn other_content_behind_the_right_magic_is_no_hit(rest in prop::collection::vec(any::<u8>(), 0..100)) {
+        fn other_content_after_the_right_magic_is_a_miss(rest in prop::collection::vec(any::<u8>(), 0..100)) {
             prop_assert_eq!(parse(&[MAGIC, &rest[..]].concat()), None);
         }
     }

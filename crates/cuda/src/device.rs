@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn cuda_versions_read_as_people_write_them() {
+    fn cuda_versions_are_formatted_as_major_and_minor() {
         assert_eq!(version_text(13000), "13.0");
         assert_eq!(version_text(12080), "12.8");
     }

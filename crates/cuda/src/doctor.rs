@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_library_costs_the_variants_that_name_it() {
+    fn each_library_costs_the_variants_that_need_it() {
         assert!(serves(Some(Library::Cublas)).contains(&"matmul/cublas".to_owned()));
         for (library, variant) in [
             (Library::Cublas, "matmul/auto"),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_listed_with_its_fix() {
+    fn missing_libraries_are_listed_with_a_fix() {
         for finding in findings(&Options::default()) {
             assert_eq!(finding.problem.is_some(), finding.fix.is_some(), "{finding:?}");
         }

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_that_poison_the_context_lose_the_device() {
+    fn errors_that_corrupt_the_context_lose_the_device() {
         for code in [
             CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
             CUresult::CUDA_ERROR_LAUNCH_FAILED,

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_release_that_the_driver_runs_is_taken() {
+    fn the_newest_release_that_the_driver_supports_is_chosen() {
         let root = tempfile::tempdir().unwrap();
         for name in [
             "libcublas.so.12",
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn alternate_builds_of_nvrtc_are_not_taken() {
+    fn alternate_builds_of_nvrtc_are_ignored() {
         let root = tempfile::tempdir().unwrap();
         touch(&root.path().join("libnvrtc.alt.so.13"));
         touch(&root.path().join("libnvrtc-builtins.so.13.0"));

@@ -35,8 +35,8 @@ fn library(driver: Option<&Path>) -> Result<&'static Nvml, String> {
             Err(error @ NvmlError::LibloadingError(_)) => error,
             other => return other.map_err(|error| error.to_string()),
         };
-        let beside = driver.map(|driver| driver.with_file_name("libnvidia-ml.so.1"));
-        match beside.filter(|path| path.exists()) {
+        let next_to_driver = driver.map(|driver| driver.with_file_name("libnvidia-ml.so.1"));
+        match next_to_driver.filter(|path| path.exists()) {
             Some(path) => {
                 Nvml::builder().lib_path(path.as_os_str()).init().map_err(|error| error.to_string())
             }
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_has_words_and_idleness_is_none() {
+    fn every_throttle_reason_has_a_name_and_idleness_is_not_one() {
         assert!(reasons(ThrottleReasons::NONE).is_empty());
         assert!(reasons(ThrottleReasons::GPU_IDLE).is_empty());
         let all = ThrottleReasons::all() - ThrottleReasons::GPU_IDLE;
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listed_own_id_is_ours_whatever_else_appears() {
+    fn if_the_own_id_is_listed_only_it_is_ours() {
         let (before, after) = (BTreeSet::from([5]), BTreeSet::from([5, 7, 42]));
         assert_eq!(own_entries(&before, &after, 42), BTreeSet::from([42]));
         let already = BTreeSet::from([5, 42]);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_library_nothing_is_told_but_the_reason() {
+    fn without_the_library_only_the_reason_is_reported() {
         let monitor = Monitor { device: Err("no library".into()), same_pid_namespace: false };
         assert_eq!(monitor.conditions(), Conditions::default());
         assert_eq!(monitor.version(), "unavailable: no library");

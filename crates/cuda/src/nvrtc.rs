@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_generation_gets_assembly_and_an_old_one_nothing() {
+    fn a_new_generation_gets_ptx_and_an_old_one_nothing() {
         assert_eq!(Target::choose(130, CUDA_13), Some(Target::Ptx(121)));
         assert_eq!(Target::choose(70, CUDA_13), None);
     }

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_says_what_it_compiles_and_calls() {
+    fn every_entry_lists_its_sources_and_libraries() {
         // These launch none of our kernels and call only the driver.
         let bare = ["transfer", "overhead"];
         for Kernel { variant, sources, libraries, .. } in TABLES.iter().copied().flatten() {
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compiled_ahead_is_what_a_run_without_variants_uses() {
+    fn the_sources_compiled_at_start_are_those_of_a_run_without_variants() {
         let names = |op| compiled_ahead(op).iter().map(|source| source.name).collect::<Vec<_>>();
         assert_eq!(names("matmul"), ["convert", "dmma"], "neither tiled nor ozaki");
         assert_eq!(names("host-loop"), ["elementwise", "sine_at"]);

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operand_copied_less_often_goes_on_with_its_last_time() {
+    fn an_operand_with_fewer_copies_is_padded_with_its_last_time() {
         for (first, second) in [(&[8.0, 6.0][..], &[3.0, 2.0, 1.0][..]), (&[3.0, 2.0, 1.0], &[8.0, 6.0])] {
             let mut stats = TransferStats::default();
             stats.copied(Direction::Download, 1, &copies(first));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_is_gone_but_what_a_source_cost_is_not() {
+    fn taking_the_statistics_clears_all_but_the_compile_times() {
         let mut stats = TransferStats::default();
         stats.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
         stats.uses("a");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn compiling_is_summed_over_the_sources_in_use_and_unknown_where_one_is() {
+    fn compile_times_are_summed_over_the_sources_and_unknown_if_one_is() {
         let mut stats = TransferStats::default();
         stats.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
         stats.compiled("b", Compile { cold_s: Some(1.0), cached_s: None });

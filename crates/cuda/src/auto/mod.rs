@@ -89,7 +89,7 @@ mod tests {
     const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/variants.md"));
 
     #[test]
-    fn the_page_about_variants_has_every_one_and_every_rule() {
+    fn the_page_about_variants_lists_every_variant_and_rule() {
         let line = |op: &str, name: &str| {
             let row =
                 |line: &&str| line.starts_with(&format!("| {op} |")) && line.contains(&format!("`{name}`"));
@@ -99,8 +99,8 @@ mod tests {
             assert!(line(&variant.op, &variant.name), "{} {}", variant.op, variant.name);
         }
         for rule in RULES {
-            let told = format!("| {} | `{}` |", rule.op, rule.variant);
-            assert!(PAGE.contains(&told), "{told}");
+            let line = format!("| {} | `{}` |", rule.op, rule.variant);
+            assert!(PAGE.contains(&line), "{line}");
         }
     }
 

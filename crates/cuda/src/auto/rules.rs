@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_types_and_chips_decide() {
+    fn size_type_and_device_decide() {
         assert_eq!(first("matmul", 512, DType::F32, 2), "dmma");
         assert_eq!(first("matmul", 513, DType::F32, 2), "cublas");
         assert_eq!(first("matmul", 2048, DType::F32, 2), "widened");

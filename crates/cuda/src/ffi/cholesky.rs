@@ -167,8 +167,8 @@ impl<T: Element> Cholesky<T> {
 
     /// Returns the order of the first leading minor that was not positive in the last run, or 0 if all were.
     pub(crate) fn info(&self) -> Result<i32, CellError> {
-        let told = self.cuda.download(&self.info[1 - self.next])?;
-        Ok(order(told.first().copied().unwrap_or(0)))
+        let code = self.cuda.download(&self.info[1 - self.next])?;
+        Ok(order(code.first().copied().unwrap_or(0)))
     }
 
     /// Returns the operands and the solution, for checks.
@@ -231,8 +231,8 @@ fn in_turn<T>([zero, one]: [T; 2], first: usize) -> [T; 2] {
 }
 
 /// Converts the kernel's failure code, which is larger for earlier columns and 0 without a failure.
-fn order(told: i32) -> i32 {
-    if told == 0 { 0 } else { i32::MAX - told + 1 }
+fn order(code: i32) -> i32 {
+    if code == 0 { 0 } else { i32::MAX - code + 1 }
 }
 
 #[cfg(test)]
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_failure_is_told() {
+    fn the_earliest_failure_is_reported() {
         assert_eq!(order(0), 0);
         assert_eq!(order(i32::MAX), 1);
         assert_eq!(order(i32::MAX - 41), 42);

@@ -70,7 +70,7 @@ impl Slices {
         let blocks = self.n + self.n.div_ceil(BLOCK) * CHUNKS as u32;
         let arguments = [read(stream, a), b, slices, inverses, maxima, n, pitch];
         // SAFETY: the entry takes (const float*, const float*, u32*, double*, u32*, u32, u32); operands, slices, scales
-        // and maxima hold what `load` and the check above say, and the blocks are one a row and one a strip and chunk.
+        // and maxima hold what `load` and the check above say, and the blocks are one per row, and one per strip and chunk.
         unsafe { enqueue(stream, &self.rows, (blocks, 1), arguments) }?;
         let (slices, inverses) = (write(stream, &mut self.b), write(stream, &mut self.of_columns));
         let arguments = [b, maxima, slices, inverses, n, pitch];

@@ -163,7 +163,7 @@ impl<T: Element> SvdKernels<T> {
             write(stream, &mut answer.v),
         ];
         // SAFETY: the entry takes (const double*, const double*, const double*, const int*, int, T*, T*, T*), checked
-        // above; ranks are below n, whatever the values.
+        // above; ranks are below n, for any values.
         unsafe { self.by_columns(stream, &self.arrange, arguments) }
     }
 

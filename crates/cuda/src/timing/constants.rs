@@ -47,13 +47,13 @@ mod tests {
     }
 
     #[test]
-    fn of_a_batch_each_gap_and_the_pair_once_are_taken_off() {
+    fn a_batch_loses_each_gap_and_the_constant_once() {
         let events_s = 2e-6 + 20.0 * 5e-6 + 19.0 * 1e-6;
         assert!(near(CONSTANTS.corrected(events_s, 20, Cache::Hot), events_s / 20.0, 5e-6));
     }
 
     #[test]
-    fn no_correction_leaves_less_than_a_tenth() {
+    fn a_corrected_reading_keeps_at_least_a_tenth() {
         assert!(near(CONSTANTS.corrected(2.5e-6, 1, Cache::Cold), 2.5e-6, 0.25e-6));
         assert!(CONSTANTS.corrected(0.0, 0, Cache::Hot).1 >= 0.0);
     }

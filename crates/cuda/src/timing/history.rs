@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_execution_settles_at_once_and_a_slow_first_one_does_not() {
+    fn a_short_execution_settles_the_mode_and_a_slow_first_one_does_not() {
         assert_eq!(next_mode(SamplingMode::New, 1e-4), SamplingMode::Blocked);
         assert_eq!(next_mode(SamplingMode::New, 5.0), SamplingMode::Slow(1));
         assert_eq!(next_mode(SamplingMode::Slow(1), 1e-4), SamplingMode::Blocked);
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn middling_executions_count_as_long_after_three() {
+    fn a_job_counts_as_long_after_three_medium_executions() {
         let mut mode = SamplingMode::New;
         for _ in 0..TRIES {
             assert!(!matches!(mode, SamplingMode::BothClocks));

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_alone_holds_the_plan_of_2048() {
+    fn the_source_text_contains_the_plan_of_2048() {
         let plan = plan(2048, DType::F32);
         for line in plan.header().lines() {
             assert!(
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn less_shared_memory_means_fewer_columns_and_then_a_refusal_that_says_what_to_take() {
+    fn less_shared_memory_means_fewer_columns_and_then_an_error_with_a_fix() {
         let small = FftPlan::choose(2048, DType::F32, 99 << 10).unwrap();
         assert_eq!((small.columns, small.overlap), (4, true));
         let refused = FftPlan::choose(2048, DType::F32, 64 << 10).unwrap_err();

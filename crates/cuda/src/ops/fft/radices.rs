@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_stages_and_a_first_radix_that_spreads_over_the_banks() {
+    fn there_are_few_stages_and_the_first_radix_avoids_bank_conflicts() {
         let of = |n, dtype| radices(n, dtype).unwrap();
         assert_eq!(of(100, DType::F32), [10, 10]);
         assert_eq!(of(500, DType::F32), [5, 10, 10]);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn strides_are_padded_as_little_as_spreads_them() {
+    fn strides_have_the_least_padding_that_avoids_bank_conflicts() {
         assert_eq!(padded(128, 16, 16), 129);
         assert_eq!(padded(64, 8, 16), 66);
         assert_eq!(padded(4, 3, 1), 4);

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn info_is_told_in_words() {
+    fn info_is_converted_to_words() {
         verdict(0, "singular", DType::F32).unwrap();
         let text = |dtype| verdict(3, "not positive definite: leading minor", dtype).unwrap_err().to_string();
         assert_eq!(text(DType::F32), "the matrix is not positive definite: leading minor 3; try float64");

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn every_plan_fits_the_shared_memory_of_a_small_chip() {
+    fn every_plan_fits_into_the_shared_memory_of_a_small_chip() {
         let dense = [(1, 1.0), (500, 0.3), (2048, 0.001)].map(|(n, density)| plan(n, density, 8, TURING));
         let diagonal =
             |n: i32| Csr { cols: n as usize, ..csr(&Vec::from_iter(0..=n), &Vec::from_iter(0..n)) };
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_room_fits_too() {
+    fn the_largest_room_fits_too() {
         let (width, room) = (RANKED_WIDTH as u32, MOST_ROOM as u32);
         let stride = PIECES + width / 8 + (room + 32) * 8 + width / 16 + 2 * room;
         assert!(stride + DECLARED <= TURING);

@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_whose_squares_overflow_are_refused_with_what_to_use_instead() {
+    fn numbers_whose_squares_overflow_are_rejected_with_a_fix() {
         squarable(&[f32::MAX, -f32::MAX, 0.0, f32::MIN_POSITIVE]).unwrap();
         squarable(&[-1e70, 1e-300]).unwrap();
         for bad in [1e71, f64::INFINITY, f64::NAN] {
