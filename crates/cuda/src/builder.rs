@@ -46,7 +46,7 @@ impl Builder {
 
     /// Loads a source's code from the cache on disk, or compiles it and stores the result there.
     pub(crate) fn build(&self, source: &KernelSource) -> Result<(Arc<CudaModule>, Compile), CellError> {
-        if let Some(ready) = self.load_kept(source) {
+        if let Some(ready) = self.load_cached(source) {
             return Ok(ready);
         }
         let start = Instant::now();
@@ -56,12 +56,12 @@ impl Builder {
         self.cache.put(&self.key(source), &Stored { image, cold_s });
         // Load the new entry back from disk, so that a run that compiles also reports the time of a run that does
         // not.
-        let again = self.load_kept(source);
+        let again = self.load_cached(source);
         Ok(again.unwrap_or((module, Compile { cold_s: Some(cold_s), cached_s: None })))
     }
 
     /// Loads a source's code from the cache on disk. Removes an entry that the driver rejects.
-    pub(crate) fn load_kept(&self, source: &KernelSource) -> Option<(Arc<CudaModule>, Compile)> {
+    pub(crate) fn load_cached(&self, source: &KernelSource) -> Option<(Arc<CudaModule>, Compile)> {
         let key = self.key(source);
         let start = Instant::now();
         let Stored { image, cold_s } = self.cache.get(&key)?;

@@ -194,7 +194,7 @@ impl Cuda {
     pub(crate) fn reserve(&self, bytes: u128) -> Result<(), CellError> {
         if bytes > self.free_bytes()? {
             // Memory that earlier jobs freed is still in the pool; it counts as free after it is given back.
-            self.give_back()?;
+            self.release_unused_memory()?;
         }
         let free = self.free_bytes()?;
         if bytes > free {
@@ -204,7 +204,7 @@ impl Cuda {
     }
 
     /// Returns the pool's unused memory to the system, after all work has ended.
-    pub(super) fn give_back(&self) -> Result<(), CellError> {
+    pub(super) fn release_unused_memory(&self) -> Result<(), CellError> {
         self.synchronize()?;
         self.shared.pool.as_ref().map_or(Ok(()), Pool::trim)
     }
@@ -221,7 +221,7 @@ impl Cuda {
     }
 
     pub(crate) fn multiprocessors(&self) -> u32 {
-        self.figure(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1)
+        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1)
     }
 
     /// Returns the compute capability, such as 90, or `None` if the driver does not report it.
@@ -232,23 +232,24 @@ impl Cuda {
     /// Returns the bytes of shared memory that one block can request.
     pub(crate) fn shared_memory_per_block(&self) -> u32 {
         const EVERY_DEVICE: u32 = 48 << 10;
-        self.figure(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(EVERY_DEVICE)
+        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+            .unwrap_or(EVERY_DEVICE)
     }
 
     /// Returns the bytes of the L2 cache, or `None` if the driver does not report them.
     pub(crate) fn l2_bytes(&self) -> Option<usize> {
-        let bytes = self.figure(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+        let bytes = self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
         bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes as usize)
     }
 
     /// Returns an attribute of the device, or `None` if the driver does not report it or it is negative.
-    pub(crate) fn figure(&self, attribute: Attribute) -> Option<u32> {
+    pub(crate) fn non_negative_attribute(&self, attribute: Attribute) -> Option<u32> {
         ffi::attribute(self.shared.device, attribute).ok().and_then(|figure| u32::try_from(figure).ok())
     }
 
     /// Returns whether the device supports cooperative launches, whose blocks are all resident at the same time.
     pub(crate) fn launches_cooperatively(&self) -> bool {
-        self.figure(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) == Some(1)
+        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) == Some(1)
     }
 
     /// Starts to measure the peak of device memory in use, relative to the present use.

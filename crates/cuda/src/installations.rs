@@ -44,7 +44,7 @@ impl Installation {
 }
 
 /// Returns the folders that the user names in `GPUBENCH_CUDA_LIB_DIR`. They come before all others.
-pub(crate) fn named(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Installation> {
+pub(crate) fn from_environment(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Installation> {
     let folders: Vec<PathBuf> = std::env::split_paths(&variable("GPUBENCH_CUDA_LIB_DIR")?).collect();
     (!folders.is_empty()).then_some(Installation { folders })
 }
@@ -52,7 +52,7 @@ pub(crate) fn named(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Insta
 /// Returns the existing installations to search when the dynamic linker finds nothing by name, best first.
 ///
 /// `root` is the root of the file system, `here` the current folder.
-pub(crate) fn known(
+pub(crate) fn installed(
     variable: &dyn Fn(&str) -> Option<OsString>,
     root: &Path,
     here: &Path,
@@ -162,7 +162,7 @@ mod tests {
             touch(&at(path));
         }
         let variables = [("CUDA_HOME", at("opt/mine")), ("VIRTUAL_ENV", at("venv")), ("HOME", at("home"))];
-        let installations = known(&environment(&variables), root.path(), &at("here"));
+        let installations = installed(&environment(&variables), root.path(), &at("here"));
         let first: Vec<&Path> =
             installations.iter().map(|installation| installation.folders[0].as_path()).collect();
         let packages = "venv/lib/python3.12/site-packages/nvidia";
@@ -215,8 +215,9 @@ mod tests {
 
     #[test]
     fn the_users_folders_are_split_like_a_path() {
-        let installation = named(&environment(&[("GPUBENCH_CUDA_LIB_DIR", PathBuf::from("/a:/b"))]));
+        let installation =
+            from_environment(&environment(&[("GPUBENCH_CUDA_LIB_DIR", PathBuf::from("/a:/b"))]));
         assert_eq!(installation, Some(Installation { folders: vec!["/a".into(), "/b".into()] }));
-        assert_eq!(named(&environment(&[])), None);
+        assert_eq!(from_environment(&environment(&[])), None);
     }
 }

@@ -207,7 +207,7 @@ impl Backend for Started {
 
     fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
         let measured = peaks::measure(&self.cuda, &self.timer, self.elapsed);
-        let given_back = self.cuda.give_back();
+        let given_back = self.cuda.release_unused_memory();
         let measured = self.diagnosed(measured)?;
         given_back.map(|()| Some(measured))
     }

@@ -75,13 +75,13 @@ pub(crate) struct Driver {
 /// Loads the driver and checks its symbols.
 pub(crate) fn driver() -> Result<Driver, Unavailable> {
     let absent = || Unavailable::new("this machine has no CUDA driver (libcuda.so.1)", DRIVER_FIX);
-    let library = match by_name("cuda") {
+    let library = match open_by_stem("cuda") {
         Some(library) => library,
         None => {
             let folders = installations::driver_folders();
             let path = folders.file("cuda", u32::MAX).ok_or_else(absent)?;
             std::mem::forget(dl::open(&path).map_err(|_| absent())?);
-            by_name("cuda").ok_or_else(absent)?
+            open_by_stem("cuda").ok_or_else(absent)?
         }
     };
     if let Some(missing) = DRIVER_SYMBOLS.iter().find(|symbol| !dl::has_symbol(&library, symbol)) {
@@ -93,7 +93,7 @@ pub(crate) fn driver() -> Result<Driver, Unavailable> {
 }
 
 /// Opens the library of that stem by the names that the bindings will try.
-pub(super) fn by_name(stem: &str) -> Option<libloading::Library> {
+pub(super) fn open_by_stem(stem: &str) -> Option<libloading::Library> {
     cudarc::get_lib_name_candidates(stem).iter().find_map(|name| dl::open(name).ok())
 }
 
@@ -129,7 +129,8 @@ impl Loader {
     /// Returns the files that decide which library is loaded: the dynamic linker's cache and the matching file of
     /// every installation. Loads nothing.
     pub(crate) fn candidates(&self, library: Library) -> Vec<PathBuf> {
-        let installations = installations::named(&self.variable).into_iter().chain(self.installations());
+        let installations =
+            installations::from_environment(&self.variable).into_iter().chain(self.installations());
         let files = installations.filter_map(|installation| installation.file(library.stem(), self.major));
         std::iter::once(PathBuf::from("/etc/ld.so.cache")).chain(files).collect()
     }
@@ -137,14 +138,14 @@ impl Loader {
     /// Returns the installations to search.
     fn installations(&self) -> Vec<Installation> {
         let here = std::env::current_dir().unwrap_or_default();
-        installations::known(&self.variable, Path::new("/"), &here)
+        installations::installed(&self.variable, Path::new("/"), &here)
     }
 
     fn load(&mut self, library: Library) -> Result<Finding, Unavailable> {
-        if let Some(installation) = installations::named(&self.variable) {
+        if let Some(installation) = installations::from_environment(&self.variable) {
             self.preload(library, &installation);
         }
-        let handle = match by_name(library.stem()) {
+        let handle = match open_by_stem(library.stem()) {
             Some(handle) => handle,
             None => self.search(library).ok_or_else(|| {
                 Unavailable::new(
@@ -167,7 +168,7 @@ impl Loader {
     fn search(&mut self, library: Library) -> Option<libloading::Library> {
         for installation in self.preferred.clone().into_iter().chain(self.installations()) {
             if self.preload(library, &installation)
-                && let Some(handle) = by_name(library.stem())
+                && let Some(handle) = open_by_stem(library.stem())
             {
                 self.preferred = Some(installation);
                 return Some(handle);

@@ -17,7 +17,9 @@ impl DeviceTraits {
     /// in float64.
     pub(crate) fn of(cuda: &Cuda) -> DeviceTraits {
         const SLOW: u32 = 64;
-        DeviceTraits { f64_ratio: cuda.figure(RATIO).filter(|ratio| *ratio > 0).unwrap_or(SLOW) }
+        DeviceTraits {
+            f64_ratio: cuda.non_negative_attribute(RATIO).filter(|ratio| *ratio > 0).unwrap_or(SLOW),
+        }
     }
 
     /// Returns whether float64 arithmetic is at least half as fast as float32.

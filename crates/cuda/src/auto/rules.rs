@@ -46,9 +46,9 @@ impl Rule {
         Rule { dtypes, ..self }
     }
 
-    /// Restricts the rule to sizes from `least` to `most`, both included.
-    const fn sizes(self, least: u64, most: u64) -> Rule {
-        Rule { sizes: least..=most, ..self }
+    /// Restricts the rule to sizes from `min` to `max`, both included.
+    const fn sizes(self, min: u64, max: u64) -> Rule {
+        Rule { sizes: min..=max, ..self }
     }
 
     /// Restricts the rule to devices with fast float64.

@@ -127,8 +127,8 @@ impl<T: Element> Cholesky<T> {
 
     fn factor_and_solve(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
-        let [work, other] = in_turn(self.work.each_mut(), self.next).map(|work| write(stream, work));
-        let [info, rest] = in_turn(self.info.each_mut(), self.next).map(|info| write(stream, info));
+        let [work, other] = starting_at(self.work.each_mut(), self.next).map(|work| write(stream, work));
+        let [info, rest] = starting_at(self.info.each_mut(), self.next).map(|info| write(stream, info));
         let Plan { grid, chains, .. } = self.plan;
         let arguments = [
             read(stream, &self.a),
@@ -168,7 +168,7 @@ impl<T: Element> Cholesky<T> {
     /// Returns the order of the first leading minor that was not positive in the last run, or 0 if all were.
     pub(crate) fn info(&self) -> Result<i32, CellError> {
         let code = self.cuda.download(&self.info[1 - self.next])?;
-        Ok(order(code.first().copied().unwrap_or(0)))
+        Ok(failed_minor(code.first().copied().unwrap_or(0)))
     }
 
     /// Returns the operands and the solution, for checks.
@@ -226,12 +226,12 @@ fn blocks_at_once<T: Element>(cuda: &Cuda, function: &CudaFunction) -> Result<u3
 }
 
 /// Returns both of a pair, the one at `first` first.
-fn in_turn<T>([zero, one]: [T; 2], first: usize) -> [T; 2] {
+fn starting_at<T>([zero, one]: [T; 2], first: usize) -> [T; 2] {
     if first == 0 { [zero, one] } else { [one, zero] }
 }
 
 /// Converts the kernel's failure code, which is larger for earlier columns and 0 without a failure.
-fn order(code: i32) -> i32 {
+fn failed_minor(code: i32) -> i32 {
     if code == 0 { 0 } else { i32::MAX - code + 1 }
 }
 
@@ -260,8 +260,8 @@ mod tests {
 
     #[test]
     fn the_earliest_failure_is_reported() {
-        assert_eq!(order(0), 0);
-        assert_eq!(order(i32::MAX), 1);
-        assert_eq!(order(i32::MAX - 41), 42);
+        assert_eq!(failed_minor(0), 0);
+        assert_eq!(failed_minor(i32::MAX), 1);
+        assert_eq!(failed_minor(i32::MAX - 41), 42);
     }
 }

@@ -12,7 +12,7 @@ use super::launch::{enqueue, fits, grid, read, write};
 /// Columns and rows that a block of the mirror kernel fills; 4 rows at a time, 4 times.
 const MIRROR_TILE: (u32, u32) = (64, 16);
 /// Most blocks along y that every device supports; the kernel loops over further rows.
-const MOST_BLOCKS_Y: u32 = 65_535;
+const MAX_BLOCKS_Y: u32 = 65_535;
 
 /// Both kernels for transforms of `n x n` elements.
 pub(crate) struct FftKernels<T> {
@@ -46,7 +46,7 @@ impl<T: Element> FftKernels<T> {
         if columns == 0 {
             return Ok(());
         }
-        let grid = (columns.div_ceil(MIRROR_TILE.0), self.n.div_ceil(MIRROR_TILE.1).min(MOST_BLOCKS_Y));
+        let grid = (columns.div_ceil(MIRROR_TILE.0), self.n.div_ceil(MIRROR_TILE.1).min(MAX_BLOCKS_Y));
         let arguments = [write(stream, spectrum), self.n.into()];
         // SAFETY: the entry takes (pair*, u32) and touches rows and columns below `n`, within the checked length.
         unsafe { enqueue(stream, &self.mirror, grid, arguments) }

@@ -40,8 +40,8 @@ impl<T: Element> Statistics<T> {
     /// Uploads `x` (at least one element) and allocates the scratch memory for the one-pass kernel.
     pub(crate) fn one_pass(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
         let tile = Self::THREADS as usize * Self::UNROLL * 16 / size_of::<T>();
-        let most = cuda.multiprocessors().saturating_mul(Self::FEW_BLOCKS);
-        let grid = u32::try_from(x.len().div_ceil(tile)).unwrap_or(u32::MAX).clamp(1, most);
+        let max_blocks = cuda.multiprocessors().saturating_mul(Self::FEW_BLOCKS);
+        let grid = u32::try_from(x.len().div_ceil(tile)).unwrap_or(u32::MAX).clamp(1, max_blocks);
         let moments = cuda.function(source, &format!("moments_{}", T::DTYPE))?;
         let kernels = Kernels::OnePass { moments, ticket: cuda.alloc(1)? };
         Statistics::load(cuda, kernels, x, grid, 2 * grid as usize)
@@ -49,8 +49,8 @@ impl<T: Element> Statistics<T> {
 
     /// The same for two kernels per statistic, one statistic after the other.
     pub(crate) fn three_pass(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
-        let most = cuda.multiprocessors().saturating_mul(Self::MANY_BLOCKS);
-        let grid = launch::grid(cuda, x.len()).min(most);
+        let max_blocks = cuda.multiprocessors().saturating_mul(Self::MANY_BLOCKS);
+        let grid = launch::grid(cuda, x.len()).min(max_blocks);
         let kernels = Kernels::ThreePass {
             sums: cuda.function(source, &format!("partial_sum_{}", T::DTYPE))?,
             squares: cuda.function(source, &format!("partial_squares_{}", T::DTYPE))?,

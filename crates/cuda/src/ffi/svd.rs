@@ -34,7 +34,7 @@ pub(crate) struct SvdKernels<T> {
 impl<T: Element> SvdKernels<T> {
     /// Loads the kernels for matrices of size `n`.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
-        let most = cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
+        let max_blocks = cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         Ok(SvdKernels {
             panel_factors: cuda.function(source, "panel_factors")?,
             newton_schulz: cuda.function(source, "newton_schulz")?,
@@ -46,7 +46,7 @@ impl<T: Element> SvdKernels<T> {
             refinement: cuda.function(source, "refinement")?,
             n,
             side: i32::try_from(n).map_err(|error| CellError::call("svd", error))?,
-            columns: u32::try_from(n).unwrap_or(u32::MAX).min(most).max(1),
+            columns: u32::try_from(n).unwrap_or(u32::MAX).min(max_blocks).max(1),
             element: PhantomData,
         })
     }

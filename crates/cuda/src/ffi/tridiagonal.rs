@@ -147,9 +147,9 @@ impl TridiagonalEigen {
         }
         let (bisect, vectors) = (cuda.function(source, "bisect")?, cuda.function(source, "twisted_vectors")?);
         // All that there is, because the limit is shared by jobs of every size.
-        let most = cuda.shared_memory_per_block() - OWN_SHARED;
-        allow_shared(&bisect, most)?;
-        allow_shared(&vectors, most)?;
+        let max_shared = cuda.shared_memory_per_block() - OWN_SHARED;
+        allow_shared(&bisect, max_shared)?;
+        allow_shared(&vectors, max_shared)?;
         Ok(Some(TridiagonalEigen { bisect, vectors, n, shared, scratch: cuda.alloc(3 * n * n)? }))
     }
 

@@ -10,7 +10,7 @@ use gpubench_model::error::CellError;
 use super::dense::Dense;
 use super::entry::by_dtype;
 use super::host_buffer::HostBuffer;
-use super::{Kernel, extra, input, matrices, variant};
+use super::{Kernel, input, matrix_bytes, opt_in, variant};
 use crate::context::{Cuda, Element};
 
 pub(crate) static KERNELS: &[Kernel] = &[
@@ -39,7 +39,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pinned),
     },
     Kernel {
-        variant: extra("transfer", "d2d", "within the device's memory"),
+        variant: opt_in("transfer", "d2d", "within the device's memory"),
         sources: &[],
         libraries: &[],
         prepare: by_dtype!(within),
@@ -68,7 +68,7 @@ fn crossing<T: Element>(
     direction: Direction,
     memory: HostMemory,
 ) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 1))?;
+    cuda.reserve(matrix_bytes(case, 1))?;
     let a = input::<T>(inputs, 0)?;
     let (host, device) = match direction {
         Direction::ToDevice => (HostBuffer::new(cuda, memory, a.to_vec())?, cuda.alloc(a.len())?),
@@ -101,7 +101,7 @@ impl<T: Element> Job for HostDeviceCopy<T> {
 
 /// A copy within the device.
 fn within<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 2))?;
+    cuda.reserve(matrix_bytes(case, 2))?;
     let job = Dense::<T, 1, _>::new(cuda, case, inputs, |cuda, [a], y| cuda.copy(a, y))?;
     Ok(Prepared::new(job))
 }

@@ -48,12 +48,12 @@ where
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        square(&self.cuda, self.n, &self.answer)
+        download_square(&self.cuda, self.n, &self.answer)
     }
 }
 
 /// Downloads a square answer.
-pub(super) fn square<T: Element>(
+pub(super) fn download_square<T: Element>(
     cuda: &Cuda,
     n: usize,
     answer: &CudaSlice<T>,

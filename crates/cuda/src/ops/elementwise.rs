@@ -7,7 +7,7 @@ use gpubench_model::error::CellError;
 
 use super::dense::Dense;
 use super::entry::by_dtype;
-use super::{Kernel, extra, input, matrices};
+use super::{Kernel, input, matrix_bytes, opt_in};
 use crate::context::{Cuda, Element};
 use crate::ffi::launch::Map;
 use crate::kernels::{KernelSource, kernel_source};
@@ -16,13 +16,13 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("elementwise");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("elementwise", "fused", "one kernel: two reads and one write per element"),
+        variant: opt_in("elementwise", "fused", "one kernel: two reads and one write per element"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(fused),
     },
     Kernel {
-        variant: extra("elementwise", "unfused", "five kernels with temporaries, as in an eager library"),
+        variant: opt_in("elementwise", "unfused", "five kernels with temporaries, as in an eager library"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(unfused),
@@ -43,7 +43,7 @@ pub(super) fn load<T: Element, const INPUTS: usize>(
 }
 
 fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 3))?;
+    cuda.reserve(matrix_bytes(case, 3))?;
     let kernel = load(cuda, "fused", input::<T>(inputs, 0)?.len())?;
     let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |cuda, [a, b], y| {
         kernel.run(&cuda.stream, [a, b], y)
@@ -52,7 +52,7 @@ fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box
 }
 
 fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 5))?;
+    cuda.reserve(matrix_bytes(case, 5))?;
     let len = input::<T>(inputs, 0)?.len();
     let multiply = load(cuda, "multiply", len)?;
     let add = load(cuda, "add", len)?;

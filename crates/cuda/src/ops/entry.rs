@@ -30,7 +30,7 @@ pub(crate) const fn variant(op: &'static str, name: &'static str, summary: &'sta
 }
 
 /// Declares a variant like [`variant`] that runs only when it is named.
-pub(crate) const fn extra(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+pub(crate) const fn opt_in(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
     declare(op, name, summary, Accuracy::Ieee, false, DType::ALL)
 }
 
@@ -76,7 +76,7 @@ macro_rules! by_dtype {
 pub(super) use by_dtype;
 
 /// Returns the bytes of `count` dense matrices of a case.
-pub(super) fn matrices(case: &Case, count: u128) -> u128 {
+pub(super) fn matrix_bytes(case: &Case, count: u128) -> u128 {
     count * u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes())
 }
 

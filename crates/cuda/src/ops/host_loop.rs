@@ -9,7 +9,7 @@ use super::dense::Dense;
 use super::elementwise;
 use super::entry::by_dtype;
 use super::sin::sine;
-use super::{Kernel, matrices, variant};
+use super::{Kernel, matrix_bytes, variant};
 use crate::context::{Cuda, Element};
 use crate::ffi::single::SineAt;
 use crate::kernels::{KernelSource, kernel_source};
@@ -32,7 +32,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
 ];
 
 fn each<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 2))?;
+    cuda.reserve(matrix_bytes(case, 2))?;
     let kernel = SineAt::load(cuda, &SOURCE)?;
     let job =
         Dense::<T, 1, _>::new(cuda, case, inputs, move |cuda, [a], y| kernel.run_each(&cuda.stream, a, y))?;

@@ -65,7 +65,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
 ];
 
 /// Most contexts or compilations per execution; more would take over a minute.
-const MOST: u64 = 100;
+const MAX_REPETITIONS: u64 = 100;
 
 /// Runs an action and counts how often it was done.
 struct Counted<F> {
@@ -109,11 +109,12 @@ fn repeated(
 
 /// Rejects cases that would take minutes per execution.
 fn check_few(case: &Case, what: &str) -> Result<(), CellError> {
-    if case.n <= MOST {
+    if case.n <= MAX_REPETITIONS {
         return Ok(());
     }
     let reason = format!("{} {what} take minutes, and the time grows in proportion", case.n);
-    Err(Unavailable::new(reason, format!("choose a size of at most {MOST}, such as --sizes 1")).into())
+    Err(Unavailable::new(reason, format!("choose a size of at most {MAX_REPETITIONS}, such as --sizes 1"))
+        .into())
 }
 
 fn launch(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
@@ -194,9 +195,9 @@ fn compile_cached(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> 
     };
     let builder = cuda.builder()?;
     builder.build(&SOURCE)?;
-    builder.load_kept(&SOURCE).ok_or_else(missing)?;
+    builder.load_cached(&SOURCE).ok_or_else(missing)?;
     repeated(case, move || {
-        let (module, _) = builder.load_kept(&SOURCE).ok_or_else(missing)?;
+        let (module, _) = builder.load_cached(&SOURCE).ok_or_else(missing)?;
         ready(&module)
     })
 }

@@ -8,7 +8,7 @@ use gpubench_model::error::CellError;
 use super::dense::Dense;
 use super::elementwise;
 use super::entry::by_dtype;
-use super::{Kernel, input, matrices, variant};
+use super::{Kernel, input, matrix_bytes, variant};
 use crate::context::{Cuda, Element};
 
 pub(crate) static KERNELS: &[Kernel] = &[Kernel {
@@ -24,7 +24,7 @@ pub(super) fn sine<T: Element>(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 2))?;
+    cuda.reserve(matrix_bytes(case, 2))?;
     let kernel = elementwise::load(cuda, "sine", input::<T>(inputs, 0)?.len())?;
     let job =
         Dense::<T, 1, _>::new(cuda, case, inputs, move |cuda, [a], y| kernel.run(&cuda.stream, [a], y))?;

@@ -11,7 +11,7 @@ use gpubench_ops::SINES;
 use super::elementwise;
 use super::entry::by_dtype;
 use super::host_buffer::HostBuffer;
-use super::{Kernel, input, matrices, variant};
+use super::{Kernel, input, matrix_bytes, variant};
 use crate::context::{Cuda, Element};
 use crate::ffi::launch::Map;
 
@@ -75,7 +75,7 @@ fn looped<T: Element>(
     copies: Copies,
     memory: HostMemory,
 ) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 2))?;
+    cuda.reserve(matrix_bytes(case, 2))?;
     let a = input::<T>(inputs, 0)?;
     let job = Looped {
         cuda: cuda.clone(),

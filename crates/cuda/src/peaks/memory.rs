@@ -11,11 +11,11 @@ use super::super::timing::Timer;
 use super::{SOURCE, uniform};
 
 /// The access patterns of `kernels/peaks.cu` with grid-stride loops.
-const WAYS: [&str; 4] = ["plain_4", "plain_8", "streaming_1", "streaming_4"];
+const PATTERNS: [&str; 4] = ["plain_4", "plain_8", "streaming_1", "streaming_4"];
 /// Bytes of each of the three arrays, if memory allows.
-const MOST: u64 = 2 << 30;
+const MAX_BYTES: u64 = 2 << 30;
 /// Minimum size of an array, in multiples of the L2 cache.
-const CACHES: u64 = 4;
+const MIN_L2_SIZES: u64 = 4;
 /// Assumed bytes of the L2 cache if the driver does not report them.
 const UNKNOWN_CACHE: u64 = 128 << 20;
 /// An array takes at most this fraction (1/8) of free memory.
@@ -31,8 +31,8 @@ const READINGS: u32 = 3;
 
 /// Returns the bytes of each array, a multiple of 16, or `None` when too little memory is free to exceed the cache.
 fn bytes_each(cache: u64, free: u64) -> Option<u64> {
-    let each = MOST.max(CACHES * cache).min(free / SHARE_OF_FREE) / 16 * 16;
-    (each > 0 && each >= CACHES * cache).then_some(each)
+    let each = MAX_BYTES.max(MIN_L2_SIZES * cache).min(free / SHARE_OF_FREE) / 16 * 16;
+    (each > 0 && each >= MIN_L2_SIZES * cache).then_some(each)
 }
 
 /// Measures read, copy and triad, each by its fastest access pattern. Copies also try the driver's copy.
@@ -51,21 +51,23 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
     );
     let bytes = bytes as f64;
     let stream = &cuda.stream;
-    let one = |kind: &str, way: &str| Map::<f32, f32, 1>::load(cuda, &SOURCE, &format!("{kind}_{way}"), len);
+    let one = |kind: &str, pattern: &str| {
+        Map::<f32, f32, 1>::load(cuda, &SOURCE, &format!("{kind}_{pattern}"), len)
+    };
 
-    let warm = one("read", WAYS[0])?;
+    let warm = one("read", PATTERNS[0])?;
     let begun = Instant::now();
     while begun.elapsed().as_secs_f64() < WARM_UP_S {
         warm.run(stream, [&b], &mut a)?;
         cuda.synchronize()?;
     }
     let (mut read_s, mut copy_s, mut triad_s) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
-    for way in WAYS {
-        let read = one("read", way)?;
+    for pattern in PATTERNS {
+        let read = one("read", pattern)?;
         read_s = read_s.min(min_s(timer, &mut || read.run(stream, [&b], &mut a))?);
-        let copy = one("copy", way)?;
+        let copy = one("copy", pattern)?;
         copy_s = copy_s.min(min_s(timer, &mut || copy.run(stream, [&b], &mut a))?);
-        let triad = Map::<f32, f32, 2>::load(cuda, &SOURCE, &format!("triad_{way}"), len)?;
+        let triad = Map::<f32, f32, 2>::load(cuda, &SOURCE, &format!("triad_{pattern}"), len)?;
         triad_s = triad_s.min(min_s(timer, &mut || triad.run(stream, [&b, &c], &mut a))?);
     }
     copy_s = copy_s.min(min_s(timer, &mut || cuda.copy(&b, &mut a))?);
@@ -86,13 +88,13 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
 fn min_s(timer: &Timer, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
     work()?;
     let begun = Instant::now();
-    let (mut least, mut readings) = (f64::INFINITY, 0);
+    let (mut min_span_s, mut readings) = (f64::INFINITY, 0);
     while readings < READINGS || begun.elapsed().as_secs_f64() < SECONDS {
         let span_s = timer.span_s(&mut || (0..EXECUTIONS).try_for_each(|_| work()))?;
-        least = least.min(span_s / f64::from(EXECUTIONS));
+        min_span_s = min_span_s.min(span_s / f64::from(EXECUTIONS));
         readings += 1;
     }
-    Ok(least)
+    Ok(min_span_s)
 }
 
 #[cfg(test)]

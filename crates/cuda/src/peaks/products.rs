@@ -13,11 +13,11 @@ use super::super::timing::Timer;
 use super::{uniform, unless_device_lost};
 
 /// Sizes to try, each twice the last. On a slow device a small product already reaches the peak rate.
-const SIDES: [i32; 3] = [2048, 4096, 8192];
+const SIZES: [i32; 3] = [2048, 4096, 8192];
 /// The next size is tried if its product is expected to take less than this many seconds.
-const CLIMB_S: f64 = 0.06;
+const MAX_NEXT_S: f64 = 0.06;
 /// Expected ratio of times when the size doubles.
-const STEP: f64 = 8.0;
+const TIME_RATIO: f64 = 8.0;
 /// Executions of all sizes but the last, and the minimum for the last.
 const EXECUTIONS: u32 = 2;
 /// Seconds of measurement for the last size.
@@ -59,7 +59,7 @@ impl Products<'_> {
         C: Element,
     {
         let mut best: f64 = 0.0;
-        for n in SIDES {
+        for n in SIZES {
             let side = n.unsigned_abs() as usize;
             let bytes = (2 * size_of::<A>() + size_of::<C>()) * side * side;
             match self.cuda.reserve(bytes as u128) {
@@ -72,7 +72,7 @@ impl Products<'_> {
             let mut work = || self.cublas.multiply(arithmetic, n, &a, &b, &mut c);
             // The first call for a size and type loads its kernel.
             work()?;
-            let is_last = |min_s: f64| STEP * min_s > CLIMB_S || Some(&n) == SIDES.last();
+            let is_last = |min_s: f64| TIME_RATIO * min_s > MAX_NEXT_S || Some(&n) == SIZES.last();
             let begun = Instant::now();
             let (mut min_s, mut executions) = (f64::INFINITY, 0);
             while executions < EXECUTIONS || is_last(min_s) && begun.elapsed().as_secs_f64() < SECONDS {

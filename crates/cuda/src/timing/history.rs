@@ -5,11 +5,11 @@ use gpubench_backend::SamplingMode;
 /// From this many seconds upward, one execution serves both clocks: a launch gap of some microseconds is below 0.3 %.
 pub(crate) const LONG_S: f64 = 2e-3;
 /// Seconds that loading code at a first launch cannot explain.
-const SURELY_LONG_S: f64 = 10.0 * LONG_S;
+const VERY_LONG_S: f64 = 10.0 * LONG_S;
 /// Consecutive long executions before a job counts as long, since one may have loaded code or been disturbed.
-const TRIES: u32 = 3;
+const LONG_EXECUTIONS: u32 = 3;
 /// Hot executions shorter than this many seconds are repeated within one pair of events.
-const BATCHED_BELOW_S: f64 = 20e-6;
+const MAX_BATCHED_S: f64 = 20e-6;
 /// Target seconds of a hot batch. A launch takes at least half a microsecond, so a batch queues at most about 500
 /// launches, half of the queue length at which the driver makes the host wait.
 const BATCH_S: f64 = 200e-6;
@@ -25,7 +25,7 @@ pub(crate) fn next_mode(mode: SamplingMode, events_s: f64) -> SamplingMode {
     };
     if events_s < LONG_S {
         SamplingMode::Blocked
-    } else if slow > 0 && (events_s >= SURELY_LONG_S || slow + 1 >= TRIES) {
+    } else if slow > 0 && (events_s >= VERY_LONG_S || slow + 1 >= LONG_EXECUTIONS) {
         SamplingMode::BothClocks
     } else {
         SamplingMode::Slow(slow + 1)
@@ -34,7 +34,7 @@ pub(crate) fn next_mode(mode: SamplingMode, events_s: f64) -> SamplingMode {
 
 /// Returns the number of executions in a hot sample of a job that takes `estimate_s`.
 pub(crate) fn batch_size(estimate_s: f64) -> u32 {
-    if estimate_s >= BATCHED_BELOW_S {
+    if estimate_s >= MAX_BATCHED_S {
         return 1;
     }
     // The float-to-integer cast saturates, so an estimate of zero gives the maximum.
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn a_job_counts_as_long_after_three_medium_executions() {
         let mut mode = SamplingMode::New;
-        for _ in 0..TRIES {
+        for _ in 0..LONG_EXECUTIONS {
             assert!(!matches!(mode, SamplingMode::BothClocks));
             mode = next_mode(mode, 3e-3);
         }

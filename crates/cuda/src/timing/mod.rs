@@ -2,7 +2,7 @@
 
 mod blocking_kernel;
 mod cache_flush;
-mod constants;
+mod event_overhead;
 mod history;
 mod linearity;
 mod spin;

@@ -8,7 +8,7 @@ use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::ffi::timing::TimingKernels;
-use super::super::ops::entry::{Kernel, extra};
+use super::super::ops::entry::{Kernel, opt_in};
 use super::SOURCE;
 use crate::ffi::contents::device;
 
@@ -26,19 +26,19 @@ pub const SPIN_ELSEWHERE: &str = "spin-elsewhere";
 /// The kernels of [`SPIN_OP`].
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra(SPIN_OP, SPIN, "one thread spins on the device's timer"),
+        variant: opt_in(SPIN_OP, SPIN, "one thread spins on the device's timer"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| Ok(Prepared::new(Spin::new(cuda, case.n)?)),
     },
     Kernel {
-        variant: extra(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for the device unannounced"),
+        variant: opt_in(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for the device unannounced"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| Ok(Prepared::new(SpinAndWait(Spin::new(cuda, case.n)?))),
     },
     Kernel {
-        variant: extra(SPIN_OP, SPIN_ELSEWHERE, "the same on a stream of its own"),
+        variant: opt_in(SPIN_OP, SPIN_ELSEWHERE, "the same on a stream of its own"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| {

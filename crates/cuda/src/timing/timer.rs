@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::context::Cuda;
 use super::super::ffi::driver::Elapsed;
-use super::constants::Constants;
+use super::event_overhead::EventOverhead;
 use super::history::{batch_size, next_mode};
 use super::timer_overhead;
 use super::timing_rig::{HostTimes, Reading, TimingRig};
@@ -18,7 +18,7 @@ const ESTIMATES: usize = 3;
 /// Times jobs. It stores a job's history with the job.
 pub(crate) struct Timer {
     rig: TimingRig,
-    constants: Constants,
+    event_overhead: EventOverhead,
     timer_overhead: TimerOverhead,
     blocking: bool,
     timeouts: u64,
@@ -35,8 +35,8 @@ impl Timer {
             blocking = false;
             measured = timer_overhead::measure(&mut rig, blocking);
         }
-        let (timer_overhead, constants) = measured?;
-        Ok(Timer { rig, constants, timer_overhead, blocking, timeouts: u64::from(!blocking) })
+        let (timer_overhead, event_overhead) = measured?;
+        Ok(Timer { rig, event_overhead, timer_overhead, blocking, timeouts: u64::from(!blocking) })
     }
 
     /// Adds the clock checks to the timer overhead.
@@ -54,9 +54,9 @@ impl Timer {
         json!({
             "holding": self.blocking,
             "holds_timed_out": self.timeouts,
-            "event_constant_cold_s": self.constants.cold_s,
-            "event_constant_hot_s": self.constants.hot_s,
-            "between_executions_s": self.constants.between_s,
+            "event_constant_cold_s": self.event_overhead.cold_s,
+            "event_constant_hot_s": self.event_overhead.hot_s,
+            "between_executions_s": self.event_overhead.between_s,
         })
     }
 
@@ -161,7 +161,7 @@ impl Timer {
             let Some(reading) = self.rig.time_blocked(1, 1, &mut || job.execute())? else {
                 return Ok(None);
             };
-            *estimate = self.constants.corrected(reading.events_s, 1, Cache::Hot).1;
+            *estimate = self.event_overhead.corrected(reading.events_s, 1, Cache::Hot).1;
         }
         estimates.sort_by(f64::total_cmp);
         Ok(Some(batch_size(estimates[ESTIMATES / 2])))
@@ -183,7 +183,7 @@ impl Timer {
         cache: Cache,
         blocked: bool,
     ) -> Sample {
-        let (events_s, device_s) = self.constants.corrected(reading.events_s, repeats, cache);
+        let (events_s, device_s) = self.event_overhead.corrected(reading.events_s, repeats, cache);
         Sample {
             device_s: Some(device_s),
             events_s: Some(events_s),

@@ -141,8 +141,10 @@ impl SliceProducts {
     /// Loads cuBLASLt and plans products of `pitch` by `pitch` slices; `pitch` is a multiple of 16.
     pub(crate) fn new(cuda: &Cuda, pitch: usize) -> Result<SliceProducts, CellError> {
         cuda.require(Library::CublasLt)?;
-        let calls =
-            loader::by_name(Library::CublasLt.stem()).as_ref().and_then(Calls::find).ok_or_else(|| {
+        let calls = loader::open_by_stem(Library::CublasLt.stem())
+            .as_ref()
+            .and_then(Calls::find)
+            .ok_or_else(|| {
                 Unavailable::new(
                     "cuBLASLt is too old: it lacks functions that gpubench needs",
                     "use --variants cublas",

@@ -13,7 +13,7 @@ use gpubench_model::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::entry::by_dtype;
-use super::{Kernel, extra, input};
+use super::{Kernel, input, opt_in};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
@@ -25,19 +25,19 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("fft_mirror");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half"),
+        variant: opt_in("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, true),
     },
     Kernel {
-        variant: extra("fft", "c2c", "input converted to complex, then cuFFT complex to complex"),
+        variant: opt_in("fft", "c2c", "input converted to complex, then cuFFT complex to complex"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, false),
     },
     Kernel {
-        variant: extra("fft", "mirrored", "own two kernels; the second writes both halves of the spectrum"),
+        variant: opt_in("fft", "mirrored", "two own kernels; the second writes both halves of the spectrum"),
         sources: &[&plan::SOURCE],
         libraries: &[],
         prepare: by_dtype!(mirrored),

@@ -16,7 +16,7 @@ pub(crate) static SOURCE: KernelSource =
     KernelSource { per_size: Some(examples), ..kernel_source!("fft_mirrored") };
 
 /// The largest size. Beyond it, a block has too few columns for whole memory sectors.
-const MOST: usize = 4096;
+const MAX_N: usize = 4096;
 
 /// Bytes that one access of a warp takes from all banks of shared memory.
 const BANKS: usize = 128;
@@ -55,9 +55,9 @@ impl FftPlan {
     /// A prime factor above 7, a size beyond the largest, or too little shared memory.
     pub(crate) fn choose(n: usize, dtype: DType, shared: usize) -> Result<FftPlan, Unavailable> {
         const FIX: &str = "use --variants r2c, which supports every size";
-        if n > MOST {
+        if n > MAX_N {
             return Err(Unavailable::new(
-                format!("N = {n} is above {MOST}, the largest size of mirrored"),
+                format!("N = {n} is above {MAX_N}, the largest size of mirrored"),
                 FIX,
             ));
         }
@@ -81,13 +81,13 @@ impl FftPlan {
 
     fn with(n: usize, dtype: DType, radices: Vec<usize>, (columns, overlap): (usize, bool)) -> FftPlan {
         let (first, last) = (radices[0], radices[radices.len() - 1]);
-        let most_tasks = n / radices.iter().min().unwrap_or(&1);
+        let max_tasks = n / radices.iter().min().unwrap_or(&1);
         let lanes = columns + usize::from(overlap);
         let places = BANKS / pair_bytes(dtype);
         FftPlan {
-            row_threads: warps(most_tasks.min((n / 16).max(128))),
+            row_threads: warps(max_tasks.min((n / 16).max(128))),
             row_stride: padded(n / first, first, places),
-            column_threads: column_threads(lanes * most_tasks, dtype, last),
+            column_threads: column_threads(lanes * max_tasks, dtype, last),
             column_stride: padded(n / first, first, places / common(lanes, places)),
             n,
             dtype,
@@ -218,12 +218,12 @@ fn warps(threads: usize) -> usize {
 
 /// Returns the threads for the butterflies of one stage: rounds of equal size, with enough registers per thread.
 fn column_threads(tasks: usize, dtype: DType, last: usize) -> usize {
-    let most = match dtype {
+    let max_threads = match dtype {
         DType::F32 => 640,
         DType::F64 if last > 10 => 384,
         DType::F64 => 512,
     };
-    warps(tasks.div_ceil(tasks.div_ceil(most))).max(64)
+    warps(tasks.div_ceil(tasks.div_ceil(max_threads))).max(64)
 }
 
 /// Returns the sources of plans that use every radix in every position, for compiling without a device.
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn every_smooth_size_has_a_plan_of_its_factors() {
-        for n in 1..=MOST {
+        for n in 1..=MAX_N {
             let mut rest = n;
             for prime in [2, 3, 5, 7] {
                 while rest.is_multiple_of(prime) {

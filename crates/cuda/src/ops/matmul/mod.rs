@@ -12,9 +12,9 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use self::own::{on_tensor_cores, tiled};
-use super::dense::{Dense, square};
+use super::dense::{Dense, download_square};
 use super::entry::by_dtype;
-use super::{Kernel, extra, input, reduced};
+use super::{Kernel, input, opt_in, reduced};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas};
@@ -22,7 +22,7 @@ use crate::ffi::launch::Map;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
+        variant: opt_in("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
         sources: &[],
         libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| match case.dtype {
@@ -49,13 +49,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::Bf16, "to_bf16"),
     },
     Kernel {
-        variant: extra("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
+        variant: opt_in("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
         sources: &[&own::TILED],
         libraries: &[],
         prepare: by_dtype!(tiled),
     },
     Kernel {
-        variant: extra("matmul", "dmma", "own kernel on float64 tensor cores; float32 converted on load"),
+        variant: opt_in("matmul", "dmma", "own kernel on float64 tensor cores; float32 converted on load"),
         sources: &[&own::DMMA],
         libraries: &[],
         prepare: by_dtype!(on_tensor_cores),
@@ -114,7 +114,7 @@ impl Job for HalfProduct {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        square(&self.cuda, self.n.unsigned_abs() as usize, &self.c)
+        download_square(&self.cuda, self.n.unsigned_abs() as usize, &self.c)
     }
 }
 

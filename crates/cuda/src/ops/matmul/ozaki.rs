@@ -11,7 +11,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::input;
-use super::{WORKSPACE, bytes, elements, side, square};
+use super::{WORKSPACE, bytes, download_square, elements, side};
 use crate::context::Cuda;
 use crate::ffi::contents::device;
 use crate::ffi::cublaslt::{SLICES, SliceProducts};
@@ -47,7 +47,7 @@ impl Job for Product {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        square(&self.cuda, self.n, &self.c)
+        download_square(&self.cuda, self.n, &self.c)
     }
 }
 

@@ -7,7 +7,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::super::input;
-use super::{NOT_POSITIVE_DEFINITE, verdict};
+use super::{NOT_POSITIVE_DEFINITE, check_info};
 use crate::context::{Cuda, Element};
 use crate::ffi::cholesky::Cholesky;
 use crate::kernels::{KernelSource, kernel_source};
@@ -39,7 +39,7 @@ impl<T: Element> Job for Cholesky<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        verdict(self.info()?, NOT_POSITIVE_DEFINITE, T::DTYPE)?;
+        check_info(self.info()?, NOT_POSITIVE_DEFINITE, T::DTYPE)?;
         let x = self.solution()?;
         Ok(vec![Operand::dense(x.len(), 1, x)])
     }

@@ -8,7 +8,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::super::input;
-use super::{NOT_POSITIVE_DEFINITE, verdict};
+use super::{NOT_POSITIVE_DEFINITE, check_info};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Solver, SolverReal, Workspace};
@@ -106,8 +106,8 @@ impl<T: Element + SolverReal> Job for Solve<T> {
             Method::Cholesky { .. } => NOT_POSITIVE_DEFINITE,
             Method::Lu { .. } => "singular in this arithmetic: pivot",
         };
-        verdict(factor[0], what, T::DTYPE)?;
-        verdict(solve[0], "rejected by the solve: step", T::DTYPE)?;
+        check_info(factor[0], what, T::DTYPE)?;
+        check_info(solve[0], "rejected by the solve: step", T::DTYPE)?;
         Ok(vec![Operand::dense(self.n, 1, self.cuda.download(&self.x)?)])
     }
 }

@@ -10,7 +10,7 @@ use gpubench_model::data::{Csr, Operand, Values};
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, extra};
+use super::{Kernel, opt_in};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
@@ -22,7 +22,7 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("spgemm");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra(
+        variant: opt_in(
             "spgemm",
             "cusparse",
             "cuSPARSE SpGEMM, default algorithm, with buffers reused between calls",
@@ -32,7 +32,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(library),
     },
     Kernel {
-        variant: extra("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
+        variant: opt_in("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own),

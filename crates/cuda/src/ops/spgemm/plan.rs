@@ -15,11 +15,11 @@ const DENSE_ENTRIES: f64 = 8.0;
 
 /// From this many entries of C per row, the row is cut into tiles instead of being summed in several rounds.
 const LONG_ROW: u64 = 4096;
-const MOST_ROOM: u64 = 4096;
+const MAX_ROOM: u64 = 4096;
 const LEAST_ROOM: u64 = 256;
 
 /// Most tiles per row for the sake of long rows.
-const MOST_TILES: usize = 32;
+const MAX_TILES: usize = 32;
 
 /// Bytes of shared memory that the kernels declare themselves.
 const DECLARED: u32 = 256;
@@ -62,7 +62,7 @@ impl SpgemmPlan {
         let (longest, mean) = bounds(a, b);
         let tiles = b.cols.div_ceil(DENSE_WIDTH).max(1);
         let in_tile = b.nnz() as f64 / (b.rows.max(1) * tiles) as f64;
-        let is_skewed = longest > LONG_ROW && tiles <= MOST_TILES;
+        let is_skewed = longest > LONG_ROW && tiles <= MAX_TILES;
         let element = element as u32;
         if tiles == 1 || in_tile >= DENSE_ENTRIES || is_skewed {
             let width = b.cols.div_ceil(tiles).next_multiple_of(32).max(32);
@@ -76,7 +76,7 @@ impl SpgemmPlan {
             return SpgemmPlan::sized(Method::Dense, a.rows, b.cols, width, stride, warps, shared);
         }
         let width = b.cols.next_multiple_of(256).min(RANKED_WIDTH);
-        let room = (mean + mean / 5).clamp(LEAST_ROOM, MOST_ROOM).min(longest);
+        let room = (mean + mean / 5).clamp(LEAST_ROOM, MAX_ROOM).min(longest);
         let room = (room as u32).next_multiple_of(8);
         let stride = PIECES + width as u32 / 8 + (room + 32) * element + width as u32 / 16 + 2 * room;
         let warps = if width >= b.cols { 1 } else { 4 };
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_largest_room_fits_too() {
-        let (width, room) = (RANKED_WIDTH as u32, MOST_ROOM as u32);
+        let (width, room) = (RANKED_WIDTH as u32, MAX_ROOM as u32);
         let stride = PIECES + width / 8 + (room + 32) * 8 + width / 16 + 2 * room;
         assert!(stride + DECLARED <= TURING);
     }

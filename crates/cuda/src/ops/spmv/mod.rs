@@ -10,7 +10,7 @@ use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, extra, input};
+use super::{Kernel, input, opt_in};
 use crate::context::{Cuda, Element, Library, driver};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
@@ -22,25 +22,29 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("spmv_csr");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
+        variant: opt_in("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
         sources: &[],
         libraries: &[Library::Cusparse],
         prepare: by_dtype!(library),
     },
     Kernel {
-        variant: extra("spmv", "vector", "own kernel: threads per row chosen by the mean row length"),
+        variant: opt_in("spmv", "vector", "own kernel: threads per row chosen by the mean row length"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, Vector::load),
     },
     Kernel {
-        variant: extra("spmv", "adaptive", "own kernel: equal numbers of entries per block, for uneven rows"),
+        variant: opt_in(
+            "spmv",
+            "adaptive",
+            "own kernel: equal numbers of entries per block, for uneven rows",
+        ),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, Adaptive::load),
     },
     Kernel {
-        variant: extra("spmv", "row-per-thread", "own kernel: one thread per row"),
+        variant: opt_in("spmv", "row-per-thread", "own kernel: one thread per row"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, RowPerThread::load),

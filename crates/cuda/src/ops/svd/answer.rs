@@ -29,7 +29,7 @@ pub(super) fn answer<T: Element>(
     info: &CudaSlice<i32>,
     (found, right): (&Vectors<T>, Right),
 ) -> Result<Vec<Operand>, CellError> {
-    converged(cuda.download(info)?[0])?;
+    check_info(cuda.download(info)?[0])?;
     let left = cuda.download(&found.v)?;
     let left = match right {
         Right::Columns => transposed(n, &left),
@@ -40,7 +40,7 @@ pub(super) fn answer<T: Element>(
 }
 
 /// Converts a routine's `info`: 0 is success.
-fn converged(info: i32) -> Result<(), CellError> {
+fn check_info(info: i32) -> Result<(), CellError> {
     match info {
         0 => Ok(()),
         1.. => {
@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn a_decomposition_that_did_not_converge_has_no_answer() {
-        converged(0).unwrap();
-        assert!(converged(101).unwrap_err().to_string().contains("did not converge"));
-        assert!(converged(-1).unwrap_err().to_string().contains("argument 1"));
+        check_info(0).unwrap();
+        assert!(check_info(101).unwrap_err().to_string().contains("did not converge"));
+        assert!(check_info(-1).unwrap_err().to_string().contains("argument 1"));
     }
 }

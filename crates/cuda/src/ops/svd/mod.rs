@@ -13,7 +13,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, extra, input};
+use super::{Kernel, input, opt_in};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
@@ -22,7 +22,7 @@ use gram::prepare;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra(
+        variant: opt_in(
             "svd",
             "gesvdp",
             "cuSOLVER polar decomposition and eigensolver, in float64 throughout",
@@ -35,7 +35,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         },
     },
     Kernel {
-        variant: extra(
+        variant: opt_in(
             "svd",
             "gram",
             "eigenvectors of AᵀA in float64, checked; gesvdp or gesvd if that fails",
@@ -45,13 +45,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(prepare),
     },
     Kernel {
-        variant: extra("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
+        variant: opt_in("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
         sources: &[],
         libraries: &[Library::Cusolver],
         prepare: by_dtype!(svd, Routine::Jacobi),
     },
     Kernel {
-        variant: extra("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
+        variant: opt_in("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
         sources: &[],
         libraries: &[Library::Cusolver],
         prepare: by_dtype!(svd, Routine::Qr),

@@ -100,7 +100,7 @@ pub(super) fn prepare<T: Element>(
 ) -> Result<Box<Prepared>, CellError> {
     cuda.require(Library::Cusolver)?;
     let n = case.side();
-    squarable(input::<T>(inputs, 0)?)?;
+    check_magnitudes(input::<T>(inputs, 0)?)?;
     let area = n as u128 * n as u128;
     cuda.reserve(8 * (9 * area + Tridiagonal::elements(n as u128)) + 3 * 8 * area)?;
     let narrow = match T::DTYPE {
@@ -156,7 +156,7 @@ pub(super) fn prepare<T: Element>(
 }
 
 /// Rejects matrices whose Gram matrix would overflow, and NaN.
-fn squarable<T: Element>(elements: &[T]) -> Result<(), CellError> {
+fn check_magnitudes<T: Element>(elements: &[T]) -> Result<(), CellError> {
     if elements.iter().all(|element| element.to_f64().abs() <= LARGEST) {
         return Ok(());
     }
@@ -166,12 +166,12 @@ fn squarable<T: Element>(elements: &[T]) -> Result<(), CellError> {
 
 impl<T: Element> Gram<T> {
     /// Zeroes the figures, because the kernels add to them.
-    fn forget(&mut self) -> Result<(), CellError> {
+    fn clear_figures(&mut self) -> Result<(), CellError> {
         self.cuda.stream.memset_zeros(&mut self.figures).map_err(driver("cuMemsetD8Async"))
     }
 
     /// Waits for the figures and reads them.
-    fn look(&mut self) -> Result<(), CellError> {
+    fn read_figures(&mut self) -> Result<(), CellError> {
         let copied = self.cuda.stream.memcpy_dtoh(&self.figures, &mut self.read);
         copied.map_err(driver("cuMemcpyDtoHAsync"))?;
         self.cuda.synchronize()
@@ -208,10 +208,10 @@ impl<T: Element> Gram<T> {
             }
         }
         for _ in 0..ROUNDS {
-            self.forget()?;
-            self.right_vectors()?;
-            self.left_vectors()?;
-            self.look()?;
+            self.clear_figures()?;
+            self.compute_right_vectors()?;
+            self.compute_left_vectors()?;
+            self.read_figures()?;
             let (right, left) = (self.norm(figure::RIGHT), self.norm(figure::LEFT));
             // The comparison is false for NaN too.
             let repairable = right < REPAIRABLE && left < REPAIRABLE;
@@ -219,12 +219,12 @@ impl<T: Element> Gram<T> {
                 return Ok(false);
             }
             if T::DTYPE == DType::F64 {
-                return self.refined();
+                return self.refine();
             }
             if right < GOOD {
                 // The correction of U by a step was weighted by the values twice.
                 let moved = 0.5 * (self.read[figure::LEFT + 1] / self.read[figure::LEFT + 2]).sqrt();
-                return Ok(moved < self.tolerance() && self.left_repaired(left)?);
+                return Ok(moved < self.tolerance() && self.repair_left(left)?);
             }
             std::mem::swap(&mut self.vectors, &mut self.found.u);
         }
@@ -232,7 +232,7 @@ impl<T: Element> Gram<T> {
     }
 
     /// Decomposes the matrix without the Gram matrix.
-    fn rescued(&mut self) -> Result<(), CellError> {
+    fn decompose_directly(&mut self) -> Result<(), CellError> {
         self.cuda.copy(&self.wide, &mut self.gram)?;
         let Gram { solver, n, gram, found, gesvdp, info, .. } = self;
         if solver.gesvdp(*n, gram, found, gesvdp, info).is_ok() && self.is_decomposition()? {
@@ -269,7 +269,7 @@ impl<T: Element> Job for Gram<T> {
                 // The vectors were measured and are good, even if the routine reported no convergence.
                 self.cuda.stream.memset_zeros(&mut self.info).map_err(driver("cuMemsetD8Async"))?;
             } else {
-                self.rescued()?;
+                self.decompose_directly()?;
             }
         }
         self.kernels.arrange(&self.cuda.stream, &self.found, &mut self.ranks, &mut self.answer)
@@ -286,10 +286,10 @@ mod tests {
 
     #[test]
     fn numbers_whose_squares_overflow_are_rejected_with_a_fix() {
-        squarable(&[f32::MAX, -f32::MAX, 0.0, f32::MIN_POSITIVE]).unwrap();
-        squarable(&[-1e70, 1e-300]).unwrap();
+        check_magnitudes(&[f32::MAX, -f32::MAX, 0.0, f32::MIN_POSITIVE]).unwrap();
+        check_magnitudes(&[-1e70, 1e-300]).unwrap();
         for bad in [1e71, f64::INFINITY, f64::NAN] {
-            let refused = squarable(&[1.0, bad]).unwrap_err();
+            let refused = check_magnitudes(&[1.0, bad]).unwrap_err();
             assert!(
                 matches!(&refused, CellError::Unavailable(missing) if missing.fix.is_some()),
                 "{refused}"
