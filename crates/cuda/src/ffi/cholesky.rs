@@ -144,7 +144,7 @@ impl<T: Element> Cholesky<T> {
         let shape = Shape { grid: (grid, 1), threads: BLOCK, shared: shared::<T>(), cooperative: true };
         // SAFETY: the entry takes (const T*, const T*, T*, T*, T*, i32*, i32*, i32, i32). A has n * n elements, b and x
         // have n, both workspaces `Plan::workspace`, and the one used is zero: it was allocated so, or the launch
-        // before cleared it. `load` made the grid no larger than what is resident at once.
+        // before cleared it. `load` made the grid no larger than what is resident as a whole.
         unsafe { enqueue_shaped(stream, &self.solve, shape, arguments) }
     }
 
@@ -161,7 +161,7 @@ impl<T: Element> Cholesky<T> {
         let arguments = [write(stream, &mut self.work[used]), r, x, n];
         let shape = Shape { grid: (*grid, 1), threads: BLOCK, shared: shared::<T>(), cooperative: true };
         // SAFETY: the entry takes (T*, const T*, T*, i32); the workspace is one of `Plan::workspace` that holds the
-        // factor and whose last two vectors are zero, r and x have n elements; the grid is resident at once.
+        // factor and whose last two vectors are zero, r and x have n elements; the grid is resident as a whole.
         unsafe { enqueue_shaped(stream, correct, shape, arguments) }
     }
 

@@ -24,7 +24,7 @@ pub(crate) fn alloc_unset<T: DeviceRepr>(
     len: usize,
 ) -> Result<CudaSlice<T>, DriverError> {
     // SAFETY: device memory has no invalid bit patterns for `DeviceRepr` types made of numbers, and every caller
-    // within this backend copies host data over the whole slice at once.
+    // within this backend copies host data to the whole slice.
     unsafe { stream.alloc(len) }
 }
 

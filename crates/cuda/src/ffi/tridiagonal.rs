@@ -102,7 +102,7 @@ impl Reduction {
             write(stream, &mut self.mail),
         ];
         // SAFETY: the entries take (const double*, int, double*, double*, double*, double*, u64*); all slices hold
-        // what a matrix of this side needs, and the grid fits the device, so that the blocks may wait for each other.
+        // what a matrix of this size needs, and the grid fits the device, so that the blocks may wait for each other.
         unsafe { enqueue_shaped(stream, &self.function, self.shape, arguments) }
     }
 }

@@ -77,7 +77,7 @@ fn operation(calls: Calls) -> Result<Owned, CellError> {
     Ok(operation)
 }
 
-/// The algorithms of a product that the library proposes, the one it holds the best first.
+/// The algorithms of a product that the library proposes, the one that it expects to be fastest first.
 fn algorithms(calls: Calls, handle: &Owned, plan: &Plan) -> Result<Vec<Algorithm>, CellError> {
     // SAFETY: the place is writable.
     let preference = Owned::new("cublasLtMatmulPreferenceCreate", calls.destroy_preference, |raw| unsafe {

@@ -54,7 +54,7 @@ impl Solver {
         let side = checked_side(call, n, &[(a.len(), n * n), (values.len(), n), (info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
-        // this routine and side, and outlives the work (see `Workspace`).
+        // this routine and size, and outlives the work (see `Workspace`).
         check(call, unsafe {
             sys::cusolverDnXsyevd(
                 self.handle,

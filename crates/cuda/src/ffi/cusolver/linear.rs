@@ -49,7 +49,7 @@ impl Solver {
         let side = checked_side(call, n, &[(a.len(), n * n), (info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
         // SAFETY: handle and parameters are live; `a` has n x n elements, `info` one; the workspace was
-        // made for this routine and side, and outlives the work (see `Workspace`).
+        // made for this routine and size, and outlives the work (see `Workspace`).
         check(call, unsafe {
             sys::cusolverDnXpotrf(
                 self.handle,
@@ -139,7 +139,7 @@ impl Solver {
         let side = checked_side(call, n, &[(a.len(), n * n), (pivots.len(), n), (info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
         // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` n, `info` one; the
-        // workspace was made for this routine and side, and outlives the work (see `Workspace`).
+        // workspace was made for this routine and size, and outlives the work (see `Workspace`).
         check(call, unsafe {
             sys::cusolverDnXgetrf(
                 self.handle,

@@ -104,7 +104,7 @@ impl Solver {
         checked_side(call, n, &[(info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
-        // this routine and side, and it and the perturbation's place outlive the work (see `Workspace`).
+        // this routine and size, and it and the perturbation's place outlive the work (see `Workspace`).
         check(call, unsafe {
             sys::cusolverDnXgesvdp(
                 self.handle,
@@ -188,7 +188,7 @@ impl Solver {
         checked_side(call, n, &[(info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
-        // this routine and side, and outlives the work (see `Workspace`).
+        // this routine and size, and outlives the work (see `Workspace`).
         check(call, unsafe {
             sys::cusolverDnXgesvd(
                 self.handle,

@@ -42,9 +42,9 @@ pub(crate) struct FftPlan {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pass {
     pub blocks: usize,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: usize,
-    /// Bytes of shared memory of a block.
+    /// Bytes of shared memory per block.
     pub shared: usize,
 }
 
