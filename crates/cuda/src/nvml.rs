@@ -106,7 +106,7 @@ impl Monitor {
     pub(crate) fn version(&self) -> String {
         match &self.device {
             Ok((nvml, _)) => nvml.sys_nvml_version().unwrap_or_else(|_| "unknown version".into()),
-            Err(reason) => format!("unavailable: {reason}"),
+            Err(reason) => format!("not available: {reason}"),
         }
     }
 
@@ -239,7 +239,7 @@ mod tests {
     fn without_the_library_only_the_reason_is_reported() {
         let monitor = Monitor { device: Err("no library".into()), same_pid_namespace: false };
         assert_eq!(monitor.conditions(), Conditions::default());
-        assert_eq!(monitor.version(), "unavailable: no library");
+        assert_eq!(monitor.version(), "not available: no library");
         assert!(monitor.settings().is_empty());
     }
 }
