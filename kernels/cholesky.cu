@@ -1,10 +1,9 @@
 // A x = b for a symmetric positive definite A: Cholesky factorisation, forward and backward substitution in one launch.
 //
-// The lower triangle is cut into tiles of 64 x 64; b is one more row of tiles, so that the factorisation carries it
-// along. Each block takes tiles in an order in which every tile depends on earlier ones only, and waits for these by
-// reading them: the workspace begins as zero bits, a zero is written as -0.0, so an element that is not +0.0 is there.
-// No flag, no fence and no barrier of the grid is needed; all blocks must be resident.
-//
+// The lower triangle is cut into tiles of 64 x 64; b is one more row of tiles, so the factorisation processes it too.
+// Each block takes tiles in an order in which every tile depends only on earlier ones. It waits for those by polling
+// their elements: the workspace starts as zero bits and a computed zero is written as -0.0, so an element that is not
+// +0.0 has been written. No flags, fences or grid barriers are needed, but all blocks must be resident.
 // Tiles are stored by columns, one row of tiles after the other; the diagonal of a factor holds its reciprocals.
 // Sums are taken in an order that depends on n alone.
 
@@ -57,13 +56,13 @@ template <typename T> __device__ __forceinline__ T awaited(const T* at) {
     return value;
 }
 
-// Whether a pivot has a reciprocal root: positive, normal, finite.
+// Returns whether a pivot has a reciprocal root: it is positive, normal and finite.
 __device__ __forceinline__ bool sound(float pivot) { return pivot >= 1.17549435e-38f && pivot <= 3.402823466e38f; }
 __device__ __forceinline__ bool sound(double pivot) {
     return pivot >= 2.2250738585072014e-308 && pivot <= 1.7976931348623157e308;
 }
 
-// A named barrier, at which some of the block's warps meet: those that bring data arrive, those that use it wait.
+// A named barrier for some of the block's warps: producers of data arrive, consumers wait.
 template <int ID, int WARPS> struct Barrier {
     static constexpr int PARTIES = WARPS * WARP;
     static __device__ __forceinline__ void wait() {
@@ -73,7 +72,7 @@ template <int ID, int WARPS> struct Barrier {
         asm volatile("bar.arrive %0, %1;" ::"n"(ID), "n"(PARTIES) : "memory");
     }
 };
-// Four named barriers, one for each eight columns of 32: an instruction names its barrier by a constant.
+// Four named barriers, one per eight columns of 32, because an instruction names its barrier by a constant.
 template <int FIRST, int WARPS> struct Barriers {
     static __device__ __forceinline__ void wait(int part) {
         if (part == 0) Barrier<FIRST, WARPS>::wait();
@@ -128,7 +127,7 @@ template <typename T> struct System {
     int n, tiles;
 };
 
-// Tile (i, j) of A, continued as the identity; of b^T where i is the number of tiles.
+// Tile (i, j) of A, continued as the identity beyond n; a tile of b^T if i is the number of tiles.
 template <typename T>
 __device__ __forceinline__ void load_tile(const System<T>& s, int i, int j, const Position& at, T (&to)[16]) {
 #pragma unroll
@@ -163,7 +162,7 @@ template <typename T> __device__ __forceinline__ void store_tile(T* to, const Po
         }
 }
 
-// Some columns of a tile, 8 KiB, spread over the block: asked for, then waited for.
+// Some columns of a tile, 8 KiB, distributed over the block: first requested, then waited for.
 template <typename T> struct Strip {
     static constexpr int PACKS = 2, SIZE = PACKS * THREADS * Pack<T>::WIDTH, COLUMNS = SIZE / TILE;
     Pack<T> pack[PACKS];
@@ -177,7 +176,7 @@ template <typename T> struct Strip {
 #pragma unroll
         for (int e = 0; e < PACKS; ++e) all = all && written(pack[e]);
         if (!all) {
-            // The element that is written last, so that waiting costs little traffic.
+            // The element that is written last, so that polling causes little traffic.
             awaited(from + SIZE - 1);
 #pragma unroll
             for (int e = 0; e < PACKS; ++e)
@@ -233,7 +232,7 @@ __device__ __forceinline__ void accumulate(const T* rows, const T* columns, int 
     __syncthreads();
 }
 
-// 32 x 32 elements in a warp, in the form for products: a lane has 8 rows and 4 columns.
+// 32 x 32 elements in a warp, in the layout for products: a lane has 8 rows and 4 columns.
 template <typename T> struct Block {
     static constexpr int WIDTH = Pack<T>::WIDTH;
     T v[8][4];
@@ -297,7 +296,7 @@ template <typename T> struct Block {
     }
 };
 
-// What each of a block's eight warps does in `finish`, by its number.
+// The task of each of a block's eight warps in `finish`, by its number.
 enum Role {
     FACTOR_FIRST,    // factors the first 32 columns of the diagonal tile
     SOLVE_BETWEEN,   // divides the block below them
@@ -309,27 +308,28 @@ enum Role {
     BRING_REST       // helps the other two with the second triangle
 };
 
-// The barriers between them: the first number, and the warps that meet.
+// The barriers between them: the first number, and the number of warps that meet.
 using AboveFirst = Barrier<1, 3>;      // BRING_TRIANGLE to DIVIDE_*: the first triangle
 using AboveSquare = Barrier<2, 3>;     // BRING_SQUARE to DIVIDE_*
 using AboveSecond = Barriers<3, 3>;    // one of BRING_* to DIVIDE_*: eight columns of the second triangle
 using FirstDivided = Barrier<7, 5>;    // DIVIDE_* to the first three: 32 columns of `cross`
 using SecondDivided = Barriers<8, 5>;  // DIVIDE_* to the first three: eight of the other columns
 using BetweenSolved = Barriers<12, 2>; // SOLVE_BETWEEN to FACTOR_SECOND: eight columns
-// FACTOR_FIRST to SOLVE_BETWEEN: eight columns. There are 15 numbers; those of AboveSecond are free by now, since both
+// FACTOR_FIRST to SOLVE_BETWEEN: eight columns. There are 15 numbers; those of AboveSecond are free by now, because
+// both
 // warps have waited for SecondDivided, at which DIVIDE_* arrive after they have waited for AboveSecond.
 using FirstFactored = Barriers<3, 2>;
 
-// In the form for triangles a lane has a row of the 32 x 32 elements.
+// In the layout for triangles a lane has a row of the 32 x 32 elements.
 
 // A triangle in shared memory has column j begin at its diagonal, so that packs are aligned and loops need not be
 // unrolled: a lane's row moves down by one register a column.
 
-// Eight columns of `solve_rows`; the first LEFT elements of `rows` are those that are left.
+// Eight columns of `solve_rows`; LEFT is the number of elements still to be computed at the start of `rows`.
 template <int LEFT, typename T>
 __device__ __forceinline__ void solve_chunk(T (&rows)[HALF], const T* l, T* to, T* out) {
     constexpr int WIDTH = Pack<T>::WIDTH, PACKS = LEFT / WIDTH;
-    // Reads a column ahead where there are registers for that.
+    // Prefetches the next column if there are registers for it.
     constexpr bool AHEAD = sizeof(T) == 4;
     constexpr int UNROLL = AHEAD ? 2 : 1;
     Pack<T> next[PACKS];
@@ -354,12 +354,12 @@ __device__ __forceinline__ void solve_chunk(T (&rows)[HALF], const T* l, T* to, 
     }
 }
 
-// The part of a warp that solves: the block between the halves of the diagonal tile, or a half of `cross`, of which the
-// first 32 columns are divided by a triangle that is there at once.
+// The part of a warp that solves: the block between the halves of the diagonal tile, or a half of `cross`. The first
+// 32 columns of `cross` are divided by a triangle that is already complete.
 enum Part { BETWEEN, FIRST_COLUMNS, SECOND_COLUMNS };
 
 // rows = rows L^-T for a triangle L, whose diagonal holds reciprocals. Waits for L before the first or before every
-// eighth column, and tells of the solution, with `tell`, after the last or after every eighth.
+// eighth column, and signals the solution by `tell` after the last or after every eighth.
 template <typename T>
 __device__ __forceinline__ void solve_rows(T (&rows)[HALF], const T* l, T* to, T* out, Part role, bool tell) {
 #pragma unroll
@@ -386,22 +386,22 @@ __device__ __forceinline__ void solve_rows(T (&rows)[HALF], const T* l, T* to, T
     }
 }
 
-// What goes from one column of a factorisation to the next. The chain from pivot to pivot is a product, a fused
-// multiply-add and a reciprocal root: every lane computes the next pivot from the element below this one and the next
-// diagonal element, both broadcast a column earlier.
+// The values carried from one column of a factorisation to the next. The chain from pivot to pivot is a product, a
+// fused multiply-add and a reciprocal root: every lane computes the next pivot from the element below this one and
+// the next diagonal element, both broadcast one column earlier.
 template <typename T> struct Chain {
     T own, pivot, root, below, next_pivot, before;
     int unsound;
 };
 
-// Eight columns of `factor`; the first LEFT elements of `rows` are those that are left.
+// Eight columns of `factor`; LEFT is the number of elements still to be computed at the start of `rows`.
 template <int LEFT, typename T>
 __device__ __forceinline__ void factor_chunk(T (&rows)[HALF], Chain<T>& chain, int lane, T* l, T* out) {
     constexpr int WIDTH = Pack<T>::WIDTH, PACKS = LEFT / WIDTH, FIRST = HALF - LEFT;
 #pragma unroll 1
     for (int j = FIRST; j < FIRST + CHUNK; ++j) {
-        // Column j - 1, from its fourth element below the diagonal on. Before column 0 there is none: it is multiplied
-        // by zero, and any will do but the one that is written now.
+        // Column j - 1, starting at its fourth element below the diagonal. Column 0 has no predecessor: the factor is
+        // zero, so any element will do, except the one that is being written.
         Pack<T> pack[PACKS];
 #pragma unroll
         for (int p = 4 / WIDTH; p < PACKS; ++p)
@@ -416,7 +416,7 @@ __device__ __forceinline__ void factor_chunk(T (&rows)[HALF], Chain<T>& chain, i
         chain.below = broadcast(rows[0], j + 2);
         rows[1] = rows[2] - mine * broadcast(mine, j + 2);
         const T third = broadcast(mine, j + 3);
-        // The rest of the column before, which fills the time that the root takes.
+        // The rest of the previous column fills the latency of the root.
 #pragma unroll
         for (int c = 3; c + 1 < LEFT; ++c)
             rows[c - 1] = rows[c] - chain.before * pack[(c + 1) / WIDTH].v[(c + 1) % WIDTH];
@@ -429,8 +429,8 @@ __device__ __forceinline__ void factor_chunk(T (&rows)[HALF], Chain<T>& chain, i
     }
 }
 
-// rows = L for the symmetric 32 x 32 block `rows`, with `own` the lane's diagonal element; returns the first column
-// whose pivot is not sound, or 32.
+// rows = L for the symmetric 32 x 32 block `rows`, with `own` the lane's diagonal element. Returns the first column
+// without a valid pivot, or 32.
 template <typename T>
 __device__ __forceinline__ int factor(T (&rows)[HALF], T own, int lane, int columns, T* l, T* out, bool tell) {
     Chain<T> chain;
@@ -463,8 +463,8 @@ __device__ __forceinline__ int factor(T (&rows)[HALF], T own, int lane, int colu
     return chain.unsound;
 }
 
-// Brings COLUMNS columns of 32 rows of a tile to shared memory, by one warp; those of a triangle, of which `first` is
-// the number of the first, in the form of triangles.
+// Copies COLUMNS columns of 32 rows of a tile to shared memory, by one warp. Columns of a triangle are stored in the
+// layout of triangles; `first` is the number of their first column.
 template <int COLUMNS, bool TRIANGLE, typename T>
 __device__ __forceinline__ void bring(const T* from, T* to, int first, int lane) {
     constexpr int WIDTH = Pack<T>::WIDTH, PACKS = COLUMNS / WIDTH;
@@ -489,7 +489,7 @@ __device__ __forceinline__ void bring(const T* from, T* to, int first, int lane)
     __syncwarp();
 }
 
-// BRING_*: takes over the factor above, the first 32 columns whole, the others by eights as they are made.
+// BRING_*: copies the factor above, the first 32 columns as a whole, the others in eights as they are computed.
 template <typename T>
 __device__ __forceinline__ void bring_factor(const T* above_at, T* above, int warp, int lane) {
     constexpr int CORNER = PANEL + HALF;
@@ -508,8 +508,8 @@ __device__ __forceinline__ void bring_factor(const T* above_at, T* above, int wa
     }
 }
 
-// Subtracts from a warp's `block` the products `first` to `last` - 1: 0 and 1 are those of the halves of `cross`, 2 the
-// square of the block between, 3 the product of the first half of `cross` with the square of the factor above.
+// Subtracts the products `first` to `last` - 1 from a warp's `block`: 0 and 1 are those of the halves of `cross`, 2
+// the square of the block between, 3 the product of the first half of `cross` with the square of the factor above.
 template <typename T>
 __device__ __forceinline__ void subtract_products(T* block, const T* cross, const T* diag, const T* above, int first,
                                                   int last, int warp, int lane) {
@@ -525,8 +525,8 @@ __device__ __forceinline__ void subtract_products(T* block, const T* cross, cons
             AboveSquare::wait();
         }
         if (part == 2) mine = theirs = diag + HALF;
-        // The second half of `cross` comes by chunks; SOLVE_BETWEEN and FACTOR_SECOND, which have time, wait for all
-        // of it, and leave the shared memory to those that have not.
+        // The second half of `cross` comes in chunks. SOLVE_BETWEEN and FACTOR_SECOND have time to wait for all of
+        // it, and leave the shared memory to the warps on the critical path.
         const bool chunks = part == 1 || part == 2, at_once = part == 1 && warp > FACTOR_FIRST;
 #pragma unroll 1
         for (int p = 0; p < HALF; p += chunks ? CHUNK : HALF) {
@@ -551,12 +551,12 @@ __device__ __forceinline__ void factor_half(T (&rows)[HALF], T own, T* block, T*
     if (lane == 0 && unsound < HALF && column < n) atomicMax(info, 0x7fffffff - column);
 }
 
-// Ends the work on the tile `cross`, which is divided by the factor `above` (in the workspace: `above_at`), and, where
-// there is one, on the diagonal tile below it, from which its square is subtracted and which is then factored.
+// Completes the tile `cross`, which is divided by the factor `above` (in the workspace: `above_at`), and the diagonal
+// tile below it, if any: the square of `cross` is subtracted from it, then it is factored.
 //
-// `Role` says which warp does what.
+// `Role` selects the task of the warp.
 //
-// Not inlined: on its own it gets the registers that it needs, and compiles faster.
+// Not inlined, because a function of its own gets the registers that it needs and compiles faster.
 template <typename T>
 __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_at, T* cross_out, T* diag_out,
                                     int first_column, int n, int* info) {
@@ -571,7 +571,7 @@ __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_
     if (divides ? !has_cross : !has_diag) return;
 #pragma unroll 1
     for (int pass = 0; pass < (divides ? 2 : 1); ++pass) {
-        // The block, and where its result goes.
+        // The block, and the address of its result.
         const int offset = divides                 ? pass * PANEL + (warp - DIVIDE_UPPER) * HALF
                            : warp == FACTOR_FIRST  ? 0
                            : warp == SOLVE_BETWEEN ? HALF
@@ -585,7 +585,7 @@ __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_
         for (int c = 0; c < HALF; ++c) rows[c] = block[c * TILE + lane];
         // All have read before any writes.
         __syncwarp();
-        // Known to be the same in the whole warp, so that the compiler need not guard each exchange between lanes.
+        // Uniform over the whole warp, so that the compiler does not guard each exchange between lanes.
         const int uniform = broadcast(warp, 0);
         if (uniform == FACTOR_FIRST || uniform == FACTOR_SECOND) {
             factor_half(rows, own, block, out, first_column, n, warp, lane, info);
@@ -632,8 +632,9 @@ __device__ __forceinline__ void solve_diagonal(const T* s, T& upper, T& lower, i
 
 // Substitution for the 64 unknowns k: forward with L, or backward with L^T.
 //
-// `given` is the right-hand side, elements `stride` apart (WAIT: made in this launch); `found` holds the unknowns of
-// all k, in which the others are waited for. Writes x where it is given, adds to it where `add` is set.
+// `given` is the right-hand side with elements `stride` apart (WAIT: computed in this launch); `found` holds the
+// unknowns of all k, and those of other blocks are waited for. Writes x if it is given, or adds to it if `add` is
+// set.
 template <typename T, bool BACK, bool WAIT>
 __device__ __noinline__ void substitute(const T* work, int tiles, int k, const T* given, int stride, T* found, T* x,
                                         bool add, int n, T* s) {
@@ -735,7 +736,7 @@ __device__ __noinline__ void substitute(const T* work, int tiles, int k, const T
 // The tiles of a workspace: those of L and of y^T, then three vectors: x, and two of a correction.
 __device__ __forceinline__ size_t tile_count(int tiles) { return (size_t)tiles * (tiles + 1) / 2 + tiles; }
 
-// Makes a workspace ready for the next launch.
+// Clears a workspace for the next launch.
 template <typename T>
 __device__ __forceinline__ void clear(T* work, int tiles, int* info, int worker, int workers) {
     Pack<T>* to = reinterpret_cast<Pack<T>*>(work);
@@ -745,8 +746,8 @@ __device__ __forceinline__ void clear(T* work, int tiles, int* info, int worker,
     if (worker == 0 && threadIdx.x == 0) *info = 0;
 }
 
-// The tile of a column of tiles, counted from the first below the pair on the diagonal; that of b is the last. Where
-// the column has not as many, goes on to the next ones.
+// The tile with that index in a column of tiles, counted from the first below the pair on the diagonal; the tile of b
+// is last. If the column has fewer, continues with the next columns.
 __device__ __forceinline__ bool find_tile(int tiles, int& index, int& i, int& j) {
     for (; j < tiles; ++j) {
         const int count = max(tiles - j - 2, 0) + 1;
@@ -800,7 +801,7 @@ __device__ __forceinline__ void cholesky(const T* a, const T* b, T* x, T* work, 
     }
 }
 
-// x += the solution of A d = r with the factor of the workspace; k of the grid's blocks in turn.
+// x += the solution of A d = r with the factor in the workspace; the unknowns k are dealt out to the grid's blocks.
 template <typename T>
 __device__ __forceinline__ void correct(T* work, const T* r, T* x, int n) {
     extern __shared__ __align__(16) unsigned char shared[];
@@ -814,8 +815,8 @@ __device__ __forceinline__ void correct(T* work, const T* r, T* x, int n) {
     for (k -= blocks; k >= 0; k -= blocks) substitute<T, true, true>(work, tiles, k, y, 1, d, x, true, n, s);
 }
 
-// A sum of products that keeps its rounding errors: float's products are exact in double; double's are compensated
-// (Ogita, Rump and Oishi 2005), as if summed in twice the precision.
+// A sum of products that keeps its rounding errors. float's products are exact in double; double's sums are
+// compensated (Ogita, Rump and Oishi 2005), as if summed in twice the precision.
 struct Exact {
     double sum = 0, error = 0;
     __device__ __forceinline__ void add(double value, double lost) {
@@ -825,13 +826,13 @@ struct Exact {
     }
     __device__ __forceinline__ void product(float a, float x) { sum = fma((double)a, (double)x, sum); }
     __device__ __forceinline__ void product(double a, double x) {
-        // Neither may be contracted with what follows: the errors are of these very roundings.
+        // Neither may be contracted with the following operation, because the errors are those of these roundings.
         const double value = __dmul_rn(a, x);
         add(value, fma(a, x, -value));
     }
 };
 
-// r = b - A x, a row a warp.
+// r = b - A x, one row per warp.
 template <typename T>
 __device__ __forceinline__ void residual(const T* a, const T* b, const T* x, T* r, int n) {
     const int row = blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP, lane = threadIdx.x % WARP;

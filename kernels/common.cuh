@@ -1,8 +1,8 @@
-// What several kernels need. NVRTC is given this text with every source (crates/cuda/src/kernels.rs), and the key of
+// Helpers shared by the kernels. NVRTC gets this text with every source (crates/cuda/src/kernels.rs), and the key of
 // the disk cache depends on it.
 //
-// Names: capitals for what the compiler knows (constants, static members, template values, enumerators, as in Rust),
-// lower case for what exists at run time, CamelCase for types.
+// Names: capitals for compile-time values (constants, static members, template values, enumerators, as in Rust),
+// lower case for run-time values, CamelCase for types.
 
 #pragma once
 
@@ -13,18 +13,18 @@ using u64 = unsigned long long;
 constexpr int WARP = 32;
 constexpr u32 EVERY_LANE = 0xffffffffu;
 
-// The number of this thread in the grid, and the number of threads of the grid.
+// The index of this thread in the grid, and the number of threads in the grid.
 __device__ __forceinline__ u64 grid_thread() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ u64 grid_threads() { return (u64)gridDim.x * blockDim.x; }
 
-// 16 bytes, the most that a thread reads or writes with one instruction.
+// 16 bytes, the largest access of a thread in one instruction.
 template <typename T> struct alignas(16) Pack {
     static constexpr int WIDTH = 16 / sizeof(T);
     T v[WIDTH];
 };
 
-// Words that blocks pass each other: every access goes to the L2 cache, and none is left out, repeated or moved past
-// another access by the compiler.
+// Words that blocks exchange. Every access goes to the L2 cache, and the compiler does not drop, repeat or reorder
+// any.
 __device__ __forceinline__ void store_relaxed(u64* to, u64 word) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
 }
@@ -64,22 +64,22 @@ __device__ __forceinline__ u16 float16_bits(float value) {
     return bits;
 }
 
-// The sum over a warp, the same in all lanes.
+// Returns the sum over a warp, the same in all lanes.
 template <typename T> __device__ __forceinline__ T warp_sum(T value) {
 #pragma unroll
     for (int mask = WARP / 2; mask > 0; mask /= 2) value += __shfl_xor_sync(EVERY_LANE, value, mask);
     return value;
 }
 
-// The largest value of a warp, the same in all lanes.
+// Returns the largest value of a warp, the same in all lanes.
 template <typename T> __device__ __forceinline__ T warp_max(T value) {
 #pragma unroll
     for (int mask = WARP / 2; mask > 0; mask /= 2) value = max(value, __shfl_xor_sync(EVERY_LANE, value, mask));
     return value;
 }
 
-// The sum over a block of WARPS warps, the same in all threads. `parts` is shared memory that no thread reads or writes
-// any more.
+// Returns the sum over a block of WARPS warps, the same in all threads. No thread may still read or write the shared
+// memory `parts`.
 template <int WARPS, typename T> __device__ __forceinline__ T block_sum(T value, T (&parts)[WARPS]) {
     value = warp_sum(value);
     if (threadIdx.x % WARP == 0) parts[threadIdx.x / WARP] = value;
@@ -89,7 +89,7 @@ template <int WARPS, typename T> __device__ __forceinline__ T block_sum(T value,
     return total;
 }
 
-// The largest value of a block of WARPS warps, likewise.
+// Returns the largest value of a block of WARPS warps, in the same way.
 template <int WARPS, typename T> __device__ __forceinline__ T block_max(T value, T (&parts)[WARPS]) {
     value = warp_max(value);
     if (threadIdx.x % WARP == 0) parts[threadIdx.x / WARP] = value;

@@ -1,4 +1,4 @@
-// Elements of one type to another, value by value.
+// Converts arrays element by element to another type.
 
 #include "common.cuh"
 

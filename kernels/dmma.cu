@@ -1,10 +1,10 @@
-// C = A * B for square row-major matrices on the float64 tensor cores. float32 operands are widened on their way from
-// shared memory to registers: every product of theirs is exact, sums are rounded to float64, and one rounding to float32
-// ends it. A block makes a tile of C; where tiles are few, its warps share the depth of the sum between them.
+// C = A * B for square row-major matrices on the float64 tensor cores. float32 operands are converted on the way from
+// shared memory to registers: their products are exact, sums are rounded to float64, and the end result once to
+// float32. A block computes a tile of C; with few tiles, its warps share the depth of the sum.
 
 #include "common.cuh"
 
-// BYTES of shared memory from global memory; zeros where `inside` is false.
+// Copies BYTES to shared memory from global memory, or zeros if `inside` is false.
 template <int BYTES> __device__ __forceinline__ void copy(void* shared, const void* global, bool inside) {
 #if __CUDA_ARCH__ >= 800
     const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
@@ -16,7 +16,7 @@ template <int BYTES> __device__ __forceinline__ void copy(void* shared, const vo
 #endif
 }
 
-// c += a * b for a 16 by 16 piece of A and a 16 by 8 piece of B, spread over the warp as the tensor cores want them.
+// c += a * b for a 16 by 16 piece of A and a 16 by 8 piece of B, in the fragment layout of the tensor cores.
 __device__ __forceinline__ void multiply(double (&c)[4], const double (&a)[8], const double (&b)[4]) {
 #if __CUDA_ARCH__ >= 900
     asm volatile(
@@ -40,7 +40,7 @@ __device__ __forceinline__ void multiply(double (&c)[4], const double (&a)[8], c
 template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int DEPTH, int STAGES> struct Product {
     static constexpr int WARPS_X = COLUMNS / WIDE, GROUP = WARP * WARPS_X * (ROWS / HIGH), THREADS = GROUP * GROUPS;
     static constexpr int SHARE = DEPTH / GROUPS;
-    // Paddings with which the eight rows or four columns that a warp reads at once lie in different banks.
+    // Padding puts the eight rows or four columns that a warp reads together into different banks.
     static constexpr int A_PITCH = DEPTH + 4, B_PITCH = COLUMNS + 32 / sizeof(T), C_PITCH = COLUMNS + 8;
     static constexpr int STAGE = ROWS * A_PITCH + DEPTH * B_PITCH;
     static constexpr int STAGES_BYTES = STAGES * STAGE * (int)sizeof(T);
@@ -141,7 +141,7 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
                     }
                 }
         } else {
-            // The last stages have been read by every warp before partial sums take their place.
+            // Every warp has read the last stages before partial sums overwrite them.
 #if __CUDA_ARCH__ >= 800
             asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
@@ -168,7 +168,7 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
     }
 };
 
-// Threads and bytes of shared memory are those with which `crates/cuda/src/ffi/dmma.rs` launches the entry.
+// `crates/cuda/src/ffi/square_product.rs` launches the entry with these threads and bytes of shared memory.
 #define ENTRY(NAME, BLOCK, SHARED, T, ...)                                                                          \
     static_assert(Product<T, __VA_ARGS__>::THREADS == BLOCK && Product<T, __VA_ARGS__>::BYTES == SHARED, #NAME);    \
     extern "C" __global__ void __launch_bounds__(BLOCK) NAME(const T* a, const T* b, T* c, unsigned n) {            \

@@ -5,10 +5,10 @@
 
 constexpr int THREADS = 128;
 
-// Packs that a thread takes: four elements of either type.
+// Packs per thread: four elements of either type.
 template <typename T> constexpr int EACH = 4 / Pack<T>::WIDTH;
 
-// Loads and stores of data that no one reads again soon: first to leave the caches.
+// Loads and stores of data that are not used again soon: the caches evict them first.
 __device__ __forceinline__ Pack<float> load_streaming(const Pack<float>* from) {
     const float4 p = __ldcs(reinterpret_cast<const float4*>(from));
     return {p.x, p.y, p.z, p.w};
@@ -46,9 +46,8 @@ struct Cosine {
     template <typename T> __device__ static T apply(T a) { return cosine(a); }
 };
 
-// A block takes `THREADS * each` neighbouring packs, all loads of a thread under way at once, and the first block what
-// is left over. Threads that go round a loop instead were up to a third slower on an H200: see
-// docs/kernels/elementwise.md.
+// A block takes `THREADS * each` contiguous packs, with all loads of a thread in flight together; the first block
+// also takes the remainder. Grid-stride loops were up to a third slower on an H200: see docs/kernels/elementwise.md.
 template <typename F, typename T>
 __device__ __forceinline__ void binary(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ y,
                                        u64 n) {

@@ -1,12 +1,12 @@
-// What cuFFT leaves to its caller for a real input and a full complex spectrum of N x N elements, row-major:
-// the half of the spectrum that a real-to-complex transform does not write, and the widening of the input
-// that a complex transform needs. A complex element is a pair, real part first.
+// The parts that cuFFT leaves to its caller for a real input and a full complex spectrum of N x N elements,
+// row-major: the half of the spectrum that a real-to-complex transform does not write, and the conversion to complex
+// input for a complex transform. A complex element is a pair, real part first.
 
 #include "common.cuh"
 
 // Columns n / 2 + 1 to n - 1 from the others: F[u, v] = conj(F[(n - u) % n, n - v]), since the input is real.
-// A block of 256 threads takes 64 neighbouring columns of four rows at a time, so that writes coalesce and reads
-// do so backwards. `left` and `right` are the same array; no column read through one is written through the other.
+// A block of 256 threads takes 64 contiguous columns of four rows at a time, so that writes coalesce, and reads too
+// in reverse order. `left` and `right` are the same array; no column read through one is written through the other.
 template <typename Pair>
 __device__ __forceinline__ void mirror(const Pair* __restrict__ left, Pair* __restrict__ right, unsigned n) {
     const unsigned column = n / 2 + 1 + blockIdx.x * 64 + threadIdx.x % 64;
@@ -21,7 +21,7 @@ __device__ __forceinline__ void mirror(const Pair* __restrict__ left, Pair* __re
     }
 }
 
-// Real elements to complex ones with an imaginary part of zero.
+// Converts real elements to complex ones with an imaginary part of zero.
 template <typename Real, typename Pair>
 __device__ __forceinline__ void widen(const Real* __restrict__ real, Pair* __restrict__ pairs, u64 count) {
     const u64 step = grid_threads();

@@ -9,7 +9,7 @@
 // the result, k = p0 + R0 (p1 + R1 (p2 ...)), ends at p0 N / R0 + p1 N / (R0 R1) + ...; the last stage reads the blocks
 // that hold k and N - k together and writes where they belong.
 //
-// What stands below is set anew, before this text, for every N and element type.
+// The constants below are defaults; a header before this text sets them for each N and element type.
 #ifndef FFT_PLAN
 typedef float Real;
 typedef float2 Pair;
@@ -40,7 +40,7 @@ CONSTANT unsigned length_at(unsigned stage) {
 
 template <unsigned S> struct Stage {
     static constexpr unsigned R = RADIX[S], L = length_at(S), J = L / R;
-    static constexpr unsigned TWIDDLES = N - L;  // where its table of (R - 1) J entries begins
+    static constexpr unsigned TWIDDLES = N - L;  // start of its table of (R - 1) J entries
 };
 
 constexpr unsigned R0 = RADIX[0], J0 = N / R0;
@@ -189,7 +189,7 @@ template <unsigned S> INLINE Pair twisted(Pair value, const Pair* __restrict__ t
     return p == 0 ? value : times(value, __ldg(&twiddles[Stage<S>::TWIDDLES + (p - 1) * Stage<S>::J + j]));
 }
 
-// Where the last block of index m begins, its digits p0, p1, ... from the lowest, blocks p0 being FIRST apart.
+// Start of the last block of index m, with digits p0, p1, ... from the lowest; blocks p0 are FIRST apart.
 template <unsigned S, unsigned FIRST> INLINE unsigned block_of(unsigned m) {
     if constexpr (S >= LAST) {
         return 0;
@@ -226,8 +226,8 @@ INLINE void conjugates(const Pair (&a)[RL], const Pair (&b)[RL], unsigned i, End
     }
 }
 
-// Where the chip can and the launch asks for it, the second kernel starts while the first still runs (programmatic
-// dependent launch): the first allows it, the second waits for what the first writes.
+// If the chip supports it and the launch asks for it, the second kernel starts while the first still runs
+// (programmatic dependent launch): the first allows it, and the second waits for the writes of the first.
 INLINE void release_next() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -247,7 +247,7 @@ INLINE Pair second_real(Pair low, Pair high) {
     return make(Real(0.5) * (low.y + high.y), Real(0.5) * (high.x - low.x));
 }
 
-// The middle stages of SIDE transforms, the elements of equal index side by side in shared memory.
+// The middle stages of SIDE transforms, with elements of equal index next to each other in shared memory.
 template <unsigned S, unsigned FIRST, unsigned SIDE, unsigned THREADS>
 INLINE void middle_stages(Pair* shared, const Pair* __restrict__ twiddles) {
     if constexpr (S < LAST) {
@@ -380,9 +380,9 @@ INLINE void store_packed(Pair* __restrict__ spectrum, Pair* shared, const Pair* 
     }
 }
 
-// Block 0 transforms the first columns for the sake of the packed column 0 alone, which takes long to store. Block
-// b > 0 transforms columns (b - 1) COLUMNS to b COLUMNS - 1 and writes them and their mirrors; with OVERLAP it takes
-// column b COLUMNS too and leaves the mirror of its first to its neighbour, so that both runs of stores fill whole
+// Block 0 transforms the first columns only for the packed column 0, which takes long to store. Block b > 0
+// transforms columns (b - 1) COLUMNS to b COLUMNS - 1 and writes them and their mirrors. With OVERLAP it also takes
+// column b COLUMNS and leaves the mirror of its first column to its neighbour, so that both runs of stores fill whole
 // sectors.
 extern "C" __global__ void __launch_bounds__(COLUMN_THREADS, 1)
     fft_columns(const Pair* __restrict__ half, const Pair* __restrict__ twiddles, Pair* __restrict__ spectrum) {
@@ -419,7 +419,7 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS, 1)
             store_block(spectrum, a, i, lane, column);
             if (has_other) store_block(spectrum, b, other, lane, column);
         } else {
-            // One after the other, since the registers do not suffice for both.
+            // One after the other, because there are too few registers for both.
 #pragma unroll 1
             for (unsigned turn = 0; turn < 1 + has_other; ++turn) {
                 const unsigned m = turn == 0 ? i : other;

@@ -1,9 +1,9 @@
-// The fingerprint of a stretch of memory: the sum over its 64-bit words of (word + 1) (2 position + 1), modulo 2^64, as
-// crates/model/src/data/fingerprint.rs has it. The last word, empty or cut short, is filled up with zeros.
+// The fingerprint of a range of memory: the sum over its 64-bit words of (word + 1) (2 position + 1), modulo 2^64, as
+// in crates/model/src/data/fingerprint.rs. An incomplete last word is padded with zeros.
 
 #include "common.cuh"
 
-// Adds the fingerprint of `count` bytes, which begin at an address that is a multiple of 8, to `*sum`.
+// Adds the fingerprint of `count` bytes to `*sum`. Their address must be a multiple of 8.
 extern "C" __global__ void fingerprint(const unsigned char* bytes, u64 count, u64* sum) {
     const u64* words = reinterpret_cast<const u64*>(bytes);
     const u64 whole = count / 8;

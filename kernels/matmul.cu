@@ -1,12 +1,12 @@
 // C = A * B for square row-major matrices of any size, and the conversions that half-precision products need.
 //
-// `tiled`: a block of 256 threads makes a square tile of C (128 wide for float, 64 for double); a thread makes
-// four square pieces of it, each as wide as 16 bytes hold elements. Tiles of A and B pass through shared memory
-// in slices of depth 8; the next slice is fetched to registers while the present one is used.
+// `tiled`: a block of 256 threads computes a square tile of C (128 wide for float, 64 for double); a thread computes
+// four square pieces of it, each as wide as 16 bytes. Tiles of A and B pass through shared memory in slices of depth
+// 8; the next slice is loaded to registers while the present one is used.
 
 #include "common.cuh"
 
-// 16 bytes of row `row` from column `column` on; zeros outside the matrix.
+// 16 bytes of row `row`, starting at column `column`; zeros outside the matrix.
 template <bool ALIGNED, typename T>
 __device__ __forceinline__ Pack<T> fetch(const T* __restrict__ m, unsigned row, unsigned column,
                                                         unsigned n) {
@@ -50,7 +50,7 @@ __device__ __forceinline__ void tiled(const T* __restrict__ a, const T* __restri
     using V = Pack<T>;
     constexpr int WIDTH = V::WIDTH;
     constexpr int TILE = 32 * WIDTH, HALF = TILE / 2, DEPTH = 8, SIDE = 2 * WIDTH;
-    // A is kept transposed; its rows are padded so that the transposing stores fall into different banks.
+    // A is stored transposed; its rows are padded so that the transposing stores use different banks.
     __shared__ __align__(16) T a_slice[2][DEPTH][TILE + WIDTH];
     __shared__ __align__(16) T b_slice[2][DEPTH][TILE];
 
@@ -86,7 +86,7 @@ __device__ __forceinline__ void tiled(const T* __restrict__ a, const T* __restri
                 for (int j = 0; j < SIDE; ++j)
                     sums[i][j] += rows[i / WIDTH].v[i % WIDTH] * columns[j / WIDTH].v[j % WIDTH];
         }
-        // The other buffer is written next; this one again only after the next barrier.
+        // The next iteration writes the other buffer; this one is written only after the next barrier.
     }
 #pragma unroll
     for (int i = 0; i < SIDE; ++i) {

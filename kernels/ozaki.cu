@@ -1,6 +1,6 @@
-// The kernels around the integer products of `ozaki-int8`: float32 operands cut into three slices of eight bits, and
-// the exact sums of products of slices put together again. n is the side of the matrices; slices have rows of three
-// times `pitch` bytes, products have rows of `pitch` integers.
+// The kernels around the integer products of `ozaki-int8`: they cut float32 operands into three 8-bit slices, and
+// combine the exact sums of products of slices. n is the size of the matrices; slices have rows of three times
+// `pitch` bytes, products have rows of `pitch` integers.
 //
 // An element x of a row of A, or of a column of B, becomes the integer nearest to x * s, where s brings the largest
 // magnitude of the row or column to 0x7f7f7f = 127 * (1 + 256 + 65536), and that integer the digits
@@ -11,10 +11,10 @@
 constexpr unsigned THREADS = 256;
 constexpr unsigned CHUNKS = 64;     // into which the rows of B are divided for the maxima of its columns
 constexpr unsigned TILE_K = 128;    // rows of B that a block of `ozaki_columns` cuts, for 32 columns
-constexpr unsigned INFINITE = 0x7f800000u;  // magnitudes from here on are infinities and NaN
+constexpr unsigned INFINITE = 0x7f800000u;  // this magnitude and larger ones are infinities and NaN
 constexpr float LARGEST = 0x7f7f7f;
 
-// s in two factors, since one float cannot scale the smallest denormals.
+// s in two factors, because one float cannot scale the smallest denormals.
 struct Scale {
     float first, second;
     double inverse;  // NaN where the row or column holds something that is not finite
@@ -26,7 +26,7 @@ __device__ __forceinline__ Scale scale(unsigned bits) {
     if (bits >= INFINITE) return {0.0f, 0.0f, __longlong_as_double(0x7ff8000000000000ll)};
     const float largest = __uint_as_float(bits);
     const float first = largest < 0x1p-63f ? 0x1p86f : 1.0f;
-    const float second = __fdiv_rd(LARGEST, largest * first);  // rounded down, that no digit overflows
+    const float second = __fdiv_rd(LARGEST, largest * first);  // rounded down, so that no digit overflows
     return {first, second, 1.0 / ((double)first * (double)second)};
 }
 
@@ -51,7 +51,7 @@ __device__ __forceinline__ void cut(const float (&x)[4], Scale s, unsigned* out,
 
 __device__ __forceinline__ unsigned magnitude(float x) { return __float_as_uint(x) & 0x7fffffffu; }
 
-// Four elements of a row from column `column` on; zeros beyond the row's end.
+// Four elements of a row, starting at column `column`; zeros beyond the row's end.
 __device__ __forceinline__ void four(const float* __restrict__ row, unsigned column, unsigned n, float (&x)[4]) {
     if (n % 4 == 0) {
         const float4 pack = *reinterpret_cast<const float4*>(row + column);
@@ -62,8 +62,8 @@ __device__ __forceinline__ void four(const float* __restrict__ row, unsigned col
     }
 }
 
-// The first blocks find the largest magnitudes of 256 columns in one chunk of B's rows. The last n cut a row of A each,
-// digits in the order d0 d1 d2.
+// The first blocks each find the largest magnitudes of 256 columns in one chunk of B's rows. The last n blocks each
+// cut one row of A, with digits in the order d0 d1 d2.
 extern "C" __global__ void __launch_bounds__(THREADS)
     ozaki_rows(const float* __restrict__ a, const float* __restrict__ b, unsigned* __restrict__ slices,
                double* __restrict__ inverses, unsigned* __restrict__ maxima, unsigned n, unsigned pitch) {
@@ -118,8 +118,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Cuts 32 columns of 128 rows of B and writes them as rows, digits in the order d2 d1 d0: so products of equal
-// weight, d0 e1 and d1 e0 say, are one product of slices that lie side by side.
+// Cuts 32 columns of 128 rows of B and writes them as rows, with digits in the order d2 d1 d0. Products of equal
+// weight, such as d0 e1 and d1 e0, are then one product of adjacent slices.
 extern "C" __global__ void __launch_bounds__(THREADS)
     ozaki_columns(const float* __restrict__ b, const unsigned* __restrict__ maxima, unsigned* __restrict__ slices,
                   double* __restrict__ inverses, unsigned n, unsigned pitch) {
@@ -170,8 +170,8 @@ __device__ __noinline__ float term_by_term(const float* __restrict__ a, const fl
     return sum;
 }
 
-// C from the sums of products whose digits' places add up to 0, 1 and 2, one matrix after the other. An entry whose row
-// of A or column of B is not finite throughout is computed anew in float32, term by term.
+// Combines the sums of products by the digits' places 0, 1 and 2, which are stored one matrix after the other. An
+// entry whose row of A or column of B is not all finite is computed again in float32, term by term.
 extern "C" __global__ void __launch_bounds__(THREADS)
     ozaki_combine(const int* __restrict__ sums, const double* __restrict__ of_rows,
                   const double* __restrict__ of_columns, const float* __restrict__ a, const float* __restrict__ b,

@@ -1,5 +1,6 @@
-// The most that the device's memory does: kernels that read, copy and add, 16 bytes at a time, in several ways of which
-// the best counts; and operands for large matrix products. See crates/cuda/src/peaks.
+// Measures the peak bandwidth of device memory by kernels that read, copy and add, 16 bytes at a time, with several
+// access patterns of which the fastest counts. Also makes operands for large matrix products. See
+// crates/cuda/src/peaks.
 //
 // The number of elements is a multiple of four, and allocations are aligned to 256 bytes.
 
@@ -14,7 +15,7 @@ struct Plain {
     __device__ static float4 load(const float4* x) { return *x; }
     __device__ static void store(float4* x, float4 value) { *x = value; }
 };
-// First to leave the caches.
+// The caches evict these accesses first.
 struct Streaming {
     __device__ static float4 load(const float4* x) { return __ldcs(x); }
     __device__ static void store(float4* x, float4 value) { __stcs(x, value); }
@@ -24,8 +25,8 @@ __device__ __forceinline__ unsigned mixed(float4 x) {
     return __float_as_uint(x.x) ^ __float_as_uint(x.y) ^ __float_as_uint(x.z) ^ __float_as_uint(x.w);
 }
 
-// Reads all of x, `unroll` loads of a thread under way at once. The store keeps the compiler from leaving out the
-// loads; it happens to one thread in 2^32, and what it overwrites is of no use.
+// Reads all of x, with `unroll` loads of a thread in flight together. The store keeps the compiler from dropping the
+// loads; one thread in 2^32 executes it, and the overwritten value is not used.
 template <typename Way, int UNROLL>
 __device__ __forceinline__ void read(const float4* __restrict__ x, float4* out, u64 count) {
     const u64 step = stride();
@@ -96,7 +97,7 @@ WAY(plain_8, Plain, 8)
 WAY(streaming_1, Streaming, 1)
 WAY(streaming_4, Streaming, 4)
 
-// The same with one pack a thread and no loop, for grids that have a thread for every pack.
+// The same with one pack per thread and no loop, for grids with a thread for every pack.
 extern "C" __global__ void __launch_bounds__(THREADS) copy_once(const float* b, float* a, u64 n) {
     const u64 i = first();
     if (i < n / 4) Streaming::store((float4*)a + i, Streaming::load((const float4*)b + i));
@@ -110,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                          added(Streaming::load((const float4*)b + i), Streaming::load((const float4*)c + i)));
 }
 
-// Bits that look random: what a chip draws, and so its clock, depends on the numbers that it works on.
+// Pseudo-random bits, because a chip's power, and so its clock, depends on the numbers that it processes.
 __device__ __forceinline__ u64 bits(u64 index) {
     u64 z = (index + 1) * 0x9E3779B97F4A7C15ull;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;

@@ -1,9 +1,9 @@
 // Sum, mean and population standard deviation of n elements, as doubles.
 //
-// `moments` reads the elements once: sums of d and d * d where d = x - shift (Chan, Golub and LeVeque 1983) and shift is
-// the median of five elements, so that little cancels when the mean is far from zero and a wild element spoils
-// nothing; partial sums are doubles, added in an order that depends on the grid alone. `partial_*` and `finish` are
-// the textbook way: the elements are read once for each statistic.
+// `moments` reads the elements once: sums of d and d * d where d = x - shift (Chan, Golub and LeVeque 1983). The
+// shift is the median of five elements, so that little cancels when the mean is far from zero and an outlier does no
+// harm. Partial sums are doubles, added in an order that depends only on the grid. `partial_*` and `finish` are the
+// textbook method: they read the elements once per statistic.
 
 #include "common.cuh"
 
@@ -43,8 +43,8 @@ __device__ double2 block_sums(double sum, double squares) {
     return make_double2(sum, squares);
 }
 
-// The median of five elements from all over x. One that is not finite, or so large that a difference could overflow,
-// counts as zero: what it does to the sums is IEEE's to say, not the shift's.
+// The median of five elements spread over x. One that is not finite, or so large that a difference could overflow,
+// counts as zero, so that the shift does not change the IEEE result of the sums.
 template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict__ x, u64 n) {
     T five[5];
     const T most = sizeof(T) == 4 ? (T)1e18 : (T)1e150;
@@ -71,7 +71,7 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2*
     constexpr int WIDTH = V::WIDTH, UNROLL = 4, TILE = UNROLL * MOMENT_THREADS;
     const V* packed = reinterpret_cast<const V*>(x);
     const u64 packs = n / WIDTH;
-    // The first tile is under way while the shift is found.
+    // The loads of the first tile are in flight while the shift is computed.
     u64 at = blockIdx.x * (u64)TILE + threadIdx.x;
     V pack[UNROLL];
 #pragma unroll
@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(MOMENT_THREADS)
     moments(x, n, partials, ticket, out);
 }
 
-// One partial sum a block, of x or of (x - mean)^2 where `mean` is given.
+// One partial sum per block, of x or, if `mean` is given, of (x - mean)^2.
 template <typename T>
 __device__ __forceinline__ void partial(const T* __restrict__ x, u64 n, const double* mean,
                                         double* partials) {

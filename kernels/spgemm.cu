@@ -1,18 +1,18 @@
-// C = A B for matrices in compressed sparse row form, by rows as Gustavson does it (ACM TOMS 4(3), 1978), in one pass:
-// a warp makes the entries of one row of C that lie in one tile of columns. It takes the entries of the row of A one
-// after the other and adds that multiple of the row of B, lanes across the row of B, whose columns differ: no two lanes
-// meet, nothing is added by atomics, and each entry of C is summed in the order of A's entries, so that results repeat
-// to the bit. Where a block's entries begin in C is found by decoupled look-back (Merrill and Garland, NVR-2016-002).
+// C = A B for matrices in compressed sparse row form, by rows after Gustavson (ACM TOMS 4(3), 1978), in one pass. A
+// warp computes the entries of one row of C in one tile of columns. It takes the entries of the row of A in order and
+// adds that multiple of the row of B, with lanes across the row of B. Its columns differ, so no two lanes collide and
+// no atomics are needed; each entry of C is summed in the order of A's entries, so results are bitwise reproducible.
+// The position of a block's entries in C is found by decoupled look-back (Merrill and Garland, NVR-2016-002).
 //
-// `spgemm_dense_*` keeps a place for every column of the tile in shared memory; `spgemm_ranked_*` keeps a bit a column,
-// and sums only for columns whose bit is set, at the place that the number of bits before it tells.
+// `spgemm_dense_*` keeps an element per column of the tile in shared memory. `spgemm_ranked_*` keeps a bit per column
+// and sums only for columns whose bit is set, at the index given by the number of set bits before it.
 
 #include "common.cuh"
 
 // Pieces of rows of B whose loads are in flight together.
 constexpr u32 DEPTH = 8;
 
-// What a place holds before the first product: a signalling NaN, which no arithmetic ever gives.
+// The initial value of an element: a signalling NaN, which no arithmetic produces.
 template <typename T> struct Place;
 template <> struct Place<float> {
     static constexpr u32 VACANT = 0x7fa00000u;
@@ -25,7 +25,7 @@ template <> struct Place<double> {
     static __device__ __forceinline__ double add(double a, double b, double x) { return fma(a, b, x); }
 };
 
-// Adds a product to a place; whether it was the first.
+// Adds a product to an element and returns whether it was the first.
 template <typename T> __device__ __forceinline__ bool add_product(T* place, T a, T b) {
     const T old = *place;
     const bool first = Place<T>::is_vacant(old);
@@ -53,8 +53,8 @@ __device__ __forceinline__ void warp_fill(void* memory, u32 bytes, u32 word) {
     for (u32 i = lane_id(); i < bytes / 16; i += 32) packs[i] = make_uint4(word, word, word, word);
 }
 
-// The factors. `b_starts` tells where the entries of a row of B in a tile of columns begin, row by row and within a row
-// tile by tile; with one tile these are B's offsets.
+// The factors. `b_starts` holds the start of the entries of each row of B in each tile of columns, row by row and
+// within a row tile by tile; with one tile these are B's offsets.
 template <typename T> struct Factors {
     const int* __restrict__ a_offsets;
     const int* __restrict__ a_columns;
@@ -71,13 +71,13 @@ template <typename T> struct Product {
     T* values;
 };
 
-// At most 32 entries of a row of B and the factor they get.
+// At most 32 entries of a row of B and their factor.
 template <typename T> struct alignas(16) Piece {
     u32 from, to;
     T factor;
 };
 
-// What a warp works on: entries [begin, end) of A and a tile of columns of the row.
+// The work of a warp: entries [begin, end) of A and a tile of columns of the row.
 struct Item {
     u32 row, tile, begin, end;
 
@@ -93,8 +93,8 @@ struct Item {
     }
 };
 
-// Calls `visit(column, live, a, b)` by all lanes for every product of the item; lanes that are not live have none. In
-// the order of A's entries; a row of B in pieces of 32, listed in `pieces` (32 of them).
+// All lanes call `visit(column, live, a, b)` for every product of the item, in the order of A's entries; lanes that
+// are not live have no product. Rows of B are cut into pieces of 32, which `pieces` lists, 32 at a time.
 template <typename T, bool WITH_VALUES, typename Visit>
 __device__ __forceinline__ void products(const Factors<T>& factors, const Item& item, u32 tiles, Piece<T>* pieces,
                                          Visit visit) {
@@ -138,10 +138,10 @@ __device__ __forceinline__ void products(const Factors<T>& factors, const Item& 
     }
 }
 
-// Where the entries of blocks begin. A word of `state` holds the entries of a block (kind 0) or of it and all before it
-// (kind 1) in its lower half, and above the number of the launch and the kind: what an earlier launch left there is
-// known as such and need not be cleared. The words are all that blocks tell each other, so no fences are needed. A block
-// waits for those before it, so it relies on blocks being started in the order of their numbers, as every chip does.
+// Start of the blocks' entries in C. The lower half of a word of `state` holds the entries of a block (kind 0) or of
+// it and all blocks before it (kind 1). The upper half holds the kind and the number of the launch, which marks words
+// of earlier launches as stale, so nothing is cleared. Blocks exchange only these words, so no fences are needed. A
+// block waits for those before it, so blocks must start in the order of their numbers, as they do on every chip.
 struct LookBack {
     u64* state;
     u32 launch;
@@ -182,7 +182,8 @@ struct LookBack {
                     if (complete) return warp_sum(sum);
                     break;
                 }
-                // Many warps wait for few words: those that are known are not read again, and not at once.
+                // Many warps wait for few words, so known words are not read again, and there is a pause between
+                // reads.
                 __nanosleep(100);
                 if (unknown) {
 #pragma unroll
@@ -194,7 +195,7 @@ struct LookBack {
     }
 };
 
-// Where the items of a block begin in C: `tell` as soon as the number of entries is known, then `offset`.
+// Position of a block's items in C: call `tell` when the number of entries is known, then `offset`.
 struct Placement {
     LookBack look_back;
     u32* counts;  // shared: one a warp, then the offset of the block
@@ -229,8 +230,8 @@ struct Placement {
     }
 };
 
-// A warp's part of shared memory in `dense`: 32 pieces, then a place for each of `width` columns, a multiple of 32, and
-// one a lane, for lanes that are not live.
+// A warp's shared memory in `dense`: 32 pieces, then an element for each of `width` columns, a multiple of 32, and
+// one per lane for lanes that are not live.
 template <typename T>
 __device__ __forceinline__ void dense(const Factors<T>& factors, const Product<T>& product, u64* state, u32 launch,
                                       u32 rows, u32 tiles, u32 width) {
@@ -282,9 +283,9 @@ __device__ __forceinline__ void dense(const Factors<T>& factors, const Product<T
     }
 }
 
-// A warp's part of shared memory in `ranked`: 32 pieces; for `width` columns, a multiple of 256, a bit each; for `room`
-// entries, a multiple of 8, a place each, and one a lane for lanes that are not live; for each 32 columns the number of
-// bits before; for each of the entries its column.
+// A warp's shared memory in `ranked`: 32 pieces; a bit for each of `width` columns, a multiple of 256; an element for
+// each of `room` entries, a multiple of 8, and one per lane for lanes that are not live; for each 32 columns the
+// number of set bits before them; and the column of each entry.
 template <typename T> struct Ranked {
     Piece<T>* pieces;
     u32* bits;
@@ -305,7 +306,7 @@ template <typename T> struct Ranked {
         listed = ranks + width / 32;
     }
 
-    // Sets the bits of the columns that products fall into and ranks them; how many there are.
+    // Sets the bits of the columns that have products, ranks them and returns their number.
     __device__ __forceinline__ u32 mark(const Factors<T>& factors, const Item& item, u32 tiles) {
         const u32 lane = lane_id(), first = item.tile * width;
         warp_fill(bits, width / 8, 0);
@@ -364,7 +365,7 @@ __device__ __forceinline__ void ranked(const Factors<T>& factors, const Product<
     placement.tell(entries);
     const bool wanted = product.columns != nullptr && entries > 0;
     if (wanted) work.sum(factors, item, tiles, 0, min(entries, room));
-    // Until here nothing depended on the items before; by now most of them are known.
+    // Nothing so far depended on earlier items, and by now most of them are known.
     const u32 at = placement.offset(item, entries, rows, tiles, product.offsets);
     if (!wanted) return;
     work.write(product, item, at, min(entries, room));
@@ -374,7 +375,7 @@ __device__ __forceinline__ void ranked(const Factors<T>& factors, const Product<
     }
 }
 
-// Where the entries of each row of B in each tile of `width` columns begin, one thread each and one for the end.
+// Finds the start of each row of B in each tile of `width` columns, one thread each and one for the end.
 extern "C" __global__ void spgemm_starts(const int* __restrict__ offsets, const int* __restrict__ columns, int* starts,
                                          u32 rows, u32 tiles, u32 width) {
     const u64 all = (u64)rows * tiles, i = grid_thread();

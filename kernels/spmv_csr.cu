@@ -1,7 +1,7 @@
 #include "common.cuh"
 
-// y = A x for A in compressed sparse row form, one thread a row: the plain kernel that a first attempt writes.
-// Threads of a warp walk different rows, so loads of `values` and `indices` do not coalesce; that is its cost.
+// y = A x for A in compressed sparse row form with one thread per row: the naive kernel. The threads of a warp read
+// different rows, so loads of `values` and `indices` do not coalesce.
 template <typename Real>
 __device__ __forceinline__ void row_per_thread(const int* __restrict__ indptr, const int* __restrict__ indices,
                                                const Real* __restrict__ values, const Real* __restrict__ x,
@@ -24,14 +24,14 @@ extern "C" __global__ void spmv_row_per_thread_f64(const int* indptr, const int*
     row_per_thread(indptr, indices, values, x, y, rows);
 }
 
-// The vector kernel (Bell and Garland, SC 2009) and the adaptive one (Greathouse and Daga, SC 2014), both with loads of
-// four entries that start at a multiple of four, whatever entry a row starts at.
+// The vector kernel (Bell and Garland, SC 2009) and the adaptive one (Greathouse and Daga, SC 2014). Both load four
+// entries at a time, aligned to multiples of four even if a row starts elsewhere.
 
 constexpr u32 THREADS = 256;
 
 template <typename T> struct alignas(16) Four { T e[4]; };
 
-// Data read once goes through the caches as such where STREAMED, and stays in L2 for the next product where not.
+// Data that is read once bypasses the caches if STREAMED; otherwise it stays in L2 for the next product.
 template <bool STREAMED> __device__ __forceinline__ int4 load(const int4* from) {
     return STREAMED ? __ldcs(from) : __ldg(from);
 }
@@ -42,7 +42,7 @@ template <bool STREAMED> __device__ __forceinline__ double2 load(const double2* 
     return STREAMED ? __ldcs(from) : __ldg(from);
 }
 
-// Columns and values of entries `at` to `at + 4`, of which those from `entries` on do not exist and count nothing.
+// Columns and values of entries `at` to `at + 3`. Entries beyond `entries` do not exist and count as zero.
 template <typename T> struct Entries {
     int column[4];
     T value[4];
@@ -74,7 +74,7 @@ template <typename T> struct Entries {
     }
 };
 
-// `width` threads a row, a power of two up to 32.
+// `width` threads per row, a power of two up to 32.
 template <typename T, bool STREAMED>
 __device__ __forceinline__ void vector_rows(const int* __restrict__ offsets, const int* __restrict__ columns,
                                             const T* __restrict__ values, const T* __restrict__ x, T* __restrict__ y,
@@ -99,12 +99,12 @@ __device__ __forceinline__ void vector_rows(const int* __restrict__ offsets, con
     if (lane == 0) y[row] = sum;
 }
 
-// Most entries of a part.
+// Most entries per part.
 constexpr u32 ROOM = 1024;
 
-// A part is {first row, one past the last row, first entry, one past the last entry} of whole rows; or of a piece of a
-// row too long for one part, whose second field is the complement of the row's number in `longs`, which tells the first
-// part of each such row and how many there are.
+// A part of whole rows is {first row, end row, first entry, end entry}. For a piece of a row that is too long for one
+// part, the second value is the complement of the row's index in `longs`, which holds the first part of each long row
+// and the number of its parts.
 template <typename T>
 __device__ __forceinline__ void adaptive(const int* __restrict__ offsets, const int* __restrict__ columns,
                                          const T* __restrict__ values, const T* __restrict__ x, T* __restrict__ y,
@@ -161,7 +161,7 @@ __device__ __forceinline__ void adaptive(const int* __restrict__ offsets, const 
     }
     __syncthreads();
     if (!is_last) return;
-    // The block that comes last adds the sums of all, in an order that does not depend on which it is.
+    // The last block to finish adds the sums of all, in an order that does not depend on which block that is.
     __threadfence();
     sum = 0;
     for (u32 i = threadIdx.x; i < (u32)row_parts.y; i += THREADS) sum += __ldcg(sums + row_parts.x + i);

@@ -1,5 +1,5 @@
-// What a singular value decomposition by way of the Gram matrix does between its products. All matrices are n x n, by
-// columns, in float64.
+// The steps of a singular value decomposition by the Gram matrix other than its products. All matrices are n x n,
+// column-major, in float64.
 
 #include "common.cuh"
 
@@ -7,8 +7,8 @@ constexpr int THREADS = 256;
 // Reflectors that are applied together.
 constexpr int PANEL = 64;
 
-// In place, for each panel: from the products S = Y^T Y of its reflectors to the triangular T that makes
-// I - Y T Y^T their product. Four threads work on a row. Columns of T are zero where tau is.
+// For each panel, in place: converts the products S = Y^T Y of its reflectors to the triangular T for which their
+// product is I - Y T Y^T. Four threads work on a row. Columns of T are zero where tau is.
 extern "C" __global__ void __launch_bounds__(THREADS)
     panel_factors(double* __restrict__ products, const double* __restrict__ taus, int n) {
     __shared__ double factor[PANEL][PANEL + 1];
@@ -47,10 +47,10 @@ __device__ __forceinline__ void add_to(double* sums, const double (&values)[COUN
     }
 }
 
-// From S = X^T X to the matrix that X is multiplied by to get orthonormal columns: its columns are brought to length 1,
-// and then a Newton-Schulz step 1.5 I - 0.5 S is taken. The lengths go to `lengths`. Added to `figures`: the sum of
-// squares E of what the scaled S differs from I by; the same with each column of E times its length, which is how far
-// the step takes X from itself, twice; and the sum of squares of the lengths.
+// Computes from S = X^T X the matrix by which X is multiplied to get orthonormal columns: it scales the columns to
+// length 1 and takes a Newton-Schulz step 1.5 I - 0.5 S. Writes the lengths to `lengths`. Adds to `figures`: the sum
+// of squares of E, the scaled S minus I; the same with each column of E times its length, which is twice the distance
+// that the step moves X; and the sum of squares of the lengths.
 extern "C" __global__ void __launch_bounds__(THREADS)
     newton_schulz(const double* __restrict__ gram, int n, double* __restrict__ step, double* __restrict__ lengths,
                   double* figures) {
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     add_to(figures, sums);
 }
 
-// Adds to `figures` the sum of squares of what X^T X differs from I by.
+// Adds the sum of squares of X^T X - I to `figures`.
 extern "C" __global__ void __launch_bounds__(THREADS)
     orthogonality(const double* __restrict__ gram, int n, double* figures) {
     double sums[1] = {};
@@ -86,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     add_to(figures, sums);
 }
 
-// Adds to `figures` the sums of squares of A V - U S and of A V.
+// Adds the sums of squares of A V - U S and of A V to `figures`.
 extern "C" __global__ void __launch_bounds__(THREADS)
     residual(const double* __restrict__ products, const double* __restrict__ left, const double* __restrict__ values,
              int n, double* figures) {
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// The place of each value in descending order of size; equal ones keep theirs.
+// The rank of each value in descending order; equal values keep their order.
 extern "C" __global__ void __launch_bounds__(THREADS)
     rank_descending(const double* __restrict__ values, int n, int* __restrict__ ranks) {
     const int j = (blockIdx.x * THREADS + threadIdx.x) / WARP;
@@ -125,8 +125,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (threadIdx.x % WARP == 0) ranks[j] = min(rank, n - 1);
 }
 
-// Values and columns to their places, in the element type of the answer. A value that rounding made negative, as it may
-// one that is nothing but rounding, gives its sign to its left vector.
+// Sorts values and columns, in the element type of the answer. Rounding can make a tiny value negative; its sign then
+// moves to its left vector.
 template <typename T>
 __device__ __forceinline__ void arrange(const double* __restrict__ values, const double* __restrict__ left,
                                         const double* __restrict__ right, const int* __restrict__ ranks, int n,

@@ -1,7 +1,7 @@
-// What takes a sample besides the work itself: see crates/cuda/src/timing.
+// The kernels that take a sample besides the timed work: see crates/cuda/src/timing.
 //
-// `board` is memory of the host that the device sees: word 0 is the newest ticket that the host released, word 1 the
-// last one that was not waited for to the end, and each stamp takes two words from word 2 on.
+// `board` is host memory visible to the device. Word 0 is the newest ticket that the host released, word 1 the last
+// ticket whose wait timed out, and each timestamp has two words, starting at word 2.
 
 #include "common.cuh"
 
@@ -11,8 +11,8 @@ __device__ __forceinline__ u64 now_ns() {
     return now;
 }
 
-// One thread that keeps all later work of the stream waiting until the host releases `ticket`. It gives up after
-// `limit_ns`, so that a host which waits for that later work before it releases is not stuck for ever.
+// The blocking kernel: one thread that blocks the stream until the host releases `ticket`. It times out after
+// `limit_ns`, so that a host that waits for later work before the release does not deadlock.
 extern "C" __global__ void hold(volatile u64* board, u64 ticket, u64 limit_ns) {
     const u64 start = now_ns();
     while (board[0] < ticket) {
@@ -24,7 +24,8 @@ extern "C" __global__ void hold(volatile u64* board, u64 ticket, u64 limit_ns) {
     __threadfence_system();
 }
 
-// One block a multiprocessor; the one on multiprocessor 0 reads both its clocks, so that two stamps read the same.
+// One block per multiprocessor. The block on multiprocessor 0 reads both its clocks, so all timestamps use the same
+// ones.
 extern "C" __global__ void stamp(volatile u64* board, u32 slot) {
     u32 multiprocessor;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
@@ -35,14 +36,14 @@ extern "C" __global__ void stamp(volatile u64* board, u32 slot) {
     board[3 + 2 * slot] = cycles;
 }
 
-// Reads all of `buffer` through the L2 cache. It must hold zeros: the store, which keeps the compiler from leaving
-// out the loads, then never happens, and no line is left to be written back while something is timed.
+// Flushes the L2 cache by reading all of `buffer` through it. The buffer must hold zeros: the store, which keeps the
+// compiler from dropping the loads, then never executes, and no line must be written back during timed work.
 extern "C" __global__ void displace(uint4* buffer, u64 count) {
     const u64 step = grid_threads();
     u32 sum = 0;
 #pragma unroll 4
     for (u64 i = grid_thread(); i < count; i += step) {
-        // Cached in L2 alone, at its ordinary priority.
+        // Cached only in L2, with normal priority.
         const uint4 line = __ldcg(buffer + i);
         sum |= line.x | line.y | line.z | line.w;
     }
@@ -51,7 +52,7 @@ extern "C" __global__ void displace(uint4* buffer, u64 count) {
 
 extern "C" __global__ void empty() {}
 
-// Spins for at least `ns` and tells how long it was.
+// Spins for at least `ns` and writes the actual duration.
 extern "C" __global__ void spin(u64 ns, u64* spun, u32 slot) {
     const u64 start = now_ns();
     u64 passed;

@@ -1,10 +1,10 @@
 // Householder reduction of a symmetric matrix to tridiagonal form, in one launch.
 //
-// The matrix lies in the shared memory and registers of all blocks: block b has rows b, b + blocks, ..., and thread t
+// The matrix is in the shared memory and registers of all blocks: block b has rows b, b + blocks, ..., and thread t
 // has columns t, t + THREADS, ... of each. A step needs one exchange: each block posts its elements of y = A v, one
-// block the next row of A, and every block reads all of both and does the rest of the step by itself, in the same
-// order, so that all know the same v and w. A posted number carries its own flag, its lowest bit, so no barrier is
-// needed. One block has a matrix of up to 128 rows all to itself, in its registers.
+// block the next row of A. Every block reads all of both and does the rest of the step itself, in the same order, so
+// all compute the same v and w. A posted number carries its own flag in its lowest bit, so no barrier is needed. A
+// matrix of up to 128 rows is in the registers of one block.
 
 #include "common.cuh"
 
@@ -16,7 +16,7 @@ __device__ __forceinline__ void post(u64* slot, double value, u64 flag) {
     store_relaxed(slot, bits);
 }
 
-// Halves the values that a lane holds while it adds those of the lane across: each keeps one half of the rows.
+// Halves the values of a lane while adding those of its partner lane; each keeps one half of the rows.
 template <int HALF, int MASK>
 __device__ __forceinline__ void fold(double (&values)[GROUP], bool upper) {
 #pragma unroll
@@ -45,8 +45,9 @@ __device__ __forceinline__ double total(const double* parts) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// The reflector I - tau v v^T that takes a column with `alpha` above others of that sum of squares to `beta` e_1:
-// v is `top` above the others times `scale`, which is 1, or 0 where there is nothing to do.
+// The reflector I - tau v v^T that maps a column, with first element `alpha` and that sum of squares of the others,
+// to `beta` e_1. v is `top`, followed by the others times `scale`, which is 1, or 0 if the column is already zero
+// there.
 struct Reflector {
     double tau, beta, top, scale;
 };
@@ -57,7 +58,7 @@ __device__ __forceinline__ Reflector reflector(double alpha, double square) {
     return {reciprocal(size * sum), alpha > 0.0 ? -size : size, alpha > 0.0 ? sum : -sum, 1.0};
 }
 
-// C columns a thread, R rows a block, of which the last KEPT are in registers; BATCH rows are updated together.
+// C columns per thread, R rows per block, of which the last KEPT are in registers; BATCH rows are updated together.
 // `mail` has 4 n slots, all zero at the start. Row k of `reflectors` is v of step k, zero up to its element k.
 template <int THREADS, int C, int R, int KEPT, int BATCH>
 __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix, int n, double* __restrict__ diagonal,
@@ -74,7 +75,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
 
     double kept[KEPT > 0 ? KEPT : 1][C];
     double v[C], w[C], x[C];
-    // Which of the block's rows has the number of a column: a byte each, 255 for none.
+    // Maps column numbers to the block's rows: a byte each, 255 for none.
     unsigned own = ~0u;
 #pragma unroll
     for (int c = 0; c < C; ++c) {
@@ -93,7 +94,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
     if (t < R) pairs[t] = make_double2(0.0, 0.0);
 
     const int last = block + (n - 1 - block) / blocks * blocks;
-    // The block that has row k + 1, and this block's first row from there on.
+    // The block with row k + 1, and this block's first row from there.
     int writer = blocks > 1 ? 1 : 0, first = block > 0 ? 0 : 1;
     for (int k = 0; k + 1 < n; ++k) {
         const u64 flag = (k >> 1 & 1) ^ 1;
@@ -142,7 +143,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
             double sums[GROUP] = {};
 #pragma unroll
             for (int s = 0; s < GROUP; s += BATCH) {
-                // Rows that are done have zeros in `pairs`, and their sums are not posted.
+                // Finished rows have zeros in `pairs`, and their sums are not posted.
                 if (group + s + BATCH <= first) continue;
                 double2 pair[BATCH];
 #pragma unroll
@@ -172,7 +173,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
             if (lane % 4 == 0) products[warp][group + lane / 4] = sum;
         }
         __syncthreads();
-        // Eight lanes add up what the warps have of a row.
+        // Eight lanes add the warps' partial sums of a row.
         if (t < 8 * R) {
             const int r = t / 8, part = t % 8;
             double y = 0.0;
@@ -183,7 +184,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
             const int i = block + blocks * r;
             if (part == 0 && i > k && i < n) post(posted_y + i, y, flag);
         }
-        // Nobody waits any more for a block whose rows are done, so it must not wait for others.
+        // No block waits for a block whose rows are finished, so it must not wait for others.
         if (last <= k + 1 && last < n - 1) return;
         writer = writer + 1 < blocks ? writer + 1 : 0;
         first += writes;
@@ -192,7 +193,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
 #pragma unroll
         for (int c = 0; c < C; ++c) {
             const int j = t + THREADS * c;
-            // Zero, and not waited for, where the column is done.
+            // Zero, without waiting, if the column is finished.
             row_bits[c] = y_bits[c] = j > k && j < n ? flag ^ 1 : 0;
         }
         bool waiting = true;
@@ -216,7 +217,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
 #pragma unroll
         for (int c = 0; c < C; ++c) {
             y[c] = __longlong_as_double((long long)y_bits[c]);
-            // tau first: it brings the square of the elements back to their size.
+            // tau first, because it brings the square of the elements back to their magnitude.
             dot += (h.tau * y[c]) * u[c];
             if (t + THREADS * c == k + 1) head_y = y[c];
         }
@@ -314,7 +315,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         double y = 0.0;
 #pragma unroll
         for (int p = 0; p < PARTS; ++p) y += partial[p][j];
-        // Columns that are done hold what nobody looks after.
+        // Finished columns hold values that are never read.
         if (j <= k) y = 0.0;
         const double dot = warp_sum((h.tau * y) * u);
         if (part == 0 && lane == 0) dot_parts[quarter] = dot;

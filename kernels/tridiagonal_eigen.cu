@@ -1,7 +1,7 @@
 // Eigenvalues of a symmetric tridiagonal matrix by bisection, and its eigenvectors by twisted factorisations.
 //
-// Every eigenvalue and every vector is found by itself, so close eigenvalues get vectors that are not quite orthogonal:
-// who uses them must look, and repair what is off.
+// Each eigenvalue and each vector is computed independently, so vectors of close eigenvalues are not quite
+// orthogonal. The caller must check and repair them.
 
 #include "common.cuh"
 
@@ -9,19 +9,19 @@ __device__ __forceinline__ double power_of_two(int exponent) { return __hiloint2
 
 __device__ __forceinline__ int exponent_of(double value) { return (__double2hiint(value) >> 20 & 2047) - 1023; }
 
-// Steps of a three-term recurrence between two scalings, and how little an element beside the diagonal counts for, far
-// below rounding: no two steps shrink the recurrence by more than its square, so it cannot vanish between scalings.
+// Steps of a three-term recurrence between two scalings, and the minimum magnitude of an off-diagonal element, far
+// below rounding: two steps shrink the recurrence by at most its square, so it cannot vanish between scalings.
 constexpr int STRIDE = 16;
 constexpr double SMALLEST = 1e-17;
 
-// Brings both of two successive terms of a recurrence to the size of numbers around 1.
+// Scales two successive terms of a recurrence to magnitudes around 1.
 __device__ __forceinline__ void rescale(double& p, double& q) {
     const double back = power_of_two(-exponent_of(fmax(fabs(p), fabs(q))));
     p *= back;
     q *= back;
 }
 
-// A power of two that brings the matrix to a norm between 1/2 and 1, so that no recurrence leaves the range of numbers.
+// A power of two that scales the matrix to a norm between 1/2 and 1, so that no recurrence overflows or underflows.
 template <int WARPS>
 __device__ __forceinline__ int scaling(const double* diagonal, const double* beside, int n, double (&parts)[WARPS]) {
     double norm = 0.0;
@@ -36,15 +36,15 @@ __device__ __forceinline__ int scaling(const double* diagonal, const double* bes
 constexpr int BISECTING = 256;
 constexpr int PASSES = 12;
 
-// `values[j]` is the eigenvalue that j others exceed. A warp finds one: its lanes look at 32 points of the interval at
-// a time, and count at each the eigenvalues below it: the changes of sign in the sequence of leading minors.
+// `values[j]` is the eigenvalue that j others exceed. A warp finds one: its lanes test 32 points of the interval at a
+// time and count the eigenvalues below each by the changes of sign in the sequence of leading minors.
 extern "C" __global__ void __launch_bounds__(BISECTING)
     bisect(const double* __restrict__ diagonal, const double* __restrict__ beside, int n, double* __restrict__ values) {
     extern __shared__ double2 entries[];
     __shared__ double parts[BISECTING / WARP];
     const int exponent = scaling(diagonal, beside, n, parts);
     const double scale = power_of_two(-exponent);
-    // Rounded up to whole strides by entries that count nothing.
+    // Rounded up to whole strides by entries that do not contribute.
     const int padded = (n + STRIDE - 1) / STRIDE * STRIDE;
     for (int i = threadIdx.x; i < padded; i += BISECTING) {
         const double b = i > 0 && i < n ? fmax(fabs(beside[i - 1] * scale), SMALLEST) : 0.0;
@@ -62,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(BISECTING)
         double p = 1.0, q = 0.0;
         int changes = 0;
         for (int i = 0; i < padded; i += STRIDE) {
-            // The last sign before, then one bit a step.
+            // The last sign of the previous stride, then one bit per step.
             unsigned signs = (unsigned)__double2hiint(p) >> 31;
 #pragma unroll
             for (int k = 0; k < STRIDE; ++k) {
@@ -84,9 +84,9 @@ extern "C" __global__ void __launch_bounds__(BISECTING)
 
 constexpr int FACTORISING = 256;
 
-// The factorisation of T - value I from the top (STEP 1) or the bottom (STEP -1): the ratios of its elements beside the
-// diagonal to its pivots, one row of `ratios` a step. The pivots are those of the recurrence of leading minors, whose
-// divisions do not wait for each other.
+// Factorises T - value I from the top (STEP 1) or the bottom (STEP -1): writes the ratios of its off-diagonal
+// elements to its pivots, one row of `ratios` per step. The pivots are those of the recurrence of leading minors,
+// whose divisions are independent.
 template <int STEP>
 __device__ __forceinline__ void factorise(const double2* entries, double value, int n, double* __restrict__ ratios) {
     constexpr double LEAST_PIVOT = 1e-30;
@@ -109,8 +109,8 @@ __device__ __forceinline__ void factorise(const double2* entries, double value, 
     }
 }
 
-// The elements of a vector from its largest, 1 in row `place`, to one end; `nearest` is the first such row of the warp.
-// Returns the sum of their squares, without the largest one's.
+// Computes the elements of a vector from its largest, 1 in row `place`, to one end; `nearest` is the first such row
+// of the warp. Returns the sum of their squares without the largest.
 template <int STEP>
 __device__ __forceinline__ double follow(int nearest, int place, int n, const double* __restrict__ ratios,
                                          double* __restrict__ found) {
@@ -137,9 +137,9 @@ __device__ __forceinline__ double follow(int nearest, int place, int n, const do
     return square;
 }
 
-// Column j of `vectors` (n x n, by columns) is the eigenvector of `values[j]`, of length 1. A block finds 32 of them:
-// one warp factorises from the top, another from the bottom; where both meet with the smallest pivot the vector is
-// largest, and from there it is worked out to both ends. `scratch` has 3 n^2 elements.
+// Column j of `vectors` (n x n, column-major) is the eigenvector of `values[j]`, of length 1. A block computes 32 of
+// them: one warp factorises from the top, another from the bottom. The vector is largest where the pivot in which
+// both meet is smallest, and is computed from there to both ends. `scratch` has 3 n^2 elements.
 extern "C" __global__ void __launch_bounds__(FACTORISING)
     twisted_vectors(const double* __restrict__ diagonal, const double* __restrict__ beside,
                     const double* __restrict__ values, int n, double* __restrict__ vectors,

@@ -157,7 +157,7 @@ fn write_text(found: &DoctorReport, out: &mut dyn Write) -> std::io::Result<()> 
             writeln!(out, "  cannot be checked: {problem}")?;
         }
         for finding in &backend.findings {
-            write_finding(finding, out)?;
+            write_finding(finding, backend.name, out)?;
         }
     }
     if !found.hints.is_empty() {
@@ -182,7 +182,7 @@ fn write_wrapped(text: &str, indent: &str, out: &mut dyn Write) -> std::io::Resu
     writeln!(out, "{line}")
 }
 
-fn write_finding(finding: &Finding, out: &mut dyn Write) -> std::io::Result<()> {
+fn write_finding(finding: &Finding, backend: &str, out: &mut dyn Write) -> std::io::Result<()> {
     let usable = finding.problem.is_none() && (finding.path.is_some() || finding.version.is_some());
     let mark = match (&finding.path, &finding.problem) {
         (_, None) if usable => "found  ",
@@ -199,13 +199,23 @@ fn write_finding(finding: &Finding, out: &mut dyn Write) -> std::io::Result<()> 
         writeln!(out, "          {problem}")?;
     }
     if !finding.serves.is_empty() {
-        let text = format!("needed by {}", finding.serves.join(", "));
+        let text = format!("needed by {}", needs(&finding.serves, backend));
         write_wrapped(&text, "          ", out)?;
     }
     match &finding.fix {
         Some(fix) => writeln!(out, "          fix: {fix}"),
         None => Ok(()),
     }
+}
+
+/// The variants that a missing library costs, as one phrase where they are all variants of the backend.
+fn needs(serves: &[String], backend: &str) -> String {
+    let variants = BACKENDS.iter().find(|registration| registration.name == backend);
+    let variants = variants.and_then(|registration| (registration.variants)(&Options::default()).ok());
+    if variants.is_some_and(|variants| variants.len() > 1 && serves.len() >= variants.len()) {
+        return format!("all {} variants", backend.to_uppercase());
+    }
+    serves.join(", ")
 }
 
 #[cfg(test)]
@@ -235,11 +245,20 @@ mod tests {
             fix: Some("pip install nvidia-cufft".into()),
         };
         let mut text = vec![];
-        write_finding(&finding, &mut text).unwrap();
+        write_finding(&finding, "cuda", &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(
             text.contains("missing cuFFT") && text.contains("needed by fft/r2c") && text.contains("fix: pip"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_library_that_every_variant_needs_costs_all_of_them() {
+        let cuda = BACKENDS.iter().find(|backend| backend.name == "cuda").unwrap();
+        let variants = (cuda.variants)(&Options::default()).unwrap();
+        let all: Vec<_> = variants.iter().map(|variant| format!("{}/{}", variant.op, variant.name)).collect();
+        assert_eq!(needs(&all, "cuda"), "all CUDA variants");
+        assert_eq!(needs(&all[..2], "cuda"), all[..2].join(", "));
     }
 }

@@ -1,4 +1,4 @@
-//! The device under test, one test at a time, and jobs on it.
+//! Exclusive use of the device under test, and helpers that run jobs on it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,7 +7,7 @@ use gpubench::case::{Cache, Case, DType};
 use gpubench::measure::stats::upper_median;
 use gpubench::op;
 
-/// Held by each test: they share the device's memory pool, its clocks and the cache of kernels.
+/// Locked by each test, because tests share the device's memory pool, clocks and kernel cache.
 pub(crate) static DEVICE: Mutex<()> = Mutex::new(());
 
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
@@ -28,7 +28,7 @@ pub(crate) fn start() -> Option<Box<dyn Backend>> {
     start_with(&Options::default())
 }
 
-/// The device to oneself, and a backend on it; `None` without a device.
+/// Locks the device and starts a backend on it. Returns `None` without a device.
 pub(crate) fn start_alone() -> Option<(MutexGuard<'static, ()>, Box<dyn Backend>)> {
     let alone = alone();
     start().map(|backend| (alone, backend))
@@ -57,7 +57,7 @@ pub(crate) fn samples(
     (0..count).map(|_| backend.time(job, cache).unwrap()).collect()
 }
 
-/// Samples after a few that are not counted.
+/// Takes samples after a few that are not counted.
 pub(crate) fn steady(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache) -> Vec<Sample> {
     samples(backend, job, cache, 5);
     samples(backend, job, cache, 21)

@@ -1,4 +1,4 @@
-//! fft by kernels of our own: every kind of size, the symmetry of the answer bit for bit, and awkward inputs.
+//! The fft variant `mirrored`: all kinds of sizes, bitwise symmetry of the answer, and special inputs.
 
 use gpubench::backend::{Accuracy, Backend};
 use gpubench::case::{Cache, Case, DType};
@@ -15,12 +15,13 @@ fn case(n: u64, dtype: DType) -> Case {
     Case { op: "fft".into(), n, dtype, density: None, seed: 7 }
 }
 
-/// The spectrum by the variant `mirrored`, after two executions; `None` where the device has too little shared memory.
+/// The spectrum by the variant `mirrored`, after two executions, or `None` if the device has too little shared
+/// memory.
 fn spectrum(backend: &mut dyn Backend, case: &Case, inputs: &[Operand]) -> Option<Vec<Operand>> {
     let mut job = match backend.prepare("mirrored", case, inputs) {
         Ok(job) => job,
         Err(CellError::Unavailable(missing)) => {
-            // Chips with little shared memory do not do the largest sizes.
+            // Chips with little shared memory do not support the largest sizes.
             assert!(missing.reason.contains("shared memory"), "{case}: {}", missing.reason);
             return None;
         }
@@ -39,7 +40,7 @@ fn values(operand: &Operand) -> &Values {
     }
 }
 
-/// Whether `F[u, v] = conj(F[-u, -v])` in every bit but the sign of a zero.
+/// Returns whether `F[u, v] = conj(F[-u, -v])` in every bit except the sign of a zero.
 fn is_symmetric<T: Real>(answer: &Operand, n: usize) -> bool {
     let f: &[Complex<T>] = T::complex_slice(values(answer)).unwrap();
     (0..n * n).all(|at| {
@@ -59,7 +60,7 @@ fn dense<T: Real>(n: usize, element: impl Fn(usize) -> f64) -> Operand {
     Operand::Dense(Dense { rows: n, cols: n, values })
 }
 
-/// What is wrong with the answer to these inputs.
+/// Describes the fault in the answer to these inputs, if any.
 fn fault(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Option<String> {
     let op = op::find("fft").unwrap();
     let checked = op.check(case, inputs, answer, Accuracy::Ieee.rounding(case.dtype)).unwrap();
@@ -73,7 +74,7 @@ fn fault(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Option<String> 
     (!symmetric).then(|| format!("{case}: not its own mirrored conjugate"))
 }
 
-/// Whether 2, 3, 5 and 7 are the only prime factors.
+/// Returns whether 2, 3, 5 and 7 are the only prime factors.
 fn is_smooth(n: u64) -> bool {
     [2, 3, 5, 7].into_iter().fold(n, |mut rest, prime| {
         while rest.is_multiple_of(prime) {
@@ -99,7 +100,7 @@ fn every_supported_size_is_right_and_symmetric() {
 }
 
 #[test]
-fn impulses_and_constants_have_the_spectra_they_should() {
+fn impulses_and_constants_have_their_known_spectra() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     for n in [1, 2, 15, 100, 500, 1024] {
         let side = usize::try_from(n).unwrap();
@@ -139,7 +140,7 @@ fn one_nan_or_infinity_spoils_every_output() {
 }
 
 #[test]
-fn a_size_with_a_large_prime_factor_is_refused_with_what_to_take() {
+fn a_large_prime_factor_is_rejected_with_a_fix() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let case = case(101, DType::F32);
     let inputs = op::find("fft").unwrap().inputs(&case);

@@ -1,4 +1,4 @@
-//! The ops about copies and launches show what they are there to show, and leave the device as it was.
+//! The ops about copies and launches show the effects that they are meant to show, and leave the device intact.
 
 use gpubench::backend::{Backend, HostMemory, Options};
 use gpubench::case::{Cache, Case, DType};
@@ -6,7 +6,7 @@ use gpubench::op;
 
 use crate::device::{alone, median, samples, start_alone, start_with};
 
-/// Host seconds of an execution with hot caches, of a job whose answer is right.
+/// Host seconds of a hot execution, after checking the answer.
 fn host_s(backend: &mut dyn Backend, op: &str, variant: &str, n: u64) -> f64 {
     let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 42 };
     let op = op::find(op).unwrap();
@@ -31,7 +31,7 @@ fn a_graph_costs_less_than_its_launches_and_the_cache_less_than_the_compiler() {
 }
 
 #[test]
-fn a_second_context_comes_and_goes_and_the_first_works_on() {
+fn creating_a_second_context_leaves_the_first_usable() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let before = backend.setup_counts();
     let context = host_s(&mut *backend, "overhead", "context", 2);
@@ -43,7 +43,7 @@ fn a_second_context_comes_and_goes_and_the_first_works_on() {
 }
 
 #[test]
-fn more_contexts_and_compilations_than_minutes_allow_are_refused() {
+fn contexts_and_compilations_that_would_take_minutes_are_rejected() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     for variant in ["context", "compile", "compile-cached"] {
         let case = Case { op: "overhead".into(), n: 1000, dtype: DType::F32, density: None, seed: 1 };
@@ -53,7 +53,7 @@ fn more_contexts_and_compilations_than_minutes_allow_are_refused() {
 }
 
 #[test]
-fn page_locked_memory_is_no_slower_and_one_copy_beats_a_hundred_whatever_transfer_says() {
+fn page_locked_memory_is_no_slower_and_one_copy_beats_a_hundred() {
     let _alone = alone();
     for transfer in [HostMemory::Pageable, HostMemory::Pinned] {
         let Some(mut backend) = start_with(&Options { transfer, ..Options::default() }) else { return };

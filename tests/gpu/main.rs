@@ -1,4 +1,4 @@
-//! What only a device can show. Without one the tests skip with a printed reason; GPUBENCH_REQUIRE=cuda has them fail.
+//! Tests that need a device. Without one they skip and print the reason; with GPUBENCH_REQUIRE=cuda they fail.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 

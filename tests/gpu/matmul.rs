@@ -1,4 +1,5 @@
-//! Matrix products of values that random data lacks: zeros, denormals, infinities, NaN, rows of very different sizes.
+//! Matrix products of values that random data lacks: zeros, denormals, infinities, NaN and rows of very different
+//! scales.
 
 use gpubench::backend::{Backend, Variant};
 use gpubench::case::{Cache, Case, DType};
@@ -8,17 +9,17 @@ use gpubench::op;
 
 use crate::device::{case, samples, skipped, start_alone, variants};
 
-/// Multiples of 16, of 4, of neither; less and more than a tile of each kernel.
+/// Multiples of 16, of 4, and of neither; smaller and larger than a tile of each kernel.
 const SIZES: [u64; 7] = [1, 3, 17, 31, 64, 129, 260];
 
-/// Sizes of the largest tiles and of several blocks along every side; multiples of 4 and others.
+/// Sizes of the largest tiles and of several blocks per dimension; multiples of 4 and others.
 const LARGE: [u64; 4] = [577, 640, 4099, 4100];
 
 fn products() -> Vec<Variant> {
     variants().into_iter().filter(|variant| variant.op == "matmul").collect()
 }
 
-/// A float in -1..1 that depends on the place alone.
+/// A float in -1..1 that depends only on the position.
 fn noise(place: usize) -> f32 {
     let mixed = (place as u32).wrapping_mul(2_654_435_761) ^ 0x9e37_79b9;
     (mixed.wrapping_mul(0x85eb_ca6b) >> 8) as f32 / (1 << 23) as f32 - 1.0
@@ -42,12 +43,12 @@ fn wide(operand: &Operand, dtype: DType) -> Vec<f64> {
     }
 }
 
-/// The product term by term in float64, as NumPy's `dot` does it but for its rounding.
+/// The product term by term in float64, like NumPy's `dot` except for its rounding.
 fn by_terms(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
     (0..n * n).map(|place| (0..n).map(|k| a[place / n * n + k] * b[k * n + place % n]).sum()).collect()
 }
 
-/// The answer of a variant; `None` where it cannot do the case here.
+/// The answer of a variant, or `None` if it does not support the case here.
 fn answer(backend: &mut dyn Backend, variant: &Variant, case: &Case, inputs: &[Operand]) -> Option<Operand> {
     let mut job = match backend.prepare(&variant.name, case, inputs) {
         Ok(job) => job,
@@ -57,7 +58,7 @@ fn answer(backend: &mut dyn Backend, variant: &Variant, case: &Case, inputs: &[O
         }
         Err(error) => panic!("{case} cuda/{}: {error}", variant.name),
     };
-    // More than once: nothing may be left over from the last execution.
+    // Twice, because nothing may be left over from the last execution.
     samples(backend, &mut *job, Cache::Hot, 3);
     Some(job.answer().unwrap().remove(0))
 }
@@ -84,7 +85,7 @@ fn for_each_product(
 #[test]
 fn zeros_give_zeros() {
     let zeros = |case: &Case| {
-        // Rows of A and columns of B that are zero, and signs of zero.
+        // Rows of A and columns of B that are zero, with both signs.
         let a = matrix(case, |i, k| if i % 3 == 0 { -0.0 } else { noise(7 * i + k) });
         let b = matrix(case, |k, j| if j % 4 == 1 { 0.0 } else { noise(3 * k + 5 * j) });
         [a, b]
@@ -98,7 +99,7 @@ fn zeros_give_zeros() {
 }
 
 #[test]
-fn infinities_and_nan_spread_as_term_by_term() {
+fn infinities_and_nan_propagate_as_in_a_term_by_term_product() {
     let special = |case: &Case| {
         let n = case.side();
         let a = matrix(case, |i, k| match (i, k) {
@@ -134,7 +135,7 @@ fn infinities_and_nan_spread_as_term_by_term() {
 
 #[test]
 fn rows_and_columns_of_any_scale_are_as_accurate_as_others() {
-    // Each row of A and each column of B has a scale of its own, down to where products are denormal.
+    // Each row of A and each column of B has its own scale, small enough for denormal products.
     let scaled = |case: &Case| {
         let scale = |index: usize| 2f32.powi(25 * (index % 5) as i32 - 70);
         let a = matrix(case, |i, k| noise(17 * i + k) * scale(i));
@@ -154,7 +155,7 @@ fn rows_and_columns_of_any_scale_are_as_accurate_as_others() {
             let (i, j) = (place / n, place % n);
             let row = largest(&mut (0..n).map(|k| a[i * n + k]));
             let column = largest(&mut (0..n).map(|k| b[k * n + j]));
-            // For each term a few roundings against the largest one, or a last place of denormals.
+            // Per term a few roundings relative to the largest term, or a last place of denormals.
             let bound = n as f64 * (8.0 * case.dtype.unit_roundoff() * row * column + 1.5e-45);
             let error = (found[place] - expected).abs();
             assert!(error <= bound, "{cell}: {error:e} beyond {bound:e} at {i}, {j}");

@@ -1,4 +1,4 @@
-//! The peaks of a real device: all there, in an order that no device escapes, and without a trace afterwards.
+//! The peaks of a real device are complete and plausible, and measuring them frees its memory.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use gpubench::error::CellError;
 
 use crate::device::{alone, start, start_alone};
 
-/// Bytes of device memory that are free, as a case that cannot fit is told.
+/// Free bytes of device memory, read from the error of a case that cannot fit.
 fn free_bytes(backend: &mut dyn Backend) -> u128 {
     let case = Case { op: "elementwise".into(), n: 2_000_000, dtype: DType::F64, density: None, seed: 1 };
     match backend.prepare("fused", &case, &[]).err() {
@@ -19,7 +19,7 @@ fn free_bytes(backend: &mut dyn Backend) -> u128 {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures are worth reading")]
-fn every_ceiling_is_measured_and_plausible_and_memory_is_given_back() {
+fn every_peak_is_measured_and_plausible_and_memory_is_freed() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let before = free_bytes(&mut *backend);
     let mut runs = vec![];
@@ -37,7 +37,7 @@ fn every_ceiling_is_measured_and_plausible_and_memory_is_given_back() {
     for (what, rate) in [("read", read), ("copy", copy), ("triad", triad)] {
         assert!((1e10..2e13).contains(&rate), "{what}: {rate:e}");
     }
-    // Writing is no faster than reading, and costs no more than twice as much.
+    // Writing is no faster than reading, and at most half as fast.
     assert!(copy <= 1.1 * read && copy >= 0.5 * read, "{first:?}");
     assert!(triad <= 1.1 * read && triad >= 0.5 * read, "{first:?}");
 
@@ -53,17 +53,17 @@ fn every_ceiling_is_measured_and_plausible_and_memory_is_given_back() {
         assert!(rates.pinned >= 0.9 * rates.pageable && rates.pinned < read, "{first:?}");
     }
 
-    // The second measurement finds all libraries loaded and compiled.
+    // The second measurement finds all libraries loaded and all kernels compiled.
     assert!(*second_s < 3.0, "peaks take {second_s} s");
     let apart = (second.read.unwrap() / read - 1.0).abs();
     assert!(apart < 0.05, "reads differ by {apart}: {first:?} {second:?}");
-    // What stays is the code of libraries and kernels; the arrays had gigabytes.
+    // Only the code of libraries and kernels remains; the arrays had gigabytes.
     assert!(before.saturating_sub(*after_first) < 1 << 30, "{before} bytes were free, {after_first} are");
     assert!(after_first.abs_diff(*after_second) < 64 << 20, "{after_first}, then {after_second} bytes");
 }
 
 #[test]
-fn what_peaks_depend_on_is_the_same_at_every_start() {
+fn the_state_that_peaks_depend_on_is_the_same_at_every_start() {
     let _alone = alone();
     let Some(first) = start().map(|backend| backend.peaks_depend_on()) else { return };
     let Some(second) = start().map(|backend| backend.peaks_depend_on()) else { return };

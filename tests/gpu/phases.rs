@@ -1,4 +1,4 @@
-//! What a device does around the timed work, and the state it is in.
+//! Copies, compile times, memory use and conditions that the device reports around the timed work.
 
 use gpubench::backend::{self, Backend, DevicePhases, HostMemory, Options, Transfer};
 use gpubench::case::{Cache, Case, DType};
@@ -6,7 +6,7 @@ use gpubench::op;
 
 use crate::device::{alone, median, skipped, start_alone, start_with};
 
-/// What the device did while a job was prepared, and from then until its answer had come; the answer is right.
+/// The phases while a job was prepared, and from then until its answer was downloaded. Checks the answer.
 fn phases(backend: &mut dyn Backend, variant: &str, case: &Case) -> [DevicePhases; 2] {
     let op = op::find(&case.op).unwrap();
     let inputs = op.inputs(case);
@@ -27,21 +27,21 @@ fn assert_plausible(transfer: &Transfer, bytes: u64, memory: HostMemory) {
     assert!(transfer.host_s.len() >= 2, "{transfer:?}");
     for (&host, &device) in transfer.host_s.iter().zip(&transfer.device_s) {
         assert!(device > 0.0 && device <= 1.01 * host + 2e-6, "{transfer:?}");
-        // No bus and no memory of a host is that fast: a copy that ends sooner was not waited for.
+        // No bus or host memory is that fast, so the copy would not have been waited for.
         assert!(bytes as f64 / host < 1e12, "{transfer:?}");
         assert!(host < 10.0, "{transfer:?}");
     }
 }
 
 #[test]
-fn copies_and_memory_of_a_job_are_told_for_both_kinds_of_host_memory() {
+fn copies_and_memory_use_are_reported_for_both_kinds_of_host_memory() {
     let _alone = alone();
     const N: u64 = 1500;
     for memory in [HostMemory::Pageable, HostMemory::Pinned] {
         let Some(mut backend) = start_with(&Options { transfer: memory, ..Options::default() }) else {
             return;
         };
-        // A smaller case first, and again last: page-locked memory must grow, and then serve smaller copies.
+        // A smaller case first and last: page-locked memory must grow, and then serve smaller copies.
         for n in [31, N, 31] {
             let case = Case { op: "matmul".into(), n, dtype: DType::F32, density: None, seed: 7 };
             let [preparing, after] = phases(&mut *backend, "cublas", &case);
@@ -58,10 +58,10 @@ fn copies_and_memory_of_a_job_are_told_for_both_kinds_of_host_memory() {
 }
 
 #[test]
-fn compiling_is_told_to_every_job_that_uses_the_kernel() {
+fn every_job_that_uses_a_kernel_reports_its_compile_time() {
     let _alone = alone();
     let case = Case { op: "elementwise".into(), n: 100, dtype: DType::F32, density: None, seed: 7 };
-    // The second backend finds the kernel in the cache on disk, and still knows what compiling it took.
+    // The second backend finds the kernel in the cache on disk, and still reports its compile time.
     for _ in 0..2 {
         let ahead = Options { ops: vec!["elementwise".into()], ..Options::default() };
         let Some(mut backend) = start_with(&ahead) else { return };
@@ -81,7 +81,7 @@ fn compiling_is_told_to_every_job_that_uses_the_kernel() {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "the time that a look costs is worth reading")]
-fn the_state_of_the_device_is_told_and_nobody_else_is_seen_on_an_idle_one() {
+fn device_conditions_are_reported_and_an_idle_device_has_no_other_processes() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let description = backend.describe();
     assert!(description["context_s"].as_f64().unwrap() > 0.0, "{description}");

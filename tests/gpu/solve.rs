@@ -1,4 +1,4 @@
-//! The Cholesky kernel on systems that are small, ill-conditioned, badly scaled, indefinite or not of numbers.
+//! The Cholesky kernels on small, ill-conditioned, badly scaled and indefinite systems, and on infinities and NaN.
 
 use gpubench::backend::{Accuracy, Backend};
 use gpubench::case::{Cache, Case, DType};
@@ -14,7 +14,7 @@ fn case(n: usize, dtype: DType) -> Case {
     Case { op: "solve".into(), n: n as u64, dtype, density: None, seed: 42 }
 }
 
-/// A by its entries and b, rounded to the element type.
+/// Makes A from its entries and b, rounded to the element type.
 fn system(
     n: usize,
     dtype: DType,
@@ -36,7 +36,7 @@ fn system(
     }
 }
 
-/// The answer after three executions.
+/// Returns the answer after three executions.
 fn solved(
     backend: &mut dyn Backend,
     variant: &str,
@@ -50,7 +50,7 @@ fn solved(
     job.answer()
 }
 
-/// Why the answer to these inputs is wrong; `None` when it is right.
+/// Describes why the answer to these inputs is wrong; `None` when it is right.
 fn fault(backend: &mut dyn Backend, variant: &str, case: &Case, inputs: &[Operand]) -> Option<String> {
     let cell = format!("{case} cuda/{variant}");
     let answer = match solved(backend, variant, case, inputs) {
@@ -91,7 +91,7 @@ fn every_small_size_and_some_large_ones_are_solved() {
 
 #[test]
 fn ill_conditioned_systems_have_small_backward_errors() {
-    // Hilbert's matrix, as far from singular as the factorisation needs it to be.
+    // Hilbert's matrix, shifted as far from singular as the factorisation needs.
     assert_solved(&|dtype| {
         let shift = 60.0 * dtype.unit_roundoff();
         let entry = move |i: usize, j: usize| 1.0 / (i + j + 1) as f64 + if i == j { shift } else { 0.0 };
@@ -101,7 +101,7 @@ fn ill_conditioned_systems_have_small_backward_errors() {
 
 #[test]
 fn rows_of_very_different_scales_are_solved() {
-    // Powers of two, so that scaling rounds nothing: 2^-40 to 2^40, in an order that mixes them.
+    // Powers of two from 2^-40 to 2^40 in mixed order, so that scaling rounds nothing.
     let scale = |i: usize| f64::from((i * 37 % 81) as i32 - 40).exp2();
     assert_solved(&|dtype| {
         let coupled = |i: usize, j: usize| scale(i) * scale(j) * if i == j { 2.0 } else { 1.0 };
@@ -114,19 +114,19 @@ fn rows_of_very_different_scales_are_solved() {
     });
 }
 
-/// The solve must fail at the leading minor of that order.
+/// Checks that the solve fails at the leading minor of that order.
 fn assert_minor(backend: &mut dyn Backend, variant: &str, case: &Case, inputs: &[Operand], order: usize) {
     let cell = format!("{case} cuda/{variant}");
-    let told = format!("the matrix is not positive definite in this arithmetic: leading minor {order};");
+    let expected = format!("the matrix is not positive definite in this arithmetic: leading minor {order};");
     match solved(backend, variant, case, inputs) {
         Err(CellError::Unavailable(missing)) => skipped(&cell, &missing.reason),
-        Err(error) => assert!(error.to_string().starts_with(&told), "{cell}: {error}"),
+        Err(error) => assert!(error.to_string().starts_with(&expected), "{cell}: {error}"),
         Ok(_) => panic!("{cell}: solved, though minor {order} is not positive"),
     }
 }
 
 #[test]
-fn a_matrix_that_is_not_positive_definite_is_told_with_its_leading_minor() {
+fn an_indefinite_matrix_is_reported_with_its_leading_minor() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     const N: usize = 150;
     for dtype in DType::ALL {
@@ -146,7 +146,7 @@ fn a_matrix_that_is_not_positive_definite_is_told_with_its_leading_minor() {
 }
 
 #[test]
-fn what_is_no_number_ends_in_an_error_or_in_an_answer_of_none() {
+fn nan_input_gives_an_error_or_a_non_finite_answer() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     const N: usize = 200;
     let identity = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
@@ -187,7 +187,7 @@ fn every_execution_gives_the_same_bits_and_refinement_gains_digits() {
     let op = op::find("solve").unwrap();
     for n in [100, 333, 1000] {
         let wide = case(n, DType::F64);
-        // The reference is the solution in float64 of the system that float32 has.
+        // The reference is the float64 solution of the float32 system.
         let inputs = op.inputs(&case(n, DType::F32));
         let widened = |operand: &Operand| -> Vec<f64> {
             operand.dense_slice::<f32>().unwrap().iter().map(|value| f64::from(*value)).collect()

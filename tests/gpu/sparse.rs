@@ -1,4 +1,4 @@
-//! Sparse products of awkward matrices: empty, full and long rows, power laws, shapes, values that are not finite.
+//! Sparse products of special matrices: empty, full and long rows, power laws, odd shapes and non-finite values.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use gpubench::error::CellError;
 
 use crate::device::{skipped, start_alone};
 
-/// Variants of our own that are tried. Others' libraries need not take every one of these matrices.
+/// The own variants to test. Libraries need not accept every one of these matrices.
 const PRODUCTS: [&str; 1] = ["gustavson"];
 const VECTOR_PRODUCTS: [&str; 3] = ["vector", "adaptive", "row-per-thread"];
 
-/// A matrix whose row `r` has about `length(r)` entries (never more) in scattered columns, values in (-1, 1).
+/// A matrix whose row `r` has at most `length(r)` entries in scattered columns, with values in (-1, 1).
 fn matrix<T: Real>(rows: usize, cols: usize, seed: u64, length: impl Fn(usize) -> usize) -> Csr {
     let (mut indptr, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     for row in 0..rows {
@@ -35,7 +35,7 @@ fn matrix<T: Real>(rows: usize, cols: usize, seed: u64, length: impl Fn(usize) -
     Csr { rows, cols, indptr, indices, values: T::into_values(values) }
 }
 
-/// One row in eight is long, falling as a power of its number.
+/// Lengths of rows of which one in eight is long, decreasing by a power law.
 fn power_law(most: usize) -> impl Fn(usize) -> usize {
     move |row| {
         if row % 8 == 3 { (most as f64 / (1.0 + row as f64 / 8.0).powf(0.8)) as usize } else { row % 5 }
@@ -46,10 +46,10 @@ fn row(csr: &Csr, row: usize) -> std::ops::Range<usize> {
     csr.indptr[row] as usize..csr.indptr[row + 1] as usize
 }
 
-/// A row of the product: by column the entry in float64 and the sum of the magnitudes it is made of.
+/// A row of the product: for each column the float64 entry and the sum of the magnitudes of its terms.
 type Row = BTreeMap<i32, (f64, f64)>;
 
-/// The rows of A B as a host finds them.
+/// Computes the rows of A B on the host.
 fn product<T: Real>(a: &Csr, b: &Csr) -> Vec<Row> {
     let (a_values, b_values) = (T::slice(&a.values).unwrap(), T::slice(&b.values).unwrap());
     let mut rows = vec![Row::new(); a.rows];
@@ -66,7 +66,7 @@ fn product<T: Real>(a: &Csr, b: &Csr) -> Vec<Row> {
     rows
 }
 
-/// Whether `found` is `expected` up to the rounding of `terms` terms, or the same kind of value that is not finite.
+/// Returns whether `found` is `expected` up to the rounding of `terms` terms, or the same kind of non-finite value.
 fn agrees<T: Real>(found: T, expected: f64, size: f64, terms: usize) -> bool {
     let found = found.to_f64();
     if !expected.is_finite() {
@@ -79,7 +79,7 @@ fn agrees<T: Real>(found: T, expected: f64, size: f64, terms: usize) -> bool {
     (found - expected).abs() <= (terms as f64 + 1.0) * (roundoff * size + tiniest)
 }
 
-/// The answers of two executions, or `None` where the variant does not do this.
+/// The answers of two executions, or `None` if the variant does not support the case.
 fn answers(
     backend: &mut dyn Backend,
     what: &str,
@@ -107,7 +107,7 @@ fn case<T: Real>(op: &str, n: usize) -> Case {
     Case { op: op.into(), n: n as u64, dtype: T::DTYPE, density: Some(0.01), seed: 1 }
 }
 
-/// C = A B by every variant of ours, twice, the two the same to the bit.
+/// Checks C = A B by every own variant, and that two executions agree bit for bit.
 fn multiply<T: Real>(backend: &mut dyn Backend, what: &str, a: &Csr, b: &Csr) {
     let inputs = [Operand::Csr(a.clone()), Operand::Csr(b.clone())];
     let expected = product::<T>(a, b);
@@ -138,7 +138,7 @@ fn multiply<T: Real>(backend: &mut dyn Backend, what: &str, a: &Csr, b: &Csr) {
     }
 }
 
-/// y = A x by every variant of ours, twice, the two the same to the bit.
+/// Checks y = A x by every own variant, and that two executions agree bit for bit.
 fn multiply_vector<T: Real>(backend: &mut dyn Backend, what: &str, a: &Csr, x: &[T]) {
     let inputs = [Operand::Csr(a.clone()), Operand::dense(x.len(), 1, x.to_vec())];
     let values = T::slice(&a.values).unwrap();
@@ -160,7 +160,7 @@ fn multiply_vector<T: Real>(backend: &mut dyn Backend, what: &str, a: &Csr, x: &
     }
 }
 
-/// Values that are infinite, not numbers, denormal and zero of either sign, here and there.
+/// Sprinkles infinities, NaN, denormals and zeros of both signs over the values.
 fn spoil<T: Real>(csr: &mut Csr) {
     let tiny = if T::DTYPE == DType::F32 { 1e-40 } else { 1e-310 };
     let odd = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, tiny, 0.0, -0.0];
@@ -224,7 +224,7 @@ fn vector_products_of_awkward_matrices_are_right_and_repeat_to_the_bit() {
 }
 
 #[test]
-fn columns_of_b_out_of_order_or_twice_are_refused_and_those_of_a_are_not() {
+fn unsorted_or_repeated_columns_are_rejected_in_b_and_accepted_in_a() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let (ordered, case) = (matrix::<f32>(50, 50, 1, |_| 6), case::<f32>("spgemm", 50));
     let mut reversed = ordered.clone();

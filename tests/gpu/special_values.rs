@@ -1,4 +1,4 @@
-//! Zeros, denormals, infinities and NaN come through elementwise ops and reductions as they do in NumPy.
+//! Zeros, denormals, infinities and NaN give the same results in elementwise ops and reductions as in NumPy.
 
 use gpubench::backend::Backend;
 use gpubench::case::{Case, DType};
@@ -21,7 +21,7 @@ fn answer(backend: &mut dyn Backend, op: &str, variant: &str, inputs: &[&[f32]],
     let mut job = backend.prepare(variant, &case, &operands).unwrap();
     job.execute().unwrap();
     let found = job.answer().unwrap();
-    // A reduction's answer is in float64 whatever its elements are.
+    // A reduction's answer is in float64 for every element type.
     match (dtype, op) {
         (DType::F32, op) if op != "reduction" => {
             found[0].dense_slice::<f32>().unwrap().iter().map(|x| f64::from(*x)).collect()
@@ -30,13 +30,13 @@ fn answer(backend: &mut dyn Backend, op: &str, variant: &str, inputs: &[&[f32]],
     }
 }
 
-/// Every variant of an op that stands for full precision.
+/// Names every variant of an op in full precision.
 fn names(op: &str) -> Vec<String> {
     let of_op = variants().into_iter().filter(|variant| variant.op == op && variant.accuracy.is_headline());
     of_op.map(|variant| variant.name.into_owned()).collect()
 }
 
-/// Values from which every pair is made once: 37 x 37.
+/// Values from which all pairs are formed: 37 x 37.
 fn specials() -> Vec<f32> {
     let some = [
         0.0,
@@ -79,7 +79,7 @@ fn elementwise_ops_treat_special_values_as_ieee_says() {
             let found = answer(&mut *backend, "sin", &name, &[&a], dtype);
             for (x, found) in a.iter().zip(found) {
                 let expected = f64::from(*x).sin();
-                // Denormals keep their value, and zero its sign.
+                // Denormals keep their value, and zeros their sign.
                 let close = (found - expected).abs() <= tolerance * expected.abs().max(1e-38)
                     && found.is_sign_negative() == expected.is_sign_negative();
                 assert!(close || found.is_nan() && expected.is_nan(), "{name} {dtype} {x}: {found}");
@@ -102,18 +102,19 @@ fn reductions_treat_special_values_as_numpy_does() {
     for dtype in [DType::F32, DType::F64] {
         for name in names("reduction") {
             for at in [0, 5, N * N / 2, last] {
-                let mut told = |values: &[f32]| answer(&mut *backend, "reduction", &name, &[values], dtype);
+                let mut reported =
+                    |values: &[f32]| answer(&mut *backend, "reduction", &name, &[values], dtype);
                 let place = format!("{name} {dtype} at {at}");
-                let one = told(&with(&[(at, inf)]));
+                let one = reported(&with(&[(at, inf)]));
                 assert!(
                     one[0] == f64::INFINITY && one[1] == f64::INFINITY && one[2].is_nan(),
                     "{place}: {one:?}"
                 );
-                let below = told(&with(&[(at, -inf)]));
+                let below = reported(&with(&[(at, -inf)]));
                 assert!(below[0] == f64::NEG_INFINITY && below[2].is_nan(), "{place}: {below:?}");
-                let both = told(&with(&[(at, inf), ((at + 1) % N, -inf)]));
+                let both = reported(&with(&[(at, inf), ((at + 1) % N, -inf)]));
                 assert!(both.iter().all(|x| x.is_nan()), "{place}: {both:?}");
-                let none = told(&with(&[(at, nan)]));
+                let none = reported(&with(&[(at, nan)]));
                 assert!(none.iter().all(|x| x.is_nan()), "{place}: {none:?}");
             }
         }
@@ -121,7 +122,7 @@ fn reductions_treat_special_values_as_numpy_does() {
 }
 
 #[test]
-fn one_pass_cancels_nothing_where_the_mean_is_large_or_an_element_is_wild() {
+fn one_pass_stays_accurate_with_a_large_mean_or_an_outlier() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     // Mean 10 000, deviation 1.
     let far: Vec<f32> = (0..N * N).map(|k| 1e4 + if k % 2 == 0 { 1.0 } else { -1.0 }).collect();

@@ -1,7 +1,7 @@
-//! The Gram route answers for matrices that it cannot do by itself as well as for those that it can.
+//! The svd variant `gram` is right for matrices within its range and for those that it passes on to cuSOLVER.
 //!
-//! Which way an execution took shows in its answer: from AᵀA alone, U is not orthogonal where A is badly conditioned,
-//! and small singular values are off by the square root of the rounding.
+//! The answer shows the method used: from AᵀA alone, U is not orthogonal for ill-conditioned A, and small singular
+//! values are off by the square root of the rounding.
 
 use gpubench::backend::{Accuracy, Backend};
 use gpubench::case::{Cache, Case, DType};
@@ -14,7 +14,7 @@ use crate::device::{median, start_alone, steady};
 
 const SIZES: [usize; 6] = [1, 2, 31, 100, 333, 512];
 
-/// A matrix by rows, with its singular values, descending, where they are known.
+/// A row-major matrix with its singular values in descending order, where known.
 struct Matrix {
     name: &'static str,
     elements: Vec<f64>,
@@ -107,7 +107,7 @@ fn matrices(n: usize) -> Vec<Matrix> {
     ]
 }
 
-/// The product of two `n x n` matrices by rows.
+/// The product of two row-major `n x n` matrices.
 fn product(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
     let mut c = vec![0.0; n * n];
     c.par_chunks_mut(n).zip(a.par_chunks(n)).for_each(|(c, a)| {
@@ -133,13 +133,13 @@ fn widened<T: Real>(operand: &Operand) -> Vec<f64> {
     operand.dense_slice::<T>().unwrap().iter().map(|x| x.to_f64()).collect()
 }
 
-/// What is wrong with the decomposition of a matrix; `None` when nothing is.
+/// Describes the fault in the decomposition of a matrix, if any.
 fn fault<T: Real>(backend: &mut dyn Backend, n: usize, matrix: &Matrix) -> Result<Option<String>, CellError> {
     let elements: Vec<T> = matrix.elements.iter().map(|x| T::from_f64(*x)).collect();
     let case = Case { op: "svd".into(), n: n as u64, dtype: T::DTYPE, density: None, seed: 42 };
     let inputs = [Operand::dense(n, n, elements)];
     let mut job = backend.prepare("gram", &case, &inputs)?;
-    // More than once: an execution that took another way must leave the next one its own.
+    // Twice, because an execution that used another method must not affect the next.
     for cache in [Cache::Cold, Cache::Hot, Cache::Hot] {
         backend.time(&mut *job, cache)?;
     }
@@ -154,7 +154,7 @@ fn fault<T: Real>(backend: &mut dyn Backend, n: usize, matrix: &Matrix) -> Resul
     let (s, vt) = (widened::<T>(&answer[1]), widened::<T>(&answer[2]));
     let us: Vec<f64> = u.iter().enumerate().map(|(i, x)| x * s[i % n]).collect();
     let made = product(n, &us, &vt);
-    // Of a matrix of zeros.
+    // For the zero matrix.
     let least = f64::from(f32::MIN_POSITIVE);
     let residual = norm(a.iter().zip(&made).map(|(a, b)| a - b)) / norm(a.iter().copied()).max(least);
     let skewed = skew(n, &u).max(skew(n, &vt));
@@ -188,11 +188,11 @@ fn every_matrix_gets_orthogonal_factors_that_make_it() {
     assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Sides around the borders of the forms that the reduction to tridiagonal form has.
+/// Sizes around the borders of the forms of the reduction to tridiagonal form.
 const BORDERS: [u64; 9] = [128, 129, 513, 1000, 1024, 1025, 1777, 2048, 2049];
 
 #[test]
-fn sides_around_the_borders_of_the_reduction_pass_the_judge() {
+fn sizes_around_the_borders_of_the_reduction_pass_the_judge() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let op = op::find("svd").unwrap();
     let mut faults = Vec::new();
@@ -210,7 +210,7 @@ fn sides_around_the_borders_of_the_reduction_pass_the_judge() {
     assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Median device seconds of an execution on a matrix of side 512.
+/// Median device seconds of an execution on a matrix of size 512.
 fn device_s(backend: &mut dyn Backend, name: &str) -> f64 {
     const N: usize = 512;
     let matrix = matrices(N).into_iter().find(|matrix| matrix.name == name).unwrap();
@@ -221,15 +221,15 @@ fn device_s(backend: &mut dyn Backend, name: &str) -> f64 {
 }
 
 #[test]
-fn our_own_eigensolver_does_what_it_can_and_the_library_the_rest() {
+fn the_own_eigensolver_is_tried_first_and_cusolver_second() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    // Values that vanish are lost in the Gram matrix, so the library's routines follow ours.
+    // The Gram matrix loses vanishing values, so the library's routines run after ours.
     let [uniform, singular] = ["uniform", "half the rank"].map(|name| device_s(&mut *backend, name));
     assert!(uniform < 0.6 * singular, "{uniform} s and {singular} s");
 }
 
 #[test]
-fn numbers_beyond_what_can_be_squared_are_refused_with_what_to_use() {
+fn numbers_whose_squares_overflow_are_rejected_with_a_fix() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let case = Case { op: "svd".into(), n: 2, dtype: DType::F64, density: None, seed: 42 };
     for bad in [f64::NAN, f64::INFINITY, 1e200] {

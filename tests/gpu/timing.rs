@@ -1,4 +1,4 @@
-//! Work of known duration is reported as it was, and caches are as they are said to be.
+//! The timer reports work of known duration correctly, and samples have the cache state that they claim.
 
 use std::time::Instant;
 
@@ -9,18 +9,18 @@ use gpubench::op;
 
 use crate::device::{alone, median, samples, start, start_alone, steady};
 
-/// A job that spins for so many nanoseconds.
+/// Prepares a job that spins for `ns` nanoseconds.
 fn spinning(backend: &mut dyn Backend, variant: &str, ns: u64) -> Box<Prepared> {
     let case = Case { op: SPIN_OP.into(), n: ns, dtype: DType::F64, density: None, seed: 1 };
     backend.prepare(variant, &case, &[]).unwrap()
 }
 
-/// Seconds that its last execution span, by its own timer.
+/// Seconds that the job's last execution ran, by its own timer.
 fn spun_s(job: &mut Prepared) -> f64 {
     job.answer().unwrap()[0].dense_slice::<f64>().unwrap()[0]
 }
 
-/// What a time may be off: 2 %, or 0.3 us where that is more.
+/// Returns whether the time is within 2 %, or 0.3 us if that is more.
 fn is_near(device_s: f64, spun_s: f64) -> bool {
     (device_s - spun_s).abs() <= f64::max(0.02 * spun_s, 0.3e-6)
 }
@@ -54,7 +54,7 @@ fn work_of_known_duration_is_reported_as_it_was_cold_and_hot() {
 }
 
 #[test]
-fn the_floors_are_measured_at_start_and_agree_with_known_durations() {
+fn the_timer_overhead_is_measured_at_start_and_agrees_with_known_durations() {
     let _alone = alone();
     let Some(backend) = start() else { return };
     let timer_overhead = backend.timer_overhead().unwrap();
@@ -88,9 +88,9 @@ fn the_clock_of_the_multiprocessors_is_counted_around_each_sample() {
 }
 
 #[test]
-fn what_fits_in_the_cache_is_faster_hot_than_cold() {
+fn data_that_fits_in_the_cache_is_faster_hot_than_cold() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    // Sines and cosines hide some of the reading; sums hide nothing.
+    // Sines and cosines hide part of the reading; sums hide none.
     for (op, variant, n, at_most) in
         [("elementwise", "fused", 1000, 0.98), ("reduction", "one-pass", 2000, 0.9)]
     {
@@ -105,7 +105,7 @@ fn what_fits_in_the_cache_is_faster_hot_than_cold() {
 }
 
 #[test]
-fn a_job_that_waits_unannounced_voids_one_hold_and_is_timed_without() {
+fn a_job_that_waits_unannounced_times_out_once_and_is_then_timed_unblocked() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let timing = |backend: &dyn Backend, key: &str| backend.describe()["timing"][key].clone();
     let before = timing(&*backend, "holds_timed_out").as_u64().unwrap();
@@ -116,7 +116,7 @@ fn a_job_that_waits_unannounced_voids_one_hold_and_is_timed_without() {
     assert_eq!(timing(&*backend, "holds_timed_out"), before + 1);
     assert!(took < 1.0, "{took} s for 30 samples");
     assert!(taken.iter().all(|sample| sample.device_s.is_some_and(|s| s > 4e-6 && s < 1e-3)), "{taken:?}");
-    assert_eq!(timing(&*backend, "holding"), true, "other jobs are still held back");
+    assert_eq!(timing(&*backend, "holding"), true, "other jobs are still blocked");
 
     let mut other = spinning(&mut *backend, SPIN, 5_000);
     let device = median(steady(&mut *backend, &mut *other, Cache::Cold).iter().map(|s| s.device_s.unwrap()));
@@ -124,7 +124,7 @@ fn a_job_that_waits_unannounced_voids_one_hold_and_is_timed_without() {
 }
 
 #[test]
-fn a_new_job_at_the_place_of_an_old_one_is_learnt_anew() {
+fn a_new_job_at_the_address_of_an_old_one_starts_without_history() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     for ns in [2_000, 3_000_000, 2_000] {
         let mut job = spinning(&mut *backend, SPIN, ns);

@@ -1,4 +1,4 @@
-//! Every CUDA variant is right at awkward sizes and sets nothing up while it is sampled.
+//! Every CUDA variant is right at odd sizes and sets nothing up while it is sampled.
 
 use gpubench::backend::{self, Backend, Options, Variant};
 use gpubench::case::{Cache, Case, DType};
@@ -9,12 +9,12 @@ use crate::device::{alone, case, samples, skipped, start, start_alone, variants}
 
 const SIZES: [u64; 7] = [1, 2, 31, 100, 101, 333, 512];
 
-/// A size of many blocks, at which those of a reduction go round, for the ops that only read and write.
+/// A size at which reductions loop over several tiles per block, for the ops that only read and write.
 const LARGE: u64 = 3001;
 const STREAMING: [&str; 4] = ["elementwise", "sin", "reduction", "transfer"];
 
-/// The sizes at which an op is tried. One of `overhead` is a count of contexts or compilations, and one of `host-loop`
-/// the root of a count of launches.
+/// Returns the sizes at which an op is tested. For `overhead` a size counts contexts or compilations, and for
+/// `host-loop` its square counts launches.
 fn sizes(op: &str) -> Vec<u64> {
     match op {
         "overhead" => vec![1, 2, 3],
@@ -23,8 +23,8 @@ fn sizes(op: &str) -> Vec<u64> {
     }
 }
 
-/// Whether a variant does this size in full precision: fft's `mirrored` refuses prime factors above 7, and cuSOLVER's
-/// Jacobi method loses digits as matrices grow.
+/// Returns whether a variant supports this size in full precision: fft's `mirrored` rejects prime factors above 7,
+/// and cuSOLVER's Jacobi method loses digits as matrices grow.
 fn does(variant: &Variant, n: u64) -> bool {
     if variant.name == "gesvdj" && n > 31 {
         return false;
@@ -38,7 +38,7 @@ fn does(variant: &Variant, n: u64) -> bool {
     variant.name != "mirrored" || smooth == 1
 }
 
-/// Every case of every variant.
+/// Returns every case of every variant.
 fn cells() -> Vec<(Variant, Case)> {
     let mut cells = Vec::new();
     for variant in variants() {
@@ -49,19 +49,19 @@ fn cells() -> Vec<(Variant, Case)> {
     cells
 }
 
-/// Why the variant is wrong in this case; `None` when it is right.
+/// Describes why the variant is wrong in this case; `None` when it is right.
 fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Option<String>, CellError> {
     let op = op::find(&case.op).unwrap();
     let inputs = op.inputs(case);
     let mut job = backend.prepare(&variant.name, case, &inputs)?;
-    // More than once: a job must leave itself ready for the next execution.
+    // Twice, because a job must be ready for the next execution.
     for cache in [Cache::Cold, Cache::Hot, Cache::Cold, Cache::Hot] {
         let sample = backend.time(&mut *job, cache)?;
         if job.traits.is_host_work && sample.device_s.is_none() && sample.host_s > 0.0 {
             continue;
         }
         let (device, host) = (sample.device_s.unwrap_or(f64::NAN), sample.host_s);
-        // The two clocks may have seen executions of their own.
+        // The two clocks may have timed different executions.
         if !(device > 0.0 && device <= 1.5 * host) {
             return Ok(Some(format!(
                 "{cache}: {device} s on the device do not go with {host} s on the host"
@@ -88,8 +88,8 @@ fn every_variant_is_right_at_every_size() {
     assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// A variant's jobs of two sizes, executed in turn while both are held, must both be right.
-fn side_by_side(backend: &mut dyn Backend, variant: &Variant, dtype: DType) -> Result<(), CellError> {
+/// Checks two jobs of different sizes that exist together and execute alternately.
+fn alternately(backend: &mut dyn Backend, variant: &Variant, dtype: DType) -> Result<(), CellError> {
     let cases = [1024, 100].map(|n| case(variant, n, dtype));
     let op = op::find(&variant.op).unwrap();
     let inputs = cases.each_ref().map(|case| op.inputs(case));
@@ -110,7 +110,7 @@ fn side_by_side(backend: &mut dyn Backend, variant: &Variant, dtype: DType) -> R
 }
 
 #[test]
-fn the_jacobi_method_of_cusolver_is_no_full_precision() {
+fn the_jacobi_method_of_cusolver_is_not_in_full_precision() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let jacobi = variants().into_iter().find(|variant| variant.name == "gesvdj").unwrap();
     for dtype in [DType::F32, DType::F64] {
@@ -120,11 +120,11 @@ fn the_jacobi_method_of_cusolver_is_no_full_precision() {
 }
 
 #[test]
-fn jobs_of_different_sizes_do_not_disturb_each_other() {
+fn jobs_of_different_sizes_do_not_affect_each_other() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     for variant in variants().iter().filter(|v| sizes(&v.op).contains(&512) && v.name != "gesvdj") {
         for dtype in variant.dtypes.iter() {
-            match side_by_side(&mut *backend, variant, *dtype) {
+            match alternately(&mut *backend, variant, *dtype) {
                 Ok(()) => {}
                 Err(CellError::Unavailable(missing)) => skipped(&variant.name, &missing.reason),
                 Err(error) => panic!("{}/{} {dtype}: {error}", variant.op, variant.name),
@@ -161,7 +161,7 @@ fn sampling_allocates_plans_and_compiles_nothing() {
 }
 
 #[test]
-fn a_case_beyond_the_devices_memory_is_refused_with_the_figures() {
+fn a_case_that_exceeds_device_memory_is_rejected_with_both_sizes() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     for (op, variant) in
         [("matmul", "cublas"), ("elementwise", "fused"), ("sin", "fused"), ("reduction", "one-pass")]
@@ -177,7 +177,7 @@ fn a_case_beyond_the_devices_memory_is_refused_with_the_figures() {
 }
 
 #[test]
-fn an_ordinal_beyond_the_devices_is_refused_with_their_count() {
+fn an_invalid_device_number_is_rejected_with_the_number_of_devices() {
     let _alone = alone();
     if start().is_none() {
         return;

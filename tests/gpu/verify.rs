@@ -1,4 +1,4 @@
-//! Checks of timed executions see what is in the device's memory, for every variant, and what other streams do.
+//! The checks of timed executions read the device's memory, for every variant, and detect work on other streams.
 
 use gpubench::backend::contents::join;
 use gpubench::backend::cuda::{SPIN, SPIN_ELSEWHERE, SPIN_OP};
@@ -10,7 +10,7 @@ use gpubench::op;
 
 use crate::device::{case, start_alone, variants};
 
-/// Why the checks of a variant do not hold in this case; `None` when they do.
+/// Describes why the checks of a variant fail in this case; `None` when they pass.
 fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Option<String>, CellError> {
     let op = op::find(&case.op).unwrap();
     let inputs = op.inputs(case);
@@ -18,7 +18,7 @@ fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Op
     backend.time(&mut *job, Cache::Cold)?;
     let first = backend.fingerprints(&mut *job)?;
     let Some(first_answer) = first.answer else {
-        // Copies to the host, counts, and products without entries have none on the device.
+        // Copies to the host, counts, and products without entries have no answer on the device.
         let needs_none = ["transfer", "transfer-loop", "overhead"].contains(&case.op.as_ref())
             || case.op == "spgemm" && case.n == 1;
         return Ok((!needs_none).then(|| "it shows no answer".into()));

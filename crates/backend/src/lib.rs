@@ -19,7 +19,7 @@ pub use gpubench_model::{
     on_threads,
 };
 pub use job::{Job, JobTraits};
-pub use prepared::{Course, History, Prepared};
+pub use prepared::{History, Prepared, SamplingMode};
 pub use worker_id::WorkerId;
 
 use gpubench_model::error::Unavailable;

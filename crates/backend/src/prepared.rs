@@ -1,50 +1,50 @@
-//! Defines a prepared job, with its traits and the history of its timing.
+//! A prepared job, with the traits found when it was prepared and the history of its timing.
 
 use std::ops::{Deref, DerefMut};
 
 use super::{Job, JobTraits};
 
-/// How samples of a job are taken on a device that can be held back until all work is queued.
+/// How a device timer takes samples of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Course {
-    /// Never executed: its first execution may load code, which behind a hold would wait for the hold.
+pub enum SamplingMode {
+    /// Not executed yet. The first execution may load code, which behind a blocking kernel would wait for that kernel.
     #[default]
     New,
     /// The number of executions so far, all of which were long.
     Slow(u32),
-    /// One execution serves both clocks: it is long, or a hold around it gave up.
-    Together,
-    /// Each clock has an execution of its own, the device's held back.
-    Held,
+    /// One execution serves both clocks: the job is long, or a blocking kernel timed out around it.
+    BothClocks,
+    /// Each clock gets its own execution; the device's runs behind a blocking kernel.
+    Blocked,
 }
 
-/// A timer's knowledge about a job, kept with the job.
+/// The timing history of a job. It is stored with the job and dropped with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// How its samples are taken.
-    pub course: Course,
-    /// Executions of a hot batch, once they are settled.
+    /// How the next sample is taken.
+    pub mode: SamplingMode,
+    /// Number of executions in a hot batch, once it has been chosen.
     pub repeats: Option<u32>,
 }
 
-/// A job as [`Backend::prepare`](super::Backend::prepare) returns it. It dereferences to the job.
+/// A job as returned by [`Backend::prepare`](super::Backend::prepare). It dereferences to the job.
 #[derive(Debug)]
 pub struct Prepared<J: ?Sized = dyn Job> {
-    /// Traits of the job, which do not change.
+    /// The properties of the job, which do not change.
     pub traits: JobTraits,
-    /// History of its timing, kept by the backend.
+    /// The timing history, which the timing backend maintains.
     pub history: History,
-    /// The job.
+    /// The job itself.
     pub job: J,
 }
 
 impl<J: Job> Prepared<J> {
-    /// Creates a job with the default traits.
+    /// Makes a job with the default traits.
     pub fn new(job: J) -> Box<Self> {
         Prepared::with(JobTraits::default(), job)
     }
 
-    /// Creates a job with those traits.
+    /// Makes a job with the given traits.
     pub fn with(traits: JobTraits, job: J) -> Box<Self> {
         Box::new(Prepared { traits, history: History::default(), job })
     }

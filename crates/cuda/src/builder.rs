@@ -1,4 +1,5 @@
-//! Kernels from source to code on the device: compiled, or read from the cache on disk. Keeps and counts none.
+//! Turns kernel sources into loaded modules: from the cache on disk, or by NVRTC. The context counts and keeps the
+//! modules.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,12 +21,13 @@ pub(crate) struct Builder {
     ctx: Arc<CudaContext>,
     cache: Cache,
     compiler: Compiler,
-    /// What tells one build of the compiler from another.
+    /// Identifies the build of the compiler, for the cache key.
     library: String,
 }
 
 impl Builder {
-    /// A builder for a device of compute capability `chip`, such as 90. NVRTC has been loaded from the file `nvrtc`.
+    /// Makes a builder for a device of compute capability `chip`, such as 90. `nvrtc` is the file that NVRTC was
+    /// loaded from.
     pub(crate) fn new(
         ctx: &Arc<CudaContext>,
         chip: i32,
@@ -42,9 +44,9 @@ impl Builder {
         Ok(Builder { ctx: Arc::clone(ctx), cache, compiler, library })
     }
 
-    /// Reads a source's code from the cache on disk and loads it; where there is none, compiles it, and keeps it there.
+    /// Loads a source's code from the cache on disk, or compiles it and stores the result there.
     pub(crate) fn build(&self, source: &KernelSource) -> Result<(Arc<CudaModule>, Compile), CellError> {
-        if let Some(ready) = self.load_kept(source) {
+        if let Some(ready) = self.load_cached(source) {
             return Ok(ready);
         }
         let start = Instant::now();
@@ -52,13 +54,14 @@ impl Builder {
         let module = self.load(image.clone())?;
         let cold_s = start.elapsed().as_secs_f64();
         self.cache.put(&self.key(source), &Stored { image, cold_s });
-        // Loaded again from the disk, so that a run that compiles also tells what a run that does not will take.
-        let again = self.load_kept(source);
+        // Load the new entry back from disk, so that a run that compiles also reports the time of a run that does
+        // not.
+        let again = self.load_cached(source);
         Ok(again.unwrap_or((module, Compile { cold_s: Some(cold_s), cached_s: None })))
     }
 
-    /// Reads a source's code from the cache on disk and loads it; forgets code that the driver refuses.
-    pub(crate) fn load_kept(&self, source: &KernelSource) -> Option<(Arc<CudaModule>, Compile)> {
+    /// Loads a source's code from the cache on disk. Removes an entry that the driver rejects.
+    pub(crate) fn load_cached(&self, source: &KernelSource) -> Option<(Arc<CudaModule>, Compile)> {
         let key = self.key(source);
         let start = Instant::now();
         let Stored { image, cold_s } = self.cache.get(&key)?;
@@ -70,9 +73,9 @@ impl Builder {
         Some((module, Compile { cold_s: Some(cold_s), cached_s }))
     }
 
-    /// Compiles a source and loads it without the cache on disk. Code of another `serial` is other code, so that
-    /// NVRTC, which has a cache of its own, does not know it either.
-    pub(crate) fn build_anew(
+    /// Compiles and loads a source without the cache on disk. `serial` makes the text unique, because NVRTC has a
+    /// cache of its own.
+    pub(crate) fn build_uncached(
         &self,
         source: &KernelSource,
         serial: u64,

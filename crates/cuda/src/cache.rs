@@ -1,4 +1,5 @@
-//! Compiled kernels on disk, so that a kernel is compiled once a machine. Losing the folder loses nothing.
+//! The cache of compiled kernels on disk: each kernel is compiled once per machine. The folder can be deleted at any
+//! time.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,11 @@ use gpubench_model::data::hash::fnv1a;
 use super::kernels::KernelSource;
 use super::nvrtc::Compiler;
 
-/// Changes when the layout of a file or of the key does.
+/// Version of the file layout and of the key; increase it when either changes.
 const FORMAT: u32 = 3;
 const MAGIC: &[u8; 8] = b"gpubenk2";
-/// Before the image: the magic, a hash of all that follows it, and the seconds of compiling, both little-endian.
+/// Bytes before the image: the magic, a hash of everything after it, and the compile time in seconds, both
+/// little-endian.
 const HEADER: usize = MAGIC.len() + 8 + SECONDS;
 const SECONDS: usize = size_of::<f64>();
 
@@ -21,40 +23,40 @@ const SECONDS: usize = size_of::<f64>();
 pub(crate) struct Stored {
     /// CUBIN or PTX.
     pub(crate) image: Vec<u8>,
-    /// Host seconds that compiling and then loading it took.
+    /// Host seconds that compiling and loading took.
     pub cold_s: f64,
 }
 
-/// A folder of compiled kernels, or none.
+/// A folder of compiled kernels, or no folder.
 pub(crate) struct Cache {
     folder: Option<PathBuf>,
 }
 
 impl Cache {
-    /// The user's cache; none when `GPUBENCH_KERNEL_CACHE` is `off` or there is no home.
+    /// Returns the user's cache. It has no folder when `GPUBENCH_KERNEL_CACHE` is `off` or there is no home.
     pub(crate) fn of_user(variable: &dyn Fn(&str) -> Option<OsString>) -> Cache {
         Cache { folder: user_cache::folder("kernels", "GPUBENCH_KERNEL_CACHE", variable) }
     }
 
-    /// The folder; `None` when nothing is kept.
+    /// Returns the folder, or `None` when nothing is stored.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// What is stored under `key`, if it is there and intact.
+    /// Returns the entry of `key` if it exists and is intact.
     pub(crate) fn get(&self, key: &str) -> Option<Stored> {
         parse(&std::fs::read(self.folder.as_ref()?.join(key)).ok()?)
     }
 
-    /// Stores a compiled source. A folder that cannot be written costs a compilation next time and nothing now.
+    /// Stores a compiled source. If the folder is not writable, the next run compiles again.
     pub(crate) fn put(&self, key: &str, stored: &Stored) {
         if let Some(folder) = &self.folder {
-            // Another process may be doing the same: whichever renames last wins, and both files are whole.
+            // Another process may write the same entry. The rename is atomic, so either file is complete.
             let _ = user_cache::write(folder, key, &bytes(stored));
         }
     }
 
-    /// Forgets an image that the driver refused.
+    /// Removes an image that the driver rejected.
     pub(crate) fn remove(&self, key: &str) {
         if let Some(folder) = &self.folder {
             let _ = std::fs::remove_file(folder.join(key));
@@ -67,7 +69,7 @@ fn bytes(stored: &Stored) -> Vec<u8> {
     [MAGIC, &fnv1a(0, &body).to_le_bytes()[..], &body].concat()
 }
 
-/// Reads a file; `None` when it is not of this layout, cut short, damaged or empty.
+/// Parses a cache file. Returns `None` when it has another layout, or is truncated, damaged or empty.
 fn parse(file: &[u8]) -> Option<Stored> {
     let (header, image) = file.split_at_checked(HEADER)?;
     let (checksum, body) = file.strip_prefix(MAGIC)?.split_at_checked(8)?;
@@ -76,9 +78,9 @@ fn parse(file: &[u8]) -> Option<Stored> {
     (intact && !image.is_empty()).then(|| Stored { image: image.to_vec(), cold_s: seconds })
 }
 
-/// The name under which a source compiled by `compiler` is stored, which may include `header`.
+/// Returns the file name for a source compiled by `compiler`, which may include `header`.
 ///
-/// NVRTC's version has no patch level, so the library's size and time of change stand in for it.
+/// NVRTC's version has no patch level, so the key uses the library's size and modification time instead.
 pub(crate) fn key(
     source: &KernelSource,
     header: &KernelSource,
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_is_got_back() {
+    fn a_stored_entry_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache { folder: Some(folder.path().to_path_buf()) };
         assert_eq!(cache.get("a"), None);
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_or_truncated_file_is_no_hit() {
+    fn a_damaged_or_truncated_file_is_a_miss() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache { folder: Some(folder.path().to_path_buf()) };
         cache.put("a", &stored());
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_the_former_layout_or_with_an_impossible_time_is_no_hit() {
+    fn a_file_of_the_previous_layout_or_with_an_impossible_time_is_a_miss() {
         let image = b"an image that is long enough for a header";
         let former = [&b"gpubenk1"[..], &fnv1a(0, image).to_le_bytes(), image].concat();
         assert_eq!(parse(&former), None);
@@ -170,7 +172,7 @@ mod tests {
         }
 
         #[test]
-        fn other_content_behind_the_right_magic_is_no_hit(rest in prop::collection::vec(any::<u8>(), 0..100)) {
+        fn other_content_after_the_right_magic_is_a_miss(rest in prop::collection::vec(any::<u8>(), 0..100)) {
             prop_assert_eq!(parse(&[MAGIC, &rest[..]].concat()), None);
         }
     }

@@ -1,4 +1,4 @@
-//! The device's context as ops see it: counted memory, copies, compiled kernels, libraries on demand.
+//! The CUDA context as the ops use it: memory, copies, compiled kernels, and libraries loaded on demand.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -22,22 +22,22 @@ use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 
 use super::loader::Loader;
-use super::meters::{Direction, Meters};
 use super::pool::Pool;
-use super::transfer::Mover;
+use super::transfer::TransferTimer;
+use super::transfer_stats::{Direction, TransferStats};
 
-/// An element type that kernels and libraries work on.
+/// An element type of kernels and libraries.
 pub(crate) trait Element: Real + DeviceRepr + ValidAsZeroBits {}
 
 impl Element for f32 {}
 impl Element for f64 {}
 
-/// The context, its one stream, and what is shared by all jobs. Cheap to clone.
+/// The context, its one stream, and the state that all jobs share. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Cuda {
     /// The device's primary context.
     pub(crate) ctx: Arc<CudaContext>,
-    /// The stream of all work; not the default stream.
+    /// The stream of all work. It is not the default stream.
     pub stream: Arc<CudaStream>,
     shared: Rc<Shared>,
 }
@@ -45,8 +45,8 @@ pub(crate) struct Cuda {
 struct Shared {
     device: CUdevice,
     counts: Cell<SetupCounts>,
-    mover: Mover,
-    meters: RefCell<Meters>,
+    timer: TransferTimer,
+    stats: RefCell<TransferStats>,
     pool: Option<Pool>,
     loader: RefCell<Loader>,
     builder: RefCell<Option<Rc<Builder>>>,
@@ -55,8 +55,7 @@ struct Shared {
 }
 
 impl Cuda {
-    /// Opens a context on the device of that ordinal. The driver has been loaded. Copies are from and to host
-    /// `memory` of that kind.
+    /// Opens a context on device `ordinal`; the driver must be loaded. Copies use host memory of kind `memory`.
     pub(super) fn open(
         ordinal: usize,
         loader: Loader,
@@ -69,8 +68,8 @@ impl Cuda {
         let shared = Shared {
             device,
             counts: Cell::default(),
-            mover: Mover::new(&stream, elapsed, memory)?,
-            meters: RefCell::new(Meters::new(memory)),
+            timer: TransferTimer::new(&stream, elapsed, memory)?,
+            stats: RefCell::new(TransferStats::new(memory)),
             pool: Pool::open(&ctx)?,
             loader: RefCell::new(loader),
             builder: RefCell::default(),
@@ -89,32 +88,32 @@ impl Cuda {
         self.stream.alloc_zeros(len.max(1)).map_err(|error| self.refused::<T>(len, error))
     }
 
-    /// Allocates `host.len()` elements (at least one) and copies `host` there, several times over for the clocks.
+    /// Allocates `host.len()` elements (at least one) and copies `host` to them. The copy is repeated for the timing.
     pub(crate) fn upload<T: DeviceRepr>(&self, host: &[T]) -> Result<CudaSlice<T>, CellError> {
         self.count(|counts| counts.allocations += 1);
         let allocated = ffi::alloc_unset(&self.stream, host.len().max(1));
         let mut slice = allocated.map_err(|error| self.refused::<T>(host.len(), error))?;
         if !host.is_empty() {
             let start = Instant::now();
-            let copies = self.shared.mover.upload(host, &mut slice)?;
-            let mut meters = self.shared.meters.borrow_mut();
-            meters.copied(Direction::Up, size_of_val(host) as u64, &copies);
-            meters.spent(start.elapsed().as_secs_f64());
+            let copies = self.shared.timer.upload(host, &mut slice)?;
+            let mut stats = self.shared.stats.borrow_mut();
+            stats.copied(Direction::Upload, size_of_val(host) as u64, &copies);
+            stats.spent(start.elapsed().as_secs_f64());
         }
         Ok(slice)
     }
 
-    /// Waits for all earlier work and copies a slice to the host, several times over for the clocks.
+    /// Waits for all earlier work and copies a slice to the host. The copy is repeated for the timing.
     pub(crate) fn download<T: DeviceRepr + Clone + Default>(
         &self,
         device: &CudaSlice<T>,
     ) -> Result<Vec<T>, CellError> {
         let mut host = vec![T::default(); device.len()];
         let start = Instant::now();
-        let copies = self.shared.mover.download(device, &mut host)?;
-        let mut meters = self.shared.meters.borrow_mut();
-        meters.copied(Direction::Down, device.num_bytes() as u64, &copies);
-        meters.spent(start.elapsed().as_secs_f64());
+        let copies = self.shared.timer.download(device, &mut host)?;
+        let mut stats = self.shared.stats.borrow_mut();
+        stats.copied(Direction::Download, device.num_bytes() as u64, &copies);
+        stats.spent(start.elapsed().as_secs_f64());
         Ok(host)
     }
 
@@ -125,7 +124,11 @@ impl Cuda {
         to: &mut CudaSlice<T>,
     ) -> Result<(), CellError> {
         if from.len() > to.len() {
-            return Err(CellError::Failed(format!("copy of {} elements to {}", from.len(), to.len())));
+            return Err(CellError::Failed(format!(
+                "cannot copy {} elements into an array of {}",
+                from.len(),
+                to.len()
+            )));
         }
         self.stream.memcpy_dtod(from, to).map_err(driver("cuMemcpyDtoDAsync"))
     }
@@ -135,13 +138,13 @@ impl Cuda {
         self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
-    /// The kernel `entry` of a source file: compiled, or read from the cache, and loaded once.
+    /// Returns the kernel `entry` of a source file. The module is compiled or read from the cache once.
     pub(crate) fn function(
         &self,
         source: &'static KernelSource,
         entry: &str,
     ) -> Result<CudaFunction, CellError> {
-        self.shared.meters.borrow_mut().uses(source.name);
+        self.shared.stats.borrow_mut().uses(source.name);
         let key = (source.name, entry.to_owned());
         if let Some(function) = self.shared.functions.borrow().get(&key) {
             return Ok(function.clone());
@@ -152,7 +155,7 @@ impl Cuda {
         Ok(function)
     }
 
-    /// Compiles and loads a source file, unless that has been done.
+    /// Compiles and loads a source file, unless that has been done already.
     pub(crate) fn module(&self, source: &'static KernelSource) -> Result<Arc<CudaModule>, CellError> {
         if let Some(module) = self.shared.modules.borrow().get(source.name) {
             return Ok(Arc::clone(module));
@@ -160,14 +163,14 @@ impl Cuda {
         let start = Instant::now();
         let (module, compile) = self.builder()?.build(source)?;
         self.count(|counts| counts.compilations += 1);
-        let mut meters = self.shared.meters.borrow_mut();
-        meters.compiled(source.name, compile);
-        meters.spent(start.elapsed().as_secs_f64());
+        let mut stats = self.shared.stats.borrow_mut();
+        stats.compiled(source.name, compile);
+        stats.spent(start.elapsed().as_secs_f64());
         self.shared.modules.borrow_mut().insert(source.name, Arc::clone(&module));
         Ok(module)
     }
 
-    /// What compiles and loads kernels. What it is asked to do directly counts neither as set-up nor as compiling.
+    /// Returns the kernel builder. Direct calls to it count neither as set-up nor as compile time.
     pub(super) fn builder(&self) -> Result<Rc<Builder>, CellError> {
         if let Some(ready) = &*self.shared.builder.borrow() {
             return Ok(Rc::clone(ready));
@@ -175,23 +178,23 @@ impl Cuda {
         let path = self.shared.loader.borrow_mut().require(Library::Nvrtc)?.path.clone();
         let chip = self
             .capability()
-            .ok_or_else(|| CellError::Failed("the driver does not tell the compute capability".into()))?;
+            .ok_or_else(|| CellError::Failed("the driver does not report the compute capability".into()))?;
         let ready = Rc::new(Builder::new(&self.ctx, chip, path.as_deref())?);
         *self.shared.builder.borrow_mut() = Some(Rc::clone(&ready));
         Ok(ready)
     }
 
-    /// Loads a library, or says what is missing. Must succeed before any call into it.
+    /// Loads a library, or returns an error that says what is missing. Call it before any call into the library.
     pub(crate) fn require(&self, library: Library) -> Result<(), CellError> {
         self.shared.loader.borrow_mut().require(library)?;
         Ok(())
     }
 
-    /// Checks that `bytes` more of device memory can be had, before anything is allocated.
+    /// Checks that `bytes` more of device memory are available. Call it before the first allocation.
     pub(crate) fn reserve(&self, bytes: u128) -> Result<(), CellError> {
         if bytes > self.free_bytes()? {
-            // What earlier jobs freed still lies in the pool; it counts as free once it is given back.
-            self.give_back()?;
+            // Memory that earlier jobs freed is still in the pool; it counts as free after it is given back.
+            self.release_unused_memory()?;
         }
         let free = self.free_bytes()?;
         if bytes > free {
@@ -200,55 +203,56 @@ impl Cuda {
         Ok(())
     }
 
-    /// Gives back what the pool holds and nobody uses, once all work has ended.
-    pub(super) fn give_back(&self) -> Result<(), CellError> {
+    /// Returns the pool's unused memory to the system, after all work has ended.
+    pub(super) fn release_unused_memory(&self) -> Result<(), CellError> {
         self.synchronize()?;
         self.shared.pool.as_ref().map_or(Ok(()), Pool::trim)
     }
 
-    /// Bytes of device memory that can be had, without those that the pool holds.
+    /// Returns the free bytes of device memory, without those in the pool.
     pub(super) fn free_bytes(&self) -> Result<u128, CellError> {
         let (free, _total) = self.ctx.mem_get_info().map_err(driver("cuMemGetInfo"))?;
         Ok(free as u128)
     }
 
-    /// Notes that a plan, a handle or a workspace was created.
+    /// Counts a plan, a handle or a workspace that was created.
     pub(crate) fn count_plan(&self) {
         self.count(|counts| counts.plans += 1);
     }
 
     pub(crate) fn multiprocessors(&self) -> u32 {
-        self.figure(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1)
+        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1)
     }
 
-    /// Compute capability, such as 90; `None` where the driver does not tell.
+    /// Returns the compute capability, such as 90, or `None` if the driver does not report it.
     pub(crate) fn capability(&self) -> Option<i32> {
         super::device::capability(self.shared.device)
     }
 
-    /// Bytes of shared memory that one block can have when it asks for them.
+    /// Returns the bytes of shared memory that one block can request.
     pub(crate) fn shared_memory_per_block(&self) -> u32 {
         const EVERY_DEVICE: u32 = 48 << 10;
-        self.figure(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(EVERY_DEVICE)
+        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+            .unwrap_or(EVERY_DEVICE)
     }
 
-    /// Bytes of the L2 cache; `None` where the driver does not tell.
+    /// Returns the bytes of the L2 cache, or `None` if the driver does not report them.
     pub(crate) fn l2_bytes(&self) -> Option<usize> {
-        let bytes = self.figure(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+        let bytes = self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
         bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes as usize)
     }
 
-    /// An attribute of the device that is no negative number; `None` where the driver does not tell.
-    pub(crate) fn figure(&self, attribute: Attribute) -> Option<u32> {
+    /// Returns an attribute of the device, or `None` if the driver does not report it or it is negative.
+    pub(crate) fn non_negative_attribute(&self, attribute: Attribute) -> Option<u32> {
         ffi::attribute(self.shared.device, attribute).ok().and_then(|figure| u32::try_from(figure).ok())
     }
 
-    /// Whether the blocks of a launch can be sure to be resident all at once.
+    /// Returns whether the device supports cooperative launches, whose blocks are all resident at the same time.
     pub(crate) fn launches_cooperatively(&self) -> bool {
-        self.figure(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) == Some(1)
+        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) == Some(1)
     }
 
-    /// Begins to watch how much device memory is in use, from what is now.
+    /// Starts to measure the peak of device memory in use, relative to the present use.
     pub(super) fn watch_memory(&self) -> Result<(), CellError> {
         self.synchronize()?;
         if let Some(pool) = &self.shared.pool {
@@ -257,10 +261,11 @@ impl Cuda {
         Ok(())
     }
 
-    /// Compiling and copies since the last call, and the most device memory in use since [`Cuda::watch_memory`].
+    /// Returns compile and copy times since the last call, and the peak of device memory since
+    /// [`Cuda::watch_memory`].
     pub(super) fn phases(&self) -> DevicePhases {
         let peak_device_bytes = self.shared.pool.as_ref().and_then(Pool::peak);
-        DevicePhases { peak_device_bytes, ..self.shared.meters.borrow_mut().take() }
+        DevicePhases { peak_device_bytes, ..self.shared.stats.borrow_mut().take() }
     }
 
     pub(super) fn device(&self) -> CUdevice {
@@ -275,7 +280,7 @@ impl Cuda {
         self.shared.loader.borrow().loaded()
     }
 
-    /// The files that a library may be loaded from, with what tells a changed one; loads none.
+    /// Returns the files that a library may be loaded from, each with its size and modification time. Loads none.
     pub(super) fn candidates(&self, library: Library) -> Vec<String> {
         let files = self.shared.loader.borrow().candidates(library).into_iter();
         files.map(|path| format!("{} {}", path.display(), user_cache::file_identity(&path))).collect()

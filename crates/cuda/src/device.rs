@@ -1,4 +1,4 @@
-//! What a report says of a CUDA device.
+//! The description of a CUDA device in a report.
 
 use cudarc::driver::result;
 use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute};
@@ -6,31 +6,31 @@ use serde_json::{Value, json};
 
 use super::ffi::driver as ffi;
 
-/// A CUDA version number such as 13000 as `13.0`.
+/// Formats a CUDA version number: 13000 becomes `13.0`.
 pub(crate) fn version_text(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// Compute capability as two digits, such as 90.
+/// Returns the compute capability as two digits, such as 90.
 pub(crate) fn capability(device: CUdevice) -> Option<i32> {
     let major = ffi::attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).ok()?;
     let minor = ffi::attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).ok()?;
     Some(10 * major + minor)
 }
 
-/// The device's name, or its number when the driver does not tell.
+/// Returns the device's name, or its number if the driver does not report one.
 pub(crate) fn name(device: CUdevice) -> String {
     result::device::get_name(device).unwrap_or_else(|_| format!("device {device}"))
 }
 
-/// One line about a device, for `doctor`.
+/// Describes a device in one line, for `doctor`.
 pub(crate) fn summary(device: CUdevice) -> String {
     let capability = capability(device).unwrap_or(0);
     let gib = ffi::memory_bytes(device).unwrap_or(0) as f64 / (1u64 << 30) as f64;
     format!("compute capability {}.{}, {gib:.0} GiB", capability / 10, capability % 10)
 }
 
-/// Everything about a device that can matter to a result, as an object; what the driver does not tell is null.
+/// Describes everything about a device that can affect a result, as an object. Unknown values are null.
 pub(crate) fn describe(device: CUdevice, ordinal: u32) -> Value {
     let attribute = |attribute| ffi::attribute(device, attribute).ok();
     let capability = capability(device).map(|c| format!("{}.{}", c / 10, c % 10));
@@ -52,7 +52,7 @@ pub(crate) fn describe(device: CUdevice, ordinal: u32) -> Value {
     })
 }
 
-/// The driver package's version, such as 580.159.04, as its kernel module tells.
+/// Returns the version of the driver's kernel module, such as 580.159.04.
 pub(crate) fn kernel_module_version() -> Option<String> {
     let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
     module_version(&text)
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn cuda_versions_read_as_people_write_them() {
+    fn cuda_versions_are_formatted_as_major_and_minor() {
         assert_eq!(version_text(13000), "13.0");
         assert_eq!(version_text(12080), "12.8");
     }

@@ -1,4 +1,4 @@
-//! What `doctor` says of CUDA: the driver, the devices, each library, and which variants hang on it.
+//! The CUDA part of `gpubench doctor`: the driver, the devices and each library, with the variants that need it.
 
 use gpubench_backend::{Finding, Options};
 use gpubench_model::error::Unavailable;
@@ -10,15 +10,15 @@ use super::ffi::driver as ffi;
 use super::library::Library;
 use super::loader::{self, Loader};
 use super::ops::entry::Kernel;
-use super::registry::{doers, kernels};
+use super::registry::{choices, kernels};
 
-/// Whether a variant, or one that it may pick, hangs on `library`.
+/// Returns whether a variant, or one that it may choose, needs `library`.
 fn uses(kernel: &'static Kernel, library: Library) -> bool {
-    // No variant is timed without kernels that NVRTC compiles.
-    library == Library::Nvrtc || doers(kernel).iter().any(|doer| doer.libraries.contains(&library))
+    // Every timed variant needs kernels that NVRTC compiles.
+    library == Library::Nvrtc || choices(kernel).iter().any(|choice| choice.libraries.contains(&library))
 }
 
-/// Variants that hang on `library`, or all of them, as `op/variant`.
+/// Returns the variants that need `library`, or all variants for `None`, as `op/variant`.
 fn serves(library: Option<Library>) -> Vec<String> {
     kernels()
         .filter(|kernel| library.is_none_or(|library| uses(kernel, library)))
@@ -26,9 +26,9 @@ fn serves(library: Option<Library>) -> Vec<String> {
         .collect()
 }
 
-/// Looks for everything the backend could use. Opens no context.
+/// Looks for everything that the backend could use. Opens no context.
 pub(crate) fn findings(options: &Options) -> Vec<Finding> {
-    // Where no driver says otherwise, what the newest toolkit has is what one would install.
+    // Without a driver there is no release to match, so the fix installs the newest toolkit.
     const NEWEST: u32 = 13;
     let mut findings = Vec::new();
     let mut major = NEWEST;
@@ -48,18 +48,18 @@ pub(crate) fn findings(options: &Options) -> Vec<Finding> {
             });
             findings.extend(devices(options));
         }
-        Err(missing) => findings.push(missing_thing("NVIDIA driver", missing, serves(None))),
+        Err(missing) => findings.push(missing_finding("NVIDIA driver", missing, serves(None))),
     }
     let mut loader = Loader::new(major);
     findings.extend(Library::ALL.map(|library| match loader.require(library) {
         Ok(finding) => Finding { serves: serves(Some(library)), ..finding.clone() },
-        Err(missing) => missing_thing(library.title(), missing, serves(Some(library))),
+        Err(missing) => missing_finding(library.title(), missing, serves(Some(library))),
     }));
     findings.push(kernel_cache(&Cache::of_user(&|name| std::env::var_os(name))));
     findings
 }
 
-/// Where compiled kernels are kept, so that only the first run on a machine waits for the compiler.
+/// Reports the folder of compiled kernels. With it, only the first run on a machine waits for the compiler.
 fn kernel_cache(cache: &Cache) -> Finding {
     let folder = cache.folder().map(|folder| folder.display().to_string());
     let missing = folder.is_none();
@@ -68,22 +68,23 @@ fn kernel_cache(cache: &Cache) -> Finding {
         path: folder,
         version: None,
         serves: vec![],
-        problem: missing.then(|| "no folder to keep compiled kernels in: every run compiles them".into()),
+        problem: missing
+            .then(|| "there is no folder for compiled kernels, so every run compiles them again".into()),
         fix: missing
-            .then(|| "set HOME or XDG_CACHE_HOME, and GPUBENCH_KERNEL_CACHE to anything but off".into()),
+            .then(|| "set HOME or XDG_CACHE_HOME, and unset GPUBENCH_KERNEL_CACHE if it is off".into()),
     }
 }
 
-fn missing_thing(name: &str, missing: Unavailable, serves: Vec<String>) -> Finding {
+fn missing_finding(name: &str, missing: Unavailable, serves: Vec<String>) -> Finding {
     let Unavailable { reason, fix } = missing;
     Finding { name: name.into(), path: None, version: None, serves, problem: Some(reason), fix }
 }
 
-/// One entry a device, or one that says why the chosen one cannot be used.
+/// Returns one entry per device, or one entry that says why the chosen device cannot be used.
 fn devices(options: &Options) -> Vec<Finding> {
     let chosen = match choose_device(options.device) {
         Ok(chosen) => chosen,
-        Err(missing) => return vec![missing_thing("CUDA device", missing, serves(None))],
+        Err(missing) => return vec![missing_finding("CUDA device", missing, serves(None))],
     };
     let all = ffi::devices().unwrap_or_default();
     let entry = |(ordinal, &device): (usize, &_)| Finding {
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_library_costs_the_variants_that_name_it() {
+    fn each_library_costs_the_variants_that_need_it() {
         assert!(serves(Some(Library::Cublas)).contains(&"matmul/cublas".to_owned()));
         for (library, variant) in [
             (Library::Cublas, "matmul/auto"),
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_listed_with_its_fix() {
+    fn missing_libraries_are_listed_with_a_fix() {
         for finding in findings(&Options::default()) {
             assert_eq!(finding.problem.is_some(), finding.fix.is_some(), "{finding:?}");
         }

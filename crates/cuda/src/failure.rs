@@ -1,21 +1,21 @@
-//! What a driver error means for a cell: whether the backend can go on or the device is lost.
+//! Maps driver errors to cell errors: those of one call, and those after which the device is lost.
 
 use cudarc::driver::DriverError;
 use cudarc::driver::sys::CUresult;
 use gpubench_model::error::CellError;
 
-/// Turns an error of the driver call named `call` into a cell's error.
+/// Converts an error of the driver call `call` to a cell's error.
 ///
-/// Errors after which every further call of the process fails become [`CellError::DeviceLost`].
+/// Errors that make every further call of the process fail become [`CellError::DeviceLost`].
 pub(crate) fn driver(call: &'static str) -> impl Fn(DriverError) -> CellError {
     move |error| {
-        // The enum's name, not cuGetErrorString: that call needs a driver, which may be what is missing.
+        // The enum's name instead of cuGetErrorString, which needs a driver; the driver may be what is missing.
         let text = format!("{call}: {:?}", error.0);
         if is_sticky(error.0) { CellError::DeviceLost(text) } else { CellError::Failed(text) }
     }
 }
 
-/// Whether the context is unusable after this error.
+/// Returns whether the context is unusable after this error.
 pub(crate) fn is_sticky(error: CUresult) -> bool {
     matches!(
         error,
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_that_poison_the_context_lose_the_device() {
+    fn errors_that_corrupt_the_context_lose_the_device() {
         for code in [
             CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
             CUresult::CUDA_ERROR_LAUNCH_FAILED,

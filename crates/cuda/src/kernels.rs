@@ -1,4 +1,4 @@
-//! The CUDA C sources, embedded in the binary. Each `.cu` file is one translation unit; they share one header.
+//! The CUDA C sources, embedded in the binary. Each `.cu` file is one translation unit; they share `common.cuh`.
 
 /// A source file of `kernels/`.
 #[derive(Debug)]
@@ -7,11 +7,11 @@ pub struct KernelSource {
     pub name: &'static str,
     /// The CUDA C text.
     pub text: &'static str,
-    /// Of a source that is compiled with constants of one size before it: examples of it with some.
+    /// For a source that is compiled with the constants of one size: returns examples with the constants filled in.
     pub(crate) per_size: Option<fn() -> Vec<&'static KernelSource>>,
 }
 
-/// `common.cuh`, which sources may include: NVRTC is given it with every source.
+/// `common.cuh`, which NVRTC gets as a header with every source.
 pub const HEADER: KernelSource = KernelSource {
     name: "common",
     text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/common.cuh")),

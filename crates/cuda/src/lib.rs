@@ -1,4 +1,5 @@
-//! CUDA: cuBLAS, cuFFT, cuSOLVER, cuSPARSE and kernels of our own, all found at run time.
+//! The CUDA backend: cuBLAS, cuFFT, cuSOLVER, cuSPARSE and gpubench's own kernels. All libraries are loaded at run
+//! time.
 
 mod auto;
 mod builder;
@@ -8,20 +9,20 @@ mod device;
 mod doctor;
 mod failure;
 mod ffi;
+mod installations;
 mod kernels;
 mod library;
 mod loader;
-mod meters;
 mod nvml;
 mod nvrtc;
 mod ops;
 mod peaks;
-mod places;
 mod pool;
 mod registry;
 mod sparse;
 mod timing;
 mod transfer;
+mod transfer_stats;
 mod verify;
 
 use std::time::Instant;
@@ -39,14 +40,14 @@ use gpubench_model::error::{CellError, Unavailable};
 use context::{Cuda, Library};
 pub use kernels::{HEADER, KernelSource};
 use loader::{Driver, Loader};
-use nvml::{Arrival, Monitor};
+use nvml::{Monitor, ProcessSnapshot};
 use registry::kernels;
 use timing::Timer;
 pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
 
 use verify::Verifier;
 
-/// The registration.
+/// The entry of the CUDA backend in the list of backends.
 pub const REGISTRATION: Registration = Registration {
     name: "cuda",
     summary: "NVIDIA GPU: CUDA libraries and kernels",
@@ -56,7 +57,7 @@ pub const REGISTRATION: Registration = Registration {
     findings: doctor::findings,
 };
 
-/// Every source file, once.
+/// Returns every source file once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
     let mut sources = registry::sources();
     sources.extend([&timing::SOURCE, &peaks::SOURCE, &verify::SOURCE]);
@@ -64,20 +65,20 @@ pub fn kernel_sources() -> Vec<&'static KernelSource> {
     sources
 }
 
-/// Sources whose constants are set for one size and element type, for examples of those.
+/// Returns examples of the sources that are generated for one size and element type.
 pub fn generated_sources() -> Vec<&'static KernelSource> {
     registry::sources().iter().filter_map(|source| source.per_size).flat_map(|examples| examples()).collect()
 }
 
-/// Compiles a source for compute capability `chip`, such as 90, and returns the compiler's messages, which tell
-/// registers and spills. Needs no device.
+/// Compiles a source for compute capability `chip`, such as 90. Returns the compiler's messages, which list registers
+/// and spills. Needs no device.
 pub fn compile(source: &KernelSource, chip: i32) -> Result<String, CellError> {
     Loader::new(u32::MAX).require(Library::Nvrtc)?;
     let compiler = nvrtc::Compiler::new(chip).map_err(CellError::Failed)?;
     Ok(compiler.compile(source.name, source.text).map_err(CellError::Failed)?.log)
 }
 
-/// The started backend.
+/// The running backend.
 struct Started {
     cuda: Cuda,
     timer: Timer,
@@ -85,7 +86,7 @@ struct Started {
     monitor: Monitor,
     ordinal: u32,
     elapsed: ffi::driver::Elapsed,
-    /// Host seconds that opening the context took.
+    /// Host seconds that it took to open the context.
     context_s: f64,
 }
 
@@ -95,71 +96,78 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let started = open(&driver, ordinal, options.transfer).map_err(|error| match error {
         CellError::Unavailable(missing) => missing,
         error => {
-            let fix = "see that `nvidia-smi` works and that nobody else holds the device, then try again";
+            let fix =
+                "check that `nvidia-smi` works and that no other program uses the device, then try again";
             Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
         }
     })?;
-    // Now, so that no cell waits for it.
+    // Compile at start, so that no cell waits for the compiler.
     for source in options.ops.iter().flat_map(|op| registry::compiled_ahead(op)) {
-        // A failure is reported by the cell that needs the kernel.
+        // The cell that needs the kernel reports the failure.
         let _ = started.cuda.module(source);
     }
     Ok(Box::new(started))
 }
 
-/// Checks the ordinal against the devices there are.
+/// Checks that the device exists.
 fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
     let none = |why: String| {
-        Unavailable::new(why, "see that `nvidia-smi` lists a GPU, or leave out cuda with --backends cpu")
+        Unavailable::new(why, "check that `nvidia-smi` lists a GPU, or run without cuda: --backends cpu")
     };
     let devices = ffi::driver::devices().map_err(|error| match error.0 {
         CUresult::CUDA_ERROR_STUB_LIBRARY => Unavailable::new(
-            "the libcuda.so found first is the toolkit's stub, not the NVIDIA driver",
-            "take the folder `stubs` out of LD_LIBRARY_PATH",
+            "the first libcuda.so found is the toolkit's stub, not the NVIDIA driver",
+            "remove the folder `stubs` from LD_LIBRARY_PATH",
         ),
-        CUresult::CUDA_ERROR_NO_DEVICE => none("no CUDA device on this machine".into()),
-        error => none(format!("no usable CUDA device: cuInit: {error:?}")),
+        CUresult::CUDA_ERROR_NO_DEVICE => none("this machine has no CUDA device".into()),
+        error => none(format!("CUDA found no usable device (cuInit: {error:?})")),
     })?;
     match devices.len() {
-        0 => Err(none("no CUDA device on this machine".into())),
+        0 => Err(none("this machine has no CUDA device".into())),
         count if (ordinal as usize) < count => Ok(ordinal),
         count => {
             let reason =
                 format!("there is no CUDA device {ordinal}: this machine has {count}, numbered from 0");
-            Err(Unavailable::new(reason, format!("choose one with --device 0..{}", count - 1)))
+            let fix = match count {
+                1 => "use --device 0".into(),
+                _ => format!("choose one from 0 to {}, such as --device 0", count - 1),
+            };
+            Err(Unavailable::new(reason, fix))
         }
     }
 }
 
 fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, CellError> {
     let version = ffi::driver::version().map_err(failure::driver("cuDriverGetVersion"))?;
-    let elapsed = ffi::driver::Elapsed::find(&driver.library)
-        .ok_or_else(|| CellError::Failed("the driver has no cuEventElapsedTime; update it".into()))?;
+    let elapsed = ffi::driver::Elapsed::find(&driver.library).ok_or_else(|| {
+        CellError::Failed("the NVIDIA driver has no cuEventElapsedTime; update the driver".into())
+    })?;
     let major = u32::try_from(version / 1000).unwrap_or(0);
-    let arrival = Arrival::before(ordinal, driver.path.as_deref());
+    let arrival = ProcessSnapshot::before(ordinal, driver.path.as_deref());
     let start = Instant::now();
     let cuda = Cuda::open(ordinal as usize, Loader::new(major), elapsed, memory)?;
     let context_s = start.elapsed().as_secs_f64();
     let monitor = arrival.after();
-    let timer = Timer::new(&cuda, elapsed).and_then(|timer| timing::checked(timer, &cuda));
+    let timer = Timer::new(&cuda, elapsed).and_then(|timer| timing::check_clock_linearity(timer, &cuda));
     let timer = timer.map_err(unmeasurable)?;
     let verifier = Verifier::new(&cuda)?;
     Ok(Started { cuda, timer, verifier, monitor, ordinal, elapsed, context_s })
 }
 
-/// A device whose own floors cannot be measured measures nothing else.
+/// Reports a device whose timer overhead cannot be measured as unavailable.
 fn unmeasurable(error: CellError) -> CellError {
     match error {
         CellError::Unavailable(missing) => missing.into(),
         error => {
-            let fix = "close profilers and what else uses the device (`nvidia-smi` lists it), then try again";
-            Unavailable::new(format!("the CUDA device's clocks cannot be measured: {error}"), fix).into()
+            let fix =
+                "close profilers and other programs on the device (`nvidia-smi` lists them), then try again";
+            Unavailable::new(format!("the CUDA device's clocks cannot be calibrated: {error}"), fix).into()
         }
     }
 }
 
 impl Started {
-    /// A library that fails does not tell a refused call from a dead context; the context does.
+    /// A failed library call does not say whether the call or the context is broken, so this asks the context.
     fn diagnosed<T>(&self, outcome: Result<T, CellError>) -> Result<T, CellError> {
         outcome.map_err(|error| match (error, self.cuda.synchronize()) {
             (CellError::Failed(call), Err(CellError::DeviceLost(why))) => {
@@ -188,7 +196,7 @@ impl Backend for Started {
 
     fn peaks_depend_on(&self) -> Option<serde_json::Value> {
         let mut state = device::describe(self.cuda.device(), self.ordinal);
-        // CUDA_VISIBLE_DEVICES renumbers devices; the PCI address stays.
+        // CUDA_VISIBLE_DEVICES renumbers devices, but the PCI address does not change.
         state["device"] = serde_json::Value::Null;
         for (name, value) in self.monitor.settings() {
             state[name] = value;
@@ -199,7 +207,7 @@ impl Backend for Started {
 
     fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
         let measured = peaks::measure(&self.cuda, &self.timer, self.elapsed);
-        let given_back = self.cuda.give_back();
+        let given_back = self.cuda.release_unused_memory();
         let measured = self.diagnosed(measured)?;
         given_back.map(|()| Some(measured))
     }

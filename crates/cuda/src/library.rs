@@ -1,4 +1,4 @@
-//! The CUDA toolkit's libraries: their names, versions, what they need loaded first, and how to get them.
+//! The CUDA toolkit's libraries: names, versions, dependencies, and the command that installs each.
 
 /// A library that is loaded when a cell needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -7,7 +7,7 @@ pub(crate) enum Library {
     Nvrtc,
     /// Dense linear algebra.
     Cublas,
-    /// Matrix products whose way the caller chooses.
+    /// Matrix products with an algorithm chosen by the caller.
     CublasLt,
     /// Fourier transforms.
     Cufft,
@@ -27,7 +27,7 @@ impl Library {
         Library::Cusparse,
     ];
 
-    /// The name people know.
+    /// Returns the library's usual name.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Library::Nvrtc => "NVRTC",
@@ -39,7 +39,7 @@ impl Library {
         }
     }
 
-    /// The file name between `lib` and `.so`.
+    /// Returns the part of the file name between `lib` and `.so`.
     pub(crate) fn stem(self) -> &'static str {
         match self {
             Library::Nvrtc => "nvrtc",
@@ -51,10 +51,11 @@ impl Library {
         }
     }
 
-    /// Stems to load from one place, in this order, so that each finds the ones it needs already loaded.
+    /// Returns the stems to load from one installation, in this order, so that each library finds its dependencies
+    /// loaded.
     pub(crate) fn load_order(self) -> &'static [&'static str] {
         match self {
-            // Without its builtins loaded first, NVRTC 13.0 as pip installs it cannot compile.
+            // pip's NVRTC 13.0 cannot compile unless its builtins were loaded first.
             Library::Nvrtc => &["nvrtc-builtins", "nvrtc"],
             Library::Cublas => &["cublasLt", "cublas"],
             Library::CublasLt => &["cublasLt"],
@@ -64,7 +65,7 @@ impl Library {
         }
     }
 
-    /// Symbols without which the library is of no use here; the first also tells where it was loaded from.
+    /// Symbols that gpubench requires. The first also serves to find the file that the library was loaded from.
     pub(crate) fn symbols(self) -> &'static [&'static str] {
         match self {
             Library::Nvrtc => &[
@@ -94,7 +95,7 @@ impl Library {
         }
     }
 
-    /// The command that supplies the library where it is missing, for a driver of CUDA `major`.
+    /// Returns the command that installs the library, for a driver of CUDA `major`.
     pub(crate) fn fix(self, major: u32) -> String {
         let package = match self {
             Library::Nvrtc => "nvidia-cuda-nvrtc",
@@ -103,7 +104,7 @@ impl Library {
             Library::Cusolver => "nvidia-cusolver",
             Library::Cusparse => "nvidia-cusparse",
         };
-        // CUDA 13's wheels have no suffix; a driver of CUDA 12 cannot run them.
+        // CUDA 13's wheels have no suffix; a driver for CUDA 12 cannot run them.
         if major >= 13 {
             format!("pip install {package}")
         } else {
@@ -112,11 +113,12 @@ impl Library {
     }
 }
 
-/// The CUDA release that a library file of this stem and soname version belongs to; `None` where it does not tell.
+/// Returns the CUDA release of a library file of this stem and soname version, or `None` if the soname does not
+/// determine it.
 pub(crate) fn cuda_major(stem: &str, soname: u32) -> Option<u32> {
     match (stem, soname) {
         ("cufft" | "cusolver", version) => Some(version + 1),
-        // cuSPARSE has kept 12 for both CUDA 12 and CUDA 13.
+        // cuSPARSE uses soname 12 in both CUDA 12 and CUDA 13.
         ("cusparse", 12) => None,
         (_, version) => Some(version),
     }

@@ -1,6 +1,6 @@
-//! Finds and loads the driver and the toolkit's libraries, so that no later call meets a missing one.
+//! Finds and loads the driver and the toolkit's libraries before the first call into them.
 //!
-//! The bindings panic when a library or a symbol is missing; everything here returns a reason and a fix instead.
+//! The bindings panic when a library or a symbol is missing; the functions here return a reason and a fix instead.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,12 +10,12 @@ use gpubench_backend::Finding;
 use gpubench_model::error::Unavailable;
 
 use super::ffi::dl;
+use super::installations::{self, Installation};
 use super::library::{Library, cuda_major};
-use super::places::{self, Place};
 
-const DRIVER_FIX: &str = "install the NVIDIA driver, or leave out cuda with --backends cpu";
+const DRIVER_FIX: &str = "install the NVIDIA driver, or run without cuda: --backends cpu";
 
-/// Driver functions that this backend calls; the oldest driver that has them all is CUDA 12.0's.
+/// Driver functions that this backend calls. The oldest driver that has them all is CUDA 12.0's.
 const DRIVER_SYMBOLS: &[&str] = &[
     "cuInit",
     "cuDriverGetVersion",
@@ -65,55 +65,55 @@ const DRIVER_SYMBOLS: &[&str] = &[
     "cuEventElapsedTime",
 ];
 
-/// The NVIDIA driver's library, loaded and complete.
+/// The NVIDIA driver's library, loaded and with all the symbols needed.
 pub(crate) struct Driver {
-    /// Handle for symbols that the bindings lack.
+    /// Handle for looking up symbols that the bindings lack.
     pub library: libloading::Library,
     pub path: Option<PathBuf>,
 }
 
-/// Loads the driver.
+/// Loads the driver and checks its symbols.
 pub(crate) fn driver() -> Result<Driver, Unavailable> {
-    let absent = || Unavailable::new("no CUDA driver (libcuda.so.1) on this machine", DRIVER_FIX);
-    let library = match by_name("cuda") {
+    let absent = || Unavailable::new("this machine has no CUDA driver (libcuda.so.1)", DRIVER_FIX);
+    let library = match open_by_stem("cuda") {
         Some(library) => library,
         None => {
-            let folders = places::driver_folders();
+            let folders = installations::driver_folders();
             let path = folders.file("cuda", u32::MAX).ok_or_else(absent)?;
             std::mem::forget(dl::open(&path).map_err(|_| absent())?);
-            by_name("cuda").ok_or_else(absent)?
+            open_by_stem("cuda").ok_or_else(absent)?
         }
     };
     if let Some(missing) = DRIVER_SYMBOLS.iter().find(|symbol| !dl::has_symbol(&library, symbol)) {
-        let reason = format!("the NVIDIA driver is too old: it lacks {missing}");
+        let reason = format!("the NVIDIA driver is too old: it has no {missing}");
         return Err(Unavailable::new(reason, "update the NVIDIA driver to one for CUDA 12.0 or newer"));
     }
     let path = dl::path_of(&library, "cuInit");
     Ok(Driver { library, path })
 }
 
-/// Opens what the bindings will open when they are asked for the library of that stem.
-pub(super) fn by_name(stem: &str) -> Option<libloading::Library> {
+/// Opens the library of that stem by the names that the bindings will try.
+pub(super) fn open_by_stem(stem: &str) -> Option<libloading::Library> {
     cudarc::get_lib_name_candidates(stem).iter().find_map(|name| dl::open(name).ok())
 }
 
 /// Loads each library once, on demand.
 pub(crate) struct Loader {
-    /// CUDA release of the driver, which no library may exceed.
+    /// CUDA release of the driver. Libraries of newer releases are rejected.
     major: u32,
     variable: fn(&str) -> Option<OsString>,
-    /// The place that served a library; asked first for the next one.
-    preferred: Option<Place>,
+    /// The installation that the last library came from; the next search starts there.
+    preferred: Option<Installation>,
     found: BTreeMap<Library, Result<Finding, Unavailable>>,
 }
 
 impl Loader {
-    /// A loader for a driver of CUDA release `major`.
+    /// Makes a loader for a driver of CUDA release `major`.
     pub(crate) fn new(major: u32) -> Self {
         Loader { major, variable: |name| std::env::var_os(name), preferred: None, found: BTreeMap::new() }
     }
 
-    /// Loads the library, or says why it cannot be and what would fix that.
+    /// Loads the library, or returns the reason and the fix if that fails.
     pub(crate) fn require(&mut self, library: Library) -> Result<&Finding, Unavailable> {
         if !self.found.contains_key(&library) {
             let result = self.load(library);
@@ -126,29 +126,30 @@ impl Loader {
         self.found.values().filter_map(|found| found.as_ref().ok().cloned()).collect()
     }
 
-    /// Where the library may be loaded from: the list from which the dynamic linker finds it by name, and the files in
-    /// every place that is searched. Loads nothing.
+    /// Returns the files that decide which library is loaded: the dynamic linker's cache and the matching file of
+    /// every installation. Loads nothing.
     pub(crate) fn candidates(&self, library: Library) -> Vec<PathBuf> {
-        let places = places::named(&self.variable).into_iter().chain(self.places());
-        let files = places.filter_map(|place| place.file(library.stem(), self.major));
+        let installations =
+            installations::from_environment(&self.variable).into_iter().chain(self.installations());
+        let files = installations.filter_map(|installation| installation.file(library.stem(), self.major));
         std::iter::once(PathBuf::from("/etc/ld.so.cache")).chain(files).collect()
     }
 
-    /// Installations to search.
-    fn places(&self) -> Vec<Place> {
+    /// Returns the installations to search.
+    fn installations(&self) -> Vec<Installation> {
         let here = std::env::current_dir().unwrap_or_default();
-        places::known(&self.variable, Path::new("/"), &here)
+        installations::installed(&self.variable, Path::new("/"), &here)
     }
 
     fn load(&mut self, library: Library) -> Result<Finding, Unavailable> {
-        if let Some(place) = places::named(&self.variable) {
-            self.preload(library, &place);
+        if let Some(installation) = installations::from_environment(&self.variable) {
+            self.preload(library, &installation);
         }
-        let handle = match by_name(library.stem()) {
+        let handle = match open_by_stem(library.stem()) {
             Some(handle) => handle,
             None => self.search(library).ok_or_else(|| {
                 Unavailable::new(
-                    format!("{} is not on this machine", library.title()),
+                    format!("{} was not found on this machine", library.title()),
                     library.fix(self.major),
                 )
             })?,
@@ -158,44 +159,46 @@ impl Loader {
             self.load_builtins(path.as_deref());
         }
         let finding = self.inspect(library, &handle, path);
-        // Never unloaded: the bindings keep function pointers into it.
+        // Never unloaded, because the bindings keep function pointers into it.
         std::mem::forget(handle);
         finding
     }
 
-    /// Loads the library and what it needs from the first place that has it.
+    /// Loads the library and its dependencies from the first installation that has it.
     fn search(&mut self, library: Library) -> Option<libloading::Library> {
-        for place in self.preferred.clone().into_iter().chain(self.places()) {
-            if self.preload(library, &place)
-                && let Some(handle) = by_name(library.stem())
+        for installation in self.preferred.clone().into_iter().chain(self.installations()) {
+            if self.preload(library, &installation)
+                && let Some(handle) = open_by_stem(library.stem())
             {
-                self.preferred = Some(place);
+                self.preferred = Some(installation);
                 return Some(handle);
             }
         }
         None
     }
 
-    /// Loads the library by path, dependencies first; a later load by name then finds this one.
-    fn preload(&self, library: Library, place: &Place) -> bool {
-        if place.file(library.stem(), self.major).is_none() {
+    /// Loads the library by path, dependencies first. A later load by name then returns the same library.
+    fn preload(&self, library: Library, installation: &Installation) -> bool {
+        if installation.file(library.stem(), self.major).is_none() {
             return false;
         }
         let mut loaded = false;
         for stem in library.load_order() {
-            // A dependency may lie elsewhere or be linked in; only the library itself must load.
-            let opened = place.file(stem, self.major).and_then(|path| dl::open(path).ok());
+            // A dependency may be installed elsewhere or be linked in, so only the library itself must load.
+            let opened = installation.file(stem, self.major).and_then(|path| dl::open(path).ok());
             loaded = opened.is_some();
             std::mem::forget(opened);
         }
         loaded
     }
 
-    /// NVRTC looks for its builtins by name alone; they lie beside it.
+    /// NVRTC looks for its builtins by name only, but they are in its own folder.
     fn load_builtins(&self, nvrtc: Option<&Path>) {
         if let Some(folder) = nvrtc.and_then(Path::parent) {
-            let place = Place { folders: vec![folder.to_path_buf()] };
-            std::mem::forget(place.file("nvrtc-builtins", self.major).and_then(|path| dl::open(path).ok()));
+            let installation = Installation { folders: vec![folder.to_path_buf()] };
+            std::mem::forget(
+                installation.file("nvrtc-builtins", self.major).and_then(|path| dl::open(path).ok()),
+            );
         }
     }
 
@@ -209,7 +212,7 @@ impl Loader {
             path.as_ref().map_or_else(|| library.title().to_owned(), |path| path.display().to_string());
         if let Some(missing) = library.symbols().iter().find(|symbol| !dl::has_symbol(handle, symbol)) {
             return Err(Unavailable::new(
-                format!("{shown} is too old: it lacks {missing}"),
+                format!("{shown} is too old: it has no {missing}"),
                 library.fix(self.major),
             ));
         }
@@ -221,7 +224,8 @@ impl Loader {
         if let Some(major) = release.and_then(|version| cuda_major(library.stem(), version))
             && major > self.major
         {
-            let reason = format!("{shown} is for CUDA {major}, the driver for CUDA {}", self.major);
+            let reason =
+                format!("{shown} is for CUDA {major}, but the driver supports only CUDA {}", self.major);
             let fix = format!(
                 "update the NVIDIA driver, or put a CUDA {} library first in LD_LIBRARY_PATH",
                 self.major

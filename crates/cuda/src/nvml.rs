@@ -1,6 +1,7 @@
-//! What NVML tells of a device: clocks, power, heat, why it is slowed down, and who else uses it.
+//! Reads clocks, power, temperatures, throttle reasons and other processes of a device from NVML.
 //!
-//! NVML is the driver's own library for `nvidia-smi`. All of it may be missing or refuse; then a field is empty.
+//! NVML is the library behind `nvidia-smi` (<https://docs.nvidia.com/deploy/nvml-api/>). A value that it does not
+//! report is left empty.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,24 +19,24 @@ use serde_json::{Value, json};
 
 use super::ffi::driver as ffi;
 
-/// The library, initialised once a process: devices borrow it for as long as they live.
+/// The library, initialised once per process. Devices borrow it for the rest of the process.
 static NVML: OnceLock<Result<Nvml, String>> = OnceLock::new();
 
-/// Process ids under which NVML lists this process. In a container they may be those of the machine outside it.
-static OURS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+/// Process ids under which NVML lists this process. In a container they can be those of the host's namespace.
+static OWN_PIDS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-/// Longest name of a process that is asked of NVML, in bytes.
+/// Longest process name to ask NVML for, in bytes.
 const LONGEST_NAME: usize = 256;
 
-/// Opens NVML: by its name, or beside the driver's library where that lies in a folder of its own, as in WSL.
+/// Opens NVML by its name, or from the folder of the driver's library, as under WSL.
 fn library(driver: Option<&Path>) -> Result<&'static Nvml, String> {
     let open = || {
         let missing = match Nvml::init() {
             Err(error @ NvmlError::LibloadingError(_)) => error,
             other => return other.map_err(|error| error.to_string()),
         };
-        let beside = driver.map(|driver| driver.with_file_name("libnvidia-ml.so.1"));
-        match beside.filter(|path| path.exists()) {
+        let next_to_driver = driver.map(|driver| driver.with_file_name("libnvidia-ml.so.1"));
+        match next_to_driver.filter(|path| path.exists()) {
             Some(path) => {
                 Nvml::builder().lib_path(path.as_os_str()).init().map_err(|error| error.to_string())
             }
@@ -45,34 +46,34 @@ fn library(driver: Option<&Path>) -> Result<&'static Nvml, String> {
     NVML.get_or_init(open).as_ref().map_err(Clone::clone)
 }
 
-/// Who used the device before a context was opened on it, so that the process that appears is known to be this one.
-pub(crate) struct Arrival {
+/// The processes on the device before this process opened a context. A process that appears afterwards is this one.
+pub(crate) struct ProcessSnapshot {
     monitor: Monitor,
     before: BTreeSet<u32>,
-    /// Held while the context is opened: two at a time could not be told apart.
+    /// Locked while the context is opened, because two new contexts could not be distinguished.
     ours: MutexGuard<'static, BTreeSet<u32>>,
 }
 
-impl Arrival {
-    /// Looks at the device of that CUDA ordinal. `driver` is the file of the driver's library, where known.
-    pub(crate) fn before(ordinal: u32, driver: Option<&Path>) -> Arrival {
-        let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+impl ProcessSnapshot {
+    /// Lists the processes on the device `ordinal`. `driver` is the file of the driver's library, where known.
+    pub(crate) fn before(ordinal: u32, driver: Option<&Path>) -> ProcessSnapshot {
+        let ours = OWN_PIDS.lock().unwrap_or_else(PoisonError::into_inner);
         let monitor = Monitor::open(ordinal, driver);
-        Arrival { before: monitor.pids(), monitor, ours }
+        ProcessSnapshot { before: monitor.pids(), monitor, ours }
     }
 
-    /// Looks again, after the context has been opened.
+    /// Lists the processes again, after the context has been opened.
     pub(crate) fn after(mut self) -> Monitor {
         let own = std::process::id();
         let after = self.monitor.pids();
-        let same_names = after.contains(&own);
+        let same_pid_namespace = after.contains(&own);
         self.ours.extend(own_entries(&self.before, &after, own));
-        Monitor { same_names, ..self.monitor }
+        Monitor { same_pid_namespace, ..self.monitor }
     }
 }
 
-/// The entries of a list of processes that are this one's: its own id where it is listed, else whatever appeared
-/// while it opened its context, which then are ids of another namespace.
+/// Returns the entries that belong to this process: its own id if it is listed, otherwise all entries that appeared
+/// while it opened its context, which are then ids of another namespace.
 fn own_entries(before: &BTreeSet<u32>, after: &BTreeSet<u32>, own: u32) -> BTreeSet<u32> {
     if after.contains(&own) {
         return BTreeSet::from([own]);
@@ -80,15 +81,15 @@ fn own_entries(before: &BTreeSet<u32>, after: &BTreeSet<u32>, own: u32) -> BTree
     after.difference(before).copied().collect()
 }
 
-/// A device as NVML sees it.
+/// A device in NVML.
 pub(crate) struct Monitor {
     device: Result<(&'static Nvml, Device<'static>), String>,
-    /// Whether NVML's process ids are those of this process's own namespace.
-    same_names: bool,
+    /// Whether NVML's process ids are those of this process's namespace.
+    same_pid_namespace: bool,
 }
 
 impl Monitor {
-    /// Finds the device by its PCI address, since `CUDA_VISIBLE_DEVICES` renumbers CUDA's devices alone.
+    /// Finds the device by its PCI address, because `CUDA_VISIBLE_DEVICES` renumbers only CUDA's devices.
     fn open(ordinal: u32, driver: Option<&Path>) -> Monitor {
         let find = || {
             let nvml = library(driver)?;
@@ -98,10 +99,10 @@ impl Monitor {
             let device = nvml.device_by_pci_bus_id(address).map_err(|error| error.to_string())?;
             Ok((nvml, device))
         };
-        Monitor { device: find(), same_names: false }
+        Monitor { device: find(), same_pid_namespace: false }
     }
 
-    /// NVML's version, or why it tells nothing.
+    /// Returns NVML's version, or the reason why NVML is unavailable.
     pub(crate) fn version(&self) -> String {
         match &self.device {
             Ok((nvml, _)) => nvml.sys_nvml_version().unwrap_or_else(|_| "unknown version".into()),
@@ -109,7 +110,7 @@ impl Monitor {
         }
     }
 
-    /// Settings of the device that bound its speed, by name; those that NVML does not tell are left out.
+    /// Returns the device settings that limit its speed, by name. Settings that NVML does not report are left out.
     pub(crate) fn settings(&self) -> Vec<(&'static str, Value)> {
         let Ok((_, device)) = &self.device else { return vec![] };
         let settings = [
@@ -122,8 +123,8 @@ impl Monitor {
         settings.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
-    /// The device now: six queries of one figure each, and two of lists of processes, each asked for its length
-    /// first; all answered by the driver without work on the device.
+    /// Reads the present conditions: six single values and two process lists. The driver answers without work on the
+    /// device.
     pub(crate) fn conditions(&self) -> Conditions {
         let Ok((_, device)) = &self.device else { return Conditions::default() };
         let clock = |clock| device.clock_info(clock).ok().map(f64::from);
@@ -139,7 +140,7 @@ impl Monitor {
         }
     }
 
-    /// Processes that have a context on the device, by id.
+    /// Returns the ids of the processes that have a context on the device.
     fn pids(&self) -> BTreeSet<u32> {
         let Ok((_, device)) = &self.device else { return BTreeSet::new() };
         let compute = device.running_compute_processes().unwrap_or_default();
@@ -148,7 +149,7 @@ impl Monitor {
     }
 
     fn others(&self) -> Vec<String> {
-        let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let ours = OWN_PIDS.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let others = self.pids().into_iter().filter(|pid| !ours.contains(pid));
         others.map(|pid| format!("{} ({pid})", self.name(pid))).collect()
     }
@@ -159,12 +160,12 @@ impl Monitor {
             let (nvml, _) = self.device.as_ref().ok()?;
             nvml.sys_process_name(pid, LONGEST_NAME).ok()
         };
-        let comm = self.same_names.then(of_system).flatten().map(|name| name.trim().to_owned());
+        let comm = self.same_pid_namespace.then(of_system).flatten().map(|name| name.trim().to_owned());
         comm.unwrap_or_else(|| program(&of_nvml().unwrap_or_default()))
     }
 }
 
-/// Temperature of the device's memory, in degrees Celsius: hot memory is refreshed more often, which costs bandwidth.
+/// Returns the memory temperature in degrees Celsius. Hot memory is refreshed more often, which costs bandwidth.
 fn memory_temperature(device: &Device<'_>) -> Option<f64> {
     let values = device.field_values_for(&[FieldId(NVML_FI_DEV_MEMORY_TEMP)]).ok()?;
     match values.into_iter().next()?.ok()?.value.ok()? {
@@ -173,14 +174,14 @@ fn memory_temperature(device: &Device<'_>) -> Option<f64> {
     }
 }
 
-/// The program of a command line or a path: its file name, without arguments.
+/// Returns the program of a command line or path: its file name, without arguments.
 fn program(command: &str) -> String {
     let path = command.split_whitespace().next().unwrap_or_default();
     let name = path.rsplit('/').next().unwrap_or_default();
     if name.is_empty() { "unknown process".into() } else { name.into() }
 }
 
-/// Why clocks are held down, in words; an idle device holds its own down and is no reason.
+/// Names the reasons for throttled clocks. Idleness is no reason, because an idle device lowers its clocks itself.
 fn reasons(bits: ThrottleReasons) -> Vec<String> {
     const WORDS: [(ThrottleReasons, &str); 8] = [
         (ThrottleReasons::SW_POWER_CAP, "power limit"),
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_has_words_and_idleness_is_none() {
+    fn every_throttle_reason_has_a_name_and_idleness_is_not_one() {
         assert!(reasons(ThrottleReasons::NONE).is_empty());
         assert!(reasons(ThrottleReasons::GPU_IDLE).is_empty());
         let all = ThrottleReasons::all() - ThrottleReasons::GPU_IDLE;
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listed_own_id_is_ours_whatever_else_appears() {
+    fn if_the_own_id_is_listed_only_it_is_ours() {
         let (before, after) = (BTreeSet::from([5]), BTreeSet::from([5, 7, 42]));
         assert_eq!(own_entries(&before, &after, 42), BTreeSet::from([42]));
         let already = BTreeSet::from([5, 42]);
@@ -235,8 +236,8 @@ mod tests {
     }
 
     #[test]
-    fn without_the_library_nothing_is_told_but_the_reason() {
-        let monitor = Monitor { device: Err("no library".into()), same_names: false };
+    fn without_the_library_only_the_reason_is_reported() {
+        let monitor = Monitor { device: Err("no library".into()), same_pid_namespace: false };
         assert_eq!(monitor.conditions(), Conditions::default());
         assert_eq!(monitor.version(), "not available: no library");
         assert!(monitor.settings().is_empty());

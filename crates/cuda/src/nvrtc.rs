@@ -1,19 +1,19 @@
-//! Compiles the kernels for one chip: chooses the target and the options. Knows neither cache nor context.
+//! Compiles kernels for one chip with NVRTC: chooses the target and the options.
 
 use super::ffi::nvrtc::{File, Form, Output, about, compile as compile_text};
 use super::kernels::HEADER;
 
-/// What kernels are compiled for.
+/// The target of a compilation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Machine code for this compute capability, such as 90.
     Cubin(i32),
-    /// Assembly of this virtual architecture, which the driver translates for a newer chip.
+    /// PTX for this virtual architecture, which the driver translates for a newer chip.
     Ptx(i32),
 }
 
 impl Target {
-    /// The best target for a chip of compute capability `chip` among the architectures NVRTC supports.
+    /// Returns the best target for a chip of compute capability `chip` among the architectures that NVRTC supports.
     ///
     /// Machine code of an older chip of the same generation runs; that of another generation does not.
     pub(crate) fn choose(chip: i32, supported: &[i32]) -> Option<Target> {
@@ -30,7 +30,7 @@ impl Target {
     }
 }
 
-/// Options beside the target. Contraction to FMA is on as in NVCC; fast math is not.
+/// Options in addition to the target. Contraction to FMA is on, as in NVCC; fast math is off.
 const OPTIONS: &[&str] = &["--std=c++17", "--ptxas-options=-v"];
 
 /// A ready compiler for one target.
@@ -41,26 +41,22 @@ pub(crate) struct Compiler {
 }
 
 impl Compiler {
-    /// A compiler for a chip of compute capability `chip`, such as 90. NVRTC has been loaded.
+    /// Makes a compiler for compute capability `chip`, such as 90. NVRTC must be loaded.
     pub(crate) fn new(chip: i32) -> Result<Compiler, String> {
         let (version, supported) = about()?;
         let target = Target::choose(chip, &supported).ok_or_else(|| {
             let [major, minor] = version;
-            format!(
-                "NVRTC {major}.{minor} does not compile for compute capability {}.{}",
-                chip / 10,
-                chip % 10
-            )
+            format!("NVRTC {major}.{minor} cannot compile for compute capability {}.{}", chip / 10, chip % 10)
         })?;
         Ok(Compiler { target, version })
     }
 
-    /// Every option, in the order given to NVRTC.
+    /// Returns every option, in the order passed to NVRTC.
     pub(crate) fn options(&self) -> Vec<String> {
         std::iter::once(self.target.option()).chain(OPTIONS.iter().map(|&option| option.to_owned())).collect()
     }
 
-    /// Compiles the text of `kernels/NAME.cu` with the shared header; an error holds the compiler's messages.
+    /// Compiles the text of `kernels/NAME.cu` with the shared header. An error contains the compiler's messages.
     pub(crate) fn compile(&self, name: &str, text: &str) -> Result<Output, String> {
         let form = if matches!(self.target, Target::Cubin(_)) { Form::Cubin } else { Form::Ptx };
         let source = File { name: &format!("{name}.cu"), text };
@@ -90,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_generation_gets_assembly_and_an_old_one_nothing() {
+    fn a_new_generation_gets_ptx_and_an_old_one_nothing() {
         assert_eq!(Target::choose(130, CUDA_13), Some(Target::Ptx(121)));
         assert_eq!(Target::choose(70, CUDA_13), None);
     }

@@ -1,4 +1,4 @@
-//! The device's default memory pool: kept, given back, and how much of it is in use.
+//! The device's default memory pool: keeps freed memory, returns it, and reports how much is in use.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -10,15 +10,16 @@ use gpubench_model::error::CellError;
 use super::failure::driver;
 use super::ffi::driver as ffi;
 
-/// The pool that all allocations of our own come from.
+/// The pool that all of the backend's own allocations come from.
 pub(crate) struct Pool {
     device: CUdevice,
-    /// Bytes in use when watching began.
+    /// Bytes in use when [`Pool::watch`] was called.
     base: Cell<Option<u64>>,
 }
 
 impl Pool {
-    /// The pool of the context's device, told to keep what is freed; `None` on a driver without pools.
+    /// Opens the pool of the context's device and sets it to keep freed memory. Returns `None` on a driver without
+    /// pools.
     pub(crate) fn open(ctx: &Arc<CudaContext>) -> Result<Option<Pool>, CellError> {
         if !ctx.has_async_alloc() {
             return Ok(None);
@@ -28,20 +29,20 @@ impl Pool {
         Ok(Some(Pool { device, base: Cell::default() }))
     }
 
-    /// Gives back what the pool holds and nobody uses. Work on the device has ended.
+    /// Returns unused memory to the system. Work on the device must have ended.
     pub(crate) fn trim(&self) -> Result<(), CellError> {
         ffi::trim_pool(self.device).map_err(driver("cuMemPoolTrimTo"))
     }
 
-    /// Begins to watch how much is in use, from what is now. Work on the device has ended, since what was freed
-    /// counts as in use until then. A driver that does not tell costs the figure and nothing else.
+    /// Starts to measure the peak, relative to the present use. Work on the device must have ended, because freed
+    /// memory counts as in use until then. If the driver does not report the use, the peak stays unknown.
     pub(crate) fn watch(&self) {
         let reset = ffi::reset_pool_peak(self.device);
         self.base.set(reset.and_then(|()| ffi::pool_bytes(self.device)).ok());
     }
 
-    /// Most bytes in use at one time since [`Pool::watch`], beyond those in use then. What libraries allocate by
-    /// other means is not in it: handles, and the workspaces they make for themselves.
+    /// Returns the peak of bytes in use since [`Pool::watch`], beyond those in use then. It leaves out memory that
+    /// libraries allocate by other means: handles and their own workspaces.
     pub(crate) fn peak(&self) -> Option<u64> {
         Some(ffi::pool_peak(self.device).ok()?.saturating_sub(self.base.get()?))
     }

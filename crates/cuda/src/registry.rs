@@ -1,27 +1,27 @@
-//! All variants, and what follows from their entries: the sources to embed, and those to compile when a run starts.
+//! All variants, with the sources to embed and the sources to compile when a run starts.
 
 use super::auto;
 use super::kernels::KernelSource;
 use super::ops::TABLES;
 use super::ops::entry::Kernel;
 
-/// Every variant of every op, what a run takes that names none first.
+/// Returns every variant of every op. The default variant of an op comes first.
 pub(super) fn kernels() -> impl Iterator<Item = &'static Kernel> {
     [auto::KERNELS].into_iter().chain(TABLES.iter().copied()).flatten()
 }
 
-/// The kernels of which `kernel` takes one for each case: itself, unless it picks among others.
-pub(super) fn doers(kernel: &'static Kernel) -> Vec<&'static Kernel> {
+/// Returns the kernels that `kernel` can run: itself, unless it chooses among others.
+pub(super) fn choices(kernel: &'static Kernel) -> Vec<&'static Kernel> {
     if kernel.variant.name == auto::AUTO { auto::picks(&kernel.variant.op) } else { vec![kernel] }
 }
 
-/// Every source file that a variant compiles, once.
+/// Returns every source file that a variant compiles, once.
 pub(super) fn sources() -> Vec<&'static KernelSource> {
     distinct(kernels().flat_map(|kernel| kernel.sources).copied())
 }
 
-/// The sources that a run of `op` uses when it names no variant, on the chips that most rules are for: they are compiled
-/// when it starts, all others (those made for one size among them) with the first cell that needs them.
+/// Returns the sources that a run of `op` without `--variants` uses on chips with fast float64. They are compiled
+/// when the run starts; other sources, such as those generated for one size, with the first cell that needs them.
 pub(super) fn compiled_ahead(op: &str) -> Vec<&'static KernelSource> {
     let default = kernels().filter(|kernel| kernel.variant.op == op && kernel.variant.default);
     let likely = default.flat_map(|kernel| match kernel.variant.name.as_ref() {
@@ -31,7 +31,7 @@ pub(super) fn compiled_ahead(op: &str) -> Vec<&'static KernelSource> {
     distinct(likely.flat_map(|kernel| kernel.sources).copied().filter(|source| source.per_size.is_none()))
 }
 
-/// Sources by their files, each once.
+/// Removes duplicates, comparing sources by file name.
 fn distinct(sources: impl Iterator<Item = &'static KernelSource>) -> Vec<&'static KernelSource> {
     let mut sources: Vec<_> = sources.collect();
     sources.sort_by_key(|source| source.name);
@@ -58,8 +58,8 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_says_what_it_compiles_and_calls() {
-        // These launch nothing of ours and call the driver alone.
+    fn every_entry_lists_its_sources_and_libraries() {
+        // These launch none of our kernels and call only the driver.
         let bare = ["transfer", "overhead"];
         for Kernel { variant, sources, libraries, .. } in TABLES.iter().copied().flatten() {
             assert!(!libraries.contains(&Library::Nvrtc), "{variant:?}: that follows from having sources");
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compiled_ahead_is_what_a_run_without_variants_uses() {
+    fn the_sources_compiled_at_start_are_those_of_a_run_without_variants() {
         let names = |op| compiled_ahead(op).iter().map(|source| source.name).collect::<Vec<_>>();
         assert_eq!(names("matmul"), ["convert", "dmma"], "neither tiled nor ozaki");
         assert_eq!(names("host-loop"), ["elementwise", "sine_at"]);

@@ -1,4 +1,4 @@
-//! Sparse operands on the device, checked before anything indexes by them; knows no op.
+//! Sparse operands on the device, checked before any kernel or library uses their indices.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Memory;
@@ -8,8 +8,8 @@ use gpubench_model::error::CellError;
 use super::context::{Cuda, Element};
 use super::ffi::contents::device;
 
-/// A sparse matrix on the device whose offsets and columns have been checked, so that kernels and libraries
-/// may index by them.
+/// A sparse matrix on the device. Its offsets and columns have been checked, so kernels and libraries may index by
+/// them.
 pub(crate) struct DeviceCsr<T> {
     rows: usize,
     cols: usize,
@@ -44,22 +44,22 @@ impl<T> DeviceCsr<T> {
         self.cols
     }
 
-    /// Stored entries. The slices of columns and values are longer where there are none.
+    /// Returns the number of stored entries. With none, the slices of columns and values still have one element.
     pub(crate) fn nnz(&self) -> usize {
         self.nnz
     }
 
-    /// Offsets of the rows, `rows + 1` of them.
+    /// Returns the row offsets, `rows + 1` of them.
     pub(crate) fn indptr(&self) -> &CudaSlice<i32> {
         &self.indptr
     }
 
-    /// Columns of the stored entries.
+    /// Returns the columns of the stored entries.
     pub(crate) fn indices(&self) -> &CudaSlice<i32> {
         &self.indices
     }
 
-    /// The memory of offsets, columns and values, for checks.
+    /// Returns the memory of offsets, columns and values, for checks.
     pub(crate) fn memory(&mut self) -> [Memory<'_>; 3] {
         [device(&mut self.indptr), device(&mut self.indices), device(&mut self.values)]
     }
@@ -69,18 +69,18 @@ impl<T> DeviceCsr<T> {
     }
 }
 
-/// A sparse input.
+/// Returns a sparse input.
 pub(crate) fn input(inputs: &[Operand], index: usize) -> Result<&Csr, CellError> {
     let operand = inputs.get(index);
     operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.as_csr()
 }
 
-/// Bytes that a sparse matrix takes on the device.
+/// Returns the bytes that a sparse matrix takes on the device.
 pub(crate) fn device_bytes<T: Real>(csr: &Csr) -> u128 {
     4 * (csr.rows as u128 + 1) + csr.nnz() as u128 * (4 + size_of::<T>() as u128)
 }
 
-/// Whether offsets start at 0, never fall, end at the number of entries, and every column exists.
+/// Checks that offsets start at 0, never decrease and end at the number of entries, and that every column exists.
 fn check_structure(csr: &Csr) -> Result<(), CellError> {
     let offsets = csr.indptr.len() == csr.rows + 1
         && csr.indptr.first() == Some(&0)
@@ -92,7 +92,7 @@ fn check_structure(csr: &Csr) -> Result<(), CellError> {
     }
     let (rows, cols, nnz) = (csr.rows, csr.cols, csr.nnz());
     Err(CellError::Failed(format!(
-        "the sparse operand is no CSR matrix of {rows} x {cols} with {nnz} entries; its generator is at fault"
+        "the sparse operand is not a valid CSR matrix of {rows} x {cols} with {nnz} entries; please report this bug"
     )))
 }
 

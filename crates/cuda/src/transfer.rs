@@ -1,4 +1,4 @@
-//! Copies between host and device, repeated and timed by both clocks; knows no op.
+//! Copies data between host and device. Each copy is repeated and timed by both clocks.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use gpubench_model::error::CellError;
 use super::failure::{driver, is_sticky};
 use super::ffi::driver::Elapsed;
 use super::ffi::pinned::Pinned;
-use super::meters::Copied;
+use super::transfer_stats::CopyTime;
 
-/// Slices up to this many bytes are copied [`MANY`] times, larger ones [`FEW`] times, after a first copy that does not
-/// count: it has the page faults of memory that was never touched.
+/// Slices up to this many bytes are copied [`MANY`] times, larger ones [`FEW`] times. A first copy is not counted,
+/// because it includes page faults of memory that was never touched.
 const SMALL: usize = 256 << 20;
 const MANY: usize = 5;
 const FEW: usize = 3;
 
-/// Makes every copy of a backend, on its one stream.
-pub(crate) struct Mover {
+/// Makes and times all copies of a backend, on its one stream.
+pub(crate) struct TransferTimer {
     stream: Arc<CudaStream>,
     start: CudaEvent,
     end: CudaEvent,
@@ -31,29 +31,36 @@ pub(crate) struct Mover {
     staging: RefCell<Option<Pinned>>,
 }
 
-impl Mover {
-    /// A mover of data that lies in that kind of memory on the host.
+impl TransferTimer {
+    /// Makes a timer for data in that kind of host memory.
     pub(crate) fn new(
         stream: &Arc<CudaStream>,
         elapsed: Elapsed,
         memory: HostMemory,
-    ) -> Result<Mover, CellError> {
+    ) -> Result<TransferTimer, CellError> {
         let event = || {
             let flags = Some(CUevent_flags::CU_EVENT_DEFAULT);
             stream.context().new_event(flags).map_err(driver("cuEventCreate"))
         };
         let (start, end) = (event()?, event()?);
-        Ok(Mover { stream: Arc::clone(stream), start, end, elapsed, memory, staging: RefCell::default() })
+        Ok(TransferTimer {
+            stream: Arc::clone(stream),
+            start,
+            end,
+            elapsed,
+            memory,
+            staging: RefCell::default(),
+        })
     }
 
-    /// Copies `host` to the start of `device`, several times over, and returns what each took, in order.
+    /// Copies `host` to the start of `device`, several times, and returns the time of each copy, in order.
     ///
-    /// Pinned, the data is put into page-locked memory before the clock starts.
+    /// For pinned transfers, the data is moved to page-locked memory before the clock starts.
     pub(crate) fn upload<T: DeviceRepr>(
         &self,
         host: &[T],
         device: &mut CudaSlice<T>,
-    ) -> Result<Vec<Copied>, CellError> {
+    ) -> Result<Vec<CopyTime>, CellError> {
         let copy = driver("cuMemcpyHtoDAsync");
         if self.memory == HostMemory::Pageable {
             return self.repeat(size_of_val(host), || self.stream.memcpy_htod(host, device).map_err(&copy));
@@ -64,15 +71,15 @@ impl Mover {
         self.repeat(size_of_val(host), || pinned.copy_to(device, host.len()).map_err(&copy))
     }
 
-    /// Copies all of `device` over `host`, which has its length, several times over, after all earlier work; returns
-    /// what each took, in order.
+    /// Copies all of `device` to `host`, which has the same length, several times, after all earlier work. Returns
+    /// the time of each copy, in order.
     ///
-    /// Pinned, the data is taken out of page-locked memory after the clock has stopped.
+    /// For pinned transfers, the data is moved out of page-locked memory after the clock has stopped.
     pub(crate) fn download<T: DeviceRepr>(
         &self,
         device: &CudaSlice<T>,
         host: &mut [T],
-    ) -> Result<Vec<Copied>, CellError> {
+    ) -> Result<Vec<CopyTime>, CellError> {
         let copy = driver("cuMemcpyDtoHAsync");
         let bytes = size_of_val(host);
         if self.memory == HostMemory::Pageable {
@@ -89,13 +96,13 @@ impl Mover {
         &self,
         bytes: usize,
         mut copy: impl FnMut() -> Result<(), CellError>,
-    ) -> Result<Vec<Copied>, CellError> {
+    ) -> Result<Vec<CopyTime>, CellError> {
         copy()?;
         self.synchronize()?;
         (0..repetitions(bytes)).map(|_| self.timed(&mut copy)).collect()
     }
 
-    fn timed(&self, copy: &mut impl FnMut() -> Result<(), CellError>) -> Result<Copied, CellError> {
+    fn timed(&self, copy: &mut impl FnMut() -> Result<(), CellError>) -> Result<CopyTime, CellError> {
         let host = Instant::now();
         self.start.record(&self.stream).map_err(driver("cuEventRecord"))?;
         copy()?;
@@ -104,14 +111,14 @@ impl Mover {
         let host_s = host.elapsed().as_secs_f64();
         let milliseconds =
             self.elapsed.milliseconds(&self.start, &self.end).map_err(driver("cuEventElapsedTime"))?;
-        Ok(Copied { host_s, device_s: f64::from(milliseconds) / 1e3 })
+        Ok(CopyTime { host_s, device_s: f64::from(milliseconds) / 1e3 })
     }
 
     fn synchronize(&self) -> Result<(), CellError> {
         self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
-    /// Has at least `bytes` of page-locked memory in `staging`.
+    /// Grows `staging` to at least `bytes` of page-locked memory.
     fn stage<'a>(&self, staging: &'a mut Option<Pinned>, bytes: usize) -> Result<&'a mut Pinned, CellError> {
         let large_enough = staging.take().filter(|pinned| pinned.bytes() >= bytes);
         let pinned = match large_enough {
@@ -119,7 +126,7 @@ impl Mover {
             None => Pinned::new(&self.stream, bytes).map_err(|error| match error.0 {
                 code if is_sticky(code) => driver("cuMemHostAlloc")(error),
                 code => CellError::Failed(format!(
-                    "{bytes} bytes of page-locked host memory cannot be had (cuMemHostAlloc: {code:?}): \
+                    "cannot allocate {bytes} bytes of page-locked host memory (cuMemHostAlloc: {code:?}): \
                      use --transfer pageable, or choose a smaller size"
                 )),
             })?,
@@ -128,7 +135,7 @@ impl Mover {
     }
 }
 
-/// How often a slice of that many bytes is copied.
+/// Returns the number of timed copies of a slice of that many bytes.
 fn repetitions(bytes: usize) -> usize {
     if bytes <= SMALL { MANY } else { FEW }
 }

@@ -1,4 +1,5 @@
-//! Checks of timed executions on the device: what a job holds is read where it lies, in the order of its stream.
+//! Checks timed executions on the device: fingerprints the operands and answers of a job where they are, in stream
+//! order.
 
 use gpubench_backend::contents::{Contents, Fingerprints, Memory, Span, beyond, join};
 use gpubench_backend::{Job, Prepared};
@@ -11,7 +12,7 @@ use super::timing::Timer;
 
 pub(super) static SOURCE: KernelSource = kernel_source!("fingerprint");
 
-/// What checks the jobs of one device.
+/// The checker for the jobs of one device.
 pub(super) struct Verifier {
     cuda: Cuda,
     checks: Checks,
@@ -22,13 +23,13 @@ impl Verifier {
         Ok(Verifier { cuda: cuda.clone(), checks: Checks::load(cuda, &SOURCE)? })
     }
 
-    /// Fingerprints of what `job` holds now.
+    /// Returns the fingerprints of the present contents of `job`.
     pub(super) fn fingerprints(&mut self, job: &mut dyn Job) -> Result<Fingerprints, CellError> {
         let contents = job.contents();
         let unchanged = contents.operands.iter().map(|(_, memory)| memory).chain(&contents.fixed);
         let (unchanged, answer) = (spans(unchanged)?, spans(&contents.answer)?);
         self.checks.clear()?;
-        // SAFETY: the job, which owns the memory, is borrowed until the sums have been read.
+        // SAFETY: the job, which owns the memory, stays borrowed until the sums have been read.
         unsafe {
             self.checks.fingerprint(&unchanged, 0)?;
             self.checks.fingerprint(&answer, unchanged.len())?;
@@ -39,8 +40,8 @@ impl Verifier {
         Ok(Fingerprints { operands: join(operands.iter().copied()), answer })
     }
 
-    /// Resets `job`, spoils its answer and executes it once, all of it queued behind a hold where `timer` can: what other
-    /// streams do in the meantime is spoiled too, or comes too late.
+    /// Resets `job`, spoils its answer and executes it once. Where `timer` allows it, all of this is queued behind a
+    /// blocking kernel: the work of other streams is then spoiled too, or comes too late.
     pub(super) fn execute_spoiled(
         &mut self,
         timer: &mut Timer,
@@ -48,7 +49,7 @@ impl Verifier {
     ) -> Result<[Option<u64>; 2], CellError> {
         job.reset()?;
         self.cuda.synchronize()?;
-        if !timer.behind_hold(job, &mut |job| self.queue(job))? {
+        if !timer.run_blocked(job, &mut |job| self.queue(job))? {
             job.reset()?;
             self.cuda.synchronize()?;
             self.queue(&mut job.job)?;
@@ -59,16 +60,16 @@ impl Verifier {
         Ok([before, after].map(|sums| (count > 0).then(|| join(sums.iter().copied()))))
     }
 
-    /// Enqueues: spoil, read, execute, read.
+    /// Enqueues four steps: spoil, read, execute, read.
     fn queue(&mut self, job: &mut dyn Job) -> Result<(), CellError> {
         let contents = job.contents();
         let (answer, in_place) = (spans(&contents.answer)?, contents.in_place);
         if 2 * answer.len() > SLOTS {
-            return Err(CellError::Failed("a job shows too many arrays; please report this".into()));
+            return Err(CellError::Failed("a job exposes too many arrays; please report this bug".into()));
         }
         self.checks.clear()?;
-        // SAFETY: the job owns the memory and outlives the work, which is waited for before it is let go; an answer that
-        // is not in an operand's place is written before it is read.
+        // SAFETY: the job owns the memory and outlives the work, which is waited for before it is let go; an answer
+        // that is not in an operand's place is written before it is read.
         unsafe {
             if !in_place {
                 self.checks.spoil(&answer)?;
@@ -80,7 +81,7 @@ impl Verifier {
         unsafe { self.checks.fingerprint(&answer, answer.len()) }
     }
 
-    /// Puts `new` at byte `offset` of the elements of an operand, and returns what was there.
+    /// Writes `new` at byte `offset` of an operand's elements, and returns the previous bytes.
     pub(super) fn replace(
         &self,
         job: &mut dyn Job,
@@ -95,7 +96,8 @@ impl Verifier {
         if offset + new.len() > span.bytes {
             return Err(beyond(operand, offset));
         }
-        // SAFETY: the job, which owns the memory, is borrowed; operands are floating-point numbers, which any bytes are.
+        // SAFETY: the job, which owns the memory, is borrowed; operands are floating-point numbers, which any bytes
+        // are.
         unsafe { self.checks.replace(span, offset, new) }.map(Some)
     }
 }
@@ -108,7 +110,7 @@ fn span(memory: &Memory<'_>) -> Result<Span, CellError> {
     match memory {
         Memory::Device(span, _) => Ok(*span),
         Memory::Host(_) => {
-            Err(CellError::Failed("a device's job showed memory of the host; please report this".into()))
+            Err(CellError::Failed("a CUDA job exposed host memory; please report this bug".into()))
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The variant `auto` of each op: the first of the others that the rules name and that can do the case.
+//! The variant `auto` of each op. It runs the first variant that the rules name and that supports the case.
 
-mod chip;
+mod device_traits;
 mod rules;
 
 use gpubench_backend::Prepared;
@@ -11,13 +11,13 @@ use gpubench_model::error::CellError;
 use super::ops::TABLES;
 use super::ops::entry::{Kernel, variant};
 use crate::context::Cuda;
-use chip::Chip;
+use device_traits::DeviceTraits;
 use rules::{RULES, Rule};
 
 /// The name of the variant.
 pub(crate) const AUTO: &str = "auto";
 
-/// One for every op that has rules, in the order of the ops.
+/// One entry for every op that has rules, in the order of the ops.
 pub(crate) static KERNELS: &[Kernel] = &[
     of("matmul"),
     of("elementwise"),
@@ -30,18 +30,18 @@ pub(crate) static KERNELS: &[Kernel] = &[
 ];
 
 const fn of(op: &'static str) -> Kernel {
-    let variant = variant(op, AUTO, "the variant that docs/variants.md names as the best");
-    // It needs what those need of which it takes one.
+    let variant = variant(op, AUTO, "the fastest variant for this size and device (docs/variants.md)");
+    // `auto` needs only what the chosen variant needs, and `prepare` of that variant asks for it.
     Kernel { variant, sources: &[], libraries: &[], prepare }
 }
 
-/// The kernels that the rules name for an op; one may come more than once.
+/// Returns the kernels that the rules name for an op, possibly with repetitions.
 pub(crate) fn picks(op: &str) -> Vec<&'static Kernel> {
     named(RULES.iter().filter(|rule| rule.op == op))
 }
 
-/// The kernels of an op that are taken, where they can do the case, on devices that are fast in float64; one may come
-/// more than once.
+/// Returns the kernels that `auto` chooses on devices with fast float64, where they support the case. A kernel can be
+/// listed more than once.
 pub(crate) fn preferred(op: &str) -> Vec<&'static Kernel> {
     let of_op = || RULES.iter().filter(|rule| rule.op == op);
     let last = of_op().position(Rule::covers_all_on_fast_f64);
@@ -52,12 +52,12 @@ fn named(rules: impl Iterator<Item = &'static Rule>) -> Vec<&'static Kernel> {
     rules.filter_map(|rule| kernel(rule.op, rule.variant).ok()).collect()
 }
 
-/// Prepares the first variant that the rules name and that can do the case. One that is not there for it, or does not
-/// fit in memory, makes room for the next.
+/// Prepares the first variant that the rules name and that supports the case. A variant that is unavailable or does
+/// not fit in memory is skipped.
 fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    let chip = Chip::of(cuda);
+    let device = DeviceTraits::of(cuda);
     let mut refusal = None;
-    for rule in RULES.iter().filter(|rule| rule.covers(case, &chip)) {
+    for rule in RULES.iter().filter(|rule| rule.covers(case, &device)) {
         let kernel = kernel(&case.op, rule.variant)?;
         match (kernel.prepare)(cuda, case, inputs) {
             Ok(mut job) => {
@@ -68,10 +68,10 @@ fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>
             Err(error) => return Err(error),
         }
     }
-    Err(refusal.unwrap_or_else(|| CellError::Failed(format!("no rule picks a variant of {}", case.op))))
+    Err(refusal.unwrap_or_else(|| CellError::Failed(format!("no rule chooses a variant of {}", case.op))))
 }
 
-/// The variants of an op that can be picked.
+/// Returns the variants of an op that `auto` can choose.
 fn of_op(op: &str) -> impl Iterator<Item = &'static Kernel> {
     TABLES.iter().copied().flatten().filter(move |kernel| kernel.variant.op == op)
 }
@@ -79,7 +79,7 @@ fn of_op(op: &str) -> impl Iterator<Item = &'static Kernel> {
 fn kernel(op: &str, name: &str) -> Result<&'static Kernel, CellError> {
     of_op(op)
         .find(|kernel| kernel.variant.name == name)
-        .ok_or_else(|| CellError::Failed(format!("a rule names {name}, which {op} has not")))
+        .ok_or_else(|| CellError::Failed(format!("a rule names {name}, but {op} has no such variant")))
 }
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ mod tests {
     const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/variants.md"));
 
     #[test]
-    fn the_page_about_variants_has_every_one_and_every_rule() {
+    fn the_page_about_variants_lists_every_variant_and_rule() {
         let line = |op: &str, name: &str| {
             let row =
                 |line: &&str| line.starts_with(&format!("| {op} |")) && line.contains(&format!("`{name}`"));
@@ -99,8 +99,8 @@ mod tests {
             assert!(line(&variant.op, &variant.name), "{} {}", variant.op, variant.name);
         }
         for rule in RULES {
-            let told = format!("| {} | `{}` |", rule.op, rule.variant);
-            assert!(PAGE.contains(&told), "{told}");
+            let line = format!("| {} | `{}` |", rule.op, rule.variant);
+            assert!(PAGE.contains(&line), "{line}");
         }
     }
 

@@ -1,58 +1,59 @@
-//! Which variant is picked for which case on which device; `docs/variants.md` tells why.
+//! The rules by which `auto` chooses a variant from op, size, element type and device. `docs/variants.md` has the
+//! measurements.
 
 use std::ops::RangeInclusive;
 
 use gpubench_model::case::{Case, DType};
 
-use super::chip::Chip;
+use super::device_traits::DeviceTraits;
 
-/// One rule. Of those that cover a case the first whose variant can do it is followed.
+/// A rule. The first rule that covers a case and whose variant supports it decides.
 #[derive(Debug)]
 pub(super) struct Rule {
-    /// The op that it is about.
+    /// The op that the rule applies to.
     pub op: &'static str,
     pub variant: &'static str,
     dtypes: &'static [DType],
-    sides: RangeInclusive<u64>,
-    chips: Chips,
+    sizes: RangeInclusive<u64>,
+    devices: Devices,
 }
 
-/// Devices that a rule is for.
+/// The devices that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Chips {
+enum Devices {
     All,
-    /// Those on which float64 costs little more than its bytes.
+    /// Devices on which `has_fast_f64` holds.
     FastF64,
 }
 
 impl Rule {
-    /// Whether the rule is about that case on that device.
-    pub(crate) fn covers(&self, case: &Case, chip: &Chip) -> bool {
+    /// Returns whether the rule applies to the case on the device.
+    pub(crate) fn covers(&self, case: &Case, device: &DeviceTraits) -> bool {
         self.op == case.op
             && self.dtypes.contains(&case.dtype)
-            && self.sides.contains(&case.n)
-            && (self.chips == Chips::All || chip.has_fast_f64())
+            && self.sizes.contains(&case.n)
+            && (self.devices == Devices::All || device.has_fast_f64())
     }
 
-    /// Whether no later rule of the op matters on devices that are fast in float64, but for cases that its variant
-    /// cannot do.
+    /// Returns whether the rule covers every case of its op on devices with fast float64. Later rules then matter
+    /// only for cases that its variant does not support.
     pub(crate) fn covers_all_on_fast_f64(&self) -> bool {
-        self.dtypes == DType::ALL && self.sides == (1..=u64::MAX)
+        self.dtypes == DType::ALL && self.sizes == (1..=u64::MAX)
     }
 
-    /// The same for some element types.
+    /// Restricts the rule to some element types.
     const fn of(self, dtypes: &'static [DType]) -> Rule {
         Rule { dtypes, ..self }
     }
 
-    /// The same for some sides.
-    const fn sides(self, least: u64, most: u64) -> Rule {
-        Rule { sides: least..=most, ..self }
+    /// Restricts the rule to sizes from `min` to `max`, both included.
+    const fn sizes(self, min: u64, max: u64) -> Rule {
+        Rule { sizes: min..=max, ..self }
     }
 
-    /// The same for devices that are fast in float64.
+    /// Restricts the rule to devices with fast float64.
     const fn fast_f64(self) -> Rule {
-        Rule { chips: Chips::FastF64, ..self }
+        Rule { devices: Devices::FastF64, ..self }
     }
 }
 
@@ -60,22 +61,22 @@ const F32: &[DType] = &[DType::F32];
 const F64: &[DType] = &[DType::F64];
 
 const fn rule(op: &'static str, variant: &'static str) -> Rule {
-    Rule { op, variant, dtypes: DType::ALL, sides: 1..=u64::MAX, chips: Chips::All }
+    Rule { op, variant, dtypes: DType::ALL, sizes: 1..=u64::MAX, devices: Devices::All }
 }
 
-/// The rules, the first first.
+/// The rules in order of preference.
 pub(super) static RULES: &[Rule] = &[
-    rule("matmul", "dmma").of(F32).sides(1, 512).fast_f64(),
-    rule("matmul", "dmma").of(F32).sides(900, 1100).fast_f64(),
-    rule("matmul", "widened").of(F32).sides(1101, u64::MAX).fast_f64(),
-    rule("matmul", "dmma").of(F64).sides(1, 192).fast_f64(),
+    rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64(),
+    rule("matmul", "dmma").of(F32).sizes(900, 1100).fast_f64(),
+    rule("matmul", "widened").of(F32).sizes(1101, u64::MAX).fast_f64(),
+    rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64(),
     rule("matmul", "cublas"),
     rule("elementwise", "fused"),
     rule("reduction", "one-pass"),
     rule("fft", "mirrored"),
     rule("fft", "r2c"),
-    rule("solve", "cholesky").of(F32).sides(1, 4096),
-    rule("solve", "cholesky").of(F64).sides(1, 3000).fast_f64(),
+    rule("solve", "cholesky").of(F32).sizes(1, 4096),
+    rule("solve", "cholesky").of(F64).sizes(1, 3000).fast_f64(),
     rule("solve", "potrf"),
     rule("spgemm", "gustavson"),
     rule("spgemm", "cusparse"),
@@ -91,11 +92,11 @@ mod tests {
 
     fn first(op: &str, n: u64, dtype: DType, f64_ratio: u32) -> &'static str {
         let case = Case { op: op.into(), n, dtype, density: None, seed: 42 };
-        RULES.iter().find(|rule| rule.covers(&case, &Chip { f64_ratio })).unwrap().variant
+        RULES.iter().find(|rule| rule.covers(&case, &DeviceTraits { f64_ratio })).unwrap().variant
     }
 
     #[test]
-    fn sides_types_and_chips_decide() {
+    fn size_type_and_device_decide() {
         assert_eq!(first("matmul", 512, DType::F32, 2), "dmma");
         assert_eq!(first("matmul", 513, DType::F32, 2), "cublas");
         assert_eq!(first("matmul", 2048, DType::F32, 2), "widened");
@@ -109,7 +110,7 @@ mod tests {
     fn every_op_ends_with_a_rule_for_all_cases() {
         for rule in RULES {
             let last = RULES.iter().rfind(|other| other.op == rule.op).unwrap();
-            assert!(last.covers_all_on_fast_f64() && last.chips == Chips::All);
+            assert!(last.covers_all_on_fast_f64() && last.devices == Devices::All);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Launches of `kernels/cholesky.cu` as safe functions: they own every array that the kernels read and write.
+//! Launches of `kernels/cholesky.cu` as safe functions. They own every array that the kernels read and write.
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
@@ -14,23 +14,23 @@ use super::launch::{
 /// Rows and columns of a tile.
 const TILE: usize = 64;
 
-/// Rows that a block of `residual` takes.
-const ROWS_A_BLOCK: u32 = BLOCK / 32;
+/// Rows per block of `residual`.
+const ROWS_PER_BLOCK: u32 = BLOCK / 32;
 
-/// How the tiles of a matrix are shared out among blocks.
+/// The distribution of a matrix's tiles over blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plan {
-    /// Tiles along a side.
+    /// Tiles per row of tiles.
     tiles: usize,
-    /// Blocks that take the diagonal tiles.
+    /// Blocks that process the diagonal tiles.
     chains: u32,
     /// All blocks.
     grid: u32,
 }
 
 impl Plan {
-    /// The plan for a matrix of side `n` when `blocks` blocks, at least two, can wait for each other. A quarter of them
-    /// at most goes to the diagonal, so that the tiles below it, which are most of the work, have the others.
+    /// Makes the plan for a matrix of size `n` on `blocks` blocks, at least two, that can wait for each other. At
+    /// most a quarter of them process the diagonal, because the tiles below it are most of the work.
     fn new(n: usize, blocks: u32) -> Plan {
         let tiles = n.div_ceil(TILE);
         let at_most = |count: usize, limit: u32| u32::try_from(count).unwrap_or(limit).min(limit);
@@ -45,12 +45,12 @@ impl Plan {
     }
 }
 
-/// Bytes of shared memory of a block: three tiles.
+/// Returns the bytes of shared memory per block: three tiles.
 fn shared<T>() -> u32 {
     (3 * TILE * TILE * size_of::<T>()) as u32
 }
 
-/// One step of iterative refinement: the residual in higher precision, and the correction that it asks for.
+/// One step of iterative refinement: the residual in higher precision, and the correction.
 struct Refinement<T> {
     residual: CudaFunction,
     correct: CudaFunction,
@@ -69,20 +69,20 @@ pub(crate) struct Cholesky<T> {
     a: CudaSlice<T>,
     b: CudaSlice<T>,
     x: CudaSlice<T>,
-    /// A launch uses one of the two and clears the other, which the next one uses.
+    /// Each launch uses one of the two and clears the other for the next launch.
     work: [CudaSlice<T>; 2],
     info: [CudaSlice<i32>; 2],
-    /// Which of the two the next launch uses; its content is zero.
+    /// Index of the workspace that the next launch uses; it is all zero.
     next: usize,
 }
 
 impl<T: Element> Cholesky<T> {
-    /// Uploads `a`, of `n * n` elements with n at least one, and `b`, of n; allocates the workspaces, which hold as
-    /// much as a large matrix together. With `refine`, solves are refined once.
+    /// Uploads `a`, of `n * n` elements with n at least one, and `b`, of n elements, and allocates the workspaces,
+    /// which together are as large as one matrix. With `refine`, solves are refined once.
     ///
     /// # Errors
-    /// The device gives a block too little shared memory, or cannot hold two blocks at once; the operands have other
-    /// lengths; they do not fit into its memory.
+    /// A block has too little shared memory, the device cannot run two blocks at the same time, the operands have
+    /// other lengths, or they do not fit into memory.
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
@@ -94,7 +94,7 @@ impl<T: Element> Cholesky<T> {
         let Some(order) = order.filter(|_| b.len() == n) else {
             let lengths = format!("{} and {}", a.len(), b.len());
             return Err(CellError::Failed(format!(
-                "a system of {n} unknowns has operands of {lengths} elements"
+                "a system of {n} unknowns cannot have operands of {lengths} elements"
             )));
         };
         let solve = cooperative::<T>(cuda, source, "cholesky")?;
@@ -117,7 +117,7 @@ impl<T: Element> Cholesky<T> {
         })
     }
 
-    /// Enqueues a solve. A and b stay as they are.
+    /// Enqueues a solve. A and b are not changed.
     pub(crate) fn run(&mut self) -> Result<(), CellError> {
         let used = self.next;
         self.factor_and_solve()?;
@@ -127,8 +127,8 @@ impl<T: Element> Cholesky<T> {
 
     fn factor_and_solve(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
-        let [work, other] = in_turn(self.work.each_mut(), self.next).map(|work| write(stream, work));
-        let [info, rest] = in_turn(self.info.each_mut(), self.next).map(|info| write(stream, info));
+        let [work, other] = starting_at(self.work.each_mut(), self.next).map(|work| write(stream, work));
+        let [info, rest] = starting_at(self.info.each_mut(), self.next).map(|info| write(stream, info));
         let Plan { grid, chains, .. } = self.plan;
         let arguments = [
             read(stream, &self.a),
@@ -144,39 +144,39 @@ impl<T: Element> Cholesky<T> {
         let shape = Shape { grid: (grid, 1), threads: BLOCK, shared: shared::<T>(), cooperative: true };
         // SAFETY: the entry takes (const T*, const T*, T*, T*, T*, i32*, i32*, i32, i32). A has n * n elements, b and x
         // have n, both workspaces `Plan::workspace`, and the one used is zero: it was allocated so, or the launch
-        // before cleared it. `load` made the grid no larger than what is resident at once.
+        // before cleared it. `load` made the grid no larger than what is resident as a whole.
         unsafe { enqueue_shaped(stream, &self.solve, shape, arguments) }
     }
 
-    /// Enqueues the refinement, if there is one, with the factor that the last launch left in workspace `used`.
+    /// Enqueues the refinement, if enabled, with the factor that the last launch left in workspace `used`.
     fn refine(&mut self, used: usize) -> Result<(), CellError> {
         let Some(Refinement { residual, correct, grid, r }) = &mut self.refinement else { return Ok(()) };
         fits("the residual", r, self.b.len())?;
         let stream = &self.cuda.stream;
         let (x, r, n) = (write(stream, &mut self.x), write(stream, r), self.n.into());
-        let blocks = self.n.unsigned_abs().div_ceil(ROWS_A_BLOCK);
+        let blocks = self.n.unsigned_abs().div_ceil(ROWS_PER_BLOCK);
         let arguments = [read(stream, &self.a), read(stream, &self.b), x, r, n];
         // SAFETY: the entry takes (const T*, const T*, const T*, T*, i32); A has n * n elements, the others have n.
         unsafe { enqueue(stream, residual, (blocks, 1), arguments)? };
         let arguments = [write(stream, &mut self.work[used]), r, x, n];
         let shape = Shape { grid: (*grid, 1), threads: BLOCK, shared: shared::<T>(), cooperative: true };
         // SAFETY: the entry takes (T*, const T*, T*, i32); the workspace is one of `Plan::workspace` that holds the
-        // factor and whose last two vectors are zero, r and x have n elements; the grid is resident at once.
+        // factor and whose last two vectors are zero, r and x have n elements; the grid is resident as a whole.
         unsafe { enqueue_shaped(stream, correct, shape, arguments) }
     }
 
-    /// The order of the first leading minor that the last run found not to be positive; 0 when all were.
+    /// Returns the order of the first leading minor that was not positive in the last run, or 0 if all were.
     pub(crate) fn info(&self) -> Result<i32, CellError> {
-        let told = self.cuda.download(&self.info[1 - self.next])?;
-        Ok(order(told.first().copied().unwrap_or(0)))
+        let code = self.cuda.download(&self.info[1 - self.next])?;
+        Ok(failed_minor(code.first().copied().unwrap_or(0)))
     }
 
-    /// The operands and the solution, for checks.
+    /// Returns the operands and the solution, for checks.
     pub(crate) fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.x)])
     }
 
-    /// The solution that the last run found.
+    /// Returns the solution of the last run.
     pub(crate) fn solution(&self) -> Result<Vec<T>, CellError> {
         self.cuda.download(&self.x)
     }
@@ -195,7 +195,7 @@ impl<T: Element> Refinement<T> {
     }
 }
 
-/// Loads the entry of that name for T, whose blocks have the shared memory that they need.
+/// Loads the entry of that name for T and allows its blocks the shared memory that they need.
 fn cooperative<T: Element>(
     cuda: &Cuda,
     source: &'static KernelSource,
@@ -204,7 +204,7 @@ fn cooperative<T: Element>(
     let (needed, there) = (shared::<T>() >> 10, cuda.shared_memory_per_block() >> 10);
     if needed > there {
         let reason = format!(
-            "the kernel needs {needed} KiB of shared memory a block in {}, and this device has {there} KiB",
+            "the kernel needs {needed} KiB of shared memory per block in {}; the device has {there} KiB",
             T::DTYPE
         );
         return Err(Unavailable::new(reason, "use cuSOLVER's Cholesky: --variants potrf").into());
@@ -214,24 +214,25 @@ fn cooperative<T: Element>(
     Ok(function)
 }
 
-/// Blocks that can wait for each other, one a multiprocessor, so that those of the diagonal share theirs with none.
+/// Returns the number of blocks that can wait for each other, one per multiprocessor, so that diagonal blocks share
+/// none.
 fn blocks_at_once<T: Element>(cuda: &Cuda, function: &CudaFunction) -> Result<u32, CellError> {
     let resident = resident_blocks(cuda, function, BLOCK, shared::<T>())?;
     if resident < 2 {
-        let reason = "the device does not hold two blocks of the kernel at once";
+        let reason = "the device cannot run two blocks of the kernel at the same time";
         return Err(Unavailable::new(reason, "use cuSOLVER's Cholesky: --variants potrf").into());
     }
     Ok(resident.min(cuda.multiprocessors().max(2)))
 }
 
-/// Both of a pair, the one at `first` before the other.
-fn in_turn<T>([zero, one]: [T; 2], first: usize) -> [T; 2] {
+/// Returns both of a pair, the one at `first` first.
+fn starting_at<T>([zero, one]: [T; 2], first: usize) -> [T; 2] {
     if first == 0 { [zero, one] } else { [one, zero] }
 }
 
-/// What the kernel tells of a failure is the larger the earlier the column, 0 when there is none.
-fn order(told: i32) -> i32 {
-    if told == 0 { 0 } else { i32::MAX - told + 1 }
+/// Converts the kernel's failure code, which is larger for earlier columns and 0 without a failure.
+fn failed_minor(code: i32) -> i32 {
+    if code == 0 { 0 } else { i32::MAX - code + 1 }
 }
 
 #[cfg(test)]
@@ -258,9 +259,9 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_failure_is_told() {
-        assert_eq!(order(0), 0);
-        assert_eq!(order(i32::MAX), 1);
-        assert_eq!(order(i32::MAX - 41), 42);
+    fn the_earliest_failure_is_reported() {
+        assert_eq!(failed_minor(0), 0);
+        assert_eq!(failed_minor(i32::MAX), 1);
+        assert_eq!(failed_minor(i32::MAX - 41), 42);
     }
 }

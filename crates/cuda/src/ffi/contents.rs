@@ -1,4 +1,4 @@
-//! What checks do with a device's memory: fingerprints, spoiling, replaced elements. In the order of the stream.
+//! Operations of the checks on device memory, in stream order: fingerprints, spoiling and replacing elements.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
 use super::launch::{enqueue, grid};
 
-/// The memory of a device's array.
+/// Describes the memory of a device array.
 pub(crate) fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {
     let (stream, bytes) = (Arc::clone(array.stream()), array.num_bytes());
     let address = array.device_ptr_mut(&stream).0;
     Memory::Device(Span { address, bytes }, PhantomData)
 }
 
-/// Fingerprints that can be waited for together.
+/// Most fingerprints per wait.
 pub(crate) const SLOTS: usize = 32;
 
 /// The kernel of `kernels/fingerprint.cu` and the sums that it writes.
@@ -29,27 +29,27 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// Loads it from `source`, which must be that file.
+    /// Loads the kernel from `source`, which must be that file.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
         let kernel = cuda.function(source, "fingerprint")?;
-        // Not counted as an allocation: it belongs to no job.
+        // Not counted as an allocation, because it belongs to no job.
         let sums = cuda.stream.alloc_zeros(SLOTS).map_err(driver("cuMemAllocAsync"))?;
         Ok(Checks { cuda: cuda.clone(), kernel, sums })
     }
 
-    /// Forgets all sums.
+    /// Clears all sums.
     pub(crate) fn clear(&mut self) -> Result<(), CellError> {
         self.cuda.stream.memset_zeros(&mut self.sums).map_err(driver("cuMemsetD8Async"))
     }
 
-    /// Enqueues the fingerprints of `spans`, one after the other into slots from `first` on, which were cleared.
+    /// Enqueues the fingerprints of `spans` into consecutive slots, starting at `first`; the slots must be cleared.
     ///
     /// # Safety
-    /// Each span is memory of the device that stays allocated until the stream has passed this.
+    /// Each span is device memory that stays allocated until the stream has passed this call.
     pub(crate) unsafe fn fingerprint(&mut self, spans: &[Span], first: usize) -> Result<(), CellError> {
         if first + spans.len() > SLOTS {
             return Err(CellError::Failed(format!(
-                "a job shows more than {SLOTS} arrays; please report this"
+                "a job exposes more than {SLOTS} arrays; please report this bug"
             )));
         }
         let stream = Arc::clone(&self.cuda.stream);
@@ -67,7 +67,7 @@ impl Checks {
     /// Enqueues the spoiling of `spans`.
     ///
     /// # Safety
-    /// As for [`Checks::fingerprint`]; and nothing relies on what the spans hold.
+    /// As for [`Checks::fingerprint`]; and nothing relies on the contents of the spans.
     pub(crate) unsafe fn spoil(&self, spans: &[Span]) -> Result<(), CellError> {
         spans.iter().try_for_each(|span| {
             let stream = self.cuda.stream.cu_stream();
@@ -85,8 +85,8 @@ impl Checks {
         Ok(sums)
     }
 
-    /// Puts `new` at byte `offset` of `span`, which must have room for it, and returns what was there. Waits for all
-    /// earlier work.
+    /// Writes `new` at byte `offset` of `span`, which must have room for it, and returns the previous bytes. Waits
+    /// for all earlier work.
     ///
     /// # Safety
     /// As for [`Checks::fingerprint`]; any bytes are a value of the elements there.

@@ -1,4 +1,6 @@
-//! cuFFT plans for square 2-D transforms as owned values; knows no op and allocates nothing.
+//! cuFFT plans for square 2-D transforms as owned values. The caller allocates their work areas.
+//!
+//! API: <https://docs.nvidia.com/cuda/cufft/>.
 
 use std::ffi::{c_int, c_longlong, c_void};
 use std::marker::PhantomData;
@@ -17,7 +19,7 @@ fn check(call: &str, status: sys::cufftResult) -> Result<(), CellError> {
     succeeded(call, status, sys::cufftResult::CUFFT_SUCCESS)
 }
 
-/// An element type that cuFFT transforms; complex elements are pairs of it, real part first.
+/// An element type that cuFFT transforms. A complex element is a pair of it, real part first.
 pub(crate) trait FftReal: DeviceRepr + Copy + 'static {
     /// The transform from real to complex elements.
     const REAL_TO_COMPLEX: sys::cufftType;
@@ -72,20 +74,20 @@ impl FftReal for f64 {
     }
 }
 
-/// Where a plan writes its rows.
+/// The layout of a plan's output rows.
 enum Output {
-    /// Rows of the transform's own length, one after the other.
+    /// Contiguous rows of the transform's own length.
     Packed,
     /// The first `n / 2 + 1` elements of rows of length `n`.
     LeftHalf,
 }
 
-/// A created plan whose work area is supplied by its owner.
+/// A cuFFT plan with a work area from its owner.
 struct Plan {
     raw: sys::cufftHandle,
     stream: Arc<CudaStream>,
     work_bytes: usize,
-    /// Kept for as long as the plan, which uses it.
+    /// The plan uses it as long as it exists.
     _work: Option<CudaSlice<u8>>,
 }
 
@@ -144,7 +146,9 @@ impl Plan {
         let mut work = alloc(self.work_bytes)?;
         if work.len() < self.work_bytes {
             let (given, needed) = (work.len(), self.work_bytes);
-            return Err(CellError::Failed(format!("cuFFT work area of {given} bytes, {needed} are needed")));
+            return Err(CellError::Failed(format!(
+                "the cuFFT work area has {given} bytes; {needed} are needed"
+            )));
         }
         let address = work.device_ptr_mut(&self.stream).0;
         // SAFETY: the plan is made; the area is large enough and lives as long as this value.
@@ -154,17 +158,19 @@ impl Plan {
     }
 }
 
-/// Fails where a slice has not as many elements as the plan takes: pairs of elements given and elements needed.
+/// Fails if a slice has the wrong length. Takes pairs of elements given and elements needed.
 fn check_lengths(call: &str, found: &[(usize, usize)]) -> Result<(), CellError> {
     match found.iter().find(|(given, needed)| given != needed) {
-        Some((given, needed)) => Err(CellError::call(call, format!("{given} elements, not {needed}"))),
+        Some((given, needed)) => {
+            Err(CellError::call(call, format!("got {given} elements, expected {needed}")))
+        }
         None => Ok(()),
     }
 }
 
 impl Drop for Plan {
     fn drop(&mut self) {
-        // Work that is still queued uses the plan's tables.
+        // Work still in the queue uses the plan's tables.
         let _ = self.stream.synchronize();
         // SAFETY: this value owns the handle, and nothing uses it afterwards. A failure leaks it, no more.
         let _ = unsafe { sys::cufftDestroy(self.raw) };
@@ -179,7 +185,7 @@ pub(crate) struct RealPlan<T> {
 }
 
 impl<T: FftReal> RealPlan<T> {
-    /// Makes the plan, with a work area of the bytes that `alloc` is asked for.
+    /// Makes the plan. `alloc` allocates a work area of the given number of bytes.
     pub(crate) fn new(
         stream: &Arc<CudaStream>,
         n: usize,
@@ -189,8 +195,8 @@ impl<T: FftReal> RealPlan<T> {
         Ok(RealPlan { plan, area: n * n, element: PhantomData })
     }
 
-    /// Enqueues the transform of `input` (`n * n` reals). Columns 0 to `n / 2` of every row of `output`
-    /// (`n * n` complex elements, `2 * n * n` reals) are written, the others are left as they were.
+    /// Enqueues the transform of `input` (`n * n` reals). Writes columns 0 to `n / 2` of every row of `output` (`n *
+    /// n` complex elements, `2 * n * n` reals) and leaves the others unchanged.
     pub(crate) fn execute(
         &mut self,
         input: &CudaSlice<T>,
@@ -214,7 +220,7 @@ pub(crate) struct ComplexPlan<T> {
 }
 
 impl<T: FftReal> ComplexPlan<T> {
-    /// Makes the plan, with a work area of the bytes that `alloc` is asked for.
+    /// Makes the plan. `alloc` allocates a work area of the given number of bytes.
     pub(crate) fn new(
         stream: &Arc<CudaStream>,
         n: usize,

@@ -1,4 +1,4 @@
-//! Opens the shared libraries of CUDA and asks them for their file and their version. Needs no CUDA context.
+//! Opens CUDA's shared libraries and reads their file and version, without a CUDA context.
 
 use std::ffi::{OsStr, c_int, c_void};
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use gpubench_host::shared_library::file_of;
 use libloading::Library;
 
-/// Opens a library by name or path; the dynamic linker's message when it cannot.
+/// Opens a library by name or path. The error is the dynamic linker's message.
 pub(crate) fn open(name: impl AsRef<OsStr>) -> Result<Library, String> {
     // SAFETY: only NVIDIA's driver and toolkit libraries are opened here; their initialisers have no preconditions.
     unsafe { Library::new(name.as_ref()) }.map_err(|error| error.to_string())
 }
 
-/// Whether the library exports `symbol`.
+/// Returns whether the library exports `symbol`.
 pub(crate) fn has_symbol(library: &Library, symbol: &str) -> bool {
     address(library, symbol).is_some()
 }
@@ -25,12 +25,12 @@ fn address(library: &Library, symbol: &str) -> Option<*const c_void> {
     (!address.is_null()).then_some(address.cast_const())
 }
 
-/// The file from which `symbol` was loaded.
+/// Returns the file from which `symbol` was loaded.
 pub(crate) fn path_of(library: &Library, symbol: &str) -> Option<PathBuf> {
     file_of(address(library, symbol)?.cast())
 }
 
-/// Major, minor and patch level by a `cu*GetProperty(kind, &mut value)` function.
+/// Reads major, minor and patch level by a `GetProperty(kind, &mut value)` function of the library.
 pub(crate) fn version_by_property(library: &Library, function: &str) -> Option<[c_int; 3]> {
     type GetProperty = unsafe extern "C" fn(c_int, *mut c_int) -> c_int;
     // SAFETY: every CUDA library's GetProperty has this signature (library_types.h).
@@ -45,7 +45,7 @@ pub(crate) fn version_by_property(library: &Library, function: &str) -> Option<[
     Some(version)
 }
 
-/// Major and minor version by `nvrtcVersion`.
+/// Reads major and minor version by `nvrtcVersion`.
 pub(crate) fn nvrtc_version(library: &Library) -> Option<[c_int; 2]> {
     type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
     // SAFETY: the signature is nvrtc.h's.

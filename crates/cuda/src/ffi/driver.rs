@@ -1,4 +1,6 @@
-//! The few driver calls that need `unsafe`: uninitialised memory, memory pools, elapsed time, device queries.
+//! Driver calls that need `unsafe`: uninitialised memory, memory pools, elapsed time and device queries.
+//!
+//! API: <https://docs.nvidia.com/cuda/cuda-driver-api/>.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -6,9 +8,9 @@ use std::sync::Arc;
 use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUmemPool_attribute};
 use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream, DeviceRepr, DriverError, result};
 
-/// Opens a context on a device whose slices carry no events of their own.
+/// Opens a context on a device, without per-slice event tracking.
 ///
-/// Without this every slice argument of a launch would add an event wait and an event record to the timed work.
+/// With tracking, every slice argument of a launch would add an event wait and an event record to the timed work.
 pub(crate) fn context(ordinal: usize) -> Result<Arc<CudaContext>, DriverError> {
     let ctx = CudaContext::new(ordinal)?;
     // SAFETY: the backend has one stream, so work is ordered by it and nothing needs events; no slice exists yet.
@@ -16,17 +18,17 @@ pub(crate) fn context(ordinal: usize) -> Result<Arc<CudaContext>, DriverError> {
     Ok(ctx)
 }
 
-/// Allocates `len` elements, of which none is set; the caller fills all of them before it reads any.
+/// Allocates `len` uninitialised elements; the caller writes all of them before it reads any.
 pub(crate) fn alloc_unset<T: DeviceRepr>(
     stream: &Arc<CudaStream>,
     len: usize,
 ) -> Result<CudaSlice<T>, DriverError> {
     // SAFETY: device memory has no invalid bit patterns for `DeviceRepr` types made of numbers, and every caller
-    // within this backend copies host data over the whole slice at once.
+    // within this backend copies host data to the whole slice.
     unsafe { stream.alloc(len) }
 }
 
-/// Frees nothing back to the system between jobs, so that allocation stays cheap.
+/// Keeps freed memory in the pool between jobs, so that allocation is fast.
 pub(crate) fn keep_pool_memory(device: CUdevice) -> Result<(), DriverError> {
     let mut threshold = u64::MAX;
     let pool = default_pool(device)?;
@@ -40,7 +42,7 @@ pub(crate) fn keep_pool_memory(device: CUdevice) -> Result<(), DriverError> {
     }
 }
 
-/// Gives memory that the pool holds but nobody uses back to the system.
+/// Returns the pool's unused memory to the system.
 pub(crate) fn trim_pool(device: CUdevice) -> Result<(), DriverError> {
     let pool = default_pool(device)?;
     // SAFETY: the pool is the device's own.
@@ -54,17 +56,17 @@ fn default_pool(device: CUdevice) -> Result<sys::CUmemoryPool, DriverError> {
     Ok(pool)
 }
 
-/// Bytes of the pool that are in use now.
+/// Returns the bytes of the pool in use now.
 pub(crate) fn pool_bytes(device: CUdevice) -> Result<u64, DriverError> {
     pool_figure(device, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
 }
 
-/// Most bytes of the pool that were in use at one time since [`reset_pool_peak`].
+/// Returns the peak bytes of the pool in use since [`reset_pool_peak`].
 pub(crate) fn pool_peak(device: CUdevice) -> Result<u64, DriverError> {
     pool_figure(device, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH)
 }
 
-/// Lets the pool's high-water mark start again from what is in use now.
+/// Resets the pool's peak to the present use.
 pub(crate) fn reset_pool_peak(device: CUdevice) -> Result<(), DriverError> {
     let mut zero = 0u64;
     let pool = default_pool(device)?;
@@ -86,12 +88,12 @@ fn pool_figure(device: CUdevice, attribute: CUmemPool_attribute) -> Result<u64, 
     Ok(bytes)
 }
 
-/// Milliseconds between two recorded and completed events.
+/// The driver call for the time between two recorded and completed events.
 #[derive(Clone, Copy)]
 pub(crate) struct Elapsed(unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult);
 
 impl Elapsed {
-    /// Finds the call in the driver: drivers before 12.8 have it under its old name only.
+    /// Looks up the call in the driver; drivers before 12.8 have only its old name.
     pub(crate) fn find(libcuda: &libloading::Library) -> Option<Elapsed> {
         ["cuEventElapsedTime_v2", "cuEventElapsedTime"].iter().find_map(|name| {
             // SAFETY: both names have this signature (cuda.h); the driver is never unloaded.
@@ -99,7 +101,7 @@ impl Elapsed {
         })
     }
 
-    /// Milliseconds from `start` to `end`, both completed.
+    /// Returns the milliseconds from `start` to `end`, both completed.
     pub(crate) fn milliseconds(&self, start: &CudaEvent, end: &CudaEvent) -> Result<f32, DriverError> {
         let mut elapsed = 0.0;
         // SAFETY: both events are alive and `elapsed` is writable; unfinished events are an error value.
@@ -108,26 +110,26 @@ impl Elapsed {
     }
 }
 
-/// Devices of the machine, after `cuInit`.
+/// Returns the machine's devices, after calling `cuInit`.
 pub(crate) fn devices() -> Result<Vec<CUdevice>, DriverError> {
     result::init()?;
     let count = result::device::get_count()?;
     (0..count).map(result::device::get).collect()
 }
 
-/// An attribute of a device.
+/// Returns an attribute of a device.
 pub(crate) fn attribute(device: CUdevice, attribute: CUdevice_attribute) -> Result<i32, DriverError> {
     // SAFETY: an unknown device or attribute is an error value.
     unsafe { result::device::get_attribute(device, attribute) }
 }
 
-/// Bytes of a device's memory.
+/// Returns the bytes of a device's memory.
 pub(crate) fn memory_bytes(device: CUdevice) -> Result<usize, DriverError> {
     // SAFETY: an unknown device is an error value.
     unsafe { result::device::total_mem(device) }
 }
 
-/// The CUDA version of the driver, such as 13000 for 13.0.
+/// Returns the driver's CUDA version, such as 13000 for 13.0.
 pub(crate) fn version() -> Result<i32, DriverError> {
     let mut version = 0;
     // SAFETY: `version` is writable.
@@ -135,7 +137,7 @@ pub(crate) fn version() -> Result<i32, DriverError> {
     Ok(version)
 }
 
-/// The PCI address of a device, such as `0000:04:00.0`.
+/// Returns the PCI address of a device, such as `0000:04:00.0`.
 pub(crate) fn pci_bus_id(device: CUdevice) -> Result<String, DriverError> {
     let mut text = [0u8; 32];
     // SAFETY: at most 32 bytes are written, terminator included.

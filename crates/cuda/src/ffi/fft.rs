@@ -9,10 +9,10 @@ use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::launch::{enqueue, fits, grid, read, write};
 
-/// Columns that one block of the mirror kernel fills, and rows: 4 at a time, 4 times.
+/// Columns and rows that a block of the mirror kernel fills; 4 rows at a time, 4 times.
 const MIRROR_TILE: (u32, u32) = (64, 16);
-/// Blocks along y that every device takes; beyond, the kernel goes round.
-const MOST_BLOCKS_Y: u32 = 65_535;
+/// Most blocks along y that every device supports; the kernel loops over further rows.
+const MAX_BLOCKS_Y: u32 = 65_535;
 
 /// Both kernels for transforms of `n x n` elements.
 pub(crate) struct FftKernels<T> {
@@ -24,7 +24,7 @@ pub(crate) struct FftKernels<T> {
 }
 
 impl<T: Element> FftKernels<T> {
-    /// Loads them from `kernels/fft_mirror.cu`.
+    /// Loads the kernels from `kernels/fft_mirror.cu`.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
         Ok(FftKernels {
             mirror: cuda.function(source, &format!("fft_mirror_{}", T::DTYPE))?,
@@ -39,20 +39,20 @@ impl<T: Element> FftKernels<T> {
         self.n as usize * self.n as usize
     }
 
-    /// Enqueues the filling of columns `n / 2 + 1` to `n - 1` of an `n x n` spectrum (`2 * n * n` reals).
+    /// Enqueues the kernel that fills columns `n / 2 + 1` to `n - 1` of an `n x n` spectrum (`2 * n * n` reals).
     pub(crate) fn mirror(&self, stream: &CudaStream, spectrum: &mut CudaSlice<T>) -> Result<(), CellError> {
         fits("the spectrum", spectrum, 2 * self.area())?;
         let columns = self.n.saturating_sub(self.n / 2 + 1);
         if columns == 0 {
             return Ok(());
         }
-        let grid = (columns.div_ceil(MIRROR_TILE.0), self.n.div_ceil(MIRROR_TILE.1).min(MOST_BLOCKS_Y));
+        let grid = (columns.div_ceil(MIRROR_TILE.0), self.n.div_ceil(MIRROR_TILE.1).min(MAX_BLOCKS_Y));
         let arguments = [write(stream, spectrum), self.n.into()];
         // SAFETY: the entry takes (pair*, u32) and touches rows and columns below `n`, within the checked length.
         unsafe { enqueue(stream, &self.mirror, grid, arguments) }
     }
 
-    /// Enqueues the copy of `n * n` reals into the real parts of as many pairs, imaginary parts zero.
+    /// Enqueues the kernel that copies `n * n` reals to the real parts of as many pairs, with imaginary parts zero.
     pub(crate) fn widen(
         &self,
         stream: &CudaStream,

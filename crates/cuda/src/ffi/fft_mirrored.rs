@@ -1,14 +1,14 @@
-//! Launches of `kernels/fft_mirrored.cu` as safe functions: they own the half spectrum between the two passes.
+//! Launches of `kernels/fft_mirrored.cu` as safe functions, which own the half spectrum between the two passes.
 
 use cudarc::driver::sys;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Element, driver};
-use super::super::ops::fft::plan::{Pass, Plan};
+use super::super::ops::fft::plan::{FftPlan, Pass};
 use super::launch::{Argument, Shape, allow_shared, enqueue_shaped, fits, pointers, read, write};
 
-/// The first chip on which a kernel may start before the one ahead of it in the stream has ended.
+/// The first compute capability on which a kernel can start before the previous kernel in the stream has ended.
 const FIRST_WITH_DEPENDENT_LAUNCH: i32 = 90;
 
 /// A kernel and the shape of its launches.
@@ -18,7 +18,7 @@ struct Launch {
 }
 
 impl Launch {
-    fn load(cuda: &Cuda, plan: &Plan, entry: &str, pass: Pass) -> Result<Launch, CellError> {
+    fn load(cuda: &Cuda, plan: &FftPlan, entry: &str, pass: Pass) -> Result<Launch, CellError> {
         let function = cuda.function(plan.source(), entry)?;
         let fitting = |value: usize| u32::try_from(value).map_err(|error| CellError::call(entry, error));
         let (blocks, threads, shared) =
@@ -42,10 +42,14 @@ pub(crate) struct TwoPasses<T> {
 }
 
 impl<T: Element> TwoPasses<T> {
-    /// Compiles the plan's kernels, or finds them compiled, and makes its tables. The plan's type is `T`.
-    pub(crate) fn load(cuda: &Cuda, plan: &Plan) -> Result<Self, CellError> {
+    /// Loads the plan's kernels, compiled or from the cache, and makes the twiddles. The plan's type must be `T`.
+    pub(crate) fn load(cuda: &Cuda, plan: &FftPlan) -> Result<Self, CellError> {
         if plan.dtype != T::DTYPE {
-            return Err(CellError::Failed(format!("a plan of {} for elements of {}", plan.dtype, T::DTYPE)));
+            return Err(CellError::Failed(format!(
+                "a plan for {} cannot transform {}",
+                plan.dtype,
+                T::DTYPE
+            )));
         }
         let table = plan.twiddles();
         let reals: Vec<T> = table.iter().flat_map(|w| [T::from_f64(w.re), T::from_f64(w.im)]).collect();
@@ -88,7 +92,7 @@ impl<T: Element> TwoPasses<T> {
     }
 }
 
-/// Enqueues a kernel that may start before the kernel ahead of it in the stream has ended.
+/// Enqueues a kernel that may start before the previous kernel in the stream has ended.
 ///
 /// # Safety
 ///

@@ -10,7 +10,7 @@ use gpubench_model::error::CellError;
 use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
 
-/// Threads of a block of the kernels that choose no other shape.
+/// Threads per block of kernels without a shape of their own.
 pub(crate) const BLOCK: u32 = 256;
 
 /// The shape of a launch.
@@ -18,19 +18,19 @@ pub(crate) const BLOCK: u32 = 256;
 pub(crate) struct Shape {
     /// Blocks along x and y.
     pub(crate) grid: (u32, u32),
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Bytes of dynamic shared memory of a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared: u32,
-    /// Whether all blocks must be resident at once, so that they may wait for each other.
+    /// Whether all blocks must be resident at the same time, so that they can wait for each other.
     pub(crate) cooperative: bool,
 }
 
-/// Lets `function` be launched with up to `bytes` of dynamic shared memory; beyond 48 KiB that must be asked for. The
-/// allowance is the function's, which jobs of all sizes share, so it is never taken back.
+/// Allows launches of `function` with up to `bytes` of dynamic shared memory; more than 48 KiB needs this call. The
+/// limit belongs to the function, which jobs of all sizes share, so it is never lowered.
 ///
 /// # Errors
-/// The device has less for one block.
+/// The device has less shared memory per block.
 pub(crate) fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), CellError> {
     let bytes = i32::try_from(bytes).map_err(|error| CellError::call("cuFuncSetAttribute", error))?;
     let allowed = function
@@ -44,11 +44,11 @@ pub(crate) fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), Ce
         .map_err(driver("cuFuncSetAttribute"))
 }
 
-/// The most blocks of that shape that the whole device holds at once: the largest cooperative grid; none where the
-/// device launches nothing cooperatively.
+/// Returns the most blocks of that shape that the whole device can run at the same time, which is the largest
+/// cooperative grid. Returns 0 if the device does not support cooperative launches.
 ///
 /// # Errors
-/// The driver refuses the shape.
+/// The driver rejects the shape.
 pub(crate) fn resident_blocks(
     cuda: &Cuda,
     function: &CudaFunction,
@@ -68,7 +68,7 @@ pub(crate) fn resident_blocks(
 ///
 /// # Safety
 ///
-/// As for [`enqueue`]. A cooperative grid is at most [`resident_blocks`], else the driver refuses it.
+/// As for [`enqueue`]. A cooperative grid may have at most [`resident_blocks`]; the driver rejects larger ones.
 pub(crate) unsafe fn enqueue_shaped<const N: usize>(
     stream: &CudaStream,
     function: &CudaFunction,
@@ -90,12 +90,12 @@ pub(crate) unsafe fn enqueue_shaped<const N: usize>(
     }
 }
 
-/// Enqueues a kernel with arguments prepared on the stack: the cheapest launch there is.
+/// Enqueues a kernel with arguments on the stack, which is the cheapest launch.
 ///
 /// # Safety
 ///
-/// `arguments` must begin with what the kernel's signature takes, in its order and types; the driver reads no more of
-/// them. Every device address among them must be valid for what the kernel does with it until the stream has passed it.
+/// `arguments` must begin with the arguments of the kernel's signature, in order and type; the driver reads no
+/// others. Every device address must be valid for the kernel's accesses until the stream has passed the kernel.
 pub(crate) unsafe fn enqueue<const N: usize>(
     stream: &CudaStream,
     function: &CudaFunction,
@@ -123,8 +123,8 @@ pub(crate) unsafe fn enqueue_single<const N: usize>(
     unsafe { enqueue_shaped(stream, function, shape, arguments) }
 }
 
-/// An argument of a kernel. One of four bytes lies in the first four, which are all that the driver reads of it: every
-/// host that CUDA runs on is little-endian.
+/// An argument of a kernel. The driver reads only the first four bytes of a four-byte argument, which are the right
+/// ones because every host that CUDA supports is little-endian.
 #[derive(Clone, Copy)]
 pub(crate) struct Argument(u64);
 
@@ -152,34 +152,34 @@ impl From<f64> for Argument {
     }
 }
 
-/// The address of an array that a kernel reads.
+/// Passes the address of an array that a kernel reads.
 pub(crate) fn read<T>(stream: &CudaStream, slice: &CudaSlice<T>) -> Argument {
     Argument(slice.device_ptr(stream).0)
 }
 
-/// The address of an array that a kernel writes.
+/// Passes the address of an array that a kernel writes.
 pub(crate) fn write<T>(stream: &CudaStream, slice: &mut CudaSlice<T>) -> Argument {
     Argument(slice.device_ptr_mut(stream).0)
 }
 
-/// Arguments as the driver takes them.
+/// Converts arguments to the driver's form.
 pub(crate) fn pointers<const N: usize>(arguments: &mut [Argument; N]) -> [*mut c_void; N] {
     arguments.each_mut().map(|argument| (&raw mut argument.0).cast())
 }
 
-/// Fails where a slice is shorter than a kernel will read or write.
+/// Fails if a slice is shorter than the kernel's accesses.
 pub(crate) fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result<(), CellError> {
     if slice.len() >= needed {
         return Ok(());
     }
-    Err(CellError::Failed(format!("{what} has {} elements where {needed} are used", slice.len())))
+    Err(CellError::Failed(format!("{what} has {} elements; the kernel uses {needed}", slice.len())))
 }
 
-/// Blocks for `items` grid-stride items a thread takes one at a time: enough to fill the device, and no more.
+/// Returns the blocks for a grid-stride loop over `items`, one per thread and step: enough to fill the device.
 pub(crate) fn grid(cuda: &Cuda, items: usize) -> u32 {
-    const BLOCKS_A_MULTIPROCESSOR: u32 = 32;
+    const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
     let blocks = u32::try_from(items.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
-    blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR))
+    blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR))
 }
 
 /// A kernel of signature `([const A* x, [const A* y,]] B* out, u64 n)` that maps `INPUTS` arrays to one.
@@ -191,7 +191,7 @@ pub(crate) struct Map<A, B, const INPUTS: usize> {
 }
 
 impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
-    /// Loads `entry`, which must have the signature above and threads that go round until all `len` elements are done.
+    /// Loads `entry`, which must have the signature above and a grid-stride loop over all `len` elements.
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
@@ -204,7 +204,7 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         Ok(Map { function, shape, len, elements: PhantomData })
     }
 
-    /// Loads `entry`, which must have the signature above, blocks of `threads` threads, and do `tile` elements a block.
+    /// Loads `entry`, which must have the signature above, blocks of `threads` threads and `tile` elements per block.
     pub(crate) fn tiled(
         cuda: &Cuda,
         source: &'static KernelSource,
@@ -230,7 +230,7 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         }
         fits("the output", output, self.len)?;
         const { assert!(INPUTS <= 2) };
-        // Room for two inputs, the output and the count; a launch allocates nothing.
+        // Two inputs, the output and the count; an array, so that a launch allocates nothing.
         let mut arguments = [Argument(0); 4];
         let values = inputs.map(|input| read(stream, input)).into_iter();
         let values = values.chain([write(stream, output), (self.len as u64).into()]);

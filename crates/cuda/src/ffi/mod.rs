@@ -1,4 +1,4 @@
-//! Calls into CUDA that the compiler cannot check, wrapped in functions that check what they can.
+//! The unsafe calls into CUDA, wrapped in functions that check lengths and lifetimes.
 
 pub(crate) mod cholesky;
 pub(crate) mod contents;
@@ -29,7 +29,7 @@ use std::fmt::Debug;
 
 use gpubench_model::error::CellError;
 
-/// Fails where a library's call returned anything but success.
+/// Fails if a library call did not return success.
 fn succeeded<S: PartialEq + Debug>(call: &str, status: S, success: S) -> Result<(), CellError> {
     if status == success {
         return Ok(());

@@ -1,25 +1,27 @@
-//! NVRTC as a safe function from source text to machine code. The caller has loaded the library.
+//! Compiles source text to machine code with NVRTC. The caller must have loaded the library.
+//!
+//! API: <https://docs.nvidia.com/cuda/nvrtc/>.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 
 use cudarc::nvrtc::sys::{self, nvrtcProgram, nvrtcResult};
 
-/// What one compilation yields.
+/// The result of a compilation.
 pub(crate) struct Output {
-    /// CUBIN, or PTX where that was asked for; empty when compilation failed.
+    /// CUBIN, or PTX if requested; empty if compilation failed.
     pub(crate) image: Vec<u8>,
-    /// Messages of the compiler.
+    /// The compiler's messages.
     pub log: String,
-    /// Why it failed.
+    /// The reason for a failure.
     pub failure: Option<String>,
 }
 
-/// What to take from a compiled program.
+/// The form of the compiled program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Machine code of one chip.
     Cubin,
-    /// Assembly that the driver translates.
+    /// PTX, which the driver translates.
     Ptx,
 }
 
@@ -32,7 +34,7 @@ impl Drop for Program {
     }
 }
 
-/// Major and minor version, and the architectures (such as 90) it compiles for.
+/// Returns NVRTC's major and minor version, and the architectures (such as 90) that it supports.
 pub(crate) fn about() -> Result<([c_int; 2], Vec<c_int>), String> {
     let (mut major, mut minor, mut count) = (0, 0, 0);
     // SAFETY: all pointers are writable.
@@ -45,16 +47,16 @@ pub(crate) fn about() -> Result<([c_int; 2], Vec<c_int>), String> {
     Ok(([major, minor], archs))
 }
 
-/// A source or a header, by the name that messages and `#include` have for it.
+/// A source or a header, with the name used in messages and `#include`.
 pub(crate) struct File<'a> {
-    /// The name with its ending.
+    /// The file name with its extension.
     pub name: &'a str,
     /// CUDA C.
     pub text: &'a str,
 }
 
 impl File<'_> {
-    /// Name and text as C strings.
+    /// Converts name and text to C strings.
     fn strings(&self) -> Result<[CString; 2], String> {
         let c = |text: &str| CString::new(text).map_err(|error| format!("{}: {error}", self.name));
         Ok([c(self.name)?, c(self.text)?])

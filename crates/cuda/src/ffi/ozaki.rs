@@ -1,4 +1,4 @@
-//! Launches of `kernels/ozaki.cu`: float32 matrices cut into slices of eight bits, and products of slices put together.
+//! Launches of `kernels/ozaki.cu`: they cut float32 matrices into 8-bit slices and combine the products of slices.
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_model::error::CellError;
@@ -8,14 +8,14 @@ use super::super::kernels::KernelSource;
 use super::cublaslt::{SLICES, SliceProducts};
 use super::launch::{BLOCK, enqueue, fits, read, write};
 
-/// Parts of B's rows over which the maxima of its columns are found: `CHUNKS` of the kernel.
+/// Parts of B's rows in which the maxima of its columns are computed: `CHUNKS` in the kernel.
 const CHUNKS: usize = 64;
-/// Columns and rows of B that a block cuts: `WARP` and `TILE_K` of the kernel.
+/// Columns and rows of B per block when cutting: `WARP` and `TILE_K` in the kernel.
 const TILE: (u32, u32) = (32, 128);
-/// Columns of C that a block puts together.
+/// Columns of C per block when combining.
 const COMBINED: u32 = 4 * BLOCK;
 
-/// The kernels and everything between the operands and the answer of a product of `n` by `n` matrices.
+/// The kernels and intermediate arrays of a product of `n` by `n` matrices.
 pub(crate) struct Slices {
     cuda: Cuda,
     n: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// Loads the kernels and allocates slices and sums, whose rows are `pitch` long: at least `n`, a multiple of 16.
+    /// Loads the kernels and allocates slices and sums with rows of `pitch`, at least `n` and a multiple of 16.
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
@@ -40,7 +40,7 @@ impl Slices {
         pitch: u32,
     ) -> Result<Self, CellError> {
         if pitch < n || !pitch.is_multiple_of(16) {
-            return Err(CellError::Failed(format!("slices of {n} elements do not fit rows of {pitch}")));
+            return Err(CellError::Failed(format!("slices of {n} elements do not fit into rows of {pitch}")));
         }
         let (side, area) = (n as usize, pitch as usize * pitch as usize);
         Ok(Slices {
@@ -50,7 +50,7 @@ impl Slices {
             rows: cuda.function(source, "ozaki_rows")?,
             columns: cuda.function(source, "ozaki_columns")?,
             combine: cuda.function(source, "ozaki_combine")?,
-            // Zero, and left so beyond the n rows and columns in use.
+            // Zero, and never written outside the n rows and columns in use.
             a: cuda.alloc(SLICES * area)?,
             b: cuda.alloc(SLICES * area)?,
             sums: cuda.alloc(SLICES * area)?,
@@ -60,7 +60,7 @@ impl Slices {
         })
     }
 
-    /// Enqueues the cutting of both operands.
+    /// Enqueues the kernels that cut both operands.
     pub(crate) fn cut(&mut self, a: &CudaSlice<f32>, b: &CudaSlice<f32>) -> Result<(), CellError> {
         self.operands_fit(a, b)?;
         let stream = &self.cuda.stream;
@@ -70,7 +70,7 @@ impl Slices {
         let blocks = self.n + self.n.div_ceil(BLOCK) * CHUNKS as u32;
         let arguments = [read(stream, a), b, slices, inverses, maxima, n, pitch];
         // SAFETY: the entry takes (const float*, const float*, u32*, double*, u32*, u32, u32); operands, slices, scales
-        // and maxima hold what `load` and the check above say, and the blocks are one a row and one a strip and chunk.
+        // and maxima hold what `load` and the check above say, and the blocks are one per row, and one per strip and chunk.
         unsafe { enqueue(stream, &self.rows, (blocks, 1), arguments) }?;
         let (slices, inverses) = (write(stream, &mut self.b), write(stream, &mut self.of_columns));
         let arguments = [b, maxima, slices, inverses, n, pitch];
@@ -83,12 +83,12 @@ impl Slices {
         (0..SLICES).try_for_each(|place| products.enqueue(place, &self.a, &self.b, &mut self.sums))
     }
 
-    /// Times the ways of each product on the slices as they are, and keeps the fastest.
+    /// Times the algorithms of each product on the present slices, and keeps the fastest.
     pub(crate) fn choose(&mut self, products: &mut SliceProducts) -> Result<(), CellError> {
         (0..SLICES).try_for_each(|place| products.choose(place, &self.a, &self.b, &mut self.sums))
     }
 
-    /// Enqueues the putting together: `c = a * b` from the products of their slices.
+    /// Enqueues the kernel that combines the products of slices: `c = a * b`.
     pub(crate) fn combine(
         &self,
         a: &CudaSlice<f32>,

@@ -1,11 +1,11 @@
-//! Page-locked host memory, filled and read between copies that the device makes from it and to it.
+//! Page-locked host memory that the device copies from and to.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, result};
 
-/// A block of page-locked memory whose copies all go through one stream.
+/// A block of page-locked memory. All its copies use one stream.
 pub(crate) struct Pinned {
     stream: Arc<CudaStream>,
     start: NonNull<u8>,
@@ -13,8 +13,8 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// Locks `bytes` of memory (at least one). It is cached by the processor, unlike write-combined memory, which
-    /// the host reads slowly.
+    /// Locks `bytes` of memory (at least one). The CPU caches it, unlike write-combined memory, which the host reads
+    /// slowly.
     pub(crate) fn new(stream: &Arc<CudaStream>, bytes: usize) -> Result<Pinned, DriverError> {
         stream.context().bind_to_thread()?;
         // SAFETY: the stream's context is current.
@@ -42,8 +42,8 @@ impl Pinned {
         Ok(())
     }
 
-    /// Waits for earlier copies and copies the start of the block over all of `host`, whose elements must have
-    /// been put there by [`Pinned::copy_from`] a slice of that type.
+    /// Waits for earlier copies and copies the start of the block to all of `host`, whose elements must have been
+    /// written there by [`Pinned::copy_from`] from a slice of that type.
     ///
     /// # Panics
     /// When `host` is larger than the block.
@@ -101,7 +101,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // Nobody is left to tell of a failure, and a dead context has freed the block already.
+        // Drop cannot report a failure, and a dead context has freed the block already.
         let _ = self.stream.context().bind_to_thread();
         let _ = self.stream.synchronize();
         // SAFETY: the block came from `malloc_host`, is freed once, and no copy is under way.

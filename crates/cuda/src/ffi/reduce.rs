@@ -1,4 +1,4 @@
-//! Launches of `kernels/reduction.cu` as safe functions: they own the scratch memory the kernels write.
+//! Launches of `kernels/reduction.cu` as safe functions. They own the scratch memory that the kernels write.
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
@@ -22,34 +22,35 @@ pub(crate) struct Statistics<T> {
 enum Kernels {
     /// One kernel that reads the elements once.
     OnePass { moments: CudaFunction, ticket: CudaSlice<u32> },
-    /// Two kernels each, one statistic after the other.
+    /// Two kernels per statistic, one statistic after the other.
     ThreePass { sums: CudaFunction, squares: CudaFunction, finish: CudaFunction },
 }
 
 impl<T: Element> Statistics<T> {
-    /// Threads of a block of the one pass.
+    /// Threads per block of the one-pass kernel.
     const THREADS: u32 = 512;
-    /// Packs of 16 bytes that a thread of it has under way at once.
+    /// Packs of 16 bytes that a thread of the one-pass kernel loads at the same time.
     const UNROLL: usize = 4;
-    /// Blocks of it a multiprocessor: enough loads to keep the memory busy, and few partial sums for the last to add.
+    /// Blocks of it per multiprocessor: enough loads to keep the memory busy, and few partial sums for the last block
+    /// to add.
     const FEW_BLOCKS: u32 = 2;
-    /// Blocks of the others: as many as a multiprocessor holds at once, so that no block waits for another.
+    /// Blocks of the other kernels: as many as a multiprocessor can run at once, so that no block waits for another.
     const MANY_BLOCKS: u32 = 8;
 
-    /// Uploads `x` (at least one element) and allocates the scratch, for one kernel that reads the elements once.
+    /// Uploads `x` (at least one element) and allocates the scratch memory for the one-pass kernel.
     pub(crate) fn one_pass(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
         let tile = Self::THREADS as usize * Self::UNROLL * 16 / size_of::<T>();
-        let most = cuda.multiprocessors().saturating_mul(Self::FEW_BLOCKS);
-        let grid = u32::try_from(x.len().div_ceil(tile)).unwrap_or(u32::MAX).clamp(1, most);
+        let max_blocks = cuda.multiprocessors().saturating_mul(Self::FEW_BLOCKS);
+        let grid = u32::try_from(x.len().div_ceil(tile)).unwrap_or(u32::MAX).clamp(1, max_blocks);
         let moments = cuda.function(source, &format!("moments_{}", T::DTYPE))?;
         let kernels = Kernels::OnePass { moments, ticket: cuda.alloc(1)? };
         Statistics::load(cuda, kernels, x, grid, 2 * grid as usize)
     }
 
-    /// The same for two kernels each, one statistic after the other.
+    /// The same for two kernels per statistic, one statistic after the other.
     pub(crate) fn three_pass(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
-        let most = cuda.multiprocessors().saturating_mul(Self::MANY_BLOCKS);
-        let grid = launch::grid(cuda, x.len()).min(most);
+        let max_blocks = cuda.multiprocessors().saturating_mul(Self::MANY_BLOCKS);
+        let grid = launch::grid(cuda, x.len()).min(max_blocks);
         let kernels = Kernels::ThreePass {
             sums: cuda.function(source, &format!("partial_sum_{}", T::DTYPE))?,
             squares: cuda.function(source, &format!("partial_squares_{}", T::DTYPE))?,
@@ -90,12 +91,12 @@ impl<T: Element> Statistics<T> {
         }
     }
 
-    /// The operand and the statistics, for checks.
+    /// Returns the operand and the statistics, for checks.
     pub(crate) fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.x)], [device(&mut self.out)])
     }
 
-    /// The statistics of the last run: sum, mean, standard deviation.
+    /// Returns the statistics of the last run: sum, mean, standard deviation.
     pub(crate) fn values(&self) -> Result<Vec<f64>, CellError> {
         self.cuda.download(&self.out)
     }

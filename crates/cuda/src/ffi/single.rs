@@ -1,4 +1,5 @@
-//! Launches of one thread, `kernels/empty.cu` and `kernels/sine_at.cu`, as safe functions that check every length.
+//! Launches of the one-thread kernels `kernels/empty.cu` and `kernels/sine_at.cu` as safe functions that check every
+//! length.
 
 use std::marker::PhantomData;
 
@@ -29,7 +30,7 @@ impl Empty {
     }
 }
 
-/// The kernel that takes the sine of one element.
+/// The kernel that computes the sine of one element.
 pub(crate) struct SineAt<T> {
     function: CudaFunction,
     element: PhantomData<T>,

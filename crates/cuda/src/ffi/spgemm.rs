@@ -1,4 +1,4 @@
-//! Launches of `kernels/spgemm.cu` as safe functions: they own the operands, the scratch and the product.
+//! Launches of `kernels/spgemm.cu` as safe functions. They own the operands, the scratch memory and the product.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::contents::Contents;
@@ -6,51 +6,52 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
-use super::super::ops::spgemm::plan::{Method, Plan};
+use super::super::ops::spgemm::plan::{Method, SpgemmPlan};
 use super::super::sparse::DeviceCsr;
 use super::contents::device;
 use super::launch::{Argument, BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, read, write};
 
-/// Launches are numbered from 1 to this, over and over: the kernels tell one launch from the one before by it.
+/// Launches are numbered from 1 to this, repeatedly; the kernels use the number to recognise words of earlier
+/// launches.
 const LAUNCHES: u32 = 1 << 30;
 
 /// Offsets, columns and values of a product on the host.
 pub(crate) type Parts<T> = (Vec<i32>, Vec<i32>, Vec<T>);
 
-/// C = A B by rows (Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM
-/// TOMS 4(3), 1978).
+/// C = A B by rows (Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition",
+/// ACM TOMS 4(3), 1978).
 pub(crate) struct RowProduct<T> {
     cuda: Cuda,
     multiply: CudaFunction,
     find_starts: CudaFunction,
-    plan: Plan,
+    plan: SpgemmPlan,
     a: DeviceCsr<T>,
     b: DeviceCsr<T>,
-    /// Where B's rows begin in each tile; none where B's offsets tell that.
+    /// Start of B's rows in each tile; `None` if B's offsets are enough.
     starts: Option<CudaSlice<i32>>,
     state: CudaSlice<u64>,
     offsets: CudaSlice<i32>,
-    /// Columns and values of the product, once there is room for exactly the entries it has.
+    /// Columns and values of the product, allocated for exactly its entries.
     entries: Option<(CudaSlice<i32>, CudaSlice<T>)>,
     launch: u32,
 }
 
 impl<T: Element> RowProduct<T> {
-    /// Loads the kernels of `kernels/spgemm.cu` for `a` times `b`, shared out by `plan`, and allocates their scratch.
+    /// Loads the kernels of `kernels/spgemm.cu` for `a` times `b` by `plan`, and allocates their scratch memory.
     ///
     /// # Errors
-    /// The matrices cannot be multiplied, or the scratch does not fit.
+    /// The matrices cannot be multiplied, or the scratch memory does not fit.
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
-        plan: Plan,
+        plan: SpgemmPlan,
         a: DeviceCsr<T>,
         b: DeviceCsr<T>,
     ) -> Result<Self, CellError> {
         let covers = plan.tiles as usize * plan.width as usize >= b.cols()
             && plan.blocks as usize * plan.warps as usize >= a.rows() * plan.tiles as usize;
         if a.cols() != b.rows() || !covers {
-            return Err(CellError::Failed("the product was planned for other operands; plan it anew".into()));
+            return Err(CellError::Failed("the product was planned for other operands".into()));
         }
         let kernel = if plan.method == Method::Dense { "dense" } else { "ranked" };
         let multiply = cuda.function(source, &format!("spgemm_{kernel}_{}", T::DTYPE))?;
@@ -72,8 +73,7 @@ impl<T: Element> RowProduct<T> {
         })
     }
 
-    /// Finds the offsets of the product and nothing else, and returns the number of entries, which may be more than
-    /// offsets can tell.
+    /// Computes only the offsets of the product and returns the number of entries, which may exceed 32-bit offsets.
     fn count(&mut self) -> Result<u64, CellError> {
         self.entries = None;
         self.run()?;
@@ -83,14 +83,14 @@ impl<T: Element> RowProduct<T> {
         Ok(rows.sum())
     }
 
-    /// Counts the entries of the product and allocates their columns and values, for [`RowProduct::run`] to fill.
+    /// Counts the entries of the product and allocates their columns and values for [`RowProduct::run`].
     ///
     /// # Errors
-    /// They do not fit, or are more than 32-bit offsets can tell.
+    /// They do not fit, or exceed 32-bit offsets.
     pub(crate) fn make_room(&mut self) -> Result<(), CellError> {
         let entries = self.count()?;
         let len = i32::try_from(entries).map_err(|_| {
-            let reason = format!("the product has {entries} entries, more than 32-bit offsets can tell");
+            let reason = format!("the product has {entries} entries, too many for 32-bit offsets");
             Unavailable::new(reason, "choose a smaller size or density")
         })? as usize;
         self.cuda.reserve(len as u128 * (size_of::<i32>() + size_of::<T>()) as u128)?;
@@ -110,7 +110,7 @@ impl<T: Element> RowProduct<T> {
             Some((columns, values)) => (write(stream, columns), write(stream, values)),
             None => (0u64.into(), 0u64.into()),
         };
-        let Plan { method, tiles, width, warps, shared, blocks } = self.plan;
+        let SpgemmPlan { method, tiles, width, warps, shared, blocks } = self.plan;
         let room = if let Method::Ranked { room } = method { room } else { 0 };
         let arguments = [
             a_offsets,
@@ -127,7 +127,7 @@ impl<T: Element> RowProduct<T> {
             (self.a.rows() as u32).into(),
             tiles.into(),
             width.into(),
-            // The dense kernel takes all but this one.
+            // Only the ranked kernel has this argument.
             room.into(),
         ];
         let shape = Shape { grid: (blocks, 1), threads: 32 * warps, shared, cooperative: false };
@@ -138,7 +138,7 @@ impl<T: Element> RowProduct<T> {
         unsafe { enqueue_shaped(stream, &self.multiply, shape, arguments) }
     }
 
-    /// Enqueues the search for where B's rows begin in each tile.
+    /// Enqueues the kernel that finds the start of B's rows in each tile.
     fn run_starts(&mut self) -> Result<(), CellError> {
         let Some(starts) = &mut self.starts else { return Ok(()) };
         let stream = &self.cuda.stream;
@@ -168,14 +168,15 @@ impl<T: Element> RowProduct<T> {
         (self.a.rows(), self.b.cols())
     }
 
-    /// Copies the product of the last run to the host: offsets, columns, values.
+    /// Downloads the product of the last run: offsets, columns, values.
     ///
     /// # Errors
-    /// No room was made for it, or a copy fails.
+    /// [`RowProduct::make_room`] was not called, or a copy fails.
     pub(crate) fn parts(&self) -> Result<Parts<T>, CellError> {
         let entries = self.entries.as_ref();
-        let (columns, values) = entries
-            .ok_or_else(|| CellError::call("spgemm", "there is no product yet; make room and run it"))?;
+        let (columns, values) = entries.ok_or_else(|| {
+            CellError::call("spgemm", "there is no product yet; call make_room and run first")
+        })?;
         let cuda = &self.cuda;
         Ok((cuda.download(&self.offsets)?, cuda.download(columns)?, cuda.download(values)?))
     }

@@ -10,7 +10,7 @@ use super::super::ops::spmv::parts::cut;
 use super::super::sparse::DeviceCsr;
 use super::launch::{Argument, BLOCK, enqueue, fits, read, write};
 
-/// A kernel that multiplies a sparse matrix, which it owns, and a vector.
+/// A kernel that multiplies its own sparse matrix by a vector.
 pub(crate) trait Multiply<T> {
     /// Enqueues `y = A x`.
     fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError>;
@@ -25,7 +25,7 @@ struct Operands {
 }
 
 impl Operands {
-    /// The addresses, once x is known to have an element for every column and y one for every row.
+    /// Returns the addresses, after checking that x has an element per column and y one per row.
     fn new<T: Element>(
         stream: &CudaStream,
         a: &DeviceCsr<T>,
@@ -49,7 +49,7 @@ impl Operands {
     }
 }
 
-/// The product of a sparse matrix and a vector, one thread a row.
+/// The product of a sparse matrix and a vector with one thread per row.
 pub(crate) struct RowPerThread<T> {
     function: CudaFunction,
     a: DeviceCsr<T>,
@@ -75,8 +75,8 @@ impl<T: Element> Multiply<T> for RowPerThread<T> {
     }
 }
 
-/// The product of a sparse matrix and a vector, several threads a row, after Bell and Garland, "Implementing sparse
-/// matrix-vector multiplication on throughput-oriented processors" (SC 2009).
+/// The product of a sparse matrix and a vector with several threads per row, after Bell and Garland, "Implementing
+/// sparse matrix-vector multiplication on throughput-oriented processors" (SC 2009).
 pub(crate) struct Vector<T> {
     function: CudaFunction,
     width: u32,
@@ -84,8 +84,8 @@ pub(crate) struct Vector<T> {
 }
 
 impl<T: Element> Vector<T> {
-    /// Loads the kernel from `kernels/spmv_csr.cu` and copies `a` to the device. The threads a row go by the mean
-    /// length of rows, the way of reading by whether the matrix stays in the L2 cache until the next product.
+    /// Loads the kernel from `kernels/spmv_csr.cu` and copies `a` to the device. The mean row length decides the
+    /// threads per row; whether the matrix stays in the L2 cache between products decides the kind of loads.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
         let bytes = a.nnz() * (size_of::<i32>() + size_of::<T>());
         let way = if bytes > cuda.l2_bytes().unwrap_or(0) / 5 * 4 { "_streamed" } else { "" };
@@ -94,8 +94,8 @@ impl<T: Element> Vector<T> {
     }
 }
 
-/// Threads a row for rows of `mean` entries: a power of two. Each thread takes four entries at a time; two rounds were
-/// measured best, and no more than 16 threads.
+/// Returns the threads per row for rows of `mean` entries, a power of two. Each thread takes four entries at a time.
+/// Two rounds, and at most 16 threads, were measured best.
 fn width(mean: usize) -> u32 {
     match mean / 2 {
         0..4 => 2,
@@ -119,8 +119,8 @@ impl<T: Element> Multiply<T> for Vector<T> {
     }
 }
 
-/// The product of a sparse matrix and a vector in parts of about equal work whatever the lengths of rows, after
-/// Greathouse and Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format" (SC 2014).
+/// The product of a sparse matrix and a vector in parts of about equal work for rows of any length, after Greathouse
+/// and Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format" (SC 2014).
 pub(crate) struct Adaptive<T> {
     function: CudaFunction,
     blocks: u32,
@@ -132,7 +132,8 @@ pub(crate) struct Adaptive<T> {
 }
 
 impl<T: Element> Adaptive<T> {
-    /// Loads the kernel from `kernels/spmv_csr.cu`, copies `a` to the device and cuts it in parts, which is planning.
+    /// Loads the kernel from `kernels/spmv_csr.cu`, copies `a` to the device and cuts it into parts, which is
+    /// planning.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
         let on_device = DeviceCsr::upload(cuda, a)?;
         cuda.count_plan();
@@ -161,8 +162,8 @@ impl<T: Element> Multiply<T> for Adaptive<T> {
         let arguments = [indptr, indices, values, x, y, entries.into(), parts, longs, sums, tickets];
         // SAFETY: the entry takes (const i32*, const i32*, const T*, const T*, T*, u32, const int4*, const int2*, T*,
         // u32*). Offsets and columns lie within the matrix (`DeviceCsr` checked them), x has an element for every
-        // column and y one for every row. The parts were cut from this matrix; there is a sum for every part and a ticket
-        // for every long row, zero now and after every launch.
+        // column and y one for every row. The parts were cut from this matrix; there is a sum for every part and a
+        // ticket for every long row, zero now and after every launch.
         unsafe { enqueue(stream, &self.function, (self.blocks, 1), arguments) }
     }
 }

@@ -1,4 +1,4 @@
-//! Launches of `kernels/matmul.cu` and `kernels/dmma.cu`, matrix products by kernels of our own, as safe functions that
+//! Launches of `kernels/matmul.cu` and `kernels/dmma.cu`, the own kernels for matrix products, as safe functions that
 //! check the length of every slice.
 
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::launch::{BLOCK, Shape, allow_shared, enqueue_shaped, fits, read, write};
 
-/// A tile of the answer: its side, the threads that make it, and their bytes of shared memory by element type.
+/// A tile of the answer: its size, its threads per block, and their bytes of shared memory by element type.
 struct Tile {
     side: u32,
     threads: u32,
@@ -25,12 +25,12 @@ const TILES: [Tile; 3] = [
     Tile { side: 64, threads: 128, shared: [71_680, 71_680] },
 ];
 
-/// Tiles a multiprocessor up to which smaller ones are better: so many are on it at once.
-const TILES_A_MULTIPROCESSOR: u32 = 2;
+/// Up to this many tiles per multiprocessor, smaller tiles are faster, because they run at the same time.
+const TILES_PER_MULTIPROCESSOR: u32 = 2;
 
-/// The smallest tile that does not make more of them than the device works on at once, else the largest.
+/// Returns the smallest tile that gives no more tiles than the device runs at the same time, otherwise the largest.
 fn tile(n: u32, multiprocessors: u32) -> &'static Tile {
-    let at_once = u64::from(TILES_A_MULTIPROCESSOR * multiprocessors);
+    let at_once = u64::from(TILES_PER_MULTIPROCESSOR * multiprocessors);
     let few = |tile: &&Tile| u64::from(n.div_ceil(tile.side)).pow(2) <= at_once;
     TILES.iter().find(few).unwrap_or(&TILES[TILES.len() - 1])
 }
@@ -44,7 +44,7 @@ pub(crate) struct SquareProduct<T> {
 }
 
 impl<T: Element> SquareProduct<T> {
-    /// Loads the kernel that passes tiles through shared memory, from `kernels/matmul.cu`.
+    /// Loads the kernel with tiles in shared memory, from `kernels/matmul.cu`.
     pub(crate) fn tiled(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
         let width = 16 / size_of::<T>() as u32;
         let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
@@ -54,26 +54,26 @@ impl<T: Element> SquareProduct<T> {
         Ok(SquareProduct { function, shape, n, elements: PhantomData })
     }
 
-    /// Loads the kernel for float64 tensor cores, with the tile that suits `n` and the device, from `kernels/dmma.cu`.
+    /// Loads the kernel for float64 tensor cores from `kernels/dmma.cu`, with the best tile for `n` and the device.
     ///
     /// # Errors
-    /// A device without float64 tensor cores (compute capability below 8.0) or with too little shared memory.
+    /// The device has no float64 tensor cores (compute capability below 8.0) or too little shared memory.
     pub(crate) fn on_tensor_cores(
         cuda: &Cuda,
         source: &'static KernelSource,
         n: u32,
     ) -> Result<Self, CellError> {
         let missing = |what: &str| {
-            let reason = format!("this device has {what} for products on float64 tensor cores");
-            Unavailable::new(reason, "use matmul's variant cublas or tiled")
+            let reason = format!("this device has {what}");
+            Unavailable::new(reason, "use --variants cublas,tiled")
         };
         if cuda.capability().is_none_or(|chip| chip < 80) {
-            return Err(missing("no units").into());
+            return Err(missing("no float64 tensor cores").into());
         }
         let tile = tile(n, cuda.multiprocessors());
         let shared = tile.shared[usize::from(T::DTYPE == DType::F64)];
         if shared > cuda.shared_memory_per_block() {
-            return Err(missing("too little shared memory").into());
+            return Err(missing("too little shared memory for this kernel").into());
         }
         let function = cuda.function(source, &format!("dmma_{}_{}", tile.side, T::DTYPE))?;
         allow_shared(&function, shared)?;

@@ -12,10 +12,10 @@ use super::launch::{Argument, BLOCK, enqueue, fits, read, write};
 
 /// Reflectors that are applied together.
 pub(crate) const PANEL: usize = 64;
-/// Blocks a multiprocessor of the kernels that go over a matrix column by column.
-const BLOCKS_A_MULTIPROCESSOR: u32 = 4;
+/// Blocks per multiprocessor of the kernels that process a matrix column by column.
+const BLOCKS_PER_MULTIPROCESSOR: u32 = 4;
 
-/// The kernels for matrices of one side and answers of one element type.
+/// The kernels for matrices of one size and answers of one element type.
 pub(crate) struct SvdKernels<T> {
     panel_factors: CudaFunction,
     newton_schulz: CudaFunction,
@@ -32,9 +32,9 @@ pub(crate) struct SvdKernels<T> {
 }
 
 impl<T: Element> SvdKernels<T> {
-    /// Loads the kernels for matrices of side `n`.
+    /// Loads the kernels for matrices of size `n`.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
-        let most = cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR);
+        let max_blocks = cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         Ok(SvdKernels {
             panel_factors: cuda.function(source, "panel_factors")?,
             newton_schulz: cuda.function(source, "newton_schulz")?,
@@ -46,13 +46,13 @@ impl<T: Element> SvdKernels<T> {
             refinement: cuda.function(source, "refinement")?,
             n,
             side: i32::try_from(n).map_err(|error| CellError::call("svd", error))?,
-            columns: u32::try_from(n).unwrap_or(u32::MAX).min(most).max(1),
+            columns: u32::try_from(n).unwrap_or(u32::MAX).min(max_blocks).max(1),
             element: PhantomData,
         })
     }
 
-    /// Replaces the products Yᵀ Y of the reflectors of each panel (`PANEL x PANEL` by columns, one panel after the
-    /// other) by the triangular factors of their products I - Y T Yᵀ.
+    /// Replaces the products Yᵀ Y of the reflectors of each panel (`PANEL x PANEL`, column-major, one panel after the
+    /// other) by the triangular factors T of I - Y T Yᵀ.
     pub(crate) fn panel_factors(
         &self,
         stream: &CudaStream,
@@ -68,9 +68,9 @@ impl<T: Element> SvdKernels<T> {
         unsafe { enqueue(stream, &self.panel_factors, (blocks, 1), arguments) }
     }
 
-    /// From Xᵀ X to the matrix `step` by which X is multiplied to get orthonormal columns, and the lengths of its
-    /// columns. Adds to three of `figures` from `first` on: the sum of squares of what the product with columns of
-    /// length 1 differs from I by, the same with each column times its length, and that of the lengths.
+    /// Computes from Xᵀ X the matrix `step` that makes the columns of X orthonormal, and the lengths of the columns
+    /// of X. Adds three sums of squares to `figures`, starting at `first`: of XᵀX - I for columns of length 1, of the
+    /// same with each column times its length, and of the lengths.
     pub(crate) fn newton_schulz(
         &self,
         stream: &CudaStream,
@@ -88,7 +88,7 @@ impl<T: Element> SvdKernels<T> {
         unsafe { self.by_columns(stream, &self.newton_schulz, arguments) }
     }
 
-    /// Adds to one of `figures` the sum of squares of what `gram` differs from I by.
+    /// Adds the sum of squares of `gram` - I to one of `figures`.
     pub(crate) fn orthogonality(
         &self,
         stream: &CudaStream,
@@ -102,7 +102,7 @@ impl<T: Element> SvdKernels<T> {
         unsafe { self.by_columns(stream, &self.orthogonality, arguments) }
     }
 
-    /// Adds to two of `figures` from `first` on the sums of squares of `products` - `left` S and of `products`.
+    /// Adds the sums of squares of `products` - `left` S and of `products` to two of `figures`, starting at `first`.
     pub(crate) fn residual(
         &self,
         stream: &CudaStream,
@@ -133,7 +133,7 @@ impl<T: Element> SvdKernels<T> {
         unsafe { self.by_columns(stream, &self.transpose, arguments) }
     }
 
-    /// Puts a decomposition in descending order of its values, in the element type of the answer.
+    /// Sorts a decomposition by descending values, in the element type of the answer.
     pub(crate) fn arrange(
         &self,
         stream: &CudaStream,
@@ -148,7 +148,7 @@ impl<T: Element> SvdKernels<T> {
         fits("the answer's left vectors", &answer.u, self.n * self.n)?;
         fits("the answer's right vectors", &answer.v, self.n * self.n)?;
         let (values, side, ranks) = (read(stream, &found.s), self.side.into(), write(stream, ranks));
-        // A warp ranks a value.
+        // One warp ranks one value.
         let blocks = u32::try_from(self.n.div_ceil(BLOCK as usize / 32)).unwrap_or(u32::MAX);
         // SAFETY: the entry takes (const double*, int, int*), checked above.
         unsafe { enqueue(stream, &self.rank, (blocks, 1), [values, side, ranks]) }?;
@@ -163,13 +163,12 @@ impl<T: Element> SvdKernels<T> {
             write(stream, &mut answer.v),
         ];
         // SAFETY: the entry takes (const double*, const double*, const double*, const int*, int, T*, T*, T*), checked
-        // above; ranks are below n, whatever the values.
+        // above; ranks are below n, for any values.
         unsafe { self.by_columns(stream, &self.arrange, arguments) }
     }
 
-    /// From Uᵀ U, Vᵀ V and Uᵀ A V, in this order, to the matrices I + F and I + G that U and V are multiplied by to come
-    /// closer to singular vectors, and the values. `norm` is the squared norm of A; the sum of squares of F and G is
-    /// added to one of `figures`.
+    /// Computes from Uᵀ U, Vᵀ V and Uᵀ A V, in this order, the values and the matrices I + F and I + G by which U and V are
+    /// multiplied to refine them. `norm` is the squared norm of A. Adds the sum of squares of F and G to one of `figures`.
     pub(crate) fn refinement(
         &self,
         stream: &CudaStream,
@@ -218,7 +217,7 @@ impl<T: Element> SvdKernels<T> {
     }
 }
 
-/// The address of `count` figures from `first` on.
+/// Returns the address of `count` figures, starting at `first`.
 fn place(
     stream: &CudaStream,
     figures: &mut CudaSlice<f64>,

@@ -1,4 +1,4 @@
-//! Launches of `kernels/timing.cu` as safe functions, and the memory of the host through which they talk to it.
+//! Launches of `kernels/timing.cu` as safe functions, and the host memory through which host and kernels communicate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,27 +11,27 @@ use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
 use super::launch::{self, enqueue_single, fits, write};
 
-/// Stamps that a [`Board`] has room for.
-pub(crate) const STAMPS: usize = 2;
-/// Word of the board with the newest ticket that the host released.
+/// Timestamps that a [`Mailbox`] has room for.
+pub(crate) const TIMESTAMPS: usize = 2;
+/// Index of the word with the newest ticket that the host released.
 const RELEASED: usize = 0;
-/// Word with the last ticket whose hold gave up.
-const GAVE_UP: usize = 1;
-/// First word of the stamps.
-const FIRST_STAMP: usize = 2;
-const WORDS: usize = FIRST_STAMP + 2 * STAMPS;
+/// Index of the word with the last ticket whose blocking kernel timed out.
+const TIMED_OUT: usize = 1;
+/// Index of the first word of the timestamps.
+const FIRST_TIMESTAMP: usize = 2;
+const WORDS: usize = FIRST_TIMESTAMP + 2 * TIMESTAMPS;
 
-/// Page-locked words of the host that host and device both read and write.
-pub(crate) struct Board {
+/// Page-locked host words that host and device both read and write.
+pub(crate) struct Mailbox {
     host: *mut u64,
     device: CUdeviceptr,
     /// Owns the memory behind both addresses.
     _memory: PinnedHostSlice<u64>,
 }
 
-impl Board {
+impl Mailbox {
     /// Allocates the words, all zero.
-    pub(crate) fn new(ctx: &Arc<CudaContext>) -> Result<Board, CellError> {
+    pub(crate) fn new(ctx: &Arc<CudaContext>) -> Result<Mailbox, CellError> {
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
         // SAFETY: the words are unset until the loop below has written each; u64 has no invalid bit patterns.
         let memory = unsafe { ctx.alloc_pinned_with_flags::<u64>(WORDS, flags) };
@@ -42,29 +42,29 @@ impl Board {
         unsafe { sys::cuMemHostGetDevicePointer_v2(&raw mut device, host.cast(), 0) }
             .result()
             .map_err(driver("cuMemHostGetDevicePointer"))?;
-        let board = Board { host, device, _memory: memory };
-        (0..WORDS).for_each(|word| board.write(word, 0));
-        Ok(board)
+        let mailbox = Mailbox { host, device, _memory: memory };
+        (0..WORDS).for_each(|word| mailbox.write(word, 0));
+        Ok(mailbox)
     }
 
-    /// Lets go the hold of that ticket and of all before it.
+    /// Releases the blocking kernel of that ticket and all earlier ones.
     pub(crate) fn release(&self, ticket: u64) {
         self.write(RELEASED, ticket);
     }
 
-    /// Whether the hold of that ticket ended because its time was up.
-    pub(crate) fn gave_up(&self, ticket: u64) -> bool {
-        self.read(GAVE_UP) == ticket
+    /// Returns whether the blocking kernel of that ticket timed out.
+    pub(crate) fn timed_out(&self, ticket: u64) -> bool {
+        self.read(TIMED_OUT) == ticket
     }
 
-    /// Forgets what the stamps wrote.
-    pub(crate) fn clear_stamps(&self) {
-        (FIRST_STAMP..WORDS).for_each(|word| self.write(word, 0));
+    /// Clears the timestamps.
+    pub(crate) fn clear_timestamps(&self) {
+        (FIRST_TIMESTAMP..WORDS).for_each(|word| self.write(word, 0));
     }
 
-    /// Nanoseconds and cycles of a stamp; both zero when it did not land.
-    pub(crate) fn stamp(&self, slot: usize) -> (u64, u64) {
-        (self.read(FIRST_STAMP + 2 * slot), self.read(FIRST_STAMP + 2 * slot + 1))
+    /// Returns nanoseconds and cycles of a timestamp; both zero if it was not written.
+    pub(crate) fn timestamp(&self, slot: usize) -> (u64, u64) {
+        (self.read(FIRST_TIMESTAMP + 2 * slot), self.read(FIRST_TIMESTAMP + 2 * slot + 1))
     }
 
     fn read(&self, word: usize) -> u64 {
@@ -86,51 +86,56 @@ impl Board {
 /// The kernels of `kernels/timing.cu`.
 #[derive(Clone)]
 pub(crate) struct TimingKernels {
-    hold: CudaFunction,
-    stamp: CudaFunction,
-    displace: CudaFunction,
+    block: CudaFunction,
+    timestamp: CudaFunction,
+    flush_l2: CudaFunction,
     empty: CudaFunction,
     spin: CudaFunction,
     multiprocessors: u32,
 }
 
 impl TimingKernels {
-    /// Loads them from `source`, which must be that file.
+    /// Loads the kernels from `source`, which must be that file.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
         let entry = |name| cuda.function(source, name);
         Ok(TimingKernels {
-            hold: entry("hold")?,
-            stamp: entry("stamp")?,
-            displace: entry("displace")?,
+            block: entry("hold")?,
+            timestamp: entry("stamp")?,
+            flush_l2: entry("displace")?,
             empty: entry("empty")?,
             spin: entry("spin")?,
             multiprocessors: cuda.multiprocessors(),
         })
     }
 
-    /// Enqueues a hold until the board's host releases `ticket`, or until `limit_ns` have passed.
-    pub(crate) fn hold(
+    /// Enqueues a kernel that blocks until the host releases `ticket`, or until `timeout_ns` have passed.
+    pub(crate) fn block(
         &self,
         stream: &CudaStream,
-        board: &Board,
+        mailbox: &Mailbox,
         ticket: u64,
-        limit_ns: u64,
+        timeout_ns: u64,
     ) -> Result<(), CellError> {
-        let arguments = [board.device.into(), ticket.into(), limit_ns.into()];
-        // SAFETY: the entry takes (u64*, u64, u64) and uses the first two words of the board.
-        unsafe { enqueue_single(stream, &self.hold, 1, arguments) }
+        let arguments = [mailbox.device.into(), ticket.into(), timeout_ns.into()];
+        // SAFETY: the entry takes (u64*, u64, u64) and uses the first two words of the mailbox.
+        unsafe { enqueue_single(stream, &self.block, 1, arguments) }
     }
 
-    /// Enqueues a stamp into a slot below [`STAMPS`].
-    pub(crate) fn stamp(&self, stream: &CudaStream, board: &Board, slot: u32) -> Result<(), CellError> {
-        assert!((slot as usize) < STAMPS);
-        let arguments = [board.device.into(), slot.into()];
-        // SAFETY: the entry takes (u64*, u32) and uses the two words of its slot, which the board has.
-        unsafe { enqueue_single(stream, &self.stamp, self.multiprocessors, arguments) }
+    /// Enqueues a timestamp into a slot below [`TIMESTAMPS`].
+    pub(crate) fn timestamp(
+        &self,
+        stream: &CudaStream,
+        mailbox: &Mailbox,
+        slot: u32,
+    ) -> Result<(), CellError> {
+        assert!((slot as usize) < TIMESTAMPS);
+        let arguments = [mailbox.device.into(), slot.into()];
+        // SAFETY: the entry takes (u64*, u32) and uses the two words of its slot, which the mailbox has.
+        unsafe { enqueue_single(stream, &self.timestamp, self.multiprocessors, arguments) }
     }
 
-    /// Enqueues a reading of the whole buffer, which must hold zeros to stay unwritten.
-    pub(crate) fn displace(
+    /// Enqueues a read of the whole buffer. It must hold zeros, otherwise the kernel writes a result.
+    pub(crate) fn flush_l2(
         &self,
         cuda: &Cuda,
         stream: &CudaStream,
@@ -141,7 +146,7 @@ impl TimingKernels {
         let grid = (launch::grid(cuda, count), 1);
         // SAFETY: the entry takes (uint4*, u64); device allocations are aligned to 256 bytes and this one holds
         // `count` elements of 16.
-        unsafe { launch::enqueue(stream, &self.displace, grid, arguments) }
+        unsafe { launch::enqueue(stream, &self.flush_l2, grid, arguments) }
     }
 
     /// Enqueues a kernel that does nothing.
@@ -150,7 +155,7 @@ impl TimingKernels {
         unsafe { enqueue_single(stream, &self.empty, 1, []) }
     }
 
-    /// Enqueues a kernel that spins for `ns` and writes the nanoseconds that it span to `spun[slot]`.
+    /// Enqueues a kernel that spins for `ns` and writes the nanoseconds that it ran to `spun[slot]`.
     pub(crate) fn spin(
         &self,
         stream: &CudaStream,

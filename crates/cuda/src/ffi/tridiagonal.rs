@@ -7,13 +7,13 @@ use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
 use super::launch::{Shape, allow_shared, enqueue_shaped, fits, read, resident_blocks, write};
 
-/// A symmetric matrix of side `n` as Q T Qᵀ, with T tridiagonal and Q a product of reflectors I - tau v vᵀ.
+/// A symmetric matrix of size `n` as Q T Qᵀ, with T tridiagonal and Q a product of reflectors I - tau v vᵀ.
 pub(crate) struct Reduced {
     /// The diagonal of T: `n` elements.
     pub diagonal: CudaSlice<f64>,
-    /// The elements beside it: `n - 1`, at least one.
-    pub beside: CudaSlice<f64>,
-    /// One tau a reflector: `n - 1`, at least one.
+    /// The subdiagonal of T: `n - 1` elements, at least one.
+    pub subdiagonal: CudaSlice<f64>,
+    /// One tau per reflector: `n - 1`, at least one.
     pub(crate) taus: CudaSlice<f64>,
     /// Column k (of `n` elements) is v of reflector k, zero up to its element k.
     pub(crate) reflectors: CudaSlice<f64>,
@@ -24,12 +24,12 @@ struct Form {
     entry: &'static str,
     side: usize,
     threads: u32,
-    /// Rows of a block; those that its registers hold are not counted in `shared_rows`.
+    /// Rows per block; rows in registers are not counted in `shared_rows`.
     rows: usize,
     shared_rows: usize,
 }
 
-/// One block has the whole matrix in the first form, so it has no need of shared memory.
+/// In the first form, one block holds the whole matrix in registers, so it needs no shared memory.
 const FORMS: [Form; 4] = [
     Form { entry: "tridiagonalise_128", side: 128, threads: 512, rows: 128, shared_rows: 0 },
     Form { entry: "tridiagonalise_512", side: 512, threads: 128, rows: 8, shared_rows: 8 },
@@ -37,21 +37,21 @@ const FORMS: [Form; 4] = [
     Form { entry: "tridiagonalise_2048", side: 2048, threads: 512, rows: 16, shared_rows: 13 },
 ];
 
-/// The largest side that can be reduced.
+/// The largest size that can be reduced.
 pub(crate) const LARGEST_SIDE: usize = FORMS[FORMS.len() - 1].side;
 
-/// The reduction of matrices of one side.
+/// The reduction of matrices of one size.
 pub(crate) struct Reduction {
     function: CudaFunction,
     shape: Shape,
     n: usize,
-    /// Where blocks post what they have worked out.
+    /// Messages between blocks.
     mail: CudaSlice<u64>,
 }
 
 impl Reduction {
-    /// Loads the kernel for matrices of side `n` from `kernels/tridiagonal.cu`; `None` where the device cannot hold
-    /// such a matrix in all its blocks at once.
+    /// Loads the kernel for matrices of size `n` from `kernels/tridiagonal.cu`. Returns `None` if the device cannot
+    /// hold such a matrix in all its blocks at the same time.
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
@@ -61,7 +61,7 @@ impl Reduction {
         let Ok(shared) = u32::try_from(form.shared_rows * form.side * size_of::<f64>()) else {
             return Ok(None);
         };
-        // What the kernels declare themselves, rounded up.
+        // The kernels' static shared memory, rounded up.
         const OWN_SHARED: u32 = 10 << 10;
         if shared.saturating_add(OWN_SHARED) > cuda.shared_memory_per_block() {
             return Ok(None);
@@ -87,22 +87,22 @@ impl Reduction {
         let side = i32::try_from(n).map_err(|error| CellError::call("tridiagonalise", error))?;
         fits("the matrix", matrix, n * n)?;
         fits("the diagonal", &out.diagonal, n)?;
-        fits("what lies beside it", &out.beside, n - 1)?;
+        fits("the subdiagonal", &out.subdiagonal, n - 1)?;
         fits("the factors of reflectors", &out.taus, n - 1)?;
         fits("the reflectors", &out.reflectors, n * (n - 1))?;
-        // A flag that an earlier run left would be taken for one of this run.
+        // A flag of an earlier run would be mistaken for one of this run.
         stream_zero(&mut self.mail)?;
         let arguments = [
             read(stream, matrix),
             side.into(),
             write(stream, &mut out.diagonal),
-            write(stream, &mut out.beside),
+            write(stream, &mut out.subdiagonal),
             write(stream, &mut out.taus),
             write(stream, &mut out.reflectors),
             write(stream, &mut self.mail),
         ];
         // SAFETY: the entries take (const double*, int, double*, double*, double*, double*, u64*); all slices hold
-        // what a matrix of this side needs, and the grid fits the device, so that the blocks may wait for each other.
+        // what a matrix of this size needs, and the grid fits the device, so that the blocks may wait for each other.
         unsafe { enqueue_shaped(stream, &self.function, self.shape, arguments) }
     }
 }
@@ -112,16 +112,16 @@ fn stream_zero(slice: &mut CudaSlice<u64>) -> Result<(), CellError> {
     stream.memset_zeros(slice).map_err(driver("cuMemsetD8Async"))
 }
 
-/// Threads of a block of either kernel. Looking for eigenvalues, each of its warps finds one.
+/// Threads per block of both kernels. In the eigenvalue kernel, each warp finds one.
 const THREADS: u32 = 256;
-/// Eigenvalues that a block finds.
+/// Eigenvalues per block.
 const VALUES: usize = 8;
-/// Vectors that a block works out.
+/// Eigenvectors per block.
 const VECTORS: usize = 32;
-/// Rows between two scalings in both kernels, to a multiple of which they round up.
+/// Rows between two scalings in both kernels, which round the size up to a multiple of this.
 const STRIDE: usize = 16;
 
-/// Eigenvalues and eigenvectors of tridiagonal matrices of one side.
+/// Eigenvalues and eigenvectors of tridiagonal matrices of one size.
 pub(crate) struct TridiagonalEigen {
     bisect: CudaFunction,
     vectors: CudaFunction,
@@ -131,14 +131,14 @@ pub(crate) struct TridiagonalEigen {
 }
 
 impl TridiagonalEigen {
-    /// Loads the kernels for matrices of side `n` from `kernels/tridiagonal_eigen.cu`; `None` where a block has no
-    /// room for a matrix.
+    /// Loads the kernels for matrices of size `n` from `kernels/tridiagonal_eigen.cu`. Returns `None` if a matrix
+    /// does not fit into a block.
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
         n: usize,
     ) -> Result<Option<Self>, CellError> {
-        // What the kernels declare themselves, rounded up.
+        // The kernels' static shared memory, rounded up.
         const OWN_SHARED: u32 = 40 << 10;
         let entries = n.div_ceil(STRIDE) * STRIDE;
         let Ok(shared) = u32::try_from(entries * 2 * size_of::<f64>()) else { return Ok(None) };
@@ -146,15 +146,15 @@ impl TridiagonalEigen {
             return Ok(None);
         }
         let (bisect, vectors) = (cuda.function(source, "bisect")?, cuda.function(source, "twisted_vectors")?);
-        // As much as there is: what is allowed holds for jobs of every side.
-        let most = cuda.shared_memory_per_block() - OWN_SHARED;
-        allow_shared(&bisect, most)?;
-        allow_shared(&vectors, most)?;
+        // All that there is, because the limit is shared by jobs of every size.
+        let max_shared = cuda.shared_memory_per_block() - OWN_SHARED;
+        allow_shared(&bisect, max_shared)?;
+        allow_shared(&vectors, max_shared)?;
         Ok(Some(TridiagonalEigen { bisect, vectors, n, shared, scratch: cuda.alloc(3 * n * n)? }))
     }
 
-    /// Enqueues both: `values` in descending order, and their vectors in the columns of `vectors`. The vectors of
-    /// close values are not quite orthogonal.
+    /// Enqueues both kernels: `values` in descending order, and their vectors in the columns of `vectors`. The
+    /// vectors of close values are not quite orthogonal.
     pub(crate) fn run(
         &mut self,
         stream: &CudaStream,
@@ -165,11 +165,11 @@ impl TridiagonalEigen {
         let n = self.n;
         let side = i32::try_from(n).map_err(|error| CellError::call("bisect", error))?.into();
         fits("the diagonal", &reduced.diagonal, n)?;
-        fits("what lies beside it", &reduced.beside, n - 1)?;
+        fits("the subdiagonal", &reduced.subdiagonal, n - 1)?;
         fits("the eigenvalues", values, n)?;
         fits("the eigenvectors", vectors, n * n)?;
         fits("the scratch", &self.scratch, 3 * n * n)?;
-        let (diagonal, beside) = (read(stream, &reduced.diagonal), read(stream, &reduced.beside));
+        let (diagonal, subdiagonal) = (read(stream, &reduced.diagonal), read(stream, &reduced.subdiagonal));
         let (values, vectors) = (write(stream, values), write(stream, vectors));
         let shape = |each: usize| Shape {
             grid: (u32::try_from(n.div_ceil(each)).unwrap_or(u32::MAX), 1),
@@ -177,10 +177,10 @@ impl TridiagonalEigen {
             shared: self.shared,
             cooperative: false,
         };
-        let arguments = [diagonal, beside, side, values];
+        let arguments = [diagonal, subdiagonal, side, values];
         // SAFETY: the entry takes (const double*, const double*, int, double*) and touches what was checked above.
         unsafe { enqueue_shaped(stream, &self.bisect, shape(VALUES), arguments) }?;
-        let arguments = [diagonal, beside, values, side, vectors, write(stream, &mut self.scratch)];
+        let arguments = [diagonal, subdiagonal, values, side, vectors, write(stream, &mut self.scratch)];
         // SAFETY: the entry takes (const double*, const double*, const double*, int, double*, double*), likewise.
         unsafe { enqueue_shaped(stream, &self.vectors, shape(VECTORS), arguments) }
     }

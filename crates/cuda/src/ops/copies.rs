@@ -1,4 +1,5 @@
-//! transfer: a matrix between host and device, from and to ordinary and page-locked memory, and within the device.
+//! The op transfer: copies a matrix between host and device, for pageable and page-locked memory, and within the
+//! device.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::{HostMemory, Job, JobTraits, Prepared};
@@ -9,12 +10,12 @@ use gpubench_model::error::CellError;
 use super::dense::Dense;
 use super::entry::by_dtype;
 use super::host_buffer::HostBuffer;
-use super::{Kernel, extra, input, matrices, variant};
+use super::{Kernel, input, matrix_bytes, opt_in, variant};
 use crate::context::{Cuda, Element};
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant("transfer", "h2d-pageable", "host to device, ordinary memory"),
+        variant: variant("transfer", "h2d-pageable", "host to device, pageable memory"),
         sources: &[],
         libraries: &[],
         prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pageable),
@@ -26,7 +27,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pinned),
     },
     Kernel {
-        variant: variant("transfer", "d2h-pageable", "device to host, ordinary memory"),
+        variant: variant("transfer", "d2h-pageable", "device to host, pageable memory"),
         sources: &[],
         libraries: &[],
         prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pageable),
@@ -38,7 +39,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pinned),
     },
     Kernel {
-        variant: extra("transfer", "d2d", "within the device's memory"),
+        variant: opt_in("transfer", "d2d", "within the device's memory"),
         sources: &[],
         libraries: &[],
         prepare: by_dtype!(within),
@@ -52,7 +53,7 @@ enum Direction {
 }
 
 /// A copy between host and device.
-struct Crossing<T> {
+struct HostDeviceCopy<T> {
     cuda: Cuda,
     n: usize,
     direction: Direction,
@@ -67,21 +68,21 @@ fn crossing<T: Element>(
     direction: Direction,
     memory: HostMemory,
 ) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 1))?;
+    cuda.reserve(matrix_bytes(case, 1))?;
     let a = input::<T>(inputs, 0)?;
     let (host, device) = match direction {
         Direction::ToDevice => (HostBuffer::new(cuda, memory, a.to_vec())?, cuda.alloc(a.len())?),
-        // Until the copy has come, values that no element has.
+        // No element has this value, so the check fails unless the copy has arrived.
         Direction::ToHost => {
             (HostBuffer::new(cuda, memory, vec![T::from_f64(-1.0); a.len()])?, cuda.upload(a)?)
         }
     };
-    // The driver's copy from or to ordinary memory is work of the host, which events on the device do not see.
+    // The driver copies pageable memory on the host, where events on the device do not see it.
     let traits = JobTraits { is_host_work: host.waits(), ..JobTraits::default() };
-    Ok(Prepared::with(traits, Crossing { cuda: cuda.clone(), n: case.side(), direction, host, device }))
+    Ok(Prepared::with(traits, HostDeviceCopy { cuda: cuda.clone(), n: case.side(), direction, host, device }))
 }
 
-impl<T: Element> Job for Crossing<T> {
+impl<T: Element> Job for HostDeviceCopy<T> {
     fn execute(&mut self) -> Result<(), CellError> {
         match self.direction {
             Direction::ToDevice => self.host.copy_to(&mut self.device),
@@ -100,7 +101,7 @@ impl<T: Element> Job for Crossing<T> {
 
 /// A copy within the device.
 fn within<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 2))?;
+    cuda.reserve(matrix_bytes(case, 2))?;
     let job = Dense::<T, 1, _>::new(cuda, case, inputs, |cuda, [a], y| cuda.copy(a, y))?;
     Ok(Prepared::new(job))
 }

@@ -1,4 +1,4 @@
-//! Jobs whose operands and answer are dense matrices of one side, resident, with nothing but launches between them.
+//! Jobs on resident dense square matrices of one size whose work is only kernel launches and library calls.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::Job;
@@ -11,9 +11,9 @@ use super::input;
 use crate::context::{Cuda, Element};
 use crate::ffi::contents::device;
 
-/// Operands, answer, and what enqueues the work from the ones to the other.
+/// Operands and answer, with the function that enqueues the work.
 pub(super) struct Dense<T, const INPUTS: usize, F> {
-    // First, so that a library's handle goes before the memory that its work uses.
+    // First, so that a library's handle is dropped before the memory that its work uses.
     enqueue: F,
     cuda: Cuda,
     n: usize,
@@ -48,12 +48,12 @@ where
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        square(&self.cuda, self.n, &self.answer)
+        download_square(&self.cuda, self.n, &self.answer)
     }
 }
 
-/// A square answer.
-pub(super) fn square<T: Element>(
+/// Downloads a square answer.
+pub(super) fn download_square<T: Element>(
     cuda: &Cuda,
     n: usize,
     answer: &CudaSlice<T>,

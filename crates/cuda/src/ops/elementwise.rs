@@ -1,4 +1,4 @@
-//! a * b + sin(a) + cos(b): one fused kernel, and the chain of kernels of an eager array library.
+//! The op elementwise, a * b + sin(a) + cos(b): one fused kernel, and the chain of kernels of an eager array library.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
@@ -7,7 +7,7 @@ use gpubench_model::error::CellError;
 
 use super::dense::Dense;
 use super::entry::by_dtype;
-use super::{Kernel, extra, input, matrices};
+use super::{Kernel, input, matrix_bytes, opt_in};
 use crate::context::{Cuda, Element};
 use crate::ffi::launch::Map;
 use crate::kernels::{KernelSource, kernel_source};
@@ -16,34 +16,34 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("elementwise");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("elementwise", "fused", "one kernel: two reads and one write an element"),
+        variant: opt_in("elementwise", "fused", "one kernel: two reads and one write per element"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(fused),
     },
     Kernel {
-        variant: extra("elementwise", "unfused", "five kernels with temporaries, as eager libraries run it"),
+        variant: opt_in("elementwise", "unfused", "five kernels with temporaries, as in an eager library"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(unfused),
     },
 ];
 
-/// A kernel of `kernels/elementwise.cu` for arrays of `len` elements. It has blocks of 128 threads, each of which takes
-/// one pack of 16 bytes of float32 elements and two of float64.
+/// Loads a kernel of `kernels/elementwise.cu` for arrays of `len` elements. Its blocks have 128 threads; each thread
+/// takes one pack of 16 bytes of float32 elements, or two of float64.
 pub(super) fn load<T: Element, const INPUTS: usize>(
     cuda: &Cuda,
     name: &str,
     len: usize,
 ) -> Result<Map<T, T, INPUTS>, CellError> {
     const THREADS: u32 = 128;
-    const ELEMENTS_A_THREAD: usize = 4;
-    let tile = THREADS as usize * ELEMENTS_A_THREAD;
+    const ELEMENTS_PER_THREAD: usize = 4;
+    let tile = THREADS as usize * ELEMENTS_PER_THREAD;
     Map::tiled(cuda, &SOURCE, &format!("{name}_{}", T::DTYPE), len, (THREADS, tile))
 }
 
 fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 3))?;
+    cuda.reserve(matrix_bytes(case, 3))?;
     let kernel = load(cuda, "fused", input::<T>(inputs, 0)?.len())?;
     let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |cuda, [a, b], y| {
         kernel.run(&cuda.stream, [a, b], y)
@@ -52,7 +52,7 @@ fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box
 }
 
 fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 5))?;
+    cuda.reserve(matrix_bytes(case, 5))?;
     let len = input::<T>(inputs, 0)?.len();
     let multiply = load(cuda, "multiply", len)?;
     let add = load(cuda, "add", len)?;
@@ -60,7 +60,7 @@ fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<B
     let cosine = load(cuda, "cosine", len)?;
     let (mut term, mut sum) = (cuda.alloc(len)?, cuda.alloc(len)?);
     let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], y| {
-        // The product lies in y, and the answer in the end.
+        // y holds the product first, and the answer at the end.
         multiply.run(stream, [a, b], y)?;
         sine.run(stream, [a], &mut term)?;
         add.run(stream, [y, &term], &mut sum)?;

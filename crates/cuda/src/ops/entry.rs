@@ -1,4 +1,4 @@
-//! How a kernel is entered into its table, and how it takes its operands; knows no op.
+//! The entry of a kernel in its op's table, and the functions with which kernels read their operands.
 
 use std::borrow::Cow;
 
@@ -11,30 +11,30 @@ use crate::context::Cuda;
 use crate::kernels::KernelSource;
 use crate::library::Library;
 
-/// Makes a job of one case.
+/// Makes a job for one case.
 pub(crate) type Prepare = fn(&Cuda, &Case, &[Operand]) -> Result<Box<Prepared>, CellError>;
 
-/// A variant, what it needs, and how its jobs are made.
+/// A variant with its requirements and the function that prepares its jobs.
 pub(crate) struct Kernel {
     pub variant: Variant,
-    /// The sources in `kernels/` that it compiles, for whichever case.
+    /// The sources in `kernels/` that it compiles for any case.
     pub sources: &'static [&'static KernelSource],
-    /// The libraries that it calls besides the compiler, for whichever case.
+    /// The libraries that it calls for any case, besides the compiler.
     pub libraries: &'static [Library],
     pub prepare: Prepare,
 }
 
-/// A variant of IEEE arithmetic and both element types that runs by default.
+/// Declares a variant of IEEE arithmetic and both element types that runs by default.
 pub(crate) const fn variant(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
     declare(op, name, summary, Accuracy::Ieee, true, DType::ALL)
 }
 
-/// The same, but only run when it is named.
-pub(crate) const fn extra(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+/// Declares a variant like [`variant`] that runs only when it is named.
+pub(crate) const fn opt_in(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
     declare(op, name, summary, Accuracy::Ieee, false, DType::ALL)
 }
 
-/// A variant of that accuracy: float32 only, and only run when it is named.
+/// Declares a float32 variant of reduced accuracy that runs only when it is named.
 pub(crate) const fn reduced(
     op: &'static str,
     name: &'static str,
@@ -64,8 +64,7 @@ const fn declare(
     }
 }
 
-/// The prepare function that calls a function generic over the element type with the case's one, and with more
-/// arguments if need be.
+/// Makes a prepare function that calls a generic function with the case's element type and further arguments.
 macro_rules! by_dtype {
     ($prepare:ident $(, $argument:expr)*) => {
         |cuda, case, inputs| match case.dtype {
@@ -76,12 +75,12 @@ macro_rules! by_dtype {
 }
 pub(super) use by_dtype;
 
-/// Bytes of `count` dense matrices of a case.
-pub(super) fn matrices(case: &Case, count: u128) -> u128 {
+/// Returns the bytes of `count` dense matrices of a case.
+pub(super) fn matrix_bytes(case: &Case, count: u128) -> u128 {
     count * u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes())
 }
 
-/// The elements of a dense input.
+/// Returns the elements of a dense input.
 pub(super) fn input<T: Real>(inputs: &[Operand], index: usize) -> Result<&[T], CellError> {
     let operand = inputs.get(index);
     operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.dense_slice()

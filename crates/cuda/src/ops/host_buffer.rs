@@ -1,4 +1,4 @@
-//! A matrix in host memory of either kind, from and to which copies are enqueued once each; times nothing.
+//! A matrix in pageable or page-locked host memory. Each call enqueues one copy from or to it.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::HostMemory;
@@ -21,7 +21,7 @@ enum Memory<T> {
 }
 
 impl<T: Element> HostBuffer<T> {
-    /// A buffer that holds `values`, so that all its pages are there, and locked where the memory is page-locked.
+    /// Makes a buffer that holds `values`, so that all its pages are mapped, and locked if the memory is page-locked.
     pub(crate) fn new(cuda: &Cuda, kind: HostMemory, values: Vec<T>) -> Result<Self, CellError> {
         let len = values.len();
         let memory = match kind {
@@ -35,12 +35,12 @@ impl<T: Element> HostBuffer<T> {
         Ok(HostBuffer { cuda: cuda.clone(), memory, len })
     }
 
-    /// Whether its copies make the host wait for earlier work: those of ordinary memory do.
+    /// Returns whether copies make the host wait for earlier work, as copies of pageable memory do.
     pub(crate) fn waits(&self) -> bool {
         matches!(self.memory, Memory::Pageable(_))
     }
 
-    /// Enqueues a copy of all elements to the start of `device`, which is at least as long.
+    /// Enqueues a copy of all elements to the start of `device`, which must be at least as long.
     pub(crate) fn copy_to(&self, device: &mut CudaSlice<T>) -> Result<(), CellError> {
         match &self.memory {
             Memory::Pageable(values) => self.cuda.stream.memcpy_htod(values, device),
@@ -49,7 +49,7 @@ impl<T: Element> HostBuffer<T> {
         .map_err(driver("cuMemcpyHtoDAsync"))
     }
 
-    /// Enqueues a copy of all of `device`, which is at most as long, to the start of the buffer.
+    /// Enqueues a copy of all of `device`, which must be at most as long, to the start of the buffer.
     pub(crate) fn copy_from(&mut self, device: &CudaSlice<T>) -> Result<(), CellError> {
         match &mut self.memory {
             Memory::Pageable(values) => self.cuda.stream.memcpy_dtoh(device, values),
@@ -76,7 +76,7 @@ fn lock(cuda: &Cuda, bytes: usize) -> Result<Pinned, CellError> {
     Pinned::new(&cuda.stream, bytes).map_err(|error| match error.0 {
         code if is_sticky(code) => driver("cuMemHostAlloc")(error),
         code => CellError::Failed(format!(
-            "{bytes} bytes of page-locked host memory cannot be had (cuMemHostAlloc: {code:?}): choose a smaller size"
+            "cannot allocate {bytes} bytes of page-locked host memory (cuMemHostAlloc: {code:?}): choose a smaller size"
         )),
     })
 }

@@ -1,4 +1,4 @@
-//! y = sin(a) in a loop that the host runs, one launch an element; beside it the one kernel that takes all.
+//! The op host-loop, y = sin(a): a loop on the host with one launch per element, and one kernel for all elements.
 
 use gpubench_backend::{JobTraits, Prepared};
 use gpubench_model::case::Case;
@@ -9,7 +9,7 @@ use super::dense::Dense;
 use super::elementwise;
 use super::entry::by_dtype;
 use super::sin::sine;
-use super::{Kernel, matrices, variant};
+use super::{Kernel, matrix_bytes, variant};
 use crate::context::{Cuda, Element};
 use crate::ffi::single::SineAt;
 use crate::kernels::{KernelSource, kernel_source};
@@ -32,11 +32,11 @@ pub(crate) static KERNELS: &[Kernel] = &[
 ];
 
 fn each<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 2))?;
+    cuda.reserve(matrix_bytes(case, 2))?;
     let kernel = SineAt::load(cuda, &SOURCE)?;
     let job =
         Dense::<T, 1, _>::new(cuda, case, inputs, move |cuda, [a], y| kernel.run_each(&cuda.stream, a, y))?;
-    // From about a thousand launches on the driver makes the host wait; and held back, launches would cost the device
-    // nothing, although the host's loop is what is asked about.
+    // After about a thousand queued launches the driver makes the host wait, so a blocking kernel would time out. It
+    // would also hide the cost of the host's loop, which this op measures.
     Ok(Prepared::with(JobTraits { synchronises: true, ..JobTraits::default() }, job))
 }

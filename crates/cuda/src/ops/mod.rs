@@ -1,4 +1,4 @@
-//! The ops on CUDA: the one list of the kernels of each.
+//! The ops on CUDA, with the list of their kernels.
 
 mod copies;
 mod dense;
@@ -17,9 +17,9 @@ pub(super) mod spmv;
 mod svd;
 mod transfer_loop;
 
-use entry::{Kernel, extra, input, matrices, reduced, variant};
+use entry::{Kernel, input, matrix_bytes, opt_in, reduced, variant};
 
-/// The kernels of every op that do its work themselves, in the order of the ops.
+/// The kernels of every op, except `auto`, in the order of the ops.
 pub(super) static TABLES: &[&[Kernel]] = &[
     matmul::KERNELS,
     elementwise::KERNELS,

@@ -1,7 +1,7 @@
-//! overhead: launches of an empty kernel, one by one and as a graph, events, contexts, compilations.
+//! The op overhead: launches of an empty kernel, graphs, events, contexts and compilations.
 //!
-//! All are timed by the host's clock, from the first call until the device has come to rest: what they cost is what a
-//! program waits for.
+//! All variants are timed by the host's clock, from the first call until the device is idle: the time that a program
+//! waits.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -35,35 +35,39 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: |cuda, case, _| graph(cuda, case),
     },
     Kernel {
-        variant: variant("overhead", "event-pair", "two events recorded, N times"),
+        variant: variant("overhead", "event-pair", "record two events, N times"),
         sources: &[],
         libraries: &[],
         prepare: |cuda, case, _| event_pair(cuda, case),
     },
     Kernel {
-        variant: variant("overhead", "context", "a second context created and destroyed, N times"),
+        variant: variant("overhead", "context", "create and destroy a second context, N times"),
         sources: &[],
         libraries: &[],
         prepare: |cuda, case, _| context(cuda, case),
     },
     Kernel {
-        variant: variant("overhead", "compile", "an empty kernel compiled by NVRTC and loaded, N times"),
+        variant: variant("overhead", "compile", "compile an empty kernel by NVRTC and load it, N times"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| compile(cuda, case),
     },
     Kernel {
-        variant: variant("overhead", "compile-cached", "the same from the cache on disk, N times"),
+        variant: variant(
+            "overhead",
+            "compile-cached",
+            "load the compiled kernel from the cache on disk, N times",
+        ),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| compile_cached(cuda, case),
     },
 ];
 
-/// Contexts or compilations of one execution: more would take from a minute on.
-const MOST: u64 = 100;
+/// Most contexts or compilations per execution; more would take over a minute.
+const MAX_REPETITIONS: u64 = 100;
 
-/// Does something and counts how often it was done.
+/// Runs an action and counts how often it was done.
 struct Counted<F> {
     done: u64,
     act: F,
@@ -81,12 +85,12 @@ impl<F: FnMut() -> Result<u64, CellError>> Job for Counted<F> {
     }
 }
 
-/// A job that does `act`, which counts how often it did what is timed.
+/// Makes a job that runs `act`, which returns how often it did the timed action.
 fn counted(act: impl FnMut() -> Result<u64, CellError> + 'static) -> Box<Prepared> {
     Prepared::with(JobTraits { is_host_work: true, ..JobTraits::default() }, Counted { done: 0, act })
 }
 
-/// A job that does `once` as often as the case says.
+/// Makes a job that runs `once` as often as the case says.
 fn repeated(
     case: &Case,
     mut once: impl FnMut() -> Result<(), CellError> + 'static,
@@ -103,13 +107,14 @@ fn repeated(
     Ok(counted(act))
 }
 
-/// Refuses what would take minutes an execution.
+/// Rejects cases that would take minutes per execution.
 fn check_few(case: &Case, what: &str) -> Result<(), CellError> {
-    if case.n <= MOST {
+    if case.n <= MAX_REPETITIONS {
         return Ok(());
     }
-    let reason = format!("{} {what} take minutes, and one more costs what one costs", case.n);
-    Err(Unavailable::new(reason, format!("choose at most {MOST} with --sizes, such as --sizes 1")).into())
+    let reason = format!("{} {what} take minutes, and the time grows in proportion", case.n);
+    Err(Unavailable::new(reason, format!("choose a size of at most {MAX_REPETITIONS}, such as --sizes 1"))
+        .into())
 }
 
 fn launch(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
@@ -119,13 +124,13 @@ fn launch(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
 
 fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     let empty = Empty::load(cuda, &SOURCE)?;
-    // The first launch loads the code, which a capture does not allow.
+    // The first launch loads the code, which is not allowed during a capture.
     empty.run(&cuda.stream)?;
     cuda.synchronize()?;
     let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     cuda.stream.begin_capture(mode).map_err(driver("cuStreamBeginCapture"))?;
     let captured = (0..case.n).try_for_each(|_| empty.run(&cuda.stream));
-    // Whatever became of the launches, the stream does no work until the capture has ended.
+    // Even if a launch failed, the capture must end, because the stream does no work before that.
     let graph = cuda.stream.end_capture(CUgraphInstantiate_flags(0));
     captured?;
     let graph = graph.map_err(driver("cuGraphInstantiate"))?;
@@ -137,7 +142,7 @@ fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     Ok(counted(move || replay.launch()))
 }
 
-/// A graph of empty kernels, and the kernel, which must live as long.
+/// A graph of empty kernels. It keeps the kernel, which must live as long.
 struct Replay {
     graph: CudaGraph,
     nodes: u64,
@@ -145,7 +150,7 @@ struct Replay {
 }
 
 impl Replay {
-    /// Launches the graph: the number of its kernels.
+    /// Launches the graph and returns the number of its kernels.
     fn launch(&self) -> Result<u64, CellError> {
         self.graph.launch().map_err(driver("cuGraphLaunch"))?;
         Ok(self.nodes)
@@ -164,7 +169,7 @@ fn event_pair(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
 fn context(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     check_few(case, "contexts")?;
     let second = SecondContext::of(&cuda.ctx).ok_or_else(|| {
-        Unavailable::new("the NVIDIA driver lacks cuCtxCreate_v2", "leave the variant out with --variants")
+        Unavailable::new("the NVIDIA driver lacks cuCtxCreate_v2", "name the other variants with --variants")
     })?;
     repeated(case, move || second.create_and_destroy().map_err(driver("cuCtxCreate or cuCtxDestroy")))
 }
@@ -172,31 +177,32 @@ fn context(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
 fn compile(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     check_few(case, "compilations")?;
     let builder = cuda.builder()?;
-    // What no earlier run has compiled either.
+    // A serial number that no earlier run has compiled.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let mut serial = since as u64;
     repeated(case, move || {
         serial = serial.wrapping_add(1);
-        ready(&builder.build_anew(&SOURCE, serial)?)
+        ready(&builder.build_uncached(&SOURCE, serial)?)
     })
 }
 
 fn compile_cached(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     check_few(case, "loads from the cache")?;
     let missing = || {
-        let fix = "set HOME or XDG_CACHE_HOME to a folder that can be written, and GPUBENCH_KERNEL_CACHE to anything but off";
-        Unavailable::new("no compiled kernel is kept on this machine", fix)
+        let fix =
+            "set HOME or XDG_CACHE_HOME to a writable folder, and unset GPUBENCH_KERNEL_CACHE if it is off";
+        Unavailable::new("the kernel cache on this machine holds no compiled kernel", fix)
     };
     let builder = cuda.builder()?;
     builder.build(&SOURCE)?;
-    builder.load_kept(&SOURCE).ok_or_else(missing)?;
+    builder.load_cached(&SOURCE).ok_or_else(missing)?;
     repeated(case, move || {
-        let (module, _) = builder.load_kept(&SOURCE).ok_or_else(missing)?;
+        let (module, _) = builder.load_cached(&SOURCE).ok_or_else(missing)?;
         ready(&module)
     })
 }
 
-/// Has the module's kernel ready to be launched.
+/// Gets the module's kernel, so that it is ready to be launched.
 fn ready(module: &Arc<CudaModule>) -> Result<(), CellError> {
     module.load_function(EMPTY).map(drop).map_err(driver("cuModuleGetFunction"))
 }

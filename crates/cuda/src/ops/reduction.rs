@@ -1,4 +1,4 @@
-//! Sum, mean and population standard deviation: in one pass, and one statistic after the other.
+//! The op reduction: sum, mean and population standard deviation, in one pass or one statistic after the other.
 
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
@@ -7,7 +7,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, extra, input, matrices};
+use super::{Kernel, input, matrix_bytes, opt_in};
 use crate::context::{Cuda, Element};
 use crate::ffi::reduce::Statistics;
 use crate::kernels::{KernelSource, kernel_source};
@@ -16,20 +16,20 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("reduction");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("reduction", "one-pass", "one kernel that reads the matrix once"),
+        variant: opt_in("reduction", "one-pass", "one kernel that reads the matrix once"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(prepare, Statistics::one_pass),
     },
     Kernel {
-        variant: extra("reduction", "three-pass", "naive: sum, mean and deviation each read the matrix"),
+        variant: opt_in("reduction", "three-pass", "naive: sum, mean and deviation each read the matrix"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(prepare, Statistics::three_pass),
     },
 ];
 
-/// Uploads the elements for one way of finding their statistics.
+/// Uploads the elements and loads the kernels of a variant.
 type Load<T> = fn(&Cuda, &'static KernelSource, &[T]) -> Result<Statistics<T>, CellError>;
 
 fn prepare<T: Element>(
@@ -39,7 +39,7 @@ fn prepare<T: Element>(
     load: Load<T>,
 ) -> Result<Box<Prepared>, CellError> {
     const SCRATCH: u128 = 1 << 20;
-    cuda.reserve(matrices(case, 1) + SCRATCH)?;
+    cuda.reserve(matrix_bytes(case, 1) + SCRATCH)?;
     Ok(Prepared::new(load(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
 }
 

@@ -1,4 +1,4 @@
-//! sin(a), elementwise, by one kernel.
+//! The op sin: sin(a) for every element, by one kernel.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
@@ -8,23 +8,23 @@ use gpubench_model::error::CellError;
 use super::dense::Dense;
 use super::elementwise;
 use super::entry::by_dtype;
-use super::{Kernel, input, matrices, variant};
+use super::{Kernel, input, matrix_bytes, variant};
 use crate::context::{Cuda, Element};
 
 pub(crate) static KERNELS: &[Kernel] = &[Kernel {
-    variant: variant("sin", "fused", "one kernel: one read and one write an element"),
+    variant: variant("sin", "fused", "one kernel: one read and one write per element"),
     sources: &[&elementwise::SOURCE],
     libraries: &[],
     prepare: by_dtype!(sine),
 }];
 
-/// The job that takes all sines by one kernel.
+/// Makes the job that computes all sines by one kernel.
 pub(super) fn sine<T: Element>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 2))?;
+    cuda.reserve(matrix_bytes(case, 2))?;
     let kernel = elementwise::load(cuda, "sine", input::<T>(inputs, 0)?.len())?;
     let job =
         Dense::<T, 1, _>::new(cuda, case, inputs, move |cuda, [a], y| kernel.run(&cuda.stream, [a], y))?;

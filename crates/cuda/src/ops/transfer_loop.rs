@@ -1,4 +1,5 @@
-//! x = sin(x), many times over a matrix that starts and ends on the host: copied once, or in every iteration.
+//! The op transfer-loop: x = sin(x) 100 times on a matrix that starts and ends on the host, copied once or every
+//! time.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::{HostMemory, Job, JobTraits, Prepared};
@@ -10,25 +11,37 @@ use gpubench_ops::SINES;
 use super::elementwise;
 use super::entry::by_dtype;
 use super::host_buffer::HostBuffer;
-use super::{Kernel, input, matrices, variant};
+use super::{Kernel, input, matrix_bytes, variant};
 use crate::context::{Cuda, Element};
 use crate::ffi::launch::Map;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant("transfer-loop", "copy-once", "upload, 100 kernels, download; ordinary memory"),
+        variant: variant(
+            "transfer-loop",
+            "copy-once",
+            "upload once, 100 kernels, download once; pageable memory",
+        ),
         sources: &[&elementwise::SOURCE],
         libraries: &[],
         prepare: by_dtype!(looped, Copies::Once, HostMemory::Pageable),
     },
     Kernel {
-        variant: variant("transfer-loop", "copy-each", "100 times upload, kernel, download; ordinary memory"),
+        variant: variant(
+            "transfer-loop",
+            "copy-each",
+            "upload, kernel and download, 100 times; pageable memory",
+        ),
         sources: &[&elementwise::SOURCE],
         libraries: &[],
         prepare: by_dtype!(looped, Copies::Each, HostMemory::Pageable),
     },
     Kernel {
-        variant: variant("transfer-loop", "copy-each-pinned", "the same from and to page-locked memory"),
+        variant: variant(
+            "transfer-loop",
+            "copy-each-pinned",
+            "upload, kernel and download, 100 times; page-locked memory",
+        ),
         sources: &[&elementwise::SOURCE],
         libraries: &[],
         prepare: by_dtype!(looped, Copies::Each, HostMemory::Pinned),
@@ -46,12 +59,12 @@ struct Looped<T> {
     n: usize,
     copies: Copies,
     kernel: Map<T, T, 1>,
-    /// The operand, which stays as it is.
+    /// The operand, which is not changed.
     a: HostBuffer<T>,
-    /// What comes back to the host.
+    /// The answer on the host.
     back: HostBuffer<T>,
     x: CudaSlice<T>,
-    /// Takes the sines of `x`, and then its place.
+    /// Receives the sines of `x`, then is swapped with it.
     next: CudaSlice<T>,
 }
 
@@ -62,7 +75,7 @@ fn looped<T: Element>(
     copies: Copies,
     memory: HostMemory,
 ) -> Result<Box<Prepared>, CellError> {
-    cuda.reserve(matrices(case, 2))?;
+    cuda.reserve(matrix_bytes(case, 2))?;
     let a = input::<T>(inputs, 0)?;
     let job = Looped {
         cuda: cuda.clone(),
@@ -70,7 +83,7 @@ fn looped<T: Element>(
         copies,
         kernel: elementwise::load(cuda, "sine", a.len())?,
         a: HostBuffer::new(cuda, memory, a.to_vec())?,
-        // Until something has come back, values that no sine has.
+        // No sine has this value, so the check fails unless a copy has arrived.
         back: HostBuffer::new(cuda, memory, vec![T::from_f64(-2.0); a.len()])?,
         x: cuda.alloc(a.len())?,
         next: cuda.alloc(a.len())?,
@@ -99,7 +112,7 @@ impl<T: Element> Looped<T> {
             from.copy_to(&mut self.x)?;
             self.sine()?;
             self.back.copy_from(&self.x)?;
-            // A program that has its data back in every iteration looks at it.
+            // A program that copies its data back in every iteration reads it there.
             self.cuda.synchronize()?;
         }
         Ok(())

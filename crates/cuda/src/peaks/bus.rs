@@ -1,27 +1,28 @@
-//! Bytes a second between host and device, from and to both kinds of host memory. Knows no kernel.
+//! Measures the bandwidth between host and device, for pageable and page-locked memory.
 
 use gpubench_backend::{BusRates, HostMemory};
 use gpubench_model::error::CellError;
 
 use super::super::context::Cuda;
 use super::super::ffi::driver::Elapsed;
-use super::super::meters::Copied;
-use super::super::transfer::Mover;
+use super::super::transfer::TransferTimer;
+use super::super::transfer_stats::CopyTime;
 
-/// Bytes of a copy: beyond this the rate no longer grows.
+/// Bytes per copy. Larger copies are no faster.
 const BYTES: usize = 64 << 20;
 
-/// Rates of uploads and of downloads. Page-locked memory is the device's to read and write, and its copies are timed
-/// by the device's clock; the driver's work on other memory is the host's, and so is the clock.
+/// Returns the rates of uploads and downloads. Copies of page-locked memory are timed by the device's clock, because
+/// the device makes them; copies of pageable memory are work of the driver on the host and are timed by the host's
+/// clock.
 pub(crate) fn rates(cuda: &Cuda, elapsed: Elapsed) -> Result<(BusRates, BusRates), CellError> {
     cuda.reserve(BYTES as u128)?;
     let mut device = cuda.alloc::<u8>(BYTES)?;
-    // Not zero, so that every page of it is there.
+    // Not zero, so that every page is mapped.
     let mut host = vec![1u8; BYTES];
-    let mut rates = |memory, clock: fn(&Copied) -> f64| {
-        let mover = Mover::new(&cuda.stream, elapsed, memory)?;
-        let up = best(&mover.upload(&host, &mut device)?, clock);
-        let down = best(&mover.download(&device, &mut host)?, clock);
+    let mut rates = |memory, clock: fn(&CopyTime) -> f64| {
+        let timer = TransferTimer::new(&cuda.stream, elapsed, memory)?;
+        let up = best(&timer.upload(&host, &mut device)?, clock);
+        let down = best(&timer.download(&device, &mut host)?, clock);
         Ok::<_, CellError>((up, down))
     };
     let pageable = rates(HostMemory::Pageable, |copied| copied.host_s)?;
@@ -30,7 +31,7 @@ pub(crate) fn rates(cuda: &Cuda, elapsed: Elapsed) -> Result<(BusRates, BusRates
     Ok((of(pageable.0, pinned.0), of(pageable.1, pinned.1)))
 }
 
-/// Bytes a second of the shortest copy.
-fn best(copies: &[Copied], clock: fn(&Copied) -> f64) -> f64 {
+/// Returns the bytes per second of the fastest copy.
+fn best(copies: &[CopyTime], clock: fn(&CopyTime) -> f64) -> f64 {
     BYTES as f64 / copies.iter().map(clock).fold(f64::INFINITY, f64::min)
 }

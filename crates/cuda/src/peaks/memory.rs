@@ -1,4 +1,4 @@
-//! Bytes a second that the device reads, copies and adds within its memory. Knows no library.
+//! Measures the bandwidth of device memory: read, copy and triad.
 
 use std::time::Instant;
 
@@ -10,37 +10,38 @@ use super::super::ffi::launch::{BLOCK, Map};
 use super::super::timing::Timer;
 use super::{SOURCE, uniform};
 
-/// The ways of `kernels/peaks.cu` whose threads go round.
-const WAYS: [&str; 4] = ["plain_4", "plain_8", "streaming_1", "streaming_4"];
-/// Bytes of each of the three arrays where memory allows it.
-const MOST: u64 = 2 << 30;
-/// How many times the L2 cache an array has at least.
-const CACHES: u64 = 4;
-/// Bytes of the L2 cache where the driver does not tell.
+/// The access patterns of `kernels/peaks.cu` with grid-stride loops.
+const PATTERNS: [&str; 4] = ["plain_4", "plain_8", "streaming_1", "streaming_4"];
+/// Bytes of each of the three arrays, if memory allows.
+const MAX_BYTES: u64 = 2 << 30;
+/// Minimum size of an array, in multiples of the L2 cache.
+const MIN_L2_SIZES: u64 = 4;
+/// Assumed bytes of the L2 cache if the driver does not report them.
 const UNKNOWN_CACHE: u64 = 128 << 20;
-/// The share of free memory that an array may take, as a divisor.
+/// An array takes at most this fraction (1/8) of free memory.
 const SHARE_OF_FREE: u64 = 8;
-/// Seconds of reading after which the clocks have risen.
+/// Seconds of reading that bring the clocks up.
 const WARM_UP_S: f64 = 0.05;
-/// Seconds for each way.
+/// Seconds of measurement per access pattern.
 const SECONDS: f64 = 0.02;
-/// Executions between two events, so that what the events cost is little against them.
+/// Executions between two events, which makes the timer overhead negligible.
 const EXECUTIONS: u32 = 4;
-/// Readings of the events, at least.
+/// Minimum number of event readings.
 const READINGS: u32 = 3;
 
-/// Bytes of each array, a multiple of 16; `None` when there is too little memory to exceed the cache.
+/// Returns the bytes of each array, a multiple of 16, or `None` when too little memory is free to exceed the cache.
 fn bytes_each(cache: u64, free: u64) -> Option<u64> {
-    let each = MOST.max(CACHES * cache).min(free / SHARE_OF_FREE) / 16 * 16;
-    (each > 0 && each >= CACHES * cache).then_some(each)
+    let each = MAX_BYTES.max(MIN_L2_SIZES * cache).min(free / SHARE_OF_FREE) / 16 * 16;
+    (each > 0 && each >= MIN_L2_SIZES * cache).then_some(each)
 }
 
-/// Reading, copying and the triad, each by its best way. Copies are the driver's too.
+/// Measures read, copy and triad, each by its fastest access pattern. Copies also try the driver's copy.
 pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
     let cache = cuda.l2_bytes().map(|bytes| bytes as u64);
     let free = u64::try_from(cuda.free_bytes()?).unwrap_or(u64::MAX);
-    let bytes = bytes_each(cache.unwrap_or(UNKNOWN_CACHE), free)
-        .ok_or_else(|| CellError::Failed("too little device memory is free to exceed the cache".into()))?;
+    let bytes = bytes_each(cache.unwrap_or(UNKNOWN_CACHE), free).ok_or_else(|| {
+        CellError::Failed("too little device memory is free: the arrays must exceed the L2 cache".into())
+    })?;
     cuda.reserve(3 * u128::from(bytes))?;
     let len = usize::try_from(bytes / 4).unwrap_or(0);
     let (mut a, b, c) = (
@@ -50,29 +51,31 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
     );
     let bytes = bytes as f64;
     let stream = &cuda.stream;
-    let one = |kind: &str, way: &str| Map::<f32, f32, 1>::load(cuda, &SOURCE, &format!("{kind}_{way}"), len);
+    let one = |kind: &str, pattern: &str| {
+        Map::<f32, f32, 1>::load(cuda, &SOURCE, &format!("{kind}_{pattern}"), len)
+    };
 
-    let warm = one("read", WAYS[0])?;
+    let warm = one("read", PATTERNS[0])?;
     let begun = Instant::now();
     while begun.elapsed().as_secs_f64() < WARM_UP_S {
         warm.run(stream, [&b], &mut a)?;
         cuda.synchronize()?;
     }
     let (mut read_s, mut copy_s, mut triad_s) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
-    for way in WAYS {
-        let read = one("read", way)?;
-        read_s = read_s.min(least_s(timer, &mut || read.run(stream, [&b], &mut a))?);
-        let copy = one("copy", way)?;
-        copy_s = copy_s.min(least_s(timer, &mut || copy.run(stream, [&b], &mut a))?);
-        let triad = Map::<f32, f32, 2>::load(cuda, &SOURCE, &format!("triad_{way}"), len)?;
-        triad_s = triad_s.min(least_s(timer, &mut || triad.run(stream, [&b, &c], &mut a))?);
+    for pattern in PATTERNS {
+        let read = one("read", pattern)?;
+        read_s = read_s.min(min_s(timer, &mut || read.run(stream, [&b], &mut a))?);
+        let copy = one("copy", pattern)?;
+        copy_s = copy_s.min(min_s(timer, &mut || copy.run(stream, [&b], &mut a))?);
+        let triad = Map::<f32, f32, 2>::load(cuda, &SOURCE, &format!("triad_{pattern}"), len)?;
+        triad_s = triad_s.min(min_s(timer, &mut || triad.run(stream, [&b, &c], &mut a))?);
     }
-    copy_s = copy_s.min(least_s(timer, &mut || cuda.copy(&b, &mut a))?);
+    copy_s = copy_s.min(min_s(timer, &mut || cuda.copy(&b, &mut a))?);
     let tile = (BLOCK, 4 * BLOCK as usize);
     let copy = Map::<f32, f32, 1>::tiled(cuda, &SOURCE, "copy_once", len, tile)?;
-    copy_s = copy_s.min(least_s(timer, &mut || copy.run(stream, [&b], &mut a))?);
+    copy_s = copy_s.min(min_s(timer, &mut || copy.run(stream, [&b], &mut a))?);
     let triad = Map::<f32, f32, 2>::tiled(cuda, &SOURCE, "triad_once", len, tile)?;
-    triad_s = triad_s.min(least_s(timer, &mut || triad.run(stream, [&b, &c], &mut a))?);
+    triad_s = triad_s.min(min_s(timer, &mut || triad.run(stream, [&b, &c], &mut a))?);
     Ok(Peaks {
         read: Some(bytes / read_s),
         copy: Some(2.0 * bytes / copy_s),
@@ -81,17 +84,17 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
     })
 }
 
-/// The least seconds of one execution, after one that is not counted.
-fn least_s(timer: &Timer, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
+/// Returns the minimum seconds of one execution. A first execution is not counted.
+fn min_s(timer: &Timer, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
     work()?;
     let begun = Instant::now();
-    let (mut least, mut readings) = (f64::INFINITY, 0);
+    let (mut min_span_s, mut readings) = (f64::INFINITY, 0);
     while readings < READINGS || begun.elapsed().as_secs_f64() < SECONDS {
         let span_s = timer.span_s(&mut || (0..EXECUTIONS).try_for_each(|_| work()))?;
-        least = least.min(span_s / f64::from(EXECUTIONS));
+        min_span_s = min_span_s.min(span_s / f64::from(EXECUTIONS));
         readings += 1;
     }
-    Ok(least)
+    Ok(min_span_s)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The most that a device does: its memory, large matrix products, and the way to the host. `docs/limits.md` explains
-//! the figures.
+//! Measures a device's peaks: memory bandwidth, large matrix products, and transfers to and from the host.
+//! `docs/limits.md` explains the values.
 
 mod bus;
 mod memory;
@@ -15,28 +15,28 @@ use super::ffi::launch::Map;
 use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
 
-/// Kernels for memory, and operands.
+/// Kernels for memory bandwidth, and for operands.
 pub(super) static SOURCE: KernelSource = kernel_source!("peaks");
 
-/// Measures them, in about a second and a half where cuBLAS loads quickly; what cannot be measured is left out.
+/// Measures the peaks, in about 1.5 s where cuBLAS loads quickly. A peak that cannot be measured is left out.
 ///
 /// # Errors
-/// A lost device alone.
+/// Only a lost device.
 pub(crate) fn measure(cuda: &Cuda, timer: &Timer, elapsed: Elapsed) -> Result<Peaks, CellError> {
-    // First the memory, which also brings the clocks up.
-    let of_memory = softly(cuda, memory::rates(cuda, timer))?.unwrap_or_default();
-    let bus = softly(cuda, bus::rates(cuda, elapsed))?;
+    // Memory first, because it also brings the clocks up.
+    let of_memory = unless_device_lost(cuda, memory::rates(cuda, timer))?.unwrap_or_default();
+    let bus = unless_device_lost(cuda, bus::rates(cuda, elapsed))?;
     let matmul = products::rates(cuda, timer)?.into_iter().collect();
     let (upload, download): (Option<BusRates>, Option<BusRates>) = bus.unzip();
     Ok(Peaks { matmul, upload, download, ..of_memory })
 }
 
-/// What a part came to; `None` where it failed and the device is still there.
-fn softly<T>(cuda: &Cuda, part: Result<T, CellError>) -> Result<Option<T>, CellError> {
+/// Returns the result of a part, or `None` if it failed and the device still works.
+fn unless_device_lost<T>(cuda: &Cuda, part: Result<T, CellError>) -> Result<Option<T>, CellError> {
     match part {
         Ok(found) => Ok(Some(found)),
         Err(lost @ CellError::DeviceLost(_)) => Err(lost),
-        // A library that fails does not tell a refused call from a dead context; the context does.
+        // A failed library call does not say whether the call or the context is broken, so this asks the context.
         Err(_) => match cuda.synchronize() {
             Err(lost @ CellError::DeviceLost(_)) => Err(lost),
             Ok(()) | Err(_) => Ok(None),
@@ -44,7 +44,7 @@ fn softly<T>(cuda: &Cuda, part: Result<T, CellError>) -> Result<Option<T>, CellE
     }
 }
 
-/// Allocates `len` numbers of [0, 1) by the kernel `entry`, which makes them of that type.
+/// Allocates `len` uniform numbers in [0, 1) by the kernel `entry` for their type.
 fn uniform<T>(cuda: &Cuda, entry: &str, len: usize) -> Result<CudaSlice<T>, CellError>
 where
     T: DeviceRepr + ValidAsZeroBits,

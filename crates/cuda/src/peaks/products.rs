@@ -1,4 +1,4 @@
-//! FLOP a second of large matrix products by cuBLAS, in every arithmetic that the backend offers.
+//! Measures the FLOP rate of large matrix products by cuBLAS, for every arithmetic of the backend.
 
 use std::time::Instant;
 
@@ -10,25 +10,25 @@ use gpubench_ops as op;
 use super::super::context::{Cuda, Element};
 use super::super::ffi::cublas::{Arithmetic, Cublas};
 use super::super::timing::Timer;
-use super::{softly, uniform};
+use super::{uniform, unless_device_lost};
 
-/// Sides that are tried, each twice the last: on a slow device small products tell as much as large ones.
-const SIDES: [i32; 3] = [2048, 4096, 8192];
-/// The next side is tried while it is expected to take less than this, in seconds.
-const CLIMB_S: f64 = 0.06;
-/// How much longer a product of twice the side takes.
-const STEP: f64 = 8.0;
-/// Executions of a side that is not the last, and of the last at least.
+/// Sizes to try, each twice the last. On a slow device a small product already reaches the peak rate.
+const SIZES: [i32; 3] = [2048, 4096, 8192];
+/// The next size is tried if its product is expected to take less than this many seconds.
+const MAX_NEXT_S: f64 = 0.06;
+/// Expected ratio of times when the size doubles.
+const TIME_RATIO: f64 = 8.0;
+/// Executions of all sizes but the last, and the minimum for the last.
 const EXECUTIONS: u32 = 2;
-/// Seconds for the last side.
+/// Seconds of measurement for the last size.
 const SECONDS: f64 = 0.04;
 
-/// The highest rate of each arithmetic, by its word; those that fail are left out.
+/// Returns the highest rate of each arithmetic, by its name. Arithmetics that fail are left out.
 ///
 /// # Errors
-/// A lost device alone.
+/// Only a lost device.
 pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>, CellError> {
-    let Some(cublas) = softly(cuda, Cublas::new(cuda))? else { return Ok(vec![]) };
+    let Some(cublas) = unless_device_lost(cuda, Cublas::new(cuda))? else { return Ok(vec![]) };
     let products = Products { cuda, timer, cublas };
     let rates = [
         ("f32", products.rate::<f32, f32>(Arithmetic::F32, "fill_f32")),
@@ -39,7 +39,7 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>, Ce
     ];
     let mut found = vec![];
     for (word, rate) in rates {
-        found.extend(softly(cuda, rate)?.map(|rate| (word.to_owned(), rate)));
+        found.extend(unless_device_lost(cuda, rate)?.map(|rate| (word.to_owned(), rate)));
     }
     Ok(found)
 }
@@ -51,15 +51,15 @@ struct Products<'a> {
 }
 
 impl Products<'_> {
-    /// The highest rate over all sides that do not take too long or too much memory. The kernel `fill` makes operands
-    /// of type `A`.
+    /// Returns the highest rate over all sizes that take neither too long nor too much memory. The kernel `fill`
+    /// makes operands of type `A`.
     fn rate<A, C>(&self, arithmetic: Arithmetic, fill: &str) -> Result<f64, CellError>
     where
         A: DeviceRepr + ValidAsZeroBits,
         C: Element,
     {
         let mut best: f64 = 0.0;
-        for n in SIDES {
+        for n in SIZES {
             let side = n.unsigned_abs() as usize;
             let bytes = (2 * size_of::<A>() + size_of::<C>()) * side * side;
             match self.cuda.reserve(bytes as u128) {
@@ -70,17 +70,17 @@ impl Products<'_> {
                 (uniform::<A>(self.cuda, fill, side * side)?, uniform(self.cuda, fill, side * side)?);
             let mut c = self.cuda.alloc::<C>(side * side)?;
             let mut work = || self.cublas.multiply(arithmetic, n, &a, &b, &mut c);
-            // The first call of a kind loads its kernel.
+            // The first call for a size and type loads its kernel.
             work()?;
-            let is_last = |least_s: f64| STEP * least_s > CLIMB_S || Some(&n) == SIDES.last();
+            let is_last = |min_s: f64| TIME_RATIO * min_s > MAX_NEXT_S || Some(&n) == SIZES.last();
             let begun = Instant::now();
-            let (mut least_s, mut executions) = (f64::INFINITY, 0);
-            while executions < EXECUTIONS || is_last(least_s) && begun.elapsed().as_secs_f64() < SECONDS {
-                least_s = least_s.min(self.timer.span_s(&mut work)?);
+            let (mut min_s, mut executions) = (f64::INFINITY, 0);
+            while executions < EXECUTIONS || is_last(min_s) && begun.elapsed().as_secs_f64() < SECONDS {
+                min_s = min_s.min(self.timer.span_s(&mut work)?);
                 executions += 1;
             }
-            best = best.max(flop(side as u64) / least_s);
-            if is_last(least_s) {
+            best = best.max(flop(side as u64) / min_s);
+            if is_last(min_s) {
                 break;
             }
         }
@@ -88,7 +88,7 @@ impl Products<'_> {
     }
 }
 
-/// FLOP of a product, by the op's own count.
+/// Returns the FLOP of a product, as the op counts them.
 fn flop(n: u64) -> f64 {
     let case = Case { op: "matmul".into(), n, dtype: DType::F32, density: None, seed: 0 };
     op::find("matmul").map_or(0.0, |op| op.work(&case).flop)

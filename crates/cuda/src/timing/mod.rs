@@ -1,21 +1,21 @@
-//! How one sample is taken on the device: caches, the hold, events, clock; knows no op.
+//! Takes samples on the device: cache state, blocking kernel, events and clocks.
 
-mod constants;
-mod displace;
+mod blocking_kernel;
+mod cache_flush;
+mod event_overhead;
 mod history;
-mod hold;
-mod instrument;
 mod linearity;
 mod spin;
-mod stamp;
 mod timer;
 mod timer_overhead;
+mod timestamp;
+mod timing_rig;
 
 use super::kernels::{KernelSource, kernel_source};
-pub(super) use linearity::checked;
+pub(super) use linearity::check_clock_linearity;
 pub(super) use spin::KERNELS;
 pub use spin::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
 pub(super) use timer::Timer;
 
-/// The kernels of a sample, compiled when the backend starts.
+/// The kernels for sampling, compiled when the backend starts.
 pub(super) static SOURCE: KernelSource = kernel_source!("timing");

@@ -1,4 +1,4 @@
-//! A job of known duration: it spins by the device's own timer and tells for how long.
+//! A job of known duration: it spins on the device's own timer and reports how long it ran.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -8,37 +8,37 @@ use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::ffi::timing::TimingKernels;
-use super::super::ops::entry::{Kernel, extra};
+use super::super::ops::entry::{Kernel, opt_in};
 use super::SOURCE;
 use crate::ffi::contents::device;
 
-/// The op to prepare for a job of known duration. It is in no list of ops: a case of it has its nanoseconds for a
-/// size, takes no operands, and answers the seconds that its last execution span.
+/// The op of jobs of known duration. It is in no list of ops. The size of a case is its duration in nanoseconds; it
+/// takes no operands and its answer is the seconds that the last execution ran.
 pub const SPIN_OP: &str = "spin";
 /// The variant that spins.
 pub const SPIN: &str = "spin";
-/// The variant that spins, then waits for the device without saying that it does.
+/// The variant that spins, then waits for the device without declaring it.
 pub const SPIN_AND_WAIT: &str = "spin-and-wait";
 
-/// The variant that spins on a stream of its own, which nothing of a sample waits for.
+/// The variant that spins on its own stream, which no part of a sample waits for.
 pub const SPIN_ELSEWHERE: &str = "spin-elsewhere";
 
-/// What [`SPIN_OP`] is prepared from.
+/// The kernels of [`SPIN_OP`].
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra(SPIN_OP, SPIN, "one thread that spins by the device's timer"),
+        variant: opt_in(SPIN_OP, SPIN, "one thread spins on the device's timer"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| Ok(Prepared::new(Spin::new(cuda, case.n)?)),
     },
     Kernel {
-        variant: extra(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for it unannounced"),
+        variant: opt_in(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for the device unannounced"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| Ok(Prepared::new(SpinAndWait(Spin::new(cuda, case.n)?))),
     },
     Kernel {
-        variant: extra(SPIN_OP, SPIN_ELSEWHERE, "the same on a stream of its own"),
+        variant: opt_in(SPIN_OP, SPIN_ELSEWHERE, "the same on a stream of its own"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: |cuda, case, _| {
@@ -49,10 +49,10 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-/// Executions whose duration is remembered: as many as the largest batch.
+/// Executions whose duration is kept: as many as the largest batch.
 const SLOTS: u32 = 32;
 
-/// Spins.
+/// The spinning job.
 pub(crate) struct Spin {
     cuda: Cuda,
     kernels: TimingKernels,
@@ -62,13 +62,13 @@ pub(crate) struct Spin {
 }
 
 impl Spin {
-    /// A job that spins for `ns` nanoseconds.
+    /// Makes a job that spins for `ns` nanoseconds.
     pub(crate) fn new(cuda: &Cuda, ns: u64) -> Result<Spin, CellError> {
         let kernels = TimingKernels::load(cuda, &SOURCE)?;
         Ok(Spin { kernels, ns, spun: cuda.alloc(SLOTS as usize)?, executions: 0, cuda: cuda.clone() })
     }
 
-    /// Seconds that the last `count` executions span in all; waits for them.
+    /// Returns the total seconds that the last `count` executions ran, after waiting for them.
     pub(crate) fn spun_s(&self, count: u32) -> Result<f64, CellError> {
         let spun = self.cuda.download(&self.spun)?;
         let slot = |back: u32| spun[(self.executions.wrapping_sub(back) % SLOTS) as usize];
@@ -94,7 +94,7 @@ impl Job for Spin {
     }
 }
 
-/// Spins, and is not done with its execution before the device is.
+/// A spin whose `execute` waits for the device.
 struct SpinAndWait(Spin);
 
 impl Job for SpinAndWait {

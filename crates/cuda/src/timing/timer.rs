@@ -1,134 +1,135 @@
-//! One sample of a job, step by step: which readings are taken of it, in which order.
+//! Takes one sample of a job: decides which readings are needed, and in which order.
 
-use gpubench_backend::{ClockCheck, Course, History, Job, Prepared, Sample, TimerOverhead};
+use gpubench_backend::{ClockCheck, History, Job, Prepared, Sample, SamplingMode, TimerOverhead};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 use serde_json::{Value, json};
 
 use super::super::context::Cuda;
 use super::super::ffi::driver::Elapsed;
-use super::constants::Constants;
-use super::history::{after, repeats};
-use super::instrument::{HostTimes, Instrument, Reading};
+use super::event_overhead::EventOverhead;
+use super::history::{batch_size, next_mode};
 use super::timer_overhead;
+use super::timing_rig::{HostTimes, Reading, TimingRig};
 
-/// Held executions from which the length of a hot batch is settled, once a job.
+/// Blocked executions from which the size of a hot batch is chosen, once per job.
 const ESTIMATES: usize = 3;
 
-/// Times jobs. What it learns of a job, it leaves with the job.
+/// Times jobs. It stores a job's history with the job.
 pub(crate) struct Timer {
-    instrument: Instrument,
-    constants: Constants,
+    rig: TimingRig,
+    event_overhead: EventOverhead,
     timer_overhead: TimerOverhead,
-    holding: bool,
-    holds_timed_out: u64,
+    blocking: bool,
+    timeouts: u64,
 }
 
 impl Timer {
-    /// Makes the instrument and measures its floors but for the checks.
+    /// Makes the rig and measures its timer overhead, except the clock checks.
     pub(crate) fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Timer, CellError> {
-        let mut instrument = Instrument::new(cuda, elapsed)?;
-        let mut holding = instrument.can_hold()?;
-        let mut measured = timer_overhead::measure(&mut instrument, holding);
-        if holding && measured.is_err() {
-            // A profiler may serialise some kernels and not others.
-            holding = false;
-            measured = timer_overhead::measure(&mut instrument, holding);
+        let mut rig = TimingRig::new(cuda, elapsed)?;
+        let mut blocking = rig.can_block()?;
+        let mut measured = timer_overhead::measure(&mut rig, blocking);
+        if blocking && measured.is_err() {
+            // Some profilers serialise some kernels and not others.
+            blocking = false;
+            measured = timer_overhead::measure(&mut rig, blocking);
         }
-        let (timer_overhead, constants) = measured?;
-        Ok(Timer { instrument, constants, timer_overhead, holding, holds_timed_out: u64::from(!holding) })
+        let (timer_overhead, event_overhead) = measured?;
+        Ok(Timer { rig, event_overhead, timer_overhead, blocking, timeouts: u64::from(!blocking) })
     }
 
-    /// Adds to the floors how jobs of known duration were timed.
+    /// Adds the clock checks to the timer overhead.
     pub(crate) fn record(&mut self, checks: Vec<ClockCheck>) {
         self.timer_overhead.checks = checks;
     }
 
-    /// The timer_overhead, as measured when the backend started.
+    /// Returns the timer overhead measured when the backend started.
     pub(crate) fn timer_overhead(&self) -> &TimerOverhead {
         &self.timer_overhead
     }
 
-    /// How samples are taken, for a report.
+    /// Describes how samples are taken, for a report.
     pub(crate) fn describe(&self) -> Value {
         json!({
-            "holding": self.holding,
-            "holds_timed_out": self.holds_timed_out,
-            "event_constant_cold_s": self.constants.cold_s,
-            "event_constant_hot_s": self.constants.hot_s,
-            "between_executions_s": self.constants.between_s,
+            "holding": self.blocking,
+            "holds_timed_out": self.timeouts,
+            "event_constant_cold_s": self.event_overhead.cold_s,
+            "event_constant_hot_s": self.event_overhead.hot_s,
+            "between_executions_s": self.event_overhead.between_s,
         })
     }
 
-    /// Seconds that the events read around work that is no job, from an idle device on and not held back: for work so
-    /// long that neither the gap before its first launch nor the events' own time matters.
+    /// Returns the event time of work that is no job, without a blocking kernel. Use it for work so long that neither
+    /// the gap before its first launch nor the timer overhead matters.
     pub(crate) fn span_s(&self, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
-        self.instrument.cuda.synchronize()?;
-        Ok(self.instrument.together(work)?.1.events_s)
+        self.rig.cuda.synchronize()?;
+        Ok(self.rig.time_both_clocks(work)?.1.events_s)
     }
 
-    /// Has `queue` enqueue work of `job` behind a hold, and waits until all is done. Whether it could: not for work that
-    /// waits for the device inside, in which case nothing was done, and not where the hold gave up.
-    pub(crate) fn behind_hold(
+    /// Runs `queue`, which enqueues work of `job`, behind a blocking kernel and waits for it. Returns `false` without
+    /// running it if the work itself waits for the device, and `false` after running it if the kernel timed out.
+    pub(crate) fn run_blocked(
         &mut self,
         job: &mut Prepared,
         queue: &mut dyn FnMut(&mut dyn Job) -> Result<(), CellError>,
     ) -> Result<bool, CellError> {
         let Prepared { traits, job, .. } = job;
-        if !self.holding || traits.synchronises || traits.is_host_work {
+        if !self.blocking || traits.synchronises || traits.is_host_work {
             return Ok(false);
         }
-        self.instrument.behind_hold(&mut || queue(job))
+        self.rig.run_blocked(&mut || queue(job))
     }
 
-    /// One sample. The first of a job is one execution on both clocks, its first call included; of host work every
-    /// sample is one execution on the host's.
+    /// Takes one sample. The first sample of a job is one execution on both clocks and includes its first call.
+    /// Samples of host work use only the host's clock.
     pub(crate) fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
         let Prepared { traits, history, job } = job;
         if traits.is_host_work {
-            return self.by_host(job, cache);
+            return self.time_on_host(job, cache);
         }
-        if traits.synchronises || !self.holding {
-            return Ok(self.together(job, cache)?.0);
+        if traits.synchronises || !self.blocking {
+            return Ok(self.time_both_clocks(job, cache)?.0);
         }
-        if history.course == Course::New {
-            let (sample, events_s) = self.together(job, cache)?;
-            history.course = after(history.course, events_s);
+        if history.mode == SamplingMode::New {
+            let (sample, events_s) = self.time_both_clocks(job, cache)?;
+            history.mode = next_mode(history.mode, events_s);
             return Ok(sample);
         }
-        while matches!(history.course, Course::Slow(_)) {
-            let (sample, events_s) = self.together(job, cache)?;
-            history.course = after(history.course, events_s);
-            if history.course == Course::Together {
+        while matches!(history.mode, SamplingMode::Slow(_)) {
+            let (sample, events_s) = self.time_both_clocks(job, cache)?;
+            history.mode = next_mode(history.mode, events_s);
+            if history.mode == SamplingMode::BothClocks {
                 return Ok(sample);
             }
         }
-        if history.course == Course::Held {
-            match self.apart((job, traits.resets), cache, history)? {
+        if history.mode == SamplingMode::Blocked {
+            match self.time_separately((job, traits.resets), cache, history)? {
                 Some(sample) => return Ok(sample),
-                None => self.hold_gave_up(history)?,
+                None => self.stop_blocking(history)?,
             }
         }
-        Ok(self.together(job, cache)?.0)
+        Ok(self.time_both_clocks(job, cache)?.0)
     }
 
-    /// One execution by the host's clock alone, until its work is done.
-    fn by_host(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+    /// Times one execution by the host's clock alone, until its work is done.
+    fn time_on_host(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
         job.reset()?;
-        self.instrument.caches(cache)?;
-        Ok(Sample::of_host(self.instrument.host(&mut || job.execute())?.done_s))
+        self.rig.prepare_caches(cache)?;
+        Ok(Sample::of_host(self.rig.time_host(&mut || job.execute())?.done_s))
     }
 
-    /// One execution for both clocks, not held back, and what its events read.
-    fn together(&mut self, job: &mut dyn Job, cache: Cache) -> Result<(Sample, f64), CellError> {
+    /// Times one execution by both clocks, without a blocking kernel. Also returns the raw event time.
+    fn time_both_clocks(&mut self, job: &mut dyn Job, cache: Cache) -> Result<(Sample, f64), CellError> {
         job.reset()?;
-        self.instrument.caches(cache)?;
-        let (host, reading) = self.instrument.together(&mut || job.execute())?;
-        Ok((self.made(host, &reading, 1, cache, false), reading.events_s))
+        self.rig.prepare_caches(cache)?;
+        let (host, reading) = self.rig.time_both_clocks(&mut || job.execute())?;
+        Ok((self.sample(host, &reading, 1, cache, false), reading.events_s))
     }
 
-    /// One execution for the host's clock, then others, held back, for the device's; `None` when the hold gave up.
-    fn apart(
+    /// Times one execution by the host's clock, then a blocked batch by the device's. Returns `None` if the kernel
+    /// timed out.
+    fn time_separately(
         &mut self,
         (job, resets): (&mut dyn Job, bool),
         cache: Cache,
@@ -139,49 +140,56 @@ impl Timer {
             _ if !follows => 1,
             Some(repeats) => repeats,
             None => {
-                let Some(settled) = self.settle_repeats(job)? else { return Ok(None) };
+                let Some(settled) = self.choose_batch_size(job)? else { return Ok(None) };
                 *history.repeats.insert(settled)
             }
         };
         job.reset()?;
-        self.instrument.caches(cache)?;
-        let host = self.instrument.host(&mut || job.execute())?;
+        self.rig.prepare_caches(cache)?;
+        let host = self.rig.time_host(&mut || job.execute())?;
         job.reset()?;
-        self.instrument.caches(cache)?;
-        let reading = self.instrument.blocked(u32::from(follows), repeats, &mut || job.execute())?;
-        Ok(reading.map(|reading| self.made(host, &reading, repeats, cache, true)))
+        self.rig.prepare_caches(cache)?;
+        let reading = self.rig.time_blocked(u32::from(follows), repeats, &mut || job.execute())?;
+        Ok(reading.map(|reading| self.sample(host, &reading, repeats, cache, true)))
     }
 
-    /// Executions of a hot batch; `None` when a hold gave up.
-    fn settle_repeats(&mut self, job: &mut dyn Job) -> Result<Option<u32>, CellError> {
+    /// Chooses the number of executions in a hot batch. Returns `None` if a blocking kernel timed out.
+    fn choose_batch_size(&mut self, job: &mut dyn Job) -> Result<Option<u32>, CellError> {
         let mut estimates = [0.0; ESTIMATES];
         for estimate in &mut estimates {
-            self.instrument.caches(Cache::Hot)?;
-            let Some(reading) = self.instrument.blocked(1, 1, &mut || job.execute())? else {
+            self.rig.prepare_caches(Cache::Hot)?;
+            let Some(reading) = self.rig.time_blocked(1, 1, &mut || job.execute())? else {
                 return Ok(None);
             };
-            *estimate = self.constants.corrected(reading.events_s, 1, Cache::Hot).1;
+            *estimate = self.event_overhead.corrected(reading.events_s, 1, Cache::Hot).1;
         }
         estimates.sort_by(f64::total_cmp);
-        Ok(Some(repeats(estimates[ESTIMATES / 2])))
+        Ok(Some(batch_size(estimates[ESTIMATES / 2])))
     }
 
-    /// From now on the job is not held back; and no job is, if even nothing can be.
-    fn hold_gave_up(&mut self, history: &mut History) -> Result<(), CellError> {
-        self.holds_timed_out += 1;
-        history.course = Course::Together;
-        self.holding = self.instrument.can_hold()?;
+    /// Stops blocking this job, and all jobs if even an empty blocking kernel times out.
+    fn stop_blocking(&mut self, history: &mut History) -> Result<(), CellError> {
+        self.timeouts += 1;
+        history.mode = SamplingMode::BothClocks;
+        self.blocking = self.rig.can_block()?;
         Ok(())
     }
 
-    fn made(&self, host: HostTimes, reading: &Reading, repeats: u32, cache: Cache, blocked: bool) -> Sample {
-        let (events_s, device_s) = self.constants.corrected(reading.events_s, repeats, cache);
+    fn sample(
+        &self,
+        host: HostTimes,
+        reading: &Reading,
+        repeats: u32,
+        cache: Cache,
+        blocked: bool,
+    ) -> Sample {
+        let (events_s, device_s) = self.event_overhead.corrected(reading.events_s, repeats, cache);
         Sample {
             device_s: Some(device_s),
             events_s: Some(events_s),
             blocked: Some(blocked),
             sm_mhz: reading.sm_mhz,
-            throttled: self.instrument.is_throttled(reading),
+            throttled: self.rig.is_throttled(reading),
             enqueue_s: Some(host.enqueue_s),
             ..Sample::of_host(host.done_s)
         }

@@ -1,4 +1,4 @@
-//! Products of column-major float64 matrices of any shape, or of several of one shape at once.
+//! Products of column-major float64 matrices of any shape, or of batches of one shape, by cuBLAS.
 
 use cudarc::cublas::sys::{self, cublasOperation_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
@@ -6,21 +6,21 @@ use gpubench_model::error::CellError;
 
 use super::{Cublas, check};
 
-/// Where a column-major matrix, or the first of several, lies in a slice.
+/// The position of a column-major matrix, or of the first of a batch, within a slice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matrix {
-    /// Elements before the first.
+    /// Elements before the matrix.
     pub(crate) offset: usize,
-    /// Elements from the start of a column to that of the next.
+    /// Elements from one column to the next.
     pub leading: usize,
-    /// Elements from the start of a matrix to that of the next.
+    /// Elements from one matrix to the next.
     pub(crate) stride: usize,
-    /// Whether its transpose is meant.
+    /// Whether the product uses its transpose.
     pub transposed: bool,
 }
 
 impl Matrix {
-    /// A matrix of columns of `leading` elements that follow each other from the start of the slice.
+    /// A matrix at the start of the slice whose columns have `leading` elements and follow each other.
     pub(crate) fn new(leading: usize) -> Matrix {
         Matrix { offset: 0, leading, stride: 0, transposed: false }
     }
@@ -30,12 +30,12 @@ impl Matrix {
         Matrix { transposed: !self.transposed, ..self }
     }
 
-    /// The same from `offset` elements on.
+    /// The same matrix, starting `offset` elements later.
     pub(crate) fn from(self, offset: usize) -> Matrix {
         Matrix { offset, ..self }
     }
 
-    /// The first of several, `stride` elements apart.
+    /// The first of a batch whose matrices are `stride` elements apart.
     pub(crate) fn each(self, stride: usize) -> Matrix {
         Matrix { stride, ..self }
     }
@@ -44,8 +44,8 @@ impl Matrix {
         if self.transposed { cublasOperation_t::CUBLAS_OP_T } else { cublasOperation_t::CUBLAS_OP_N }
     }
 
-    /// Fails where `count` matrices that are `rows` by `columns`, once transposed if that is meant, leave a slice
-    /// of `len` elements.
+    /// Fails if `count` matrices that are `rows` by `columns`, after any transposition, exceed a slice of `len`
+    /// elements.
     fn fits(self, len: usize, count: usize, (rows, columns): (usize, usize)) -> Result<(), CellError> {
         let (rows, columns) = if self.transposed { (columns, rows) } else { (rows, columns) };
         let end = self.offset
@@ -55,7 +55,9 @@ impl Matrix {
         if self.leading >= rows.max(1) && end <= len {
             return Ok(());
         }
-        Err(CellError::Failed(format!("{count} of {rows} by {columns} at {self:?} leave {len} elements")))
+        Err(CellError::Failed(format!(
+            "{count} matrices of {rows} x {columns} at {self:?} exceed {len} elements"
+        )))
     }
 }
 
@@ -64,16 +66,16 @@ impl Matrix {
 pub(crate) struct Product {
     /// Rows of C, its columns, and the columns of A.
     pub(crate) shape: [usize; 3],
-    /// How many products of that shape.
+    /// Number of products of that shape.
     pub count: usize,
     /// Factor of the product.
     pub alpha: f64,
-    /// Factor of what C holds before; 0 does not read it.
+    /// Factor of the previous C; with 0, C is not read.
     pub(crate) beta: f64,
 }
 
 impl Product {
-    /// `C = A B` in that shape.
+    /// The product `C = A B` of that shape.
     pub(crate) fn new(shape: [usize; 3]) -> Product {
         Product { shape, count: 1, alpha: 1.0, beta: 0.0 }
     }
@@ -83,7 +85,7 @@ impl Product {
         Product { alpha: -1.0, beta: 1.0, ..self }
     }
 
-    /// The same for `count` matrices each.
+    /// The same for a batch of `count` matrices.
     pub(crate) fn times(self, count: usize) -> Product {
         Product { count, ..self }
     }
@@ -93,7 +95,7 @@ impl Cublas {
     /// Enqueues a product. C is not transposed, and its matrices do not overlap.
     ///
     /// # Errors
-    /// A matrix leaves its slice, or a side exceeds 32 bits.
+    /// A matrix exceeds its slice, or a size exceeds 32 bits.
     pub(crate) fn product(
         &self,
         product: Product,
@@ -106,7 +108,7 @@ impl Cublas {
         b_at.fits(b.len(), count, (k, n))?;
         c_at.fits(c.len(), count, (m, n))?;
         if c_at.transposed || (count > 1 && c_at.stride < c_at.leading * n) {
-            return Err(CellError::Failed(format!("an answer cannot lie as {c_at:?}")));
+            return Err(CellError::Failed(format!("the answer cannot have the layout {c_at:?}")));
         }
         let side = |value: usize| i32::try_from(value).map_err(|error| CellError::call("cublasDgemm", error));
         let long = |value: usize| i64::try_from(value).map_err(|error| CellError::call("cublasDgemm", error));

@@ -1,4 +1,6 @@
-//! cuBLAS: one handle on the stream with a workspace of its own, and square row-major products.
+//! cuBLAS: a handle with its own workspace on the context's stream, and square row-major products.
+//!
+//! API: <https://docs.nvidia.com/cuda/cublas/>.
 
 mod dense;
 
@@ -11,10 +13,10 @@ use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Library};
 
-/// Workspace that cuBLAS asks for on the largest chips; without it, it allocates while it runs.
+/// The workspace that cuBLAS recommends for the largest chips. Without it, cuBLAS allocates during calls.
 const WORKSPACE_BYTES: usize = 32 << 20;
 
-/// The arithmetic of a product: types of operands and answer, and of the sums.
+/// The arithmetic of a product: the types of operands, answer and sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     /// float32 throughout, by IEEE.
@@ -42,7 +44,7 @@ impl Arithmetic {
         }
     }
 
-    /// Bytes of an element of the operands and of the answer.
+    /// Returns the bytes per element of the operands and of the answer.
     fn bytes(self) -> (usize, usize) {
         match self {
             Arithmetic::F32 | Arithmetic::Tf32 => (4, 4),
@@ -52,11 +54,11 @@ impl Arithmetic {
     }
 }
 
-/// A handle.
+/// A cuBLAS handle.
 pub(crate) struct Cublas {
     handle: cublasHandle_t,
     cuda: Cuda,
-    /// Used by the handle until it is destroyed.
+    /// The handle uses it until it is destroyed.
     _workspace: CudaSlice<u8>,
 }
 
@@ -73,7 +75,7 @@ impl Cublas {
         cuda.count_plan();
         // SAFETY: the stream outlives the handle, as `made` holds both.
         check("cublasSetStream", unsafe { sys::cublasSetStream_v2(handle, cuda.stream.cu_stream().cast()) })?;
-        // After the stream: setting a stream puts cuBLAS's own workspace back.
+        // After setting the stream, because that resets the workspace to cuBLAS's own.
         // SAFETY: the workspace has that many bytes and outlives the handle.
         check("cublasSetWorkspace", unsafe {
             sys::cublasSetWorkspace_v2(handle, address as *mut _, WORKSPACE_BYTES)
@@ -94,7 +96,7 @@ impl Cublas {
         let long_enough = a.len() >= elements && b.len() >= elements && c.len() >= elements;
         if !long_enough || (size_of::<A>(), size_of::<C>()) != arithmetic.bytes() {
             return Err(CellError::Failed(format!(
-                "operands do not fit a {arithmetic:?} product of side {n}"
+                "the operands do not fit a {arithmetic:?} product of N = {n}"
             )));
         }
         let stream = &self.cuda.stream;
@@ -146,7 +148,7 @@ impl Drop for Cublas {
 fn check(call: &str, status: cublasStatus_t) -> Result<(), CellError> {
     match status {
         cublasStatus_t::CUBLAS_STATUS_SUCCESS => Ok(()),
-        // Execution failures come from a kernel's fault, after which the context is unusable.
+        // cuBLAS reports this after a fault in a kernel, which leaves the context unusable.
         cublasStatus_t::CUBLAS_STATUS_EXECUTION_FAILED => {
             Err(CellError::DeviceLost(format!("{call}: {status:?}")))
         }

@@ -1,27 +1,30 @@
-//! The functions of cuBLASLt that are called here, looked up in the loaded library, and what they make as owned values.
+//! The cuBLASLt functions used here, looked up in the loaded library, and owned wrappers for the objects that they
+//! create.
+//!
+//! API: <https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api>.
 
 use std::ffi::{c_int, c_void};
 
 use cudarc::cublas::sys::{cublasComputeType_t, cudaDataType_t};
 use gpubench_model::error::CellError;
 
-/// A pointer to what the library made.
+/// A pointer to an object of the library.
 pub(super) type Handle = *mut c_void;
 
 /// `cublasLtMatmulHeuristicResult_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-pub(super) struct Way {
-    /// Which algorithm, in the library's own words.
+pub(super) struct Algorithm {
+    /// The algorithm in the library's own encoding.
     pub(crate) algorithm: [u64; 8],
     workspace_bytes: usize,
-    /// Zero for a way that works.
+    /// Zero for an algorithm that works.
     pub state: c_int,
     waves: f32,
     reserved: [c_int; 4],
 }
 
-/// Declares the functions of the library that are called here, by the signatures of cublasLt.h.
+/// Declares the cuBLASLt functions used here, with the signatures of cublasLt.h.
 macro_rules! calls {
     ($($name:ident = $symbol:literal ($($argument:ty),*);)*) => {
         /// The library's functions.
@@ -29,7 +32,7 @@ macro_rules! calls {
         pub(super) struct Calls { $(pub $name: unsafe extern "C" fn($($argument),*) -> c_int,)* }
 
         impl Calls {
-            /// Looks them up; `None` where one is missing.
+            /// Looks up the functions. Returns `None` if one is missing.
             pub(crate) fn find(library: &libloading::Library) -> Option<Calls> {
                 // SAFETY: these are the signatures of cublasLt.h, and the loader never unloads the library.
                 $(let $name = *unsafe { library.get(concat!($symbol, "\0").as_bytes()) }.ok()?;)*
@@ -50,22 +53,22 @@ calls! {
     preference = "cublasLtMatmulPreferenceCreate" (*mut Handle);
     set_preference = "cublasLtMatmulPreferenceSetAttribute" (Handle, c_int, *const c_void, usize);
     destroy_preference = "cublasLtMatmulPreferenceDestroy" (Handle);
-    ways = "cublasLtMatmulAlgoGetHeuristic"
-        (Handle, Handle, Handle, Handle, Handle, Handle, Handle, c_int, *mut Way, *mut c_int);
+    algorithms = "cublasLtMatmulAlgoGetHeuristic"
+        (Handle, Handle, Handle, Handle, Handle, Handle, Handle, c_int, *mut Algorithm, *mut c_int);
     multiply = "cublasLtMatmul"
         (Handle, Handle, *const c_void, *const c_void, Handle, *const c_void, Handle, *const c_void, *const c_void,
          Handle, *mut c_void, Handle, *const [u64; 8], *mut c_void, usize, *mut c_void);
 }
 
-/// A failed call as an error that says what to use instead.
+/// Converts a failed call to an error that says what to use instead.
 pub(super) fn check(call: &str, status: c_int) -> Result<(), CellError> {
     if status == 0 {
         return Ok(());
     }
-    Err(CellError::call(call, format!("status {status}; use matmul's variant cublas")))
+    Err(CellError::call(call, format!("status {status}; use --variants cublas")))
 }
 
-/// A handle, a descriptor, a layout or a preference, destroyed once.
+/// A handle, a descriptor, a layout or a preference that is destroyed on drop.
 pub(super) struct Owned {
     /// The library's pointer to it.
     pub(crate) raw: Handle,
@@ -73,7 +76,7 @@ pub(super) struct Owned {
 }
 
 impl Owned {
-    /// What `create` puts into the place it is given.
+    /// Wraps the object that `create` writes to the pointer passed to it.
     pub(crate) fn new(
         call: &str,
         destroy: unsafe extern "C" fn(Handle) -> c_int,

@@ -1,4 +1,4 @@
-//! cuBLASLt: exact sums of products of 8-bit integers, by whichever of its ways is the fastest for the shape.
+//! cuBLASLt: exact sums of products of 8-bit integers, by whichever of its algorithms is the fastest for the shape.
 
 mod calls;
 
@@ -9,37 +9,37 @@ use cudarc::cublas::sys::{cublasComputeType_t, cublasOperation_t, cudaDataType_t
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 use gpubench_model::error::{CellError, Unavailable};
 
-use self::calls::{Calls, Owned, Way, check};
+use self::calls::{Algorithm, Calls, Owned, check};
 use super::super::context::{Cuda, Library};
 use super::super::loader;
 use super::launch::fits;
 
-/// Slices of an operand.
+/// Slices per operand.
 pub(crate) const SLICES: usize = 3;
 
 const WORKSPACE_BYTES: usize = 32 << 20;
 /// Ways that are asked for and tried.
-const WAYS: usize = 16;
-/// Timings of a way, of which the least counts.
+const ALGORITHMS: usize = 16;
+/// Timings of an algorithm, of which the least counts.
 const TIMINGS: usize = 3;
-/// Side up to which one run is short against the wait for it, so that a timing takes several.
+/// Up to this size, a run is short compared with the wait for it, so a timing takes several runs.
 const SHORT: usize = 4096;
 
-/// `cublasLtMatmulDescAttributes_t`: how the first operand is read.
+/// Value of `cublasLtMatmulDescAttributes_t`: how the first operand is read.
 const TRANSA: c_int = 3;
-/// `cublasLtMatmulPreferenceAttributes_t`: the most workspace.
+/// Value of `cublasLtMatmulPreferenceAttributes_t`: the most workspace.
 const MAX_WORKSPACE: c_int = 1;
-/// `cublasLtMatmulPreferenceAttributes_t`: on how many bytes the first operand is aligned. Slices that begin within a
-/// row are on no more than this; the other operands begin allocations.
+/// Value of `cublasLtMatmulPreferenceAttributes_t`: the alignment of the first operand in bytes. Slices can start
+/// inside a row, which guarantees no more than this; the other operands start at allocations.
 const MIN_ALIGNMENT_A: (c_int, u32) = (5, 16);
 
-/// One product: its shape, and the ways of doing it, the chosen one first.
+/// One product: its shape, and the algorithms of doing it, the chosen one first.
 struct Plan {
     operation: Owned,
-    /// A layout for both operands: the depth is contiguous in each.
+    /// The layout of both operands: the depth is contiguous.
     operand: Owned,
     sums: Owned,
-    ways: Vec<Way>,
+    algorithms: Vec<Algorithm>,
 }
 
 impl Plan {
@@ -53,13 +53,14 @@ impl Plan {
             })
         };
         let operand = layout(CUDA_R_8I, (place + 1) * pitch, SLICES * pitch)?;
-        let mut plan = Plan { operation, operand, sums: layout(CUDA_R_32I, pitch, pitch)?, ways: vec![] };
-        plan.ways = ways(calls, handle, &plan)?;
+        let mut plan =
+            Plan { operation, operand, sums: layout(CUDA_R_32I, pitch, pitch)?, algorithms: vec![] };
+        plan.algorithms = algorithms(calls, handle, &plan)?;
         Ok(plan)
     }
 }
 
-/// 32-bit sums of products of integers, the first operand read transposed.
+/// Describes 32-bit sums of products of integers; the first operand is read transposed.
 fn operation(calls: Calls) -> Result<Owned, CellError> {
     use cublasComputeType_t::CUBLAS_COMPUTE_32I;
     let sums = cudaDataType_t::CUDA_R_32I;
@@ -76,8 +77,8 @@ fn operation(calls: Calls) -> Result<Owned, CellError> {
     Ok(operation)
 }
 
-/// The ways of a product that the library proposes, the one it holds the best first.
-fn ways(calls: Calls, handle: &Owned, plan: &Plan) -> Result<Vec<Way>, CellError> {
+/// The algorithms of a product that the library proposes, the one that it expects to be fastest first.
+fn algorithms(calls: Calls, handle: &Owned, plan: &Plan) -> Result<Vec<Algorithm>, CellError> {
     // SAFETY: the place is writable.
     let preference = Owned::new("cublasLtMatmulPreferenceCreate", calls.destroy_preference, |raw| unsafe {
         (calls.preference)(raw)
@@ -94,12 +95,12 @@ fn ways(calls: Calls, handle: &Owned, plan: &Plan) -> Result<Vec<Way>, CellError
     check("cublasLtMatmulPreferenceSetAttribute", unsafe {
         (calls.set_preference)(preference.raw, attribute, value, size_of_val(&alignment))
     })?;
-    let (mut ways, mut found) = (vec![Way::default(); WAYS], 0);
+    let (mut algorithms, mut found) = (vec![Algorithm::default(); ALGORITHMS], 0);
     let Plan { operation, operand, sums, .. } = plan;
     let (operands, sums) = ((operand.raw, operand.raw), sums.raw);
-    // SAFETY: handle and descriptors are alive; there is room for the ways asked for, and for their count.
+    // SAFETY: handle and descriptors are alive; there is room for the algorithms asked for, and for their count.
     let status = unsafe {
-        (calls.ways)(
+        (calls.algorithms)(
             handle.raw,
             operation.raw,
             operands.0,
@@ -107,28 +108,29 @@ fn ways(calls: Calls, handle: &Owned, plan: &Plan) -> Result<Vec<Way>, CellError
             sums,
             sums,
             preference.raw,
-            WAYS as c_int,
-            ways.as_mut_ptr(),
+            ALGORITHMS as c_int,
+            algorithms.as_mut_ptr(),
             &raw mut found,
         )
     };
-    ways.truncate(usize::try_from(found).unwrap_or(0));
-    ways.retain(|way| way.state == 0);
-    if status == 0 && !ways.is_empty() {
-        return Ok(ways);
+    algorithms.truncate(usize::try_from(found).unwrap_or(0));
+    algorithms.retain(|algorithm| algorithm.state == 0);
+    if status == 0 && !algorithms.is_empty() {
+        return Ok(algorithms);
     }
-    let reason = "cuBLASLt has no product of 8-bit integers for this device and size";
-    Err(Unavailable::new(reason, "use matmul's variant cublas").into())
+    let reason = "cuBLASLt has no 8-bit integer product for this device and size";
+    Err(Unavailable::new(reason, "use --variants cublas").into())
 }
 
-/// Sums of products of slices whose places add up to 0, 1 and 2.
+/// Sums of products of slices by place: the indices of the two slices add up to 0, 1 or 2.
 ///
-/// Slices lie side by side in rows of three times `pitch` bytes, those of A in order, those of B, whose columns these
-/// rows are, in reverse: so the products of one sum are one product of `place + 1` slices' depth.
+/// The slices of a row are stored next to each other in rows of three times `pitch` bytes. The rows of A have them in
+/// order; the rows of B, which are its columns, in reverse. The products of one sum are then one product over `place
+/// + 1` slices.
 pub(crate) struct SliceProducts {
     cuda: Cuda,
     calls: Calls,
-    // Plans before the handle: dropped in this order.
+    // Plans before the handle, because fields are dropped in this order.
     plans: Vec<Plan>,
     handle: Owned,
     pitch: usize,
@@ -139,9 +141,14 @@ impl SliceProducts {
     /// Loads cuBLASLt and plans products of `pitch` by `pitch` slices; `pitch` is a multiple of 16.
     pub(crate) fn new(cuda: &Cuda, pitch: usize) -> Result<SliceProducts, CellError> {
         cuda.require(Library::CublasLt)?;
-        let calls =
-            loader::by_name(Library::CublasLt.stem()).as_ref().and_then(Calls::find).ok_or_else(|| {
-                Unavailable::new("cuBLASLt is too old: it lacks functions", "use matmul's variant cublas")
+        let calls = loader::open_by_stem(Library::CublasLt.stem())
+            .as_ref()
+            .and_then(Calls::find)
+            .ok_or_else(|| {
+                Unavailable::new(
+                    "cuBLASLt is too old: it lacks functions that gpubench needs",
+                    "use --variants cublas",
+                )
             })?;
         // SAFETY: the place is writable and the context is current.
         let handle = Owned::new("cublasLtCreate", calls.destroy, |raw| unsafe { (calls.create)(raw) })?;
@@ -151,7 +158,7 @@ impl SliceProducts {
         Ok(SliceProducts { cuda: cuda.clone(), calls, plans: plans?, handle, pitch, workspace })
     }
 
-    /// Enqueues the sum of products of that place, into the `place`-th matrix of `sums`.
+    /// Enqueues the sum of products of that place into the `place`-th matrix of `sums`.
     pub(crate) fn enqueue(
         &self,
         place: usize,
@@ -165,7 +172,7 @@ impl SliceProducts {
     fn enqueue_by(
         &self,
         place: usize,
-        way: usize,
+        algorithm: usize,
         a: &CudaSlice<i8>,
         b: &CudaSlice<i8>,
         sums: &mut CudaSlice<i32>,
@@ -174,9 +181,10 @@ impl SliceProducts {
         fits("slices of A", a, SLICES * area)?;
         fits("slices of B", b, SLICES * area)?;
         fits("sums", sums, SLICES * area)?;
-        let Some((plan, way)) = self.plans.get(place).and_then(|plan| Some((plan, plan.ways.get(way)?)))
+        let Some((plan, algorithm)) =
+            self.plans.get(place).and_then(|plan| Some((plan, plan.algorithms.get(algorithm)?)))
         else {
-            return Err(CellError::Failed(format!("no product of place {place}")));
+            return Err(CellError::Failed(format!("there is no slice product number {place}")));
         };
         let stream = &self.cuda.stream;
         let a = a.device_ptr(stream).0;
@@ -185,8 +193,8 @@ impl SliceProducts {
         let (one, zero) = (1i32, 0i32);
         // Row-major sums are column-major ones transposed, so B comes first.
         // SAFETY: descriptors and handle are alive; the layouts stay inside slices and sums of these lengths; operands are
-        // aligned as the ways were chosen for, since `pitch` is a multiple of 16; the
-        // workspace has the bytes that the way was chosen for; the scalars are read before the call returns.
+        // aligned as the algorithms were chosen for, since `pitch` is a multiple of 16; the
+        // workspace has the bytes that the algorithm was chosen for; the scalars are read before the call returns.
         check("cublasLtMatmul", unsafe {
             (self.calls.multiply)(
                 self.handle.raw,
@@ -201,7 +209,7 @@ impl SliceProducts {
                 plan.sums.raw,
                 sums as *mut c_void,
                 plan.sums.raw,
-                &raw const way.algorithm,
+                &raw const algorithm.algorithm,
                 self.workspace.device_ptr(stream).0 as *mut c_void,
                 WORKSPACE_BYTES,
                 stream.cu_stream().cast(),
@@ -209,11 +217,11 @@ impl SliceProducts {
         })
     }
 
-    /// Times the ways of that product by the host's clock and keeps the fastest. All give the same bits, as sums of
-    /// integers do not depend on their order.
+    /// Times the algorithms of that product by the host's clock and keeps the fastest. All give the same bits, as
+    /// sums of integers do not depend on their order.
     ///
     /// # Errors
-    /// The library refuses every way, or the device fails.
+    /// The library refuses every algorithm, or the device fails.
     pub(crate) fn choose(
         &mut self,
         place: usize,
@@ -222,31 +230,31 @@ impl SliceProducts {
         sums: &mut CudaSlice<i32>,
     ) -> Result<(), CellError> {
         let runs = if self.pitch <= SHORT { 8 } else { 1 };
-        let ways = self.plans.get(place).map_or(0, |plan| plan.ways.len());
+        let algorithms = self.plans.get(place).map_or(0, |plan| plan.algorithms.len());
         let mut best = (f64::INFINITY, 0);
-        for way in 0..ways {
-            // A way that is refused is out; a fault of the device shows when it is waited for.
-            if self.enqueue_by(place, way, a, b, sums).is_err() {
+        for algorithm in 0..algorithms {
+            // An algorithm that is refused is out; a fault of the device shows when it is waited for.
+            if self.enqueue_by(place, algorithm, a, b, sums).is_err() {
                 continue;
             }
             self.cuda.synchronize()?;
             for _ in 0..TIMINGS {
                 let begun = Instant::now();
                 for _ in 0..runs {
-                    self.enqueue_by(place, way, a, b, sums)?;
+                    self.enqueue_by(place, algorithm, a, b, sums)?;
                 }
                 self.cuda.synchronize()?;
                 let seconds = begun.elapsed().as_secs_f64();
                 if seconds < best.0 {
-                    best = (seconds, way);
+                    best = (seconds, algorithm);
                 }
             }
         }
         match self.plans.get_mut(place).filter(|_| best.0.is_finite()) {
-            Some(plan) => plan.ways.swap(0, best.1),
+            Some(plan) => plan.algorithms.swap(0, best.1),
             None => {
-                let reason = "cuBLASLt refuses every product of 8-bit integers of this size";
-                return Err(Unavailable::new(reason, "use matmul's variant cublas").into());
+                let reason = "cuBLASLt rejects every 8-bit integer product of this size";
+                return Err(Unavailable::new(reason, "use --variants cublas").into());
             }
         }
         Ok(())

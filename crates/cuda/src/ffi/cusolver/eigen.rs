@@ -8,7 +8,7 @@ use super::svd::VECTORS;
 use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
 
 impl Solver {
-    /// Workspace of [`Solver::syevd`].
+    /// Returns the workspace of [`Solver::syevd`].
     pub(crate) fn syevd_workspace<T: SolverReal>(
         &self,
         n: usize,
@@ -40,7 +40,8 @@ impl Solver {
     }
 
     /// Replaces the symmetric `n x n` matrix `a`, of which it reads the lower triangle, by its eigenvectors in
-    /// columns, in ascending order of their eigenvalues. `info[0]` becomes 0, or positive where it did not converge.
+    /// columns, in ascending order of their eigenvalues. Sets `info[0]` to 0, or to a positive value if it did not
+    /// converge.
     pub(crate) fn syevd<T: SolverReal>(
         &self,
         n: usize,
@@ -53,7 +54,7 @@ impl Solver {
         let side = checked_side(call, n, &[(a.len(), n * n), (values.len(), n), (info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
-        // this routine and side, and outlives the work (see `Workspace`).
+        // this routine and size, and outlives the work (see `Workspace`).
         check(call, unsafe {
             sys::cusolverDnXsyevd(
                 self.handle,

@@ -1,4 +1,4 @@
-//! The Jacobi decomposition (gesvdj): its own workspace, in elements, and its own parameters.
+//! The Jacobi decomposition (gesvdj), which has its own parameters and counts workspace in elements.
 
 use std::ffi::c_int;
 
@@ -49,7 +49,7 @@ type Decompose<T> = unsafe fn(
 pub(crate) trait JacobiReal: SolverReal {
     const QUERY: Query<Self>;
     const DECOMPOSE: Decompose<Self>;
-    /// Distance from 1 to the next larger number: the tolerance at which sweeps stop.
+    /// Machine epsilon of the type: the tolerance at which sweeps stop.
     const EPSILON: f64;
 }
 
@@ -65,10 +65,10 @@ impl JacobiReal for f64 {
     const EPSILON: f64 = f64::EPSILON;
 }
 
-/// Parameters of the Jacobi decomposition: sweeps until the element type's epsilon, at most cuSOLVER's default of 100.
+/// Parameters of the Jacobi decomposition: tolerance epsilon, and cuSOLVER's default of at most 100 sweeps.
 pub(crate) struct Jacobi {
     raw: sys::gesvdjInfo_t,
-    /// The side and the elements of workspace that the last query gave.
+    /// The size and the elements of workspace of the last query.
     asked: (usize, usize),
 }
 
@@ -86,7 +86,7 @@ impl Jacobi {
         Ok(jacobi)
     }
 
-    /// Elements of workspace that [`Solver::gesvdj`] needs for an `n x n` matrix; at least one.
+    /// Returns the elements of workspace, at least one, of [`Solver::gesvdj`] for an `n x n` matrix.
     pub(crate) fn workspace_len<T: JacobiReal>(
         &mut self,
         solver: &Solver,
@@ -116,7 +116,8 @@ impl Jacobi {
                 self.raw,
             )
         })?;
-        let len = usize::try_from(len).map_err(|_| CellError::call(call, format!("a workspace of {len}")))?;
+        let len = usize::try_from(len)
+            .map_err(|_| CellError::call(call, format!("invalid workspace size {len}")))?;
         self.asked = (n, len);
         Ok(len.max(1))
     }
@@ -131,7 +132,7 @@ impl Drop for Jacobi {
 
 impl Solver {
     /// Decomposes the column-major `n x n` matrix `a`, destroying it: A = U S Vᵀ with V (not Vᵀ) in `out.v`.
-    /// `info[0]` becomes 0, or `n + 1` where the sweeps did not converge.
+    /// Sets `info[0]` to 0, or to `n + 1` if the sweeps did not converge.
     pub(crate) fn gesvdj<T: JacobiReal>(
         &self,
         n: usize,
@@ -144,7 +145,7 @@ impl Solver {
         let side = narrow(call, side(call, n, a, out)?)?;
         let (asked_n, len) = jacobi.asked;
         if asked_n != n {
-            return Err(CellError::call(call, format!("workspace asked for a side of {asked_n}, not {n}")));
+            return Err(CellError::call(call, format!("the workspace was made for N = {asked_n}, not {n}")));
         }
         checked_side(call, n, &[(work.len(), len), (info.len(), 1)])?;
         let work_len = c_int::try_from(len).map_err(|e| CellError::call(call, e))?;
@@ -172,7 +173,7 @@ impl Solver {
     }
 }
 
-/// A side as cuSOLVER's 32-bit routines take it.
+/// Converts a size for cuSOLVER's 32-bit routines.
 fn narrow(call: &str, side: i64) -> Result<c_int, CellError> {
-    c_int::try_from(side).map_err(|_| CellError::call(call, format!("a side of {side} exceeds 32 bits")))
+    c_int::try_from(side).map_err(|_| CellError::call(call, format!("N = {side} exceeds 32 bits")))
 }

@@ -1,4 +1,4 @@
-//! Cholesky and LU factorisations and the solves that follow them.
+//! Cholesky and LU factorisations and the solves that use them.
 
 use cudarc::cusolver::sys;
 use cudarc::driver::CudaSlice;
@@ -9,7 +9,7 @@ use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_
 const NO_TRANSPOSE: sys::cublasOperation_t = sys::cublasOperation_t::CUBLAS_OP_N;
 
 impl Solver {
-    /// Workspace of [`Solver::potrf`] for an `n x n` matrix.
+    /// Returns the workspace of [`Solver::potrf`] for an `n x n` matrix.
     pub(crate) fn potrf_workspace<T: SolverReal>(
         &self,
         n: usize,
@@ -49,7 +49,7 @@ impl Solver {
         let side = checked_side(call, n, &[(a.len(), n * n), (info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
         // SAFETY: handle and parameters are live; `a` has n x n elements, `info` one; the workspace was
-        // made for this routine and side, and outlives the work (see `Workspace`).
+        // made for this routine and size, and outlives the work (see `Workspace`).
         check(call, unsafe {
             sys::cusolverDnXpotrf(
                 self.handle,
@@ -98,7 +98,7 @@ impl Solver {
         })
     }
 
-    /// Workspace of [`Solver::getrf`] for an `n x n` matrix.
+    /// Returns the workspace of [`Solver::getrf`] for an `n x n` matrix.
     pub(crate) fn getrf_workspace<T: SolverReal>(
         &self,
         n: usize,
@@ -139,7 +139,7 @@ impl Solver {
         let side = checked_side(call, n, &[(a.len(), n * n), (pivots.len(), n), (info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
         // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` n, `info` one; the
-        // workspace was made for this routine and side, and outlives the work (see `Workspace`).
+        // workspace was made for this routine and size, and outlives the work (see `Workspace`).
         check(call, unsafe {
             sys::cusolverDnXgetrf(
                 self.handle,

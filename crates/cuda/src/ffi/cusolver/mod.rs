@@ -1,4 +1,6 @@
-//! cuSOLVER's dense handle and workspaces as owned values; knows no op.
+//! cuSOLVER's dense handle and workspaces as owned values.
+//!
+//! API: <https://docs.nvidia.com/cuda/cusolver/>.
 
 mod eigen;
 mod jacobi;
@@ -19,7 +21,7 @@ use super::succeeded;
 use crate::context::Cuda;
 use crate::failure::driver;
 
-/// Symmetric matrices are read from their lower triangles, by columns.
+/// Symmetric matrices are read from their lower triangles in column-major order.
 const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
 
 fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
@@ -28,7 +30,7 @@ fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
 
 /// An element type of cuSOLVER's dense routines.
 pub(crate) trait SolverReal: DeviceRepr + Copy + 'static {
-    /// The type's name to cuSOLVER.
+    /// cuSOLVER's value for the type.
     const TYPE: sys::cudaDataType;
 }
 
@@ -40,10 +42,10 @@ impl SolverReal for f64 {
     const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_64F;
 }
 
-/// What a workspace is for: the routine, the side of its matrix and the element type.
+/// The routine, matrix size and element type that a workspace is for.
 type Purpose = (&'static str, usize, sys::cudaDataType);
 
-/// Bytes of workspace that a routine asks for.
+/// Bytes of workspace that a routine needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkspaceSize {
     device: usize,
@@ -57,20 +59,20 @@ impl WorkspaceSize {
     }
 }
 
-/// Workspace of a routine on both sides.
+/// Workspace of a routine on device and host.
 pub(crate) struct Workspace {
     size: WorkspaceSize,
     device: CudaSlice<u8>,
-    /// 16-byte units, which align it for every type that cuSOLVER keeps there.
+    /// 16-byte units, which are aligned for every type that cuSOLVER stores there.
     host: Vec<u128>,
-    /// Where `gesvdp` says by how much it perturbed a singular value near zero.
+    /// `gesvdp` writes here how far it perturbed a singular value near zero.
     perturbation: Box<f64>,
 }
 
 impl Workspace {
-    /// Allocates a workspace of the size that a query gave.
+    /// Allocates a workspace of the size returned by a query.
     pub(crate) fn alloc(cuda: &Cuda, size: WorkspaceSize) -> Result<Self, CellError> {
-        // At least one byte, since no workspace is passed as null.
+        // At least one byte, because no workspace may be null.
         let bytes = size.device.max(1);
         cuda.reserve(bytes as u128)?;
         let device = cuda.alloc(bytes)?;
@@ -78,7 +80,7 @@ impl Workspace {
         Ok(Workspace { size, device, host, perturbation: Box::new(0.0) })
     }
 
-    /// The pointers that a routine takes, if this workspace was made for it.
+    /// Returns the pointers for a routine, if this workspace was made for it.
     fn pointers(
         &mut self,
         stream: &CudaStream,
@@ -87,7 +89,10 @@ impl Workspace {
         element: sys::cudaDataType,
     ) -> Result<Pointers, CellError> {
         if self.size.purpose != (routine, n, element) {
-            return Err(CellError::call(routine, format!("workspace made for {:?}", self.size.purpose)));
+            return Err(CellError::call(
+                routine,
+                format!("the workspace was made for {:?}", self.size.purpose),
+            ));
         }
         Ok(Pointers {
             device: self.device.device_ptr_mut(stream).0 as *mut c_void,
@@ -99,7 +104,7 @@ impl Workspace {
     }
 }
 
-/// A workspace as a routine takes it: valid while the workspace lives.
+/// A workspace in the form that a routine takes, valid as long as the workspace.
 struct Pointers {
     device: *mut c_void,
     device_bytes: usize,
@@ -110,7 +115,7 @@ struct Pointers {
 
 impl Drop for Workspace {
     fn drop(&mut self) {
-        // Routines may still read or write the host part behind the stream.
+        // Routines in the queue may still read or write the host part.
         let _ = self.device.stream().synchronize();
     }
 }
@@ -138,12 +143,12 @@ impl Solver {
         Ok(solver)
     }
 
-    /// The address of an operand that a routine reads.
+    /// Returns the address of an operand that a routine reads.
     fn read<T>(&self, operand: &CudaSlice<T>) -> *const c_void {
         operand.device_ptr(&self.stream).0 as *const c_void
     }
 
-    /// The address of an operand that a routine writes.
+    /// Returns the address of an operand that a routine writes.
     fn write<T>(&self, operand: &mut CudaSlice<T>) -> *mut c_void {
         operand.device_ptr_mut(&self.stream).0 as *mut c_void
     }
@@ -151,7 +156,7 @@ impl Solver {
 
 impl Drop for Solver {
     fn drop(&mut self) {
-        // Work that is still queued uses the handle's own memory.
+        // Work still in the queue uses the handle's own memory.
         let _ = self.stream.synchronize();
         if !self.params.is_null() {
             // SAFETY: this value owns the parameters, and nothing uses them afterwards.
@@ -162,13 +167,16 @@ impl Drop for Solver {
     }
 }
 
-/// A side as cuSOLVER's 64-bit routines take it, after the lengths of the operands were checked:
-/// pairs of elements given and elements needed.
+/// Converts a size for cuSOLVER's 64-bit routines, after checking the lengths of the operands: pairs of elements
+/// given and elements needed.
 fn checked_side(call: &str, n: usize, lengths: &[(usize, usize)]) -> Result<i64, CellError> {
     if let Some((given, needed)) = lengths.iter().find(|(given, needed)| given < needed) {
-        return Err(CellError::call(call, format!("an operand of {given} elements, {needed} are needed")));
+        return Err(CellError::call(call, format!("an operand has {given} elements; {needed} are needed")));
     }
-    i64::try_from(n).ok().filter(|n| *n >= 1).ok_or_else(|| CellError::call(call, format!("a side of {n}")))
+    i64::try_from(n)
+        .ok()
+        .filter(|n| *n >= 1)
+        .ok_or_else(|| CellError::call(call, format!("invalid size N = {n}")))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::ffi::contents::device;
 
 pub(super) const VECTORS: sys::cusolverEigMode_t = sys::cusolverEigMode_t::CUSOLVER_EIG_MODE_VECTOR;
 pub(super) const ECONOMY: c_int = 1;
-/// The leading singular vectors only, which for a square matrix are all of them.
+/// Only the leading singular vectors, which for a square matrix are all of them.
 const THIN: c_schar = b'S' as c_schar;
 
 /// Outputs of a decomposition of an `n x n` matrix.
@@ -22,7 +22,7 @@ pub(crate) struct Vectors<T> {
     pub s: CudaSlice<T>,
     /// Left singular vectors, the columns of a column-major `n x n` matrix.
     pub u: CudaSlice<T>,
-    /// Right singular vectors: columns (V) or rows (Vᵀ) of a column-major `n x n` matrix, as the routine says.
+    /// Right singular vectors: columns (V) or rows (Vᵀ) of a column-major `n x n` matrix, depending on the routine.
     pub v: CudaSlice<T>,
 }
 
@@ -34,7 +34,7 @@ impl<T: DeviceRepr + ValidAsZeroBits> Vectors<T> {
 }
 
 impl<T> Vectors<T> {
-    /// The memory of all three, for checks.
+    /// Returns the memory of all three, for checks.
     pub(crate) fn memory(&mut self) -> [Memory<'_>; 3] {
         [&mut self.s, &mut self.u, &mut self.v].map(device)
     }
@@ -44,14 +44,14 @@ impl<T> Vectors<T> {
     }
 }
 
-/// The side of a decomposition as cuSOLVER takes it, after the lengths of all operands were checked.
+/// Returns the size of a decomposition for cuSOLVER, after checking the lengths of all operands.
 pub(super) fn side<T>(call: &str, n: usize, a: &CudaSlice<T>, out: &Vectors<T>) -> Result<i64, CellError> {
     checked_side(call, n, &[(a.len(), n * n)])?;
     checked_side(call, n, &out.lengths(n))
 }
 
 impl Solver {
-    /// Workspace of [`Solver::gesvdp`].
+    /// Returns the workspace of [`Solver::gesvdp`].
     pub(crate) fn gesvdp_workspace<T: SolverReal>(
         &self,
         n: usize,
@@ -90,7 +90,7 @@ impl Solver {
     }
 
     /// Decomposes the column-major `n x n` matrix `a`, destroying it: A = U S Vᵀ with V (not Vᵀ) in `out.v`.
-    /// `info[0]` becomes 0, or positive where it did not converge.
+    /// Sets `info[0]` to 0, or to a positive value if it did not converge.
     pub(crate) fn gesvdp<T: SolverReal>(
         &self,
         n: usize,
@@ -104,7 +104,7 @@ impl Solver {
         checked_side(call, n, &[(info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
-        // this routine and side, and it and the perturbation's place outlive the work (see `Workspace`).
+        // this routine and size, and it and the perturbation's place outlive the work (see `Workspace`).
         check(call, unsafe {
             sys::cusolverDnXgesvdp(
                 self.handle,
@@ -135,7 +135,7 @@ impl Solver {
         })
     }
 
-    /// Workspace of [`Solver::gesvd`].
+    /// Returns the workspace of [`Solver::gesvd`].
     pub(crate) fn gesvd_workspace<T: SolverReal>(
         &self,
         n: usize,
@@ -174,7 +174,7 @@ impl Solver {
     }
 
     /// Decomposes the column-major `n x n` matrix `a`, destroying it: A = U S Vᵀ with Vᵀ in `out.v`.
-    /// `info[0]` becomes 0, or the number of superdiagonals that did not converge.
+    /// Sets `info[0]` to 0, or to the number of superdiagonals that did not converge.
     pub(crate) fn gesvd<T: SolverReal>(
         &self,
         n: usize,
@@ -188,7 +188,7 @@ impl Solver {
         checked_side(call, n, &[(info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
-        // this routine and side, and outlives the work (see `Workspace`).
+        // this routine and size, and outlives the work (see `Workspace`).
         check(call, unsafe {
             sys::cusolverDnXgesvd(
                 self.handle,

@@ -1,4 +1,6 @@
-//! cuSPARSE's handle and matrix descriptors as owned values; knows no op.
+//! cuSPARSE's handle and matrix descriptors as owned values.
+//!
+//! API: <https://docs.nvidia.com/cuda/cusparse/>.
 
 mod spgemm;
 mod spmv;
@@ -27,7 +29,7 @@ fn check(call: &str, status: sys::cusparseStatus_t) -> Result<(), CellError> {
 
 /// An element type of cuSPARSE's generic routines.
 pub(crate) trait SparseReal: DeviceRepr + Copy + 'static {
-    /// The type's name to cuSPARSE.
+    /// cuSPARSE's value for the type.
     const TYPE: sys::cudaDataType;
     const ONE: Self;
     const ZERO: Self;
@@ -45,12 +47,12 @@ impl SparseReal for f64 {
     const ZERO: f64 = 0.0;
 }
 
-/// A scalar of the host as the generic routines take it; read before the call returns.
+/// Returns a pointer to a host scalar for the generic routines, which read it before the call returns.
 fn scalar<T>(value: &T) -> *const c_void {
     (value as *const T).cast()
 }
 
-/// A handle with its stream, taking scalars from the host.
+/// A handle with its stream that reads scalars from the host.
 pub(crate) struct Sparse {
     handle: sys::cusparseHandle_t,
     stream: Arc<CudaStream>,
@@ -76,14 +78,14 @@ impl Sparse {
 
 impl Drop for Sparse {
     fn drop(&mut self) {
-        // Work that is still queued uses the handle's own memory.
+        // Work still in the queue uses the handle's own memory.
         let _ = self.stream.synchronize();
         // SAFETY: this value owns the handle, and nothing uses it afterwards. A failure leaks it, no more.
         let _ = unsafe { sys::cusparseDestroy(self.handle) };
     }
 }
 
-/// A descriptor of a constant matrix together with the matrix.
+/// A descriptor of a constant matrix that owns the matrix.
 struct Matrix<T> {
     raw: sys::cusparseConstSpMatDescr_t,
     csr: DeviceCsr<T>,
@@ -124,12 +126,12 @@ impl<T> Drop for Matrix<T> {
     }
 }
 
-/// A count as the generic routines take it.
+/// Converts a count for the generic routines.
 fn side(count: usize) -> Result<i64, CellError> {
-    i64::try_from(count).map_err(|_| CellError::Failed(format!("cuSPARSE cannot count {count}")))
+    i64::try_from(count).map_err(|_| CellError::Failed(format!("{count} exceeds cuSPARSE's 64-bit sizes")))
 }
 
-/// The address of a buffer that is written behind the stream.
+/// Returns the address of a buffer that work on the stream writes.
 fn buffer(buffer: &CudaSlice<u8>, stream: &CudaStream) -> *mut c_void {
     buffer.device_ptr(stream).0 as *mut c_void
 }

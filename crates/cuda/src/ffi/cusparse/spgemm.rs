@@ -1,4 +1,4 @@
-//! Sparse matrix times sparse matrix: the documented sequence of calls with buffers kept between products.
+//! Sparse matrix times sparse matrix by the documented sequence of calls, with buffers kept between products.
 
 use std::ffi::c_void;
 
@@ -31,11 +31,11 @@ impl Drop for Descriptor {
     }
 }
 
-/// The descriptor of a result that has offsets and no entries yet.
+/// The descriptor of a result that has offsets but no entries yet.
 struct Unfilled(sys::cusparseSpMatDescr_t);
 
 impl Unfilled {
-    /// A result of `rows x cols` at the addresses of its `rows + 1` offsets.
+    /// Makes a result of `rows x cols` with its `rows + 1` offsets at that address.
     fn new<T: SparseReal>(rows: i64, cols: i64, offsets: u64) -> Result<Self, CellError> {
         let (mut raw, none) = (std::ptr::null_mut(), std::ptr::null_mut());
         let offsets = offsets as *mut c_void;
@@ -47,7 +47,7 @@ impl Unfilled {
         Ok(Unfilled(raw))
     }
 
-    /// Stored entries, known once the product has been computed.
+    /// Returns the number of stored entries, known after the product has been computed.
     fn nnz(&self) -> Result<usize, CellError> {
         let (mut rows, mut cols, mut nnz) = (0, 0, 0);
         // SAFETY: the descriptor is live and the three places are writable.
@@ -69,7 +69,7 @@ impl Drop for Unfilled {
     }
 }
 
-/// What a product needs beside its operands, kept from one to the next.
+/// The buffers and the result of a product, reused by the next one.
 pub(crate) struct ProductBuffers<T> {
     pub(crate) estimation: CudaSlice<u8>,
     pub(crate) computation: CudaSlice<u8>,
@@ -81,15 +81,15 @@ pub(crate) struct ProductBuffers<T> {
     pub values: CudaSlice<T>,
 }
 
-/// C = A B with both operands and the handle.
+/// The product C = A B with both operands and the handle.
 pub(crate) struct Product<T> {
-    // The handle first: its Drop waits for the work that uses what follows.
+    // The handle first, because its Drop waits for the work that uses the other fields.
     sparse: Sparse,
     a: Matrix<T>,
     b: Matrix<T>,
 }
 
-/// Either routine that asks for a buffer size when it gets none: the estimation and the computation.
+/// A routine that returns its buffer size if called without a buffer: the estimation or the computation.
 type Stage = unsafe fn(
     sys::cusparseHandle_t,
     sys::cusparseOperation_t,
@@ -116,14 +116,14 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
             let shapes = [a.rows(), a.cols(), a.nnz(), b.rows(), b.cols(), b.nnz()];
             return Err(CellError::call(
                 "spgemm",
-                format!("rows, columns and entries {shapes:?} do not multiply"),
+                format!("rows, columns and entries {shapes:?} cannot be multiplied"),
             ));
         }
         let (a, b) = (Matrix::new(&sparse.stream, a)?, Matrix::new(&sparse.stream, b)?);
         Ok(Product { sparse, a, b })
     }
 
-    /// Multiplies once and returns the memory that it allocated for reuse.
+    /// Multiplies once and returns the memory that it allocated, for reuse.
     pub(crate) fn first(&self, cuda: &Cuda) -> Result<ProductBuffers<T>, CellError> {
         let bytes = |stage, state: &_, c: &_| {
             let bytes = self.ask(stage, state, c)?.max(1);
@@ -145,23 +145,23 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
             values: cuda.alloc(nnz.max(1))?,
         };
         self.copy(&state, &c, &mut buffers)?;
-        // The descriptors go when this returns, and the copy may still be queued.
+        // The descriptors are dropped on return, and the copy may still be queued.
         cuda.synchronize()?;
         Ok(buffers)
     }
 
-    /// Makes ready to multiply again into the buffers of [`Product::first`].
+    /// Prepares to multiply again into the buffers of [`Product::first`].
     ///
-    /// The state and the result's descriptor are new each time, since nothing documents that a product may be
-    /// repeated on used ones; both are small host objects.
+    /// State and result descriptor are new each time, because nothing documents that a product may reuse them. Both
+    /// are small host objects.
     pub(crate) fn ready(&self, buffers: &mut ProductBuffers<T>) -> Result<Ready, CellError> {
         let ready = Ready { state: Descriptor::new()?, c: self.unfilled(&mut buffers.indptr)? };
         self.fits(ESTIMATION, &ready.state, &ready.c, &buffers.estimation)?;
         Ok(ready)
     }
 
-    /// Multiplies again: estimates, computes and copies. The size of the computation's buffer is asked for once
-    /// more, because the documented sequence has that call between estimation and computation.
+    /// Multiplies again: estimates, computes and copies. The buffer size of the computation is queried again, because
+    /// the documented sequence has that call between estimation and computation.
     pub(crate) fn again(&self, ready: &Ready, buffers: &mut ProductBuffers<T>) -> Result<(), CellError> {
         let Ready { state, c } = ready;
         self.run(ESTIMATION, state, c, &buffers.estimation)?;
@@ -170,7 +170,7 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
         self.copy(state, c, buffers)
     }
 
-    /// A descriptor of the result at `indptr`.
+    /// Makes a descriptor of the result at `indptr`.
     fn unfilled(&self, indptr: &mut CudaSlice<i32>) -> Result<Unfilled, CellError> {
         let (rows, cols) = (self.a.csr.rows(), self.b.csr.cols());
         if indptr.len() != rows + 1 {
@@ -182,14 +182,14 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
         Unfilled::new::<T>(side(rows)?, side(cols)?, indptr.device_ptr_mut(&self.sparse.stream).0)
     }
 
-    /// Bytes of buffer that a stage needs.
+    /// Returns the bytes of buffer that a stage needs.
     fn ask(&self, stage: (&str, Stage), state: &Descriptor, c: &Unfilled) -> Result<usize, CellError> {
         let mut bytes = 0;
         self.call(stage, state, c, &mut bytes, std::ptr::null_mut())?;
         Ok(bytes)
     }
 
-    /// Asks a stage for its size, as its documentation has every caller do, and refuses a smaller buffer.
+    /// Queries a stage's buffer size, as its documentation requires, and fails if the buffer is smaller.
     fn fits(
         &self,
         stage: (&str, Stage),
@@ -199,7 +199,7 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
     ) -> Result<(), CellError> {
         let needed = self.ask(stage, state, c)?;
         if given.len() < needed {
-            let text = format!("needs {needed} bytes where it needed {} before", given.len());
+            let text = format!("{needed} bytes are needed; the buffer has {}", given.len());
             return Err(CellError::call(stage.0, text));
         }
         Ok(())
@@ -257,7 +257,7 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
         if found != (self.a.csr.rows() + 1, nnz.max(1), nnz.max(1)) {
             return Err(CellError::call(
                 "cusparseSpGEMM_copy",
-                format!("{nnz} entries into arrays of {found:?}"),
+                format!("{nnz} entries do not fit arrays of {found:?}"),
             ));
         }
         let stream = &self.sparse.stream;
@@ -290,7 +290,7 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
     }
 }
 
-/// The descriptors of one product; to be kept until the stream has done it.
+/// The descriptors of one product. Keep them until the stream has completed it.
 pub(crate) struct Ready {
     state: Descriptor,
     c: Unfilled,

@@ -1,4 +1,4 @@
-//! Sparse matrix times dense vector, its buffer sized and its analysis done once.
+//! Sparse matrix times dense vector. The buffer is sized and the matrix analysed once.
 
 use std::ffi::c_void;
 
@@ -11,7 +11,7 @@ use crate::sparse::DeviceCsr;
 
 const ALGORITHM: sys::cusparseSpMVAlg_t = sys::cusparseSpMVAlg_t::CUSPARSE_SPMV_CSR_ALG2;
 
-/// A descriptor of a dense vector. Owns no memory: whoever holds it holds the vector beside it.
+/// A descriptor of a dense vector. It owns no memory; its holder keeps the vector too.
 struct Vector(sys::cusparseDnVecDescr_t);
 
 impl Vector {
@@ -32,21 +32,21 @@ impl Drop for Vector {
     }
 }
 
-/// y = A x with everything it uses.
+/// The product y = A x with all its operands.
 pub(crate) struct MatrixVector<T> {
-    // The handle first: its Drop waits for the work that uses what follows.
+    // The handle first, because its Drop waits for the work that uses the other fields.
     sparse: Sparse,
     matrix: Matrix<T>,
     x: Vector,
     y: Vector,
-    /// The vectors themselves; the descriptors point into them.
+    /// The vectors that the descriptors point to.
     x_values: CudaSlice<T>,
     y_values: CudaSlice<T>,
     work: Option<CudaSlice<u8>>,
 }
 
 impl<T: SparseReal> MatrixVector<T> {
-    /// Takes the operands and the place of the result. `a` has at least one stored entry.
+    /// Takes the operands and the result vector. `a` must have at least one stored entry.
     pub(crate) fn new(
         sparse: Sparse,
         a: DeviceCsr<T>,
@@ -55,7 +55,11 @@ impl<T: SparseReal> MatrixVector<T> {
     ) -> Result<Self, CellError> {
         if x.len() != a.cols() || y.len() != a.rows() || a.nnz() == 0 {
             let (rows, cols, nnz) = (a.rows(), a.cols(), a.nnz());
-            let text = format!("{rows} x {cols} with {nnz} entries by {} to {}", x.len(), y.len());
+            let text = format!(
+                "a matrix of {rows} x {cols} with {nnz} entries does not fit vectors of {} and {}",
+                x.len(),
+                y.len()
+            );
             return Err(CellError::call("spmv", text));
         }
         let matrix = Matrix::new(&sparse.stream, a)?;
@@ -65,7 +69,7 @@ impl<T: SparseReal> MatrixVector<T> {
         Ok(MatrixVector { sparse, matrix, x: x_vector, y: y_vector, x_values: x, y_values: y, work: None })
     }
 
-    /// Bytes of buffer that the product needs; at least one.
+    /// Returns the bytes of buffer that the product needs, at least one.
     pub(crate) fn work_bytes(&self) -> Result<usize, CellError> {
         let mut bytes = 0;
         // SAFETY: handle and descriptors are live, scalars are of the compute type, `bytes` is writable.
@@ -86,11 +90,11 @@ impl<T: SparseReal> MatrixVector<T> {
         Ok(bytes.max(1))
     }
 
-    /// Takes the buffer, and analyses the matrix where the library can (CUDA 12.4 and later).
+    /// Takes the buffer, and analyses the matrix if the library can (CUDA 12.4 and later).
     pub(crate) fn prepare(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
         let needed = self.work_bytes()?;
         if work.len() < needed {
-            let text = format!("buffer of {} bytes, {needed} are needed", work.len());
+            let text = format!("the buffer has {} bytes; {needed} are needed", work.len());
             return Err(CellError::call("spmv", text));
         }
         if has_preprocess() {
@@ -138,18 +142,18 @@ impl<T: SparseReal> MatrixVector<T> {
         })
     }
 
-    /// The operand and the result, for checks.
+    /// Returns the operand and the result, for checks.
     pub(crate) fn vectors_mut(&mut self) -> [&mut CudaSlice<T>; 2] {
         [&mut self.x_values, &mut self.y_values]
     }
 
-    /// The result, valid after the work on the stream.
+    /// Returns the result, which is valid after the work on the stream.
     pub(crate) fn y(&self) -> &CudaSlice<T> {
         &self.y_values
     }
 }
 
-/// Whether the loaded cuSPARSE has the analysis step; calling it without would panic.
+/// Returns whether the loaded cuSPARSE has the analysis step. Calling it would panic otherwise.
 fn has_preprocess() -> bool {
     // SAFETY: the library is loaded, since a handle exists; the symbol is looked up and not called.
     unsafe { sys::culib().get::<*const c_void>(b"cusparseSpMV_preprocess") }.is_ok()

@@ -1,4 +1,5 @@
-//! fft by two kernels of our own, the second of which writes every output and its mirrored conjugate.
+//! The fft variant `mirrored`: two of gpubench's own kernels; the second writes every output and its mirrored
+//! conjugate.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -7,7 +8,7 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::plan::Plan;
+use super::plan::FftPlan;
 use super::spectrum;
 use crate::context::{Cuda, Element};
 use crate::ffi::contents::device;
@@ -23,14 +24,14 @@ struct Mirrored<T> {
     spectrum: CudaSlice<T>,
 }
 
-/// Makes the job: compiles the kernels for this size, makes the twiddles, uploads.
+/// Makes the job: compiles the kernels for this size, computes the twiddles and uploads the input.
 pub(super) fn prepare<T: Element>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
-    let plan = Plan::choose(n, T::DTYPE, cuda.shared_memory_per_block() as usize)?;
+    let plan = FftPlan::choose(n, T::DTYPE, cuda.shared_memory_per_block() as usize)?;
     let reals = 3 * n as u128 * n as u128 + 2 * plan.half_elements() as u128;
     cuda.reserve(reals * size_of::<T>() as u128)?;
     let passes = TwoPasses::load(cuda, &plan)?;

@@ -1,4 +1,4 @@
-//! fft: the full complex spectrum of a real N x N matrix, by cuFFT with a kernel of ours around it or by kernels of ours.
+//! The op fft: the full complex spectrum of a real N x N matrix, by cuFFT and a kernel around it, or by own kernels only.
 
 mod mirrored;
 pub(crate) mod plan;
@@ -13,7 +13,7 @@ use gpubench_model::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::entry::by_dtype;
-use super::{Kernel, extra, input};
+use super::{Kernel, input, opt_in};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
@@ -25,33 +25,29 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("fft_mirror");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half"),
+        variant: opt_in("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, true),
     },
     Kernel {
-        variant: extra("fft", "c2c", "the input widened to complex, then cuFFT complex to complex"),
+        variant: opt_in("fft", "c2c", "input converted to complex, then cuFFT complex to complex"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, false),
     },
     Kernel {
-        variant: extra(
-            "fft",
-            "mirrored",
-            "two kernels, the second of which writes both halves of the spectrum",
-        ),
+        variant: opt_in("fft", "mirrored", "two own kernels; the second writes both halves of the spectrum"),
         sources: &[&plan::SOURCE],
         libraries: &[],
         prepare: by_dtype!(mirrored),
     },
 ];
 
-/// A transform by cuFFT with a kernel of ours around it.
+/// A transform by cuFFT with an own kernel before or after it.
 struct Transform<T> {
-    /// None for a single element, which is its own spectrum.
-    plan: Option<Way<T>>,
+    /// `None` for a single element, which is its own spectrum.
+    plan: Option<CufftPlan<T>>,
     cuda: Cuda,
     n: usize,
     kernels: FftKernels<T>,
@@ -60,7 +56,7 @@ struct Transform<T> {
     spectrum: CudaSlice<T>,
 }
 
-enum Way<T> {
+enum CufftPlan<T> {
     RealToComplex(RealPlan<T>),
     ComplexToComplex(ComplexPlan<T>),
 }
@@ -85,8 +81,8 @@ fn transform<T: Element + FftReal>(
     };
     let plan = match (n, is_real) {
         (..2, _) => None,
-        (_, true) => Some(Way::RealToComplex(RealPlan::new(&cuda.stream, n, work_area)?)),
-        (_, false) => Some(Way::ComplexToComplex(ComplexPlan::new(&cuda.stream, n, work_area)?)),
+        (_, true) => Some(CufftPlan::RealToComplex(RealPlan::new(&cuda.stream, n, work_area)?)),
+        (_, false) => Some(CufftPlan::ComplexToComplex(ComplexPlan::new(&cuda.stream, n, work_area)?)),
     };
     Ok(Prepared::new(Transform { plan, cuda: cuda.clone(), n, kernels, input, spectrum }))
 }
@@ -96,15 +92,15 @@ impl<T: Element + FftReal> Job for Transform<T> {
         Contents::new([device(&mut self.input)], [device(&mut self.spectrum)])
     }
 
-    /// The widening belongs to the op: its input is real.
+    /// Converting to complex is part of the op, because its input is real.
     fn execute(&mut self) -> Result<(), CellError> {
         let Transform { plan, cuda, kernels, input, spectrum, .. } = self;
         match plan {
-            Some(Way::RealToComplex(plan)) => {
+            Some(CufftPlan::RealToComplex(plan)) => {
                 plan.execute(input, spectrum)?;
                 kernels.mirror(&cuda.stream, spectrum)
             }
-            Some(Way::ComplexToComplex(plan)) => {
+            Some(CufftPlan::ComplexToComplex(plan)) => {
                 kernels.widen(&cuda.stream, input, spectrum)?;
                 plan.execute(spectrum)
             }
@@ -117,13 +113,13 @@ impl<T: Element + FftReal> Job for Transform<T> {
     }
 }
 
-/// The answer from pairs of real and imaginary part.
+/// Downloads pairs of real and imaginary part as the answer.
 fn spectrum<T: Element>(cuda: &Cuda, n: usize, reals: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
     let values = T::into_complex_values(pairs(&cuda.download(reals)?));
     Ok(vec![Operand::Dense(Dense { rows: n, cols: n, values })])
 }
 
-/// Complex elements from reals in which real and imaginary parts alternate.
+/// Converts alternating real and imaginary parts to complex elements.
 fn pairs<T: Copy>(reals: &[T]) -> Vec<Complex<T>> {
     reals.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect()
 }

@@ -1,4 +1,4 @@
-//! How `kernels/fft_mirrored.cu` transforms `n x n` elements on a device: radices, shapes of blocks, twiddles, source.
+//! Plans a transform by `kernels/fft_mirrored.cu`: radices, block shapes, twiddles and the source with its constants.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,19 +11,19 @@ use rustfft::num_complex::Complex;
 use super::radices::{common, padded, radices, root};
 use crate::kernels::{KernelSource, kernel_source};
 
-/// The text without a plan's constants; on its own it holds those of float32 at `n = 2048`.
+/// The source text. It contains the constants of float32 at `n = 2048`, which a plan's header overrides.
 pub(crate) static SOURCE: KernelSource =
     KernelSource { per_size: Some(examples), ..kernel_source!("fft_mirrored") };
 
-/// The largest side. Beyond, a block's columns are too few for whole sectors of memory.
-const MOST: usize = 4096;
+/// The largest size. Beyond it, a block has too few columns for whole memory sectors.
+const MAX_N: usize = 4096;
 
-/// Bytes that one access of a warp takes from the banks of shared memory at once.
+/// Bytes that one access of a warp takes from all banks of shared memory.
 const BANKS: usize = 128;
 
-/// The constants of one transform, and what its launches need.
+/// The constants of one transform, and the shapes of its launches.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Plan {
+pub(crate) struct FftPlan {
     /// Rows and columns.
     pub n: usize,
     /// Element type of the input.
@@ -42,46 +42,52 @@ pub(crate) struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pass {
     pub blocks: usize,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: usize,
-    /// Bytes of shared memory of a block.
+    /// Bytes of shared memory per block.
     pub shared: usize,
 }
 
-impl Plan {
-    /// A plan for `n x n` real elements on a device whose blocks can have `shared` bytes of shared memory.
+impl FftPlan {
+    /// Chooses a plan for `n x n` real elements on a device with `shared` bytes of shared memory per block.
     ///
     /// # Errors
-    /// A prime factor above 7, a side beyond the largest, or too little shared memory.
-    pub(crate) fn choose(n: usize, dtype: DType, shared: usize) -> Result<Plan, Unavailable> {
-        const FIX: &str = "take --variants r2c, which does every size";
-        if n > MOST {
-            return Err(Unavailable::new(format!("side {n} is above {MOST}, mirrored's largest"), FIX));
+    /// A prime factor above 7, a size beyond the largest, or too little shared memory.
+    pub(crate) fn choose(n: usize, dtype: DType, shared: usize) -> Result<FftPlan, Unavailable> {
+        const FIX: &str = "use --variants r2c, which supports every size";
+        if n > MAX_N {
+            return Err(Unavailable::new(
+                format!("N = {n} is above {MAX_N}, the largest size of mirrored"),
+                FIX,
+            ));
         }
         let radices = radices(n, dtype).ok_or_else(|| {
-            Unavailable::new(format!("side {n} has a prime factor above 7, mirrored needs 2, 3, 5, 7"), FIX)
+            Unavailable::new(
+                format!("N = {n} has a prime factor above 7; mirrored supports 2, 3, 5 and 7"),
+                FIX,
+            )
         })?;
-        let plans = tiles(n, dtype).iter().map(|&tile| Plan::with(n, dtype, radices.clone(), tile));
-        let fits = |plan: &Plan| plan.rows().shared.max(plan.column_pass().shared) <= shared;
+        let plans = tiles(n, dtype).iter().map(|&tile| FftPlan::with(n, dtype, radices.clone(), tile));
+        let fits = |plan: &FftPlan| plan.rows().shared.max(plan.column_pass().shared) <= shared;
         plans.clone().find(fits).ok_or_else(|| {
             let needed = plans.map(|plan| plan.column_pass().shared).min().unwrap_or(0).div_ceil(1024);
             let has = shared / 1024;
             Unavailable::new(
-                format!("needs {needed} KiB of shared memory a block at this size, the device has {has}"),
+                format!("this size needs {needed} KiB of shared memory per block; the device has {has}"),
                 FIX,
             )
         })
     }
 
-    fn with(n: usize, dtype: DType, radices: Vec<usize>, (columns, overlap): (usize, bool)) -> Plan {
+    fn with(n: usize, dtype: DType, radices: Vec<usize>, (columns, overlap): (usize, bool)) -> FftPlan {
         let (first, last) = (radices[0], radices[radices.len() - 1]);
-        let most_tasks = n / radices.iter().min().unwrap_or(&1);
+        let max_tasks = n / radices.iter().min().unwrap_or(&1);
         let lanes = columns + usize::from(overlap);
         let places = BANKS / pair_bytes(dtype);
-        Plan {
-            row_threads: warps(most_tasks.min((n / 16).max(128))),
+        FftPlan {
+            row_threads: warps(max_tasks.min((n / 16).max(128))),
             row_stride: padded(n / first, first, places),
-            column_threads: column_threads(lanes * most_tasks, dtype, last),
+            column_threads: column_threads(lanes * max_tasks, dtype, last),
             column_stride: padded(n / first, first, places / common(lanes, places)),
             n,
             dtype,
@@ -103,7 +109,7 @@ impl Plan {
         self.columns + usize::from(self.overlap)
     }
 
-    /// Elements from one row of the half spectrum to the next: whole lines of the cache.
+    /// Elements from one row of the half spectrum to the next, rounded up to whole cache lines.
     fn pitch(&self) -> usize {
         (self.tiles() * self.columns + usize::from(self.overlap)).next_multiple_of(16)
     }
@@ -117,20 +123,20 @@ impl Plan {
         self.radices[0] * stride * lanes * pair_bytes(self.dtype)
     }
 
-    /// The launch of `fft_rows`: two rows a block.
+    /// The launch of `fft_rows`: two rows per block.
     pub(crate) fn rows(&self) -> Pass {
         let shared = self.shared(self.row_stride, 1);
         Pass { blocks: self.half(), threads: self.row_threads, shared }
     }
 
-    /// The launch of `fft_columns`: a block for each tile of columns, and one for column 0.
+    /// The launch of `fft_columns`: one block per tile of columns, and one for column 0.
     pub(crate) fn column_pass(&self) -> Pass {
         let shared = self.shared(self.column_stride, self.lanes());
         Pass { blocks: self.tiles() + 1, threads: self.column_threads, shared }
     }
 
-    /// The twiddles of all stages but the last: of the stage that splits blocks of `l` elements by `r`, for
-    /// `p` from 1 to `r - 1` and `j` below `l / r`, `exp(-2 pi i p j / l)`. At least one element.
+    /// Returns the twiddles of all stages but the last. The stage that splits blocks of `l` elements by `r` uses
+    /// `exp(-2 pi i p j / l)` for `p` from 1 to `r - 1` and `j` below `l / r`. Returns at least one element.
     pub(crate) fn twiddles(&self) -> Vec<Complex<f64>> {
         let mut table = Vec::with_capacity(self.n);
         let mut length = self.n;
@@ -142,7 +148,7 @@ impl Plan {
         if table.is_empty() { vec![Complex::new(1.0, 0.0)] } else { table }
     }
 
-    /// The lines that stand before the source's text.
+    /// Returns the lines that precede the source's text.
     fn header(&self) -> String {
         let real = if self.dtype == DType::F32 { "float" } else { "double" };
         let radices: Vec<String> = self.radices.iter().map(ToString::to_string).collect();
@@ -167,7 +173,8 @@ impl Plan {
         text
     }
 
-    /// The source with this plan's constants. Each is made once and kept, a few KiB, as long as the process lives.
+    /// Returns the source with this plan's constants. Each source, a few KiB, is made once and kept for the whole
+    /// process.
     pub(crate) fn source(&self) -> &'static KernelSource {
         static MADE: Mutex<BTreeMap<String, &'static KernelSource>> = Mutex::new(BTreeMap::new());
         let header = self.header();
@@ -191,9 +198,9 @@ fn pair_bytes(dtype: DType) -> usize {
     }
 }
 
-/// Columns of a tile, and whether it takes one more to write its mirrors aligned: the preferred first.
+/// Returns the columns of a tile, and whether a tile takes one more column to write its mirrors aligned; best first.
 ///
-/// Small transforms want many blocks. From where the spectrum is some MB on, whole sectors of 32 bytes count.
+/// Small transforms need many blocks. For spectra of several MB, whole 32-byte sectors matter more.
 fn tiles(n: usize, dtype: DType) -> &'static [(usize, bool)] {
     match (n, dtype) {
         (..200, _) => &[(2, false)],
@@ -204,28 +211,28 @@ fn tiles(n: usize, dtype: DType) -> &'static [(usize, bool)] {
     }
 }
 
-/// Threads in whole warps.
+/// Rounds threads up to whole warps.
 fn warps(threads: usize) -> usize {
     threads.next_multiple_of(32)
 }
 
-/// Threads for so many butterflies of one stage: rounds of equal size, in blocks that the registers suffice for.
+/// Returns the threads for the butterflies of one stage: rounds of equal size, with enough registers per thread.
 fn column_threads(tasks: usize, dtype: DType, last: usize) -> usize {
-    let most = match dtype {
+    let max_threads = match dtype {
         DType::F32 => 640,
         DType::F64 if last > 10 => 384,
         DType::F64 => 512,
     };
-    warps(tasks.div_ceil(tasks.div_ceil(most))).max(64)
+    warps(tasks.div_ceil(tasks.div_ceil(max_threads))).max(64)
 }
 
-/// The sources of plans that use every radix at every place, for a compiler without a device.
+/// Returns the sources of plans that use every radix in every position, for compiling without a device.
 fn examples() -> Vec<&'static KernelSource> {
     const HOPPER: usize = 227 << 10;
     let f32s =
         [1, 7, 16, 100, 243, 500, 512, 625, 1000, 1024, 2048, 2100, 2401, 4096].map(|n| (n, DType::F32));
     let f64s = [15, 100, 196, 500, 512, 1000, 1024, 2048, 2250, 4096].map(|n| (n, DType::F64));
-    let plans = f32s.into_iter().chain(f64s).filter_map(|(n, dtype)| Plan::choose(n, dtype, HOPPER).ok());
+    let plans = f32s.into_iter().chain(f64s).filter_map(|(n, dtype)| FftPlan::choose(n, dtype, HOPPER).ok());
     plans.map(|plan| plan.source()).collect()
 }
 
@@ -235,13 +242,13 @@ mod tests {
 
     const HOPPER: usize = 227 << 10;
 
-    fn plan(n: usize, dtype: DType) -> Plan {
-        Plan::choose(n, dtype, HOPPER).unwrap()
+    fn plan(n: usize, dtype: DType) -> FftPlan {
+        FftPlan::choose(n, dtype, HOPPER).unwrap()
     }
 
     #[test]
     fn every_smooth_size_has_a_plan_of_its_factors() {
-        for n in 1..=MOST {
+        for n in 1..=MAX_N {
             let mut rest = n;
             for prime in [2, 3, 5, 7] {
                 while rest.is_multiple_of(prime) {
@@ -249,7 +256,7 @@ mod tests {
                 }
             }
             for &dtype in DType::ALL {
-                let found = Plan::choose(n, dtype, HOPPER);
+                let found = FftPlan::choose(n, dtype, HOPPER);
                 assert_eq!(found.is_ok(), rest == 1, "{n}");
                 let Ok(plan) = found else { continue };
                 assert_eq!(plan.radices.iter().product::<usize>(), n);
@@ -260,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_alone_holds_the_plan_of_2048() {
+    fn the_source_text_contains_the_plan_of_2048() {
         let plan = plan(2048, DType::F32);
         for line in plan.header().lines() {
             assert!(
@@ -271,13 +278,13 @@ mod tests {
     }
 
     #[test]
-    fn less_shared_memory_means_fewer_columns_and_then_a_refusal_that_says_what_to_take() {
-        let small = Plan::choose(2048, DType::F32, 99 << 10).unwrap();
+    fn less_shared_memory_means_fewer_columns_and_then_an_error_with_a_fix() {
+        let small = FftPlan::choose(2048, DType::F32, 99 << 10).unwrap();
         assert_eq!((small.columns, small.overlap), (4, true));
-        let refused = Plan::choose(2048, DType::F32, 64 << 10).unwrap_err();
+        let refused = FftPlan::choose(2048, DType::F32, 64 << 10).unwrap_err();
         assert!(refused.reason.contains("81 KiB"), "{}", refused.reason);
         for n in [11, 8192] {
-            let refused = Plan::choose(n, DType::F32, HOPPER).unwrap_err();
+            let refused = FftPlan::choose(n, DType::F32, HOPPER).unwrap_err();
             assert!(refused.fix.unwrap().contains("r2c"));
         }
     }

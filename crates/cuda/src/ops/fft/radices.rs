@@ -1,14 +1,15 @@
-//! The factors of a transform's length, their roots of unity, and strides that spread over the banks of shared memory.
+//! Factors of a transform's length, roots of unity, and strides that avoid bank conflicts in shared memory.
 
 use gpubench_model::case::DType;
 use rustfft::num_complex::Complex;
 
-/// The lengths for which the source has a transform in registers, beside 1.
+/// Lengths for which the source has a transform in registers, besides 1.
 const RADICES: [usize; 13] = [16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 
-/// The fewest factors of `n`, then those of the smallest sum, ascending; `None` where 2, 3, 5 and 7 do not suffice.
+/// Returns the fewest factors of `n`, with the smallest sum, in ascending order. Returns `None` for prime factors
+/// above 7.
 ///
-/// Large radices last were fastest, but for a first one of 16: blocks 16 apart lie in banks of their own.
+/// Large radices were fastest at the end, except for a leading 16: blocks 16 apart are in different banks.
 pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
     let mut found = factors(n, RADICES[0])?;
     found.sort_unstable();
@@ -19,7 +20,7 @@ pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
     Some(found)
 }
 
-/// The fewest factors of `n`, each at most `most`, and of those with the smallest sum.
+/// Returns the fewest factors of `n`, each at most `most`, with the smallest sum.
 fn factors(n: usize, most: usize) -> Option<Vec<usize>> {
     if n == 1 && most == RADICES[0] {
         return Some(vec![1]);
@@ -36,20 +37,20 @@ fn factors(n: usize, most: usize) -> Option<Vec<usize>> {
     found.min_by_key(|factors| (factors.len(), factors.iter().sum::<usize>()))
 }
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor.
 pub(super) fn common(a: usize, b: usize) -> usize {
     if b == 0 { a } else { common(b, a % b) }
 }
 
-/// At least `stride`, such that `count` accesses at multiples of it spread over `places` of shared memory.
+/// Returns the next stride from `stride` upward whose `count` multiples spread over `places` of shared memory.
 pub(super) fn padded(stride: usize, count: usize, places: usize) -> usize {
     let apart = if places > count && places.is_multiple_of(count) { places / count } else { 1 };
     (stride..).find(|padded| padded % places == apart % places).unwrap_or(stride)
 }
 
-/// `exp(-2 pi i k / n)`, from an angle of at most an eighth of a turn.
+/// Returns `exp(-2 pi i k / n)`, computed from an angle of at most an eighth of a turn for accuracy.
 pub(super) fn root(k: usize, n: usize) -> Complex<f64> {
-    // The nearest quarter turn, and what is left of it in units of 1 / (4 n) of a turn.
+    // The nearest quarter turn; the rest is in units of 1 / (4 n) of a turn.
     let quarter = (8 * k / n).div_ceil(2);
     let rest = (4 * k) as f64 - (quarter * n) as f64;
     let (sin, cos) = (std::f64::consts::TAU * rest / (4 * n) as f64).sin_cos();
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_stages_and_a_first_radix_that_spreads_over_the_banks() {
+    fn there_are_few_stages_and_the_first_radix_avoids_bank_conflicts() {
         let of = |n, dtype| radices(n, dtype).unwrap();
         assert_eq!(of(100, DType::F32), [10, 10]);
         assert_eq!(of(500, DType::F32), [5, 10, 10]);
@@ -88,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn strides_are_padded_as_little_as_spreads_them() {
+    fn strides_have_the_least_padding_that_avoids_bank_conflicts() {
         assert_eq!(padded(128, 16, 16), 129);
         assert_eq!(padded(64, 8, 16), 66);
         assert_eq!(padded(4, 3, 1), 4);

@@ -1,4 +1,4 @@
-//! Matrix product: cuBLAS in several arithmetics, and kernels of our own.
+//! The op matmul: cuBLAS in several arithmetics, and own kernels.
 
 pub(crate) mod own;
 pub(crate) mod ozaki;
@@ -12,9 +12,9 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use self::own::{on_tensor_cores, tiled};
-use super::dense::{Dense, square};
+use super::dense::{Dense, download_square};
 use super::entry::by_dtype;
-use super::{Kernel, extra, input, reduced};
+use super::{Kernel, input, opt_in, reduced};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas};
@@ -22,7 +22,7 @@ use crate::ffi::launch::Map;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
+        variant: opt_in("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
         sources: &[],
         libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| match case.dtype {
@@ -49,13 +49,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::Bf16, "to_bf16"),
     },
     Kernel {
-        variant: extra("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
+        variant: opt_in("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
         sources: &[&own::TILED],
         libraries: &[],
         prepare: by_dtype!(tiled),
     },
     Kernel {
-        variant: extra("matmul", "dmma", "own kernel: float64 tensor cores, float32 widened on the way"),
+        variant: opt_in("matmul", "dmma", "own kernel on float64 tensor cores; float32 converted on load"),
         sources: &[&own::DMMA],
         libraries: &[],
         prepare: by_dtype!(on_tensor_cores),
@@ -67,27 +67,32 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: widened::prepare,
     },
     Kernel {
-        variant: reduced("matmul", "ozaki-int8", "exact products of 8-bit slices", Accuracy::Emulated),
+        variant: reduced(
+            "matmul",
+            "ozaki-int8",
+            "exact products of 8-bit slices (Ozaki scheme)",
+            Accuracy::Emulated,
+        ),
         sources: &[&ozaki::SOURCE],
         libraries: &[Library::CublasLt],
         prepare: ozaki::prepare,
     },
 ];
 
-/// The side of the matrices as the integers that kernels and cuBLAS take.
+/// Returns the size as the 32-bit integer that kernels and cuBLAS take.
 fn side(case: &Case) -> Result<i32, CellError> {
     i32::try_from(case.n).map_err(|_| {
-        Unavailable::new(format!("side {} is beyond cuBLAS's 32-bit sizes", case.n), "choose a smaller size")
+        Unavailable::new(format!("N = {} exceeds cuBLAS's 32-bit sizes", case.n), "choose a smaller size")
             .into()
     })
 }
 
-/// Elements of one matrix.
+/// Returns the number of elements of one matrix.
 fn elements(case: &Case) -> usize {
     case.side().saturating_mul(case.side())
 }
 
-/// A product of operands rounded to two bytes.
+/// A product of operands rounded to 16-bit types.
 struct HalfProduct {
     cuda: Cuda,
     cublas: Cublas,
@@ -100,7 +105,7 @@ struct HalfProduct {
 
 impl Job for HalfProduct {
     fn contents(&mut self) -> Contents<'_> {
-        // Elements of another type than the case's cannot be replaced.
+        // The check replaces elements of the case's type, and these operands have another type.
         Contents::new([], [device(&mut self.c)]).with_fixed([device(&mut self.a), device(&mut self.b)])
     }
 
@@ -109,7 +114,7 @@ impl Job for HalfProduct {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        square(&self.cuda, self.n.unsigned_abs() as usize, &self.c)
+        download_square(&self.cuda, self.n.unsigned_abs() as usize, &self.c)
     }
 }
 
@@ -136,7 +141,7 @@ fn half_product(
     conversion: &str,
 ) -> Result<Box<Prepared>, CellError> {
     let n = side(case)?;
-    // Two halves and one float32 answer, and for a while one float32 operand.
+    // Two 16-bit operands, one float32 answer and, while converting, one float32 operand.
     cuda.reserve(3 * bytes(case, 4) + WORKSPACE)?;
     let cublas = Cublas::new(cuda)?;
     let convert = Map::<f32, u16, 1>::load(cuda, &own::TILED, conversion, elements(case))?;
@@ -151,10 +156,10 @@ fn half_product(
     Ok(Prepared::new(HalfProduct { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
 }
 
-/// Bytes of one matrix whose elements have `size` bytes.
+/// Returns the bytes of one matrix whose elements have `size` bytes.
 fn bytes(case: &Case, size: usize) -> u128 {
     u128::from(case.n) * u128::from(case.n) * size as u128
 }
 
-/// What the cuBLAS handle and its workspace take.
+/// Bytes to reserve for the cuBLAS handle and its workspace.
 const WORKSPACE: u128 = 64 << 20;

@@ -1,5 +1,5 @@
-//! Products by kernels of our own in one launch: tiles through shared memory, and the float64 tensor cores, to which
-//! float32 operands are widened on the way (`docs/kernels/dmma.md`).
+//! Matrix products by own kernels in one launch: tiles through shared memory, and float64 tensor cores, for which
+//! float32 operands are converted on load (`docs/kernels/dmma.md`).
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
@@ -15,7 +15,7 @@ use crate::kernels::{KernelSource, kernel_source};
 pub(crate) static TILED: KernelSource = kernel_source!("matmul");
 pub(crate) static DMMA: KernelSource = kernel_source!("dmma");
 
-/// Loads the kernel for matrices of a side.
+/// Loads the kernel for matrices of one size.
 type Load<T> = fn(&Cuda, &'static KernelSource, u32) -> Result<SquareProduct<T>, CellError>;
 
 /// Makes the job of the tiled kernel.

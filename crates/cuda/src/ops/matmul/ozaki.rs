@@ -11,7 +11,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::input;
-use super::{WORKSPACE, bytes, elements, side, square};
+use super::{WORKSPACE, bytes, download_square, elements, side};
 use crate::context::Cuda;
 use crate::ffi::contents::device;
 use crate::ffi::cublaslt::{SLICES, SliceProducts};
@@ -20,7 +20,7 @@ use crate::kernels::{KernelSource, kernel_source};
 
 pub(crate) static SOURCE: KernelSource = kernel_source!("ozaki");
 
-/// What cuBLASLt's integer products want rows to be a multiple of.
+/// cuBLASLt's integer products require rows that are a multiple of this.
 const ALIGNMENT: u32 = 16;
 /// The largest sum of two digits' products: -128 * -128.
 const PRODUCT: u64 = 1 << 14;
@@ -47,17 +47,17 @@ impl Job for Product {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        square(&self.cuda, self.n, &self.c)
+        download_square(&self.cuda, self.n, &self.c)
     }
 }
 
-/// The length of a slice's row, or why sums of so many products could overflow 32 bits.
+/// Returns the row length of a slice, or an error if sums over `n` products could overflow 32 bits.
 fn pitch(n: u32) -> Result<u32, Unavailable> {
     let pitch = u64::from(n).next_multiple_of(u64::from(ALIGNMENT));
     let exact = SLICES as u64 * pitch * PRODUCT <= i32::MAX as u64;
     u32::try_from(pitch).ok().filter(|_| exact).ok_or_else(|| {
-        let reason = format!("sums of {n} products in three slices do not fit 32 bits");
-        Unavailable::new(reason, "use matmul's variant cublas, or sizes up to 43680")
+        let reason = format!("sums of {n} products in three slices overflow 32 bits");
+        Unavailable::new(reason, "use --variants cublas, or a size of at most 43680")
     })
 }
 
@@ -65,13 +65,13 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
     let n = side(case)?.unsigned_abs();
     let pitch = pitch(n)?;
     let area = u128::from(pitch) * u128::from(pitch);
-    // Operands and answer, two operands' slices of a byte, and as many sums of four bytes.
+    // Operands and answer, one-byte slices of two operands, and as many sums of four bytes.
     cuda.reserve(3 * bytes(case, 4) + SLICES as u128 * (2 + 4) * area + WORKSPACE)?;
     let mut products = SliceProducts::new(cuda, pitch as usize)?;
     let mut slices = Slices::load(cuda, &SOURCE, n, pitch)?;
     let (a, b) = (cuda.upload::<f32>(input(inputs, 0)?)?, cuda.upload::<f32>(input(inputs, 1)?)?);
     let c = cuda.alloc::<f32>(elements(case))?;
-    // Real digits: a chip that multiplies zeros draws less power and clocks higher.
+    // Use real digits for timing the algorithms: multiplying zeros draws less power, so the chip clocks higher.
     slices.cut(&a, &b)?;
     slices.choose(&mut products)?;
     Ok(Prepared::new(Product { cuda: cuda.clone(), slices, products, n: n as usize, a, b, c }))

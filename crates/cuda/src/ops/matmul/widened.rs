@@ -1,5 +1,5 @@
-//! A float32 product by cuBLAS in float64: exact products, sums rounded to float64, one rounding to float32 at the end.
-//! It pays where float64 tensor cores are no slower than float32 arithmetic.
+//! A float32 product by cuBLAS in float64: exact products, sums rounded to float64, and one rounding to float32 at
+//! the end. It is fast where float64 tensor cores are no slower than float32 arithmetic.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;

@@ -1,4 +1,4 @@
-//! solve by a Cholesky kernel of our own, as it is or with one step of iterative refinement.
+//! The op solve by an own Cholesky kernel, with or without one step of iterative refinement.
 
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
@@ -7,14 +7,14 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::super::input;
-use super::{NOT_POSITIVE_DEFINITE, verdict};
+use super::{NOT_POSITIVE_DEFINITE, check_info};
 use crate::context::{Cuda, Element};
 use crate::ffi::cholesky::Cholesky;
 use crate::kernels::{KernelSource, kernel_source};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("cholesky");
 
-/// Makes a job of one case.
+/// Makes a job for one case.
 ///
 /// The refined solution takes the residual b - A x in higher precision: float64 for float32, twice the working
 /// precision for float64 (Wilkinson 1963; Higham, "Accuracy and Stability of Numerical Algorithms", chapter 12).
@@ -39,7 +39,7 @@ impl<T: Element> Job for Cholesky<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        verdict(self.info()?, NOT_POSITIVE_DEFINITE, T::DTYPE)?;
+        check_info(self.info()?, NOT_POSITIVE_DEFINITE, T::DTYPE)?;
         let x = self.solution()?;
         Ok(vec![Operand::dense(x.len(), 1, x)])
     }

@@ -1,4 +1,4 @@
-//! solve: A x = b for a symmetric positive definite A, by cuSOLVER and by a Cholesky kernel of our own.
+//! The op solve: A x = b for a symmetric positive definite A, by cuSOLVER and by an own Cholesky kernel.
 
 mod cholesky;
 mod vendor;
@@ -7,52 +7,52 @@ use gpubench_model::case::DType;
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, extra};
+use super::{Kernel, opt_in};
 use crate::context::Library;
 use cholesky::{SOURCE, prepare as own};
 use vendor::{Routine, prepare as vendor};
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
+        variant: opt_in("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
         sources: &[],
         libraries: &[Library::Cusolver],
         prepare: by_dtype!(vendor, Routine::Cholesky),
     },
     Kernel {
-        variant: extra("solve", "getrf", "cuSOLVER LU factorisation and solve, as general solvers do it"),
+        variant: opt_in("solve", "getrf", "cuSOLVER LU factorisation and solve, as in a general solver"),
         sources: &[],
         libraries: &[Library::Cusolver],
         prepare: by_dtype!(vendor, Routine::Lu),
     },
     Kernel {
-        variant: extra("solve", "cholesky", "own Cholesky, factorisation and substitutions in one launch"),
+        variant: opt_in("solve", "cholesky", "own Cholesky: factorisation and substitution in one launch"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, false),
     },
     Kernel {
-        variant: extra("solve", "cholesky-refined", "own Cholesky, then one step of iterative refinement"),
+        variant: opt_in("solve", "cholesky-refined", "own Cholesky, then one step of iterative refinement"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, true),
     },
 ];
 
-/// What a factorisation's `info` says: 0 is success, a positive one the leading minor or pivot that failed.
-fn verdict(info: i32, positive: &str, dtype: DType) -> Result<(), CellError> {
+/// Converts a factorisation's `info`: 0 is success, a positive value the leading minor or pivot that failed.
+fn check_info(info: i32, positive: &str, dtype: DType) -> Result<(), CellError> {
     let next = if dtype == DType::F32 { "; try float64" } else { "; scale it, or shift its diagonal" };
     match info {
         0 => Ok(()),
         1.. => Err(CellError::Failed(format!("the matrix is {positive} {info}{next}"))),
         _ => Err(CellError::Failed(format!(
-            "cuSOLVER refused argument {}; please report this",
+            "cuSOLVER rejected argument {}; please report this bug",
             info.unsigned_abs()
         ))),
     }
 }
 
-/// What comes before the order of the leading minor in the words of [`verdict`].
+/// The words before the order of the leading minor in the error of [`check_info`].
 const NOT_POSITIVE_DEFINITE: &str = "not positive definite in this arithmetic: leading minor";
 
 #[cfg(test)]
@@ -60,11 +60,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn info_is_told_in_words() {
-        verdict(0, "singular", DType::F32).unwrap();
-        let text = |dtype| verdict(3, "not positive definite: leading minor", dtype).unwrap_err().to_string();
+    fn info_is_converted_to_words() {
+        check_info(0, "singular", DType::F32).unwrap();
+        let text =
+            |dtype| check_info(3, "not positive definite: leading minor", dtype).unwrap_err().to_string();
         assert_eq!(text(DType::F32), "the matrix is not positive definite: leading minor 3; try float64");
         assert!(text(DType::F64).ends_with("leading minor 3; scale it, or shift its diagonal"));
-        assert!(verdict(-2, "", DType::F32).unwrap_err().to_string().contains("argument 2"));
+        assert!(check_info(-2, "", DType::F32).unwrap_err().to_string().contains("argument 2"));
     }
 }

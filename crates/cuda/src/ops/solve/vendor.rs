@@ -1,4 +1,4 @@
-//! solve by cuSOLVER: Cholesky or LU factorisation, then its triangular solves.
+//! The op solve by cuSOLVER: Cholesky or LU factorisation, then the triangular solves.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -8,12 +8,12 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::super::input;
-use super::{NOT_POSITIVE_DEFINITE, verdict};
+use super::{NOT_POSITIVE_DEFINITE, check_info};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Solver, SolverReal, Workspace};
 
-/// Which of cuSOLVER's factorisations.
+/// A factorisation of cuSOLVER.
 #[derive(Clone, Copy)]
 pub(super) enum Routine {
     /// `potrf` and `potrs`.
@@ -33,7 +33,7 @@ struct Solve<T> {
     solver: Solver,
     method: Method,
     n: usize,
-    /// The operands, kept to restore what a solve destroys.
+    /// The original operands, because a solve overwrites its own.
     operands: (CudaSlice<T>, CudaSlice<T>),
     /// A, then its factors.
     a: CudaSlice<T>,
@@ -43,7 +43,7 @@ struct Solve<T> {
     solve_info: CudaSlice<i32>,
 }
 
-/// Makes a job of one case.
+/// Makes a job for one case.
 pub(super) fn prepare<T: Element + SolverReal>(
     cuda: &Cuda,
     case: &Case,
@@ -106,8 +106,8 @@ impl<T: Element + SolverReal> Job for Solve<T> {
             Method::Cholesky { .. } => NOT_POSITIVE_DEFINITE,
             Method::Lu { .. } => "singular in this arithmetic: pivot",
         };
-        verdict(factor[0], what, T::DTYPE)?;
-        verdict(solve[0], "refused by the solve: step", T::DTYPE)?;
+        check_info(factor[0], what, T::DTYPE)?;
+        check_info(solve[0], "rejected by the solve: step", T::DTYPE)?;
         Ok(vec![Operand::dense(self.n, 1, self.cuda.download(&self.x)?)])
     }
 }

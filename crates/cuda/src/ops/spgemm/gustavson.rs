@@ -1,4 +1,4 @@
-//! The sparse product by our own kernels: one launch, or two where rows are cut in tiles of columns.
+//! The op spgemm by own kernels: one launch, or two if rows are cut into tiles of columns.
 
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
@@ -6,16 +6,16 @@ use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::plan::{Plan, products, unordered_row};
+use super::plan::{SpgemmPlan, products, unordered_row};
 use super::{Empty, SOURCE, factors};
 use crate::context::{Cuda, Element};
 use crate::ffi::spgemm::RowProduct;
 use crate::sparse::{DeviceCsr, device_bytes};
 
-/// A job that multiplies two sparse inputs by rows.
+/// Makes a job that multiplies two sparse inputs by rows.
 ///
-/// The entries of C are counted once beforehand, to allocate it; every execution finds structure and values anew and
-/// waits for nothing. Columns of a row of A may come in any order and more than once; those of B must ascend.
+/// The entries of C are counted once at preparation, to allocate it. Every execution computes structure and values
+/// again and never waits. Columns of a row of A may be unsorted and repeated; those of B must be strictly ascending.
 pub(super) fn prepare<T: Element>(
     cuda: &Cuda,
     _: &Case,
@@ -25,14 +25,14 @@ pub(super) fn prepare<T: Element>(
     cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
     let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
     if let Some(row) = unordered_row(b) {
-        let reason = format!("the columns of row {row} of B do not ascend, each of them once");
-        return Err(Unavailable::new(reason, "sort the operands, or run the variant cusparse").into());
+        let reason = format!("the columns of row {row} of B are not strictly ascending");
+        return Err(Unavailable::new(reason, "sort the operands, or use --variants cusparse").into());
     }
     if products(a, b) == 0 {
         return Ok(Prepared::new(Empty { rows: a.rows, cols: b.cols, dtype: T::DTYPE }));
     }
     cuda.count_plan();
-    let plan = Plan::new(a, b, size_of::<T>(), cuda.shared_memory_per_block())?;
+    let plan = SpgemmPlan::new(a, b, size_of::<T>(), cuda.shared_memory_per_block())?;
     let mut product = RowProduct::load(cuda, &SOURCE, plan, device_a, device_b)?;
     product.make_room()?;
     Ok(Prepared::new(product))

@@ -1,4 +1,4 @@
-//! spgemm: C = A B for sparse A and B, by cuSPARSE and by kernels of our own.
+//! The op spgemm: C = A B for sparse A and B, by cuSPARSE and by own kernels.
 
 mod gustavson;
 pub(crate) mod plan;
@@ -10,7 +10,7 @@ use gpubench_model::data::{Csr, Operand, Values};
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, extra};
+use super::{Kernel, opt_in};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
@@ -22,31 +22,31 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("spgemm");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra(
+        variant: opt_in(
             "spgemm",
             "cusparse",
-            "cuSPARSE SpGEMM, default algorithm: estimate, compute and copy into kept buffers",
+            "cuSPARSE SpGEMM, default algorithm, with buffers reused between calls",
         ),
         sources: &[],
         libraries: &[Library::Cusparse],
         prepare: by_dtype!(library),
     },
     Kernel {
-        variant: extra("spgemm", "gustavson", "own kernel, a warp a row, sorted, sums in a fixed order"),
+        variant: opt_in("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own),
     },
 ];
 
-/// Both factors, which can be multiplied.
+/// Returns both factors, after checking that they can be multiplied.
 fn factors(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
     let (a, b) = (sparse::input(inputs, 0)?, sparse::input(inputs, 1)?);
     if a.cols == b.rows {
         return Ok((a, b));
     }
     let (cols, rows) = (a.cols, b.rows);
-    let problem = format!("A has {cols} columns and B {rows} rows; give operands that can be multiplied");
+    let problem = format!("A has {cols} columns and B {rows} rows; the inner dimensions must agree");
     Err(CellError::Failed(problem))
 }
 
@@ -66,13 +66,13 @@ fn library<T: Element + SparseReal>(
     cuda.count_plan();
     let product = Product::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
     let buffers = product.first(cuda)?;
-    // The number of entries is read back between the stages of a product.
+    // The host reads the number of entries between the stages of a product.
     let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
     Ok(Prepared::with(traits, Spgemm { ready: None, product, buffers, cuda: cuda.clone(), rows, cols }))
 }
 
 struct Spgemm<T> {
-    /// Descriptors of the next product, or of the last, whose work on the stream may still need them.
+    /// Descriptors of the next or last product. Its work on the stream may still need them.
     ready: Option<Ready>,
     product: Product<T>,
     buffers: ProductBuffers<T>,
@@ -109,7 +109,7 @@ impl<T: Element + SparseReal> Job for Spgemm<T> {
     }
 }
 
-/// A product without entries. cuSPARSE is not asked: nothing says that it takes matrices that store none.
+/// A product without entries. cuSPARSE is not called, because nothing documents that it accepts such matrices.
 struct Empty {
     rows: usize,
     cols: usize,

@@ -1,86 +1,86 @@
-//! How a sparse product is shared out: which kernel, how wide the tiles of columns are, how many warps a block has.
+//! Distributes a sparse product over the device: the kernel, the width of the column tiles and the warps per block.
 
 use gpubench_model::data::Csr;
 use gpubench_model::error::Unavailable;
 
-/// Columns of a tile of which every one has a place in shared memory.
+/// Width of a dense tile, in which every column has an element in shared memory.
 const DENSE_WIDTH: usize = 2048;
 
-/// Columns of a tile of which every one has a bit; their places in the tile are 16-bit numbers.
+/// Width of a ranked tile, in which every column has a bit. Columns within the tile are 16-bit numbers.
 const RANKED_WIDTH: usize = 65536;
 
-/// Entries of a row of B in a tile from which on every column gets a place: fewer leave most lanes of a warp idle, and
-/// tiles then cost more than they save.
+/// Mean entries of a row of B per tile from which the dense kernel is used. With fewer, most lanes of a warp are idle
+/// and the tiles cost more than they save.
 const DENSE_ENTRIES: f64 = 8.0;
 
-/// Entries of C in a row from which on the row is cut in tiles rather than summed in turns of `MOST_ROOM`.
+/// From this many entries of C per row, the row is cut into tiles instead of being summed in several rounds.
 const LONG_ROW: u64 = 4096;
-const MOST_ROOM: u64 = 4096;
+const MAX_ROOM: u64 = 4096;
 const LEAST_ROOM: u64 = 256;
 
-/// Most tiles a row for the sake of long rows.
-const MOST_TILES: usize = 32;
+/// Most tiles per row for the sake of long rows.
+const MAX_TILES: usize = 32;
 
-/// Shared memory that the kernels declare themselves.
+/// Bytes of shared memory that the kernels declare themselves.
 const DECLARED: u32 = 256;
 
-/// Pieces of rows of B, 32 of 16 bytes.
+/// Bytes for pieces of rows of B: 32 pieces of 16 bytes.
 const PIECES: u32 = 512;
 
-/// The kernel that makes a tile of a row.
+/// The kernel that computes a tile of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// A place for every column.
+    /// One element of shared memory per column.
     Dense,
-    /// A bit for every column and a place for `room` entries.
+    /// One bit per column, and room for `room` entries.
     Ranked {
         /// Entries summed at a time, a multiple of 8.
         room: u32,
     },
 }
 
-/// A product shared out.
+/// The plan of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct SpgemmPlan {
     pub method: Method,
     pub tiles: u32,
     /// Columns of a tile.
     pub(crate) width: u32,
-    /// Warps of a block; each makes a tile of a row.
+    /// Warps per block; each computes a tile of a row.
     pub(crate) warps: u32,
-    /// Bytes of shared memory of a block.
+    /// Bytes of shared memory per block.
     pub shared: u32,
     pub blocks: u32,
 }
 
-impl Plan {
-    /// Shares out `a` times `b` of elements of `element` bytes for blocks that can have `shared` bytes.
+impl SpgemmPlan {
+    /// Plans `a` times `b` with elements of `element` bytes, for `shared` bytes of shared memory per block.
     ///
     /// # Errors
-    /// The product has more tiles of rows than a launch can name, or the device too little shared memory for a row.
+    /// The product has too many tiles for one launch, or the device has too little shared memory for a row.
     pub(crate) fn new(a: &Csr, b: &Csr, element: usize, shared: u32) -> Result<Self, Unavailable> {
         let (longest, mean) = bounds(a, b);
         let tiles = b.cols.div_ceil(DENSE_WIDTH).max(1);
         let in_tile = b.nnz() as f64 / (b.rows.max(1) * tiles) as f64;
-        let is_skewed = longest > LONG_ROW && tiles <= MOST_TILES;
+        let is_skewed = longest > LONG_ROW && tiles <= MAX_TILES;
         let element = element as u32;
         if tiles == 1 || in_tile >= DENSE_ENTRIES || is_skewed {
             let width = b.cols.div_ceil(tiles).next_multiple_of(32).max(32);
             let stride = PIECES + (width as u32 + 32) * element;
-            // Measured: more warps share a look-back, fewer leave less shared memory idle.
+            // Measured: more warps share a look-back, but fewer leave less shared memory idle.
             let warps = match (tiles, element) {
                 (1, 4) if width > 512 => 16,
                 (1, _) | (_, 4) => 8,
                 _ => 4,
             };
-            return Plan::sized(Method::Dense, a.rows, b.cols, width, stride, warps, shared);
+            return SpgemmPlan::sized(Method::Dense, a.rows, b.cols, width, stride, warps, shared);
         }
         let width = b.cols.next_multiple_of(256).min(RANKED_WIDTH);
-        let room = (mean + mean / 5).clamp(LEAST_ROOM, MOST_ROOM).min(longest);
+        let room = (mean + mean / 5).clamp(LEAST_ROOM, MAX_ROOM).min(longest);
         let room = (room as u32).next_multiple_of(8);
         let stride = PIECES + width as u32 / 8 + (room + 32) * element + width as u32 / 16 + 2 * room;
         let warps = if width >= b.cols { 1 } else { 4 };
-        Plan::sized(Method::Ranked { room }, a.rows, b.cols, width, stride, warps, shared)
+        SpgemmPlan::sized(Method::Ranked { room }, a.rows, b.cols, width, stride, warps, shared)
     }
 
     fn sized(
@@ -97,22 +97,22 @@ impl Plan {
         }
         if stride + DECLARED > shared {
             let reason = format!("a row needs {} bytes of shared memory", stride + DECLARED);
-            return Err(Unavailable::new(reason, "run the variant cusparse"));
+            return Err(Unavailable::new(reason, "use --variants cusparse"));
         }
         let tiles = cols.div_ceil(width).max(1);
         let items = u32::try_from(rows as u128 * tiles as u128);
         let blocks =
             items.ok().map(|items| items.div_ceil(warps)).filter(|blocks| *blocks <= i32::MAX as u32);
         let blocks = blocks.ok_or_else(|| {
-            let reason = format!("{rows} rows in {tiles} tiles of columns are more than one launch can name");
-            Unavailable::new(reason, "run the variant cusparse")
+            let reason = format!("{rows} rows in {tiles} column tiles exceed the size of one launch");
+            Unavailable::new(reason, "use --variants cusparse")
         })?;
         let (tiles, width) = (tiles as u32, width as u32);
-        Ok(Plan { method, tiles, width, warps, shared: warps * stride, blocks })
+        Ok(SpgemmPlan { method, tiles, width, warps, shared: warps * stride, blocks })
     }
 }
 
-/// The most entries that a row of `a` times `b` can have, and the mean of that over the rows that can have any.
+/// Returns the most entries that a row of `a` times `b` can have, and the mean over the rows that can have any.
 fn bounds(a: &Csr, b: &Csr) -> (u64, u64) {
     let cols = b.cols as u64;
     let row_bound = |row: usize| {
@@ -128,18 +128,18 @@ fn bounds(a: &Csr, b: &Csr) -> (u64, u64) {
     (longest, sum / filled.max(1))
 }
 
-/// Entries of a row; none where there is no such row.
+/// Returns the entries of a row, 0 if there is no such row.
 fn length(csr: &Csr, row: i32) -> u64 {
     let ends = usize::try_from(row).ok().and_then(|row| csr.indptr.get(row..row + 2));
     ends.map_or(0, |ends| u64::from(ends[1].abs_diff(ends[0])))
 }
 
-/// Products of entries of `a` with entries of `b`: as many as a multiplication does.
+/// Returns the number of multiplications in `a` times `b`.
 pub(crate) fn products(a: &Csr, b: &Csr) -> u64 {
     a.indices.iter().map(|column| length(b, *column)).sum()
 }
 
-/// The first row whose columns do not ascend, each of them once.
+/// Returns the first row whose columns are not strictly ascending.
 pub(crate) fn unordered_row(csr: &Csr) -> Option<usize> {
     (0..csr.rows).find(|row| {
         let columns = &csr.indices[csr.indptr[*row] as usize..csr.indptr[row + 1] as usize];
@@ -160,9 +160,9 @@ mod tests {
         Csr { rows: indptr.len() - 1, cols: 3, indptr: indptr.into(), indices: indices.into(), values }
     }
 
-    fn plan(n: usize, density: f64, element: usize, shared: u32) -> Plan {
+    fn plan(n: usize, density: f64, element: usize, shared: u32) -> SpgemmPlan {
         let matrix = generator::sparse::<f32>(1, 0, n, n, density);
-        Plan::new(&matrix, &matrix, element, shared).unwrap()
+        SpgemmPlan::new(&matrix, &matrix, element, shared).unwrap()
     }
 
     #[test]
@@ -194,11 +194,11 @@ mod tests {
     }
 
     #[test]
-    fn every_plan_fits_the_shared_memory_of_a_small_chip() {
+    fn every_plan_fits_into_the_shared_memory_of_a_small_chip() {
         let dense = [(1, 1.0), (500, 0.3), (2048, 0.001)].map(|(n, density)| plan(n, density, 8, TURING));
         let diagonal =
             |n: i32| Csr { cols: n as usize, ..csr(&Vec::from_iter(0..=n), &Vec::from_iter(0..n)) };
-        let ranked = [5000, 70_000].map(|n| Plan::new(&diagonal(n), &diagonal(n), 8, TURING).unwrap());
+        let ranked = [5000, 70_000].map(|n| SpgemmPlan::new(&diagonal(n), &diagonal(n), 8, TURING).unwrap());
         for plan in dense.into_iter().chain(ranked) {
             assert!(plan.shared + DECLARED <= TURING && plan.warps >= 1, "{plan:?}");
         }
@@ -206,8 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn the_most_room_fits_too() {
-        let (width, room) = (RANKED_WIDTH as u32, MOST_ROOM as u32);
+    fn the_largest_room_fits_too() {
+        let (width, room) = (RANKED_WIDTH as u32, MAX_ROOM as u32);
         let stride = PIECES + width / 8 + (room + 32) * 8 + width / 16 + 2 * room;
         assert!(stride + DECLARED <= TURING);
     }
@@ -219,7 +219,7 @@ mod tests {
         let indptr: Vec<i32> = std::iter::once(0).chain(n..2 * n).collect();
         let values = Values::F32(vec![1.0; indices.len()]);
         let arrow = Csr { rows: n as usize, cols: n as usize, indptr, indices, values };
-        let plan = Plan::new(&arrow, &arrow, 4, H200).unwrap();
+        let plan = SpgemmPlan::new(&arrow, &arrow, 4, H200).unwrap();
         assert_eq!((plan.method, plan.tiles, plan.width), (Method::Dense, 8, 2048));
     }
 

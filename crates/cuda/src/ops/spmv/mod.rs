@@ -1,4 +1,4 @@
-//! spmv: y = A x for a sparse A, by cuSPARSE and by kernels of our own.
+//! The op spmv: y = A x for a sparse A, by cuSPARSE and by own kernels.
 
 pub(crate) mod parts;
 
@@ -10,7 +10,7 @@ use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, extra, input};
+use super::{Kernel, input, opt_in};
 use crate::context::{Cuda, Element, Library, driver};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
@@ -22,36 +22,36 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("spmv_csr");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed beforehand"),
+        variant: opt_in("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
         sources: &[],
         libraries: &[Library::Cusparse],
         prepare: by_dtype!(library),
     },
     Kernel {
-        variant: extra("spmv", "vector", "own kernel, threads a row by the mean length of rows"),
+        variant: opt_in("spmv", "vector", "own kernel: threads per row chosen by the mean row length"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, Vector::load),
     },
     Kernel {
-        variant: extra(
+        variant: opt_in(
             "spmv",
             "adaptive",
-            "own kernel, equal parts of the entries whatever the rows' lengths",
+            "own kernel: equal numbers of entries per block, for uneven rows",
         ),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, Adaptive::load),
     },
     Kernel {
-        variant: extra("spmv", "row-per-thread", "own kernel, one thread a row"),
+        variant: opt_in("spmv", "row-per-thread", "own kernel: one thread per row"),
         sources: &[&SOURCE],
         libraries: &[],
         prepare: by_dtype!(own, RowPerThread::load),
     },
 ];
 
-/// The operands on the host, once they are known to fit on the device.
+/// Returns the operands on the host, after checking that they fit on the device.
 fn operands<'a, T: Element>(cuda: &Cuda, inputs: &'a [Operand]) -> Result<(&'a Csr, &'a [T]), CellError> {
     let (a, x) = (sparse::input(inputs, 0)?, input::<T>(inputs, 1)?);
     cuda.reserve(device_bytes::<T>(a) + (a.rows + x.len()) as u128 * size_of::<T>() as u128)?;
@@ -100,7 +100,7 @@ impl<T: Element + SparseReal> Job for LibraryProduct<T> {
     }
 }
 
-/// The product with a matrix that stores no entry, which libraries need not accept: y is set to zero.
+/// The product with a matrix without entries, which libraries need not accept: y is set to zero.
 struct Zero<T> {
     cuda: Cuda,
     y: CudaSlice<T>,
@@ -120,10 +120,10 @@ impl<T: Element> Job for Zero<T> {
     }
 }
 
-/// Makes one of our kernels ready for a matrix.
+/// Loads one of our kernels for a matrix.
 type Load<K> = fn(&Cuda, &'static KernelSource, &Csr) -> Result<K, CellError>;
 
-/// A job of one of our kernels, which `load` makes ready for the matrix.
+/// Makes a job of one of our kernels, which `load` loads for the matrix.
 fn own<T: Element>(
     cuda: &Cuda,
     _: &Case,

@@ -1,23 +1,23 @@
-//! The adaptive product's plan: how the entries of a sparse matrix are cut into parts of about equal work.
+//! The plan of the adaptive product: cuts the entries of a sparse matrix into parts of about equal work.
 
-/// Most entries of a part, as in `kernels/spmv_csr.cu`.
+/// Most entries per part, as in `kernels/spmv_csr.cu`.
 const ROOM: i32 = 1024;
 
-/// Most rows of a part: a block's threads take them in turns.
+/// Most rows per part; the threads of a block loop over them.
 const ROWS: usize = 2048;
 
-/// The parts of a matrix, one for each block.
+/// The parts of a matrix, one per block.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts {
-    /// First row, one past the last, first entry, one past the last. For a piece of a row that is too long for one
-    /// part the second is the complement of the row's place in `longs`.
+    /// First row, end row, first entry, end entry. For a piece of a row that is too long for one part, the second
+    /// value is the complement of the row's index in `longs`.
     pub parts: Vec<[i32; 4]>,
-    /// The first part of each such row, and how many it has.
+    /// For each long row: its first part and the number of its parts.
     pub(crate) longs: Vec<[i32; 2]>,
 }
 
-/// Cuts the entries that `offsets`, which rise from 0, tell the rows of: as many whole rows a part as have room, and
-/// longer rows in pieces.
+/// Cuts the entries of the rows given by `offsets`, which ascend from 0. A part gets as many whole rows as fit;
+/// longer rows are cut into pieces.
 pub(crate) fn cut(offsets: &[i32]) -> Parts {
     let mut cut = Parts::default();
     let (mut row, rows) = (0, offsets.len().saturating_sub(1));
@@ -36,11 +36,12 @@ pub(crate) fn cut(offsets: &[i32]) -> Parts {
 }
 
 impl Parts {
-    /// Cuts a row that has no room in one part.
+    /// Cuts a row that does not fit into one part.
     fn pieces(&mut self, row: i32, begin: i32, end: i32) {
         let (first, number) = (self.parts.len() as i32, self.longs.len() as i32);
         let pieces = (begin..end).step_by(ROOM as usize);
-        // The last piece ends with the row; a sum that overflows would lie beyond it too.
+        // The last piece ends with the row; saturating is right, because a sum that overflows is beyond the row's
+        // end.
         self.parts.extend(pieces.map(|from| [row, !number, from, from.saturating_add(ROOM).min(end)]));
         self.longs.push([first, self.parts.len() as i32 - first]);
     }

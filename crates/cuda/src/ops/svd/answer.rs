@@ -1,4 +1,4 @@
-//! From what a decomposition leaves on the device to the answer: its verdict and its layout.
+//! Converts the output of a decomposition on the device to the answer: checks `info` and the layout.
 
 use cudarc::driver::CudaSlice;
 use gpubench_model::data::Operand;
@@ -7,19 +7,19 @@ use gpubench_model::error::CellError;
 use crate::context::{Cuda, Element};
 use crate::ffi::cusolver::Vectors;
 
-/// How a routine leaves the right singular vectors.
+/// The layout in which a routine leaves the right singular vectors.
 #[derive(Clone, Copy)]
 pub(super) enum Right {
     /// As the columns of a column-major matrix: V.
     Columns,
-    /// As its rows: Vᵀ.
+    /// As the rows of a column-major matrix: Vᵀ.
     Rows,
 }
 
-/// The answer to an `n x n` decomposition, once its `info` has been looked at.
+/// Returns the answer of an `n x n` decomposition, after checking its `info`.
 ///
-/// A row-major A is Aᵀ to the routine, whose Aᵀ = U' S V'ᵀ makes A = V' S U'ᵀ. A column-major U' read by rows is U'ᵀ,
-/// which is Vᵀ as it stands; a column-major V'ᵀ read by rows is V', which is U as it stands.
+/// A row-major A is Aᵀ to the routine. Its Aᵀ = U' S V'ᵀ means A = V' S U'ᵀ. A column-major U' read by rows is U'ᵀ,
+/// which is already Vᵀ; a column-major V'ᵀ read by rows is V', which is already U.
 ///
 /// # Errors
 /// The routine did not converge, or the device fails.
@@ -29,7 +29,7 @@ pub(super) fn answer<T: Element>(
     info: &CudaSlice<i32>,
     (found, right): (&Vectors<T>, Right),
 ) -> Result<Vec<Operand>, CellError> {
-    converged(cuda.download(info)?[0])?;
+    check_info(cuda.download(info)?[0])?;
     let left = cuda.download(&found.v)?;
     let left = match right {
         Right::Columns => transposed(n, &left),
@@ -39,21 +39,21 @@ pub(super) fn answer<T: Element>(
     Ok(vec![Operand::dense(n, n, left), Operand::dense(n, 1, singular), Operand::dense(n, n, right)])
 }
 
-/// What a routine's `info` says: 0 is success.
-fn converged(info: i32) -> Result<(), CellError> {
+/// Converts a routine's `info`: 0 is success.
+fn check_info(info: i32) -> Result<(), CellError> {
     match info {
         0 => Ok(()),
         1.. => {
             Err(CellError::Failed(format!("the decomposition did not converge (info {info}); try float64")))
         }
         _ => Err(CellError::Failed(format!(
-            "cuSOLVER refused argument {}; please report this",
+            "cuSOLVER rejected argument {}; please report this bug",
             info.unsigned_abs()
         ))),
     }
 }
 
-/// The transpose of an `n x n` matrix.
+/// Returns the transpose of an `n x n` matrix.
 fn transposed<T: Copy>(n: usize, matrix: &[T]) -> Vec<T> {
     (0..n * n).map(|i| matrix[i % n * n + i / n]).collect()
 }
@@ -71,8 +71,8 @@ mod tests {
 
     #[test]
     fn a_decomposition_that_did_not_converge_has_no_answer() {
-        converged(0).unwrap();
-        assert!(converged(101).unwrap_err().to_string().contains("did not converge"));
-        assert!(converged(-1).unwrap_err().to_string().contains("argument 1"));
+        check_info(0).unwrap();
+        assert!(check_info(101).unwrap_err().to_string().contains("did not converge"));
+        assert!(check_info(-1).unwrap_err().to_string().contains("argument 1"));
     }
 }

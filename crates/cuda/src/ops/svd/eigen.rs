@@ -1,4 +1,4 @@
-//! Eigenvectors of symmetric float64 matrices by kernels of our own, where the device holds the matrix.
+//! Eigenvectors of symmetric float64 matrices by own kernels, if the device's on-chip memory can hold the matrix.
 
 use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
@@ -15,7 +15,7 @@ pub(super) static EIGENVECTORS: KernelSource = kernel_source!("tridiagonal_eigen
 /// Householder reduction to tridiagonal form, bisection, twisted factorisations, and the reflectors applied to the
 /// vectors in panels, as products I - Y T Yᵀ.
 ///
-/// Vectors of eigenvalues that agree to nearly all digits are not orthogonal: who uses them looks at that.
+/// Vectors of eigenvalues that agree in nearly all digits are not orthogonal; the caller checks for that.
 pub(super) struct Tridiagonal {
     reduction: Reduction,
     eigen: TridiagonalEigen,
@@ -30,7 +30,7 @@ pub(super) struct Tridiagonal {
 }
 
 impl Tridiagonal {
-    /// Float64 elements of device memory that an instance for matrices of side `n` has; none where there is no instance.
+    /// Returns the float64 elements of device memory of an instance for size `n`, or 0 if there can be no instance.
     pub(crate) fn elements(n: u128) -> u128 {
         if n > LARGEST_SIDE as u128 {
             return 0;
@@ -39,16 +39,16 @@ impl Tridiagonal {
         5 * n * n + 4 * panel * (n + panel) + 8 * n
     }
 
-    /// Makes it for matrices of side `n`; `None` where the device cannot hold them.
+    /// Makes an instance for size `n`, or returns `None` if the device cannot hold the matrix.
     pub(crate) fn new(cuda: &Cuda, n: usize) -> Result<Option<Tridiagonal>, CellError> {
         let Some(reduction) = Reduction::load(cuda, &REDUCTION, n)? else { return Ok(None) };
         let Some(eigen) = TridiagonalEigen::load(cuda, &EIGENVECTORS, n)? else { return Ok(None) };
         let panels = n.div_ceil(PANEL);
         let reduced = Reduced {
             diagonal: cuda.alloc(n)?,
-            beside: cuda.alloc(n)?,
+            subdiagonal: cuda.alloc(n)?,
             taus: cuda.alloc(n)?,
-            // The last panel's columns beyond the matrix stay zero.
+            // The last panel's columns beyond the matrix must stay zero.
             reflectors: cuda.alloc(n * panels * PANEL)?,
         };
         Ok(Some(Tridiagonal {

@@ -1,4 +1,4 @@
-//! svd: A = U S Vᵀ by cuSOLVER's polar, Jacobi and QR routines, and by eigenvectors of AᵀA.
+//! The op svd: A = U S Vᵀ by cuSOLVER's polar, Jacobi and QR routines, and by eigenvectors of AᵀA.
 
 mod answer;
 mod eigen;
@@ -13,7 +13,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, extra, input};
+use super::{Kernel, input, opt_in};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
@@ -22,7 +22,7 @@ use gram::prepare;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: extra(
+        variant: opt_in(
             "svd",
             "gesvdp",
             "cuSOLVER polar decomposition and eigensolver, in float64 throughout",
@@ -35,26 +35,30 @@ pub(crate) static KERNELS: &[Kernel] = &[
         },
     },
     Kernel {
-        variant: extra("svd", "gram", "eigenvectors of AᵀA in float64, checked, else gesvdp or gesvd"),
+        variant: opt_in(
+            "svd",
+            "gram",
+            "eigenvectors of AᵀA in float64, checked; gesvdp or gesvd if that fails",
+        ),
         sources: &[&gram::SOURCE, &eigen::REDUCTION, &eigen::EIGENVECTORS, &polar::SOURCE],
         libraries: &[Library::Cusolver, Library::Cublas],
         prepare: by_dtype!(prepare),
     },
     Kernel {
-        variant: extra("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
+        variant: opt_in("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
         sources: &[],
         libraries: &[Library::Cusolver],
         prepare: by_dtype!(svd, Routine::Jacobi),
     },
     Kernel {
-        variant: extra("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
+        variant: opt_in("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
         sources: &[],
         libraries: &[Library::Cusolver],
         prepare: by_dtype!(svd, Routine::Qr),
     },
 ];
 
-/// Which of cuSOLVER's routines.
+/// A routine of cuSOLVER.
 enum Routine {
     Polar,
     Jacobi,
@@ -73,7 +77,7 @@ struct Svd<T> {
     solver: Solver,
     method: Method<T>,
     n: usize,
-    /// The operand, kept to restore what a decomposition destroys.
+    /// The original operand, because a decomposition overwrites its own.
     operand: CudaSlice<T>,
     a: CudaSlice<T>,
     out: Vectors<T>,
@@ -108,7 +112,7 @@ fn svd<T: Element + JacobiReal>(
         Routine::Qr => Method::Qr { work: Workspace::alloc(cuda, solver.gesvd_workspace(n, &a, &out)?)? },
     };
     let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
-    // The routines read back on the host whether and how to go on.
+    // The routines read intermediate results on the host to decide how to continue.
     let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
     Ok(Prepared::with(traits, Svd { cuda, solver, method, n, operand, a, out, info }))
 }

@@ -1,7 +1,7 @@
-//! svd of a float32 matrix by cuSOLVER's polar decomposition in float64.
+//! The op svd for a float32 matrix by cuSOLVER's polar decomposition in float64.
 //!
-//! In float32 `gesvdp` loses the orthogonality of its factors on matrices as ill-conditioned as uniform random
-//! ones are from a few hundred rows on: errors of order 1 where `gesvd` has 1e-5. In float64 it does not.
+//! In float32, `gesvdp` loses the orthogonality of its factors for ill-conditioned matrices, such as uniform random
+//! ones of a few hundred rows or more: errors of order 1, where `gesvd` has 1e-5. In float64 it does not.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -20,7 +20,7 @@ use crate::kernels::{KernelSource, kernel_source};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("convert");
 
-/// The operand and the answer in float32, everything between them in float64.
+/// Operand and answer in float32, all intermediate arrays in float64.
 struct WidenedPolar {
     cuda: Cuda,
     solver: Solver,
@@ -36,7 +36,7 @@ struct WidenedPolar {
     info: CudaSlice<i32>,
 }
 
-/// Makes the job: the conversions are part of what is timed.
+/// Makes the job. The conversions are timed.
 pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.require(Library::Cusolver)?;
     let n = case.side();

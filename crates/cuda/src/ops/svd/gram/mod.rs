@@ -1,10 +1,10 @@
-//! svd by the eigenvectors of AᵀA in float64: V are the eigenvectors, the columns of A V their values times U.
+//! The svd variant `gram`: V are the eigenvectors of AᵀA in float64, and A V gives the singular values and U.
 //!
-//! AᵀA has the square of A's condition number, so the columns of U that belong to small values come out less and less
-//! orthogonal the worse A is conditioned. Each execution measures that, repairs what one or two Newton-Schulz steps
-//! can (U and V are replaced by the closest orthonormal ones), and leaves what they cannot to cuSOLVER's gesvdp and
-//! gesvd. A float64 answer is refined after Ogita and Aishima, "Iterative refinement for singular value decomposition
-//! based on matrix multiplication", J. Comput. Appl. Math. 369 (2020), by products alone.
+//! AᵀA has the square of A's condition number, so the columns of U for small values lose orthogonality as A becomes
+//! ill-conditioned. Each execution measures that and repairs it by one or two Newton-Schulz steps, which replace U
+//! and V by the closest orthonormal matrices. If that is not enough, cuSOLVER's gesvdp and gesvd take over. A float64
+//! answer is refined by products after Ogita and Aishima, "Iterative refinement for singular value decomposition
+//! based on matrix multiplication", J. Comput. Appl. Math. 369 (2020).
 
 mod repair;
 
@@ -29,13 +29,13 @@ use crate::kernels::{KernelSource, kernel_source};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("svd");
 
-/// Which of the figures hold what, by sums of squares.
+/// Indices of the figures, which are sums of squares.
 mod figure {
-    /// What VᵀV differs from I by; then the same weighted by, and that of, the lengths of V's columns.
+    /// VᵀV - I, then the same weighted by the lengths of V's columns, then those lengths.
     pub(crate) const RIGHT: usize = 0;
-    /// What UᵀU differs from I by; weighted by the values; the values.
+    /// UᵀU - I, then the same weighted by the singular values, then the singular values.
     pub(crate) const LEFT: usize = 3;
-    /// U's again, after a repair.
+    /// The same three for U after a repair.
     pub(crate) const REPAIRED: usize = 6;
     /// The last correction of a refinement.
     pub(crate) const CORRECTION: usize = 9;
@@ -44,16 +44,16 @@ mod figure {
     pub(crate) const COUNT: usize = 12;
 }
 
-/// What a Newton-Schulz step can still repair: the norm of UᵀU - I, which a step takes to at most its square.
+/// Largest norm of UᵀU - I that Newton-Schulz steps can repair. One step reduces it to at most its square.
 const REPAIRABLE: f64 = 0.1;
-/// What one step takes to below 1e-8.
+/// Norm that one step reduces to below 1e-8.
 const GOOD: f64 = 1e-4;
-/// Rounds of repair or refinement before the matrix is given up.
+/// Most rounds of repair or refinement.
 const ROUNDS: usize = 5;
-/// The largest element, so that sums of products of the elements of AᵀA stay within float64.
+/// The largest element for which sums in AᵀA stay within float64.
 const LARGEST: f64 = 1e70;
 
-/// How an attempt finds V.
+/// The method by which an attempt finds V.
 #[derive(Clone, Copy)]
 enum Attempt {
     Tridiagonal,
@@ -65,14 +65,14 @@ struct Gram<T> {
     blas: Cublas,
     kernels: SvdKernels<T>,
     n: usize,
-    /// The float32 operand and its widening; none where the operand is float64 and is in `wide` already.
+    /// The float32 operand and its conversion; `None` if the operand is float64 and already in `wide`.
     narrow: Option<(CudaSlice<f32>, Map<f32, f64, 1>)>,
     wide: CudaSlice<f64>,
     own: Option<Tridiagonal>,
     solver: Solver,
-    /// Divide and conquer, whose vectors are orthogonal whatever the matrix, and its eigenvalues.
+    /// Divide and conquer, whose vectors are orthogonal for every matrix, and its eigenvalues.
     syevd: (Workspace, CudaSlice<f64>),
-    /// For matrices whose Gram matrix has lost too much.
+    /// For matrices whose Gram matrix has lost too much accuracy.
     gesvdp: Workspace,
     gesvd: Workspace,
     /// AᵀA, the vectors before a repair, A V, products XᵀX and what X is multiplied by, and one more for refinement.
@@ -92,7 +92,7 @@ struct Gram<T> {
     answer: Vectors<T>,
 }
 
-/// Makes the job; the widening of a float32 operand is part of what is timed.
+/// Makes the job. The conversion of a float32 operand is timed.
 pub(super) fn prepare<T: Element>(
     cuda: &Cuda,
     case: &Case,
@@ -100,7 +100,7 @@ pub(super) fn prepare<T: Element>(
 ) -> Result<Box<Prepared>, CellError> {
     cuda.require(Library::Cusolver)?;
     let n = case.side();
-    squarable(input::<T>(inputs, 0)?)?;
+    check_magnitudes(input::<T>(inputs, 0)?)?;
     let area = n as u128 * n as u128;
     cuda.reserve(8 * (9 * area + Tridiagonal::elements(n as u128)) + 3 * 8 * area)?;
     let narrow = match T::DTYPE {
@@ -122,7 +122,7 @@ pub(super) fn prepare<T: Element>(
     let gesvd = Workspace::alloc(cuda, solver.gesvd_workspace(n, &wide, &found)?)?;
     let (gram, values) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
     let syevd = (Workspace::alloc(cuda, solver.syevd_workspace(n, &gram, &values)?)?, values);
-    // Each execution looks at how far it has come.
+    // Each execution reads the figures on the host.
     let traits = JobTraits { synchronises: true, ..JobTraits::default() };
     Ok(Prepared::with(
         traits,
@@ -155,35 +155,35 @@ pub(super) fn prepare<T: Element>(
     ))
 }
 
-/// Fails where the Gram matrix would overflow, and for NaN.
-fn squarable<T: Element>(elements: &[T]) -> Result<(), CellError> {
+/// Rejects matrices whose Gram matrix would overflow, and NaN.
+fn check_magnitudes<T: Element>(elements: &[T]) -> Result<(), CellError> {
     if elements.iter().all(|element| element.to_f64().abs() <= LARGEST) {
         return Ok(());
     }
-    let reason = format!("gram takes numbers of up to {LARGEST:e} only");
+    let reason = format!("gram supports matrix elements of up to {LARGEST:e}");
     Err(Unavailable::new(reason, "use --variants gesvd, or scale the matrix").into())
 }
 
 impl<T: Element> Gram<T> {
-    /// Zeroes the figures, which kernels add to.
-    fn forget(&mut self) -> Result<(), CellError> {
+    /// Zeroes the figures, because the kernels add to them.
+    fn clear_figures(&mut self) -> Result<(), CellError> {
         self.cuda.stream.memset_zeros(&mut self.figures).map_err(driver("cuMemsetD8Async"))
     }
 
-    /// Waits for the figures.
-    fn look(&mut self) -> Result<(), CellError> {
+    /// Waits for the figures and reads them.
+    fn read_figures(&mut self) -> Result<(), CellError> {
         let copied = self.cuda.stream.memcpy_dtoh(&self.figures, &mut self.read);
         copied.map_err(driver("cuMemcpyDtoHAsync"))?;
         self.cuda.synchronize()
     }
 
-    /// The square root of a figure.
+    /// Returns the square root of a figure.
     fn norm(&self, figure: usize) -> f64 {
         self.read[figure].sqrt()
     }
 
-    /// The largest norm of UᵀU - I, of VᵀV - I and of A V - U S next to A's, with which an answer is right: hidden in
-    /// the rounding of a float32 answer, or half of what the op allows a float64 one.
+    /// Returns the largest acceptable norms of UᵀU - I, VᵀV - I and of A V - U S relative to A: below the rounding of a float32
+    /// answer, or half of the op's tolerance for float64.
     fn tolerance(&self) -> f64 {
         match T::DTYPE {
             DType::F32 => 1e-7,
@@ -191,7 +191,7 @@ impl<T: Element> Gram<T> {
         }
     }
 
-    /// Tries to find the decomposition from the eigenvectors of AᵀA; says whether it did.
+    /// Tries to compute the decomposition from the eigenvectors of AᵀA. Returns whether that succeeded.
     fn attempt(&mut self, attempt: Attempt) -> Result<bool, CellError> {
         match (attempt, &mut self.own) {
             (Attempt::Tridiagonal, Some(own)) => {
@@ -201,30 +201,30 @@ impl<T: Element> Gram<T> {
             (Attempt::Syevd, _) => {
                 self.cuda.copy(&self.gram, &mut self.vectors)?;
                 let (work, values) = &mut self.syevd;
-                // Another routine may take what this one refuses.
+                // Another routine may accept what this one rejects.
                 if self.solver.syevd(self.n, &mut self.vectors, values, work, &mut self.info).is_err() {
                     return Ok(false);
                 }
             }
         }
         for _ in 0..ROUNDS {
-            self.forget()?;
-            self.right_vectors()?;
-            self.left_vectors()?;
-            self.look()?;
+            self.clear_figures()?;
+            self.compute_right_vectors()?;
+            self.compute_left_vectors()?;
+            self.read_figures()?;
             let (right, left) = (self.norm(figure::RIGHT), self.norm(figure::LEFT));
-            // Not for NaN either.
+            // The comparison is false for NaN too.
             let repairable = right < REPAIRABLE && left < REPAIRABLE;
             if !repairable {
                 return Ok(false);
             }
             if T::DTYPE == DType::F64 {
-                return self.refined();
+                return self.refine();
             }
             if right < GOOD {
-                // What a step moved U by was weighted by the values twice over.
+                // The correction of U by a step was weighted by the values twice.
                 let moved = 0.5 * (self.read[figure::LEFT + 1] / self.read[figure::LEFT + 2]).sqrt();
-                return Ok(moved < self.tolerance() && self.left_repaired(left)?);
+                return Ok(moved < self.tolerance() && self.repair_left(left)?);
             }
             std::mem::swap(&mut self.vectors, &mut self.found.u);
         }
@@ -232,7 +232,7 @@ impl<T: Element> Gram<T> {
     }
 
     /// Decomposes the matrix without the Gram matrix.
-    fn rescued(&mut self) -> Result<(), CellError> {
+    fn decompose_directly(&mut self) -> Result<(), CellError> {
         self.cuda.copy(&self.wide, &mut self.gram)?;
         let Gram { solver, n, gram, found, gesvdp, info, .. } = self;
         if solver.gesvdp(*n, gram, found, gesvdp, info).is_ok() && self.is_decomposition()? {
@@ -262,14 +262,14 @@ impl<T: Element> Job for Gram<T> {
         }
         let whole = Matrix::new(self.n);
         let gram = Product::new([self.n; 3]);
-        // Row-major A is Aᵀ by columns.
+        // A row-major A is Aᵀ in column-major order.
         self.blas.product(gram, (&self.wide, whole), (&self.wide, whole.t()), (&mut self.gram, whole))?;
         if !self.attempt(Attempt::Tridiagonal)? {
             if self.attempt(Attempt::Syevd)? {
-                // The vectors were measured and are good, whatever the routine thought of its convergence.
+                // The vectors were measured and are good, even if the routine reported no convergence.
                 self.cuda.stream.memset_zeros(&mut self.info).map_err(driver("cuMemsetD8Async"))?;
             } else {
-                self.rescued()?;
+                self.decompose_directly()?;
             }
         }
         self.kernels.arrange(&self.cuda.stream, &self.found, &mut self.ranks, &mut self.answer)
@@ -285,11 +285,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_whose_squares_overflow_are_refused_with_what_to_use_instead() {
-        squarable(&[f32::MAX, -f32::MAX, 0.0, f32::MIN_POSITIVE]).unwrap();
-        squarable(&[-1e70, 1e-300]).unwrap();
+    fn numbers_whose_squares_overflow_are_rejected_with_a_fix() {
+        check_magnitudes(&[f32::MAX, -f32::MAX, 0.0, f32::MIN_POSITIVE]).unwrap();
+        check_magnitudes(&[-1e70, 1e-300]).unwrap();
         for bad in [1e71, f64::INFINITY, f64::NAN] {
-            let refused = squarable(&[1.0, bad]).unwrap_err();
+            let refused = check_magnitudes(&[1.0, bad]).unwrap_err();
             assert!(
                 matches!(&refused, CellError::Unavailable(missing) if missing.fix.is_some()),
                 "{refused}"

@@ -1,4 +1,5 @@
-//! Orthonormal factors from vectors that nearly are, by products: Newton-Schulz steps, refinement, and the last look.
+//! Makes nearly orthonormal vectors orthonormal by products: Newton-Schulz steps and refinement, and checks the
+//! result.
 
 use gpubench_model::error::CellError;
 
@@ -7,8 +8,8 @@ use crate::context::Element;
 use crate::ffi::cublas::{Matrix, Product};
 
 impl<T: Element> Gram<T> {
-    /// V from the vectors, by a Newton-Schulz step.
-    pub(super) fn right_vectors(&mut self) -> Result<(), CellError> {
+    /// Computes V from the vectors by a Newton-Schulz step.
+    pub(super) fn compute_right_vectors(&mut self) -> Result<(), CellError> {
         let Gram { blas, kernels, n, vectors, square, step, lengths, found, figures, .. } = self;
         let whole = Matrix::new(*n);
         let product = Product::new([*n, *n, *n]);
@@ -17,8 +18,8 @@ impl<T: Element> Gram<T> {
         blas.product(product, (vectors, whole), (step, whole), (&mut found.u, whole))
     }
 
-    /// The values and U from V: the lengths and directions of the columns of A V, by a Newton-Schulz step.
-    pub(super) fn left_vectors(&mut self) -> Result<(), CellError> {
+    /// Computes the values and U from V: lengths and directions of the columns of A V, by a Newton-Schulz step.
+    pub(super) fn compute_left_vectors(&mut self) -> Result<(), CellError> {
         let Gram { blas, kernels, n, wide, product, square, step, found, figures, .. } = self;
         let whole = Matrix::new(*n);
         let times = Product::new([*n, *n, *n]);
@@ -28,35 +29,36 @@ impl<T: Element> Gram<T> {
         blas.product(times, (product, whole), (step, whole), (&mut found.v, whole))
     }
 
-    /// Takes more steps where U was `off` by more than one step could repair.
-    pub(super) fn left_repaired(&mut self, mut off: f64) -> Result<bool, CellError> {
+    /// Takes more steps if U was `off` by more than one step can repair. Returns whether U is good.
+    pub(super) fn repair_left(&mut self, mut off: f64) -> Result<bool, CellError> {
         let whole = Matrix::new(self.n);
         let times = Product::new([self.n; 3]);
         for _ in 0..ROUNDS {
             if off < GOOD {
                 return Ok(true);
             }
-            self.forget()?;
+            self.clear_figures()?;
             let Gram { blas, kernels, product, square, step, lengths, found, figures, .. } = self;
             blas.product(times, (&found.v, whole.t()), (&found.v, whole), (square, whole))?;
             kernels.newton_schulz(&self.cuda.stream, square, step, lengths, (figures, figure::REPAIRED))?;
             blas.product(times, (&found.v, whole), (step, whole), (product, whole))?;
             std::mem::swap(product, &mut found.v);
-            self.look()?;
+            self.read_figures()?;
             off = self.norm(figure::REPAIRED);
         }
         Ok(false)
     }
 
-    /// Refines both sets of vectors until the corrections are too small for their squares to count.
-    pub(super) fn refined(&mut self) -> Result<bool, CellError> {
+    /// Refines both sets of vectors until the squares of the corrections are negligible. Returns whether that
+    /// succeeded.
+    pub(super) fn refine(&mut self) -> Result<bool, CellError> {
         let whole = Matrix::new(self.n);
         let times = Product::new([self.n; 3]);
         let norm = self.read[figure::LEFT + 2];
-        // Its square is a tenth of what the op allows.
+        // Its square is a tenth of the op's tolerance.
         let last = (self.n as f64 * f64::EPSILON).sqrt();
         for _ in 0..ROUNDS {
-            self.forget()?;
+            self.clear_figures()?;
             let stream = &self.cuda.stream;
             let Gram { blas, kernels, wide, vectors, product, square, step, spare, found, figures, .. } =
                 self;
@@ -71,7 +73,7 @@ impl<T: Element> Gram<T> {
             blas.product(times, (&found.u, whole), (spare, whole), (step, whole))?;
             std::mem::swap(square, &mut found.v);
             std::mem::swap(step, &mut found.u);
-            self.look()?;
+            self.read_figures()?;
             let correction = self.norm(figure::CORRECTION);
             if correction < last {
                 return Ok(true);
@@ -83,9 +85,9 @@ impl<T: Element> Gram<T> {
         Ok(false)
     }
 
-    /// Whether what was found is orthogonal and makes A.
+    /// Returns whether the vectors are orthogonal and the product is A.
     pub(super) fn is_decomposition(&mut self) -> Result<bool, CellError> {
-        self.forget()?;
+        self.clear_figures()?;
         let whole = Matrix::new(self.n);
         let times = Product::new([self.n; 3]);
         let stream = &self.cuda.stream;
@@ -96,9 +98,9 @@ impl<T: Element> Gram<T> {
         kernels.orthogonality(stream, square, (figures, figure::LEFT))?;
         blas.product(times, (wide, whole.t()), (&found.u, whole), (product, whole))?;
         kernels.residual(stream, product, &found.v, &found.s, (figures, figure::RESIDUAL))?;
-        self.look()?;
-        let most = self.tolerance();
-        let residual = self.norm(figure::RESIDUAL) <= most * self.norm(figure::RESIDUAL + 1);
-        Ok(residual && self.norm(figure::RIGHT) < most && self.norm(figure::LEFT) < most)
+        self.read_figures()?;
+        let tolerance = self.tolerance();
+        let residual = self.norm(figure::RESIDUAL) <= tolerance * self.norm(figure::RESIDUAL + 1);
+        Ok(residual && self.norm(figure::RIGHT) < tolerance && self.norm(figure::LEFT) < tolerance)
     }
 }

@@ -1,15 +1,15 @@
-//! What compiling and copying have cost since they were last asked for; knows neither device nor clock.
+//! Compile and copy times of a job, summed up until the runner asks for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gpubench_backend::{Compile, DevicePhases, HostMemory, Transfer};
 
-/// Host and device seconds of one repetition of one copy.
+/// Host and device seconds of one repetition of a copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Copied {
-    /// Host seconds, until the data is there.
+pub(crate) struct CopyTime {
+    /// Host seconds until the data has arrived.
     pub host_s: f64,
-    /// Device seconds, between events.
+    /// Device seconds between the events around the copy.
     pub device_s: f64,
 }
 
@@ -17,16 +17,16 @@ pub(crate) struct Copied {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// Host to device.
-    Up,
+    Upload,
     /// Device to host.
-    Down,
+    Download,
 }
 
-/// The costs of one job around its timed work, and those of every source compiled so far.
+/// Compile and copy times of the present job, and the compile times of all sources so far.
 #[derive(Debug, Default)]
-pub(crate) struct Meters {
+pub(crate) struct TransferStats {
     memory: HostMemory,
-    /// What each source cost, whenever that was.
+    /// Compile times by source.
     sources: BTreeMap<&'static str, Compile>,
     used: BTreeSet<&'static str>,
     upload: Option<Transfer>,
@@ -34,10 +34,10 @@ pub(crate) struct Meters {
     compile_and_copy_s: f64,
 }
 
-impl Meters {
-    /// Meters of copies from and to that kind of memory.
-    pub(crate) fn new(memory: HostMemory) -> Meters {
-        Meters { memory, ..Meters::default() }
+impl TransferStats {
+    /// Starts statistics for copies from and to host memory of that kind.
+    pub(crate) fn new(memory: HostMemory) -> TransferStats {
+        TransferStats { memory, ..TransferStats::default() }
     }
 
     /// Notes that a job uses kernels of that source.
@@ -45,21 +45,21 @@ impl Meters {
         self.used.insert(source);
     }
 
-    /// Notes what a source cost.
+    /// Notes the compile time of a source.
     pub(crate) fn compiled(&mut self, source: &'static str, compile: Compile) {
         self.sources.insert(source, compile);
     }
 
-    /// Notes host seconds that went into compiling or copying, repetitions included.
+    /// Adds host seconds spent on compiling or copying, repetitions included.
     pub(crate) fn spent(&mut self, seconds: f64) {
         self.compile_and_copy_s += seconds;
     }
 
-    /// Adds a copy of `bytes` and its repetitions to those in that direction.
-    pub(crate) fn copied(&mut self, direction: Direction, bytes: u64, repetitions: &[Copied]) {
+    /// Adds a copy of `bytes`, with its repetitions, to the totals of that direction.
+    pub(crate) fn copied(&mut self, direction: Direction, bytes: u64, repetitions: &[CopyTime]) {
         let transfer = match direction {
-            Direction::Up => &mut self.upload,
-            Direction::Down => &mut self.download,
+            Direction::Upload => &mut self.upload,
+            Direction::Download => &mut self.download,
         };
         let transfer =
             transfer.get_or_insert_with(|| Transfer { memory: self.memory, ..Transfer::default() });
@@ -68,7 +68,7 @@ impl Meters {
         add_padded(&mut transfer.device_s, repetitions.iter().map(|copy| copy.device_s));
     }
 
-    /// All of it since the last call; device memory is left out.
+    /// Returns all statistics since the last call. `peak_device_bytes` is `None`.
     pub(crate) fn take(&mut self) -> DevicePhases {
         let used = std::mem::take(&mut self.used);
         let compiled: Vec<Compile> = used.iter().filter_map(|name| self.sources.get(name)).copied().collect();
@@ -85,9 +85,9 @@ impl Meters {
     }
 }
 
-/// Adds the k-th of `more` to the k-th of `sums`; whichever is shorter goes on with its last value.
+/// Adds the k-th of `more` to the k-th of `sums`. The shorter list is extended by its last value.
 ///
-/// Large operands are copied less often than small ones, and every sum is to be over all operands.
+/// Large operands are copied fewer times than small ones, and every sum must cover all operands.
 fn add_padded(sums: &mut Vec<f64>, more: impl Iterator<Item = f64>) {
     let more: Vec<f64> = more.collect();
     let pad = sums.last().copied().unwrap_or(0.0);
@@ -104,28 +104,28 @@ mod tests {
 
     use super::*;
 
-    fn copies(host: &[f64]) -> Vec<Copied> {
-        host.iter().map(|&host_s| Copied { host_s, device_s: host_s / 2.0 }).collect()
+    fn copies(host: &[f64]) -> Vec<CopyTime> {
+        host.iter().map(|&host_s| CopyTime { host_s, device_s: host_s / 2.0 }).collect()
     }
 
     #[test]
     fn each_repetition_is_the_sum_over_all_operands() {
-        let mut meters = Meters::new(HostMemory::Pinned);
-        meters.copied(Direction::Up, 10, &copies(&[4.0, 2.0, 2.0]));
-        meters.copied(Direction::Up, 5, &copies(&[1.0, 1.0, 2.0]));
-        let upload = meters.take().upload.unwrap();
+        let mut stats = TransferStats::new(HostMemory::Pinned);
+        stats.copied(Direction::Upload, 10, &copies(&[4.0, 2.0, 2.0]));
+        stats.copied(Direction::Upload, 5, &copies(&[1.0, 1.0, 2.0]));
+        let upload = stats.take().upload.unwrap();
         assert_eq!((upload.bytes, upload.memory), (15, HostMemory::Pinned));
         assert_eq!(upload.host_s, [5.0, 3.0, 4.0]);
         assert_eq!(upload.device_s, [2.5, 1.5, 2.0]);
     }
 
     #[test]
-    fn an_operand_copied_less_often_goes_on_with_its_last_time() {
+    fn an_operand_with_fewer_copies_is_padded_with_its_last_time() {
         for (first, second) in [(&[8.0, 6.0][..], &[3.0, 2.0, 1.0][..]), (&[3.0, 2.0, 1.0], &[8.0, 6.0])] {
-            let mut meters = Meters::default();
-            meters.copied(Direction::Down, 1, &copies(first));
-            meters.copied(Direction::Down, 1, &copies(second));
-            assert_eq!(meters.take().download.unwrap().host_s, [11.0, 8.0, 7.0]);
+            let mut stats = TransferStats::default();
+            stats.copied(Direction::Download, 1, &copies(first));
+            stats.copied(Direction::Download, 1, &copies(second));
+            assert_eq!(stats.take().download.unwrap().host_s, [11.0, 8.0, 7.0]);
         }
     }
 
@@ -147,28 +147,28 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_is_gone_but_what_a_source_cost_is_not() {
-        let mut meters = Meters::default();
-        meters.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
-        meters.uses("a");
-        meters.spent(2.5);
-        let first = meters.take();
+    fn taking_the_statistics_clears_all_but_the_compile_times() {
+        let mut stats = TransferStats::default();
+        stats.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
+        stats.uses("a");
+        stats.spent(2.5);
+        let first = stats.take();
         assert_eq!(first.compile, Some(Compile { cold_s: Some(2.0), cached_s: Some(0.5) }));
         assert!((first.compile_and_copy_s - 2.5).abs() < 1e-12);
-        assert_eq!(meters.take(), DevicePhases::default());
-        meters.uses("a");
-        assert_eq!(meters.take().compile, first.compile);
+        assert_eq!(stats.take(), DevicePhases::default());
+        stats.uses("a");
+        assert_eq!(stats.take().compile, first.compile);
     }
 
     #[test]
-    fn compiling_is_summed_over_the_sources_in_use_and_unknown_where_one_is() {
-        let mut meters = Meters::default();
-        meters.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
-        meters.compiled("b", Compile { cold_s: Some(1.0), cached_s: None });
-        meters.compiled("c", Compile { cold_s: Some(9.0), cached_s: Some(9.0) });
-        meters.uses("a");
-        meters.uses("b");
-        meters.uses("a");
-        assert_eq!(meters.take().compile, Some(Compile { cold_s: Some(3.0), cached_s: None }));
+    fn compile_times_are_summed_over_the_sources_and_unknown_if_one_is() {
+        let mut stats = TransferStats::default();
+        stats.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
+        stats.compiled("b", Compile { cold_s: Some(1.0), cached_s: None });
+        stats.compiled("c", Compile { cold_s: Some(9.0), cached_s: Some(9.0) });
+        stats.uses("a");
+        stats.uses("b");
+        stats.uses("a");
+        assert_eq!(stats.take().compile, Some(Compile { cold_s: Some(3.0), cached_s: None }));
     }
 }

@@ -1,15 +1,15 @@
-//! The clock of the multiprocessors, counted on the device by two stamps around the work.
+//! The clock of the multiprocessors, computed from two timestamps around the work.
 
-/// Share of the rated clock below which a sample counts as throttled.
+/// A sample counts as throttled below this share of the rated clock.
 ///
 /// The default of nvbench (`throttle_threshold`, 75 % of `cudaDevAttrClockRate`).
 const THROTTLED: f64 = 0.75;
 
-/// Nanoseconds and cycles that one stamp read; zeros when it found no block on multiprocessor 0.
-pub(crate) type Stamp = (u64, u64);
+/// Nanoseconds and cycles of one timestamp; zeros if no block ran on multiprocessor 0.
+pub(crate) type Timestamp = (u64, u64);
 
-/// Cycles a microsecond between two stamps; `None` when one did not land or they are out of order.
-pub(crate) fn mhz(first: Stamp, second: Stamp) -> Option<f64> {
+/// Returns cycles per microsecond between two timestamps, or `None` when one is missing or they are out of order.
+pub(crate) fn mhz(first: Timestamp, second: Timestamp) -> Option<f64> {
     if first.0 == 0 || second.0 == 0 {
         return None;
     }
@@ -18,7 +18,7 @@ pub(crate) fn mhz(first: Stamp, second: Stamp) -> Option<f64> {
     Some(1e3 * cycles as f64 / ns as f64)
 }
 
-/// Whether a clock is held down, where both it and the rated clock are known.
+/// Returns whether the clock was throttled. Returns `false` when either clock is unknown.
 pub(crate) fn is_throttled(sm_mhz: Option<f64>, rated_mhz: Option<f64>) -> bool {
     sm_mhz.zip(rated_mhz).is_some_and(|(now, rated)| now < THROTTLED * rated)
 }

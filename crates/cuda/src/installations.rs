@@ -1,4 +1,4 @@
-//! Where CUDA libraries may lie, in the order in which they are looked for. Opens none of them.
+//! Lists the folders that may contain CUDA libraries, in the order in which they are searched. Opens no library.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,23 @@ use gpubench_host::install_folders::entries;
 
 use super::library::cuda_major;
 
-/// One installation: libraries are taken from as few of these as possible, never mixed without need.
+/// One installation of CUDA. The loader takes all libraries from one installation if it can, to avoid mixing
+/// versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Installation {
     /// Folders of the installation that hold libraries.
     pub folders: Vec<PathBuf>,
 }
 
-impl Place {
-    /// The file of that stem for the newest CUDA release that is not above `max_major`.
+impl Installation {
+    /// Returns the file of that stem for the newest CUDA release up to `max_major`.
     pub(crate) fn file(&self, stem: &str, max_major: u32) -> Option<PathBuf> {
         let prefix = format!("lib{stem}.so");
         let mut best: Option<(u32, usize, PathBuf)> = None;
         for entry in self.folders.iter().flat_map(|folder| entries(folder, "")) {
             let Some(name) = entry.file_name().and_then(|name| name.to_str()) else { continue };
             let Some(version) = name.strip_prefix(&prefix) else { continue };
-            // A name without a version may be a stub or a linker script; the versioned one lies beside it.
+            // A name without a version may be a stub or a linker script; the versioned file is next to it.
             let Some(soname) = version.strip_prefix('.').and_then(|v| v.split('.').next()?.parse().ok())
             else {
                 continue;
@@ -42,32 +43,36 @@ impl Place {
     }
 }
 
-/// Folders named by the user in `GPUBENCH_CUDA_LIB_DIR`; they come before everything else.
-pub(crate) fn named(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Place> {
+/// Returns the folders that the user names in `GPUBENCH_CUDA_LIB_DIR`. They come before all others.
+pub(crate) fn from_environment(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Installation> {
     let folders: Vec<PathBuf> = std::env::split_paths(&variable("GPUBENCH_CUDA_LIB_DIR")?).collect();
-    (!folders.is_empty()).then_some(Place { folders })
+    (!folders.is_empty()).then_some(Installation { folders })
 }
 
-/// Installations to search when the dynamic linker finds nothing by name; those that exist, best first.
+/// Returns the existing installations to search when the dynamic linker finds nothing by name, best first.
 ///
 /// `root` is the root of the file system, `here` the current folder.
-pub(crate) fn known(variable: &dyn Fn(&str) -> Option<OsString>, root: &Path, here: &Path) -> Vec<Place> {
-    let mut places = Vec::new();
+pub(crate) fn installed(
+    variable: &dyn Fn(&str) -> Option<OsString>,
+    root: &Path,
+    here: &Path,
+) -> Vec<Installation> {
+    let mut installations = Vec::new();
     let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     for home in ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|name| folder(name)) {
-        places.push(toolkit(&home));
+        installations.push(toolkit(&home));
     }
     let local = root.join("usr/local");
-    places.push(toolkit(&local.join("cuda")));
+    installations.push(toolkit(&local.join("cuda")));
     let mut versioned = entries(&local, "cuda-1");
     versioned.reverse();
-    places.extend(versioned.iter().map(|home| toolkit(home)));
+    installations.extend(versioned.iter().map(|home| toolkit(home)));
 
     let mut prefixes: Vec<PathBuf> =
         ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| folder(name)).collect();
     prefixes.push(here.join(".venv"));
     if let Some(conda) = folder("CONDA_PREFIX") {
-        places.push(toolkit(&conda));
+        installations.push(toolkit(&conda));
     }
     prefixes.extend([root.join("usr"), local, root.join("opt/conda")]);
     if let Some(home) = folder("HOME") {
@@ -75,19 +80,19 @@ pub(crate) fn known(variable: &dyn Fn(&str) -> Option<OsString>, root: &Path, he
         let pyenv = folder("PYENV_ROOT").unwrap_or_else(|| home.join(".pyenv"));
         prefixes.extend(entries(&pyenv.join("versions"), ""));
     }
-    places.extend(prefixes.iter().flat_map(|prefix| wheels(prefix)));
-    places.retain(|place| !place.folders.is_empty());
-    let mut unique: Vec<Place> = Vec::new();
-    for place in places {
-        if !unique.contains(&place) {
-            unique.push(place);
+    installations.extend(prefixes.iter().flat_map(|prefix| wheels(prefix)));
+    installations.retain(|installation| !installation.folders.is_empty());
+    let mut unique: Vec<Installation> = Vec::new();
+    for installation in installations {
+        if !unique.contains(&installation) {
+            unique.push(installation);
         }
     }
     unique
 }
 
-/// Folders in which a driver may lie that the dynamic linker does not search.
-pub(crate) fn driver_folders() -> Place {
+/// Returns folders that can contain a driver and that the dynamic linker does not search.
+pub(crate) fn driver_folders() -> Installation {
     let folders = [
         "/usr/lib/x86_64-linux-gnu",
         "/usr/lib/aarch64-linux-gnu",
@@ -96,18 +101,20 @@ pub(crate) fn driver_folders() -> Place {
         "/run/opengl-driver/lib",
         "/usr/local/nvidia/lib64",
     ];
-    Place { folders: folders.iter().map(PathBuf::from).collect() }
+    Installation { folders: folders.iter().map(PathBuf::from).collect() }
 }
 
-/// A toolkit as NVIDIA's installers and conda lay it out.
-fn toolkit(home: &Path) -> Place {
+/// Returns a toolkit in the layout of NVIDIA's installers and of conda.
+fn toolkit(home: &Path) -> Installation {
     let folders = ["lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "lib"];
-    Place { folders: folders.iter().map(|name| home.join(name)).filter(|path| path.is_dir()).collect() }
+    Installation {
+        folders: folders.iter().map(|name| home.join(name)).filter(|path| path.is_dir()).collect(),
+    }
 }
 
-/// What pip installed under a prefix: CUDA 13 in one folder, CUDA 12 in one folder a library.
-fn wheels(prefix: &Path) -> Vec<Place> {
-    let mut places = Vec::new();
+/// Returns pip's packages under a prefix: CUDA 13 uses one folder, CUDA 12 one folder per library.
+fn wheels(prefix: &Path) -> Vec<Installation> {
+    let mut installations = Vec::new();
     for python in entries(&prefix.join("lib"), "python3") {
         for packages in ["site-packages", "dist-packages"] {
             let nvidia = python.join(packages).join("nvidia");
@@ -116,10 +123,10 @@ fn wheels(prefix: &Path) -> Vec<Place> {
                 .map(|package| package.join("lib"))
                 .filter(|path| path.is_dir())
                 .partition(|path| path.ends_with("cu13/lib"));
-            places.extend([Place { folders: thirteen }, Place { folders: others }]);
+            installations.extend([Installation { folders: thirteen }, Installation { folders: others }]);
         }
     }
-    places
+    installations
 }
 
 #[cfg(test)]
@@ -155,8 +162,9 @@ mod tests {
             touch(&at(path));
         }
         let variables = [("CUDA_HOME", at("opt/mine")), ("VIRTUAL_ENV", at("venv")), ("HOME", at("home"))];
-        let places = known(&environment(&variables), root.path(), &at("here"));
-        let first: Vec<&Path> = places.iter().map(|place| place.folders[0].as_path()).collect();
+        let installations = installed(&environment(&variables), root.path(), &at("here"));
+        let first: Vec<&Path> =
+            installations.iter().map(|installation| installation.folders[0].as_path()).collect();
         let packages = "venv/lib/python3.12/site-packages/nvidia";
         assert_eq!(
             first,
@@ -170,11 +178,11 @@ mod tests {
                 at("home/.pyenv/versions/3.13.1/lib/python3.13/site-packages/nvidia/cu13/lib"),
             ]
         );
-        assert_eq!(places[4].folders.len(), 2, "the wheels of CUDA 12 are one place");
+        assert_eq!(installations[4].folders.len(), 2, "the wheels of CUDA 12 are one installation");
     }
 
     #[test]
-    fn the_newest_release_that_the_driver_runs_is_taken() {
+    fn the_newest_release_that_the_driver_supports_is_chosen() {
         let root = tempfile::tempdir().unwrap();
         for name in [
             "libcublas.so.12",
@@ -185,27 +193,31 @@ mod tests {
         ] {
             touch(&root.path().join(name));
         }
-        let place = Place { folders: vec![root.path().to_path_buf()] };
-        assert_eq!(place.file("cublas", 13), Some(root.path().join("libcublas.so.13")));
-        assert_eq!(place.file("cublas", 12), Some(root.path().join("libcublas.so.12")));
-        assert_eq!(place.file("cublas", 11), None);
-        assert_eq!(place.file("cufft", 13), None);
+        let installation = Installation { folders: vec![root.path().to_path_buf()] };
+        assert_eq!(installation.file("cublas", 13), Some(root.path().join("libcublas.so.13")));
+        assert_eq!(installation.file("cublas", 12), Some(root.path().join("libcublas.so.12")));
+        assert_eq!(installation.file("cublas", 11), None);
+        assert_eq!(installation.file("cufft", 13), None);
     }
 
     #[test]
-    fn alternate_builds_of_nvrtc_are_not_taken() {
+    fn alternate_builds_of_nvrtc_are_ignored() {
         let root = tempfile::tempdir().unwrap();
         touch(&root.path().join("libnvrtc.alt.so.13"));
         touch(&root.path().join("libnvrtc-builtins.so.13.0"));
-        let place = Place { folders: vec![root.path().to_path_buf()] };
-        assert_eq!(place.file("nvrtc", 13), None);
-        assert_eq!(place.file("nvrtc-builtins", 13), Some(root.path().join("libnvrtc-builtins.so.13.0")));
+        let installation = Installation { folders: vec![root.path().to_path_buf()] };
+        assert_eq!(installation.file("nvrtc", 13), None);
+        assert_eq!(
+            installation.file("nvrtc-builtins", 13),
+            Some(root.path().join("libnvrtc-builtins.so.13.0"))
+        );
     }
 
     #[test]
     fn the_users_folders_are_split_like_a_path() {
-        let place = named(&environment(&[("GPUBENCH_CUDA_LIB_DIR", PathBuf::from("/a:/b"))]));
-        assert_eq!(place, Some(Place { folders: vec!["/a".into(), "/b".into()] }));
-        assert_eq!(named(&environment(&[])), None);
+        let installation =
+            from_environment(&environment(&[("GPUBENCH_CUDA_LIB_DIR", PathBuf::from("/a:/b"))]));
+        assert_eq!(installation, Some(Installation { folders: vec!["/a".into(), "/b".into()] }));
+        assert_eq!(from_environment(&environment(&[])), None);
     }
 }

@@ -1,0 +1,160 @@
+//! Takes the raw readings of a sample: host clock, events and timestamps. `Timer` combines and corrects them.
+
+use std::time::Instant;
+
+use cudarc::driver::CudaEvent;
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE as CLOCK_RATE;
+use cudarc::driver::sys::CUevent_flags;
+use gpubench_model::case::Cache;
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, driver};
+use super::super::ffi::driver::{self as ffi, Elapsed};
+use super::super::ffi::timing::{Mailbox, TimingKernels};
+use super::SOURCE;
+use super::blocking_kernel::BlockingKernel;
+use super::cache_flush::CacheFlush;
+use super::timestamp;
+
+/// Enqueues the work once.
+pub(crate) type Work<'a> = dyn FnMut() -> Result<(), CellError> + 'a;
+
+/// Host-clock readings of some work, in seconds since just before it was enqueued.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostTimes {
+    /// Until the call that enqueues the work returned.
+    pub(crate) enqueue_s: f64,
+    /// Until the work was done.
+    pub(crate) done_s: f64,
+}
+
+/// Device readings of some work.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// Seconds between the events around the work.
+    pub events_s: f64,
+    /// Clock of the multiprocessors in MHz, if both timestamps were written.
+    pub sm_mhz: Option<f64>,
+}
+
+/// The events, timestamps, blocking kernel and cache flush that all samples share.
+pub(crate) struct TimingRig {
+    pub cuda: Cuda,
+    /// The kernels of a sample.
+    pub kernels: TimingKernels,
+    mailbox: Mailbox,
+    blocking_kernel: BlockingKernel,
+    cache_flush: CacheFlush,
+    start: CudaEvent,
+    end: CudaEvent,
+    elapsed: Elapsed,
+    rated_mhz: Option<f64>,
+}
+
+impl TimingRig {
+    /// Makes the parts and launches every kernel once: the driver loads a kernel's code at its first launch, which
+    /// behind a blocking kernel would wait for that kernel.
+    pub(crate) fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<TimingRig, CellError> {
+        let event =
+            || cuda.ctx.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(driver("cuEventCreate"));
+        let rated_khz = ffi::attribute(cuda.device(), CLOCK_RATE).ok().filter(|khz| *khz > 0);
+        let mut made = TimingRig {
+            cuda: cuda.clone(),
+            kernels: TimingKernels::load(cuda, &SOURCE)?,
+            mailbox: Mailbox::new(&cuda.ctx)?,
+            blocking_kernel: BlockingKernel::default(),
+            cache_flush: CacheFlush::new(cuda)?,
+            start: event()?,
+            end: event()?,
+            elapsed,
+            rated_mhz: rated_khz.map(|khz| f64::from(khz) / 1e3),
+        };
+        made.blocking_kernel.load(cuda, &made.kernels, &made.mailbox)?;
+        made.prepare_caches(Cache::Cold)?;
+        made.time_both_clocks(&mut || made.kernels.empty(&cuda.stream))?;
+        Ok(made)
+    }
+
+    /// Returns whether the device's clock was throttled.
+    pub(crate) fn is_throttled(&self, reading: &Reading) -> bool {
+        timestamp::is_throttled(reading.sm_mhz, self.rated_mhz)
+    }
+
+    /// Brings the caches into that state and waits for the device, so that the flush does not run into the sample.
+    pub(crate) fn prepare_caches(&mut self, cache: Cache) -> Result<(), CellError> {
+        if cache == Cache::Cold {
+            self.cache_flush.run(&self.cuda, &self.kernels)?;
+        }
+        self.cuda.synchronize()
+    }
+
+    /// Times one execution by the host's clock. The device must be idle.
+    pub(crate) fn time_host(&self, work: &mut Work<'_>) -> Result<HostTimes, CellError> {
+        let begun = Instant::now();
+        work()?;
+        let enqueue_s = begun.elapsed().as_secs_f64();
+        self.cuda.synchronize()?;
+        Ok(HostTimes { enqueue_s, done_s: begun.elapsed().as_secs_f64() })
+    }
+
+    /// Times one execution by both clocks, without a blocking kernel. The device must be idle.
+    pub(crate) fn time_both_clocks(&self, work: &mut Work<'_>) -> Result<(HostTimes, Reading), CellError> {
+        let stream = &self.cuda.stream;
+        self.mailbox.clear_timestamps();
+        self.kernels.timestamp(stream, &self.mailbox, 0)?;
+        self.start.record(stream).map_err(driver("cuEventRecord"))?;
+        let begun = Instant::now();
+        work()?;
+        let enqueue_s = begun.elapsed().as_secs_f64();
+        self.end.record(stream).map_err(driver("cuEventRecord"))?;
+        self.cuda.synchronize()?;
+        let host = HostTimes { enqueue_s, done_s: begun.elapsed().as_secs_f64() };
+        self.kernels.timestamp(stream, &self.mailbox, 1)?;
+        self.cuda.synchronize()?;
+        Ok((host, self.reading()?))
+    }
+
+    /// Times `repeats` consecutive executions after `lead_in` others by the device's clock, all behind a blocking
+    /// kernel. Returns `None` when that kernel timed out. The device must be idle.
+    pub(crate) fn time_blocked(
+        &mut self,
+        lead_in: u32,
+        repeats: u32,
+        work: &mut Work<'_>,
+    ) -> Result<Option<Reading>, CellError> {
+        let TimingRig { cuda, kernels, mailbox, blocking_kernel, start, end, .. } = self;
+        let stream = &cuda.stream;
+        mailbox.clear_timestamps();
+        // Before the blocking kernel, so that the clock is counted over a longer time.
+        kernels.timestamp(stream, mailbox, 0)?;
+        let blocked = blocking_kernel.block_while(cuda, kernels, mailbox, || {
+            (0..lead_in).try_for_each(|_| work())?;
+            start.record(stream).map_err(driver("cuEventRecord"))?;
+            (0..repeats).try_for_each(|_| work())?;
+            end.record(stream).map_err(driver("cuEventRecord"))?;
+            kernels.timestamp(stream, mailbox, 1)
+        })?;
+        if blocked { self.reading().map(Some) } else { Ok(None) }
+    }
+
+    /// Runs `queue`, which enqueues work, behind a blocking kernel and waits. Returns `false` if the kernel timed
+    /// out.
+    pub(crate) fn run_blocked(&mut self, queue: &mut Work<'_>) -> Result<bool, CellError> {
+        let TimingRig { cuda, kernels, mailbox, blocking_kernel, .. } = self;
+        blocking_kernel.block_while(cuda, kernels, mailbox, queue)
+    }
+
+    /// Returns whether an empty blocking kernel can be released. It cannot where every launch waits for the device,
+    /// as under some profilers and with CUDA_LAUNCH_BLOCKING.
+    pub(crate) fn can_block(&mut self) -> Result<bool, CellError> {
+        Ok(self.time_blocked(0, 0, &mut || Ok(()))?.is_some())
+    }
+
+    /// Reads the events and timestamps, which must be complete.
+    fn reading(&self) -> Result<Reading, CellError> {
+        let milliseconds =
+            self.elapsed.milliseconds(&self.start, &self.end).map_err(driver("cuEventElapsedTime"))?;
+        let sm_mhz = timestamp::mhz(self.mailbox.timestamp(0), self.mailbox.timestamp(1));
+        Ok(Reading { events_s: f64::from(milliseconds) / 1e3, sm_mhz })
+    }
+}
