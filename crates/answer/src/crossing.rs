@@ -1,5 +1,4 @@
-//! Where the speed-up, as a function of the size, crosses 1, and the sizes at which its interval holds 1. Knows curves
-//! only.
+//! Finds the size at which the speed-up crosses 1, and the sizes at which its interval includes 1.
 //!
 //! The interval of a crossing holds the sizes at which equal times are not ruled out: the 95 % interval of the speed-up
 //! at each size, measured or between two, is asked whether it holds 1 (a confidence set by inverting tests, as E. C.
@@ -32,7 +31,7 @@ pub(crate) struct Crossing {
     pub interval: [f64; 2],
 }
 
-/// Which of the three curves of the speed-up is meant.
+/// One of the three curves of the speed-up.
 #[derive(Clone, Copy)]
 enum End {
     Low,
@@ -89,19 +88,19 @@ impl SpeedUpCurve {
     }
 }
 
-/// Where `curve` is no longer below 0 for the first time.
+/// The first place at which `curve` is no longer below 0.
 fn first(spots: &[Spot], curve: impl Fn(Spot) -> f64) -> Option<f64> {
     let at = spots.iter().position(|spot| curve(*spot) >= 0.0)?;
     Some(zero(spots[at.saturating_sub(1)], spots[at], curve))
 }
 
-/// Where `curve` is no longer above 0 for the last time.
+/// The last place at which `curve` is still above 0.
 fn last(spots: &[Spot], curve: impl Fn(Spot) -> f64) -> Option<f64> {
     let at = spots.iter().rposition(|spot| curve(*spot) <= 0.0)?;
     Some(zero(spots[at], spots[(at + 1).min(spots.len() - 1)], curve))
 }
 
-/// Where `curve` crosses 0 between two neighbouring spots, of which one is at or below 0 and the other at or above.
+/// The place at which `curve` crosses 0 between two neighbouring spots, of which one is at or below 0 and the other at or above.
 fn zero((_, mut low): Spot, (gap, mut high): Spot, curve: impl Fn(Spot) -> f64) -> f64 {
     // Of spots of two gaps, which lie at the same size, the first counts: there is nothing between them.
     for _ in 0..HALVINGS {

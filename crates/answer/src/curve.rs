@@ -1,4 +1,4 @@
-//! The time of one side at sizes between those that were measured, with what is not known about it. Knows rows only.
+//! The time of one side at sizes between those that were measured, with its uncertainty.
 //!
 //! All is in logarithms of time and size, where a power of the size is a straight line. Between two measured sizes the
 //! time of a variant lies between the line through both (the chord) and the lines through each and its next neighbour
@@ -86,7 +86,7 @@ impl Curve {
         }
     }
 
-    /// How far the fastest variant may lie from the chord of the best times, as logarithms of ratios.
+    /// The largest distances of the fastest variant from the chord of the best times, as logarithms of ratios.
     fn off_chord(&self, gap: usize, x: f64) -> [f64; 2] {
         let fastest = &self.variants[0];
         let (Some(y0), Some(y1)) = (fastest[gap], fastest[gap + 1]) else { return [0.0; 2] };

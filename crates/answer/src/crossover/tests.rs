@@ -88,7 +88,7 @@ fn every_change_beyond_doubt_is_found_and_the_last_one_counts() {
     assert_eq!(kernel(&report).from, Some(Place::Beyond));
 }
 
-/// What the times of a variant follow, in logarithms of size and time.
+/// The law of a variant's times, in logarithms of size and time.
 type LogLaw = Box<dyn Fn(f64) -> f64 + Send + Sync>;
 
 /// Shapes of laws: each side has one variant of a shape, or two where variants switch.
@@ -143,7 +143,7 @@ fn laws(shape: &str, sizes: &[u64], chance: &mut Chance) -> (Vec<Variant>, f64) 
     }
 }
 
-/// What became of trials.
+/// The results of trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Found {
     named: u32,
@@ -190,7 +190,7 @@ fn sweeps(shape: &str, sizes: &[u64], noise: f64, added: u32, trials: u64) -> Fo
     (0..trials).into_par_iter().map(one).reduce(Found::default, Found::plus)
 }
 
-/// The interval holds the true size between distant sizes, whatever shape the law has.
+/// The interval includes the true size between distant sizes, for each shape of the law.
 #[test]
 fn intervals_cover_the_true_size_between_distant_sizes() {
     for (shape, least) in SHAPES.into_iter().zip([0.92, 0.96, 0.92, 0.96]) {

@@ -1,4 +1,4 @@
-//! The interval of the fastest of several variants, corrected for having been chosen. Knows no report.
+//! The interval of the fastest of several variants, corrected for having been chosen.
 //!
 //! The smallest of several noisy medians is on average too small: choosing it chooses the one that noise favoured.
 //! The interval is the hybrid one of I. Andrews, T. Kitagawa, A. McCloskey, "Inference on winners",

@@ -5,7 +5,7 @@ use gpubench_model::report::quantity::TIME_UNITS;
 
 use super::axis::{Axis, Scale, Tick};
 
-/// Values over more than this factor stand on a logarithmic axis.
+/// Values over more than this factor are on a logarithmic axis.
 const MOST_LINEAR: f64 = 3.0;
 /// The least range of an axis as a share of its middle: less would make noise of a thousandth look like change.
 const LEAST_RANGE: f64 = 0.08;
@@ -26,7 +26,7 @@ pub fn axis(times: &[f64], levels: &[f64], ticks: usize) -> Axis {
     let (step, first, last) = step(low, high, ticks);
     let (unit, symbol) = TIME_UNITS.into_iter().find(|(unit, _)| high >= *unit).unwrap_or(TIME_UNITS[3]);
     let decimals = (-(step / unit).log10() - 1e-9).ceil().clamp(0.0, 9.0) as usize;
-    // A step of 2.5 has a digit more than its size tells.
+    // A step of 2.5 needs one digit more than its magnitude.
     let decimals = decimals + usize::from(!is_whole(step / unit * 10f64.powi(decimals as i32)));
     let tick = |index: i64| {
         let value = index as f64 * step;
@@ -84,7 +84,7 @@ fn label(value: f64, unit: f64, symbol: &str, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::told::labels;
+    use crate::chart::text_dump::labels;
     use proptest::prelude::*;
 
     #[test]

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use crate::palette::terminal;
 
-pub use text::{WIDTH, hanging};
+pub use text::{WIDTH, hanging, hanging_within};
 
 /// What a text says, shown as a colour where colours are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +96,9 @@ pub enum Layout {
     Fitting,
     /// The same; headings of two words take two lines.
     TwoLineHeadings,
+    /// The same; headings take as many lines as make them no wider than their fields, and lines begin at the margin where
+    /// they would be too long.
+    NarrowHeadings,
     /// Indented, columns two blanks apart; headings take as many lines as make them no wider than their figures. Columns for
     /// which a line has no room follow in further blocks, each of which begins with the first `keys` columns.
     Blocks {
@@ -117,12 +120,14 @@ pub struct Table {
     pub rows: Vec<Vec<Field>>,
     /// How aligned text lays it out.
     pub layout: Layout,
+    /// Columns of the terminal that its lines should fit in.
+    pub width: usize,
 }
 
 impl Table {
     /// A table with the usual layout.
     pub fn new(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Table {
-        Table { title: title.into(), columns, rows, layout: Layout::Fitting }
+        Table { title: title.into(), columns, rows, layout: Layout::Fitting, width: WIDTH }
     }
 
     /// A table without a title.
@@ -146,17 +151,31 @@ impl Table {
         Table { layout, ..self }
     }
 
-    /// Without the columns of these headings, the first first, as far as lines are longer than [`WIDTH`] with them.
+    /// The same for lines of at most `width` columns.
+    pub fn within(self, width: usize) -> Table {
+        Table { width, ..self }
+    }
+
+    /// Returns whether lines have room for every column.
+    pub fn fits(&self) -> bool {
+        self.least_width() <= self.width
+    }
+
+    /// Without the columns of these headings, the first first, as far as lines are too long with them.
     pub fn fitting(mut self, less_needed: &[&str]) -> Table {
         for heading in less_needed {
-            if self.least_width() <= WIDTH {
-                break;
-            }
-            while let Some(place) = self.columns.iter().position(|column| column.heading == *heading) {
-                self.columns.remove(place);
-                self.rows.iter_mut().for_each(|row| drop(row.remove(place)));
+            if !self.fits() {
+                self.remove_columns(heading);
             }
         }
         self
+    }
+
+    /// Removes the columns of that heading.
+    pub fn remove_columns(&mut self, heading: &str) {
+        while let Some(place) = self.columns.iter().position(|column| column.heading == heading) {
+            self.columns.remove(place);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(place)));
+        }
     }
 }

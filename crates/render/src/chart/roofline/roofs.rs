@@ -1,4 +1,4 @@
-//! The peaks of a backend as lines over FLOP a byte. Knows values, no pixels.
+//! The peaks of a backend as lines over FLOP per byte.
 
 use gpubench_answer::roof::{bandwidth, precision};
 use gpubench_model::Peaks;
@@ -11,15 +11,15 @@ use gpubench_text::words::distinct;
 use super::rate_text;
 use crate::chart::series::{Stroke, Style};
 
-/// How far beyond their data and corners lines run, as a factor.
+/// The factor by which lines extend beyond their data and corners.
 const BEYOND: f64 = 1.6;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Roof {
-    /// What it is, with its rate: `read 4.40 TB/s`.
+    /// The name of the peak with its rate: `read 4.40 TB/s`.
     pub label: String,
     pub(crate) style: Style,
-    /// Its two ends: FLOP a byte, and FLOP a second.
+    /// Its two ends: FLOP per byte, and FLOP per second.
     pub path: [(f64, f64); 2],
 }
 
