@@ -10,7 +10,7 @@ use super::cautions::{self, Caution, cautions};
 use super::method::method;
 use super::problems::{Group, ended_early, groups, summary};
 use super::screen::screen;
-use super::tables::{MARK, tables};
+use super::tables::{MARK, PEAK_SHARE, tables};
 use super::view::{Format, View};
 
 /// The report as aligned text.
@@ -54,11 +54,15 @@ fn tables_text(report: &Report, view: &View) -> String {
         return format!("The report has no rows: gpubench finished no cell.\n{ended_early}");
     }
     let mut text = String::new();
-    for grid in tables(report, view.all_variants) {
-        text.push_str(&grid.text(view.color));
+    let tables = tables(report, view.all_variants);
+    for table in &tables {
+        text.push_str(&table.text(view.color));
         text.push('\n');
     }
-    for line in method(report, view.all_variants, MARK) {
+    let shows_peaks =
+        tables.iter().flat_map(|table| &table.columns).any(|column| column.heading == PEAK_SHARE);
+    let lines = method(report, view.all_variants, MARK).into_iter();
+    for line in lines.filter(|line| shows_peaks || !line.starts_with("% of peak")) {
         text.push_str(&wrapped(&line, 0));
         text.push('\n');
     }

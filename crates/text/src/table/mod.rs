@@ -92,7 +92,7 @@ impl Column {
 /// How aligned text lays a table out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Indented, columns two blanks apart, or one where lines would be longer than [`WIDTH`].
+    /// Indented, columns two blanks apart, or one where lines would be longer than the table's width.
     Fitting,
     /// The same; headings of two words take two lines.
     TwoLineHeadings,
