@@ -1,4 +1,4 @@
-//! What the charts of one or several reports are about: an op, an element type and a state of the caches each, with the
+//! The subjects of charts of one or several reports: op, element type and state of the caches of each, with the
 //! sections that belong to it. Knows rows, no chart.
 
 use gpubench_answer::crossover::crossovers;

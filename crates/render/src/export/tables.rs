@@ -33,10 +33,11 @@ pub(crate) const MARK: &str = "*";
 /// Either all of them have a column of a kind that can be left out, or none has.
 pub(crate) fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
     let names = Names::of(report);
-    let (make, less_needed): (fn(&Report, &Section<'_>, &Names) -> Table, &[&str]) = match all_variants {
-        true if has_peaks(report) => (every_variant, &LESS_NEEDED),
-        true => (every_variant, &[THREADS]),
-        false => (best_of_sides, &[PEAK_SHARE]),
+    let make = if all_variants { every_variant } else { best_of_sides };
+    let less_needed: &[&str] = match all_variants {
+        true if has_peaks(report) => &LESS_NEEDED,
+        true => &[THREADS],
+        false => &[PEAK_SHARE],
     };
     let mut tables: Vec<Table> =
         sections(report).iter().map(|section| make(report, section, &names)).collect();

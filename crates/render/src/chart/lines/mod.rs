@@ -1,4 +1,4 @@
-//! Charts of lines: time against size, and speed-ups against size. Pure data from rows; knows no pixels.
+//! Charts of lines: time against size, and speed-ups against size.
 
 mod draw;
 pub(crate) mod labels;

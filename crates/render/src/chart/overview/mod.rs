@@ -1,4 +1,4 @@
-//! Overview sheets: the three speed-ups of every op of a report, in small. Pure data from rows; knows no pixels.
+//! Overview sheets: the three speed-ups of every op of a report, in small.
 
 mod draw;
 mod layout;

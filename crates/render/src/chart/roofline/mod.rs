@@ -1,4 +1,4 @@
-//! Rooflines: every measured cell of a backend under the peaks of its machine. Pure data from rows; knows no pixels.
+//! Rooflines: every measured cell of a backend under the peaks of its machine.
 //!
 //! S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
 
@@ -51,7 +51,7 @@ pub(crate) struct Roofline {
     pub(crate) dots: Vec<Dot>,
 }
 
-/// The charts of a report, one a backend with peaks, element type and state of the caches.
+/// The charts of a report: one per backend with peaks, element type and state of the caches.
 pub(super) fn charts(report: &Report, captions: impl Fn(Cache) -> Vec<String>) -> Vec<Roofline> {
     let mut charts = vec![];
     for backend in &report.environment.backends {

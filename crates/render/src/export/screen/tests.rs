@@ -154,11 +154,3 @@ fn equal_sides_name_no_winner_anywhere() {
     let paragraph = paragraph.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     assert!(!paragraph.contains("x faster") && paragraph.contains("in 1 neither side is"), "{paragraph}");
 }
-
-#[test]
-fn zz_show() {
-    for name in std::env::var("SHOW").unwrap_or_default().split(',').filter(|n| !n.is_empty()) {
-        let report: Report = gpubench_model::report::file::load(std::path::Path::new(name)).unwrap();
-        println!("{}----", screen(&report, false));
-    }
-}
