@@ -46,14 +46,14 @@ impl SpeedUpCurve {
     /// The crossing within these gaps, at whose first size `below` is faster and at whose last the other side is.
     pub(crate) fn crossing(&self, gaps: Range<usize>, below: Side) -> Option<Crossing> {
         // How far the speed-up is in favour of the side that wins above, from its end that is furthest from that.
-        let (sign, least, most) = match below {
+        let (sign, min, max) = match below {
             Side::Cpu => (1.0, End::Low, End::High),
             Side::Gpu => (-1.0, End::High, End::Low),
         };
         let spots = self.spots(gaps);
         let toward = |end| move |spot: Spot| sign * self.log(spot, end);
-        let low = first(&spots, toward(most))?;
-        let high = last(&spots, toward(least))?;
+        let low = first(&spots, toward(max))?;
+        let high = last(&spots, toward(min))?;
         let value = toward(End::Value);
         let size = f64::midpoint(first(&spots, value)?, last(&spots, value)?);
         Some(Crossing { size: size.exp(), interval: [low.min(size).exp(), high.max(size).exp()] })

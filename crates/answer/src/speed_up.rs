@@ -37,14 +37,14 @@ impl SpeedUp {
     fn digits(&self) -> usize {
         let Estimate { value, low, high } = self.0;
         let (low, high) = if value >= 1.0 { (low, high) } else { (1.0 / high, 1.0 / low) };
-        let least = match self.factor() {
+        let min_digits = match self.factor() {
             factor if self.winner().is_none() || factor >= 1.05 => 2,
             factor if factor >= 1.005 => 3,
             _ => 4,
         };
         match (high - low) / 2.0 {
-            half_width if half_width > 0.0 => significant_digits(self.factor(), half_width).max(least),
-            _ => least.max(3),
+            half_width if half_width > 0.0 => significant_digits(self.factor(), half_width).max(min_digits),
+            _ => min_digits.max(3),
         }
     }
 }

@@ -153,11 +153,11 @@ fn scientific(digit: i32, exponent: i32) -> f64 {
 }
 
 /// The range of `values`, widened on both sides by a share of its logarithm, to a ratio of `least` at least.
-fn padded(values: &[f64], share: f64, least: f64) -> (f64, f64) {
+fn padded(values: &[f64], share: f64, min_factor: f64) -> (f64, f64) {
     let low = held(values.iter().copied().fold(f64::INFINITY, f64::min));
     let high = held(values.iter().copied().fold(0.0, f64::max));
     let width = high.ln() - low.ln();
-    let margin = (width * share).max((least.ln() - width) / 2.0);
+    let margin = (width * share).max((min_factor.ln() - width) / 2.0);
     (low * (-margin).exp(), high * margin.exp())
 }
 

@@ -58,16 +58,16 @@ fn span(times: &[f64], levels: &[f64]) -> (f64, f64) {
 
 /// The least of 1, 2, 2.5 and 5 times a power of ten with no more than `most` multiples in a range of that width, or
 /// the greatest with two in this one; and the first and the last multiple.
-fn step(low: f64, high: f64, most: usize) -> (f64, i64, i64) {
-    let least = (high - low) / most.max(2) as f64;
-    let power = least.log10().floor() as i32;
+fn step(low: f64, high: f64, max_steps: usize) -> (f64, i64, i64) {
+    let min_step = (high - low) / max_steps.max(2) as f64;
+    let power = min_step.log10().floor() as i32;
     let steps = (power - 1..=power + 1)
         .flat_map(|power| [1.0, 2.0, 2.5, 5.0].map(|factor| factor * 10f64.powi(power)));
     let multiples = |step: f64| (step, (low / step).ceil() as i64, (high / step).floor() as i64);
     let several = steps.map(multiples).filter(|(_, first, last)| last > first);
     let several: Vec<(f64, i64, i64)> = several.collect();
-    let few = several.iter().find(|(step, ..)| *step >= least);
-    few.or(several.last()).copied().unwrap_or_else(|| multiples(least))
+    let few = several.iter().find(|(step, ..)| *step >= min_step);
+    few.or(several.last()).copied().unwrap_or_else(|| multiples(min_step))
 }
 
 fn is_whole(value: f64) -> bool {

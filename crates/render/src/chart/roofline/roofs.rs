@@ -39,24 +39,24 @@ pub(crate) fn roofs(peaks: &Peaks, rows: &[&Row], (xs, ys): (&[f64], &[f64])) ->
     let peaks: Vec<(&str, f64)> = peaks.filter(|(_, rate)| usable(rate)).collect();
     let fastest = slopes.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let highest = peaks.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
-    let least = xs.iter().copied().fold(f64::INFINITY, f64::min) / BEYOND;
-    let most = xs.iter().copied().fold(0.0, f64::max);
+    let min_x = xs.iter().copied().fold(f64::INFINITY, f64::min) / BEYOND;
+    let max_x = xs.iter().copied().fold(0.0, f64::max);
     let ridge = if fastest > 0.0 { highest / fastest } else { 0.0 };
-    let most = most.max(ridge) * BEYOND;
+    let max_x = max_x.max(ridge) * BEYOND;
     // Far below the lowest cell, a slope would only stretch the axis.
     let lowest = ys.iter().copied().fold(f64::INFINITY, f64::min);
     let slope = |(index, (label, rate)): (usize, &(&str, f64))| {
-        let from = least.max(lowest / rate).min(most);
-        let to = if highest > 0.0 { highest / rate } else { most };
+        let from = min_x.max(lowest / rate).min(max_x);
+        let to = if highest > 0.0 { highest / rate } else { max_x };
         let stroke = if index == 0 { Stroke::Solid } else { Stroke::Dashed };
         let label = format!("{label} {}", rate_text(*rate, "B/s", three_digits));
         Roof { label, style: style(stroke), path: [(from.min(to), from.min(to) * rate), (to, to * rate)] }
     };
     let level = |(index, (name, rate)): (usize, &(&str, f64))| {
-        let from = if fastest > 0.0 { rate / fastest } else { least };
+        let from = if fastest > 0.0 { rate / fastest } else { min_x };
         let stroke = if index == 0 { Stroke::Solid } else { Stroke::Dotted };
         let label = format!("{} {}", precision_words(name), rate_text(*rate, "FLOP/s", three_digits));
-        Roof { label, style: style(stroke), path: [(from, *rate), (most, *rate)] }
+        Roof { label, style: style(stroke), path: [(from, *rate), (max_x, *rate)] }
     };
     let found: Vec<Roof> =
         slopes.iter().enumerate().map(slope).chain(peaks.iter().enumerate().map(level)).collect();
