@@ -13,8 +13,8 @@ pub mod figure;
 pub mod first_use;
 mod json;
 mod names;
+pub mod peak_share;
 pub mod refinement;
-pub mod roof;
 mod sections;
 mod speed_up;
 #[doc(hidden)]

@@ -14,7 +14,7 @@ use super::cost::Kind;
 use super::crossover::crossover;
 use super::crossover_text::crossover_clause;
 use super::figure::{figure, plain, size};
-use super::roof::share;
+use super::peak_share::share;
 use super::{Comparison, Estimate, Pair, Section, sections};
 
 /// A sentence of the answer.

@@ -1,6 +1,6 @@
 //! Writes a report as CSV (RFC 4180): one line per row, times in seconds. Raw samples are in JSON only.
 
-use gpubench_answer::roof;
+use gpubench_answer::peak_share;
 use gpubench_model::format::Makes;
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::{Execute, Phases, Report, Row};
@@ -91,7 +91,7 @@ const PEAK_COLUMNS: [&str; 2] = ["peak_share", "bound_by"];
 
 /// The fields of [`PEAK_COLUMNS`]; empty where no peak is known.
 fn peak_fields(report: &Report, row: &Row) -> [String; 2] {
-    let found = roof::share(report, row);
+    let found = peak_share::share(report, row);
     [
         number(found.map(|found| found.share)),
         found.map(|found| json_word(&found.bound_by)).unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gpubench_answer::roof;
+use gpubench_answer::peak_share;
 use gpubench_answer::{Kind, Pair, sections};
 use gpubench_model::Side;
 use gpubench_model::case::Cache;
@@ -26,7 +26,7 @@ pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<Str
         lines.push("Best correct variant per side. ±: half the 95 % interval of the median.".into());
         lines.push("Error: the larger of both sides, relative to its bound (share in parentheses).".into());
     }
-    if has_peaks(report) && rows.iter().any(|row| roof::share(report, row).is_some()) {
+    if has_peaks(report) && rows.iter().any(|row| peak_share::share(report, row).is_some()) {
         let peak = "of this machine's measured bandwidth or FLOP rate, whichever limits";
         lines.push(format!("% of peak: {peak}."));
     }

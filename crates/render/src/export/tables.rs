@@ -1,6 +1,6 @@
 //! The tables that the text and the Markdown format share: one per op, element type and cache state.
 
-use gpubench_answer::roof::{self, precision};
+use gpubench_answer::peak_share::{self, precision};
 use gpubench_answer::{Comparison, Kind, Names, Section, sections};
 use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::measure::stats::has_interval;
@@ -79,7 +79,7 @@ pub(crate) fn has_peaks(report: &Report) -> bool {
 
 /// A row's share of the peak that limits it: `92%`, `3.1%`, `<0.1%`.
 pub(crate) fn peak_share_text(report: &Report, row: Option<&Row>) -> String {
-    let found = row.and_then(|row| roof::share(report, row));
+    let found = row.and_then(|row| peak_share::share(report, row));
     found.map_or(NONE.into(), |found| percent::above_tenth(found.share))
 }
 

@@ -5,7 +5,7 @@ use gpubench_answer::crossover::Place;
 use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::words::{Line, paragraph};
-use gpubench_answer::{Estimate, Names, Pair, SpeedUp, roof};
+use gpubench_answer::{Estimate, Names, Pair, SpeedUp, peak_share};
 use gpubench_model::Side;
 use gpubench_model::report::quantity::{factor_digits, time_text};
 use gpubench_model::report::{Report, Row};
@@ -125,7 +125,7 @@ fn span_text(found: &SpeedUp) -> String {
 
 /// The name of a variant over its share of the peak.
 fn variant_cell(report: &Report, row: &Row, names: &Names) -> Element {
-    let share = roof::share(report, row);
+    let share = peak_share::share(report, row);
     let share =
         share.map(|found| format!("{} of peak {}", percent::in_words(found.share), found.bound_by.rate()));
     cell(names.name(row)).holding_all(share.map(below))

@@ -1,6 +1,6 @@
 //! The details of a row that opens: samples, statistics, phases, warnings and error.
 
-use gpubench_answer::roof::{self, Share};
+use gpubench_answer::peak_share::{self, Share};
 use gpubench_model::Transfer;
 use gpubench_model::measure::stats::{has_interval, median};
 use gpubench_model::report::quantity::{
@@ -125,7 +125,7 @@ fn copy(transfer: &Transfer) -> Option<String> {
 
 /// The work of a row, its share of the peak, and its error.
 fn work(report: &Report, row: &Row) -> Vec<Fact> {
-    let peak = roof::share(report, row).map(|Share { share, bound_by, min_s }| {
+    let peak = peak_share::share(report, row).map(|Share { share, bound_by, min_s }| {
         let (share, min) = (percent::in_words(share), time_text(min_s));
         format!("{share} of peak {}, which would take {min}", bound_by.rate())
     });

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gpubench_answer::cost::Kind;
-use gpubench_answer::{Comparison, Section, has_both_caches, roof, sections};
+use gpubench_answer::{Comparison, Section, has_both_caches, peak_share, sections};
 use gpubench_model::case::density_text;
 use gpubench_model::report::quantity::{error_text, spread_text, three_digits, time_within};
 use gpubench_model::report::{Outcome, Report, Row};
@@ -31,7 +31,7 @@ pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
         report,
         densities: sections(report).iter().any(Section::has_densities),
         caches: has_both_caches(report),
-        peaks: report.rows.iter().any(|row| roof::share(report, row).is_some()),
+        peaks: report.rows.iter().any(|row| peak_share::share(report, row).is_some()),
     };
     let headings = sheet.headings();
     let head = headings
@@ -117,7 +117,7 @@ impl Sheet<'_> {
     fn case_cells(&self, row: &Row) -> Vec<Element> {
         let case = &row.case;
         let mut cells =
-            vec![sortable(Some(case.n as f64), |_| case.n.to_string()), cell(roof::precision(row))];
+            vec![sortable(Some(case.n as f64), |_| case.n.to_string()), cell(peak_share::precision(row))];
         cells.extend(self.densities.then(|| sortable(case.density, density_text)));
         cells.extend(self.caches.then(|| cell(row.cache.name())));
         cells
@@ -158,7 +158,7 @@ impl Sheet<'_> {
         };
         let mut cells = vec![rate(row.work.flop), rate(row.work.bytes)];
         if self.peaks {
-            let found = roof::share(self.report, row);
+            let found = peak_share::share(self.report, row);
             cells.push(sortable(found.map(|found| found.share), percent::in_words));
             cells.push(cell(found.map_or(NONE, |found| found.bound_by.name())));
         }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use gpubench_answer::roof;
+use gpubench_answer::peak_share;
 use gpubench_model::measure::stopping::{Reason, Rule};
 use gpubench_model::report::{Outcome, Report, Row};
 
@@ -217,7 +217,7 @@ impl<'a> Rounds<'a> {
     /// Takes the time of a cell for an error where it is less than this machine's peaks allow.
     fn refuse_impossible(&self, course: &mut Course<'_>) {
         let peaks = self.visits.workers.peaks(&course.worker);
-        if let Some(reason) = peaks.and_then(|peaks| roof::impossible(peaks, &course.row)) {
+        if let Some(reason) = peaks.and_then(|peaks| peak_share::impossible(peaks, &course.row)) {
             course.close(Outcome::Incorrect, reason, None);
         }
     }

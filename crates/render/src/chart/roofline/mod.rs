@@ -8,7 +8,7 @@ mod roofs;
 use std::collections::BTreeSet;
 
 use gpubench_answer::has_both_caches;
-use gpubench_answer::roof::peaks;
+use gpubench_answer::peak_share::peaks;
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::report::quantity::three_digits;
 use gpubench_model::report::{Outcome, Report, Row};

@@ -1,6 +1,6 @@
 //! The peaks of a backend as lines over FLOP per byte.
 
-use gpubench_answer::roof::{bandwidth, precision};
+use gpubench_answer::peak_share::{bandwidth, precision};
 use gpubench_model::Peaks;
 use gpubench_model::report::Row;
 use gpubench_model::report::quantity::three_digits;
