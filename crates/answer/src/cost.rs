@@ -1,4 +1,4 @@
-//! What one call costs, counted in three ways. Knows rows only.
+//! The time of one call of a row by kind: kernel, resident, end to end.
 
 use gpubench_model::measure::drift::by_round;
 use gpubench_model::measure::stats::{Summary, median};
@@ -8,7 +8,7 @@ use gpubench_ops as op;
 
 use super::Estimate;
 
-/// What the time of a call includes, and so what a speed-up means.
+/// The phases that the time of a call includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// The work alone: a GPU by its own clock, a CPU by the host's.
@@ -64,7 +64,7 @@ pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
     })
 }
 
-/// How far a time known by a single sample may be from the truth, as a factor. Nothing shows it: this is an assumption.
+/// The assumed error of a time known by a single sample, as a factor.
 const OF_ONE_SAMPLE: f64 = 3.0;
 
 /// Quantiles of Student's t at 97.5 % with 1, 2 and 3 degrees of freedom.

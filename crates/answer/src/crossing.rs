@@ -1,5 +1,4 @@
-//! Where the speed-up, as a function of the size, crosses 1, and the sizes at which its interval holds 1. Knows curves
-//! only.
+//! Finds the size at which the speed-up crosses 1, and the sizes at which its interval includes 1.
 //!
 //! The interval of a crossing holds the sizes at which equal times are not ruled out: the 95 % interval of the speed-up
 //! at each size, measured or between two, is asked whether it holds 1 (a confidence set by inverting tests, as E. C.
@@ -32,7 +31,7 @@ pub(crate) struct Crossing {
     pub interval: [f64; 2],
 }
 
-/// Which of the three curves of the speed-up is meant.
+/// One of the three curves of the speed-up.
 #[derive(Clone, Copy)]
 enum End {
     Low,
@@ -47,14 +46,14 @@ impl SpeedUpCurve {
     /// The crossing within these gaps, at whose first size `below` is faster and at whose last the other side is.
     pub(crate) fn crossing(&self, gaps: Range<usize>, below: Side) -> Option<Crossing> {
         // How far the speed-up is in favour of the side that wins above, from its end that is furthest from that.
-        let (sign, least, most) = match below {
+        let (sign, min, max) = match below {
             Side::Cpu => (1.0, End::Low, End::High),
             Side::Gpu => (-1.0, End::High, End::Low),
         };
         let spots = self.spots(gaps);
         let toward = |end| move |spot: Spot| sign * self.log(spot, end);
-        let low = first(&spots, toward(most))?;
-        let high = last(&spots, toward(least))?;
+        let low = first(&spots, toward(max))?;
+        let high = last(&spots, toward(min))?;
         let value = toward(End::Value);
         let size = f64::midpoint(first(&spots, value)?, last(&spots, value)?);
         Some(Crossing { size: size.exp(), interval: [low.min(size).exp(), high.max(size).exp()] })
@@ -89,19 +88,19 @@ impl SpeedUpCurve {
     }
 }
 
-/// Where `curve` is no longer below 0 for the first time.
+/// The first place at which `curve` is no longer below 0.
 fn first(spots: &[Spot], curve: impl Fn(Spot) -> f64) -> Option<f64> {
     let at = spots.iter().position(|spot| curve(*spot) >= 0.0)?;
     Some(zero(spots[at.saturating_sub(1)], spots[at], curve))
 }
 
-/// Where `curve` is no longer above 0 for the last time.
+/// The last place at which `curve` is still above 0.
 fn last(spots: &[Spot], curve: impl Fn(Spot) -> f64) -> Option<f64> {
     let at = spots.iter().rposition(|spot| curve(*spot) <= 0.0)?;
     Some(zero(spots[at], spots[(at + 1).min(spots.len() - 1)], curve))
 }
 
-/// Where `curve` crosses 0 between two neighbouring spots, of which one is at or below 0 and the other at or above.
+/// The place at which `curve` crosses 0 between two neighbouring spots, of which one is at or below 0 and the other at or above.
 fn zero((_, mut low): Spot, (gap, mut high): Spot, curve: impl Fn(Spot) -> f64) -> f64 {
     // Of spots of two gaps, which lie at the same size, the first counts: there is nothing between them.
     for _ in 0..HALVINGS {

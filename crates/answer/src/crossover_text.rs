@@ -1,4 +1,4 @@
-//! Crossover sizes as text, for tables and for sentences. Knows no format.
+//! Writes crossovers as text, for tables and for sentences.
 
 use gpubench_model::Side;
 use gpubench_model::measure::stats::significant_digits;
@@ -20,7 +20,7 @@ pub fn size_text(size: f64, interval: [Place; 2]) -> String {
     format!("{:.0}", (size * unit).round() / unit)
 }
 
-/// `290 to 335`; `None` where no crossing is named, or where the interval is a point.
+/// `290 to 335`; `None` without a crossover, or where the interval is a point.
 pub fn interval_text(found: &Crossover) -> Option<String> {
     let (Some(Place::At(_)), [Place::At(low), Place::At(high)]) = (found.from, found.interval) else {
         return None;
@@ -29,8 +29,8 @@ pub fn interval_text(found: &Crossover) -> Option<String> {
     (low != high).then(|| format!("{low} to {high}"))
 }
 
-/// From which size the GPU is faster, for a table: `310 (290 to 335)`, `100 or less`, `not up to 2048`; where no
-/// crossing can be named, what is known of it: `at most 187`, `at least 120`, `not measurable`.
+/// The crossover for a table: `310 (290 to 335)`, `100 or less`, `not up to 2048`. Where it is not known, its bound: `at
+/// most 187`, `at least 120`, or `not measurable`.
 pub fn crossover_text(found: &Crossover) -> String {
     let place = place_text(found);
     match interval_text(found) {
@@ -46,15 +46,15 @@ pub fn place_text(found: &Crossover) -> String {
         Some(Place::At(size)) => size_text(size, found.interval),
         Some(Place::Beyond) => format!("not up to {}", found.largest),
         None => match found.interval {
-            [_, Place::At(most)] => format!("at most {}", size_text(most, found.interval)),
-            [Place::At(least), _] => format!("at least {}", size_text(least, found.interval)),
+            [_, Place::At(max)] => format!("at most {}", size_text(max, found.interval)),
+            [Place::At(min), _] => format!("at least {}", size_text(min, found.interval)),
             _ => "not measurable".into(),
         },
     }
 }
 
-/// The same as a clause: `the GPU is faster from N = 310 (290 to 335)`, or who is faster where; figures are
-/// [unbroken](super::figure).
+/// The same as a clause: `the GPU is faster from N = 310 (290 to 335)`, or the faster side per range of sizes; figures
+/// contain [no-break spaces](super::figure).
 pub fn crossover_clause(found: &Crossover) -> String {
     if found.is_one_size() {
         return format!("{}, the only size", stretches_text(&found.stretches));
@@ -100,7 +100,7 @@ fn stretches_text(stretches: &[Stretch]) -> String {
     stretches.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// Where the GPU is faster below the size from which it always is: `up to 200 and from 450 to 700`.
+/// The ranges below the crossover in which the GPU is faster: `up to 200 and from 450 to 700`.
 pub fn ranges_below(found: &Crossover) -> Option<String> {
     let mut begins: Option<f64> = None;
     let mut ranges = vec![];
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_crossing_is_named_the_words_say_who_is_faster_where() {
+    fn without_a_crossover_the_words_name_the_faster_side_per_range() {
         let (low, high) = (Place::Below, Place::Beyond);
         assert_eq!(
             shown(&found(None, [low, high], &[(100, 2048, None)])),

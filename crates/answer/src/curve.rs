@@ -1,4 +1,4 @@
-//! The time of one side at sizes between those that were measured, with what is not known about it. Knows rows only.
+//! The time of one side at sizes between those that were measured, with its uncertainty.
 //!
 //! All is in logarithms of time and size, where a power of the size is a straight line. Between two measured sizes the
 //! time of a variant lies between the line through both (the chord) and the lines through each and its next neighbour
@@ -53,8 +53,8 @@ impl Curve {
                 });
                 let seconds = found.value.ln();
                 variants[place + 1][at] = Some(seconds);
-                let least = variants[0][at].map_or(seconds, |least| least.min(seconds));
-                variants[0][at] = Some(least);
+                let fastest = variants[0][at].map_or(seconds, |fastest| fastest.min(seconds));
+                variants[0][at] = Some(fastest);
             }
         }
         let growth = compared.windows(2).map(|pair| growth(pair[0].0, pair[1].0)).collect();
@@ -86,7 +86,7 @@ impl Curve {
         }
     }
 
-    /// How far the fastest variant may lie from the chord of the best times, as logarithms of ratios.
+    /// The largest distances of the fastest variant from the chord of the best times, as logarithms of ratios.
     fn off_chord(&self, gap: usize, x: f64) -> [f64; 2] {
         let fastest = &self.variants[0];
         let (Some(y0), Some(y1)) = (fastest[gap], fastest[gap + 1]) else { return [0.0; 2] };
@@ -110,22 +110,22 @@ impl Curve {
         let width = before + after;
         let slope = (y1 - y0) / width;
         let chord = y0 + slope * before;
-        let (least, most) = (slope.min(0.0), slope.max(self.growth[gap]));
+        let (min_slope, max_slope) = (slope.min(0.0), slope.max(self.growth[gap]));
         let near = NEIGHBOUR_SHARE * width;
         let to = |place: usize| Some((self.sizes[place], variant[place]?));
         let left = neighbour((0..gap).rev().filter_map(to), self.sizes[gap], near);
         let right = neighbour((gap + 2..self.sizes.len()).filter_map(to), self.sizes[gap + 1], near);
-        let left = left.map(|(at, y)| ((y0 - y) / (self.sizes[gap] - at)).clamp(least, most));
-        let right = right.map(|(at, y)| ((y - y1) / (at - self.sizes[gap + 1])).clamp(least, most));
+        let left = left.map(|(at, y)| ((y0 - y) / (self.sizes[gap] - at)).clamp(min_slope, max_slope));
+        let right = right.map(|(at, y)| ((y - y1) / (at - self.sizes[gap + 1])).clamp(min_slope, max_slope));
         let (left, right) = match (left, right) {
-            (None, None) => (Some(least), Some(most)),
+            (None, None) => (Some(min_slope), Some(max_slope)),
             known => known,
         };
         let lines = [left.map(|slope| y0 + slope * before), right.map(|slope| y1 - slope * after)];
         let below = lines.iter().flatten().copied().filter(|line| *line < chord).reduce(f64::max);
         let above = lines.iter().flatten().copied().filter(|line| *line > chord).reduce(f64::min);
-        let floor = (y0 + least * before).max(y1 - most * after);
-        let peak = (y0 + most * before).min(y1 - least * after);
+        let floor = (y0 + min_slope * before).max(y1 - max_slope * after);
+        let peak = (y0 + max_slope * before).min(y1 - min_slope * after);
         let (low, high) =
             (below.unwrap_or(chord).max(floor).min(chord), above.unwrap_or(chord).min(peak).max(chord));
         // A time that falls with the size follows no such law: where in the gap it falls is not known.

@@ -1,4 +1,4 @@
-//! A figure with its 95 % interval, and how intervals carry over to sums and ratios. Knows no report.
+//! A value with its 95 % interval, and the intervals of sums and ratios.
 
 /// Standard errors to either side that hold 95 % of a normal distribution.
 pub(crate) const NORMAL_95: f64 = 1.959_963_984_540_054;
@@ -32,7 +32,7 @@ impl Estimate {
         self.plus(Estimate { value: -other.value, low: -other.high, high: -other.low })
     }
 
-    /// How far the ends lie below and above the figure, as natural logarithms of ratios.
+    /// The distances of the ends below and above the value, as natural logarithms of ratios.
     pub(crate) fn log_distances(self) -> [f64; 2] {
         [(self.value / self.low).ln(), (self.high / self.value).ln()]
     }

@@ -1,9 +1,8 @@
-//! Figures inside sentences, which no line may break: their blanks are no-break spaces until a sentence is written as plain
-//! text.
+//! Figures inside sentences, with no-break spaces so that no line break separates a number from its unit.
 
 use std::fmt::Display;
 
-/// The character that Unicode has for a blank at which no line breaks.
+/// Unicode's no-break space.
 const NO_BREAK: &str = "\u{a0}";
 
 /// A figure of several words, such as `GPU 12x` or `94 %`, unbroken.

@@ -1,4 +1,4 @@
-//! What the first use costs on a GPU, and how many calls repay it. Knows rows only.
+//! The cost of the first use of a GPU, and the number of calls that repay it.
 
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::{Report, Row};
@@ -6,7 +6,7 @@ use gpubench_model::report::{Report, Row};
 use super::cost::{Kind, estimate};
 use super::{Estimate, Pair};
 
-/// Host seconds that come once, before calls take what they take.
+/// Host seconds that a program pays once, apart from repeated calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct FirstUse {
     /// Creating the context of the device.
@@ -21,7 +21,7 @@ pub struct FirstUse {
     /// Planning and allocating.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_s: Option<f64>,
-    /// What the first call takes beyond the later ones.
+    /// The extra time of the first call over later ones.
     pub first_call_s: f64,
     /// Copying the operands to the device once and the answer back once.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,33 +45,33 @@ impl FirstUse {
         })
     }
 
-    /// All of it but the copies, with kernels compiled and not loaded from the cache.
+    /// The sum without copies, with kernels compiled rather than loaded from the cache.
     pub fn total_s(&self) -> f64 {
         let parts = [self.context_s, self.compile_s.or(self.compile_cached_s), self.plan_s];
         parts.into_iter().flatten().sum::<f64>() + self.first_call_s
     }
 }
 
-/// Whether calls on the GPU repay its first use.
+/// The number of calls on the GPU that repay its first use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repayment {
     /// After this many calls.
     After(u64),
     /// Calls take longer on the GPU.
     Never,
-    /// Whether calls are faster or slower on the GPU is not measurable: the interval of what they save holds 0.
+    /// Inconclusive: the interval of the time saved per call includes 0.
     Open,
 }
 
-/// After how many calls the GPU has repaid its first use.
+/// Returns the number of calls after which the GPU has repaid its first use.
 ///
-/// Where the data stays on the device, one copy there and one back are part of what is to be repaid.
+/// Where the data stays on the device, one copy each way counts as part of the first use.
 pub fn repayment(first: &FirstUse, pair: &Pair<'_>) -> Option<Repayment> {
     let once = match pair.kind {
         Kind::EndToEnd => first.total_s(),
         Kind::Kernel | Kind::Resident => first.total_s() + first.copies_s.unwrap_or(0.0),
     };
-    // A kernel's own time is not what a caller waits for.
+    // A caller waits for the resident time, not for the kernel alone.
     let gpu_s = match pair.kind {
         Kind::Kernel => estimate(pair.gpu, Kind::Resident)?,
         Kind::Resident | Kind::EndToEnd => pair.gpu_s,
@@ -97,14 +97,14 @@ mod tests {
     use gpubench_model::report::example;
 
     #[test]
-    fn calls_repay_what_came_once_or_never_do() {
+    fn calls_repay_the_first_use_or_never_do() {
         assert_eq!(calls(1.0, exact(0.3), exact(0.1)), Repayment::After(5));
         assert_eq!(calls(0.0, exact(0.3), exact(0.1)), Repayment::After(1));
         assert_eq!(calls(1.0, exact(0.1), exact(0.3)), Repayment::Never);
     }
 
     #[test]
-    fn a_saving_whose_interval_holds_zero_repays_nothing() {
+    fn a_saving_whose_interval_includes_zero_is_inconclusive() {
         let around = |value: f64| Estimate { value, low: 0.9 * value, high: 1.1 * value };
         assert_eq!(calls(1.0, exact(0.1), exact(0.1)), Repayment::Open);
         assert_eq!(calls(1.0, around(0.1), around(0.095)), Repayment::Open);

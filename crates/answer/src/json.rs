@@ -12,7 +12,7 @@ use super::crossover::{Crossover, Place, Stretch, crossovers};
 use super::crossover_text::crossover_clause;
 use super::figure::plain;
 use super::first_use::{FirstUse, Repayment, repayment};
-use super::roof::{Share, share};
+use super::peak_share::{Share, share};
 use super::words::{Line, paragraph};
 use super::{Comparison, Estimate, Section, sections};
 

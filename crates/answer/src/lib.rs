@@ -1,6 +1,5 @@
-//! What a report answers: does the GPU pay, by how much, from which size, and how near each side is to its limit.
-//!
-//! Derived from rows alone; knows no format, no device and no command line.
+//! Derives the answer from the rows of a report: speed-ups, crossovers, the cost of the first use and shares of the
+//! peaks. Every format of a report shows it.
 
 #![forbid(unsafe_code)]
 
@@ -14,8 +13,8 @@ pub mod figure;
 pub mod first_use;
 mod json;
 mod names;
+pub mod peak_share;
 pub mod refinement;
-pub mod roof;
 mod sections;
 mod speed_up;
 #[doc(hidden)]

@@ -1,9 +1,9 @@
-//! How the rows of a report are called. Knows no figure.
+//! The names of the rows of a report.
 
 use gpubench_model::Side;
 use gpubench_model::report::{Report, Row};
 
-/// How rows are called: by variant alone where a side has one backend, else by backend and variant.
+/// Names rows by variant where a side has one backend, otherwise by backend and variant.
 pub struct Names {
     several: [bool; 2],
 }

@@ -1,4 +1,4 @@
-//! Which further size would say most about a crossover. Knows rows only.
+//! Chooses the next size to measure, so that it narrows a crossover most.
 
 use super::Comparison;
 use super::cost::Kind;

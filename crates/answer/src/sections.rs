@@ -1,10 +1,11 @@
-//! The cases of a report side by side: the best correct variant of each, and how they compare. Knows rows only.
+//! Groups the rows of a report into comparisons: per case the best correct variant of each side.
 //!
-//! A comparison never mixes states of the caches: a section is about one of them. Variants of reduced precision take
-//! no part.
+//! A section has one state of the caches, so that comparisons never mix them. Variants of reduced precision are not
+//! compared.
 
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
+use gpubench_model::measure::grade::Grade;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops::{self as op, Checked, OPS};
 use gpubench_text::words::distinct;
@@ -22,12 +23,12 @@ pub struct Section<'a> {
     pub dtype: DType,
     /// State of the caches before each execution.
     pub cache: Cache,
-    /// One entry a size and density, in ascending order of density, then size.
+    /// One entry per size and density, in ascending order of density, then size.
     pub comparisons: Vec<Comparison<'a>>,
 }
 
 impl<'a> Section<'a> {
-    /// Whether the cases differ in density, so that it must be told beside the size.
+    /// Returns whether the cases differ in density, so that it must be shown next to the size.
     pub fn has_densities(&self) -> bool {
         let first = self.comparisons.first().and_then(|comparison| comparison.density);
         self.comparisons.iter().any(|comparison| comparison.density != first)
@@ -48,7 +49,7 @@ impl<'a> Section<'a> {
 /// The best of both sides for one case.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
-    /// Side of the operands.
+    /// Size N of the case.
     pub n: u64,
     /// Share of stored entries of a sparse op.
     pub density: Option<f64>,
@@ -61,8 +62,8 @@ pub struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// The best of both sides where a call costs what `kind` includes; `None` when a side is missing, or when the op
-    /// does not ask which is faster.
+    /// The fastest variants of both sides by that kind; `None` when a side is missing, or when the op does not compare
+    /// sides.
     pub fn pair(&self, kind: Kind) -> Option<Pair<'a>> {
         op::compares_sides(&self.rows.first()?.case.op).then_some(())?;
         let (cpu, gpu) = (self.fastest(Side::Cpu, kind)?, self.fastest(Side::Gpu, kind)?);
@@ -93,12 +94,12 @@ impl<'a> Comparison<'a> {
         rows
     }
 
-    /// How many times one side is faster by that kind; `None` when a side is missing.
+    /// The speed-up of that kind; `None` when a side is missing.
     pub fn speed_up(&self, kind: Kind) -> Option<SpeedUp> {
         Some(self.pair(kind)?.speed_up)
     }
 
-    /// Of the errors found on the two sides, the one nearer to its bound (or further beyond it).
+    /// The larger of the two sides' errors, relative to their bounds.
     pub fn error(&self) -> Option<Checked> {
         let errors = [self.cpu, self.gpu].into_iter().flatten().filter_map(|row| row.error);
         errors.reduce(Checked::worse)
@@ -108,7 +109,7 @@ impl<'a> Comparison<'a> {
 /// The fastest correct row of each side for one kind of speed-up, both in full precision.
 #[derive(Clone, Debug)]
 pub struct Pair<'a> {
-    /// What the times include.
+    /// The phases that the times include.
     pub kind: Kind,
     /// The CPU's row.
     pub cpu: &'a Row,
@@ -120,6 +121,16 @@ pub struct Pair<'a> {
     pub gpu_s: Estimate,
     /// The first over the second.
     pub speed_up: SpeedUp,
+}
+
+impl Pair<'_> {
+    /// `GPU 34x`, with a question mark where neither side is measurably faster or where a time has grade D.
+    pub fn speed_up_text(&self) -> String {
+        let unreliable =
+            |row: &Row| row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D));
+        let doubtful = self.speed_up.winner().is_some() && (unreliable(self.cpu) || unreliable(self.gpu));
+        format!("{}{}", self.speed_up, if doubtful { "?" } else { "" })
+    }
 }
 
 /// The sections of a report, in the order of [`OPS`], [`DType::ALL`] and [`Cache::ALL`]; ops unknown here come last.
@@ -139,7 +150,7 @@ pub fn sections(report: &Report) -> Vec<Section<'_>> {
     sections
 }
 
-/// Whether rows of both states of the caches occur, so that the state must be told with each.
+/// Returns whether rows of both cache states occur, so that the state must be shown with each.
 pub fn has_both_caches(report: &Report) -> bool {
     Cache::ALL.iter().all(|cache| report.rows.iter().any(|row| row.cache == *cache))
 }
@@ -170,7 +181,7 @@ mod tests {
     use gpubench_model::report::{Outcome, example};
 
     #[test]
-    fn fewer_threads_never_stand_for_the_cpu() {
+    fn a_variant_with_fewer_threads_never_represents_the_cpu() {
         let report = example::of([
             example::measured("fft", 10, "cpu", "realfft", 4e-3),
             example::measured("fft", 10, "cpu", "realfft@1", 1e-3),

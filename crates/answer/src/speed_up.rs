@@ -1,4 +1,4 @@
-//! A speed-up in words: who wins, and by how much. Knows no report.
+//! A speed-up with its interval, and its text: the winner and the factor.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use super::Estimate;
 pub struct SpeedUp(pub Estimate);
 
 impl SpeedUp {
-    /// The side that is faster; `None` where the interval holds 1, so that neither is measurably faster.
+    /// The faster side; `None` where the interval includes 1, so that neither is measurably faster.
     pub fn winner(&self) -> Option<Side> {
         match self.0 {
             Estimate { low, .. } if low > 1.0 => Some(Side::Gpu),
@@ -22,7 +22,7 @@ impl SpeedUp {
         }
     }
 
-    /// How many times faster one side is, at least 1.
+    /// The factor by which one side is faster, at least 1.
     pub fn factor(&self) -> f64 {
         let ratio = self.0.value;
         if ratio >= 1.0 { ratio } else { 1.0 / ratio }
@@ -33,18 +33,18 @@ impl SpeedUp {
         factor_within(self.factor(), self.digits())
     }
 
-    /// Significant digits that the interval of the factor allows, but so many that a winner's factor is not 1.0.
+    /// Significant digits that the interval of the factor allows, and enough that a winner's factor is not shown as 1.0.
     fn digits(&self) -> usize {
         let Estimate { value, low, high } = self.0;
         let (low, high) = if value >= 1.0 { (low, high) } else { (1.0 / high, 1.0 / low) };
-        let least = match self.factor() {
+        let min_digits = match self.factor() {
             factor if self.winner().is_none() || factor >= 1.05 => 2,
             factor if factor >= 1.005 => 3,
             _ => 4,
         };
         match (high - low) / 2.0 {
-            half_width if half_width > 0.0 => significant_digits(self.factor(), half_width).max(least),
-            _ => least.max(3),
+            half_width if half_width > 0.0 => significant_digits(self.factor(), half_width).max(min_digits),
+            _ => min_digits.max(3),
         }
     }
 }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_holds_one_names_no_winner() {
+    fn an_interval_that_includes_one_has_no_winner() {
         let open = SpeedUp(Estimate { value: 0.93, low: 0.85, high: 1.02 });
         assert_eq!((open.winner(), open.to_string()), (None, "0.93x?".into()));
         assert_eq!(SpeedUp(Estimate { value: 1.1, low: 1.05, high: 1.3 }).winner(), Some(Side::Gpu));

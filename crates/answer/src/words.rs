@@ -1,4 +1,4 @@
-//! The answer in words: a paragraph about a whole report. Knows no format.
+//! The answer in sentences, one per op, for Markdown, JSON and the page.
 
 use std::fmt;
 
@@ -14,15 +14,15 @@ use super::cost::Kind;
 use super::crossover::crossover;
 use super::crossover_text::crossover_clause;
 use super::figure::{figure, plain, size};
-use super::roof::share;
+use super::peak_share::share;
 use super::{Comparison, Estimate, Pair, Section, sections};
 
 /// A sentence of the answer.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// The op that it is about, with element type, density and cache state; `None` where it is about all.
+    /// The op with element type, density and cache state; `None` for the sentence about all ops.
     pub subject: Option<String>,
-    /// What it says. Figures are unbroken: [`plain`] has it with ordinary blanks.
+    /// The sentence, with no-break spaces in figures; [`plain`] replaces these by ordinary ones.
     pub text: String,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// The answer about a report: one sentence about all ops, then one per op, element type, cache state and density.
+/// Returns one sentence about all ops, then one per op, element type, cache state and density.
 pub fn paragraph(report: &Report) -> Vec<Line> {
     let sections = sections(report);
     let parts: Vec<Section<'_>> = sections.iter().flat_map(Section::by_density).collect();
@@ -48,7 +48,7 @@ pub fn largest<'a>(part: &[Comparison<'a>], kind: Kind) -> Option<(u64, Pair<'a>
     part.iter().rev().find_map(|comparison| Some((comparison.n, comparison.pair(kind)?)))
 }
 
-/// Who is faster how often at the largest sizes.
+/// The number of ops for which each side is faster at the largest size.
 fn overall(report: &Report, parts: &[Section<'_>]) -> Option<Line> {
     let (cpu, gpu) = (machine(report, Side::Cpu)?, machine(report, Side::Gpu)?);
     let count = |kind: Kind| {
@@ -68,17 +68,17 @@ fn overall(report: &Report, parts: &[Section<'_>]) -> Option<Line> {
     }
     let end = match of_whole {
         0 => String::new(),
-        _ => format!("; with the copies there and back in {whole} of {of_whole}{open_whole}"),
+        _ => format!("; with copies both ways in {whole} of {of_whole}{open_whole}"),
     };
     let text = format!(
-        "{gpu} against {cpu}: at the largest size measured, the GPU is the faster in {resident} of {} \
+        "{gpu} against {cpu}: at the largest size measured, the GPU is faster in {resident} of {} \
          with the data on the device{open}{end}.",
         counted(of, "sweep")
     );
     Some(Line { subject: None, text })
 }
 
-/// One op: from which size, by how much, and how near to the limits.
+/// The sentence about one op: crossovers, speed-ups at the largest size, and shares of the peaks.
 fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     let part = &section.comparisons;
     let resident = crossover(part, Kind::Resident)?;
@@ -88,9 +88,9 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
     let kernel = kernel.map(|(_, pair)| format!("; kernel alone {}", figure(pair.speed_up)));
     let own_copies = op::copies_itself(section.op);
-    let held = if own_copies { "with its own copies" } else { "with the data on the device" };
+    let data = if own_copies { "with its own copies" } else { "with the data on the device" };
     let mut text = format!(
-        "{held} {}; at {} {} ({} against {}{})",
+        "{data} {}; at {} {} ({} against {}{})",
         crossover_clause(&resident),
         size(n),
         faster(&pair),
@@ -103,11 +103,11 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     {
         text += &format!(". End to end {}; at {} {}", crossover_clause(&whole), size(at), faster(&pair));
     }
-    text += &limits(report, pair.gpu, pair.cpu);
+    text += &peaks(report, pair.gpu, pair.cpu);
     Some(Line { subject: Some(subject), text: text + "." })
 }
 
-/// `the GPU is 31x faster`; the interval alone where neither is measurably faster.
+/// `the GPU is 31x faster`; only the interval where neither side is measurably faster.
 fn faster(pair: &Pair<'_>) -> String {
     let Estimate { low, high, .. } = pair.speed_up.0;
     match pair.speed_up.winner() {
@@ -116,11 +116,11 @@ fn faster(pair: &Pair<'_>) -> String {
     }
 }
 
-/// `. There the GPU reaches 94 % of its arithmetic peak, the CPU 81 % of its own`.
-fn limits(report: &Report, gpu: &Row, cpu: &Row) -> String {
+/// `. There the GPU reaches 94 % of its peak FLOP rate, the CPU 81 % of its peak bandwidth`.
+fn peaks(report: &Report, gpu: &Row, cpu: &Row) -> String {
     let reach = |row: &Row| {
         let share = share(report, row)?;
-        Some(format!("{} of its {} limit", figure(percent::in_words(share.share)), share.bound_by.name()))
+        Some(format!("{} of its peak {}", figure(percent::in_words(share.share)), share.bound_by.rate()))
     };
     match (reach(gpu), reach(cpu)) {
         (None, None) => String::new(),
@@ -140,8 +140,8 @@ mod tests {
         let lines: Vec<String> = paragraph(&example::full()).iter().map(Line::to_string).collect();
         assert_eq!(
             lines[0],
-            "NVIDIA H200 against Intel Xeon Platinum 8480C, 16 threads: at the largest size measured, the GPU is the \
-             faster in 1 of 1 sweep with the data on the device; with the copies there and back in 1 of 1."
+            "NVIDIA H200 against Intel Xeon Platinum 8480C, 16 threads: at the largest size measured, the GPU is \
+             faster in 1 of 1 sweep with the data on the device; with copies both ways in 1 of 1."
         );
         assert!(lines[1].starts_with(
             "matmul (float32, cold cache): with the data on the device the GPU is faster from N = "
@@ -151,9 +151,9 @@ mod tests {
     }
 
     #[test]
-    fn the_paragraph_tells_what_each_side_reaches_of_its_limit() {
+    fn the_paragraph_has_the_share_of_the_peak() {
         let report = example::with_peaks(example::full());
         let line = paragraph(&report)[1].to_string();
-        assert!(line.ends_with(". There the GPU reaches 98 % of its arithmetic limit."), "{line}");
+        assert!(line.ends_with(". There the GPU reaches 98 % of its peak FLOP rate."), "{line}");
     }
 }

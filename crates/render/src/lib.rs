@@ -1,4 +1,4 @@
-//! Makes text, charts and pages of reports: what `gpubench show`, `plot` and `report` print. Starts nothing and touches no device.
+//! Writes reports as text, charts and pages for `gpubench show`, `plot` and `report`.
 
 #![forbid(unsafe_code)]
 

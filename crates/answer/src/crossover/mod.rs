@@ -43,7 +43,7 @@ pub struct Stretch {
 pub struct Crossover {
     /// Share of stored entries of a sparse op.
     pub density: Option<f64>,
-    /// What the times include.
+    /// The phases that the times include.
     pub kind: Kind,
     /// The smallest size that was compared.
     pub smallest: u64,
@@ -56,17 +56,17 @@ pub struct Crossover {
     pub interval: [Place; 2],
     /// Every size at which the faster side changes beyond doubt, ascending, with the side that is faster above.
     pub changes: Vec<(f64, Side)>,
-    /// Which side is measurably faster at which sizes, ascending.
+    /// The measurably faster side per range of sizes, ascending.
     pub(crate) stretches: Vec<Stretch>,
 }
 
 impl Crossover {
-    /// Whether the GPU also wins somewhere below the size from which it always wins, or wins at small sizes only.
+    /// Returns whether the GPU also wins below the size from which it always wins, or only at small sizes.
     pub fn is_mixed(&self) -> bool {
         self.changes.iter().any(|(_, above)| *above == Side::Cpu)
     }
 
-    /// Whether all that was compared is one size, so that nothing lies between.
+    /// Returns whether only one size was compared.
     pub fn is_one_size(&self) -> bool {
         self.smallest == self.largest
     }
@@ -111,8 +111,8 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
     })
 }
 
-/// What is known of the size from which the GPU is faster where no crossing can be named: that it lies above the last
-/// size at which the CPU is faster beyond doubt, or below the sizes at which the GPU is.
+/// The bounds of an unknown crossover: it is above the last size at which the CPU is faster beyond doubt, or below the
+/// sizes at which the GPU is.
 fn bounds(curve: &SpeedUpCurve, sure: &[(usize, Side)], winner_at_last: Option<Side>) -> [Place; 2] {
     let gaps = curve.cpu.sizes.len() - 1;
     match sure.last() {

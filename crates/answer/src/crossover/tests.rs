@@ -88,7 +88,7 @@ fn every_change_beyond_doubt_is_found_and_the_last_one_counts() {
     assert_eq!(kernel(&report).from, Some(Place::Beyond));
 }
 
-/// What the times of a variant follow, in logarithms of size and time.
+/// The law of a variant's times, in logarithms of size and time.
 type LogLaw = Box<dyn Fn(f64) -> f64 + Send + Sync>;
 
 /// Shapes of laws: each side has one variant of a shape, or two where variants switch.
@@ -121,12 +121,12 @@ fn side(shape: &str, [from, to]: [f64; 2], chance: &mut Chance) -> Vec<LogLaw> {
 /// Variants of both sides that cross at one size only, at which the GPU becomes the faster, and that size.
 fn laws(shape: &str, sizes: &[u64], chance: &mut Chance) -> (Vec<Variant>, f64) {
     let range = [sizes[0] as f64, sizes[sizes.len() - 1] as f64].map(f64::ln);
-    let least = |laws: &[LogLaw], x: f64| laws.iter().map(|law| law(x)).fold(f64::INFINITY, f64::min);
+    let fastest = |laws: &[LogLaw], x: f64| laws.iter().map(|law| law(x)).fold(f64::INFINITY, f64::min);
     loop {
         let (cpu, gpu) = (side(shape, range, chance), side(shape, range, chance));
         let truth = chance.between(range[0], range[1]);
-        let apart = least(&cpu, truth) - least(&gpu, truth);
-        let ratio = |x: f64| least(&cpu, x) - least(&gpu, x) - apart;
+        let apart = fastest(&cpu, truth) - fastest(&gpu, truth);
+        let ratio = |x: f64| fastest(&cpu, x) - fastest(&gpu, x) - apart;
         let steps: Vec<f64> =
             (0..=400).map(|step| ratio(range[0] + (range[1] - range[0]) * f64::from(step) / 400.0)).collect();
         let changes = steps.windows(2).filter(|pair| (pair[0] < 0.0) != (pair[1] < 0.0)).count();
@@ -143,7 +143,7 @@ fn laws(shape: &str, sizes: &[u64], chance: &mut Chance) -> (Vec<Variant>, f64) 
     }
 }
 
-/// What became of trials.
+/// The results of trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Found {
     named: u32,
@@ -190,14 +190,14 @@ fn sweeps(shape: &str, sizes: &[u64], noise: f64, added: u32, trials: u64) -> Fo
     (0..trials).into_par_iter().map(one).reduce(Found::default, Found::plus)
 }
 
-/// The interval holds the true size between distant sizes, whatever shape the law has.
+/// The interval includes the true size between distant sizes, for each shape of the law.
 #[test]
 fn intervals_cover_the_true_size_between_distant_sizes() {
-    for (shape, least) in SHAPES.into_iter().zip([0.92, 0.96, 0.92, 0.96]) {
+    for (shape, min_coverage) in SHAPES.into_iter().zip([0.92, 0.96, 0.92, 0.96]) {
         let sizes = [&[32, 128, 512][..], &[100, 500, 1000, 5000, 10_000]];
         let found = sizes.map(|sizes| sweeps(shape, sizes, 0.02, 0, 80));
         let all = found[0].plus(found[1]);
-        assert!(all.named >= 150 && all.coverage() >= least, "{shape}: {found:?}");
+        assert!(all.named >= 150 && all.coverage() >= min_coverage, "{shape}: {found:?}");
     }
 }
 

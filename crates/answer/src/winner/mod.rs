@@ -1,4 +1,4 @@
-//! The interval of the fastest of several variants, corrected for having been chosen. Knows no report.
+//! The interval of the fastest of several variants, corrected for having been chosen.
 //!
 //! The smallest of several noisy medians is on average too small: choosing it chooses the one that noise favoured.
 //! The interval is the hybrid one of I. Andrews, T. Kitagawa, A. McCloskey, "Inference on winners",
@@ -21,7 +21,7 @@ const FAR_BEHIND: f64 = 6.0;
 
 /// A runner-up counts as at least this many standard errors behind, so that the median is always within its interval. A
 /// nearer one is as often the resolution of a clock as it is chance: an exact tie would leave an interval without width.
-const LEAST_LEAD: f64 = 0.1;
+const MIN_LEAD: f64 = 0.1;
 
 /// The estimate of the `winner`, the smallest of `candidates` estimates, whose runner-up has the value `second`.
 pub(crate) fn of_winner(winner: Estimate, second: f64, candidates: usize) -> Estimate {
@@ -31,7 +31,7 @@ pub(crate) fn of_winner(winner: Estimate, second: f64, candidates: usize) -> Est
     if candidates < 2 || !error.is_finite() || error <= 0.0 || lead.is_nan() || lead >= FAR_BEHIND {
         return winner;
     }
-    let Some([low, high]) = places(lead.max(LEAST_LEAD), candidates) else { return winner };
+    let Some([low, high]) = places(lead.max(MIN_LEAD), candidates) else { return winner };
     let (low, high) = (winner.value * (low * below).exp(), winner.value * (high * above).exp());
     Estimate { low: low.min(winner.value), high: high.max(winner.value), ..winner }
 }

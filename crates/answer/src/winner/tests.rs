@@ -37,7 +37,7 @@ fn places_are_those_of_the_paper_s_equations() {
     }
 }
 
-/// How often a true speed-up of 1 lies below the interval, in it and above it, and the mean width of the interval, as
+/// The frequency of a true speed-up of 1 below, in and above the interval, and the mean width of the interval, as
 /// a logarithm of the ratio of its ends. The times of the variants are as many times the fastest as `times` says.
 fn coverage(cpu: &[f64], gpu: &[f64], noise: Noise, trials: u64) -> ([u32; 3], f64) {
     let variant = |side: Side, times: f64| Variant { side, law: Box::new(move |_| 1e-4 * times) as Law };

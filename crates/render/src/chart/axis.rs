@@ -2,7 +2,7 @@
 
 use gpubench_model::report::quantity::{TIME_UNITS, three_digits};
 
-/// What an axis can hold; values beyond stand at these. They leave room for margins: the whole range of float64 less
+/// The range of an axis; values beyond are drawn at its ends. They leave room for margins: the whole range of float64 less
 /// a few decades at either end.
 const HELD: (f64, f64) = (1e-250, 1e250);
 
@@ -12,7 +12,7 @@ pub struct Tick {
     pub label: String,
 }
 
-/// How values are spread over an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     Log,
@@ -22,7 +22,7 @@ pub enum Scale {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     pub scale: Scale,
-    /// What it measures, with its unit.
+    /// The quantity with its unit.
     pub title: String,
     /// The value at its low end, above 0 on a logarithmic axis.
     pub low: f64,
@@ -99,7 +99,7 @@ impl Axis {
         Axis { scale: Scale::Linear, title: title.into(), low: 0.0, high: 1.0, ticks, minor: vec![] }
     }
 
-    /// Where a value stands between the low end (0) and the high end (1).
+    /// The position of a value between the low end (0) and the high end (1).
     pub(crate) fn fraction(&self, value: f64) -> f64 {
         match self.scale {
             // Differences of logarithms: the ratio of two values may overflow.
@@ -109,7 +109,7 @@ impl Axis {
     }
 }
 
-/// Which round values are labelled: the fewer decades, the more.
+/// The labelled round values: more of them on fewer decades.
 struct Spacing {
     /// Digits that are labelled.
     digits: &'static [i32],
@@ -153,11 +153,11 @@ fn scientific(digit: i32, exponent: i32) -> f64 {
 }
 
 /// The range of `values`, widened on both sides by a share of its logarithm, to a ratio of `least` at least.
-fn padded(values: &[f64], share: f64, least: f64) -> (f64, f64) {
+fn padded(values: &[f64], share: f64, min_factor: f64) -> (f64, f64) {
     let low = held(values.iter().copied().fold(f64::INFINITY, f64::min));
     let high = held(values.iter().copied().fold(0.0, f64::max));
     let width = high.ln() - low.ln();
-    let margin = (width * share).max((least.ln() - width) / 2.0);
+    let margin = (width * share).max((min_factor.ln() - width) / 2.0);
     (low * (-margin).exp(), high * margin.exp())
 }
 
@@ -197,7 +197,7 @@ fn round(figure: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::told::labels;
+    use crate::chart::text_dump::labels;
     use proptest::prelude::*;
 
     #[test]

@@ -8,9 +8,9 @@ use super::paint::Paint;
 use super::series::Stroke;
 
 pub(crate) const SIZE: (u32, u32) = (1600, 1000);
-/// How many times larger than the picture the canvas is.
+/// The scale of the canvas relative to the picture.
 pub(crate) const SCALE: u32 = 3;
-/// Where a text stands relative to its place.
+/// The alignment of a text relative to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,

@@ -33,7 +33,7 @@ pub(crate) fn baseline(middle: f64, em: f64) -> f64 {
     middle + em * CAP_HEIGHT / 2.0
 }
 
-/// A marker with a rim of the ground's colour, so that it stands out from lines beneath; open ones are empty inside.
+/// A marker with a rim of the ground's colour, so that it is visible over lines; open ones are empty inside.
 pub(crate) fn marker(
     canvas: &Canvas<'_>,
     place: Place,

@@ -1,4 +1,4 @@
-//! What every large chart has around its data: titles, axes, a legend, captions. Pure data; knows no pixels.
+//! The frame around the data of every large chart: titles, axes, legend, captions.
 
 use gpubench_text::palette::Role;
 
@@ -7,7 +7,7 @@ use super::series::Style;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
-    /// Name of its file, without extension: `time-matmul-f32`, or `time-matmul-f32-cold` beside hot ones.
+    /// Name of its file, without extension: `time-matmul-f32`, or `time-matmul-f32-cold` where there are hot ones too.
     pub name: String,
     pub title: String,
     /// A line under the title.
@@ -26,7 +26,7 @@ pub(crate) struct Frame {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Row {
     Heading(String),
-    /// What something looks like, and what it is.
+    /// A sample of a line, marker or area, and its name.
     Entry(Sample, String),
     Note(String),
 }
@@ -45,7 +45,7 @@ impl Row {
     }
 }
 
-/// What stands beside a text of the legend.
+/// The sample next to a text of the legend.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Sample {
     /// A line with a marker.

@@ -1,4 +1,4 @@
-//! Places and rectangles in pixels, y downwards. Knows no chart.
+//! Points and rectangles in pixels, y downwards.
 
 pub(crate) type Place = (f64, f64);
 
@@ -38,7 +38,7 @@ impl Rect {
         (f64::midpoint(self.left, self.right), f64::midpoint(self.top, self.bottom))
     }
 
-    /// Whether two rectangles share more than an edge.
+    /// Returns whether two rectangles share more than an edge.
     pub(crate) fn intersects(&self, other: &Rect) -> bool {
         self.left < other.right
             && other.left < self.right
@@ -46,7 +46,7 @@ impl Rect {
             && other.top < self.bottom
     }
 
-    /// Whether `other` lies wholly inside.
+    /// Returns whether `other` is entirely inside.
     pub(crate) fn holds(&self, other: &Rect) -> bool {
         self.left <= other.left
             && other.right <= self.right

@@ -1,4 +1,4 @@
-//! Where the parts of a frame stand: plot, legend, titles, captions. Pure geometry in pixels; draws nothing.
+//! Computes the places of the parts of a frame in pixels: plot, legend, titles, captions.
 
 use super::SIZE;
 use super::font::{Weight, fitted, fitted_inside, width};

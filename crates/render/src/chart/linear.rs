@@ -5,7 +5,7 @@ use gpubench_model::report::quantity::TIME_UNITS;
 
 use super::axis::{Axis, Scale, Tick};
 
-/// Values over more than this factor stand on a logarithmic axis.
+/// Values over more than this factor are on a logarithmic axis.
 const MOST_LINEAR: f64 = 3.0;
 /// The least range of an axis as a share of its middle: less would make noise of a thousandth look like change.
 const LEAST_RANGE: f64 = 0.08;
@@ -26,7 +26,7 @@ pub fn axis(times: &[f64], levels: &[f64], ticks: usize) -> Axis {
     let (step, first, last) = step(low, high, ticks);
     let (unit, symbol) = TIME_UNITS.into_iter().find(|(unit, _)| high >= *unit).unwrap_or(TIME_UNITS[3]);
     let decimals = (-(step / unit).log10() - 1e-9).ceil().clamp(0.0, 9.0) as usize;
-    // A step of 2.5 has a digit more than its size tells.
+    // A step of 2.5 needs one digit more than its magnitude.
     let decimals = decimals + usize::from(!is_whole(step / unit * 10f64.powi(decimals as i32)));
     let tick = |index: i64| {
         let value = index as f64 * step;
@@ -58,16 +58,16 @@ fn span(times: &[f64], levels: &[f64]) -> (f64, f64) {
 
 /// The least of 1, 2, 2.5 and 5 times a power of ten with no more than `most` multiples in a range of that width, or
 /// the greatest with two in this one; and the first and the last multiple.
-fn step(low: f64, high: f64, most: usize) -> (f64, i64, i64) {
-    let least = (high - low) / most.max(2) as f64;
-    let power = least.log10().floor() as i32;
+fn step(low: f64, high: f64, max_steps: usize) -> (f64, i64, i64) {
+    let min_step = (high - low) / max_steps.max(2) as f64;
+    let power = min_step.log10().floor() as i32;
     let steps = (power - 1..=power + 1)
         .flat_map(|power| [1.0, 2.0, 2.5, 5.0].map(|factor| factor * 10f64.powi(power)));
     let multiples = |step: f64| (step, (low / step).ceil() as i64, (high / step).floor() as i64);
     let several = steps.map(multiples).filter(|(_, first, last)| last > first);
     let several: Vec<(f64, i64, i64)> = several.collect();
-    let few = several.iter().find(|(step, ..)| *step >= least);
-    few.or(several.last()).copied().unwrap_or_else(|| multiples(least))
+    let few = several.iter().find(|(step, ..)| *step >= min_step);
+    few.or(several.last()).copied().unwrap_or_else(|| multiples(min_step))
 }
 
 fn is_whole(value: f64) -> bool {
@@ -84,7 +84,7 @@ fn label(value: f64, unit: f64, symbol: &str, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::told::labels;
+    use crate::chart::text_dump::labels;
     use proptest::prelude::*;
 
     #[test]

@@ -1,4 +1,4 @@
-//! Charts of reports. Knows no device and no command line.
+//! Draws the charts of reports as PNG, SVG, or fragments of a page.
 //!
 //! A model says what a chart shows: `lines`, [`panels`]. It is laid out in pixels and drawn on a canvas, the same
 //! for every format.
@@ -52,7 +52,7 @@ use text::captions;
 /// Beginnings of the names of charts' files; the overview's is also a whole one.
 const NAMES: [&str; 5] = ["time-", "speedup-", "phases-", "roofline-", "overview-"];
 
-/// Whether a file of that name, without extension, is a chart of a report.
+/// Returns whether a file of that name, without extension, is a chart of a report.
 pub(crate) fn is_name(name: &str) -> bool {
     name == "overview" || NAMES.iter().any(|beginning| name.starts_with(beginning))
 }
@@ -91,7 +91,7 @@ impl Format {
 pub(crate) enum Chart {
     /// Time or speed-ups against size.
     Lines(LineChart),
-    /// Where the time of a call goes.
+    /// The phases of a call.
     Phases(PhaseChart),
     /// Cells under the peaks of their machine.
     Roofline(Roofline),
@@ -99,7 +99,7 @@ pub(crate) enum Chart {
     Overview(Overview),
 }
 
-/// What a chart is about: a page shows the charts of a topic together.
+/// The topic of a chart; a page shows the charts of a topic together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
     Overview,
@@ -148,7 +148,7 @@ impl Picture for Chart {
 /// The charts of one or several named reports. Of one: the overview, then time, speed-ups and phases by op, element type
 /// and state of the caches, then the rooflines. Of several, which share charts: time and speed-ups.
 ///
-/// What has nothing measured has no chart.
+/// Ops and backends without measured rows have no chart.
 pub(crate) fn charts(reports: &[(&str, &Report)]) -> Vec<Chart> {
     let names: Vec<Names> = reports.iter().map(|(_, report)| Names::of(report)).collect();
     let sheets = sheets(reports, &names);
@@ -191,10 +191,10 @@ pub(crate) fn files(
     pictures(&charts(reports), formats, theme)
 }
 
-/// A chart to stand in a page of HTML.
+/// A chart inside an HTML page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fragment {
-    /// What its file would be called, without extension: `time-matmul-f32`.
+    /// Its name as a file, without extension: `time-matmul-f32`.
     pub name: String,
     pub topic: Topic,
     pub title: String,
@@ -242,4 +242,4 @@ fn file(chart: &impl Picture, format: Format, theme: Theme) -> anyhow::Result<Fi
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod told;
+mod text_dump;

@@ -1,8 +1,8 @@
-//! What charts are painted with: colours of the palette, opaque or clear. Only a surface knows the theme.
+//! The paints of charts: colours of the palette, opaque or transparent. The surface applies the theme.
 
 use gpubench_text::palette::{Rgb, Role, Theme, Tint};
 
-/// What a shape or a text is painted with.
+/// The colour of a shape or a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Paint {
     Solid(Role),

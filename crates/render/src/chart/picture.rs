@@ -1,8 +1,8 @@
-//! What the formats of pictures ask of a chart.
+//! The trait by which the picture formats draw a chart.
 
 use super::canvas::Canvas;
 
-/// What a chart of any kind can do.
+/// A chart of any kind.
 pub(crate) trait Picture: Sync {
     /// The name of its file, without extension.
     fn name(&self) -> &str;

@@ -52,9 +52,9 @@ impl Room {
         Some(found)
     }
 
-    /// A text beside a marker of that half side: above it, at its sides or below, nearer places first; below it first
+    /// Places a text next to a marker of that half side: above it, at its sides or below, nearer places first; below it first
     /// where `is_low`. Near an edge it moves inwards.
-    pub(crate) fn beside(
+    pub(crate) fn place_near(
         &mut self,
         place: Place,
         marker: f64,
@@ -100,7 +100,7 @@ mod tests {
         room.keep_line(&[(0.0, 140.0), (400.0, 140.0)]);
         room.keep(Rect::around((200.0, 150.0), 9.0, 9.0));
         let mut found = vec![];
-        while let Some(placed) = room.beside((200.0, 150.0), 9.0, "N = 310", 20.0, false) {
+        while let Some(placed) = room.place_near((200.0, 150.0), 9.0, "N = 310", 20.0, false) {
             found.push(placed.area);
         }
         assert!((2..=12).contains(&found.len()), "{found:?}");
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_point_in_the_corner_has_its_label_inside() {
         let mut room = Room::of(&PLOT);
-        let placed = room.beside((395.0, 5.0), 9.0, "12x", 20.0, false).unwrap();
+        let placed = room.place_near((395.0, 5.0), 9.0, "12x", 20.0, false).unwrap();
         assert!(PLOT.holds(&placed.area), "{placed:?}");
     }
 }

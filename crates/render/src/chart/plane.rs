@@ -1,4 +1,4 @@
-//! The area between two axes: where values stand in it. Draws nothing.
+//! Maps values to places in the area between two axes.
 
 use super::axis::Axis;
 use super::geometry::{Place, Rect};

@@ -8,10 +8,10 @@ use gpubench_model::report::file::{locate, save_all_in_new};
 
 use super::{Chart, Format, Theme, charts, files};
 
-/// Lines of a chart that can still be told apart: as many as there are colours, on either side.
+/// The number of lines that a reader can distinguish: one per colour on either side.
 const TOLD_APART: usize = 14;
 
-/// The most lines that a chart of `reports` has, where they are more than can be told apart.
+/// The largest number of lines of a chart of `reports`, where a reader could not distinguish them.
 pub fn crowded(reports: &[(&str, &Report)]) -> Option<usize> {
     let lines = |chart: &Chart| if let Chart::Lines(chart) = chart { chart.series.len() } else { 0 };
     let most = charts(reports).iter().map(lines).max()?;
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_of_more_lines_than_can_be_told_apart_is_crowded() {
+    fn a_chart_with_too_many_lines_to_distinguish_is_crowded() {
         let variants = |count: usize| {
             let row = |index| measured("svd", 10, "cpu", &format!("v{index}"), 1e-3);
             example::of((0..count).map(row))

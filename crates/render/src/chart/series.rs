@@ -1,4 +1,4 @@
-//! Series of a chart: what is drawn for each variant or report, and how they are told apart. Knows no pixels.
+//! The series of a chart: points and style of each variant or report.
 
 use gpubench_model::report::Row;
 use gpubench_model::{Accuracy, Side};
@@ -15,11 +15,11 @@ pub struct Point {
     pub low: f64,
     /// High end of the band.
     pub high: f64,
-    /// What stands beside it, if anything.
+    /// The label next to it, if any.
     pub label: Option<String>,
 }
 
-/// How a line is stroked.
+/// The stroke of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stroke {
     /// The GPU's side.
@@ -30,14 +30,14 @@ pub(crate) enum Stroke {
     Dotted,
 }
 
-/// The looks of a series. Stroke and marker tell series apart without colour.
+/// The style of a series. Stroke and marker distinguish series without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
     pub hue: Role,
     pub(crate) stroke: Stroke,
     /// Index of the marker's shape.
     pub(crate) marker: usize,
-    /// Whether the marker is filled, as on the GPU's side, or open.
+    /// Set for a filled marker (GPU); otherwise it is open.
     pub filled: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Shapes of markers, as polygons around a place. Knows no series.
+//! Shapes of markers, as polygons around a place.
 
 use super::geometry::Place;
 

@@ -1,4 +1,4 @@
-//! What the charts of one or several reports are about: an op, an element type and a state of the caches each, with the
+//! The subjects of charts of one or several reports: op, element type and state of the caches of each, with the
 //! sections that belong to it. Knows rows, no chart.
 
 use gpubench_answer::crossover::crossovers;
@@ -12,16 +12,16 @@ pub(super) struct Part<'a> {
     /// Name of the report, without what all reports share; empty where there is only one.
     pub name: &'a str,
     pub report: &'a Report,
-    /// How its rows are called.
+    /// The names of its rows.
     pub names: &'a Names,
     pub(crate) section: Section<'a>,
     pub crossovers: Vec<Crossover>,
-    /// Whether the cases that share its charts differ in density, here or among reports.
+    /// Set where the cases that share its charts differ in density, here or among reports.
     pub(crate) shows_density: bool,
 }
 
 impl Part<'_> {
-    /// The name of a series: report, variant and density, as far as they are needed to tell series apart.
+    /// The name of a series: report, variant and density, as far as they distinguish series.
     pub(crate) fn label(&self, variant: Option<&str>, density: Option<f64>) -> String {
         let density = density.filter(|_| self.shows_density);
         let density = density.map(|density| format!("density {}", density_text(density)));
@@ -34,7 +34,7 @@ impl Part<'_> {
     }
 }
 
-/// What all series of a chart share.
+/// The op, element type and cache state that all series of a chart share.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Subject<'a> {
     pub op: &'a str,
@@ -47,7 +47,7 @@ impl<'a> Subject<'a> {
         Subject { op: section.op, dtype: section.dtype, cache: section.cache }
     }
 
-    /// What the op computes; empty for one that is unknown here.
+    /// A summary of the op; empty for an unknown one.
     pub(crate) fn summary(&self) -> String {
         op::find(self.op).map(|op| op.about().summary.to_owned()).unwrap_or_default()
     }
@@ -58,19 +58,19 @@ pub(super) struct Sheet<'a> {
     pub(crate) subject: Subject<'a>,
     /// The sections that belong to it, one a report.
     pub parts: Vec<Part<'a>>,
-    /// Whether there are sheets of the other state of the caches, so that names and titles must tell which.
+    /// Set where there are sheets of the other cache state, so that names and titles must include it.
     pub shows_cache: bool,
 }
 
 impl Sheet<'_> {
-    /// `time-matmul-f32`, with the state of the caches where it must be told.
+    /// `time-matmul-f32`, with the cache state where reports have both.
     pub(crate) fn name(&self, kind: &str) -> String {
         let Subject { op, dtype, cache } = self.subject;
         let cache = if self.shows_cache { format!("-{cache}") } else { String::new() };
         format!("{kind}-{op}-{dtype}{cache}")
     }
 
-    /// `spmv, float32, density 0.05`; densities that differ stand with the series.
+    /// `spmv, float32, density 0.05`; densities that differ are in the names of series.
     pub(crate) fn heading(&self) -> String {
         let Subject { op, dtype, .. } = self.subject;
         format!("{op}, {}{}", dtype.words(), self.circumstances())

@@ -15,7 +15,7 @@ use super::picture::Picture;
 /// Family that texts name; the first is the embedded font.
 const FAMILY: &str = "Roboto, Helvetica, Arial, sans-serif";
 
-/// How a drawing names its colours.
+/// The way in which a drawing refers to colours.
 #[derive(Clone, Copy)]
 enum Colors {
     /// Those of a theme.

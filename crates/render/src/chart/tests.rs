@@ -5,7 +5,7 @@ use gpubench_model::report::Row;
 use gpubench_model::report::example::{self, empty, full, measured, peaks};
 use gpubench_text::palette::{Rgb, Role, Tint};
 
-use super::told::told;
+use super::text_dump::text_dump;
 use super::*;
 
 /// Two ops at three sizes on a machine with peaks; the GPU wins at large sizes, one kind of speed-up after the other.
@@ -40,11 +40,11 @@ fn two_ops() -> Report {
     report
 }
 
-/// The text of every kind of chart beside the one kept. When a change is meant, `GPUBENCH_BLESS=1 cargo test
+/// Compares the text of every kind of chart with the stored one. When a change is meant, `GPUBENCH_BLESS=1 cargo test
 /// charts_say` keeps the new text, which is then read before it is committed.
 #[test]
-fn charts_say_what_they_said() {
-    let found = told(&charts(&[("", &two_ops())]));
+fn charts_match_their_stored_texts() {
+    let found = text_dump(&charts(&[("", &two_ops())]));
     if std::env::var_os("GPUBENCH_BLESS").is_some() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/chart/testdata/charts.txt");
         std::fs::write(path, &found).unwrap();

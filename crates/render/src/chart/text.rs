@@ -1,4 +1,4 @@
-//! The words of a chart that come from the environment: machine, clocks, date, program. Knows no pixels.
+//! The captions of charts: machine, clocks, date, version, and the meaning of points and bands.
 
 use gpubench_answer::{SpeedUp, factor_text};
 use gpubench_model::Side;
@@ -16,17 +16,17 @@ pub(crate) fn ratio_text(found: &SpeedUp) -> String {
     if winner == Side::Cpu { format!("CPU {text}") } else { text }
 }
 
-/// What points and bands of times are.
+/// The caption of time charts.
 pub(crate) const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
-/// What points and bands of speed-ups are.
+/// The caption of speed-up charts.
 pub(crate) const SPEED_UPS: &str =
-    "Points: ratios of medians. Rings: from where the GPU is faster. Bands: 95 % intervals of both.";
-/// What an overview shows.
+    "Points: ratios of medians. Rings: GPU faster from this N. Bands: 95 % intervals of both.";
+/// The caption of overviews.
 pub(crate) const OVERVIEW: &str =
     "Best correct variant of each side, ratios of medians, 95 % intervals. Both axes logarithmic; below: N.";
-/// What bars of phases are.
-pub(crate) const PHASES: &str = "Parts: medians. Launch and wait: the host's time less the device's.";
-/// What the points and lines of a roofline are.
+/// The caption of phase charts.
+pub(crate) const PHASES: &str = "Parts: medians. Launch and wait: the host's time minus the device's.";
+/// The caption of rooflines.
 pub(crate) const ROOFLINE: &str = "Points: medians. Peaks: measured on this machine.";
 
 /// The lines at the foot of a chart: a machine a line, then how the figures came about.

@@ -1,4 +1,4 @@
-//! Which labels of the x axis there is room for. Pure geometry in pixels; draws nothing.
+//! Selects the labels of the x axis that have room.
 
 use super::font::{Weight, width};
 use super::plane::Plane;
@@ -35,7 +35,7 @@ pub(crate) fn below(plane: &Plane<'_>, em: f64) -> Vec<Below> {
     thinned(wanted, apart)
 }
 
-/// The labels that stand `apart` from those kept before them and from the last, which is always kept.
+/// The labels at least `apart` from those kept before them and from the last, which is always kept.
 pub(crate) fn thinned<T>(mut labels: Vec<T>, apart: impl Fn(&T, &T) -> bool) -> Vec<T> {
     let Some(last) = labels.pop() else { return vec![] };
     let mut kept: Vec<T> = vec![];

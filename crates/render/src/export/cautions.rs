@@ -1,4 +1,4 @@
-//! What lowers the trust in the times that are shown, grouped by kind. Knows rows and their warnings, no layout.
+//! Groups the warnings of the shown times by kind, for every format that lists them.
 
 use std::cmp::Ordering;
 
@@ -13,14 +13,14 @@ pub(crate) struct Caution<'a> {
     pub kind: WarningKind,
     /// The cells and their warnings, the worst first; never empty.
     pub cells: Vec<(&'a Row, &'a Warning)>,
-    /// Whether names of cells must tell the state of the caches.
-    tells_cache: bool,
+    /// Set where names of cells must include the state of the caches.
+    names_cache: bool,
 }
 
 /// Cells that a caution names; the rest is counted.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
-/// The rows whose times a table shows: every one, or the best of each side.
+/// The rows with times that a table shows: all of them, or the best of each side.
 pub(crate) fn shown(report: &Report, all_variants: bool) -> Vec<&Row> {
     let sections = sections(report);
     let comparisons = sections.iter().flat_map(|section| &section.comparisons);
@@ -31,7 +31,7 @@ pub(crate) fn shown(report: &Report, all_variants: bool) -> Vec<&Row> {
     rows.filter(|row| row.execute.is_some()).collect()
 }
 
-/// Whether a row's time is close to what its device takes to do nothing.
+/// Returns whether a row's time is close to that of an empty kernel.
 pub(crate) fn is_launch_bound(row: &Row) -> bool {
     let mut warnings = row.execute.iter().flat_map(|execute| &execute.warnings);
     warnings.any(|warning| warning.kind == WarningKind::LaunchBound)
@@ -39,15 +39,15 @@ pub(crate) fn is_launch_bound(row: &Row) -> bool {
 
 /// The cautions about the rows that a table shows: the gravest first, then those of more cells.
 pub(crate) fn cautions(report: &Report, all_variants: bool) -> Vec<Caution<'_>> {
-    let tells_cache = has_both_caches(report);
+    let names_cache = has_both_caches(report);
     let mut found: Vec<Caution<'_>> = vec![];
     for row in shown(report, all_variants) {
         for warning in row.execute.iter().flat_map(|execute| &execute.warnings) {
             match found.iter_mut().find(|caution| caution.kind == warning.kind) {
-                // Of two warnings of one kind a cell is counted with the graver, which stands first.
+                // Of two warnings of one kind a cell is counted with the graver, which comes first.
                 Some(caution) if caution.cells.last().is_some_and(|(last, _)| std::ptr::eq(*last, row)) => {}
                 Some(caution) => caution.cells.push((row, warning)),
-                None => found.push(Caution { kind: warning.kind, cells: vec![(row, warning)], tells_cache }),
+                None => found.push(Caution { kind: warning.kind, cells: vec![(row, warning)], names_cache }),
             }
         }
     }
@@ -65,7 +65,7 @@ fn worse(kind: WarningKind, a: (&Row, &Warning), b: (&Row, &Warning)) -> Orderin
     b.1.at_best.cmp(&a.1.at_best).then(figure(b.0).total_cmp(&figure(a.0)))
 }
 
-/// A figure that is the larger the worse the cell, for cells of one kind; 0 where the report has none.
+/// A figure that is larger for worse cells of one kind; 0 where the report has none.
 fn severity(kind: WarningKind, execute: &Execute) -> f64 {
     let samples = execute.samples_s.len() as f64;
     match kind {
@@ -90,7 +90,7 @@ fn severity(kind: WarningKind, execute: &Execute) -> f64 {
 }
 
 impl Caution<'_> {
-    /// The worst warning, whose text and next step stand for all.
+    /// The worst warning, whose text and next step are shown for all.
     pub(crate) fn worst(&self) -> &Warning {
         self.cells[0].1
     }
@@ -104,7 +104,7 @@ impl Caution<'_> {
         counted(self.cells.len(), "cell")
     }
 
-    /// What was found, of several cells in the worst: `worst: 3 samples count`.
+    /// The text of the worst warning: `worst: 3 samples count`.
     pub(crate) fn text(&self) -> String {
         let prefix = if self.cells.len() == 1 { "" } else { "worst: " };
         format!("{prefix}{}", self.worst().text)
@@ -113,22 +113,22 @@ impl Caution<'_> {
     /// The worst cells: `matmul N=100 f32 cuda/cublas and 4 more`.
     pub(crate) fn which(&self) -> String {
         let name = |row: &Row| {
-            let cache = if self.tells_cache { format!(" {}", row.cache) } else { String::new() };
+            let cache = if self.names_cache { format!(" {}", row.cache) } else { String::new() };
             format!("{} {}/{}{cache}", row.case, row.backend, row.variant)
         };
-        let named: Vec<String> = self.cells.iter().take(NAMED).map(|(row, _)| name(row)).collect();
-        let more = self.cells.len().saturating_sub(NAMED);
+        let named: Vec<String> = self.cells.iter().take(MAX_NAMED).map(|(row, _)| name(row)).collect();
+        let more = self.cells.len().saturating_sub(MAX_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{}{more}", named.join(", "))
     }
 }
 
-/// `2 of 5 times have reservations`; `None` when no time that is shown has a warning.
+/// `2 of 5 times have a grade below A`; `None` when no shown time has a warning.
 pub(crate) fn summary(report: &Report, all_variants: bool) -> Option<String> {
     let rows = shown(report, all_variants);
     let low = rows.iter().filter(|row| row.execute.as_ref().is_some_and(|e| !e.warnings.is_empty())).count();
     let (times, have) = (counted(rows.len(), "time"), agree(low, "has", "have"));
-    (low > 0).then(|| format!("{low} of {times} {have} reservations"))
+    (low > 0).then(|| format!("{low} of {times} {have} a grade below A"))
 }
 
 #[cfg(test)]
@@ -139,20 +139,20 @@ mod tests {
     use gpubench_model::report::example;
 
     #[test]
-    fn cautions_are_about_shown_times_only_and_the_gravest_stands_first() {
+    fn cautions_are_about_shown_times_only_and_the_gravest_comes_first() {
         let mut report = example::full();
-        // A slower variant stands in no table of the best.
+        // A slower variant is in no table of the best.
         report.rows.push(example::measured("matmul", 100, "cuda", "tiled", 1e-3));
         example::warn(report.rows.last_mut().unwrap(), WarningKind::Setup, Grade::D, "set up", "look");
         let names = |all| cautions(&report, all).iter().map(Caution::name).collect::<Vec<_>>();
         assert_eq!(names(false), ["spread", "launch-bound"]);
         assert_eq!(names(true), ["setup", "spread", "launch-bound"]);
-        assert_eq!(summary(&report, false).unwrap(), "2 of 5 times have reservations");
+        assert_eq!(summary(&report, false).unwrap(), "2 of 5 times have a grade below A");
         assert_eq!(summary(&example::empty(), false), None);
     }
 
     #[test]
-    fn of_many_cells_the_three_worst_are_named_and_the_worst_speaks_for_all() {
+    fn the_three_worst_of_many_cells_are_named_with_the_worst_text() {
         let mut report = example::empty();
         for (index, half_width) in [0.02, 0.3, 0.04, 0.01, 0.1].into_iter().enumerate() {
             let mut row = example::measured("fft", 10 * (index as u64 + 1), "cpu", "realfft", 1e-3);

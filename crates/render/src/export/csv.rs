@@ -1,6 +1,6 @@
-//! CSV: one line a row, flat, times in seconds, as RFC 4180 has it. Raw samples are left to JSON.
+//! Writes a report as CSV (RFC 4180): one line per row, times in seconds. Raw samples are in JSON only.
 
-use gpubench_answer::roof;
+use gpubench_answer::peak_share;
 use gpubench_model::format::Makes;
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::{Execute, Phases, Report, Row};
@@ -12,7 +12,7 @@ use super::view::Format;
 
 pub(crate) static CSV: Format = Format {
     name: "csv",
-    summary: "one line a row, times in seconds",
+    summary: "one line per row, times in seconds",
     by_default: true,
     makes: Makes::Text("report.csv", |report, _| Ok(csv(report))),
 };
@@ -86,12 +86,12 @@ const COLUMNS: &[Show] = &[
     ("added_by_refinement", |row| if row.added_by_refinement { "true".into() } else { String::new() }),
 ];
 
-/// The columns about peaks, which stand in the report and not in its rows: they are the last.
-const LIMIT: [&str; 2] = ["peak_share", "bound_by"];
+/// The last columns, which depend on the report's peaks.
+const PEAK_COLUMNS: [&str; 2] = ["peak_share", "bound_by"];
 
-/// The fields of [`LIMIT`]; empty where no peak is known.
-fn limit(report: &Report, row: &Row) -> [String; 2] {
-    let found = roof::share(report, row);
+/// The fields of [`PEAK_COLUMNS`]; empty where no peak is known.
+fn peak_fields(report: &Report, row: &Row) -> [String; 2] {
+    let found = peak_share::share(report, row);
     [
         number(found.map(|found| found.share)),
         found.map(|found| json_word(&found.bound_by)).unwrap_or_default(),
@@ -99,10 +99,10 @@ fn limit(report: &Report, row: &Row) -> [String; 2] {
 }
 
 fn csv(report: &Report) -> String {
-    let headings = COLUMNS.iter().map(|(heading, _)| *heading).chain(LIMIT);
+    let headings = COLUMNS.iter().map(|(heading, _)| *heading).chain(PEAK_COLUMNS);
     let fields = |row: &Row| {
         let fields = COLUMNS.iter().map(|(_, field)| field(row));
-        fields.chain(limit(report, row)).map(Field::from).collect()
+        fields.chain(peak_fields(report, row)).map(Field::from).collect()
     };
     let rows = report.rows.iter().map(fields).collect();
     Table::untitled(headings.map(Column::words).collect(), rows).csv()
@@ -143,7 +143,7 @@ mod tests {
         let report = example::full();
         let records = records(&report);
         assert_eq!(records.len(), report.rows.len() + 1);
-        assert!(records.iter().all(|record| record.len() == COLUMNS.len() + LIMIT.len()));
+        assert!(records.iter().all(|record| record.len() == COLUMNS.len() + PEAK_COLUMNS.len()));
         for (record, row) in records[1..].iter().zip(&report.rows) {
             assert_eq!(record[place("median_s")].parse::<f64>().ok(), row.median_s());
         }
@@ -168,17 +168,17 @@ mod tests {
     }
 
     #[test]
-    fn the_last_columns_tell_the_share_of_the_limit() {
+    fn the_last_columns_have_the_share_of_the_peak() {
         let report = example::of([example::measured("matmul", 10_000, "cuda", "v", 80e-3)]);
         assert_eq!(records(&report)[1][COLUMNS.len()..], ["", ""]);
         let records = records(&example::with_peaks(report));
-        assert_eq!(records[0][COLUMNS.len()..], LIMIT);
+        assert_eq!(records[0][COLUMNS.len()..], PEAK_COLUMNS);
         assert_eq!(records[1][COLUMNS.len() + 1], "arithmetic");
         assert_eq!(records[1][COLUMNS.len()].parse::<f64>().unwrap(), 0.5);
     }
 
     #[test]
-    fn a_row_tells_its_cache_grade_warnings_and_phases() {
+    fn a_row_has_its_cache_grade_warnings_and_phases() {
         let record = &records(&example::full())[2];
         let found = ["cache", "grade", "warnings", "stopped", "upload_host_s", "peak_device_bytes"]
             .map(|heading| record[place(heading)].as_str());

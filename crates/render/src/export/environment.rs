@@ -1,4 +1,4 @@
-//! The environment of a report as Markdown: machine, backends, floors of their clocks. Knows no results.
+//! The environment of a report as Markdown: machine, backends, timer overhead and the state of the device.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use gpubench_model::report::{BackendState, Environment, Execute, Host, Report};
 use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
 
-/// The section about the environment: facts, floors of the clocks, and the device while it was measured.
+/// The section about the environment: machine, backends, device state and timer overhead.
 pub(crate) fn environment(report: &Report) -> String {
     let environment = &report.environment;
     let host = &environment.host;
@@ -47,7 +47,7 @@ pub(crate) fn environment(report: &Report) -> String {
     text
 }
 
-/// What the system sets that changes times.
+/// The facts about the host that influence times.
 const SETTINGS: [&machine::Fact<Host>; 7] = [
     &machine::GOVERNOR,
     &machine::SMT,
@@ -58,12 +58,12 @@ const SETTINGS: [&machine::Fact<Host>; 7] = [
     &machine::LOAD,
 ];
 
-/// What the system of a host sets that changes times, as far as its report says it.
+/// The facts about a host that influence times, as far as the report has them.
 pub(crate) fn settings_of(host: &Host) -> Vec<(&'static str, String)> {
     SETTINGS.iter().filter_map(|fact| Some((fact.label, fact.of(host)?.to_string()))).collect()
 }
 
-/// The device over all samples: its clock, what held it down, who else was there. Empty without such facts.
+/// The device over all samples: clocks, throttling and other processes. Empty without such facts.
 pub(crate) fn device_state(report: &Report) -> Vec<String> {
     let timed: Vec<&Execute> = report.rows.iter().filter_map(|row| row.execute.as_ref()).collect();
     let states: Vec<&Conditions> =
@@ -84,15 +84,13 @@ pub(crate) fn device_state(report: &Report) -> Vec<String> {
     if timed.iter().any(|execute| !execute.sm_mhz.is_empty()) {
         let count =
             |what: fn(&Execute) -> u32| timed.iter().map(|execute| u64::from(what(execute))).sum::<u64>();
-        let (aside, counted) = (count(|execute| execute.discarded), count(|execute| execute.throttled));
+        let (discarded, kept) = (count(|execute| execute.discarded), count(|execute| execute.throttled));
         let all = timed.iter().filter(|execute| !execute.sm_mhz.is_empty());
-        let all = all.map(|execute| execute.samples_s.len()).sum::<usize>() as u64 + aside;
-        lines.push(format!(
-            "Samples at a clock that was held down: {aside} set aside, {counted} counted, of {all}"
-        ));
+        let all = all.map(|execute| execute.samples_s.len()).sum::<usize>() as u64 + discarded;
+        lines.push(format!("Throttled samples: {discarded} discarded, {kept} kept, of {all}"));
     }
     let texts = [
-        ("Reasons why clocks were held down", distinct(states.iter().flat_map(|state| &state.throttle))),
+        ("Reasons for throttling", distinct(states.iter().flat_map(|state| &state.throttle))),
         ("Other processes on the device", distinct(states.iter().flat_map(|state| &state.others))),
     ];
     lines.extend(texts.into_iter().filter_map(|(name, found)| Some(format!("{name}: {}", found?))));
@@ -115,7 +113,7 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Option<String> {
     (!joined.is_empty()).then_some(joined)
 }
 
-/// The least times that the clocks of the backends show; `None` for reports that do not tell them.
+/// The timer overhead of the backends; `None` for reports without it.
 pub(crate) fn timer_overhead(backends: &[BackendState]) -> Option<Table> {
     let headings = [
         "backend",
@@ -142,7 +140,7 @@ pub(crate) fn timer_overhead(backends: &[BackendState]) -> Option<Table> {
     table("Timer overhead", &headings, backends.iter().filter_map(row).collect())
 }
 
-/// Kernels of known duration as events saw them.
+/// The times of kernels of known duration by each clock.
 pub(crate) fn clock_checks(backends: &[BackendState]) -> Option<Table> {
     let rows = backends.iter().flat_map(|backend| {
         let checks = backend.timer_overhead.iter().flat_map(|overhead| &overhead.checks);
@@ -201,7 +199,7 @@ mod tests {
     use gpubench_model::report::example;
 
     #[test]
-    fn the_environment_tells_floors_checks_and_the_state_of_the_device() {
+    fn the_environment_shows_timer_overhead_checks_and_device_state() {
         let mut report = example::full();
         let execute = report.rows[1].execute.as_mut().unwrap();
         (execute.discarded, execute.throttled, execute.sm_mhz[3]) = (3, 2, 1755.0);
@@ -214,8 +212,8 @@ mod tests {
             "- CPU quota: 15.5 CPUs\n- Transparent huge pages: madvise\n- Last-level caches: 105 MiB\n- Load when the run started: 0.40\n",
             "- Clock of the multiprocessors around samples: 1755–1980 MHz\n",
             "- Temperature of the device: 41 °C\n",
-            "- Samples at a clock that was held down: 3 set aside, 2 counted, of 27\n",
-            "- Reasons why clocks were held down: sw\\_power\\_cap\n",
+            "- Throttled samples: 3 discarded, 2 kept, of 27\n",
+            "- Reasons for throttling: sw\\_power\\_cap\n",
             "| cpu | 21.0 ns | - | - | - | 510 µs | 520 µs |\n| cuda | 1.40 µs | 2.70 µs | 6.10 µs | 1.50 µs | - | - |\n",
             "| cuda | 10.00 µs | 11.52 µs | 10.02 µs |\n| cuda | 1.000 ms | 1.002 ms | 1.000 ms |\n",
         ] {
@@ -224,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_report_does_not_tell_is_left_out() {
+    fn facts_that_the_report_lacks_are_left_out() {
         let mut report = example::empty();
         report.environment.host = Host::default();
         for backend in &mut report.environment.backends {
             backend.timer_overhead = None;
         }
         let text = environment(&report);
-        for word in ["governor", "NUMA", "TimerOverhead", "checks", "held down", "Power"] {
+        for word in ["governor", "NUMA", "Timer overhead", "checks", "hrottl", "Power"] {
             assert!(!text.contains(word), "{word}\n{text}");
         }
     }

@@ -1,4 +1,4 @@
-//! The report as one page of HTML: [`crate::html`] makes it.
+//! Writes a report as one HTML page, made by [`crate::html`].
 
 use gpubench_model::format::Makes;
 

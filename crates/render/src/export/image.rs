@@ -1,4 +1,4 @@
-//! Charts as files, in PNG or SVG.
+//! Writes the charts of a report as PNG or SVG files.
 
 use gpubench_model::format::Makes;
 
@@ -8,7 +8,7 @@ use crate::chart;
 /// Charts as PNG.
 pub static PNG: Format = Format {
     name: "png",
-    summary: "charts of time, speed-up, phases and limits, as pixels",
+    summary: "charts of time, speed-up, phases and rooflines, as pixels",
     by_default: true,
     makes: Makes::Files {
         has: |file| file.strip_suffix(".png").is_some_and(chart::is_name),
@@ -19,7 +19,7 @@ pub static PNG: Format = Format {
 /// Charts as SVG.
 pub static SVG: Format = Format {
     name: "svg",
-    summary: "charts of time, speed-up, phases and limits, as vectors",
+    summary: "charts of time, speed-up, phases and rooflines, as vectors",
     by_default: false,
     makes: Makes::Files {
         has: |file| file.strip_suffix(".svg").is_some_and(chart::is_name),

@@ -1,4 +1,4 @@
-//! JSON: the report and the answer derived from it, as `schema/report-v3.json` describes them.
+//! Writes the report and the answer derived from it as JSON; `schema/report-v3.json` describes both.
 
 use gpubench_answer::Answered;
 use gpubench_model::format::Makes;

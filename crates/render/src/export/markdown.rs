@@ -1,4 +1,4 @@
-//! Markdown: the answer, the tables of the text format, phases, the environment, and how it was measured.
+//! Writes a report as Markdown: the answer, the tables, phases, method and environment.
 
 use std::fmt::Write;
 
@@ -48,7 +48,7 @@ fn text(report: &Report, view: &View) -> String {
     if let Some(phases) = phases(report) {
         let _ = writeln!(text, "## Phases\n\n{}", phases.markdown_table());
         text.push_str(
-            "Host times, of copies the median of several; execution by the clock of the tables.\n\n",
+            "Host times, for copies the median of several; execution by the clock of the tables.\n\n",
         );
     }
     text.push_str("## Method\n\n");
@@ -60,36 +60,36 @@ fn text(report: &Report, view: &View) -> String {
     );
     text.push_str("- Every answer was checked in float64 before it was timed; a wrong answer has no time.\n");
     text.push_str(
-        "- Times are medians after warm-up, with operands resident and plans and workspaces made.\n",
+        "- Times are medians after warm-up; operands, plans and workspaces are ready before the clock starts.\n",
     );
-    text.push_str("- `report.json` beside this file holds every sample and the settings.\n");
+    text.push_str("- `report.json` next to this file holds every sample and the settings.\n");
     text.push_str(&environment(report));
     text.push_str("\n</details>\n");
     text
 }
 
-/// The answer in sentences and one table; empty where no case has both sides.
+/// The answer as sentences and one table; empty where no case has both sides.
 fn answer(report: &Report) -> String {
     let sweeps = Sweeps::of(report);
-    let Some(grid) = sweeps.grid(true) else { return String::new() };
+    let Some(grid) = sweeps.sweep_table(true) else { return String::new() };
     let mut text = String::from("## Answer\n\n");
     for line in paragraph(report) {
         let _ = writeln!(text, "- {}", escape(&line.to_string()));
     }
     let _ = writeln!(text, "\n{}", grid.markdown_table());
     for note in [sweeps.first_use(), sweeps.legend()].into_iter().flatten() {
-        let _ = writeln!(text, "{}\n", escape(&note));
+        let _ = writeln!(text, "{}\n", escape(&note.replace('\n', " ")));
     }
     text
 }
 
-/// What to mind about the times that the tables show, then about the run as a whole.
+/// The notes on the times in the tables, then the warnings about the whole run.
 fn remarks(report: &Report, all_variants: bool) -> String {
     let (found, of_run) = (cautions(report, all_variants), &report.environment.warnings);
     if found.is_empty() && of_run.is_empty() {
         return String::new();
     }
-    let mut text = String::from("## Reservations\n\n");
+    let mut text = String::from("## Notes and warnings\n\n");
     if !found.is_empty() {
         let columns = ["about", "cells", "what", "next", "which"];
         let columns = columns.map(|heading| Column::new(heading, heading == "cells")).to_vec();

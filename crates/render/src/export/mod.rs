@@ -1,6 +1,6 @@
-//! A report as table, JSON, CSV, Markdown, charts or a page. Reads reports only and touches no device.
+//! Writes a report as table, JSON, CSV, Markdown, charts or a page.
 //!
-//! [`FORMATS`] is the list of all formats; a new one is one file and two lines here.
+//! [`FORMATS`] lists all formats; a new one takes one file and two lines here.
 
 pub(crate) mod cautions;
 pub(crate) mod csv;
@@ -15,13 +15,13 @@ pub(crate) mod problems;
 mod screen;
 mod table;
 pub(crate) mod tables;
-
 mod view;
 
+use gpubench_answer::Pair;
 use gpubench_model::Side;
 use gpubench_model::format::Formats;
 use gpubench_model::report::Report;
-use gpubench_text::table::Tone;
+use gpubench_text::table::{Field, Tone};
 
 pub use image::{PNG, SVG};
 pub use json::JSON;
@@ -32,7 +32,12 @@ pub use view::{Format, View};
 pub static FORMATS: Formats<Report, View> =
     Formats { all: &[&TABLE, &JSON, &csv::CSV, &markdown::MARKDOWN, &html::HTML, &PNG, &SVG], refused: &[] };
 
-/// The tone of the faster side; none where neither is measurably faster.
+/// `GPU 34x` in the tone of its winner, with a question mark where it is not reliable.
+fn speed_up(pair: &Pair<'_>) -> Field {
+    Field { text: pair.speed_up_text(), tone: tone(pair.speed_up.winner()) }
+}
+
+/// The tone of the faster side; plain where neither is measurably faster.
 fn tone(winner: Option<Side>) -> Tone {
     match winner {
         Some(Side::Cpu) => Tone::Cpu,

@@ -1,4 +1,4 @@
-//! The phases around the timed one, for the best variant of a device: one table for a report. Knows no format.
+//! The table of the phases around the timed one, for the best GPU variant of each case.
 
 use gpubench_answer::{Comparison, Names, Section, sections};
 use gpubench_model::Transfer;
@@ -8,10 +8,19 @@ use gpubench_model::report::{Report, Row};
 use gpubench_text::table::{Column, Field, Table};
 
 /// The columns after those that name the case.
-const COLUMNS: [&str; 9] =
-    ["variant", "compile", "from cache", "plan", "upload", "first", "execute", "download", "device memory"];
+const COLUMNS: [&str; 9] = [
+    "variant",
+    "compile",
+    "from cache",
+    "plan",
+    "upload",
+    "first call",
+    "execute",
+    "download",
+    "device memory",
+];
 
-/// What each case's best variant on the GPU's side costs beside its execution; `None` where no row tells it.
+/// The phases of each case's best GPU variant; `None` where no row has them.
 pub(crate) fn phases(report: &Report) -> Option<Table> {
     let names = Names::of(report);
     let sections = sections(report);
@@ -73,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_that_do_not_tell_copies_have_no_table() {
+    fn reports_without_copies_have_no_table() {
         let mut report = example::full();
         for row in &mut report.rows {
             row.phases.as_mut().unwrap().upload = None;

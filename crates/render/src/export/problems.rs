@@ -1,4 +1,4 @@
-//! The cells without a time, grouped by reason. Knows rows and reasons, no layout.
+//! Groups the cells without a time by reason, for every format that lists them.
 
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
@@ -45,14 +45,22 @@ pub(crate) fn ended_early(report: &Report) -> Option<String> {
     (planned > done as u64).then(|| format!("ended early: {done} of {planned_cells}{more}"))
 }
 
-/// `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
+/// `15 of 70 cells skipped`, or `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
 pub(crate) fn summary(report: &Report) -> Option<String> {
     let part = |outcome: Outcome| {
         let count = report.rows.iter().filter(|row| row.outcome == outcome).count();
-        (count > 0).then(|| format!("{count} {}", outcome.name()))
+        (count > 0).then_some((count, outcome.name()))
     };
-    let parts: Vec<String> = OUTCOMES.into_iter().filter_map(part).collect();
-    (!parts.is_empty()).then(|| format!("{} of {}", parts.join(", "), counted(report.rows.len(), "cell")))
+    let parts: Vec<(usize, &str)> = OUTCOMES.into_iter().filter_map(part).collect();
+    let cells = counted(report.rows.len(), "cell");
+    match parts.as_slice() {
+        [] => None,
+        [(count, outcome)] => Some(format!("{count} of {cells} {outcome}")),
+        several => {
+            let parts: Vec<String> = several.iter().map(|(count, name)| format!("{count} {name}")).collect();
+            Some(format!("{} of {cells}", parts.join(", ")))
+        }
+    }
 }
 
 impl Group<'_> {

@@ -1,17 +1,16 @@
-//! The text on the terminal: the answer, and behind it the figures, what they mean, what to mind about them, and what
-//! has no time and why.
+//! The report on the terminal: the first screen, then on request tables, notes, and the cells without a time.
 
 use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_model::report::{Outcome, Report};
-use gpubench_text::table::{Tone, hanging};
+use gpubench_text::table::{Tone, hanging_within};
 
 use super::cautions::{self, Caution, cautions};
 use super::method::method;
 use super::problems::{Group, ended_early, groups, summary};
 use super::screen::screen;
-use super::tables::{MARK, tables};
+use super::tables::{MARK, PEAK_SHARE, tables};
 use super::view::{Format, View};
 
 /// The report as aligned text.
@@ -22,22 +21,25 @@ pub static TABLE: Format = Format {
     makes: Makes::Screen(|report, view| Ok(text(report, view))),
 };
 
-/// Groups of cells without a time that are told one by one; the rest is counted.
-const GROUPS_SHOWN: usize = 20;
+/// Groups of cells without a time that are listed; the rest is counted.
+const MAX_GROUPS: usize = 20;
 
-/// Kinds of cautions that are told one by one; the rest is counted.
-const CAUTIONS_SHOWN: usize = 6;
+/// Kinds of cautions that are listed; the rest is counted.
+const MAX_CAUTIONS: usize = 6;
+
+/// Columns of the lines of text around the tables.
+const COLUMNS: usize = 80;
 
 /// Columns before the reasons why cells have no time.
 const REASONS: usize = 23;
 
-/// Columns before what is said about times.
-const REMARKS: usize = 27;
+/// Columns before the notes on times.
+const NOTES: usize = 27;
 
-/// Columns before what is said about the run.
+/// Columns before the warnings about the run.
 const RUN: usize = 2;
 
-/// The answer, and the tables behind it where they are asked for.
+/// The first screen, and the tables where the view asks for them.
 fn text(report: &Report, view: &View) -> String {
     let answer = screen(report, view.color);
     match view.tables || view.all_variants {
@@ -49,71 +51,79 @@ fn text(report: &Report, view: &View) -> String {
 fn tables_text(report: &Report, view: &View) -> String {
     let ended_early = ended_early(report).map(|line| format!("\n{line}\n")).unwrap_or_default();
     if report.rows.is_empty() {
-        return format!("The report has no rows: no cell was finished.\n{ended_early}");
+        return format!("The report has no rows: gpubench finished no cell.\n{ended_early}");
     }
     let mut text = String::new();
-    for grid in tables(report, view.all_variants) {
-        text.push_str(&grid.text(view.color));
+    let tables = tables(report, view.all_variants);
+    for table in &tables {
+        text.push_str(&table.text(view.color));
         text.push('\n');
     }
-    for line in method(report, view.all_variants, MARK) {
-        text.push_str(&line);
+    let shows_peaks =
+        tables.iter().flat_map(|table| &table.columns).any(|column| column.heading == PEAK_SHARE);
+    let lines = method(report, view.all_variants, MARK).into_iter();
+    for line in lines.filter(|line| shows_peaks || !line.starts_with("% of peak")) {
+        text.push_str(&wrapped(&line, 0));
         text.push('\n');
     }
-    text.push_str(&remarks(report, view.all_variants));
+    text.push_str(&notes(report, view.all_variants));
     text.push_str(&ended_early);
     if let Some(summary) = summary(report) {
         let _ = writeln!(text, "\n{summary}:");
         let groups = groups(report);
-        for group in groups.iter().take(GROUPS_SHOWN) {
+        for group in groups.iter().take(MAX_GROUPS) {
             text.push_str(&group_text(group, view.color));
         }
-        if groups.len() > GROUPS_SHOWN {
-            let _ =
-                writeln!(text, "  and {} more reasons; report.json has them", groups.len() - GROUPS_SHOWN);
+        if groups.len() > MAX_GROUPS {
+            let _ = writeln!(text, "  and {} more reasons (see report.json)", groups.len() - MAX_GROUPS);
         }
     }
     text
+}
+
+/// Breaks a text into lines of [`COLUMNS`], all but the first indented.
+fn wrapped(text: &str, indent: usize) -> String {
+    hanging_within(COLUMNS, text, indent)
 }
 
 fn group_text(group: &Group<'_>, color: bool) -> String {
     let tone = if group.outcome == Outcome::Skipped { Tone::Plain } else { Tone::Wrong };
     let padded = format!("{:<9}", group.outcome.name());
     let outcome = if color { tone.paint(&padded) } else { padded };
-    let mut text = format!("  {outcome}  {:>8}  {}\n", group.count(), hanging(group.reason, REASONS));
+    let mut text = format!("  {outcome}  {:>8}  {}\n", group.count(), wrapped(group.reason, REASONS));
     if let Some(fix) = group.fix {
-        let _ = writeln!(text, "{:REASONS$}fix: {}", "", hanging(fix, REASONS));
+        let _ = writeln!(text, "{:REASONS$}fix: {}", "", wrapped(fix, REASONS));
     }
-    let _ = writeln!(text, "{:REASONS$}{}", "", hanging(&group.cells(), REASONS));
+    let _ = writeln!(text, "{:REASONS$}{}", "", wrapped(&group.cells(), REASONS));
     text
 }
 
-/// What to mind about the times that the tables show, then about the run as a whole.
-fn remarks(report: &Report, all_variants: bool) -> String {
+/// The notes on the times in the tables, then the warnings about the whole run.
+fn notes(report: &Report, all_variants: bool) -> String {
     let mut text = String::new();
     if let Some(summary) = cautions::summary(report, all_variants) {
         let _ = writeln!(text, "\n{summary}:");
     }
     let found = cautions(report, all_variants);
-    for caution in found.iter().take(CAUTIONS_SHOWN) {
+    for caution in found.iter().take(MAX_CAUTIONS) {
         text.push_str(&caution_text(caution));
     }
-    if let Some(more) = found.len().checked_sub(CAUTIONS_SHOWN).filter(|more| *more > 0) {
-        let _ = writeln!(text, "  and {more} more kinds; report.json has them");
+    if let Some(more) = found.len().checked_sub(MAX_CAUTIONS).filter(|more| *more > 0) {
+        let _ = writeln!(text, "  and {more} more kinds (see report.json)");
     }
     for (index, warning) in report.environment.warnings.iter().enumerate() {
-        let gap = if index == 0 { "\nOf the run as a whole:\n" } else { "" };
+        let gap = if index == 0 { "\nWarnings about the whole run:\n" } else { "" };
         let line = format!("{}; {}", warning.text, warning.next);
-        let _ = writeln!(text, "{gap}  {}", hanging(&line, RUN));
+        let _ = writeln!(text, "{gap}  {}", wrapped(&line, RUN));
     }
     text
 }
 
 fn caution_text(caution: &Caution<'_>) -> String {
-    let what = hanging(&caution.text(), REMARKS);
+    let what = wrapped(&caution.text(), NOTES);
     let mut text = format!("  {:<13}  {:>8}  {what}\n", caution.name(), caution.count());
-    let _ = writeln!(text, "{:REMARKS$}next: {}", "", hanging(&caution.worst().next, REMARKS));
-    let _ = writeln!(text, "{:REMARKS$}{}", "", hanging(&caution.which(), REMARKS));
+    let _ = writeln!(text, "{:NOTES$}next: {}", "", wrapped(&caution.worst().next, NOTES));
+    let _ = writeln!(text, "{:NOTES$}{}", "", wrapped(&caution.which(), NOTES));
     text
 }
 
@@ -144,26 +154,29 @@ spgemm f32, density 0.01, cold cache
     N  best CPU      time     ±  grade  best GPU  time  ±  grade  speed-up          error
   512  gustavson  90.1 µs  0.1%  A      -            -  -  -      -         3.1e-7 (2.6%)
 
-* less than 3x the device's floor (empty kernel 2.70 µs), floor included: launch-bound
-Best correct variant of each side in full precision. ±: half the 95 % interval of its median.
-Error: of both sides the one nearer to its bound, with its share of the bound.
-Grades: A precise and undisturbed, B with a reservation, C an estimate, D not to be relied on.
-Kernel speed-up, operands resident, no transfers: CPU by host clock, GPU by device clock.
-Device clock: the time between two events less the 1.50 µs that they add.
-Cold cache: emptied of the operands before each sample.
-Samples in 3 interleaved rounds, until ± is 0.5% (GPU), 1.0% (CPU) or time is up.
+* launch-bound: less than three times the timer overhead (empty kernel 2.70 µs).
+Best correct variant per side. ±: half the 95 % interval of the median.
+Error: the larger of both sides, relative to its bound (share in parentheses).
+Grades: A precise and undisturbed, B comparable, C an estimate, D not reliable.
+Kernel speed-up: no launch, no copies; CPU by host clock, GPU by device clock.
+Device clock: the time between two events, minus the 1.50 µs that they take.
+Cold cache: gpubench flushes the operands from the caches before each sample.
+Samples in 3 interleaved rounds until ± is 0.5% (GPU), 1.0% (CPU) or time is up.
 
-2 of 5 times have reservations:
-  spread           1 cell  half the 95 % interval is 5.0 % of the median; 1.0 % was requested
+2 of 5 times have a grade below A:
+  spread           1 cell  half the 95 % interval is 5.0 % of the median, 1.0 %
+                           was asked for
                            next: close other programs, or raise --max-time
                            matmul N=10000 f32 cpu/openblas
-  launch-bound     1 cell  the time is 2.8 times the timer overhead
-                           next: choose a larger size, or --cache hot, which times batches
+  launch-bound     1 cell  the time is 2.8 times what the device takes to do
+                           nothing
+                           next: choose a larger size, or --cache hot, which times
+                           batches
                            matmul N=100 f32 cuda/cublas
 
-Of the run as a whole:
-  the machine was busy when the run started: 0.4 runnable processes a processor; close other
-  programs and run again
+Warnings about the whole run:
+  the machine was busy when the run started: 0.4 runnable processes a processor;
+  close other programs and run again
 
 1 incorrect, 1 failed, 2 skipped of 9 cells:
   incorrect    1 cell  error 0.5 above 1.2e-5
@@ -200,7 +213,7 @@ Of the run as a whole:
         for part in [
             "matmul f32, cold cache\n",
             "matmul f32, hot cache\n",
-            "matmul N=100 f32 cuda/cublas cold, matmul N=100 f32 cuda/cublas hot",
+            "matmul N=100 f32 cuda/cublas cold, matmul N=100 f32\n",
             "Cold cache:",
             "Hot cache:",
         ] {
@@ -209,7 +222,7 @@ Of the run as a whole:
     }
 
     #[test]
-    fn of_many_kinds_of_reservations_six_are_told() {
+    fn at_most_six_kinds_of_notes_are_listed() {
         use gpubench_model::measure::grade::{Grade, WarningKind};
         let mut report = example::full();
         let kinds = [
@@ -224,8 +237,8 @@ Of the run as a whole:
             example::warn(&mut report.rows[0], kind, Grade::B, "something", "do something");
         }
         let text = shown(&report, false);
-        assert!(text.contains("\n  and 2 more kinds; report.json has them\n"), "{text}");
-        assert!(text.contains("3 of 5 times have reservations:\n  spread "), "{text}");
+        assert!(text.contains("\n  and 2 more kinds (see report.json)\n"), "{text}");
+        assert!(text.contains("3 of 5 times have a grade below A:\n  spread "), "{text}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The tables that the text and the Markdown format share: one an op, element type and cache state. Knows no format.
+//! The tables that the text and the Markdown format share: one per op, element type and cache state.
 
-use gpubench_answer::roof::{self, precision};
+use gpubench_answer::peak_share::{self, precision};
 use gpubench_answer::{Comparison, Kind, Names, Section, sections};
 use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::measure::stats::has_interval;
@@ -8,29 +8,45 @@ use gpubench_model::report::quantity::{judged_text, spread_text, three_digits, t
 use gpubench_model::report::{Execute, Outcome, Report, Row};
 use gpubench_ops::find;
 use gpubench_text::percent;
-use gpubench_text::table::{Column, Field, Table, Tone};
+use gpubench_text::table::{Column, Field, Layout, Table, Tone};
 
 use super::cautions::is_launch_bound;
 
-/// What stands where a report tells nothing.
+/// The text of an empty field.
 pub(crate) const NONE: &str = "-";
 /// Heading of the columns whose fields may be marked.
 const TIME: &str = "time";
-/// Heading of the columns with the share of the limit.
-const LIMIT: &str = "limit";
-/// What tables of every variant leave out, the first first, where shares of the limit would make lines too long: the
-/// element type stands in the title, and reduced precision in the names of variants.
+/// Heading of the columns with the share of the peak.
+///
+/// The no-break space keeps "% of" on one line where headings are broken.
+pub(crate) const PEAK_SHARE: &str = "%\u{a0}of peak";
+/// Columns that tables of every variant leave out, the first first, where lines would be too long: the element type is
+/// in the title, and reduced precision in the names of variants.
 const LESS_NEEDED: [&str; 3] = ["type", "samples", THREADS];
-/// Heading of the column with the CPU threads of a row, which stands where a row tells them.
+/// Heading of the column with the CPU threads of a row, shown where a row has them.
 const THREADS: &str = "threads";
-/// What stands after a launch-bound time; the footnote of the tables explains it.
+/// The mark after a launch-bound time; a footnote of the tables explains it.
 pub(crate) const MARK: &str = "*";
 
-/// One table a section: the best of each side, or every variant.
+/// One table per section: the best of each side, or every variant.
+///
+/// Either all of them have a column of a kind that can be left out, or none has.
 pub(crate) fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
     let names = Names::of(report);
     let make = if all_variants { every_variant } else { best_of_sides };
-    sections(report).iter().map(|section| make(report, section, &names)).collect()
+    let less_needed: &[&str] = match all_variants {
+        true if has_peaks(report) => &LESS_NEEDED,
+        true => &[THREADS],
+        false => &[PEAK_SHARE],
+    };
+    let mut tables: Vec<Table> =
+        sections(report).iter().map(|section| make(report, section, &names)).collect();
+    for heading in less_needed {
+        if !tables.iter().all(Table::fits) {
+            tables.iter_mut().for_each(|table| table.remove_columns(heading));
+        }
+    }
+    tables
 }
 
 /// `spmv f32, density 0.05, cold cache: sparse matrix times vector`, without the summary for an op unknown here.
@@ -56,24 +72,24 @@ fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field>
     fields
 }
 
-/// Whether shares of the limit can be told at all.
-pub(crate) fn has_limits(report: &Report) -> bool {
+/// Returns whether any backend has measured peaks.
+pub(crate) fn has_peaks(report: &Report) -> bool {
     report.environment.backends.iter().any(|backend| backend.peaks.is_some())
 }
 
-/// What a row reaches of its nearer roof: `92%`, `3.1%`, `<0.1%`.
-pub(crate) fn limit_text(report: &Report, row: Option<&Row>) -> String {
-    let found = row.and_then(|row| roof::share(report, row));
+/// A row's share of the peak that limits it: `92%`, `3.1%`, `<0.1%`.
+pub(crate) fn peak_share_text(report: &Report, row: Option<&Row>) -> String {
+    let found = row.and_then(|row| peak_share::share(report, row));
     found.map_or(NONE.into(), |found| percent::above_tenth(found.share))
 }
 
 fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table {
-    let has_limits = has_limits(report);
+    let has_peaks = has_peaks(report);
     let mut columns = case_columns(section);
     for side in ["best CPU", "best GPU"] {
         columns.extend([Column::words(side), Column::figures(TIME), Column::figures("±")]);
         columns.push(Column::words("grade"));
-        columns.extend(has_limits.then(|| Column::figures(LIMIT)));
+        columns.extend(has_peaks.then(|| Column::figures(PEAK_SHARE)));
     }
     columns.extend([Column::words("speed-up"), Column::figures("error")]);
     let cases = &section.comparisons;
@@ -86,17 +102,14 @@ fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table
         for (side, is_marked) in [comparison.cpu, comparison.gpu].into_iter().zip(marked) {
             fields.push(side.map_or(NONE.into(), |row| names.name(row)).into());
             fields.extend(time_fields(side, is_marked));
-            fields.extend(has_limits.then(|| limit_text(report, side).into()));
+            fields.extend(has_peaks.then(|| peak_share_text(report, side).into()));
         }
-        fields.push(match comparison.speed_up(Kind::Kernel) {
-            None => NONE.into(),
-            Some(found) => Field { text: found.to_string(), tone: super::tone(found.winner()) },
-        });
+        fields.push(comparison.pair(Kind::Kernel).as_ref().map_or(NONE.into(), super::speed_up));
         fields.push(comparison.error().map_or(NONE.into(), judged_text).into());
         fields
     };
     let rows = section.comparisons.iter().map(row).collect();
-    Table::new(title(section), columns, rows).fitting(&[LIMIT])
+    Table::new(title(section), columns, rows).laid_out(layout(report))
 }
 
 /// Median, spread and grade. Where any time of the column `is_marked`, the others have a blank in the mark's place, so
@@ -108,7 +121,7 @@ fn time_fields(row: Option<&Row>, is_marked: bool) -> [Field; 3] {
     };
     let mark = if is_launch_bound(row) { MARK } else { blank };
     let time = time_within(execute.median_s, half_width(execute, Some(execute.ci95_s)));
-    // A single sample has no spread that could be told.
+    // A single sample has no spread.
     let spread = (execute.samples_s.len() > 1).then(|| spread_text(execute.summary().relative_spread()));
     [
         format!("{time}{mark}").into(),
@@ -131,7 +144,7 @@ fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Table
     columns.extend([Column::figures(TIME), Column::figures("±")]);
     columns.extend([Column::words("grade"), Column::figures("samples"), Column::figures("host")]);
     columns.push(Column::figures("GFLOP/s"));
-    columns.extend(has_limits(report).then(|| Column::figures(LIMIT)));
+    columns.extend(has_peaks(report).then(|| Column::figures(PEAK_SHARE)));
     columns.extend([Column::figures("error"), Column::words("outcome")]);
     let is_marked = section.comparisons.iter().flat_map(|case| &case.rows).any(|row| is_launch_bound(row));
     let mut rows = vec![];
@@ -142,8 +155,12 @@ fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Table
             rows.push(fields);
         }
     }
-    let less_needed: &[&str] = if has_limits(report) { &LESS_NEEDED } else { &[THREADS] };
-    Table::new(title(section), columns, rows).fitting(less_needed)
+    Table::new(title(section), columns, rows).laid_out(layout(report))
+}
+
+/// Headings are narrow where shares of the peak take room.
+fn layout(report: &Report) -> Layout {
+    if has_peaks(report) { Layout::NarrowHeadings } else { Layout::Fitting }
 }
 
 fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool, is_marked: bool) -> Vec<Field> {
@@ -164,7 +181,7 @@ fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool, is_m
         execute.map_or(NONE.into(), host).into(),
         row.median_s().filter(|median| *median > 0.0 && row.work.flop > 0.0).map_or(NONE.into(), rate).into(),
     ]);
-    fields.extend(has_limits(report).then(|| limit_text(report, Some(row)).into()));
+    fields.extend(has_peaks(report).then(|| peak_share_text(report, Some(row)).into()));
     fields.extend([
         row.error.map_or(NONE.into(), judged_text).into(),
         Field { text: row.outcome.name().into(), tone },
@@ -191,34 +208,34 @@ mod tests {
     }
 
     #[test]
-    fn every_row_tells_its_share_of_the_limit_where_there_are_peaks() {
+    fn every_row_has_its_share_of_the_peak_where_peaks_are_known() {
         // 2 N³ FLOP at 50 TFLOP/s take 40 ms.
         let report = example::of(example::both_sides("matmul", 10_000, 1.0, 80e-3));
-        assert!(!tables(&report, true)[0].text(false).contains("limit"));
+        assert!(!tables(&report, true)[0].text(false).contains("peak"));
         for all_variants in [false, true] {
             let text = tables(&example::with_peaks(report.clone()), all_variants)[0].text(false);
-            assert!(text.contains("limit") && text.contains(" 50%"), "{text}");
+            assert!(text.contains("peak") && text.contains(" 50%"), "{text}");
             assert!(text.lines().skip(1).all(|line| line.chars().count() <= WIDTH), "{text}");
         }
     }
 
     #[test]
-    fn lines_that_shares_would_make_too_long_leave_out_what_is_less_needed() {
+    fn long_lines_leave_out_the_less_needed_columns() {
         let mut report = example::with_peaks(example::full());
         for row in &mut report.rows {
             row.variant = format!("{}-of-long-name", row.variant);
         }
         let text = tables(&report, true)[0].text(false);
-        assert!(text.contains(" limit ") && !text.contains(" type "), "{text}");
+        assert!(text.contains("peak") && !text.contains(" type "), "{text}");
         let best = tables(&report, false)[0].text(false);
-        assert!(!best.contains(" limit "), "{best}");
+        assert!(!best.contains("peak"), "{best}");
         for line in text.lines().skip(1) {
             assert!(line.chars().count() <= WIDTH, "{text}");
         }
     }
 
     #[test]
-    fn threads_are_told_where_a_row_has_them_and_the_line_has_room() {
+    fn threads_are_shown_where_a_row_has_them_and_the_line_has_room() {
         let mut report = example::full();
         assert!(!tables(&report, true)[0].text(false).contains(" threads "));
         report.rows[0].threads = Some(4);

@@ -1,4 +1,4 @@
-//! What every format must do, whatever the report holds.
+//! Tests that every format handles every report.
 
 use gpubench_model::report::{Outcome, example};
 
@@ -39,7 +39,7 @@ fn every_format_handles_every_report() {
                     let text = text.unwrap_or_else(|error| panic!("{format:?} of {what}: {error:#}"));
                     assert!(!text.is_empty(), "{format:?} of {what}");
                 } else if all_variants {
-                    // Charts show every variant whatever is asked for, and take time to draw.
+                    // Charts show every variant with either setting, and take time to draw.
                     continue;
                 }
                 let files = format.files(&report, &view);

@@ -1,4 +1,4 @@
-//! How a report is shown, and the type of its formats.
+//! The options of the formats of a report.
 
 use gpubench_model::format;
 use gpubench_model::report::Report;
@@ -8,12 +8,12 @@ use crate::chart::Theme;
 /// A format of a report.
 pub type Format = format::Format<Report, View>;
 
-/// How a report is shown.
+/// Options of a format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct View {
-    /// Tables of every case follow the answer.
+    /// Print tables of every case after the answer.
     pub tables: bool,
-    /// In tables every variant has its line, not only the best of each side.
+    /// List every variant in tables, not only the best of each side.
     pub all_variants: bool,
     /// ANSI colours for winners and wrong answers.
     pub color: bool,

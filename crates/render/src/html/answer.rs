@@ -1,11 +1,11 @@
-//! The answer of one report: in words, as a table of crossover sizes and speed-ups, and what the first use costs.
+//! The answer of one report: sentences, a table of crossovers and speed-ups, and the cost of the first use.
 
 use gpubench_answer::cost::Kind;
 use gpubench_answer::crossover::Place;
 use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::words::{Line, paragraph};
-use gpubench_answer::{Estimate, Names, Pair, SpeedUp, roof};
+use gpubench_answer::{Estimate, Names, Pair, SpeedUp, peak_share};
 use gpubench_model::Side;
 use gpubench_model::report::quantity::{factor_digits, time_text};
 use gpubench_model::report::{Report, Row};
@@ -16,16 +16,17 @@ use super::markup::{Element, Html, classed, element};
 use super::part::{Part, parts};
 use super::table::{self, NONE, below, cell, figures, framed, words};
 
-/// What stands below the overview, so that it can be read alone.
-pub(crate) const KINDS: &str = "Kernel: the work alone, a GPU by its own clock. Resident: by the host's clock, launching and \
-                         waiting included, with the data on the device. End to end: with the copies there and back. \
-                         Best correct variant of each side in full precision; small figures are 95 % intervals.";
+/// The note below the overview.
+pub(crate) const KINDS: &str = "Kernel: the work alone, on a GPU by its own clock. Resident: by the host's clock, launch and wait \
+                         included, with the data on the device. End to end: copies both ways included. Best correct \
+                         variant of each side in full precision; small figures are 95 % intervals. ?: either side may \
+                         be faster, or a time has grade D.";
 
-/// The paragraph: a sentence about all, then one an op, whose subject stands out.
+/// The paragraph: one sentence about all ops, then one per op with its subject in bold.
 pub(crate) fn in_words(report: &Report) -> Html {
     let mut lines = paragraph(report).into_iter();
     let Some(first) = lines.next() else {
-        let text = "No case has a correct time on both sides, so there is no speed-up to tell.";
+        let text = "No case has a correct time on both sides, so there is no speed-up.";
         return classed("p", "lead").holding(text).into();
     };
     let sentence = |Line { subject, text }: Line| match subject {
@@ -44,8 +45,8 @@ fn capitalised(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// One row per op, element type, cache state and density: from which size the GPU is faster and by how much, what each
-/// side reaches of its limit, and what the first use costs. Nothing where no case has both sides.
+/// One row per op, element type, cache state and density: crossovers, speed-ups, shares of the peaks, and the cost of the
+/// first use. Empty where no case has both sides.
 pub(crate) fn overview(report: &Report) -> Html {
     let names = Names::of(report);
     let parts: Vec<Part<'_>> = parts(report).into_iter().filter(|part| !part.crossovers.is_empty()).collect();
@@ -59,8 +60,8 @@ pub(crate) fn overview(report: &Report) -> Html {
         .holding(element("th").with("rowspan", "2").with("scope", "col").holding("op"))
         .holding(span("3", "GPU faster from N ="))
         .holding(span("3", "speed-up at the largest size"))
-        .holding(span("2", "best there, share of its limit"))
-        .holding(span("3", "first use, repaid after"));
+        .holding(span("2", "best variant there, % of peak"))
+        .holding(span("3", "first use, calls to repay it"));
     let kinds = Kind::ALL.map(|kind| figures(kind.name()));
     let rest = [words("CPU"), words("GPU"), figures("once"), figures("resident"), figures("end to end")];
     let headings = kinds.iter().chain(&kinds).chain(&rest);
@@ -103,16 +104,16 @@ pub(crate) fn speed_up_cell(part: Option<&Part<'_>>, kind: Kind, usual: Option<u
     let Some((n, pair)) = part.and_then(|part| part.largest(kind)) else { return table::figure(NONE) };
     let found = &pair.speed_up;
     let at = (usual != Some(n)).then(|| below(format!("at N = {n}")));
-    table::figure(badge(found)).holding(below(span_text(found))).holding_all(at)
+    table::figure(badge(&pair)).holding(below(span_text(found))).holding_all(at)
 }
 
 /// The winner and its factor, marked by its side, or as open where the interval holds 1.
-fn badge(found: &SpeedUp) -> Element {
-    let side = found.winner().map_or("open", Side::name);
-    classed("span", "badge").with("data-side", side).holding(found.to_string())
+fn badge(pair: &Pair<'_>) -> Element {
+    let side = pair.speed_up.winner().map_or("open", Side::name);
+    classed("span", "badge").with("data-side", side).holding(pair.speed_up_text())
 }
 
-/// The interval of a factor as the winner sees it, else that of the ratio, with digits enough to distinguish its ends:
+/// The interval of the winner's factor, or of the ratio without a winner, with enough digits to distinguish its ends:
 /// `17.9 to 18.5`.
 fn span_text(found: &SpeedUp) -> String {
     let Estimate { low, high, .. } = found.0;
@@ -122,14 +123,15 @@ fn span_text(found: &SpeedUp) -> String {
     if low == high { format!("within {low}") } else { format!("{low} to {high}") }
 }
 
-/// The name of a variant over its share of the limit.
+/// The name of a variant over its share of the peak.
 fn variant_cell(report: &Report, row: &Row, names: &Names) -> Element {
-    let share = roof::share(report, row);
-    let share = share.map(|found| format!("{} of {}", percent::in_words(found.share), found.bound_by.name()));
+    let share = peak_share::share(report, row);
+    let share =
+        share.map(|found| format!("{} of peak {}", percent::in_words(found.share), found.bound_by.rate()));
     cell(names.name(row)).holding_all(share.map(below))
 }
 
-/// Calls after which the first use is repaid.
+/// The number of calls that repay the first use.
 fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
     let repaid = pair.and_then(|pair| repayment(&FirstUse::of(report, pair.gpu)?, &pair));
     match repaid {
@@ -139,10 +141,10 @@ fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
     }
 }
 
-/// What the first use of the GPU is made of, at the largest size of each op; nothing where no row tells it.
+/// The parts of the first use of the GPU at the largest size of each op; empty where no row has them.
 pub(crate) fn first_use(report: &Report) -> Html {
     let names = Names::of(report);
-    let costs = ["context", "compile", "from cache", "plan", "first call", "in all", "copies once"];
+    let costs = ["context", "compile", "from cache", "plan", "first call", "total", "copies once"];
     let mut headings = vec![words("op"), figures("N"), words("variant")];
     headings.extend(costs.map(figures));
     let row = |part: &Part<'_>| {
@@ -165,8 +167,8 @@ pub(crate) fn first_use(report: &Report) -> Html {
     if rows.is_empty() {
         return Html::new();
     }
-    let note = "Host time that comes once. In all: context, compiling without a cache, planning, and what the first \
-                call takes beyond later ones; with the data on the device, the copies there and back are paid once too.";
+    let note = "Host time paid once. Total: context, compiling without a cache, planning, and the extra time of the \
+                first call. With the data on the device, one copy each way is paid once too.";
     Html::from(element("h3").holding("First use of the GPU"))
         .and(table::table("first use of the GPU", &headings, rows))
         .and(classed("p", "note").holding(note))
@@ -182,12 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_factor_is_told_as_its_winner_sees_it() {
+    fn the_interval_is_that_of_the_winners_factor() {
         assert_eq!(span_text(&speed_up(18.2, 17.9, 18.5)), "17.9 to 18.5");
         assert_eq!(span_text(&speed_up(18.2, 18.19, 18.22)), "18.19 to 18.22");
         assert_eq!(span_text(&speed_up(0.5, 0.4, 0.625)), "1.6 to 2.5");
         assert_eq!(span_text(&speed_up(2.0, 2.0, 2.0)), "within 2.0000");
-        let html = Html::from(badge(&speed_up(1.1, 0.9, 1.3))).into_string();
+        let report = example::of(example::both_sides("fft", 100, 1.0005e-3, 1e-3));
+        let pair = gpubench_answer::sections(&report)[0].comparisons[0].pair(Kind::Kernel).unwrap();
+        let html = Html::from(badge(&pair)).into_string();
         assert!(html.contains("data-side=\"open\""), "{html}");
     }
 
@@ -196,7 +200,7 @@ mod tests {
         let report = example::with_peaks(example::full());
         let html = in_words(&report).into_string();
         for figure in
-            ["at N\u{a0}=\u{a0}10000 the", "kernel alone GPU\u{a0}18x)", "98\u{a0}% of its arithmetic limit"]
+            ["at N\u{a0}=\u{a0}10000 the", "kernel alone GPU\u{a0}18x)", "98\u{a0}% of its peak FLOP rate"]
         {
             assert!(html.contains(figure), "{figure}: {html}");
         }
@@ -207,7 +211,7 @@ mod tests {
     fn the_overview_has_three_crossovers_three_speed_ups_and_first_use() {
         let report = example::with_peaks(example::full());
         let html = overview(&report).into_string();
-        for expected in ["<b>matmul</b>", "GPU 18.2x", "98 % of arithmetic", "openblas", "1 call</td>"] {
+        for expected in ["<b>matmul</b>", "GPU 18.2x", "98 % of peak FLOP rate", "openblas", "1 call</td>"] {
             assert!(html.contains(expected), "{expected}\n{html}");
         }
         assert!(!html.contains("spgemm"), "no case of spgemm has both sides");
@@ -218,7 +222,7 @@ mod tests {
     fn a_report_of_one_side_says_that_there_is_no_speed_up() {
         let mut report = example::full();
         report.rows.retain(|row| row.backend == "cpu");
-        assert!(in_words(&report).into_string().contains("no speed-up to tell"));
+        assert!(in_words(&report).into_string().contains("there is no speed-up"));
         assert!(overview(&report).is_empty() && first_use(&report).is_empty());
     }
 }

@@ -12,10 +12,10 @@ const GROUPS: [(Topic, &str, &str); 4] = [
     (Topic::Overview, "overview", "All ops"),
     (Topic::Sizes, "time", "Time and speed-up by size"),
     (Topic::Phases, "phases", "Where the time of a call goes"),
-    (Topic::Roofline, "roofline", "How near to the limits of the machine"),
+    (Topic::Roofline, "roofline", "Share of the machine's peaks"),
 ];
 
-/// The charts; nothing where nothing can be drawn.
+/// The charts; empty where nothing can be drawn.
 pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
     let fragments = svg_fragments(report)?;
     let group = |(topic, name, title): (Topic, &str, &str)| {
@@ -32,7 +32,7 @@ pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
 
 fn chart(Fragment { title, svg, .. }: &Fragment) -> Element {
     let image = element("div").with("role", "img").with("aria-label", title);
-    // Texts in it are escaped, but characters that no page may hold are kept.
+    // Texts in the drawing are escaped, but it may contain characters that HTML forbids.
     let image = image.holding(Html::trusted(replaced(svg)));
     classed("figure", "chart").holding(scrolling("drawing", title).holding(image))
 }
@@ -43,7 +43,7 @@ mod tests {
     use gpubench_model::report::example;
 
     #[test]
-    fn every_chart_stands_in_a_group_in_colours_that_follow_the_theme() {
+    fn every_chart_is_in_a_group_in_colours_that_follow_the_theme() {
         let report = example::with_peaks(example::full());
         let drawn = svg_fragments(&report).unwrap();
         let html = charts(&report).unwrap().into_string();
@@ -54,6 +54,6 @@ mod tests {
         let fixed: Vec<&str> = html.split("\"#").skip(1).map(|rest| &rest[..6]).collect();
         assert_eq!(fixed, [""; 0], "colours that no theme changes");
         let collides = html.contains(" id=\"") || html.contains("url(");
-        assert!(!collides, "drawings share nothing, so none can collide");
+        assert!(!collides, "drawings must not share identifiers");
     }
 }

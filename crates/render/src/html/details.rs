@@ -1,6 +1,6 @@
-//! What a row tells beyond its line: its samples, the figures of its time, its phases, its warnings.
+//! The details of a row that opens: samples, statistics, phases, warnings and error.
 
-use gpubench_answer::roof::{self, Share};
+use gpubench_answer::peak_share::{self, Share};
 use gpubench_model::Transfer;
 use gpubench_model::measure::stats::{has_interval, median};
 use gpubench_model::report::quantity::{
@@ -33,7 +33,7 @@ fn block(title: &str, content: impl Into<Html>) -> Element {
     classed("div", "block").holding(element("h4").holding(title)).holding(content)
 }
 
-/// Why it has no time, and what lowers the trust in the time it has, each with the next step.
+/// The reasons for a missing time or a grade below A, each with the next step.
 fn warnings(row: &Row) -> Html {
     let mut items = vec![];
     if let Some(reason) = &row.reason {
@@ -53,7 +53,7 @@ fn warnings(row: &Row) -> Html {
             None => item.holding("."),
         }
     };
-    block("Reservations", classed("ul", "reservations").holding_all(items.into_iter().map(item))).into()
+    block("Notes", classed("ul", "reservations").holding_all(items.into_iter().map(item))).into()
 }
 
 fn times(execute: &Execute) -> Vec<Fact> {
@@ -62,7 +62,7 @@ fn times(execute: &Execute) -> Vec<Fact> {
     let stopped = execute.stopped.as_ref().map(|stopped| format!(", {}", json_word(stopped)));
     let stopped = stopped.unwrap_or_default().replace('-', " ");
     let low_clock = (execute.discarded + execute.throttled > 0)
-        .then(|| format!("{} set aside, {} counted", execute.discarded, execute.throttled));
+        .then(|| format!("{} discarded, {} kept", execute.discarded, execute.throttled));
     let faults = execute.page_faults.map(|faults| format!("{} minor, {} major", faults.minor, faults.major));
     let drift = execute.drift.map(|drift| format!("{} (p = {:.2})", spread_text(drift.relative), drift.p));
     let modes = execute.modes.map(|modes| {
@@ -72,19 +72,19 @@ fn times(execute: &Execute) -> Vec<Fact> {
     known([
         ("median", Some(format!("{}, {}", digits(execute.median_s), execute.clock.words()))),
         ("95 % interval", has_interval(count).then(|| time_range(execute.ci95_s))),
-        ("least and most", Some(time_range([execute.min_s, execute.max_s]))),
+        ("minimum and maximum", Some(time_range([execute.min_s, execute.max_s]))),
         ("quarters", execute.quantiles_s.map(|[_, p25, p75, _]| time_range([p25, p75]))),
         ("5 % and 95 %", execute.quantiles_s.map(|[p05, _, _, p95]| time_range([p05, p95]))),
         ("median deviation", Some(time_text(execute.mad_s))),
         ("host clock", Some(format!("{}{host}", digits(execute.host_median_s)))),
         ("host clock until the call returned", execute.enqueue_median_s.map(time_text)),
-        ("taken off for events", execute.event_constant_s.map(time_text)),
+        ("subtracted for events", execute.event_constant_s.map(time_text)),
         ("samples", Some(format!("{count} in {}{stopped}", time_text(execute.spent_s)))),
         ("warm-up", Some(format!("{} executions", execute.warmups))),
-        ("at a low clock", low_clock),
-        ("page faults an execution", faults),
+        ("throttled samples", low_clock),
+        ("page faults per execution", faults),
         ("rounds differ by", drift),
-        ("two clumps", modes),
+        ("two groups of times", modes),
     ])
 }
 
@@ -123,23 +123,23 @@ fn copy(transfer: &Transfer) -> Option<String> {
     Some(format!("{bytes} in {time}{rate}, {}", transfer.memory.name()))
 }
 
-/// What was computed, how near to the machine's limit, and how right.
+/// The work of a row, its share of the peak, and its error.
 fn work(report: &Report, row: &Row) -> Vec<Fact> {
-    let limit = roof::share(report, row).map(|Share { share, bound_by, min_s }| {
-        let (share, least) = (percent::in_words(share), time_text(min_s));
-        format!("{share} of {}, which allows {least}", bound_by.name())
+    let peak = peak_share::share(report, row).map(|Share { share, bound_by, min_s }| {
+        let (share, min) = (percent::in_words(share), time_text(min_s));
+        format!("{share} of peak {}, which would take {min}", bound_by.rate())
     });
     let error = |error: Checked| {
         format!("{}, {} of the bound {:.1e}", error_text(error), share_text(error), error.bound)
     };
     known([
         ("operations", Some(format!("{:.3e} FLOP", row.work.flop))),
-        ("least traffic", Some(format!("{:.3e} bytes", row.work.bytes))),
+        ("minimum traffic", Some(format!("{:.3e} bytes", row.work.bytes))),
         ("arithmetic", Some(json_word(&row.accuracy))),
         ("cache", Some(row.cache.name().into())),
         ("seed", Some(row.case.seed.to_string())),
         ("threads", row.threads.map(|threads| threads.to_string())),
-        ("limit", limit),
+        ("% of peak", peak),
         ("error", row.error.map(error)),
         ("inputs' fingerprint", row.inputs.clone()),
     ])
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_and_phases_are_told() {
+    fn details_show_samples_and_phases() {
         let text = html(&example::measured("fft", 100, "cuda", "r2c", 1e-3));
         for expected in
             ["95 % interval", "device clock", "12 in 250 ms, precise", "in 31.0 µs", "210 ms", "<svg"]

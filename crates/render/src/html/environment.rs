@@ -1,4 +1,4 @@
-//! The environment of a report as lists and tables: machine, backends with their libraries and peaks, settings.
+//! The environment of a report on the page: machine, backends with their libraries and peaks, settings.
 
 use gpubench_model::report::machine::plain;
 use gpubench_model::report::quantity::{gib, three_digits, time_text};
@@ -9,7 +9,7 @@ use super::markup::{Element, Html, classed, element};
 use super::table::{self, NONE, cell, facts, framed, words};
 use crate::export::environment::{clock_checks, device_state, settings_of, timer_overhead, version};
 
-/// Everything about where and how the run was made.
+/// Machine, backends, device state, timer overhead and settings of the run.
 pub(crate) fn environment(report: &Report) -> Html {
     let environment = &report.environment;
     let mut html = Html::from(facts(run(environment)))
@@ -63,7 +63,7 @@ fn machine(environment: &Environment) -> Vec<(&'static str, String)> {
     found
 }
 
-/// What a backend says of itself, its libraries and its peaks.
+/// The description of a backend, its libraries and its peaks.
 fn backend_block(backend: &BackendState) -> Html {
     let mut html = Html::from(element("h3").holding("Backend ").holding(backend.name.as_str()));
     if !backend.available {
@@ -96,7 +96,7 @@ fn libraries(found: &[Finding]) -> Element {
     table::table("libraries", &[words("library"), words("version"), words("path")], found.iter().map(row))
 }
 
-/// The most that the backend's machine does, as it was measured.
+/// The measured peaks of a backend.
 fn peaks(backend: &str, found: &Peaks) -> Html {
     let rates = [("memory, read", found.read), ("memory, copy", found.copy), ("memory, triad", found.triad)];
     let mut rows: Vec<(String, String)> = vec![];
@@ -116,7 +116,7 @@ fn peaks(backend: &str, found: &Peaks) -> Html {
         (when, false) => format!("Measured {when}."),
         (when, true) => format!("Measured {when}, by an earlier run on this machine."),
     };
-    Html::from(element("h4").holding(format!("What limits {backend}")))
+    Html::from(element("h4").holding(format!("Peaks of {backend}")))
         .and(facts(rows))
         .and(classed("p", "note").holding(measured))
 }
@@ -127,7 +127,7 @@ mod tests {
     use gpubench_model::report::example;
 
     #[test]
-    fn machine_backends_peaks_and_settings_are_told() {
+    fn the_environment_shows_machine_backends_peaks_and_settings() {
         let mut report = example::with_peaks(example::full());
         report.environment.backends[0].available = false;
         (report.environment.backends[0].reason, report.environment.backends[0].fix) =
@@ -140,7 +140,7 @@ mod tests {
             "400 TFLOP/s",
             "55.0 GB/s",
             "Frequency governor",
-            "TimerOverhead of the clocks",
+            "Timer overhead",
             "&quot;sweeps&quot;",
         ] {
             assert!(html.contains(expected), "{expected}\n{html}");

@@ -1,7 +1,6 @@
-//! A report as one page of HTML that needs nothing else: no network, no font of the system, no script to show all it
-//! holds. Knows reports and charts; touches no device.
+//! Writes a report as one HTML page without network access or system fonts; it shows everything without its script too.
 //!
-//! [`markup`] sees to it that no text of a report becomes markup; the page's own style and script are in `assets`.
+//! [`markup`] escapes every text of a report; the page's own style and script are in `assets`.
 
 mod answer;
 mod charts;
@@ -35,7 +34,7 @@ const SCRIPT: &str = include_str!("assets/page.js");
 /// Chooses the theme before anything is painted.
 const THEME: &str = include_str!("assets/theme.js");
 
-/// Nothing may be fetched, whatever the page holds.
+/// Forbids the browser to load anything.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
                       font-src data:";
 
@@ -136,7 +135,7 @@ fn several(members: &[(&str, &Report)]) -> anyhow::Result<Html> {
     Ok(html)
 }
 
-/// What was compared with what, when and by which program.
+/// The machines compared, the date, and the version of the program.
 fn heading(report: &Report, level: &'static str) -> Html {
     let environment = &report.environment;
     let revision = environment.gpubench_revision.as_deref().map(|text| cut::start(text, 12));

@@ -1,4 +1,4 @@
-//! What to know beside the figures: how they were taken, and what lowers the trust in them.
+//! The method and the warnings of a report as parts of the page.
 
 use gpubench_model::report::{Report, Row};
 
@@ -10,7 +10,7 @@ use crate::export::method::method as sentences;
 use crate::export::problems::{Group, ended_early, groups, summary};
 use crate::export::tables::MARK;
 
-/// What a figure means that is taken in this way, whatever the report.
+/// The meaning of each figure, the same for every report.
 const MEANINGS: [(&str, &str); 6] = [
     (
         "Sample",
@@ -21,16 +21,16 @@ const MEANINGS: [(&str, &str); 6] = [
         "Time",
         "The median of the samples after warm-up, by the device's own clock on a GPU, by the host's on a CPU.",
     ),
-    ("Kernel speed-up", "CPU's time over the GPU's by those clocks: the work alone."),
+    ("Kernel speed-up", "The CPU's time over the GPU's by those clocks: the work alone."),
     (
         "Resident speed-up",
-        "By the host's clock from the call until the answer is there, on the device: launching and waiting included.",
+        "By the host's clock from the call until the answer is on the device: launch and wait included.",
     ),
     ("End-to-end speed-up", "The same with copying the operands to the device and the answer back."),
     (
-        "Limit",
-        "The nearer of what memory, arithmetic or the bus allows: the op's least bytes and its operations over the \
-         peaks measured on this machine. Above 100 % the data stayed in a cache.",
+        "% of peak",
+        "The shortest time that the peaks measured on this machine (memory, arithmetic or bus, whichever limits the op) \
+         allow for the op's work, over the measured time. Above 100 % the data stayed in a cache.",
     ),
 ];
 
@@ -41,16 +41,16 @@ pub(crate) fn method(report: &Report) -> Html {
     let lines = sentences(report, true, MARK).into_iter().map(|line| element("li").holding(line));
     let always = [
         "Every answer was checked in float64 before it was timed; a wrong answer has no time.",
-        "From which size: the interval holds the sizes at which the 95 % interval of the speed-up, measured or \
-         interpolated between sizes, holds 1. No side is named faster where it does.",
+        "Crossover: its interval covers the sizes at which the 95 % interval of the speed-up, measured or \
+         interpolated, includes 1. At such sizes the page names no side as faster.",
     ];
     let always = always.into_iter().map(|line| element("li").holding(line));
     Html::from(classed("dl", "meanings").holding_all(MEANINGS.map(meaning)))
         .and(element("ul").holding_all(lines.chain(always)))
 }
 
-/// Warnings of the run, reservations about times by kind, and cells without a time by reason; `prefix` is what the
-/// identifiers of rows begin with.
+/// Warnings about the run, notes on times by kind, and cells without a time by reason. The identifiers of rows begin with
+/// `prefix`.
 pub(crate) fn warnings(report: &Report, prefix: &str) -> Html {
     let of_run = &report.environment.warnings;
     let mut html = Html::new();
@@ -62,19 +62,19 @@ pub(crate) fn warnings(report: &Report, prefix: &str) -> Html {
             |text: &str, next: &str| element("li").holding(format!("{text}. ")).holding(next_step(next));
         let items = of_run.iter().map(|warning| item(&warning.text, &warning.next));
         html = html
-            .and(element("h3").holding("Of the run"))
+            .and(element("h3").holding("The whole run"))
             .and(classed("ul", "reservations").holding_all(items));
     }
     let found = cautions(report, true);
     if !found.is_empty() {
-        let told = cautions::summary(report, true).map(|text| format!("{text}.")).unwrap_or_default();
-        html = html.and(element("h3").holding("Of times")).and(element("p").holding(told));
+        let count = cautions::summary(report, true).map(|text| format!("{text}.")).unwrap_or_default();
+        html = html.and(element("h3").holding("Times with a grade below A")).and(element("p").holding(count));
         html = html.and(list(found.iter().map(|caution| about(report, caution, prefix))));
     }
-    if let Some(told) = summary(report) {
+    if let Some(count) = summary(report) {
         html = html
             .and(element("h3").holding("Cells without a time"))
-            .and(element("p").holding(format!("{told}.")));
+            .and(element("p").holding(format!("{count}.")));
         html = html.and(list(groups(report).iter().map(|group| without(report, group, prefix))));
     }
     if html.is_empty() {
@@ -124,7 +124,7 @@ mod tests {
             "the machine was busy",
             "Next: close other programs and run again.",
             "<b>spread</b>, 1 cell: half the 95 % interval",
-            "2 of 5 times have reservations.",
+            "2 of 5 times have a grade below A.",
             "<b>skipped</b>, 2 cells: mkl: not found",
             "href=\"#m2-row-1\"",
         ] {

@@ -1,5 +1,4 @@
-//! The cases that an overview tells in one line: one op, element type, cache state and density. Knows no markup but its
-//! heading.
+//! The cases in one row of an overview: one op, element type, cache state and density.
 
 use gpubench_answer::cost::Kind;
 use gpubench_answer::crossover::{Crossover, crossovers};
@@ -14,7 +13,7 @@ use super::table::below;
 /// The cases of one op that differ in size alone.
 pub(crate) struct Part<'a> {
     pub(crate) section: Section<'a>,
-    /// From which size on the GPU wins; empty where no case has both sides.
+    /// Per kind the size from which the GPU is faster; empty where no case has both sides.
     pub crossovers: Vec<Crossover>,
 }
 
@@ -25,7 +24,7 @@ pub(crate) fn parts(report: &Report) -> Vec<Part<'_>> {
 }
 
 impl<'a> Part<'a> {
-    /// Whether another part is about the same cases, perhaps of another report.
+    /// Returns whether another part is about the same cases, perhaps of another report.
     pub(crate) fn is_like(&self, other: &Part<'_>) -> bool {
         let key =
             |part: &Part<'_>| (part.section.dtype, part.section.cache, part.density().map(f64::to_bits));

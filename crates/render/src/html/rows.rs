@@ -1,9 +1,9 @@
-//! The table of every row of a report, which a reader can sort, filter and open. Without its script it is a plain table.
+//! The table of every row of a report, which a reader can sort, filter and open. It is a plain table without the script.
 
 use std::collections::BTreeSet;
 
 use gpubench_answer::cost::Kind;
-use gpubench_answer::{Comparison, Section, has_both_caches, roof, sections};
+use gpubench_answer::{Comparison, Section, has_both_caches, peak_share, sections};
 use gpubench_model::case::density_text;
 use gpubench_model::report::quantity::{error_text, spread_text, three_digits, time_within};
 use gpubench_model::report::{Outcome, Report, Row};
@@ -17,21 +17,21 @@ use super::table::{Heading, NONE, below, cell, explained, figure, figures, frame
 use crate::export::cautions::is_launch_bound;
 use crate::export::tables::{MARK, half_width};
 
-/// What the columns and cells of a report's table depend on.
+/// A report, and the optional columns of its table.
 struct Sheet<'a> {
     report: &'a Report,
     densities: bool,
     caches: bool,
-    limits: bool,
+    peaks: bool,
 }
 
-/// The controls and the table. `prefix` is what the identifiers of rows begin with.
+/// The controls and the table. The identifiers of rows begin with `prefix`.
 pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
     let sheet = Sheet {
         report,
         densities: sections(report).iter().any(Section::has_densities),
         caches: has_both_caches(report),
-        limits: report.rows.iter().any(|row| roof::share(report, row).is_some()),
+        peaks: report.rows.iter().any(|row| peak_share::share(report, row).is_some()),
     };
     let headings = sheet.headings();
     let head = headings
@@ -53,7 +53,7 @@ pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
     controls(report, count).and(framed("every row", table))
 }
 
-/// The name of a row's place in the page.
+/// The identifier of a row in the page.
 pub(crate) fn anchor(report: &Report, row: &Row, prefix: &str) -> String {
     let index = report.rows.iter().position(|other| std::ptr::eq(other, row)).unwrap_or_default();
     format!("{prefix}row-{index}")
@@ -80,13 +80,13 @@ impl Sheet<'_> {
             explained("time", "median by the row's own clock"),
             explained("±", "half the 95 % interval of the median, relative to it"),
             words("grade"),
-            explained("host time", "median by the host's clock, launch and synchronisation included"),
-            explained("GFLOP/s", "the op's usual count of operations over the time"),
-            explained("GB/s", "the least bytes that must move over the time"),
+            explained("host time", "median by the host's clock, launch and synchronization included"),
+            explained("GFLOP/s", "the op's usual number of operations, over the time"),
+            explained("GB/s", "the minimum bytes to move, over the time"),
         ]);
-        if self.limits {
-            let help = "the least time that the machine's peaks allow, over the time";
-            headings.extend([explained("% of limit", help), words("limit")]);
+        if self.peaks {
+            let help = "the shortest time that the machine's peaks allow, over the measured time";
+            headings.extend([explained("% of peak", help), words("limited by")]);
         }
         headings.extend([figures("error"), explained("bound", "the largest error of a right answer")]);
         headings.push(words("outcome"));
@@ -117,7 +117,7 @@ impl Sheet<'_> {
     fn case_cells(&self, row: &Row) -> Vec<Element> {
         let case = &row.case;
         let mut cells =
-            vec![sortable(Some(case.n as f64), |_| case.n.to_string()), cell(roof::precision(row))];
+            vec![sortable(Some(case.n as f64), |_| case.n.to_string()), cell(peak_share::precision(row))];
         cells.extend(self.densities.then(|| sortable(case.density, density_text)));
         cells.extend(self.caches.then(|| cell(row.cache.name())));
         cells
@@ -157,8 +157,8 @@ impl Sheet<'_> {
             sortable(rate, three_digits)
         };
         let mut cells = vec![rate(row.work.flop), rate(row.work.bytes)];
-        if self.limits {
-            let found = roof::share(self.report, row);
+        if self.peaks {
+            let found = peak_share::share(self.report, row);
             cells.push(sortable(found.map(|found| found.share), percent::in_words));
             cells.push(cell(found.map_or(NONE, |found| found.bound_by.name())));
         }
@@ -166,7 +166,7 @@ impl Sheet<'_> {
     }
 }
 
-/// The error, its bound, and what became of the row.
+/// The cells with the error, its bound and the outcome.
 fn verdict_cells(row: &Row) -> [Element; 3] {
     let name = row.outcome.name();
     let outcome = cell(classed("span", "outcome").with("data-outcome", name).holding(name));
@@ -182,7 +182,7 @@ fn verdict_cells(row: &Row) -> [Element; 3] {
     ]
 }
 
-/// What filters the table; hidden until the script can act on it.
+/// The filters of the table, hidden until the script runs.
 fn controls(report: &Report, count: usize) -> Html {
     let choice = |name: &str, values: BTreeSet<&str>| {
         let option = |value: &str| element("option").with("value", value).holding(value);
@@ -204,8 +204,8 @@ fn controls(report: &Report, count: usize) -> Html {
         .holding(choice("backend", rows().map(|row| row.backend.as_str()).collect()))
         .holding(choice("outcome", rows().map(|row| row.outcome.name()).collect()))
         .holding(element("label").holding(best).holding(" best variants only"));
-    let told = counted(count, "row");
-    Html::from(controls).and(classed("p", "count").with("aria-live", "polite").holding(told))
+    let count = counted(count, "row");
+    Html::from(controls).and(classed("p", "count").with("aria-live", "polite").holding(count))
 }
 
 #[cfg(test)]
@@ -215,7 +215,7 @@ mod tests {
     use gpubench_model::report::example;
 
     #[test]
-    fn every_row_stands_in_the_table_with_its_reason() {
+    fn every_row_is_in_the_table_with_its_reason() {
         let report = example::full();
         let html = rows(&report, "").into_string();
         for index in 0..report.rows.len() {
@@ -223,17 +223,17 @@ mod tests {
         }
         assert_eq!(html.matches("<tbody").count(), html.matches("class=\"more\"").count());
         assert!(html.contains("mkl: not found") && html.contains("12.4 µs*"), "{html}");
-        let empty = html.contains("% of limit") || html.contains(">cache</th>");
-        assert!(!empty, "columns that tell nothing are left out");
+        let empty = html.contains("% of peak") || html.contains(">cache</th>");
+        assert!(!empty, "empty columns are left out");
     }
 
     #[test]
-    fn columns_that_tell_something_are_there() {
+    fn columns_with_content_are_shown() {
         let mut report = example::with_peaks(example::full());
         report.rows[0].cache = Cache::Hot;
         report.rows[6].case.density = Some(0.5);
         let html = rows(&report, "").into_string();
-        for heading in ["density", "cache", "% of limit"] {
+        for heading in ["density", "cache", "% of peak"] {
             assert!(html.contains(&format!(">{heading}</th>")), "{heading}");
         }
         assert!(html.contains("98 %</td><td>arithmetic</td>"));

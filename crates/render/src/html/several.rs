@@ -1,4 +1,4 @@
-//! Several reports on one page: who wins where, a column a report.
+//! The overview of several reports on one page, with one column per report.
 
 use gpubench_answer::cost::Kind;
 use gpubench_model::Side;
@@ -10,8 +10,8 @@ use super::markup::{Html, classed, element};
 use super::part::{Part, parts};
 use super::table::{below, framed};
 
-/// Speed-ups at the largest size and crossover sizes of every report, for data that stays on the device and for data
-/// that is copied; nothing where no report has both sides.
+/// Speed-ups at the largest size and crossovers of every report, resident and end to end; empty where no report has both
+/// sides.
 pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
     let of_each: Vec<Vec<Part<'_>>> = members.iter().map(|(_, report)| parts(report)).collect();
     let mut lines: Vec<&Part<'_>> = vec![];
@@ -30,15 +30,15 @@ pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
 fn table(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], lines: &[&Part<'_>]) -> Html {
     let title = match kind {
         Kind::Kernel | Kind::Resident => "With the data on the device",
-        Kind::EndToEnd => "End to end, with the copies there and back",
+        Kind::EndToEnd => "End to end, copies both ways included",
     };
     let name = |(name, report): &(&str, &Report)| {
         let heading = classed("th", "group").with("colspan", "2").with("scope", "colgroup").holding(*name);
         let device = machine(report, Side::Gpu).unwrap_or_default();
         heading.holding(below(device))
     };
-    let pair =
-        ["speed-up", "from N ="].map(|text| classed("th", "figure").with("scope", "col").holding(text));
+    let pair = ["speed-up", "GPU faster from N"]
+        .map(|text| classed("th", "figure").with("scope", "col").holding(text));
     let first = element("th").with("rowspan", "2").with("scope", "col").holding("op");
     let head = element("thead")
         .holding(element("tr").holding(first).holding_all(members.iter().map(name)))

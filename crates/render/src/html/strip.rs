@@ -1,4 +1,4 @@
-//! The samples of a row as a strip of dots: time from left to right, rounds one below the other. Knows no page.
+//! Draws the samples of a row as a strip of dots: time from left to right, rounds one below the other.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -45,19 +45,19 @@ pub(crate) fn strip(execute: &Execute) -> Html {
     }
     caption.push_str("; line and band: median and its 95 % interval");
     if beyond > 0 {
-        let _ = write!(caption, "; {beyond} slower, up to {}, lie to the right", time_text(execute.max_s));
+        let _ = write!(caption, "; {beyond} slower, up to {}, not shown", time_text(execute.max_s));
     }
     figure.holding(element("figcaption").holding(caption + ".")).into()
 }
 
-/// What the scale spans: all samples, or all but a far tail of the slowest twentieth.
+/// The ends of the scale: those of all samples, or of all but a far tail of the slowest twentieth.
 fn range(samples: &[f64]) -> Option<(f64, f64)> {
     let found = Summary::of(samples).filter(|found| found.max > found.min)?;
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let most = quantile(&sorted, 0.95);
-    let far = most + (most - found.min);
-    let high = if found.max > far && most > found.min { far } else { found.max };
+    let p95 = quantile(&sorted, 0.95);
+    let far = p95 + (p95 - found.min);
+    let high = if found.max > far && p95 > found.min { far } else { found.max };
     Some((found.min, high))
 }
 
@@ -70,7 +70,7 @@ fn lanes(execute: &Execute) -> Vec<Vec<f64>> {
     gpubench_model::measure::drift::by_round(&execute.samples_s, &execute.rounds)
 }
 
-/// A dot a sample; those that fall on one place are drawn once.
+/// One dot per sample; those on the same place are drawn once.
 fn dots(lanes: &[Vec<f64>], high: f64, x: impl Fn(f64) -> u32) -> String {
     let mut places = BTreeSet::new();
     for (lane, samples) in lanes.iter().enumerate() {
@@ -106,18 +106,18 @@ mod tests {
     }
 
     #[test]
-    fn a_far_tail_is_told_and_does_not_squeeze_the_rest() {
+    fn a_far_tail_is_counted_and_does_not_squeeze_the_rest() {
         let mut row = example::measured("fft", 10, "cpu", "realfft", 1e-3);
         let execute = row.execute.as_mut().unwrap();
         execute.samples_s = (0..40).map(|index| 1e-3 + 1e-6 * f64::from(index)).chain([1.0]).collect();
         (execute.rounds, execute.max_s) = (vec![], 1.0);
         let text = drawn(execute);
-        assert!(text.contains("1 slower, up to 1.00 s, lie to the right"), "{text}");
+        assert!(text.contains("1 slower, up to 1.00 s, not shown"), "{text}");
         assert_eq!(text.matches("h0").count(), 40);
     }
 
     #[test]
-    fn equal_samples_and_countless_rounds_are_drawn_without_harm() {
+    fn equal_samples_and_too_many_rounds_are_drawn() {
         let mut row = example::measured("fft", 10, "cpu", "realfft", 1e-3);
         let execute = row.execute.as_mut().unwrap();
         execute.rounds = (0..12).map(|index| index * 80_000).collect();

@@ -1,16 +1,16 @@
-//! Tables of the page: each scrolls inside its own frame, and every cell tells what it sorts by. Knows no report.
+//! Tables of the page: each scrolls inside its own frame, and every cell has a value to sort by.
 
 use super::markup::{Element, Html, classed, element};
 
-/// What stands where a report tells nothing.
+/// The text of an empty field.
 pub(crate) const NONE: &str = "–";
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heading {
     pub text: &'static str,
-    /// Whether figures stand below it.
+    /// Set for a column of figures.
     pub figures: bool,
-    /// What it means, where the word alone does not tell.
+    /// An explanation, where the word alone is not enough.
     pub help: Option<&'static str>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) const fn figures(text: &'static str) -> Heading {
     Heading { text, figures: true, help: None }
 }
 
-/// A heading over figures, with what they mean.
+/// A heading over figures, with an explanation.
 pub(crate) const fn explained(text: &'static str, help: &'static str) -> Heading {
     Heading { text, figures: true, help: Some(help) }
 }
@@ -43,7 +43,7 @@ pub(crate) fn figure(text: impl Into<Html>) -> Element {
     classed("td", "figure").holding(text)
 }
 
-/// A cell with a figure and what it sorts by; without a value there is a dash, which sorts last.
+/// A cell with a figure and its sort key; without a value there is a dash, which sorts last.
 pub(crate) fn sortable(value: Option<f64>, text: impl FnOnce(f64) -> String) -> Element {
     match value.filter(|value| value.is_finite()) {
         Some(value) => figure(text(value)).with("data-v", &format!("{value:e}")),
@@ -56,8 +56,7 @@ pub(crate) fn below(text: impl Into<Html>) -> Element {
     element("small").holding(text)
 }
 
-/// A table in a frame that scrolls where the page is narrower, also by the keyboard; `name` is what a reader of the
-/// screen says of it.
+/// A table in a frame that scrolls where the page is narrower, also by the keyboard. Screen readers announce `name`.
 pub(crate) fn framed(name: &str, table: Element) -> Element {
     scrolling("frame", name).holding(table)
 }
@@ -73,7 +72,7 @@ pub(crate) fn table(name: &str, headings: &[Heading], rows: impl IntoIterator<It
     framed(name, element("table").holding(head).holding(element("tbody").holding_all(rows)))
 }
 
-/// Names and what is known of each.
+/// A list of names and facts.
 pub(crate) fn facts<N: Into<Html>, V: Into<Html>>(facts: impl IntoIterator<Item = (N, V)>) -> Element {
     let pair = |(name, fact): (N, V)| {
         element("div").holding(element("dt").holding(name)).holding(element("dd").holding(fact))

@@ -1,4 +1,4 @@
-//! The page as a whole: well formed, deterministic, and deaf to whatever a report holds.
+//! Tests the whole page: well-formed, deterministic, and safe with any text in a report.
 
 use gpubench_model::Finding;
 use gpubench_model::report::{Outcome, Report, RunWarning, example};
@@ -34,7 +34,7 @@ fn read(html: &str) -> (Vec<&str>, Vec<&str>) {
     (texts, values)
 }
 
-/// Where the tag at the start of `text` ends, quoted values aside.
+/// The end of the tag at the start of `text`, ignoring quoted values.
 fn end_of_tag(text: &str) -> usize {
     let mut quoted = false;
     text.char_indices()
@@ -119,7 +119,7 @@ fn no_text_of_a_report_becomes_markup() {
 }
 
 #[test]
-fn a_page_needs_nothing_else() {
+fn a_page_loads_nothing() {
     let html = page(&[("", &example::full())]).unwrap();
     assert!(html.contains("content=\"default-src &#39;none&#39;;"));
     let (_, values) = read(&html);
@@ -155,7 +155,7 @@ fn the_same_report_makes_the_same_bytes() {
 }
 
 #[test]
-fn several_reports_stand_side_by_side_and_one_by_one() {
+fn several_reports_are_shown_side_by_side_and_one_by_one() {
     let full = example::full();
     let html = page(&[("node-a", &full), ("node-b", &full)]).unwrap();
     for expected in ["2 reports", "href=\"#m1\"", "<article class=\"member\" id=\"m2\"", "data-chooser"] {

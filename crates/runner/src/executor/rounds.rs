@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use gpubench_answer::roof;
+use gpubench_answer::peak_share;
 use gpubench_model::measure::stopping::{Reason, Rule};
 use gpubench_model::report::{Outcome, Report, Row};
 
@@ -228,7 +228,7 @@ impl<'a> Rounds<'a> {
     /// Marks a cell as incorrect if it is faster than the machine's peaks allow.
     fn refuse_impossible(&self, cell_run: &mut CellRun<'_>) {
         let peaks = self.session.workers.peaks(&cell_run.worker);
-        if let Some(reason) = peaks.and_then(|peaks| roof::impossible(peaks, &cell_run.row)) {
+        if let Some(reason) = peaks.and_then(|peaks| peak_share::impossible(peaks, &cell_run.row)) {
             cell_run.close(Outcome::Incorrect, reason, None);
         }
     }

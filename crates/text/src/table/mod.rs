@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use crate::palette::terminal;
 
-pub use text::{WIDTH, hanging};
+pub use text::{WIDTH, hanging, hanging_within};
 
 /// Meaning of a text, shown as a colour where colours are enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,10 +92,13 @@ impl Column {
 /// Layout of a table as aligned text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Indented, columns two blanks apart, or one where lines would be longer than [`WIDTH`].
+    /// Indented, columns two blanks apart, or one where lines would be longer than the table's width.
     Fitting,
     /// Like [`Layout::Fitting`], with headings of two words on two lines.
     TwoLineHeadings,
+    /// Like [`Layout::Fitting`], with headings on as many lines as make them no wider than their fields. Lines begin at the
+    /// margin where they would be too long.
+    NarrowHeadings,
     /// Indented, columns two blanks apart; headings are broken into lines no wider than their figures. Columns that do
     /// not fit on a line follow in further blocks, each of which begins with the first `keys` columns.
     Blocks {
@@ -117,12 +120,14 @@ pub struct Table {
     pub rows: Vec<Vec<Field>>,
     /// Layout as aligned text.
     pub layout: Layout,
+    /// Columns of the terminal that its lines should fit in.
+    pub width: usize,
 }
 
 impl Table {
     /// Creates a table with the default layout.
     pub fn new(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Table {
-        Table { title: title.into(), columns, rows, layout: Layout::Fitting }
+        Table { title: title.into(), columns, rows, layout: Layout::Fitting, width: WIDTH }
     }
 
     /// Creates a table without a title.
@@ -146,17 +151,31 @@ impl Table {
         Table { layout, ..self }
     }
 
-    /// Drops columns with these headings, in that order, while lines are longer than [`WIDTH`].
+    /// The same table for lines of at most `width` columns.
+    pub fn within(self, width: usize) -> Table {
+        Table { width, ..self }
+    }
+
+    /// Returns whether lines have room for every column.
+    pub fn fits(&self) -> bool {
+        self.least_width() <= self.width
+    }
+
+    /// Drops columns with these headings, in that order, while lines are too long.
     pub fn fitting(mut self, less_needed: &[&str]) -> Table {
         for heading in less_needed {
-            if self.least_width() <= WIDTH {
-                break;
-            }
-            while let Some(place) = self.columns.iter().position(|column| column.heading == *heading) {
-                self.columns.remove(place);
-                self.rows.iter_mut().for_each(|row| drop(row.remove(place)));
+            if !self.fits() {
+                self.remove_columns(heading);
             }
         }
         self
+    }
+
+    /// Removes the columns of that heading.
+    pub fn remove_columns(&mut self, heading: &str) {
+        while let Some(place) = self.columns.iter().position(|column| column.heading == heading) {
+            self.columns.remove(place);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(place)));
+        }
     }
 }

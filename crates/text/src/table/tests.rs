@@ -57,6 +57,19 @@ fn headings_of_two_words_take_two_lines() {
     assert_eq!(table.text_without_title(false), expected);
 }
 
+#[test]
+fn narrow_headings_are_no_wider_than_their_fields() {
+    let columns = vec![Column::words("op"), Column::figures("GPU faster from N")];
+    let mut table =
+        Table::new("", columns, vec![vec!["fft".into(), ">10000".into()]]).laid_out(Layout::NarrowHeadings);
+    let expected = "          GPU\n       faster\n  op   from N\n  fft  >10000\n";
+    assert_eq!(table.text_without_title(false), expected);
+    table = table.within(10);
+    assert!(table.fits());
+    assert_eq!(table.text_without_title(false).lines().last(), Some("fft >10000"));
+    assert!(!table.within(9).fits());
+}
+
 fn wide(columns: usize) -> Table {
     let mut headings = vec![Column::words("op"), Column::figures("N")];
     headings.extend((0..columns).map(|column| Column::figures(format!("node{column} GPU 0"))));

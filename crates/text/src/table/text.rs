@@ -25,7 +25,9 @@ impl Table {
 
     /// Returns the length of the longest line, with columns one blank apart.
     pub(super) fn least_width(&self) -> usize {
-        Lines::of(self, false).widths.iter().map(|width| width + 1).sum()
+        let margin = usize::from(self.layout != Layout::NarrowHeadings);
+        let columns: usize = Lines::of(self, false).widths.iter().map(|width| width + 1).sum();
+        columns + margin - 1
     }
 }
 
@@ -51,7 +53,9 @@ impl<'a> Lines<'a> {
             match table.layout {
                 Layout::Fitting | Layout::Listing => vec![heading.to_string()],
                 Layout::TwoLineHeadings => heading.splitn(2, ' ').map(str::to_owned).collect(),
-                Layout::Blocks { .. } => broken(heading, longest(column).unwrap_or(0)),
+                Layout::NarrowHeadings | Layout::Blocks { .. } => {
+                    broken(heading, longest(column).unwrap_or(0))
+                }
             }
         };
         let headings: Vec<Vec<String>> = (0..table.columns.len()).map(heading).collect();
@@ -59,11 +63,12 @@ impl<'a> Lines<'a> {
             lines.iter().map(|line| line.chars().count()).chain(longest(column)).max().unwrap_or(0)
         };
         let widths: Vec<usize> = headings.iter().enumerate().map(width).collect();
-        let fits = widths.iter().map(|width| width + GUTTER).sum::<usize>() <= WIDTH;
+        let fits = widths.iter().map(|width| width + GUTTER).sum::<usize>() <= table.width;
         let (margin, gutter) = match table.layout {
             Layout::Listing => (0, GUTTER),
             Layout::Fitting | Layout::TwoLineHeadings if !fits => (1, 1),
-            Layout::Fitting | Layout::TwoLineHeadings | Layout::Blocks { .. } => (GUTTER, GUTTER),
+            Layout::NarrowHeadings if !fits => (0, 1),
+            _ => (GUTTER, GUTTER),
         };
         Lines { table, headings, widths, margin, gutter, color }
     }
@@ -77,7 +82,7 @@ impl<'a> Lines<'a> {
         let names: Vec<usize> = all.clone().take(keys).collect();
         let (mut blocks, mut block) = (vec![], names.clone());
         for column in all.skip(keys) {
-            if block.len() > keys && length(&block) + GUTTER + self.widths[column] > WIDTH {
+            if block.len() > keys && length(&block) + GUTTER + self.widths[column] > self.table.width {
                 blocks.push(std::mem::replace(&mut block, names.clone()));
             }
             block.push(column);
@@ -141,10 +146,15 @@ fn broken(heading: &str, room: usize) -> Vec<String> {
 
 /// Breaks a text at blanks so that it fits on lines of [`WIDTH`] columns, all but the first indented.
 pub fn hanging(text: &str, indent: usize) -> String {
+    hanging_within(WIDTH, text, indent)
+}
+
+/// Breaks a text at blanks so that it fits on lines of `width` columns, all but the first indented.
+pub fn hanging_within(width: usize, text: &str, indent: usize) -> String {
     let (mut broken, mut column) = (String::new(), indent);
     for word in text.split_whitespace() {
         let length = word.chars().count();
-        if column > indent && column + 1 + length > WIDTH {
+        if column > indent && column + 1 + length > width {
             let _ = write!(broken, "\n{:indent$}", "");
             column = indent;
         } else if column > indent {

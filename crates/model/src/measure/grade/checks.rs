@@ -157,7 +157,7 @@ fn bimodal(facts: &SamplingFacts) -> Option<Warning> {
     let apart = (found.high - found.low) / found.low;
     let at_best = if apart > 0.1 { Grade::C } else { Grade::B };
     let (share, apart) = (percent::fine(found.share_high), percent::fine(apart));
-    let text = format!("{share} of the samples are {apart} slower than the rest (two clusters)");
+    let text = format!("{share} of the samples are {apart} slower than the rest: two groups of times");
     let next =
         "look at the samples in the report; check clocks, and on a CPU set --threads to the physical cores";
     warning(WarningKind::Bimodal, at_best, text, next)

@@ -7,11 +7,11 @@ use crate::chart::canvas::Canvas;
 use crate::chart::draw::{Drawing, MARKER};
 use crate::chart::layout::Layout;
 
-/// Em of the labels beside points.
+/// Em of the labels next to points.
 const POINT_TEXT: f64 = 23.0;
 
 impl LineChart {
-    /// What stands between the axes.
+    /// The contents of the plot.
     pub(crate) fn contents<'a>(&'a self, layout: &Layout) -> Contents<'a> {
         Contents {
             plane: layout.plane(&self.frame),

@@ -24,7 +24,7 @@ pub(crate) struct Contents<'a> {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Labels {
-    /// Names of the regions, each with whether it is the one above the reference line.
+    /// Names of the regions; `true` for the one above the reference line.
     pub(crate) regions: Vec<(bool, Placed)>,
     /// The labels of points, each with the index of its series.
     pub points: Vec<(usize, Placed)>,
@@ -76,11 +76,11 @@ fn crossings(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
     if let Some(last) = order.pop() {
         order.insert(0, last);
     }
-    let beside = |(rank, (index, crossing)): (usize, (usize, &Crossing))| {
+    let label = |(rank, (index, crossing)): (usize, (usize, &Crossing))| {
         let place = contents.plane.place(crossing.size, reference.value);
-        Some((index, room.beside(place, contents.marker + 3.0, &crossing.label, contents.em, rank != 1)?))
+        Some((index, room.place_near(place, contents.marker + 3.0, &crossing.label, contents.em, rank != 1)?))
     };
-    order.into_iter().enumerate().filter_map(beside).collect()
+    order.into_iter().enumerate().filter_map(label).collect()
 }
 
 fn points(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
@@ -90,7 +90,7 @@ fn points(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
             let Some(text) = &point.label else { continue };
             let loses = contents.reference.is_some_and(|reference| point.y < reference.value);
             let place = contents.plane.place(point.x, point.y);
-            let found = room.beside(place, contents.marker, text, contents.em, loses);
+            let found = room.place_near(place, contents.marker, text, contents.em, loses);
             placed.extend(found.map(|found| (index, found)));
         }
     }

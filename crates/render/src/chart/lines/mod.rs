@@ -1,4 +1,4 @@
-//! Charts of lines: time against size, and speed-ups against size. Pure data from rows; knows no pixels.
+//! Charts of lines: time against size, and speed-ups against size.
 
 mod draw;
 pub(crate) mod labels;
@@ -14,7 +14,7 @@ pub(super) use draw::draw;
 use gpubench_text::palette::Role;
 
 /// The title of an axis of sizes.
-pub(crate) const SIZE_TITLE: &str = "N, side of the square operands (log scale)";
+pub(crate) const SIZE_TITLE: &str = "N, size of the square operands (log scale)";
 
 /// A value that splits the plot in two named regions.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,14 +24,14 @@ pub(crate) struct Reference {
     pub below: &'static str,
 }
 
-/// Where a series meets the reference line for good.
+/// The crossover of a series with the reference line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Crossing {
     pub hue: Role,
     pub size: f64,
-    /// The 95 % interval of the size; an end outside of the axis stands for one outside of the sizes.
+    /// The 95 % interval of the size; an end outside the measured sizes is outside the axis.
     pub interval: [f64; 2],
-    /// What stands beside it: `N = 310`.
+    /// The label next to it: `N = 310`.
     pub label: String,
 }
 

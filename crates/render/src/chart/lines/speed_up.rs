@@ -14,7 +14,7 @@ use crate::chart::series::{Point, Series, Stroke, Style, style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::text::ratio_text;
 
-/// The kind that stands for all where several reports or densities share a chart.
+/// The only kind shown where several reports or densities share a chart.
 const LONE_KIND: Kind = Kind::Resident;
 
 /// The looks of a kind's line.
@@ -49,12 +49,12 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
     let series: Vec<Series> = lines.iter().map(|line| line.series.clone()).collect();
     let values = extremes(&series)?;
     let mut legend = legend(&series);
-    let crossed = lines.iter().flat_map(|line| told(line, lone_part.is_some()));
+    let crossed = lines.iter().flat_map(|line| crossover_notes(line, lone_part.is_some()));
     legend.extend(Row::notes("GPU faster from N", crossed.collect()));
     legend.extend(lone_part.map(pairings).unwrap_or_default());
     let frame = Frame {
         name: sheet.name("speedup"),
-        title: format!("{}: does the GPU pay?", sheet.heading()),
+        title: format!("{}: is the GPU faster?", sheet.heading()),
         subtitle: subtitle(&lines).into(),
         captions,
         x: Axis::sizes(SIZE_TITLE, &sizes(&series)),
@@ -68,7 +68,7 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
 }
 
 /// From which size the GPU is faster; in two lines where the name of a line may be long.
-fn told(line: &Line, is_short: bool) -> Vec<String> {
+fn crossover_notes(line: &Line, is_short: bool) -> Vec<String> {
     let label = &line.series.label;
     match line.crossover.as_ref().map(crossover_text) {
         None => vec![],
@@ -77,10 +77,12 @@ fn told(line: &Line, is_short: bool) -> Vec<String> {
     }
 }
 
-/// What the lines are; a chart of one kind names it.
+/// The subtitle: the kinds of speed-up that the lines show.
 fn subtitle(lines: &[Line]) -> &'static str {
     match lines.iter().any(|line| line.kind != LONE_KIND) {
-        true => "Best variants. Kernel: device clock. Resident: launch and wait too. End to end: copies too",
+        true => {
+            "Best variants. Kernel: device clock. Resident: with launch and wait. End to end: with copies"
+        }
         false => "Best variants, resident: data on the device, launch and wait included, no copies",
     }
 }
@@ -152,7 +154,7 @@ pub(crate) fn crossing(line: &Line) -> Option<Crossing> {
     Some(Crossing { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
 }
 
-/// Which variants stand behind the speed-ups at the largest size; kinds with the same pair share lines.
+/// The variants of the speed-ups at the largest size; kinds with the same pair share lines.
 fn pairings(part: &Part<'_>) -> Vec<Row> {
     let mut found: Vec<(u64, [String; 2], Vec<&str>)> = vec![];
     for &kind in kinds(part.section.op) {

@@ -75,7 +75,7 @@ impl Strokes<'_> {
         series.points.iter().map(|point| plane.place(point.x, value(point))).collect()
     }
 
-    /// The spread: an area along the line, and a bar at a point that stands alone.
+    /// The interval: an area along the line, or a bar at an isolated point.
     fn band(&self, series: &Series) -> anyhow::Result<()> {
         let hue = series.style.hue;
         let mut low = self.places(series, |point| point.low);

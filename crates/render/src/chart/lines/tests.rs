@@ -63,7 +63,7 @@ fn the_time_chart_has_a_series_a_variant_grouped_by_side() {
 }
 
 #[test]
-fn the_state_of_the_caches_is_told_and_charts_of_both_are_apart() {
+fn charts_of_both_cache_states_are_separate_and_named() {
     let pair = |cache| example::both_sides("fft", 8, 1e-3, 1e-3).map(|row| ReportRow { cache, ..row });
     let mut rows = Cache::ALL.map(pair).concat();
     let charts = of(rows.clone());

@@ -1,4 +1,4 @@
-//! Time against size: a line a variant.
+//! Time against size, with one line per variant.
 
 use gpubench_model::Side;
 use gpubench_model::report::Row;

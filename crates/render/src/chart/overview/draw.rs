@@ -17,7 +17,7 @@ use crate::chart::ticks::below;
 
 /// Half the side of the square that a marker takes.
 const MARKER: f64 = 6.5;
-/// Em of the labels beside points.
+/// Em of the labels next to points.
 const POINT_TEXT: f64 = 20.0;
 /// Em and middle of the legend.
 const LEGEND: (f64, f64) = (22.0, 112.0);

@@ -1,4 +1,4 @@
-//! Where the panels of an overview stand. Pure geometry in pixels; draws nothing.
+//! Computes the places of an overview's panels in pixels.
 
 use super::Overview;
 use crate::chart::axis::Axis;
@@ -48,7 +48,7 @@ impl Layout {
     }
 }
 
-/// Columns for so many panels, so that few cells stay empty.
+/// The number of columns for a number of panels, so that few cells stay empty.
 fn columns(count: usize) -> usize {
     match count {
         0..=3 => count.max(1),

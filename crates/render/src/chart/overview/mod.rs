@@ -1,4 +1,4 @@
-//! Overview sheets: the three speed-ups of every op of a report, in small. Pure data from rows; knows no pixels.
+//! Overview sheets: the three speed-ups of every op of a report, in small.
 
 mod draw;
 mod layout;
@@ -18,7 +18,7 @@ use gpubench_text::palette::Role;
 /// Panels that one sheet holds; in more, texts would be too small.
 pub(super) const MOST_PANELS: usize = 9;
 
-/// Names one op's panel apart from the region names of large charts.
+/// The name of one op's panel, distinct from the region names of large charts.
 const REFERENCE: Reference = Reference { value: 1.0, above: "", below: "" };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub(crate) struct Overview {
     pub name: String,
     pub title: String,
     pub captions: Vec<String>,
-    /// What the lines and marks are.
+    /// The legend of lines and marks.
     pub(crate) legend: Vec<(Sample, String)>,
     /// Ratios, for every panel the same.
     pub y: Axis,
@@ -86,7 +86,7 @@ fn overview(index: usize, page: Vec<Draft>, captions: &[String]) -> Overview {
     let values: Vec<f64> = points.map(|point| point.y).collect();
     Overview {
         name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
-        title: format!("Does the GPU pay? Speed-up of the best variants by size{dtype}"),
+        title: format!("Is the GPU faster? Speed-up of the best variants by size{dtype}"),
         captions: captions.to_vec(),
         legend: legend(),
         y: Axis::ratios("", &values),
@@ -97,8 +97,8 @@ fn overview(index: usize, page: Vec<Draft>, captions: &[String]) -> Overview {
 fn legend() -> Vec<(Sample, String)> {
     let words = |kind| match kind {
         Kind::Kernel => "kernel: device clock",
-        Kind::Resident => "resident: launch and wait too",
-        Kind::EndToEnd => "end to end: copies too",
+        Kind::Resident => "resident: with launch and wait",
+        Kind::EndToEnd => "end to end: with copies",
     };
     let lines = Kind::ALL.map(|kind| (Sample::Line(kind_style(kind)), words(kind).to_owned()));
     let ring = Style { hue: Role::Ink, stroke: Stroke::Solid, marker: 0, filled: false };

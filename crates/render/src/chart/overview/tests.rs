@@ -1,4 +1,4 @@
-//! Overviews: which panels stand on which sheet, and that nothing overlaps.
+//! Tests that panels are on the right sheet and that nothing overlaps.
 
 use gpubench_model::case::Cache;
 use gpubench_model::report::{Row, example};
@@ -9,7 +9,7 @@ use crate::chart::geometry::Rect;
 use crate::chart::layout::picture;
 use crate::chart::{Chart, charts};
 
-/// The sheets of a report of so many ops, which all cross 1, in the element types given.
+/// The sheets of a report of `ops` ops, all with a crossover, in the given element types.
 fn overviews(ops: usize, dtypes: &[DType]) -> Vec<Overview> {
     let mut rows: Vec<Row> = vec![];
     for op in 0..ops {
@@ -26,7 +26,7 @@ fn overviews(ops: usize, dtypes: &[DType]) -> Vec<Overview> {
     found.filter_map(|chart| if let Chart::Overview(chart) = chart { Some(chart) } else { None }).collect()
 }
 
-fn told(overviews: &[Overview]) -> Vec<(&str, usize, &str)> {
+fn summaries(overviews: &[Overview]) -> Vec<(&str, usize, &str)> {
     fn one(sheet: &Overview) -> (&str, usize, &str) {
         let Overview { name, panels, .. } = sheet;
         (name.as_str(), panels.len(), panels[0].heading.as_str())
@@ -37,17 +37,17 @@ fn told(overviews: &[Overview]) -> Vec<(&str, usize, &str)> {
 #[test]
 fn what_all_panels_share_stands_in_the_title() {
     let one = overviews(3, &[DType::F32]);
-    assert_eq!(told(&one), [("overview", 3, "op0")]);
+    assert_eq!(summaries(&one), [("overview", 3, "op0")]);
     assert!(one[0].title.ends_with("by size, float32"), "{}", one[0].title);
     let both = overviews(3, DType::ALL);
-    assert_eq!(told(&both), [("overview", 6, "op0, float32")]);
+    assert_eq!(summaries(&both), [("overview", 6, "op0, float32")]);
     assert!(both[0].captions[1].contains(&format!("Cache: {}.", Cache::Cold)));
 }
 
 #[test]
 fn what_one_sheet_cannot_hold_has_one_or_more_an_element_type() {
     let both = overviews(7, DType::ALL);
-    assert_eq!(told(&both), [("overview", 7, "op0"), ("overview-2", 7, "op0")]);
+    assert_eq!(summaries(&both), [("overview", 7, "op0"), ("overview-2", 7, "op0")]);
     assert!(both[1].title.ends_with("float64"));
     let many: Vec<usize> = overviews(19, &[DType::F32]).iter().map(|sheet| sheet.panels.len()).collect();
     assert_eq!(many, [7, 7, 5]);

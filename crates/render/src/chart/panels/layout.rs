@@ -1,4 +1,4 @@
-//! Where the parts of a chart of panels stand. Pure geometry in pixels; draws nothing.
+//! Computes the places of the parts of a chart of panels in pixels.
 
 use super::super::font::{Weight, fitted, width};
 use super::super::geometry::Rect;
@@ -88,7 +88,7 @@ impl Layout {
 }
 
 impl Place {
-    /// The y of a value; what lies beyond the axis stands at its end.
+    /// The y of a value; values beyond the axis are at its end.
     pub(crate) fn y(&self, panel: &Panel, value: f64) -> f64 {
         let fraction = panel.y.fraction(value).clamp(0.0, 1.0);
         self.plot.bottom - fraction * (self.plot.bottom - self.plot.top)
@@ -137,7 +137,7 @@ fn flags(panel: &Panel, marks: &[f64], strip: &Rect, rows: usize) -> Vec<Flag> {
     placed
 }
 
-/// A mark and the distances to the marks beside it.
+/// A mark and the distances to its neighbours.
 struct Around {
     x: f64,
     left: f64,

@@ -1,6 +1,6 @@
 //! Charts of panels: times in the order in which they were taken, a panel a series, one x axis for all of them.
 //!
-//! Positions are places in the order, not times of day. Knows no report and no trend.
+//! Positions are places in the order, not times of day.
 
 mod draw;
 mod layout;
@@ -20,13 +20,13 @@ pub const MOST_PANELS: usize = 4;
 pub struct PanelChart {
     /// Name of its file, without extension.
     pub name: String,
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// A line under the title.
     pub subtitle: String,
     /// Lines at the foot.
     pub captions: Vec<String>,
-    /// What the x axis is.
+    /// The title of the x axis.
     pub x_title: String,
     /// Positions on the x axis: from 0 to one less.
     pub positions: usize,
@@ -41,11 +41,11 @@ pub struct PanelChart {
 pub struct Panel {
     /// Its name.
     pub heading: String,
-    /// What is said of it, beside its name.
+    /// The text next to its name.
     pub remark: String,
     /// Colour of its points.
     pub hue: Role,
-    /// Its y axis; points beyond stand at the edge.
+    /// Its y axis; points beyond are drawn at the edge.
     pub y: Axis,
     /// Its points, by position.
     pub points: Vec<Point>,
@@ -64,13 +64,13 @@ pub struct Panel {
 pub struct Mark {
     /// Its position, between two points.
     pub position: f64,
-    /// What stands at it: the longest of these that there is room for.
+    /// Its label: the longest of these that has room.
     pub texts: Vec<String>,
-    /// What it is.
+    /// Its kind.
     pub kind: MarkKind,
 }
 
-/// What a mark stands for.
+/// The kind of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkKind {
     /// A change to the worse.
@@ -82,7 +82,7 @@ pub enum MarkKind {
 }
 
 impl Panel {
-    /// Whether some of its points stand beyond the axis.
+    /// Returns whether some of its points are beyond the axis.
     pub fn has_points_beyond(&self) -> bool {
         self.points.iter().any(|point| !(0.0..=1.0).contains(&self.y.fraction(point.y)))
     }

@@ -76,7 +76,7 @@ fn sound(chart: &PanelChart) {
 }
 
 #[test]
-fn a_lone_mark_has_its_whole_text_and_the_newest_date_is_told() {
+fn a_lone_mark_has_its_whole_text_and_the_newest_date_is_shown() {
     let chart = chart(1, 40, &[20]);
     let layout = Layout::of(&chart);
     assert_eq!(layout.panels[0].flags[0].text, chart.panels[0].marks[0].texts[0]);

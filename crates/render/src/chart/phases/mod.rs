@@ -1,4 +1,4 @@
-//! What one call spends its time on, a stacked bar a side and size. Pure data from rows; knows no pixels.
+//! The phases of one call as stacked bars, one per side and size, made from the rows of a report.
 //!
 //! Bars are shares of their own total: sizes whose times are decades apart stay legible side by side.
 
@@ -28,7 +28,7 @@ pub(crate) enum Phase {
     Execute,
     /// The operands to the device.
     Upload,
-    /// What the host waits for beyond the device's own time.
+    /// The host's time minus the device's.
     Launch,
     /// The work by the device's clock.
     Kernel,
@@ -84,7 +84,7 @@ pub(crate) struct PhaseChart {
     pub groups: Vec<Group>,
 }
 
-/// The charts of a sheet of one report, one a density; none where no GPU tells its phases, or the op has its copies in
+/// The charts of a sheet of one report, one per density; none without phases of a GPU, or where the op has its copies in
 /// its executions.
 pub(super) fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
     let op = sheet.subject.op;
@@ -116,10 +116,9 @@ fn chart(
     let frame = Frame {
         name: sheet.name("phases") + &suffix,
         title: format!("{}{}: where does the time go?", sheet.heading(), density_clause(density)),
-        subtitle: "One call end to end, best variant of each side; each bar is a whole, its time above"
-            .into(),
+        subtitle: "One call end to end, best variant of each side; each bar is 100 %, its time above".into(),
         captions: captions.to_vec(),
-        x: Axis::positions("N, side of the square operands", labels),
+        x: Axis::positions("N, size of the square operands", labels),
         y: Axis::shares("Share of the call"),
         rows_above: 2,
         legend,
@@ -131,7 +130,7 @@ fn entry(phase: Phase) -> LegendRow {
     LegendRow::Entry(Sample::Swatch(phase.hue()), phase.name().into())
 }
 
-/// The bars of a size; where no CPU stands against the GPU, the GPU's fastest kernel has one.
+/// The bars of a size; without a CPU time only the GPU's fastest kernel has one.
 fn group(comparison: &Comparison<'_>) -> Option<Group> {
     let pair = comparison.pair(Kind::EndToEnd);
     let cpu = pair.as_ref().map_or(comparison.cpu, |pair| Some(pair.cpu));
@@ -158,14 +157,14 @@ fn bar(parts: Vec<(Phase, f64)>) -> Option<Bar> {
     usable.then(|| Bar { total: time_text(total), parts })
 }
 
-/// What comes once, at the largest size, and when it has paid back.
+/// The cost of the first use at the largest size, and the number of calls that repay it.
 fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> {
     let Some((n, pair)) = largest(comparisons, Kind::EndToEnd) else { return vec![] };
     let Some(first) = FirstUse::of(part.report, pair.gpu) else { return vec![] };
     let named = [
         ("context", first.context_s),
         ("compiling", first.compile_s),
-        ("compiled before", first.compile_cached_s),
+        ("compiling, from cache", first.compile_cached_s),
         ("planning", first.plan_s),
         ("first call, extra", Some(first.first_call_s).filter(|seconds| *seconds > 0.0)),
     ];
@@ -177,7 +176,7 @@ fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> 
         Some(Repayment::Open) | None => "no measurable saving".into(),
     };
     let mut rows = LegendRow::notes(&format!("First use at {n}"), costs.collect());
-    rows.extend(LegendRow::notes("Repaid, end to end", vec![calls]));
+    rows.extend(LegendRow::notes("Start-up repaid, end to end", vec![calls]));
     rows
 }
 

@@ -31,13 +31,13 @@ fn a_call_on_the_gpu_is_its_copies_the_wait_and_the_kernel() {
 }
 
 #[test]
-fn first_use_and_when_it_is_paid_back_are_told() {
+fn the_legend_shows_first_use_and_calls_to_repay_it() {
     let chart = &phases(&report())[0];
     let texts: Vec<&str> = chart.frame.legend.iter().map(LegendRow::text).collect();
     let first = texts.iter().position(|text| *text == "First use at 100").unwrap();
     assert_eq!(texts[first + 1], "context: 150 ms");
     assert_eq!(texts[first + 2], "compiling: 210 ms");
-    assert_eq!(texts[texts.len() - 2..], ["Repaid, end to end", "after 473 calls"]);
+    assert_eq!(texts[texts.len() - 2..], ["Start-up repaid, end to end", "after 473 calls"]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::chart::plane::Plane;
 
 /// Half the side of the square that the marker of a variant takes that is not the best.
 const SMALL: f64 = 5.5;
-/// Em of the sizes beside cells.
+/// Em of the sizes next to cells.
 const SIZE_TEXT: f64 = 20.0;
 /// Thickness of the peaks.
 const ROOF: f64 = 2.6;
@@ -54,7 +54,7 @@ pub(crate) fn labels(chart: &Roofline, plane: &Plane<'_>) -> Vec<(usize, Placed)
     let mut labels = vec![];
     for (index, (dot, place)) in chart.dots.iter().zip(places).enumerate() {
         let Some(text) = &dot.label else { continue };
-        labels.extend(room.beside(place, MARKER, text, SIZE_TEXT, false).map(|label| (index, label)));
+        labels.extend(room.place_near(place, MARKER, text, SIZE_TEXT, false).map(|label| (index, label)));
     }
     labels
 }

@@ -1,4 +1,4 @@
-//! Rooflines: every measured cell of a backend under the peaks of its machine. Pure data from rows; knows no pixels.
+//! Rooflines: every measured cell of a backend under the peaks of its machine.
 //!
 //! S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
 
@@ -8,7 +8,7 @@ mod roofs;
 use std::collections::BTreeSet;
 
 use gpubench_answer::has_both_caches;
-use gpubench_answer::roof::peaks;
+use gpubench_answer::peak_share::peaks;
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::report::quantity::three_digits;
 use gpubench_model::report::{Outcome, Report, Row};
@@ -23,7 +23,7 @@ use gpubench_text::palette::Role;
 
 use roofs::{Roof, roofs};
 
-/// How strongly the cells of an op's smallest size are drawn.
+/// The opacity of the cells of an op's smallest size.
 const FAINTEST: f64 = 0.35;
 /// Colours of the ops; with the shapes of markers they repeat after 42.
 const HUES: [Role; 7] =
@@ -33,13 +33,13 @@ const HUES: [Role; 7] =
 pub(crate) struct Dot {
     /// The looks of its op; open where another variant of its case is faster.
     pub(crate) style: Style,
-    /// FLOP a byte.
+    /// FLOP per byte.
     pub x: f64,
     /// FLOP a second.
     pub y: f64,
     /// From faint, for small sizes, to 1.
     pub(crate) strength: f64,
-    /// Its size, where that is to be told.
+    /// Its size, where it has a label.
     pub label: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Roofline {
     pub(crate) dots: Vec<Dot>,
 }
 
-/// The charts of a report, one a backend with peaks, element type and state of the caches.
+/// The charts of a report: one per backend with peaks, element type and state of the caches.
 pub(super) fn charts(report: &Report, captions: impl Fn(Cache) -> Vec<String>) -> Vec<Roofline> {
     let mut charts = vec![];
     for backend in &report.environment.backends {
@@ -65,7 +65,7 @@ pub(super) fn charts(report: &Report, captions: impl Fn(Cache) -> Vec<String>) -
     charts
 }
 
-/// What all cells of a chart share.
+/// The backend and element type that all cells of a chart share.
 #[derive(Clone, Copy)]
 struct Subject<'a> {
     backend: &'a str,
@@ -74,7 +74,7 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Whether a row is a cell of the chart: measured, and limited by arithmetic or memory.
+    /// Returns whether a row is a cell of the chart: measured, and limited by arithmetic or memory.
     fn has(&self, row: &Row) -> bool {
         let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.about().limit);
         let is_measured =
@@ -107,11 +107,11 @@ fn chart(report: &Report, subject: Subject<'_>, captions: Vec<String>) -> Option
     ];
     let frame = Frame {
         name: format!("roofline-{}-{}{suffix}", subject.backend, subject.dtype),
-        title: format!("{}, {}: how near to the machine's limits?", subject.backend, subject.dtype.words()),
-        subtitle: "Every measured cell. Filled: the best variant of its case. Fainter: smaller N. Figures: N"
+        title: format!("{}, {}: share of the machine's peaks", subject.backend, subject.dtype.words()),
+        subtitle: "Every measured cell. Filled: the best variant of its case. Fainter: smaller N. Numbers: N"
             .into(),
         captions,
-        x: Axis::decades("FLOP a byte of least traffic (log scale)", &held[0], plain),
+        x: Axis::decades("FLOP per byte of minimum traffic (log scale)", &held[0], plain),
         y: Axis::decades("Rate (log scale)", &held[1], |rate| rate_text(rate, "FLOP/s", plain)),
         rows_above: 0,
         legend,

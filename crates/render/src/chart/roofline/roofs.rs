@@ -1,6 +1,6 @@
-//! The peaks of a backend as lines over FLOP a byte. Knows values, no pixels.
+//! The peaks of a backend as lines over FLOP per byte.
 
-use gpubench_answer::roof::{bandwidth, precision};
+use gpubench_answer::peak_share::{bandwidth, precision};
 use gpubench_model::Peaks;
 use gpubench_model::report::Row;
 use gpubench_model::report::quantity::three_digits;
@@ -11,15 +11,15 @@ use gpubench_text::words::distinct;
 use super::rate_text;
 use crate::chart::series::{Stroke, Style};
 
-/// How far beyond their data and corners lines run, as a factor.
+/// The factor by which lines extend beyond their data and corners.
 const BEYOND: f64 = 1.6;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Roof {
-    /// What it is, with its rate: `read 4.40 TB/s`.
+    /// The name of the peak with its rate: `read 4.40 TB/s`.
     pub label: String,
     pub(crate) style: Style,
-    /// Its two ends: FLOP a byte, and FLOP a second.
+    /// Its two ends: FLOP per byte, and FLOP per second.
     pub path: [(f64, f64); 2],
 }
 
@@ -39,24 +39,24 @@ pub(crate) fn roofs(peaks: &Peaks, rows: &[&Row], (xs, ys): (&[f64], &[f64])) ->
     let peaks: Vec<(&str, f64)> = peaks.filter(|(_, rate)| usable(rate)).collect();
     let fastest = slopes.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let highest = peaks.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
-    let least = xs.iter().copied().fold(f64::INFINITY, f64::min) / BEYOND;
-    let most = xs.iter().copied().fold(0.0, f64::max);
+    let min_x = xs.iter().copied().fold(f64::INFINITY, f64::min) / BEYOND;
+    let max_x = xs.iter().copied().fold(0.0, f64::max);
     let ridge = if fastest > 0.0 { highest / fastest } else { 0.0 };
-    let most = most.max(ridge) * BEYOND;
+    let max_x = max_x.max(ridge) * BEYOND;
     // Far below the lowest cell, a slope would only stretch the axis.
     let lowest = ys.iter().copied().fold(f64::INFINITY, f64::min);
     let slope = |(index, (label, rate)): (usize, &(&str, f64))| {
-        let from = least.max(lowest / rate).min(most);
-        let to = if highest > 0.0 { highest / rate } else { most };
+        let from = min_x.max(lowest / rate).min(max_x);
+        let to = if highest > 0.0 { highest / rate } else { max_x };
         let stroke = if index == 0 { Stroke::Solid } else { Stroke::Dashed };
         let label = format!("{label} {}", rate_text(*rate, "B/s", three_digits));
         Roof { label, style: style(stroke), path: [(from.min(to), from.min(to) * rate), (to, to * rate)] }
     };
     let level = |(index, (name, rate)): (usize, &(&str, f64))| {
-        let from = if fastest > 0.0 { rate / fastest } else { least };
+        let from = if fastest > 0.0 { rate / fastest } else { min_x };
         let stroke = if index == 0 { Stroke::Solid } else { Stroke::Dotted };
         let label = format!("{} {}", precision_words(name), rate_text(*rate, "FLOP/s", three_digits));
-        Roof { label, style: style(stroke), path: [(from, *rate), (most, *rate)] }
+        Roof { label, style: style(stroke), path: [(from, *rate), (max_x, *rate)] }
     };
     let found: Vec<Roof> =
         slopes.iter().enumerate().map(slope).chain(peaks.iter().enumerate().map(level)).collect();

@@ -1,4 +1,4 @@
-//! The first screen: the answer in at most 24 lines, what matters most first. Knows rows and words, no terminal.
+//! The first screen: the answer in few lines, what matters most first. Reads a report and returns text.
 
 mod notes;
 mod sweeps;
@@ -6,59 +6,69 @@ mod sweeps;
 mod tests;
 
 use gpubench_model::report::Report;
-use gpubench_text::table::{Table, WIDTH, hanging};
+use gpubench_text::table::{Table, hanging_within};
 
 use super::problems::{ended_early, summary};
 pub(crate) use sweeps::Sweeps;
 
-/// Lines of a terminal that nobody has made larger, less one for what follows.
-pub(crate) const LINES: usize = 23;
+/// Columns of the screen.
+const COLUMNS: usize = 80;
 
-/// Comparisons up to which each has a line with its times; beyond, each sweep has one, at its largest size.
-const FEW: usize = 8;
+/// Lines of the screen; notes without room are left out.
+const LINES: usize = 28;
 
-/// Lines of the table; the rest is counted.
-const ROWS: usize = 16;
+/// A report of at most this many comparisons has one row per comparison, with times; of more, one row per sweep.
+const MAX_COMPARISONS: usize = 8;
 
-/// Cases of one side alone up to which each has a line.
-const CASES: usize = 12;
+/// Rows of the table; the others are counted.
+const MAX_ROWS: usize = 16;
+
+/// A report of one side and at most this many cases has one row per case; of more, one row per sweep.
+const MAX_CASES: usize = 12;
 
 pub(crate) fn screen(report: &Report, color: bool) -> String {
     let sweeps = Sweeps::of(report);
-    let few = sweeps.comparisons() <= FEW;
-    let grid = match sweeps.comparisons() {
-        0 => sweeps.grid_of_times(CASES),
-        _ if few => sweeps.grid_of_cases(),
-        _ => sweeps.grid(true).filter(fits).or_else(|| sweeps.grid(false)),
+    let few = sweeps.comparisons() <= MAX_COMPARISONS;
+    let (question, grid) = match sweeps.comparisons() {
+        0 => (None, sweeps.times_table(MAX_CASES)),
+        _ if few => {
+            let question = "The best time of each side, which side is faster, and how many times:";
+            (Some(question), sweeps.case_table(true).filter(fits).or_else(|| sweeps.case_table(false)))
+        }
+        _ => {
+            let question = "Which side is faster at the largest N, and from which N the GPU is faster:";
+            (Some(question), sweeps.sweep_table(true).filter(fits).or_else(|| sweeps.sweep_table(false)))
+        }
     };
-    let mut text = paragraph([notes::title(report)]);
+    let names_variants =
+        grid.as_ref().is_some_and(|grid| grid.columns.iter().any(|c| c.heading == "best CPU"));
+    let mut text = paragraph([notes::title(report)].into_iter().chain(question.map(str::to_owned)));
     if let Some(mut grid) = grid {
-        let more = grid.rows.len().saturating_sub(ROWS);
-        grid.rows.truncate(ROWS);
-        text.push_str(&format!("\n{}", grid.text_without_title(color)));
+        let more = grid.rows.len().saturating_sub(MAX_ROWS);
+        grid.rows.truncate(MAX_ROWS);
+        text.push_str(&format!("\n{}", grid.within(COLUMNS).text_without_title(color)));
         if more > 0 {
-            text.push_str(&format!("  and {more} more lines: --tables\n"));
+            text.push_str(&format!("  and {more} more rows (see --tables)\n"));
         }
         text.push('\n');
     }
     let problems = match (ended_early(report), summary(report)) {
         (None, None) => None,
-        (Some(early), None) => Some(format!("{early}: run the sweep again to have all.")),
+        (Some(early), None) => Some(format!("{early}; run the sweep again to measure the rest.")),
         (early, Some(summary)) => {
             let early = early.map(|early| early + "; ").unwrap_or_default();
-            Some(format!("{early}{summary}: --tables tells why."))
+            Some(format!("{early}{summary} (reasons: --tables)."))
         }
     };
-    // What went wrong is told whatever else there is room for.
+    // Problems are shown even where they leave no room for notes.
     text.push_str(&paragraph([problems, notes::run_warnings(report)].into_iter().flatten()));
     let notes = [
         if few { sweeps.crossovers() } else { vec![] },
-        // Before what is less needed: the table cannot be read without it.
         Vec::from_iter(sweeps.legend()),
         sweeps.lessons(),
-        Vec::from_iter(sweeps.variants().filter(|_| !few)),
+        Vec::from_iter(notes::grades(report)),
         Vec::from_iter(sweeps.first_use()),
-        Vec::from_iter(notes::grades(report).map(|grades| grades + " More: --tables.")),
+        Vec::from_iter(sweeps.variants().filter(|_| !names_variants)),
     ];
     for note in notes.map(paragraph) {
         if text.lines().count() + note.lines().count() <= LINES {
@@ -68,13 +78,14 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
     text
 }
 
-/// Whether a table's lines are no longer than those of the terminal.
+/// Returns whether the lines of a table are no longer than those of the screen.
 fn fits(grid: &Table) -> bool {
-    grid.text_without_title(false).lines().all(|line| line.chars().count() <= WIDTH)
+    grid.clone().within(COLUMNS).fits()
 }
 
-/// Sentences, each broken into lines, also where a report has a line feed in a name.
+/// Joins sentences, each broken into lines; line feeds in names are kept.
 fn paragraph(sentences: impl IntoIterator<Item = String>) -> String {
-    let broken = |text: String| text.lines().map(|line| hanging(line, 0) + "\n").collect::<String>();
-    sentences.into_iter().map(broken).collect()
+    let wrapped =
+        |text: String| text.lines().map(|line| hanging_within(COLUMNS, line, 0) + "\n").collect::<String>();
+    sentences.into_iter().map(wrapped).collect()
 }

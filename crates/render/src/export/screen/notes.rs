@@ -1,4 +1,4 @@
-//! The notes of the first screen, each a text or nothing. Knows rows and words, no terminal.
+//! The notes of the first screen: title, warnings, legend and first use, as sentences that the screen wraps.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,11 @@ use gpubench_ops as op;
 use gpubench_text::words::distinct;
 
 use super::super::cautions::shown;
-use super::super::tables::has_limits;
+use super::super::problems::groups;
+use super::super::tables::has_peaks;
 use super::sweeps::{Sweep, Sweeps, compared};
 
-/// The question, and what it is asked of.
+/// The machines compared and the conditions; for a report of one side, why there is no comparison.
 pub(crate) fn title(report: &Report) -> String {
     let sides = [Side::Cpu, Side::Gpu].map(|side| {
         let measured = report.rows.iter().any(|row| row.side == side && row.execute.is_some());
@@ -27,11 +28,37 @@ pub(crate) fn title(report: &Report) -> String {
     });
     let conditions = conditions(report);
     match sides {
-        [Some(cpu), Some(gpu)] => format!("Does the GPU pay? {gpu} against {cpu}; {conditions}."),
-        [Some(cpu), None] => format!("Nothing to compare: no GPU was measured. {cpu}; {conditions}."),
-        [None, Some(gpu)] => format!("Nothing to compare: no CPU was measured. {gpu}; {conditions}."),
-        [None, None] => "Nothing was measured.".into(),
+        [Some(cpu), Some(gpu)] => format!("{gpu} against {cpu}; {conditions}."),
+        [Some(cpu), None] => format!("{}\n{cpu}; {conditions}.", no_gpu(report)),
+        [None, Some(gpu)] => format!("No CPU was measured: GPU times only.\n{gpu}; {conditions}."),
+        [None, None] => nothing_measured(report),
     }
+}
+
+/// Says why a report has CPU times only.
+fn no_gpu(report: &Report) -> &'static str {
+    let Some(gpu) = report.rows.iter().find(|row| row.side == Side::Gpu) else {
+        return "CPU times only: no GPU variant was selected.";
+    };
+    match report.environment.backend(&gpu.backend).is_some_and(|backend| backend.available) {
+        true => "No GPU cell was measured: CPU times only.",
+        false => "No GPU found: CPU times only (gpubench doctor lists what is missing).",
+    }
+}
+
+/// Says that no cell has a time, the first reason, and how to go on.
+fn nothing_measured(report: &Report) -> String {
+    let reason = match groups(report).first() {
+        Some(group) => {
+            let fix = group.fix.map(|fix| format!(" (fix: {fix})")).unwrap_or_default();
+            format!("Nothing was measured; first reason: {}{fix}.", group.reason)
+        }
+        None => "Nothing was measured.".into(),
+    };
+    format!(
+        "{reason} gpubench doctor lists what is missing; with --require cuda a run stops with an error where CUDA is \
+         missing."
+    )
 }
 
 /// `float32, cold caches`.
@@ -45,52 +72,60 @@ fn conditions(report: &Report) -> String {
     format!("{}, {caches} caches", dtypes.join(" and "))
 }
 
-/// How far the shown times can be trusted.
+/// The number of shown times of each grade.
 pub(crate) fn grades(report: &Report) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for grade in shown(report, false).iter().filter_map(|row| row.execute.as_ref()?.grade) {
         *counts.entry(grade.to_string()).or_default() += 1;
     }
     let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
-    let words = "A precise, B with a reservation, C an estimate, D not to be relied on";
-    (!counts.is_empty()).then(|| format!("Grades of the best times: {} ({words}).", counts.join(", ")))
+    let counts = counts.join(", ");
+    (!counts.is_empty()).then(|| format!("Grades: {counts} (A precise, D not reliable). Reasons: --tables."))
 }
 
-/// The first warning about the run, and how many more there are.
+/// The first warning about the run, and the number of further ones.
 pub(crate) fn run_warnings(report: &Report) -> Option<String> {
     let warnings = &report.environment.warnings;
     let first = warnings.first()?;
     let more = match warnings.len() {
         1 => String::new(),
-        count => format!(" ({} more with --tables)", count - 1),
+        count => format!(" ({} more: --tables)", count - 1),
     };
-    Some(format!("Mind: {}; {}{more}.", first.text, first.next))
+    Some(format!("Warning: {}; {}{more}.", first.text, first.next))
 }
 
 impl Sweeps<'_> {
-    /// From which size the GPU is faster, one line per sweep of several sizes.
+    /// The size from which the GPU is faster: one line per sweep of several sizes.
     pub(crate) fn crossovers(&self) -> Vec<String> {
         let line = |sweep: &Sweep<'_>| {
-            let of = |kind| crossover(&sweep.section.comparisons, kind).filter(|found| !found.is_one_size());
-            let resident = plain(&crossover_clause(&of(Kind::Resident)?));
-            let whole =
-                of(Kind::EndToEnd).map(|found| format!("; end to end {}", plain(&crossover_clause(&found))));
-            Some(format!("{}: {resident}{}.", sweep.name, whole.unwrap_or_default()))
+            let clause = |kind| {
+                let found =
+                    crossover(&sweep.section.comparisons, kind).filter(|found| !found.is_one_size())?;
+                Some(plain(&crossover_clause(&found)))
+            };
+            let resident = clause(Kind::Resident)?;
+            Some(match clause(Kind::EndToEnd) {
+                None => format!("{}: {resident}.", sweep.name),
+                Some(whole) if whole == resident => {
+                    format!("{}: {resident}, with or without copies.", sweep.name)
+                }
+                Some(whole) => format!("{}: {resident}; end to end {whole}.", sweep.name),
+            })
         };
         self.all.iter().filter_map(line).collect()
     }
 
-    /// The variants that stand for each side at the largest sizes.
+    /// The fastest variant of each side at the largest sizes.
     pub(crate) fn variants(&self) -> Option<String> {
         let best = |sweep: &Sweep<'_>| {
             let pair = compared(sweep).last()?.pair(Kind::Kernel)?;
-            Some(format!("{} {}|{}", sweep.section.op, pair.cpu.doer(), pair.gpu.doer()))
+            Some(format!("{} {} / {}", sweep.section.op, pair.cpu.doer(), pair.gpu.doer()))
         };
         let named = distinct(self.all.iter().filter_map(best));
-        (!named.is_empty()).then(|| format!("Best at that N, CPU|GPU: {}.", named.join(", ")))
+        (!named.is_empty()).then(|| format!("Fastest at that N (CPU / GPU): {}.", named.join(", ")))
     }
 
-    /// What the first use of the GPU costs, and how many calls at the largest size repay it.
+    /// The cost of the first use of the GPU, and the number of calls at the largest size that repay it.
     pub(crate) fn first_use(&self) -> Option<String> {
         let at_largest = |sweep| {
             let pair = compared(sweep).last()?.pair(Kind::Resident)?;
@@ -98,13 +133,13 @@ impl Sweeps<'_> {
             Some((sweep, pair, first))
         };
         let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = self.all.iter().filter_map(at_largest).collect();
-        let most = |pick: fn(&FirstUse) -> Option<f64>| {
+        let max = |pick: fn(&FirstUse) -> Option<f64>| {
             found.iter().filter_map(|(_, _, first)| pick(first)).max_by(f64::total_cmp).map(time_text)
         };
         let costs = [
-            most(|first| first.context_s).map(|time| format!("context {time}")),
-            most(|first| first.compile_s).map(|time| format!("compiling up to {time}")),
-            most(|first| first.plan_s).map(|time| format!("planning up to {time}")),
+            max(|first| first.context_s).map(|time| format!("context {time}")),
+            max(|first| first.compile_s).map(|time| format!("compiling {time}")),
+            max(|first| first.plan_s).map(|time| format!("planning {time}")),
         ];
         let costs: Vec<String> = costs.into_iter().flatten().collect();
         let calls = found.iter().filter_map(|(sweep, pair, first)| match repayment(first, pair)? {
@@ -117,23 +152,37 @@ impl Sweeps<'_> {
             calls if calls.is_empty() => calls,
             calls => format!(" Calls needed to repay start-up: {calls}."),
         };
-        (!costs.is_empty()).then(|| format!("First use of the GPU: {}.{repaid}", costs.join(", ")))
+        let most = if found.len() > 1 { " at most per variant" } else { "" };
+        (!costs.is_empty()).then(|| format!("First use of the GPU: {}{most}.{repaid}", costs.join(", ")))
     }
 
-    /// What the columns mean; `None` where no case has both sides.
+    /// The meaning of the columns and of the marks that occur; `None` where no case has both sides.
     pub(crate) fn legend(&self) -> Option<String> {
-        let about = " %: of the nearer roof, memory or arithmetic, as measured here.";
-        let limit = if has_limits(self.report) { about } else { "" };
-        (self.comparisons() > 0).then(|| {
-            format!(
-                "Kernel: the GPU by its own clock. Resident: by the host's, launch and wait included. End to end: with \
-                 both copies. ? interval includes 1x, or grade D. + faster at some smaller sizes too.{limit}"
-            )
-        })
+        let mut text =
+            String::from("kernel: the work alone; resident: with launch and wait; end to end: also copies.");
+        let pairs = self.all.iter().flat_map(|sweep| compared(sweep));
+        let mut pairs = pairs.flat_map(|case| Kind::ALL.into_iter().filter_map(|kind| case.pair(kind)));
+        if pairs.any(|pair| pair.speed_up_text().ends_with('?')) {
+            text.push_str("\n?: the interval includes 1x, or a time has grade D.");
+        }
+        let mixed = |sweep: &Sweep<'_>| {
+            let found =
+                [Kind::Resident, Kind::EndToEnd].map(|kind| crossover(&sweep.section.comparisons, kind));
+            found.into_iter().flatten().any(|found| found.is_mixed())
+        };
+        if self.all.iter().any(mixed) {
+            text.push_str(" +: the GPU is faster at some smaller sizes too.");
+        }
+        if has_peaks(self.report) {
+            text.push_str(
+                "\n% of peak: of this machine's measured bandwidth or FLOP rate, whichever limits.",
+            );
+        }
+        (self.comparisons() > 0).then_some(text)
     }
 
-    /// At their largest size, what each variant costs of ops that do not ask which side is faster; and of others how
-    /// much slower than the best those variants of the GPU are that are measurably slower.
+    /// One line per sweep at its largest size: for ops that do not compare sides the time of each variant; for others the
+    /// GPU variants that are measurably slower than the best, with their factors.
     pub(crate) fn lessons(&self) -> Vec<String> {
         let lesson = |sweep: &Sweep<'_>| {
             if op::compares_sides(sweep.section.op) { slower(sweep) } else { costs(sweep) }
@@ -142,19 +191,19 @@ impl Sweeps<'_> {
     }
 }
 
-/// `transfer-loop N=3000, slower than copy-once: copy-each 83.4x, copy-each-pinned 17.2x.` by what a caller waits for.
+/// `transfer-loop N=3000, slower than copy-once: copy-each 83.4x, copy-each-pinned 17.2x.` by resident times.
 fn slower(sweep: &Sweep<'_>) -> Option<String> {
     let case = compared(sweep).last()?;
     let best = case.pair(Kind::Resident)?;
     let rivals = case.candidates(Side::Gpu, Kind::Resident);
     let rivals = rivals.filter(|(row, _)| row.variant != best.gpu.variant);
-    let told = |(row, time): (&Row, Estimate)| {
+    let slower = |(row, time): (&Row, Estimate)| {
         let times = SpeedUp(time.over(best.gpu_s)?);
         (times.winner() == Some(Side::Gpu)).then(|| format!("{} {}", row.variant, times.factor_text()))
     };
-    let told: Vec<String> = rivals.filter_map(told).collect();
+    let slower: Vec<String> = rivals.filter_map(slower).collect();
     let (name, n, than) = (&sweep.name, case.n, &best.gpu.variant);
-    (!told.is_empty()).then(|| format!("{name} N={n}, slower than {than}: {}.", told.join(", ")))
+    (!slower.is_empty()).then(|| format!("{name} N={n}, slower than {than}: {}.", slower.join(", ")))
 }
 
 /// `transfer N=8192: h2d-pageable 32.9 ms (8.17 GB/s), h2d-pinned 4.84 ms (55.4 GB/s).`

@@ -1,21 +1,20 @@
-//! The answer sweep by sweep: crossovers, and the speed-ups at the largest size; or case by case. Knows no terminal.
+//! The tables of the first screen: one row per sweep with its crossovers, or one row per case with its times.
 
 use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::size_text;
 use gpubench_answer::{Comparison, Crossover, Kind, Names, Pair, Place, Section, has_both_caches, sections};
 use gpubench_model::case::{DType, density_text};
-use gpubench_model::measure::grade::Grade;
 use gpubench_model::report::quantity::time_within;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
-use gpubench_text::table::{Column, Field, Table};
+use gpubench_text::table::{Column, Field, Layout, Table};
 
-use crate::export::tables::{NONE, has_limits, limit_text};
+use crate::export::tables::{NONE, PEAK_SHARE, has_peaks, peak_share_text};
 
 /// The cases of one op, element type, cache state and density, smallest first.
 pub(crate) struct Sweep<'a> {
     pub(crate) section: Section<'a>,
-    /// What the line about it begins with.
+    /// Op, and element type, cache state and density where these differ in the report.
     pub name: String,
 }
 
@@ -48,13 +47,13 @@ impl<'a> Sweeps<'a> {
         self.all.iter().map(|sweep| compared(sweep).count()).sum()
     }
 
-    /// One line per sweep, at its largest size, crossovers with their `intervals` or without; `None` where no case has both
-    /// sides.
-    pub(crate) fn grid(&self, intervals: bool) -> Option<Table> {
+    /// One row per sweep: speed-ups at its largest size, and crossovers with or without their `intervals`; `None` where no
+    /// case has both sides.
+    pub(crate) fn sweep_table(&self, intervals: bool) -> Option<Table> {
         let mut columns = vec![Column::words("op"), Column::figures("N")];
         columns.extend(Kind::ALL.map(|kind| Column::words(kind.name())));
-        columns.extend([Column::words("GPU faster from N"), Column::words("incl. copies")]);
-        columns.extend(self.limit_columns());
+        columns.extend([Column::words("GPU faster from N"), Column::words("copies included")]);
+        columns.extend(self.peak_columns());
         let row = |sweep: &Sweep<'_>| {
             let largest = compared(sweep).last()?;
             let mut fields = vec![Field::from(sweep.name.as_str()), largest.n.to_string().into()];
@@ -63,56 +62,63 @@ impl<'a> Sweeps<'a> {
                 let found = crossover(&sweep.section.comparisons, kind);
                 Field::from(found.map_or(NONE.into(), |found| short(&found, intervals)))
             }));
-            fields.extend(self.limit_fields(largest));
+            fields.extend(self.peak_fields(largest));
             Some(fields)
         };
         titleless(columns, self.all.iter().filter_map(row).collect())
     }
 
-    /// One line a case, with the times; `None` where no case has both sides.
-    pub(crate) fn grid_of_cases(&self) -> Option<Table> {
-        let names = Names::of(self.report);
+    /// One row per case with its times, and with the names of the variants where `names` is set; `None` where no case has
+    /// both sides.
+    pub(crate) fn case_table(&self, names: bool) -> Option<Table> {
+        let variants = Names::of(self.report);
         let mut columns = vec![Column::words("op"), Column::figures("N")];
-        columns.extend([Column::words("best CPU"), Column::figures("time")]);
-        columns.extend([Column::words("best GPU"), Column::figures("time")]);
+        for (best, time) in [("best CPU", "CPU time"), ("best GPU", "GPU time")] {
+            columns.extend(names.then(|| Column::words(best)));
+            columns.push(Column::figures(time));
+        }
         columns.extend(Kind::ALL.map(|kind| Column::words(kind.name())));
-        columns.extend(self.limit_columns());
+        columns.extend(self.peak_columns());
         let mut rows = vec![];
         for sweep in &self.all {
             for case in compared(sweep) {
                 let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
-                fields.extend([case.cpu, case.gpu].into_iter().flat_map(|row| timed(row, &names)));
+                for row in [case.cpu, case.gpu] {
+                    let [variant, time] = timed(row, &variants);
+                    fields.extend(names.then_some(variant));
+                    fields.push(time);
+                }
                 fields.extend(Kind::ALL.map(|kind| speed_up(case.pair(kind).as_ref())));
-                fields.extend(self.limit_fields(case));
+                fields.extend(self.peak_fields(case));
                 rows.push(fields);
             }
         }
         titleless(columns, rows)
     }
 
-    fn limit_columns(&self) -> Vec<Column> {
-        let columns = vec![Column::figures("CPU's %"), Column::figures("GPU's %")];
-        if has_limits(self.report) { columns } else { vec![] }
+    fn peak_columns(&self) -> Vec<Column> {
+        let columns = ["CPU", "GPU"].map(|side| Column::figures(format!("{side} {PEAK_SHARE}"))).to_vec();
+        if has_peaks(self.report) { columns } else { vec![] }
     }
 
-    fn limit_fields(&self, case: &Comparison<'_>) -> Vec<Field> {
-        let reached = |row| limit_text(self.report, row).into();
-        if has_limits(self.report) { [case.cpu, case.gpu].map(reached).to_vec() } else { vec![] }
+    fn peak_fields(&self, case: &Comparison<'_>) -> Vec<Field> {
+        let reached = |row| peak_share_text(self.report, row).into();
+        if has_peaks(self.report) { [case.cpu, case.gpu].map(reached).to_vec() } else { vec![] }
     }
 
-    /// The best times of the one side that was measured: one line a case, or where those are more than `most` a line a
-    /// sweep, at its largest size; `None` where nothing was.
-    pub(crate) fn grid_of_times(&self, most: usize) -> Option<Table> {
+    /// The best times of the one side that was measured: one row per case, or one row per sweep at its largest size where
+    /// there are more than `max_cases`; `None` without times.
+    pub(crate) fn times_table(&self, max_cases: usize) -> Option<Table> {
         let names = Names::of(self.report);
         let mut columns = vec![Column::words("op"), Column::figures("N")];
         columns.extend([Column::words("best"), Column::figures("time"), Column::words("grade")]);
-        columns.extend(has_limits(self.report).then(|| Column::figures("of limit")));
+        columns.extend(has_peaks(self.report).then(|| Column::figures(PEAK_SHARE)));
         let timed_cases = |sweep: &'_ Sweep<'a>| -> Vec<(u64, &'a Row)> {
             let asked = op::compares_sides(sweep.section.op);
             let cases = sweep.section.comparisons.iter().filter(|_| asked);
             cases.filter_map(|case| Some((case.n, case.cpu.or(case.gpu)?))).collect()
         };
-        let few = self.all.iter().map(|sweep| timed_cases(sweep).len()).sum::<usize>() <= most;
+        let few = self.all.iter().map(|sweep| timed_cases(sweep).len()).sum::<usize>() <= max_cases;
         let mut rows = vec![];
         for sweep in &self.all {
             let cases = timed_cases(sweep);
@@ -122,7 +128,7 @@ impl<'a> Sweeps<'a> {
                 fields.extend(timed(Some(row), &names));
                 let grade = row.execute.as_ref().and_then(|execute| execute.grade);
                 fields.push(grade.map_or(NONE.into(), |grade| grade.to_string()).into());
-                fields.extend(has_limits(self.report).then(|| limit_text(self.report, Some(row)).into()));
+                fields.extend(has_peaks(self.report).then(|| peak_share_text(self.report, Some(row)).into()));
                 rows.push(fields);
             }
         }
@@ -130,13 +136,13 @@ impl<'a> Sweeps<'a> {
     }
 }
 
-/// The cases that have both sides.
+/// The cases of a sweep that have both sides.
 pub(crate) fn compared<'s, 'a>(sweep: &'s Sweep<'a>) -> impl Iterator<Item = &'s Comparison<'a>> {
     sweep.section.comparisons.iter().filter(|case| case.pair(Kind::Kernel).is_some())
 }
 
 fn titleless(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Option<Table> {
-    (!rows.is_empty()).then(|| Table::untitled(columns, rows))
+    (!rows.is_empty()).then(|| Table::untitled(columns, rows).laid_out(Layout::NarrowHeadings))
 }
 
 fn timed(row: Option<&Row>, names: &Names) -> [Field; 2] {
@@ -146,28 +152,20 @@ fn timed(row: Option<&Row>, names: &Names) -> [Field; 2] {
     [names.name(row).into(), time_within(execute.median_s, Some(half_width)).into()]
 }
 
-/// `GPU 34x`, with a question mark where no side is measurably faster or a time is not to be relied on.
 fn speed_up(pair: Option<&Pair<'_>>) -> Field {
-    let Some(pair) = pair else { return NONE.into() };
-    let unreliable = |row: &Row| row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D));
-    let winner = pair.speed_up.winner();
-    let doubt = winner.is_some() && (unreliable(pair.cpu) || unreliable(pair.gpu));
-    Field {
-        text: format!("{}{}", pair.speed_up, if doubt { "?" } else { "" }),
-        tone: super::super::tone(winner),
-    }
+    pair.map_or(NONE.into(), super::super::speed_up)
 }
 
-/// `312 (290–335)`, `≤100`, `>2048`; with a `+` where the GPU also wins at smaller sizes. Where no crossing can be
-/// named, what is known of it: `≤187`, `≥120`, `?`.
+/// `312 (290–335)`, `≤100`, `>2048`; with a `+` where the GPU also wins at smaller sizes. Where the crossing is
+/// not known, its bound: `≤187`, `≥120`, or `?`.
 fn short(found: &Crossover, with_interval: bool) -> String {
     let size = |size| size_text(size, found.interval);
     let place = match (found.from, found.interval) {
         (Some(Place::Below), _) => format!("≤{}", found.smallest),
         (Some(Place::At(at)), _) => size(at),
         (Some(Place::Beyond), _) => format!(">{}", found.largest),
-        (None, [_, Place::At(most)]) => format!("≤{}", size(most)),
-        (None, [Place::At(least), _]) => format!("≥{}", size(least)),
+        (None, [_, Place::At(max)]) => format!("≤{}", size(max)),
+        (None, [Place::At(min), _]) => format!("≥{}", size(min)),
         (None, _) => "?".into(),
     };
     let place = place + if found.is_mixed() { "+" } else { "" };

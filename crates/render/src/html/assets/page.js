@@ -58,7 +58,7 @@
     });
   };
 
-  // Filtering: every word must stand somewhere in the row, and every choice must fit.
+  // Filtering: the row must contain every word and match every choice.
   const filterable = (section, bodies) => {
     const controls = section.querySelector(".controls");
     const count = section.querySelector(".count");
@@ -124,7 +124,7 @@
     }
   };
 
-  // A link to a row opens it, whatever hides it.
+  // A link to a row opens it, even where a filter hides it.
   const follow = () => {
     const target = document.getElementById(location.hash.slice(1));
     if (chooser) choose(target?.closest("article.member")?.id);

@@ -1,4 +1,4 @@
-// The theme that was chosen here before; without one the system's stands.
+// The theme chosen earlier on this page, or the system's.
 (() => {
   "use strict";
   document.documentElement.classList.add("js");

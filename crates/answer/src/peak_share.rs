@@ -1,26 +1,27 @@
-//! How near a time is to what the machine can do: the nearer of the roofs over memory, arithmetic and bus, as in
-//! S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
-//! `docs/limits.md` has the peaks.
+//! Computes a row's share of the measured peak of memory, arithmetic or bus, whichever limits it, as in S. Williams,
+//! A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
+//! `docs/limits.md` describes the peaks.
 
 use gpubench_model::case::{Cache, DType};
+use gpubench_model::report::quantity::time_text;
 use gpubench_model::report::{Clock, Report, Row};
 use gpubench_model::{Accuracy, Peaks};
 use gpubench_ops::{self as op, Limit};
 
-/// What limits a row.
+/// The resource that limits a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BoundBy {
-    /// Bytes a second of memory.
+    /// Bytes per second of memory.
     Memory,
-    /// FLOP a second.
+    /// FLOP per second.
     Arithmetic,
-    /// Bytes a second between host and device.
+    /// Bytes per second between host and device.
     Bus,
 }
 
 impl BoundBy {
-    /// The word for people.
+    /// The resource's name.
     pub fn name(self) -> &'static str {
         match self {
             BoundBy::Memory => "memory",
@@ -28,24 +29,33 @@ impl BoundBy {
             BoundBy::Bus => "bus",
         }
     }
+
+    /// The rate of the resource, as it follows `peak`: `bandwidth`.
+    pub fn rate(self) -> &'static str {
+        match self {
+            BoundBy::Memory => "bandwidth",
+            BoundBy::Arithmetic => "FLOP rate",
+            BoundBy::Bus => "bus bandwidth",
+        }
+    }
 }
 
-/// How near a row comes to its limit.
+/// A row's share of the peak that limits it.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Share {
-    /// Least time over median time: 1 at the roof; above it where data stayed in a cache.
+    /// Minimum time over median time: 1 at the peak, above 1 where data stayed in a cache.
     pub share: f64,
-    /// The nearer roof.
+    /// The resource with the longest minimum time.
     pub bound_by: BoundBy,
-    /// The least time that the peaks allow, in seconds.
+    /// The minimum time that the peaks allow, in seconds.
     pub min_s: f64,
 }
 
-/// What `row` reaches of its nearer roof, by its own clock; `None` where there is no peak for it or it has no time.
+/// Returns the share of the peak that `row` reaches by its own clock; `None` without a peak or a time.
 pub fn share(report: &Report, row: &Row) -> Option<Share> {
     let median_s = row.median_s().filter(|median| *median > 0.0)?;
-    let (min_s, roof) = least(peaks(report, &row.backend)?, row)?;
-    Some(Share { share: min_s / median_s, bound_by: roof, min_s })
+    let (min_s, bound_by) = min_time(peaks(report, &row.backend)?, row)?;
+    Some(Share { share: min_s / median_s, bound_by, min_s })
 }
 
 /// The peaks of a backend.
@@ -53,7 +63,7 @@ pub fn peaks<'a>(report: &'a Report, backend: &str) -> Option<&'a Peaks> {
     report.environment.backend(backend)?.peaks.as_ref()
 }
 
-/// The arithmetic of a row: its element type, which it may emulate, or the reduced precision it names.
+/// The arithmetic of a row: its element type, which it may emulate, or the reduced precision that it names.
 pub fn precision(row: &Row) -> &'static str {
     match row.accuracy {
         Accuracy::Ieee | Accuracy::Emulated => row.case.dtype.name(),
@@ -63,7 +73,7 @@ pub fn precision(row: &Row) -> &'static str {
     }
 }
 
-/// Bytes a second that memory allows an op of that limit.
+/// The peak memory bandwidth of an op with that limit, in bytes per second.
 pub fn bandwidth(peaks: &Peaks, limit: Limit) -> Option<f64> {
     let mixed = [peaks.copy, peaks.triad].into_iter().flatten().max_by(f64::total_cmp);
     match limit {
@@ -73,13 +83,13 @@ pub fn bandwidth(peaks: &Peaks, limit: Limit) -> Option<f64> {
     }
 }
 
-/// A median may be this many times shorter than the peaks allow before it is taken for an error: device clocks repeat
-/// within percents, but on shared hosts the rates of memory and processors vary up to twofold from one minute to the next.
+/// A median counts as an error where the minimum time exceeds it by this factor: device clocks repeat within a few per
+/// cent, but on shared hosts the rates of memory and CPUs vary up to twofold within minutes.
 const TOLERANCE_DEVICE: f64 = 1.25;
 const TOLERANCE_HOST: f64 = 2.5;
 
-/// Why the time of a row that began with cold caches cannot be right: reading the operands once, or the arithmetic,
-/// takes longer at this machine's measured peaks. What is written may stay in a cache, and so is not counted.
+/// Returns why the time of a row with cold caches cannot be right: reading the operands once, or the arithmetic, takes
+/// longer at the measured peaks. Written bytes may stay in a cache and do not count.
 pub fn impossible(peaks: &Peaks, row: &Row) -> Option<String> {
     let execute = row.execute.as_ref().filter(|_| row.cache == Cache::Cold)?;
     let op =
@@ -92,15 +102,16 @@ pub fn impossible(peaks: &Peaks, row: &Row) -> Option<String> {
     let tolerance = if execute.clock == Clock::Host { TOLERANCE_HOST } else { TOLERANCE_DEVICE };
     (execute.median_s * tolerance < min_s).then(|| {
         format!(
-            "its median of {:.3e} s is less than the {min_s:.3e} s that {what} takes at this machine's peak: the \
-             time cannot be right; measure the peaks again (GPUBENCH_PEAK_CACHE=off), or report the variant",
-            execute.median_s
+            "its median of {} is shorter than the {} that {what} takes at this machine's peak, so the time cannot be \
+             right; measure the peaks again (GPUBENCH_PEAK_CACHE=off), or report the variant",
+            time_text(execute.median_s),
+            time_text(min_s)
         )
     })
 }
 
-/// FLOP a second that arithmetic allows a row. What is asked for in full precision may be done in a wider type, where a
-/// device is faster in it. Nothing is known for emulated arithmetic, which spends other operations than it counts.
+/// The peak FLOP rate for a row. A row in full precision may compute in a wider type where the device is faster in it.
+/// Emulated arithmetic has no peak, because it executes other operations than it counts.
 fn peak(peaks: &Peaks, row: &Row) -> Option<f64> {
     let of = |name: &str| peaks.matmul.get(name).copied();
     match row.accuracy {
@@ -112,13 +123,13 @@ fn peak(peaks: &Peaks, row: &Row) -> Option<f64> {
     }
 }
 
-/// The least time of a row's work, in seconds, and what allows no less.
-fn least(peaks: &Peaks, row: &Row) -> Option<(f64, BoundBy)> {
+/// The minimum time of a row's work in seconds, and the resource that sets it.
+fn min_time(peaks: &Peaks, row: &Row) -> Option<(f64, BoundBy)> {
     if row.accuracy == Accuracy::Emulated {
         return None;
     }
     let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.about().limit);
-    let roofs = match limit {
+    let times = match limit {
         Limit::Latency => return None,
         Limit::Bus => {
             let rates = [peaks.upload, peaks.download].map(|rates| rates.map(|rates| rates.pinned));
@@ -131,7 +142,7 @@ fn least(peaks: &Peaks, row: &Row) -> Option<(f64, BoundBy)> {
             memory.into_iter().chain(arithmetic).collect()
         }
     };
-    let usable = roofs.into_iter().filter(|(least, _)| least.is_finite() && *least > 0.0);
+    let usable = times.into_iter().filter(|(min_s, _)| min_s.is_finite() && *min_s > 0.0);
     usable.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
@@ -150,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearer_roof_is_the_one_that_takes_longer() {
+    fn the_resource_that_takes_longer_limits() {
         // 2 N³ FLOP at 50 TFLOP/s and 12 N² bytes at 4 TB/s.
         assert_eq!(found(&report("matmul", 10_000, 80e-3)), (0.5, BoundBy::Arithmetic));
         assert_eq!(found(&report("matmul", 10, 6e-10)), (0.5, BoundBy::Memory));
@@ -204,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_ceiling_has_no_share() {
+    fn without_peaks_there_is_no_share() {
         let mut report = report("matmul", 100, 1e-3);
         report.environment.backends[1].peaks = None;
         assert_eq!(share(&report, &report.rows[0]), None);

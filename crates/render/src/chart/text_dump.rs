@@ -10,7 +10,7 @@ use super::roofline::Roofline;
 use super::series::{Series, Style};
 
 /// Every chart, with a blank line between.
-pub(crate) fn told(charts: &[Chart]) -> String {
+pub(crate) fn text_dump(charts: &[Chart]) -> String {
     let one = |chart: &Chart| match chart {
         Chart::Lines(chart) => lines(chart),
         Chart::Phases(chart) => phases(chart),
