@@ -28,6 +28,7 @@ def peer_summary():
     by_op = {}
     for dtype, op, _, device, least, where, host, host_least, host_where in ratios.means(found):
         by_op.setdefault(op, {})[dtype] = (f"{host:.2f} ({host_least:.2f} at {host_where})", f"{device:.2f} ({least:.2f} at {where})")
+    by_op.pop("all")
     for op, of in by_op.items():
         lines.append(f"| {op} | {' | '.join(cell for dtype in ('f32', 'f64') for cell in of[dtype])} |")
     return "\n".join([*lines, "", f"A peer is faster in: {losses(found)}. ({ratios.provenance(report, files)}.)"])
