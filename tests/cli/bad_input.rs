@@ -120,7 +120,7 @@ fn a_sweep_file_that_does_not_say_what_to_measure_is_refused() {
         ("run --config text.toml", "text.toml:1: samples must be a whole number, not a string"),
         ("run --config fft.toml --ops matmul", "--ops matmul: fft.toml contains only fft"),
         ("run --config article --ops spmv", "give sizes with --sizes"),
-        ("run --ops fft --cell-timeout -1s", "duration '-1s' is not more than zero"),
+        ("run --ops fft --cell-timeout -1s", "duration '-1s' is not above zero"),
         ("run --ops fft --threads 5000", "use at most 4096"),
     ] {
         folder.refuses(line, expected);

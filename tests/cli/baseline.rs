@@ -66,7 +66,7 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
     for (line, code, expected) in [
         ("--from night-1 night-2 slower", 1, "the passes disagree"),
         ("--from night-1 night-2 wrong", 1, "was incorrect in a pass"),
-        ("--from night-1", 2, "--from names 1 run, "),
+        ("--from night-1", 2, "--from names 1 run; "),
         (
             "--from night-1 night-2",
             2,

@@ -50,8 +50,8 @@ fn two_kept_reports_are_merged_and_shown_side_by_side() {
     let merged = folder.json("m.json");
     assert_eq!(merged["fleet_version"], 1);
     for (member, run) in merged["members"].as_array().unwrap().iter().zip([first, second]) {
-        let report: Value =
-            serde_json::from_slice(&std::fs::read(format!("{run}/report.json")).unwrap()).unwrap();
+        let report = gpubench::report::file::load(std::path::Path::new(&run)).unwrap();
+        let report = serde_json::to_value(report).unwrap();
         assert_eq!(member["report"]["environment"]["backends"], report["environment"]["backends"]);
         assert_eq!(
             member["report"]["rows"].as_array().map(Vec::len),

@@ -110,7 +110,7 @@ fn invalid_requests_are_refused_in_one_line_with_the_next_step() {
     folder.refuses("trend nightly --ops matmull", "did you mean 'matmul'");
     folder.refuses("trend nightly --ops fft", "omit --ops and --variants");
     folder.refuses("trend nightly --threshold 5", "percent sign");
-    folder.refuses("trend nightly --format png", "name a folder with --out");
+    folder.refuses("trend nightly --format png", "name a folder for them with --out");
     folder.refuses("trend nightly --format json,csv", "one format");
     folder.refuses("trend nightly --format pdf", "unknown format 'pdf'");
     folder.refuses("trend nightly --out fair.toml/x", "--out");

@@ -92,7 +92,7 @@ fn a_time_that_is_none_fails_its_cell_with_the_reason() {
 
 #[test]
 fn a_hang_is_cut_at_the_time_limit_before_and_while_sampling() {
-    for (after, phase) in [(0, "first"), (5, "samples")] {
+    for (after, phase) in [(0, "in its first execution"), (5, "while sampling")] {
         let script = format!("[[variant]]\nname = 'a'\n[[rule]]\nn = 3\noutcome = 'hang'\nafter = {after}\n");
         for isolate in [true, false] {
             let mut stage = Stage::new(&script, "sin", &[2, 3, 4]);

@@ -36,7 +36,7 @@ fn caught(rule: &str) -> String {
 
 #[test]
 fn twelve_faults_of_timed_executions_are_caught() {
-    let erased = "an execution whose answer had been erased";
+    let erased = "after its answer was erased";
     for (rule, part) in [
         ("answer = 'stale'\nafter = 5", erased),
         ("answer = 'earlier'", "the answer is wrong"),

@@ -183,7 +183,7 @@ mod tests {
             let message = refusal(&value);
             assert!(message.contains(expected), "{expected}: {message}");
         }
-        assert!(refusal(&json!([1])).contains("no JSON object"));
+        assert!(refusal(&json!([1])).contains("not a JSON object"));
     }
 
     #[test]

@@ -130,7 +130,7 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("cell = 3\n", "1: cell must be a list of tables, not 3: write [[cell]]"),
         ("\n[[cell]]\nop = \"fft\"\n", "2: this [[cell]] table sets nothing: give it threshold"),
         ("[[cell]]\nn = \"9..5\"\nignore = true\n", "2: n = \"9..5\" is reversed"),
-        ("[[cell]]\nn = 0\nignore = true\n", "2: n must be a size from 1 on"),
+        ("[[cell]]\nn = 0\nignore = true\n", "2: n must be a size such as 100"),
         (
             "[[cell]]\ndtype = \"f23\"\nignore = true\n",
             "1: dtype = \"f23\" matches no dtype: did you mean \"f32\"?",

@@ -164,18 +164,17 @@ Cold cache: gpubench flushes the operands from the caches before each sample.
 Samples in 3 interleaved rounds until ± is 0.5% (GPU), 1.0% (CPU) or time is up.
 
 2 of 5 times have a grade below A:
-  spread           1 cell  half the 95 % interval is 5.0 % of the median, 1.0 %
-                           was asked for
+  spread           1 cell  half the 95 % interval is 5.0 % of the median; 1.0 %
+                           was requested
                            next: close other programs, or raise --max-time
                            matmul N=10000 f32 cpu/openblas
-  launch-bound     1 cell  the time is 2.8 times what the device takes to do
-                           nothing
+  launch-bound     1 cell  the time is 2.8 times the timer overhead
                            next: choose a larger size, or --cache hot, which times
                            batches
                            matmul N=100 f32 cuda/cublas
 
 Warnings about the whole run:
-  the machine was busy when the run started: 0.4 runnable processes a processor;
+  other programs were using the CPU when the run started (load 0.4 per core);
   close other programs and run again
 
 1 incorrect, 1 failed, 2 skipped of 9 cells:

@@ -121,7 +121,7 @@ mod tests {
     fn warnings_are_grouped_by_kind_with_links_to_their_rows() {
         let html = warnings(&example::full(), "m2-").into_string();
         for expected in [
-            "the machine was busy",
+            "other programs were using the CPU",
             "Next: close other programs and run again.",
             "<b>spread</b>, 1 cell: half the 95 % interval",
             "2 of 5 times have a grade below A.",
