@@ -8,7 +8,7 @@ use gpubench_model::case::{Cache, DType};
 use gpubench_model::measure::grade::Grade;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops::{self as op, Checked, OPS};
-use gpubench_text::words::distinct;
+use gpubench_text::grouped::distinct;
 
 use super::cost::{Kind, estimate};
 use super::winner::of_winner;

@@ -5,7 +5,7 @@ use gpubench_model::Side;
 use gpubench_model::case::Cache;
 use gpubench_model::report::Report;
 use gpubench_model::report::machine::{device, host};
-use gpubench_text::words::distinct;
+use gpubench_text::grouped::distinct;
 
 /// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is, `0.97x?` where neither is.
 pub(crate) fn ratio_text(found: &SpeedUp) -> String {

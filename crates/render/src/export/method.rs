@@ -10,7 +10,7 @@ use gpubench_model::measure::sampling::Sampling;
 use gpubench_model::report::quantity::{spread_text, time_text};
 use gpubench_model::report::{Execute, Report, Row};
 use gpubench_text::count::{agree, counted};
-use gpubench_text::words::distinct;
+use gpubench_text::grouped::distinct;
 
 use super::cautions::{is_launch_bound, shown};
 use super::tables::has_peaks;

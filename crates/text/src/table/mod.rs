@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use crate::palette::terminal;
 
-pub use text::{WIDTH, hanging, hanging_within};
+pub use text::{TERMINAL_WIDTH, WIDTH, hanging, hanging_within};
 
 /// Meaning of a text, shown as a colour where colours are enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

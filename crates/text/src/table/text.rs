@@ -7,6 +7,9 @@ use super::{Field, Layout, Table};
 /// Columns of the terminal that lines should fit in.
 pub const WIDTH: usize = 100;
 
+/// Columns of a terminal, which texts other than tables fit in.
+pub const TERMINAL_WIDTH: usize = 80;
+
 /// Blanks between columns, where there is room.
 const GUTTER: usize = 2;
 

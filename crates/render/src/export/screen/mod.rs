@@ -6,13 +6,10 @@ mod sweeps;
 mod tests;
 
 use gpubench_model::report::Report;
-use gpubench_text::table::{Table, hanging_within};
+use gpubench_text::table::{TERMINAL_WIDTH, Table, hanging_within};
 
 use super::problems::{ended_early, summary};
 pub(crate) use sweeps::Sweeps;
-
-/// Columns of the screen.
-const COLUMNS: usize = 80;
 
 /// Lines of the screen; notes without room are left out.
 const LINES: usize = 28;
@@ -46,7 +43,7 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
     if let Some(mut grid) = grid {
         let more = grid.rows.len().saturating_sub(MAX_ROWS);
         grid.rows.truncate(MAX_ROWS);
-        text.push_str(&format!("\n{}", grid.within(COLUMNS).text_without_title(color)));
+        text.push_str(&format!("\n{}", grid.within(TERMINAL_WIDTH).text_without_title(color)));
         if more > 0 {
             text.push_str(&format!("  and {more} more rows (see --tables)\n"));
         }
@@ -80,12 +77,13 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
 
 /// Returns whether the lines of a table are no longer than those of the screen.
 fn fits(grid: &Table) -> bool {
-    grid.clone().within(COLUMNS).fits()
+    grid.clone().within(TERMINAL_WIDTH).fits()
 }
 
 /// Joins sentences, each broken into lines; line feeds in names are kept.
 fn paragraph(sentences: impl IntoIterator<Item = String>) -> String {
-    let wrapped =
-        |text: String| text.lines().map(|line| hanging_within(COLUMNS, line, 0) + "\n").collect::<String>();
+    let wrapped = |text: String| {
+        text.lines().map(|line| hanging_within(TERMINAL_WIDTH, line, 0) + "\n").collect::<String>()
+    };
     sentences.into_iter().map(wrapped).collect()
 }

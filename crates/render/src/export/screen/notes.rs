@@ -13,7 +13,7 @@ use gpubench_model::report::machine::machine;
 use gpubench_model::report::quantity::{three_digits, time_text};
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
-use gpubench_text::words::distinct;
+use gpubench_text::grouped::distinct;
 
 use super::super::cautions::shown;
 use super::super::problems::groups;

@@ -41,7 +41,7 @@ fn seven_ops_fit_on_the_screen() {
     for dtypes in [&[DType::F32][..], DType::ALL] {
         let text = screen(&sweep(dtypes), false);
         assert!(text.lines().count() <= LINES, "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= TERMINAL_WIDTH), "{text}");
         for op in MAIN_OPS {
             let starts = |line: &str| line.trim_start().starts_with(&format!("{op} "));
             assert_eq!(text.lines().filter(|line| starts(line)).count(), dtypes.len(), "{op}: {text}");
