@@ -79,9 +79,9 @@ fn speed_up(report: &Report) -> Option<String> {
     let compared: Vec<_> = cases.filter(|case| case.speed_up(Kind::Kernel).is_some()).collect();
     let cpu = clocks(compared.iter().filter_map(|case| case.cpu));
     let gpu = clocks(compared.iter().filter_map(|case| case.gpu));
-    let doubtful = |pair: Pair<'_>| pair.speed_up.winner().is_some() && pair.speed_up_text().ends_with('?');
-    let mark = match compared.iter().filter_map(|case| case.pair(Kind::Kernel)).any(doubtful) {
-        true => " ?: a time has grade D.",
+    let is_marked = |pair: Pair<'_>| pair.speed_up.winner().is_some() && pair.has_grade_d();
+    let mark = match compared.iter().filter_map(|case| case.pair(Kind::Kernel)).any(is_marked) {
+        true => " ~: a time has grade D.",
         false => "",
     };
     let line = format!("Kernel speed-up: no launch, no copies; CPU by {cpu}, GPU by {gpu}.{mark}");

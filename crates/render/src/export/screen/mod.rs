@@ -12,7 +12,7 @@ use super::problems::{ended_early, summary};
 pub(crate) use sweeps::Sweeps;
 
 /// Lines of the screen; notes without room are left out.
-const LINES: usize = 28;
+const LINES: usize = 30;
 
 /// A report of at most this many comparisons has one row per comparison, with times; of more, one row per sweep.
 const MAX_COMPARISONS: usize = 8;
@@ -61,7 +61,7 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
     text.push_str(&paragraph([problems, notes::run_warnings(report)].into_iter().flatten()));
     let notes = [
         if few { sweeps.crossovers() } else { vec![] },
-        Vec::from_iter(sweeps.legend()),
+        Vec::from_iter(sweeps.legend(!few)),
         sweeps.lessons(),
         Vec::from_iter(notes::grades(report)),
         Vec::from_iter(sweeps.first_use()),
