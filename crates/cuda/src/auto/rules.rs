@@ -1,5 +1,5 @@
 //! The rules by which `auto` chooses a variant from op, size, element type and device. `docs/variants.md` has the
-//! measurements.
+//! reasons.
 
 use std::ops::RangeInclusive;
 

@@ -81,11 +81,11 @@ pub(crate) fn grades(report: &Report) -> Option<String> {
         *counts.entry(grade.to_string()).or_default() += 1;
     }
     let total: usize = counts.values().sum();
+    let meaning = if counts.contains_key("D") { " (D: not reliable)" } else { "" };
     let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
     let counts = counts.join(", ");
     let times = if total == 1 { "time" } else { "times" };
-    (total > 0)
-        .then(|| format!("Grades of {total} {times}: {counts} (D: not reliable). Why: --tables."))
+    (total > 0).then(|| format!("Grades of {total} {times}: {counts}{meaning}. Why: --tables."))
 }
 
 /// The first warning about the run, and the number of further ones.
