@@ -39,11 +39,14 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
     };
     let names_variants =
         grid.as_ref().is_some_and(|grid| grid.columns.iter().any(|c| c.heading == "best CPU"));
+    // Shares of the peaks are the first to go where lines would be too long.
+    let grid = grid.map(|grid| grid.within(TERMINAL_WIDTH).fitting(&["CPU", "GPU"]));
+    let legend = sweeps.legend(grid.as_ref());
     let mut text = paragraph([notes::title(report)].into_iter().chain(question.map(str::to_owned)));
     if let Some(mut grid) = grid {
         let more = grid.rows.len().saturating_sub(MAX_ROWS);
         grid.rows.truncate(MAX_ROWS);
-        text.push_str(&format!("\n{}", grid.within(TERMINAL_WIDTH).text_without_title(color)));
+        text.push_str(&format!("\n{}", grid.text_without_title(color)));
         if more > 0 {
             text.push_str(&format!("  and {more} more rows (see --tables)\n"));
         }
@@ -61,7 +64,7 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
     text.push_str(&paragraph([problems, notes::run_warnings(report)].into_iter().flatten()));
     let notes = [
         if few { sweeps.crossovers() } else { vec![] },
-        Vec::from_iter(sweeps.legend(!few)),
+        Vec::from_iter(legend),
         sweeps.lessons(),
         Vec::from_iter(notes::grades(report)),
         Vec::from_iter(sweeps.first_use()),

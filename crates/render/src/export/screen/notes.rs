@@ -14,11 +14,12 @@ use gpubench_model::report::quantity::{three_digits, time_text};
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
 use gpubench_text::grouped::distinct;
+use gpubench_text::table::Table;
 
 use super::super::cautions::shown;
 use super::super::problems::groups;
-use super::super::tables::has_peaks;
-use super::sweeps::{CROSSOVER_KINDS, Sweep, Sweeps, compared, short};
+use super::super::tables::PEAK_SHARE;
+use super::sweeps::{CROSSOVER_KINDS, CROSSOVERS, Sweep, Sweeps, compared, short};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
 pub(crate) fn title(report: &Report) -> String {
@@ -161,9 +162,10 @@ impl Sweeps<'_> {
         (!costs.is_empty()).then(|| format!("GPU start-up{most}: {}.{repaid}", costs.join(", ")))
     }
 
-    /// The meaning of the columns and of the marks that occur, with those of crossovers if the table shows them; `None` where
-    /// no case has both sides.
-    pub(crate) fn legend(&self, shows_crossovers: bool) -> Option<String> {
+    /// The meaning of the columns of `grid` and of the marks that occur; `None` where no case has both sides.
+    pub(crate) fn legend(&self, grid: Option<&Table>) -> Option<String> {
+        let shows = |group| grid.is_some_and(|grid| grid.columns.iter().any(|column| column.group == group));
+        let shows_crossovers = shows(CROSSOVERS);
         let cases = self.all.iter().flat_map(|sweep| {
             let all = compared(sweep).count();
             compared(sweep).skip(if shows_crossovers { all.saturating_sub(1) } else { 0 })
@@ -183,7 +185,7 @@ impl Sweeps<'_> {
                 .join(" ")
                 .trim()
                 .to_owned(),
-            if has_peaks(self.report) { self.peak_legend() } else { String::new() },
+            if shows(PEAK_SHARE) { self.peak_legend() } else { String::new() },
         ];
         let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
         (!pairs.is_empty()).then(|| lines.join("\n"))

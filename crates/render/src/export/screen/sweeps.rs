@@ -18,6 +18,9 @@ pub(crate) struct Sweep<'a> {
     pub name: String,
 }
 
+/// Heading above the columns of crossovers.
+pub(super) const CROSSOVERS: &str = "GPU faster from N";
+
 /// The kinds of speed-up whose crossovers the table of sweeps shows.
 pub(super) const CROSSOVER_KINDS: [Kind; 2] = [Kind::Resident, Kind::EndToEnd];
 
@@ -55,7 +58,7 @@ impl<'a> Sweeps<'a> {
     pub(crate) fn sweep_table(&self, intervals: bool) -> Option<Table> {
         let mut columns = vec![Column::words("op"), Column::figures("N")];
         columns.extend(speed_up_columns());
-        columns.extend(CROSSOVER_KINDS.map(|kind| Column::words(kind.name()).in_group("GPU faster from N")));
+        columns.extend(CROSSOVER_KINDS.map(|kind| Column::words(kind.name()).in_group(CROSSOVERS)));
         columns.extend(self.peak_columns());
         let row = |sweep: &Sweep<'_>| {
             let largest = compared(sweep).last()?;
