@@ -25,7 +25,7 @@ def arguments():
     words = lambda text: text.split(",")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out")
-    parser.add_argument("--gpubench", default=str(ROOT / "target/release/gpubench"))
+    parser.add_argument("--gpubench", type=os.path.abspath, default=str(ROOT / "target/release/gpubench"))
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--ops", type=words)
