@@ -15,7 +15,7 @@ use super::runs::Runs;
 use crate::Sentence;
 pub use difference::{Difference, Severity};
 pub use facts::{Concerns, FACTS, Fact};
-use read::Seen;
+use read::Source;
 use value::{Reading, joined, same};
 
 /// Shown for a fact that no run of a side records, such as one that older layouts lack.
@@ -44,7 +44,7 @@ pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severit
 }
 
 fn readings(fact: &Fact, side: &Runs, backends: &BTreeSet<&str>) -> Vec<Vec<Reading>> {
-    side.runs.iter().map(|run| fact.readings(&Seen::of(&run.report, backends))).collect()
+    side.runs.iter().map(|run| fact.readings(&Source::of(&run.report, backends))).collect()
 }
 
 /// Returns the differences of one fact; items that differ in the same way share one entry.

@@ -141,6 +141,6 @@ fn tone(finding: &Finding) -> Tone {
         (Kind::MissingTimes, _) => Tone::Wrong,
         (Kind::Member | Kind::Cell, Some(ratio)) if ratio > 1.0 => Tone::Worse,
         (Kind::Member | Kind::Cell, Some(_)) => Tone::Better,
-        _ => Tone::Unsure,
+        _ => Tone::Inconclusive,
     }
 }
