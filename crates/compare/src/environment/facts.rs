@@ -55,6 +55,9 @@ pub enum Concerns {
 }
 
 impl Concerns {
+    /// Every value, in order.
+    pub(super) const ALL: [Concerns; 4] = [Run, Clocks, Cpu, Gpu];
+
     /// Returns the words of the documentation's table.
     pub fn words(self) -> &'static str {
         match self {

@@ -29,11 +29,11 @@ const NOT_RECORDED: &str = "not recorded";
 ///
 /// `severities` overrides the default severity of facts, by name.
 pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severity>) -> Vec<Difference> {
+    let backends = Concerns::ALL.map(|concerns| concerns.backends(old, new));
     let of_fact = |fact: &'static Fact| {
         let severity = severities.get(fact.name).copied().unwrap_or(fact.severity);
-        let backends = fact.concerns.backends(old, new);
-        let found = backends.map(|backends| {
-            let [old, new] = [old, new].map(|side| readings(fact, side, &backends));
+        let found = backends[fact.concerns as usize].as_ref().map(|backends| {
+            let [old, new] = [old, new].map(|side| readings(fact, side, backends));
             compare(fact, severity, &old, &new)
         });
         found.unwrap_or_default()

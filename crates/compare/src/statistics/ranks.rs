@@ -52,14 +52,15 @@ fn doubled_ranks(old: &[f64], new: &[f64]) -> Vec<usize> {
 fn sums(ranks: &[usize], count: usize, total: usize) -> Vec<f64> {
     let mut ways = vec![vec![0.0; total + 1]; count + 1];
     ways[0][0] = 1.0;
+    let mut reached = 0;
     for (index, &rank) in ranks.iter().enumerate() {
         for chosen in (1..=count.min(index + 1)).rev() {
             let (fewer, more) = ways.split_at_mut(chosen);
-            let (fewer, more) = (&fewer[chosen - 1], &mut more[0]);
-            for sum in (rank..=total).rev() {
-                more[sum] += fewer[sum - rank];
-            }
+            // The ranks so far sum up to `reached` at most.
+            let (fewer, more) = (&fewer[chosen - 1][..=reached], &mut more[0][rank..=reached + rank]);
+            more.iter_mut().zip(fewer).for_each(|(more, fewer)| *more += fewer);
         }
+        reached += rank;
     }
     ways.swap_remove(count)
 }

@@ -1,5 +1,8 @@
 //! Estimates the difference between two groups of logarithms, with its interval, p-value and smallest detectable value.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Multiple of `alpha` for the test by a cell's own runs: the test is two-sided, so a false slowdown has probability
@@ -97,8 +100,22 @@ fn student(df: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, df).ok()
 }
 
+/// Number of quantiles that a thread keeps.
+const MAX_QUANTILES: usize = 1 << 14;
+
+/// Returns the `p`-quantile of Student's t; infinite if `df` is no number of degrees of freedom.
 pub(crate) fn quantile(df: f64, p: f64) -> f64 {
-    student(df).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
+    thread_local! {
+        // Computing one takes microseconds of iteration, and the cells of a comparison share a few of them.
+        static QUANTILES: RefCell<HashMap<[u64; 2], f64>> = RefCell::default();
+    }
+    QUANTILES.with_borrow_mut(|known| {
+        if known.len() >= MAX_QUANTILES {
+            known.clear();
+        }
+        let key = [df.to_bits(), p.to_bits()];
+        *known.entry(key).or_insert_with(|| student(df).map_or(f64::INFINITY, |t| t.inverse_cdf(p)))
+    })
 }
 
 #[cfg(test)]

@@ -58,9 +58,10 @@ Variation between runs: measured between 3 runs of OLD and 3 runs of NEW.
     assert!(text.ends_with(end), "{text}");
 }
 
-/// Lines of cells with that verdict; those of means come after them.
+/// Lines of cells with that verdict, between the title of their table and the means.
 fn rows(text: &str, verdict: &str) -> usize {
-    let cells = text.split("\nGeometric means\n").next().unwrap_or_default();
+    let cells = text.split(", worst first").nth(1).unwrap_or_default();
+    let cells = cells.split("\nGeometric means\n").next().unwrap_or_default();
     cells.lines().filter(|line| line.trim_start().starts_with(&format!("{verdict} "))).count()
 }
 
