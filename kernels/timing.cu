@@ -1,6 +1,6 @@
 // The kernels that take a sample besides the timed work: see crates/cuda/src/timing.
 //
-// `board` is host memory visible to the device. Word 0 is the newest ticket that the host released, word 1 the last
+// `mailbox` is host memory visible to the device. Word 0 is the newest ticket that the host released, word 1 the last
 // ticket whose wait timed out, and each timestamp has two words, starting at word 2.
 
 #include "common.cuh"
@@ -13,11 +13,11 @@ __device__ __forceinline__ u64 now_ns() {
 
 // The blocking kernel: one thread that blocks the stream until the host releases `ticket`. It times out after
 // `limit_ns`, so that a host that waits for later work before the release does not deadlock.
-extern "C" __global__ void hold(volatile u64* board, u64 ticket, u64 limit_ns) {
+extern "C" __global__ void block_stream(volatile u64* mailbox, u64 ticket, u64 limit_ns) {
     const u64 start = now_ns();
-    while (board[0] < ticket) {
+    while (mailbox[0] < ticket) {
         if (now_ns() - start > limit_ns) {
-            board[1] = ticket;
+            mailbox[1] = ticket;
             break;
         }
     }
@@ -26,19 +26,19 @@ extern "C" __global__ void hold(volatile u64* board, u64 ticket, u64 limit_ns) {
 
 // One block per multiprocessor. The block on multiprocessor 0 reads both its clocks, so all timestamps use the same
 // ones.
-extern "C" __global__ void stamp(volatile u64* board, u32 slot) {
+extern "C" __global__ void timestamp(volatile u64* mailbox, u32 slot) {
     u32 multiprocessor;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
     if (multiprocessor != 0 || threadIdx.x != 0) return;
     const u64 ns = now_ns();
     const u64 cycles = (u64)clock64();
-    board[2 + 2 * slot] = ns;
-    board[3 + 2 * slot] = cycles;
+    mailbox[2 + 2 * slot] = ns;
+    mailbox[3 + 2 * slot] = cycles;
 }
 
 // Flushes the L2 cache by reading all of `buffer` through it. The buffer must hold zeros: the store, which keeps the
 // compiler from dropping the loads, then never executes, and no line must be written back during timed work.
-extern "C" __global__ void displace(uint4* buffer, u64 count) {
+extern "C" __global__ void flush_l2(uint4* buffer, u64 count) {
     const u64 step = grid_threads();
     u32 sum = 0;
 #pragma unroll 4

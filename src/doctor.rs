@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_host::environment;
+use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
 use serde::Serialize;
 
 use crate::backend::{self, BACKENDS, Finding, Options, Registration};
@@ -163,23 +164,12 @@ fn write_text(found: &DoctorReport, out: &mut dyn Write) -> std::io::Result<()> 
     if !found.hints.is_empty() {
         writeln!(out, "\nTiming conditions")?;
     }
-    found.hints.iter().try_for_each(|hint| write_wrapped(hint, "  ", out))
+    found.hints.iter().try_for_each(|hint| write_wrapped(hint, 2, out))
 }
 
-/// Writes `text` in lines of at most 80 columns, each indented by `indent`.
-fn write_wrapped(text: &str, indent: &str, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut line = indent.to_owned();
-    for word in text.split(' ') {
-        if line.len() > indent.len() && line.len() + 1 + word.len() > 80 {
-            writeln!(out, "{line}")?;
-            line = indent.to_owned();
-        }
-        if line.len() > indent.len() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    writeln!(out, "{line}")
+/// Writes `text` in lines that fit a terminal, each indented by `indent` columns.
+fn write_wrapped(text: &str, indent: usize, out: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(out, "{:indent$}{}", "", hanging_within(TERMINAL_WIDTH, text, indent))
 }
 
 fn write_finding(finding: &Finding, backend: &str, out: &mut dyn Write) -> std::io::Result<()> {
@@ -200,7 +190,7 @@ fn write_finding(finding: &Finding, backend: &str, out: &mut dyn Write) -> std::
     }
     if !finding.serves.is_empty() {
         let text = format!("needed by {}", needs(&finding.serves, backend));
-        write_wrapped(&text, "          ", out)?;
+        write_wrapped(&text, 10, out)?;
     }
     match &finding.fix {
         Some(fix) => writeln!(out, "          fix: {fix}"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures every GPU that Slurm gives, one a task of an array; slurm-merge.sh joins the reports when all tasks have ended:
+# Measures every GPU that Slurm gives, one per task of an array; slurm-merge.sh joins the reports when all tasks have ended:
 #
 #   id=$(sbatch --parsable docs/fleet/slurm-array.sh)
 #   sbatch --dependency="afterany:$id" docs/fleet/slurm-merge.sh

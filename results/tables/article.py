@@ -15,6 +15,9 @@ PUBLISHED = {
     "svd": {100: (124.44, 5.11), 500: (735.54, 30.26), 512: (765.53, 31.54), 1024: (114.06, 84.09), 2048: (591.56, 237.68)},
 }
 
+# The routine of NVIDIA's libraries for each op that has one.
+VENDOR = {"matmul": "cublas", "fft": "r2c", "solve": "potrf", "spgemm": "cusparse", "svd": "gesvd"}
+
 
 def article():
     return report("h200", "article")
@@ -41,13 +44,19 @@ def provenance():
     gpu = cuda["description"]
     return (f"gpubench {environment['gpubench_revision']}, {environment['started'][:10]}: {gpu['name']} (driver "
             f"{gpu['driver_version']}, CUDA {gpu['cuda_version']}) against {environment['host']['cpu']}, "
-            f"{cpu['description']['threads']} threads ({', '.join(names)}). Float32, cold caches, medians. GPU times by the "
-            f"device's clock, CPU times by the host's.")
+            f"{cpu['description']['threads']} threads ({', '.join(names)}). Float32, cold caches, medians. Kernel times of the GPU "
+            f"are by the device's clock, all others by the host's.{warnings(environment)}")
+
+
+def warnings(environment):
+    """The warnings of the run, which limit what its figures mean."""
+    return "".join(f" The run warned: {warning['text']}." for warning in environment["warnings"])
 
 
 def largest():
-    """A row per op: the speed-ups at its largest size."""
-    lines = ["| op | N | best CPU | best GPU | kernel | resident | end to end |", "|---|---:|---:|---:|---:|---:|---:|"]
+    """A row per op: the speed-ups at its largest size, and that of the GPU vendor's library by kernel time."""
+    lines = ["| op | N | best CPU | best GPU | kernel | resident | end to end | vendor's library, kernel |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|"]
     last = {op: (n, size["speed_ups"]) for op, n, size in sizes()}
     for op, (n, of) in last.items():
         kernel, cells, grades = of["kernel"], [], []
@@ -56,8 +65,20 @@ def largest():
             grades.append(row["execute"]["grade"])
             cells.append(f"{duration(kernel[f'{key}_s']['value'])} {row.get('picked') or row['variant']}, {grades[-1]}")
         cells += [with_interval(of[kind]["ratio"], "D" in grades) for kind in ("kernel", "resident", "end_to_end")]
+        cells.append(vendor(op, n, kernel["cpu_s"]["value"]))
         lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def vendor(op, n, cpu_s):
+    """The best CPU time over the kernel time of the vendor's library; a dash for ops that it has no single routine for."""
+    if op not in VENDOR:
+        return "–"
+    row = row_of(article(), op, n, "cuda", VENDOR[op])
+    if row["outcome"] != "measured":
+        return f"{VENDOR[op]}: {row['outcome']}"
+    ratio = cpu_s / row["execute"]["median_s"]
+    return f"{VENDOR[op]} {side(dict(value=ratio, low=ratio, high=ratio))}"
 
 
 def wins():

@@ -44,4 +44,4 @@ def cpu_machine(measured):
     ours = sorted({f"{lib['name'].split(' ')[0]} {re.search(r'[0-9]+([.][0-9]+)+', lib['version'])[0]}" for lib in gpubench["libraries"]})
     theirs = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
     return (f"{measured['processor']}, {gpubench['description']['simd']}, {measured['processors']} hardware threads | {measured['threads']} | "
-            f"{(gpubench['peaks'] or {}).get('measured', '–')[:10]} | {gpubench['revision'][:7]}; {', '.join(ours)} | {theirs}")
+            f"{measured['date']} | {gpubench['revision'][:7]}; {', '.join(ours)} | {theirs}")

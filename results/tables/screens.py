@@ -1,7 +1,7 @@
 """What the program prints for a kept report."""
 import os, re, subprocess, sys
 
-from .kept import ROOT, report
+from .kept import ROOT
 
 ARTICLE = os.path.join("results", "h200", "article")
 
@@ -13,20 +13,7 @@ def shown(*options):
 
 
 def screen():
-    return f"```text\n$ {command()}\n{shown()}\n```"
-
-
-def command():
-    """The command line of a run without its output options; of a long list the first two names."""
-    words = iter(report("h200", "article")["environment"]["argv"][1:])
-    kept = ["gpubench"]
-    for word in words:
-        if word in ("--out", "--format"):
-            next(words)
-        else:
-            names = word.split(",")
-            kept.append(word if len(names) < 4 else ",".join([*names[:2], "..."]))
-    return " ".join(kept)
+    return f"```text\n$ gpubench show {ARTICLE}\n{shown()}\n```"
 
 
 def table():

@@ -14,7 +14,9 @@ def factor(value):
 
 def bound(value):
     """An end of an interval; near 1 with the digits that show on which side of 1 it is."""
-    return f"{value:.2f}" if value < 2 else factor(value)
+    if value >= 2:
+        return factor(value)
+    return next(text for text in (f"{value:.{digits}f}" for digits in range(2, 17)) if float(text) != 1 or value == 1)
 
 
 def side(ratio):
@@ -24,9 +26,12 @@ def side(ratio):
     return f"even ({text})" if low <= 1 <= high else text
 
 
-def with_interval(ratio, doubtful):
-    """As `side`, with the 95 % interval of the speed-up; a question mark where a time cannot be relied on."""
+def with_interval(ratio, has_grade_d):
+    """As `side`, with the 95 % interval of the speed-up; a tilde where one of the times has grade D."""
     low, high = ratio["low"], ratio["high"]
     if ratio["value"] < 1:
         low, high = 1 / high, 1 / low
-    return f"{side(ratio)}{'?' * doubtful} [{bound(low)}–{bound(high)}]"
+    text = side(ratio)
+    if has_grade_d and not text.startswith("even"):
+        text = text.replace(" ", " ~")
+    return f"{text} [{bound(low)}–{bound(high)}]"

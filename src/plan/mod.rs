@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use gpubench_text::pattern::Pattern;
-use gpubench_text::words::{self, distinct};
+use gpubench_model::pattern::Pattern;
+use gpubench_text::grouped::distinct;
+use gpubench_text::words;
 
 use crate::backend::{BACKENDS, Side, Variant, fewer_threads, on_threads};
 use crate::case::{Case, Cell};

@@ -14,7 +14,7 @@ pub mod words;
 
 use std::path::PathBuf;
 
-use gpubench_text::pattern::Pattern;
+use gpubench_model::pattern::Pattern;
 use serde::Serialize;
 
 use self::options::SweepOptions;

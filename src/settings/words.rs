@@ -1,7 +1,7 @@
 //! Parses the words of the command line and of sweep files: ops, element types, backends, formats.
 
 use anyhow::{Result, bail, ensure};
-use gpubench_text::pattern::{self, Pattern};
+use gpubench_model::pattern::{self, Pattern};
 use gpubench_text::words::{choose, unknown};
 use serde::Deserializer;
 

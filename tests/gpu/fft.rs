@@ -1,4 +1,4 @@
-//! The fft variant `mirrored`: all kinds of sizes, bitwise symmetry of the answer, and special inputs.
+//! The fft variant `hermitian`: all kinds of sizes, bitwise symmetry of the answer, and special inputs.
 
 use gpubench::backend::{Accuracy, Backend};
 use gpubench::case::{Cache, Case, DType};
@@ -15,10 +15,10 @@ fn case(n: u64, dtype: DType) -> Case {
     Case { op: "fft".into(), n, dtype, density: None, seed: 7 }
 }
 
-/// The spectrum by the variant `mirrored`, after two executions, or `None` if the device has too little shared
+/// The spectrum by the variant `hermitian`, after two executions, or `None` if the device has too little shared
 /// memory.
 fn spectrum(backend: &mut dyn Backend, case: &Case, inputs: &[Operand]) -> Option<Vec<Operand>> {
-    let mut job = match backend.prepare("mirrored", case, inputs) {
+    let mut job = match backend.prepare("hermitian", case, inputs) {
         Ok(job) => job,
         Err(CellError::Unavailable(missing)) => {
             // Chips with little shared memory do not support the largest sizes.
@@ -144,7 +144,7 @@ fn a_large_prime_factor_is_rejected_with_a_fix() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let case = case(101, DType::F32);
     let inputs = op::find("fft").unwrap().inputs(&case);
-    match backend.prepare("mirrored", &case, &inputs).err() {
+    match backend.prepare("hermitian", &case, &inputs).err() {
         Some(CellError::Unavailable(missing)) => assert!(missing.fix.unwrap().contains("r2c")),
         other => panic!("{other:?}"),
     }

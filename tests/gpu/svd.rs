@@ -129,7 +129,7 @@ fn norm(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|x| x * x).sum::<f64>().sqrt()
 }
 
-fn widened<T: Real>(operand: &Operand) -> Vec<f64> {
+fn in_f64<T: Real>(operand: &Operand) -> Vec<f64> {
     operand.dense_slice::<T>().unwrap().iter().map(|x| x.to_f64()).collect()
 }
 
@@ -150,8 +150,8 @@ fn fault<T: Real>(backend: &mut dyn Backend, n: usize, matrix: &Matrix) -> Resul
         return Ok(Some(format!("error {:e}, bound {:e}", checked.value, checked.bound)));
     }
     let single = T::DTYPE.bytes() == 4;
-    let (a, u) = (widened::<T>(&inputs[0]), widened::<T>(&answer[0]));
-    let (s, vt) = (widened::<T>(&answer[1]), widened::<T>(&answer[2]));
+    let (a, u) = (in_f64::<T>(&inputs[0]), in_f64::<T>(&answer[0]));
+    let (s, vt) = (in_f64::<T>(&answer[1]), in_f64::<T>(&answer[2]));
     let us: Vec<f64> = u.iter().enumerate().map(|(i, x)| x * s[i % n]).collect();
     let made = product(n, &us, &vt);
     // For the zero matrix.

@@ -23,7 +23,7 @@ fn sizes(op: &str) -> Vec<u64> {
     }
 }
 
-/// Returns whether a variant supports this size in full precision: fft's `mirrored` rejects prime factors above 7,
+/// Returns whether a variant supports this size in full precision: fft's `hermitian` rejects prime factors above 7,
 /// and cuSOLVER's Jacobi method loses digits as matrices grow.
 fn does(variant: &Variant, n: u64) -> bool {
     if variant.name == "gesvdj" && n > 31 {
@@ -35,7 +35,7 @@ fn does(variant: &Variant, n: u64) -> bool {
         }
         rest
     });
-    variant.name != "mirrored" || smooth == 1
+    variant.name != "hermitian" || smooth == 1
 }
 
 /// Returns every case of every variant.

@@ -165,7 +165,7 @@ fn other_users_of_the_device_and_lost_processors_are_named() {
 #[test]
 fn throttled_clocks_are_reported_unless_the_user_set_them() {
     let grade = |reason: &str| {
-        let script = format!("held_down = ['{reason}']\n[[variant]]\nname = 'a'\n");
+        let script = format!("throttled = ['{reason}']\n[[variant]]\nname = 'a'\n");
         let report = adaptive(&script, &[2]).finish();
         (first(&report).grade, warned(first(&report), WarningKind::Throttled))
     };

@@ -1,6 +1,6 @@
 //! Computes a row's share of the measured peak of memory, arithmetic or bus, whichever limits it, as in S. Williams,
 //! A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
-//! `docs/limits.md` describes the peaks.
+//! `docs/peaks.md` describes the peaks.
 
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::quantity::time_text;

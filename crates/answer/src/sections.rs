@@ -8,7 +8,7 @@ use gpubench_model::case::{Cache, DType};
 use gpubench_model::measure::grade::Grade;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops::{self as op, Checked, OPS};
-use gpubench_text::words::distinct;
+use gpubench_text::grouped::distinct;
 
 use super::cost::{Kind, estimate};
 use super::winner::of_winner;
@@ -124,12 +124,21 @@ pub struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// `GPU 34x`, with a question mark where neither side is measurably faster or where a time has grade D.
+    /// Returns `GPU 34x`; `0.98x?` where neither side is measurably faster, `GPU ~34x` where a time has grade D.
     pub fn speed_up_text(&self) -> String {
+        match self.speed_up.winner() {
+            Some(winner) if self.has_grade_d() => {
+                format!("{} ~{}", winner.label(), self.speed_up.factor_text())
+            }
+            _ => self.speed_up.to_string(),
+        }
+    }
+
+    /// Returns whether one of the times has grade D.
+    pub fn has_grade_d(&self) -> bool {
         let unreliable =
             |row: &Row| row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D));
-        let doubtful = self.speed_up.winner().is_some() && (unreliable(self.cpu) || unreliable(self.gpu));
-        format!("{}{}", self.speed_up, if doubtful { "?" } else { "" })
+        unreliable(self.cpu) || unreliable(self.gpu)
     }
 }
 

@@ -109,13 +109,13 @@ mod tests {
             (Library::Cublas, "matmul/auto"),
             (Library::Nvrtc, "matmul/auto"),
             (Library::Cufft, "fft/auto"),
-            (Library::Nvrtc, "fft/mirrored"),
+            (Library::Nvrtc, "fft/hermitian"),
             (Library::Nvrtc, "solve/cholesky"),
             (Library::Nvrtc, "spgemm/gustavson"),
         ] {
             assert!(serves(Some(library)).contains(&variant.to_owned()), "{variant}");
         }
-        assert!(!serves(Some(Library::Cufft)).contains(&"fft/mirrored".to_owned()));
+        assert!(!serves(Some(Library::Cufft)).contains(&"fft/hermitian".to_owned()));
         assert_eq!(serves(None), serves(Some(Library::Nvrtc)));
         assert!(Library::ALL.into_iter().all(|library| !serves(Some(library)).is_empty()));
     }

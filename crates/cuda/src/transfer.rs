@@ -135,7 +135,7 @@ impl TransferTimer {
     }
 }
 
-/// Returns the number of timed copies of a slice of that many bytes.
+/// Returns the number of timed copies of a slice with the given number of bytes.
 fn repetitions(bytes: usize) -> usize {
     if bytes <= SMALL { MANY } else { FEW }
 }

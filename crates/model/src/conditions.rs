@@ -78,7 +78,7 @@ pub struct ClockCheck {
     pub spun_s: f64,
     /// Median seconds between the events.
     pub events_s: f64,
-    /// `events_s` less the event constant, as a row would report it.
+    /// `events_s` minus the event constant, as a row would report it.
     pub device_s: f64,
 }
 

@@ -80,6 +80,19 @@ impl Accuracy {
     }
 }
 
+/// Variants of the backend `cuda` that were renamed: the earlier name, which older reports contain, and the name now.
+const RENAMED: [(&str, &str); 2] = [("widened", "f64-accumulate"), ("mirrored", "hermitian")];
+
+/// Returns the earlier name of a variant that was renamed.
+pub fn earlier_name(backend: &str, variant: &str) -> Option<&'static str> {
+    RENAMED.iter().find(|(_, now)| backend == "cuda" && *now == variant).map(|(earlier, _)| *earlier)
+}
+
+/// Returns the present name of a variant that an older report calls by an earlier one.
+pub(crate) fn present_name(backend: &str, variant: &str) -> Option<&'static str> {
+    RENAMED.iter().find(|(earlier, _)| backend == "cuda" && *earlier == variant).map(|(_, now)| *now)
+}
+
 /// Returns the name of a variant's rows on fewer threads than the run's maximum: `openblas@1`.
 pub fn on_threads(variant: &str, threads: usize) -> String {
     format!("{variant}@{threads}")

@@ -161,7 +161,7 @@ impl Backend for Device {
     fn conditions(&mut self) -> Conditions {
         Conditions {
             others: self.script.others.clone(),
-            throttle: self.script.held_down.clone(),
+            throttle: self.script.throttled.clone(),
             ..Conditions::default()
         }
     }

@@ -66,9 +66,9 @@ impl SimJob {
     /// Returns the time of the next execution, in seconds.
     fn elapsed_s(&self, behaviour: &Behaviour, throttled: bool) -> Result<f64, CellError> {
         let ramp = behaviour.ramp * (-self.meters.busy_s.get() / behaviour.ramp_s).exp();
-        let held_down = if throttled { THROTTLED } else { 1.0 };
+        let slowdown = if throttled { THROTTLED } else { 1.0 };
         let scatter = behaviour.scatter.factor(self.stream, self.executions);
-        let elapsed_s = behaviour.time_s * self.factor * scatter * (1.0 + ramp) * held_down;
+        let elapsed_s = behaviour.time_s * self.factor * scatter * (1.0 + ramp) * slowdown;
         if TIMES_S.contains(&elapsed_s) {
             return Ok(elapsed_s);
         }

@@ -34,8 +34,8 @@ pub(crate) struct Script {
     #[serde(default)]
     pub others: Vec<String>,
     /// Reasons for throttled clocks that the device reports.
-    #[serde(default)]
-    pub held_down: Vec<String>,
+    #[serde(default, alias = "held_down")]
+    pub throttled: Vec<String>,
     /// Its devices, numbered from 0; one with default settings where none is listed.
     #[serde(default, rename = "device")]
     devices: Vec<Spanned<Scripted>>,

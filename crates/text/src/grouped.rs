@@ -1,4 +1,4 @@
-//! Groups items that share a key.
+//! Groups items that share a key, and drops repeated ones, in the order of their first occurrence.
 
 /// Returns the values of each key, in the order in which the keys first occur.
 pub fn grouped<K: PartialEq, V>(items: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
@@ -10,4 +10,15 @@ pub fn grouped<K: PartialEq, V>(items: impl IntoIterator<Item = (K, V)>) -> Vec<
         }
     }
     groups
+}
+
+/// Returns the items in order, each once.
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut kept = vec![];
+    for item in items {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+    }
+    kept
 }

@@ -14,7 +14,6 @@ pub mod glob;
 pub mod grouped;
 pub mod markup;
 pub mod palette;
-pub mod pattern;
 pub mod percent;
 pub mod size_filter;
 pub mod table;

@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 
 use crate::glob::glob;
+use crate::grouped::distinct;
 
 /// Minimum similarities of a suggested word, by edits or by Jaro and Winkler's measure, where 1 means equal. One edit in a
 /// word of three letters leaves 0.67; unrelated words that begin alike, such as `sort` and `solve`, reach 0.71 by the second.
@@ -75,29 +76,6 @@ pub fn one_of(words: &[&str]) -> String {
         [word] => (*word).to_owned(),
         [first @ .., last] => format!("{} or {last}", first.join(", ")),
     }
-}
-
-/// Returns the items in order, each once.
-pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut kept = vec![];
-    for item in items {
-        if !kept.contains(&item) {
-            kept.push(item);
-        }
-    }
-    kept
-}
-
-/// Groups the items that are the `same`, in order of appearance.
-pub fn grouped<T>(items: impl IntoIterator<Item = T>, same: impl Fn(&T, &T) -> bool) -> Vec<Vec<T>> {
-    let mut groups: Vec<Vec<T>> = vec![];
-    for item in items {
-        match groups.iter_mut().find(|group| same(&group[0], &item)) {
-            Some(group) => group.push(item),
-            None => groups.push(vec![item]),
-        }
-    }
-    groups
 }
 
 /// Returns the string of a value that JSON writes as a string.

@@ -10,8 +10,8 @@ use gpubench_model::Side;
 use gpubench_model::case::{Cache, density_clause, density_text};
 use gpubench_model::report::machine::processor;
 use gpubench_render::chart::panels::{MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis};
+use gpubench_text::grouped::{distinct, grouped};
 use gpubench_text::palette::Role;
-use gpubench_text::words::{distinct, grouped};
 
 use super::descriptions::{
     change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, status,
@@ -24,7 +24,7 @@ const MAX_UNCONFIRMED_FACTOR: f64 = 1.5;
 /// Builds all charts, in the order of the series.
 pub(crate) fn charts(trend: &Trend) -> Vec<PanelChart> {
     let mut charts = vec![];
-    for mut group in grouped(&trend.series, |a, b| belongs(a, b)) {
+    for (_, mut group) in grouped(trend.series.iter().map(|series| (shared_case(series), series))) {
         // Stable, so that the variants of a side keep the order of the reports.
         group.sort_by_key(|series| series.side == Side::Gpu);
         let pages = group.len().div_ceil(MOST_PANELS);
@@ -35,10 +35,10 @@ pub(crate) fn charts(trend: &Trend) -> Vec<PanelChart> {
     charts
 }
 
-/// Returns true if two series share a chart: the same case except for its seed, and the same cache state.
-fn belongs(a: &Series, b: &Series) -> bool {
-    (&a.case.op, a.case.n, a.case.dtype, a.case.density, a.cache)
-        == (&b.case.op, b.case.n, b.case.dtype, b.case.density, b.cache)
+/// Returns what the series of one chart share: the case except for its seed, and the cache state.
+fn shared_case(series: &Series) -> impl PartialEq {
+    let case = &series.case;
+    (&case.op, case.n, case.dtype, case.density, series.cache)
 }
 
 fn chart(trend: &Trend, group: &[&Series], page: Option<usize>) -> PanelChart {

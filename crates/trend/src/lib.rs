@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use gpubench_compare::Difference;
 use gpubench_model::case::{Cache, Case, Cell};
+use gpubench_model::pattern::Pattern;
 use gpubench_model::report::Outcome;
 use gpubench_model::{Accuracy, Side};
-use gpubench_text::pattern::Pattern;
 use serde::{Deserialize, Serialize};
 
 /// Version of the layout of a trend in JSON, independent of the program's version.

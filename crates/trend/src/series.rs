@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gpubench_model::case::{Cache, DType};
+use gpubench_model::pattern::Pattern;
 use gpubench_ops::OPS;
-use gpubench_text::pattern::Pattern;
 use rayon::prelude::*;
 
 use super::gather::{DatedReport, Entry};

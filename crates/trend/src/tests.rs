@@ -254,7 +254,7 @@ fn few_reports_are_too_short_and_the_text_says_what_to_do() {
 fn filters_take_ops_and_variants_and_say_so_when_nothing_is_left() {
     let folder = tempfile::tempdir().unwrap();
     save(folder.path(), (0..3).map(|day| report(day, rows(day))));
-    let patterns = gpubench_text::pattern::parse_list("cuda/*", "--variants");
+    let patterns = gpubench_model::pattern::parse_list("cuda/*", "--variants");
     let gpu = Request { variants: Some(patterns), ..request(folder.path()) };
     let found = trend(&gpu).unwrap();
     assert_eq!(found.series.iter().map(|one| one.variant.as_str()).collect::<Vec<_>>(), ["cublas"]);

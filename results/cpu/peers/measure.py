@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Time gpubench and the peers in turn, op by op, several rounds, on one machine.
+"""Time gpubench and the peers alternately, op by op, several rounds, on one machine.
 
 usage: measure.py OUT.json [--gpubench FILE] [--threads N] [--rounds R] [--ops LIST] [--sizes LIST] [--dtypes LIST]
-                  [--seconds S] [--peers LIST] [-- ARGUMENTS]
+                  [--seconds S] [--peers LIST] [--add] [-- ARGUMENTS]
 
 In each round, for each op, gpubench runs it (`gpubench run --config configs/cpu-peers.toml`, with ARGUMENTS at the end
-if any), then peers.py does with each library that python3 can import, all with N threads. So a
-change of the machine's speed falls on every side. Figures are kept by round; ratios.py puts them side by side.
+if any). Then peers.py runs it with each library that python3 can import. All use N threads. So a change of the machine's
+speed affects every side. Figures are kept by round; ratios.py compares them. With --add the figures join those that OUT.json
+has from an earlier call on the same machine with the same gpubench.
 
-OUT.json: {threads, rounds, processor, gpubench: {version, revision, peaks, libraries}, versions,
+OUT.json: {threads, rounds, date, processor, gpubench: {version, revision, peaks, libraries}, versions,
            ours: [{op, n, dtype, variant, error, bound, flop, bytes, threads, rounds_ms}],
            peers: [{lib, op, n, dtype, variant, rounds_ms}]}
 """
@@ -32,6 +33,7 @@ def arguments():
     parser.add_argument("--dtypes", type=words, default=list(NAMES))
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--peers", type=words)
+    parser.add_argument("--add", action="store_true")
     own, rest = sys.argv[1:], []
     if "--" in own:
         own, rest = own[:own.index("--")], own[own.index("--") + 1:]
@@ -58,8 +60,9 @@ def sweep(asked):
 class Figures:
     """Times by round of every cell of one side."""
 
-    def __init__(self):
-        self.cells = {}
+    def __init__(self, identity, earlier):
+        """`identity` are the keys that identify a cell; `earlier` are rows of an earlier call."""
+        self.cells = {tuple(row[key] for key in identity): row for row in earlier}
 
     def add(self, key, facts, milliseconds):
         self.cells.setdefault(key, {**facts, "rounds_ms": []})["rounds_ms"].append(milliseconds)
@@ -118,9 +121,23 @@ def about(environment):
                 peaks=cpu.get("peaks"), description=cpu["description"], libraries=libraries)
 
 
+def earlier_result(asked):
+    """The content of OUT.json to which figures are added; without --add an empty one."""
+    if not asked.add:
+        return dict(threads=asked.threads, rounds=0, gpubench=dict(libraries=[]), versions={}, ours=[], peers=[])
+    earlier = json.loads(pathlib.Path(asked.out).read_text())
+    if earlier["threads"] != asked.threads:
+        sys.exit(f"{asked.out} was measured with {earlier['threads']} threads: use --threads {earlier['threads']}")
+    return earlier
+
+
 def main():
     asked = arguments()
-    mine, others, versions, gpubench, libraries, host = Figures(), Figures(), {}, {}, {}, {}
+    earlier = earlier_result(asked)
+    mine = Figures(("op", "n", "dtype", "variant"), earlier["ours"])
+    others = Figures(("lib", "op", "n", "dtype", "variant"), earlier["peers"])
+    versions = earlier["versions"]
+    libraries = {library["file"]: library for library in earlier["gpubench"]["libraries"]}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for turn in range(asked.rounds):
@@ -129,11 +146,14 @@ def main():
                 environment = ours(asked, op, sizes, folder, mine)
                 host = environment["host"]
                 gpubench = about(environment)
+                if gpubench["revision"] != earlier["gpubench"].get("revision", gpubench["revision"]):
+                    sys.exit(f"{asked.out} was measured by another gpubench: write a new file")
                 libraries.update((library["file"], library) for library in gpubench["libraries"])
                 for library in asked.peers:
                     versions.update(theirs(asked, library, op, sizes, folder, others))
             gpubench["libraries"] = list(libraries.values())
-            result = dict(threads=asked.threads, rounds=turn + 1, processor=host["cpu"], system=host["os"],
+            result = dict(threads=asked.threads, rounds=max(earlier["rounds"], turn + 1),
+                          date=environment["started"][:10], processor=host["cpu"], system=host["os"],
                           processors=host["threads"], gpubench=gpubench, versions=versions, ours=mine.rows(),
                           peers=others.rows())
             pathlib.Path(asked.out).write_text(json.dumps(result, indent=0) + "\n")

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use gpubench_text::table::TERMINAL_WIDTH;
 
 pub(crate) use baseline::{BaselineCommand, SaveArgs};
 pub(crate) use compare::CompareArgs;
@@ -27,7 +28,7 @@ use crate::settings::words;
 
 /// Measure operations on CPU libraries and on CUDA side by side, and check every answer
 #[derive(Parser)]
-#[command(name = "gpubench", version, max_term_width = 80, arg_required_else_help = false)]
+#[command(name = "gpubench", version, max_term_width = TERMINAL_WIDTH, arg_required_else_help = false)]
 #[command(after_help = "\
 Start with: gpubench run --ops matmul,fft --sizes 100,1000
 Exit codes: 0 done; 1 a cell is incorrect or failed, or compare found a regression; 2 wrong usage or unreadable file; \

@@ -3,9 +3,9 @@
 use gpubench_model::measure::stats::significant_digits;
 use gpubench_model::report::quantity::{factor_within, rounded_factor, time_within};
 use gpubench_text::count::counted;
+use gpubench_text::grouped::distinct;
 use gpubench_text::percent;
 
-use crate::pairs::evidence::distinct;
 use crate::{Change, InconclusiveReason, Measured, RunInfo, Verdict};
 
 /// Shown for a missing value.

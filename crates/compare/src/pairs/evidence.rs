@@ -6,6 +6,7 @@ use gpubench_model::measure::drift::by_round;
 use gpubench_model::measure::stats::{has_interval, median};
 use gpubench_model::report::{Clock, Execute, Outcome, Row};
 use gpubench_ops::Checked;
+use gpubench_text::grouped::distinct;
 
 use crate::Measured;
 
@@ -125,16 +126,6 @@ impl CellTimes {
             measured,
         }
     }
-}
-
-/// Returns the distinct values in the order of their first occurrence.
-pub(crate) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    values.fold(vec![], |mut seen, value| {
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-        seen
-    })
 }
 
 /// Returns the median of times or clocks; `None` if it has no logarithm.

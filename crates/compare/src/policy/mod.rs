@@ -8,6 +8,7 @@ mod file;
 use std::collections::BTreeMap;
 
 use gpubench_model::case::Cell;
+use gpubench_model::earlier_name;
 use gpubench_text::glob::glob;
 use gpubench_text::size_filter::SizeFilter;
 use gpubench_text::words;
@@ -135,7 +136,10 @@ impl Policy {
 impl CellTable {
     fn matches(&self, cell: &Cell) -> bool {
         self.sizes.contains(cell.case.n)
-            && self.globs.iter().all(|(key, pattern)| glob(pattern, property(cell, key)))
+            && self.globs.iter().all(|(key, pattern)| {
+                let earlier = earlier_name(&cell.backend, &cell.variant).filter(|_| *key == "variant");
+                std::iter::once(property(cell, key)).chain(earlier).any(|name| glob(pattern, name))
+            })
     }
 
     /// Returns the reason why it matches none of `cells`.

@@ -1,4 +1,4 @@
-//! Measures the peak rates of the CPUs: memory bandwidth with all threads, and large matrix products. `docs/limits.md`
+//! Measures the peak rates of the CPUs: memory bandwidth with all threads, and large matrix products. `docs/peaks.md`
 //! explains the figures.
 
 mod line;

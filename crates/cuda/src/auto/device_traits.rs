@@ -22,7 +22,7 @@ impl DeviceTraits {
         }
     }
 
-    /// Returns whether float64 arithmetic is at least half as fast as float32.
+    /// Returns whether float64 arithmetic is at least a quarter as fast as float32.
     pub(crate) fn has_fast_f64(&self) -> bool {
         self.f64_ratio <= 4
     }

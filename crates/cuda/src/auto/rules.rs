@@ -1,5 +1,5 @@
 //! The rules by which `auto` chooses a variant from op, size, element type and device. `docs/variants.md` has the
-//! measurements.
+//! reasons.
 
 use std::ops::RangeInclusive;
 
@@ -68,12 +68,12 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
 pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64(),
     rule("matmul", "dmma").of(F32).sizes(900, 1100).fast_f64(),
-    rule("matmul", "widened").of(F32).sizes(1101, u64::MAX).fast_f64(),
+    rule("matmul", "f64-accumulate").of(F32).sizes(1101, u64::MAX).fast_f64(),
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64(),
     rule("matmul", "cublas"),
     rule("elementwise", "fused"),
     rule("reduction", "one-pass"),
-    rule("fft", "mirrored"),
+    rule("fft", "hermitian"),
     rule("fft", "r2c"),
     rule("solve", "cholesky").of(F32).sizes(1, 4096),
     rule("solve", "cholesky").of(F64).sizes(1, 3000).fast_f64(),
@@ -99,7 +99,7 @@ mod tests {
     fn size_type_and_device_decide() {
         assert_eq!(first("matmul", 512, DType::F32, 2), "dmma");
         assert_eq!(first("matmul", 513, DType::F32, 2), "cublas");
-        assert_eq!(first("matmul", 2048, DType::F32, 2), "widened");
+        assert_eq!(first("matmul", 2048, DType::F32, 2), "f64-accumulate");
         assert_eq!(first("matmul", 2048, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 100, DType::F32, 64), "cublas");
         assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");

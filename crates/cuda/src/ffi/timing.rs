@@ -99,9 +99,9 @@ impl TimingKernels {
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
         let entry = |name| cuda.function(source, name);
         Ok(TimingKernels {
-            block: entry("hold")?,
-            timestamp: entry("stamp")?,
-            flush_l2: entry("displace")?,
+            block: entry("block_stream")?,
+            timestamp: entry("timestamp")?,
+            flush_l2: entry("flush_l2")?,
             empty: entry("empty")?,
             spin: entry("spin")?,
             multiprocessors: cuda.multiprocessors(),

@@ -1,5 +1,5 @@
 //! Measures a device's peaks: memory bandwidth, large matrix products, and transfers to and from the host.
-//! `docs/limits.md` explains the values.
+//! `docs/peaks.md` explains the values.
 
 mod bus;
 mod memory;

@@ -1,4 +1,4 @@
-//! Axes: logarithmic ranges, ticks and their labels; linear ones are made in [`super::linear`]. Knows values, no pixels.
+//! Axes: logarithmic ranges, ticks and their labels; linear ones are made in [`super::linear`].
 
 use gpubench_model::report::quantity::{TIME_UNITS, three_digits};
 

@@ -1,4 +1,4 @@
-//! Draws the frame of a chart and its markers on a canvas. Knows pixels and frames, no data.
+//! Draws the frame of a chart and its markers on a canvas.
 
 use gpubench_text::palette::Role;
 

@@ -1,4 +1,4 @@
-//! Linear axes of times that show small changes: round ticks, one unit, and outliers left out. Knows values, no pixels.
+//! Linear axes of times that show small changes: round ticks, one unit, and outliers left out.
 
 use gpubench_model::measure::stats::quantile;
 use gpubench_model::report::quantity::TIME_UNITS;

@@ -1,5 +1,5 @@
 //! The subjects of charts of one or several reports: op, element type and state of the caches of each, with the
-//! sections that belong to it. Knows rows, no chart.
+//! sections that belong to it.
 
 use gpubench_answer::crossover::crossovers;
 use gpubench_answer::{Comparison, Crossover, Names, Section, sections};

@@ -1,19 +1,21 @@
 //! The captions of charts: machine, clocks, date, version, and the meaning of points and bands.
 
-use gpubench_answer::{SpeedUp, factor_text};
+use gpubench_answer::{Pair, factor_text};
 use gpubench_model::Side;
 use gpubench_model::case::Cache;
 use gpubench_model::report::Report;
 use gpubench_model::report::machine::{device, host};
-use gpubench_text::words::distinct;
+use gpubench_text::grouped::distinct;
 
-/// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is, `0.97x?` where neither is.
-pub(crate) fn ratio_text(found: &SpeedUp) -> String {
-    let Some(winner) = found.winner() else { return found.to_string() };
-    let factor = found.factor();
+/// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is, `0.97x?` where neither is, and
+/// `~12x` where a time has grade D.
+pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
+    let Some(winner) = pair.speed_up.winner() else { return pair.speed_up.to_string() };
+    let factor = pair.speed_up.factor();
     let whole = (9.95..99.95).contains(&factor);
     let text = if whole { format!("{factor:.0}x") } else { factor_text(factor) };
-    if winner == Side::Cpu { format!("CPU {text}") } else { text }
+    let mark = if pair.has_grade_d() { "~" } else { "" };
+    if winner == Side::Cpu { format!("CPU {mark}{text}") } else { format!("{mark}{text}") }
 }
 
 /// The caption of time charts.
@@ -22,8 +24,7 @@ pub(crate) const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
 pub(crate) const SPEED_UPS: &str =
     "Points: ratios of medians. Rings: GPU faster from this N. Bands: 95 % intervals of both.";
 /// The caption of overviews.
-pub(crate) const OVERVIEW: &str =
-    "Best correct variant of each side, ratios of medians, 95 % intervals. Both axes logarithmic; below: N.";
+pub(crate) const OVERVIEW: &str = "Best correct variant of each side. Bands: 95 % intervals. Rings: certain crossings only. Log axes; x: N.";
 /// The caption of phase charts.
 pub(crate) const PHASES: &str = "Parts: medians. Launch and wait: the host's time minus the device's.";
 /// The caption of rooflines.

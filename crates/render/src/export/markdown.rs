@@ -77,7 +77,7 @@ fn answer(report: &Report) -> String {
         let _ = writeln!(text, "- {}", escape(&line.to_string()));
     }
     let _ = writeln!(text, "\n{}", grid.markdown_table());
-    for note in [sweeps.first_use(), sweeps.legend()].into_iter().flatten() {
+    for note in [sweeps.first_use(), sweeps.legend(Some(&grid))].into_iter().flatten() {
         let _ = writeln!(text, "{}\n", escape(&note.replace('\n', " ")));
     }
     text

@@ -10,7 +10,7 @@ use gpubench_model::measure::sampling::Sampling;
 use gpubench_model::report::quantity::{spread_text, time_text};
 use gpubench_model::report::{Execute, Report, Row};
 use gpubench_text::count::{agree, counted};
-use gpubench_text::words::distinct;
+use gpubench_text::grouped::distinct;
 
 use super::cautions::{is_launch_bound, shown};
 use super::tables::has_peaks;
@@ -79,9 +79,9 @@ fn speed_up(report: &Report) -> Option<String> {
     let compared: Vec<_> = cases.filter(|case| case.speed_up(Kind::Kernel).is_some()).collect();
     let cpu = clocks(compared.iter().filter_map(|case| case.cpu));
     let gpu = clocks(compared.iter().filter_map(|case| case.gpu));
-    let doubtful = |pair: Pair<'_>| pair.speed_up.winner().is_some() && pair.speed_up_text().ends_with('?');
-    let mark = match compared.iter().filter_map(|case| case.pair(Kind::Kernel)).any(doubtful) {
-        true => " ?: a time has grade D.",
+    let is_marked = |pair: Pair<'_>| pair.speed_up.winner().is_some() && pair.has_grade_d();
+    let mark = match compared.iter().filter_map(|case| case.pair(Kind::Kernel)).any(is_marked) {
+        true => " ~: a time has grade D.",
         false => "",
     };
     let line = format!("Kernel speed-up: no launch, no copies; CPU by {cpu}, GPU by {gpu}.{mark}");

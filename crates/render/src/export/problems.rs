@@ -2,7 +2,7 @@
 
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
-use gpubench_text::words::grouped;
+use gpubench_text::grouped::grouped;
 
 /// Cells that share an outcome, a reason and a fix.
 pub(crate) struct Group<'a> {
@@ -71,10 +71,10 @@ impl Group<'_> {
     /// The cells by op and variant, with their number: `matmul cpu/mkl (10), svd cuda/gesvd (N=512 f32)`.
     pub(crate) fn cells(&self) -> String {
         let kind = |row: &Row| format!("{} {}/{}", row.case.op, row.backend, row.variant);
-        let kinds = grouped(&self.rows, |a, b| kind(a) == kind(b));
-        let texts = kinds.iter().map(|rows| match rows.as_slice() {
-            [row] => format!("{} (N={} {})", kind(row), row.case.n, row.case.dtype),
-            rows => format!("{} ({})", kind(rows[0]), rows.len()),
+        let kinds = grouped(self.rows.iter().map(|row| (kind(row), row)));
+        let texts = kinds.iter().map(|(kind, rows)| match rows.as_slice() {
+            [row] => format!("{kind} (N={} {})", row.case.n, row.case.dtype),
+            rows => format!("{kind} ({})", rows.len()),
         });
         texts.collect::<Vec<_>>().join(", ")
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_model::report::{Outcome, Report};
-use gpubench_text::table::{Tone, hanging_within};
+use gpubench_text::table::{TERMINAL_WIDTH, Tone, hanging_within};
 
 use super::cautions::{self, Caution, cautions};
 use super::method::method;
@@ -26,9 +26,6 @@ const MAX_GROUPS: usize = 20;
 
 /// Kinds of cautions that are listed; the rest is counted.
 const MAX_CAUTIONS: usize = 6;
-
-/// Columns of the lines of text around the tables.
-const COLUMNS: usize = 80;
 
 /// Columns before the reasons why cells have no time.
 const REASONS: usize = 23;
@@ -81,9 +78,9 @@ fn tables_text(report: &Report, view: &View) -> String {
     text
 }
 
-/// Breaks a text into lines of [`COLUMNS`], all but the first indented.
+/// Breaks a text into lines of [`TERMINAL_WIDTH`], all but the first indented.
 fn wrapped(text: &str, indent: usize) -> String {
-    hanging_within(COLUMNS, text, indent)
+    hanging_within(TERMINAL_WIDTH, text, indent)
 }
 
 fn group_text(group: &Group<'_>, color: bool) -> String {

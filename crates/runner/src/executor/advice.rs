@@ -62,9 +62,11 @@ pub(crate) fn of_run(
     let ratio = machine.thread_speeds.map(|speeds| speeds.ratio());
     if let Some(times) = ratio.filter(|times| *times > MAX_SPEED_RATIO) {
         warn(
-            format!("CPUs differ in speed by {times:.1}x; CPU times may vary as much between runs"),
-            "close other programs, bind gpubench to CPUs of one kind with taskset, or give a virtual \
-             machine dedicated cores",
+            format!(
+                "one core was {times:.1} times slower than another when the run started, so CPU times may vary as \
+                 much between runs"
+            ),
+            "close other programs, choose cores of one kind with taskset, or use dedicated cores in a virtual machine",
         );
     }
     if let Some([asked, took]) = budget.filter(|[asked, took]| *took > OVERRUN * asked) {
@@ -131,7 +133,7 @@ mod tests {
         };
         assert!(texts(0.25, 1.25).is_empty());
         assert!(texts(1.5, 1.0)[0].contains("(load 1.5 per core)"));
-        assert!(texts(0.0, 1.62)[0].contains("CPUs differ in speed by 1.6x"));
+        assert!(texts(0.0, 1.62)[0].contains("one core was 1.6 times slower than another"));
         assert_eq!(texts(1.5, 1.62).len(), 2);
     }
 }

@@ -9,7 +9,9 @@ impl Table {
     pub fn csv(&self) -> String {
         const WRITTEN: &str = "memory takes rows of as many fields as there are columns";
         let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(vec![]);
-        writer.write_record(self.columns.iter().map(|column| column.heading.as_ref())).expect(WRITTEN);
+        writer
+            .write_record(self.columns.iter().map(|column| column.full_heading().into_owned()))
+            .expect(WRITTEN);
         for row in &self.rows {
             writer.write_record(row.iter().map(|field| field.text.as_str())).expect(WRITTEN);
         }

@@ -7,7 +7,7 @@ impl Table {
     /// Returns a `table` element, without its title. Figures have the class `figure`, wrong answers `data-tone="wrong"`.
     pub fn html(&self) -> Element {
         let headings = self.columns.iter().map(|column| {
-            let cell = element("th").with("scope", "col").holding(column.heading.as_ref());
+            let cell = element("th").with("scope", "col").holding(column.full_heading().as_ref());
             aligned(cell, column.figures)
         });
         let rows = self.rows.iter().map(|row| {

@@ -1,6 +1,6 @@
 //! Writes tables as Markdown.
 
-use super::Table;
+use super::{Column, Table};
 use crate::escape;
 
 impl Table {
@@ -11,8 +11,8 @@ impl Table {
 
     /// Returns the Markdown table alone.
     pub fn markdown_table(&self) -> String {
-        let headings = self.columns.iter().map(|column| column.heading.as_ref());
-        let mut text = line(headings);
+        let headings: Vec<_> = self.columns.iter().map(Column::full_heading).collect();
+        let mut text = line(headings.iter().map(AsRef::as_ref));
         for column in &self.columns {
             text.push_str(if column.figures { "|---:" } else { "|---" });
         }

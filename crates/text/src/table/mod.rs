@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use crate::palette::terminal;
 
-pub use text::{WIDTH, hanging, hanging_within};
+pub use text::{TERMINAL_WIDTH, WIDTH, hanging, hanging_within};
 
 /// Meaning of a text, shown as a colour where colours are enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,8 @@ impl<T: Into<String>> From<T> for Field {
 pub struct Column {
     /// The heading.
     pub heading: Cow<'static, str>,
+    /// The heading that it shares with its neighbours; empty if none.
+    pub group: &'static str,
     /// True if it holds figures.
     pub figures: bool,
 }
@@ -75,7 +77,20 @@ pub struct Column {
 impl Column {
     /// Returns a column of figures, or of words.
     pub fn new(heading: impl Into<Cow<'static, str>>, figures: bool) -> Column {
-        Column { heading: heading.into(), figures }
+        Column { heading: heading.into(), group: "", figures }
+    }
+
+    /// Puts the column under a heading that neighbours with the same group share.
+    pub fn in_group(self, group: &'static str) -> Column {
+        Column { group, ..self }
+    }
+
+    /// Returns the heading for formats that cannot show one heading above several columns: `GPU faster from N: resident`.
+    fn full_heading(&self) -> Cow<'static, str> {
+        match self.group {
+            "" => self.heading.clone(),
+            group => format!("{group}: {}", self.heading).into(),
+        }
     }
 
     /// Returns a column of words.

@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 
-use super::{Field, Layout, Table};
+use super::{Column, Field, Layout, Table};
 
 /// Columns of the terminal that lines should fit in.
 pub const WIDTH: usize = 100;
+
+/// Columns of a terminal, which texts other than tables fit in.
+pub const TERMINAL_WIDTH: usize = 80;
 
 /// Blanks between columns, where there is room.
 const GUTTER: usize = 2;
@@ -62,7 +65,8 @@ impl<'a> Lines<'a> {
         let width = |(column, lines): (usize, &Vec<String>)| {
             lines.iter().map(|line| line.chars().count()).chain(longest(column)).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = headings.iter().enumerate().map(width).collect();
+        let mut widths: Vec<usize> = headings.iter().enumerate().map(width).collect();
+        widen_for_groups(&table.columns, &mut widths);
         let fits = widths.iter().map(|width| width + GUTTER).sum::<usize>() <= table.width;
         let (margin, gutter) = match table.layout {
             Layout::Listing => (0, GUTTER),
@@ -93,7 +97,7 @@ impl<'a> Lines<'a> {
 
     /// Writes headings and rows of these columns. Headings end on the same line, above their figures.
     fn block(&self, columns: &[usize]) -> String {
-        let mut text = String::new();
+        let mut text = self.groups(columns);
         let height = columns.iter().map(|&column| self.headings[column].len()).max().unwrap_or(0);
         for line in 0..height {
             let part = |column: usize| {
@@ -107,6 +111,23 @@ impl<'a> Lines<'a> {
             self.line(&mut text, columns, |column| row[column].clone());
         }
         text
+    }
+
+    /// Writes the headings that several columns share, on a line of their own; empty where there are none.
+    fn groups(&self, columns: &[usize]) -> String {
+        let mut line = " ".repeat(self.margin);
+        for run in columns.chunk_by(|&a, &b| self.group(a) == self.group(b)) {
+            let width: usize = run.iter().map(|&column| self.widths[column] + self.gutter).sum();
+            line.push_str(&format!("{:width$}", self.group(run[0])));
+        }
+        match line.trim_end() {
+            "" => String::new(),
+            shared => format!("{shared}\n"),
+        }
+    }
+
+    fn group(&self, column: usize) -> &'static str {
+        self.table.columns[column].group
     }
 
     fn line(&self, text: &mut String, columns: &[usize], field: impl Fn(usize) -> Field) {
@@ -127,10 +148,23 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Breaks a heading into lines of at most `room` characters, or of its longest word's length.
+/// Makes the last column of each group wide enough for the heading that its columns share, one blank apart.
+fn widen_for_groups(columns: &[Column], widths: &mut [usize]) {
+    let mut first = 0;
+    for run in columns.chunk_by(|a, b| a.group == b.group) {
+        let last = first + run.len() - 1;
+        let width = widths[first..=last].iter().sum::<usize>() + run.len() - 1;
+        widths[last] += run[0].group.chars().count().saturating_sub(width);
+        first = last + 1;
+    }
+}
+
+/// Breaks a heading into lines of at most `room` characters, or of its longest word's length if that is more; lines of
+/// very narrow columns would otherwise hold one short word each.
 fn broken(heading: &str, room: usize) -> Vec<String> {
+    const MIN_ROOM: usize = 6;
     let longest = heading.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
-    let room = room.max(longest);
+    let room = room.max(longest).max(MIN_ROOM);
     let mut lines: Vec<String> = vec![];
     for word in heading.split(' ') {
         match lines.last_mut() {

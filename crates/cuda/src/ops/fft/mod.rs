@@ -1,6 +1,6 @@
 //! The op fft: the full complex spectrum of a real N x N matrix, by cuFFT and a kernel around it, or by own kernels only.
 
-mod mirrored;
+mod hermitian;
 pub(crate) mod plan;
 mod radices;
 
@@ -17,15 +17,15 @@ use super::{Kernel, input, opt_in};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
-use crate::ffi::fft::FftKernels;
+use crate::ffi::fft_fill::FftKernels;
 use crate::kernels::{KernelSource, kernel_source};
-use mirrored::prepare as mirrored;
+use hermitian::prepare as hermitian;
 
-pub(crate) static SOURCE: KernelSource = kernel_source!("fft_mirror");
+pub(crate) static SOURCE: KernelSource = kernel_source!("fft_fill");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: opt_in("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half"),
+        variant: opt_in("fft", "r2c", "cuFFT real to complex, then one kernel fills the other half"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, true),
@@ -37,10 +37,10 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(transform, false),
     },
     Kernel {
-        variant: opt_in("fft", "mirrored", "two own kernels; the second writes both halves of the spectrum"),
+        variant: opt_in("fft", "hermitian", "two own kernels; the second writes both halves of the spectrum"),
         sources: &[&plan::SOURCE],
         libraries: &[],
-        prepare: by_dtype!(mirrored),
+        prepare: by_dtype!(hermitian),
     },
 ];
 
@@ -98,13 +98,13 @@ impl<T: Element + FftReal> Job for Transform<T> {
         match plan {
             Some(CufftPlan::RealToComplex(plan)) => {
                 plan.execute(input, spectrum)?;
-                kernels.mirror(&cuda.stream, spectrum)
+                kernels.fill_half(&cuda.stream, spectrum)
             }
             Some(CufftPlan::ComplexToComplex(plan)) => {
-                kernels.widen(&cuda.stream, input, spectrum)?;
+                kernels.to_complex(&cuda.stream, input, spectrum)?;
                 plan.execute(spectrum)
             }
-            None => kernels.widen(&cuda.stream, input, spectrum),
+            None => kernels.to_complex(&cuda.stream, input, spectrum),
         }
     }
 

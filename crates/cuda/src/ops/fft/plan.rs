@@ -1,4 +1,4 @@
-//! Plans a transform by `kernels/fft_mirrored.cu`: radices, block shapes, twiddles and the source with its constants.
+//! Plans a transform by `kernels/fft_hermitian.cu`: radices, block shapes, twiddles and the source with its constants.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use crate::kernels::{KernelSource, kernel_source};
 
 /// The source text. It contains the constants of float32 at `n = 2048`, which a plan's header overrides.
 pub(crate) static SOURCE: KernelSource =
-    KernelSource { per_size: Some(examples), ..kernel_source!("fft_mirrored") };
+    KernelSource { per_size: Some(examples), ..kernel_source!("fft_hermitian") };
 
 /// The largest size. Beyond it, a block has too few columns for whole memory sectors.
 const MAX_N: usize = 4096;
@@ -57,13 +57,13 @@ impl FftPlan {
         const FIX: &str = "use --variants r2c, which supports every size";
         if n > MAX_N {
             return Err(Unavailable::new(
-                format!("N = {n} is above {MAX_N}, the largest size of mirrored"),
+                format!("N = {n} is above {MAX_N}, the largest size of hermitian"),
                 FIX,
             ));
         }
         let radices = radices(n, dtype).ok_or_else(|| {
             Unavailable::new(
-                format!("N = {n} has a prime factor above 7; mirrored supports 2, 3, 5 and 7"),
+                format!("N = {n} has a prime factor above 7; hermitian supports 2, 3, 5 and 7"),
                 FIX,
             )
         })?;
@@ -180,7 +180,7 @@ impl FftPlan {
         let header = self.header();
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
         made.entry(header.clone()).or_insert_with(|| {
-            let name = format!("fft_mirrored_{}_{}_{}", self.n, self.dtype, self.columns);
+            let name = format!("fft_hermitian_{}_{}_{}", self.n, self.dtype, self.columns);
             Box::leak(Box::new(KernelSource {
                 name: Box::leak(name.into_boxed_str()),
                 text: Box::leak(format!("{header}{}", SOURCE.text).into_boxed_str()),

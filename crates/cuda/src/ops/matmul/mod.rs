@@ -1,8 +1,8 @@
 //! The op matmul: cuBLAS in several arithmetics, and own kernels.
 
+pub(crate) mod f64_accumulate;
 pub(crate) mod own;
 pub(crate) mod ozaki;
-pub(crate) mod widened;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -61,10 +61,15 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(on_tensor_cores),
     },
     Kernel {
-        variant: reduced("matmul", "widened", "cuBLAS in float64, rounded to float32 once", Accuracy::Ieee),
-        sources: &[&widened::SOURCE],
+        variant: reduced(
+            "matmul",
+            "f64-accumulate",
+            "cuBLAS in float64, rounded to float32 once",
+            Accuracy::Ieee,
+        ),
+        sources: &[&f64_accumulate::SOURCE],
         libraries: &[Library::Cublas],
-        prepare: widened::prepare,
+        prepare: f64_accumulate::prepare,
     },
     Kernel {
         variant: reduced(

@@ -1,7 +1,7 @@
 //! A float32 product by exact products of 8-bit integers: K. Ozaki, T. Ogita, S. Oishi, S. M. Rump, "Error-free
 //! transformations of matrix multiplication by using fast routines of matrix multiplication and its applications",
 //! Numerical Algorithms 59 (2012), and H. Ootomo, K. Ozaki, R. Yokota, "DGEMM on integer matrix multiplication unit",
-//! IJHPCA 38 (2024). `docs/kernels/ozaki-int8.md` has the figures.
+//! IJHPCA 38 (2024). `docs/kernels/ozaki-int8.md` describes it.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;

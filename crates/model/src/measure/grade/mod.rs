@@ -52,7 +52,7 @@ impl fmt::Display for Grade {
     }
 }
 
-/// SamplingFacts about one cell's sampling.
+/// Facts about the sampling of one cell, from which its grade follows.
 #[derive(Clone, Debug)]
 pub struct SamplingFacts<'a> {
     /// The cell ran on the GPU.

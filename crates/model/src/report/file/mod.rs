@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::json::Layout;
 use super::sanitize::{may_hold_controls, sanitize};
-use super::{Report, SCHEMA_VERSION, validate};
+use super::{Report, Row, SCHEMA_VERSION, validate};
+use crate::variant::present_name;
 
 /// Name of the report in the folder of a run.
 pub const FILE_NAME: &str = "report.json";
@@ -183,7 +184,8 @@ pub fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
 /// It contradicts itself.
 pub fn validated(mut report: Report, may_hold_controls: bool) -> anyhow::Result<Report> {
     validate::check(&report)?;
-    // Layout 2 is layout 3 under other names, which the aliases of the fields have read.
+    // Layout 2 is layout 3 under other names. Aliases of the fields have read those of fields.
+    report.rows.iter_mut().for_each(rename_variants);
     if report.schema_version == 2 {
         report.schema_version = SCHEMA_VERSION;
     }
@@ -191,6 +193,15 @@ pub fn validated(mut report: Report, may_hold_controls: bool) -> anyhow::Result<
         sanitize(&report).context("the report contains text that cannot be shown; run the sweep again")
     } else {
         Ok(report)
+    }
+}
+
+/// Gives a row the present names of its variants, so that earlier reports can be compared with new ones.
+fn rename_variants(row: &mut Row) {
+    for name in std::iter::once(&mut row.variant).chain(&mut row.picked) {
+        if let Some(now) = present_name(&row.backend, name) {
+            *name = now.to_owned();
+        }
     }
 }
 

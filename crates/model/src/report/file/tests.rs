@@ -110,3 +110,14 @@ fn a_failed_save_names_the_file() {
     let message = save(&crate::report::example::full(), Path::new("/nonexistent/r.json")).unwrap_err();
     assert!(message.to_string().contains("/nonexistent/r.json"));
 }
+
+#[test]
+fn renamed_variants_of_an_older_report_load_under_their_present_names() {
+    let mut report = crate::report::example::full();
+    let row = report.rows.first_mut().unwrap();
+    (row.backend, row.variant, row.picked) = ("cuda".into(), "auto".into(), Some("widened".into()));
+    let read = parse(&to_json(&report).unwrap()).unwrap();
+    assert_eq!(read.rows[0].variant_text(), "auto (f64-accumulate)");
+    report.rows[0].backend = "sim".into();
+    assert_eq!(parse(&to_json(&report).unwrap()).unwrap().rows[0].picked.as_deref(), Some("widened"));
+}

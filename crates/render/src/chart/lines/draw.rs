@@ -1,4 +1,4 @@
-//! Draws a line chart in its frame. Knows pixels and models, no report.
+//! Draws a line chart in its frame.
 
 use super::LineChart;
 use super::labels::Contents;

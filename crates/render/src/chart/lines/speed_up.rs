@@ -126,9 +126,9 @@ fn by_part(parts: &[Part<'_>]) -> Vec<Line> {
 
 fn points(comparisons: &[Comparison<'_>], kind: Kind) -> Vec<Point> {
     let point = |comparison: &Comparison<'_>| {
-        let found = comparison.speed_up(kind)?;
-        let label = Some(ratio_text(&found));
-        Some(Point { x: comparison.n as f64, y: found.0.value, low: found.0.low, high: found.0.high, label })
+        let pair = comparison.pair(kind)?;
+        let (label, ratio) = (Some(ratio_text(&pair)), pair.speed_up.0);
+        Some(Point { x: comparison.n as f64, y: ratio.value, low: ratio.low, high: ratio.high, label })
     };
     comparisons.iter().filter_map(point).collect()
 }

@@ -1,4 +1,4 @@
-//! Draws lines with their bands, markers, crossings and labels between two axes. Knows pixels, no frame.
+//! Draws lines with their bands, markers, crossings and labels between two axes.
 
 use gpubench_text::palette::{Role, Tint};
 

@@ -1,4 +1,4 @@
-//! Draws an overview. Knows pixels and models, no report.
+//! Draws an overview.
 
 use gpubench_text::palette::Role;
 

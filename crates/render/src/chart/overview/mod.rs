@@ -96,13 +96,16 @@ fn overview(index: usize, page: Vec<Draft>, captions: &[String]) -> Overview {
 
 fn legend() -> Vec<(Sample, String)> {
     let words = |kind| match kind {
-        Kind::Kernel => "kernel: device clock",
+        Kind::Kernel => "kernel: computation only",
         Kind::Resident => "resident: with launch and wait",
         Kind::EndToEnd => "end to end: with copies",
     };
     let lines = Kind::ALL.map(|kind| (Sample::Line(kind_style(kind)), words(kind).to_owned()));
     let ring = Style { hue: Role::Ink, stroke: Stroke::Solid, marker: 0, filled: false };
-    lines.into_iter().chain([(Sample::Marker(ring), "GPU faster from this N".to_owned())]).collect()
+    lines
+        .into_iter()
+        .chain([(Sample::Marker(ring), "GPU faster from N (bar: interval)".to_owned())])
+        .collect()
 }
 
 /// One panel a density with a size that both sides have.

@@ -1,4 +1,4 @@
-//! Draws a chart of panels on a canvas, the same for every format. Knows pixels and models, no report.
+//! Draws a chart of panels on a canvas, the same for every format.
 
 use gpubench_text::palette::Role;
 

@@ -1,4 +1,4 @@
-//! Draws stacked bars in their frame. Knows pixels and models, no report.
+//! Draws stacked bars in their frame.
 
 use gpubench_text::palette::Role;
 

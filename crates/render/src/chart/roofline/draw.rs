@@ -1,4 +1,4 @@
-//! Draws a roofline in its frame. Knows pixels and models, no report.
+//! Draws a roofline in its frame.
 
 use super::Roofline;
 use crate::chart::canvas::{Align, Canvas};

@@ -13,7 +13,7 @@ use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::report::quantity::three_digits;
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops::{self as op, Limit, OPS};
-use gpubench_text::words::distinct;
+use gpubench_text::grouped::distinct;
 
 use super::axis::Axis;
 use super::frame::{Frame, Row as LegendRow, Sample};

@@ -5,8 +5,8 @@ use gpubench_model::Peaks;
 use gpubench_model::report::Row;
 use gpubench_model::report::quantity::three_digits;
 use gpubench_ops::Limit;
+use gpubench_text::grouped::distinct;
 use gpubench_text::palette::Role;
-use gpubench_text::words::distinct;
 
 use super::rate_text;
 use crate::chart::series::{Stroke, Style};

@@ -6,16 +6,13 @@ mod sweeps;
 mod tests;
 
 use gpubench_model::report::Report;
-use gpubench_text::table::{Table, hanging_within};
+use gpubench_text::table::{TERMINAL_WIDTH, Table, hanging_within};
 
 use super::problems::{ended_early, summary};
 pub(crate) use sweeps::Sweeps;
 
-/// Columns of the screen.
-const COLUMNS: usize = 80;
-
 /// Lines of the screen; notes without room are left out.
-const LINES: usize = 28;
+const LINES: usize = 30;
 
 /// A report of at most this many comparisons has one row per comparison, with times; of more, one row per sweep.
 const MAX_COMPARISONS: usize = 8;
@@ -42,11 +39,14 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
     };
     let names_variants =
         grid.as_ref().is_some_and(|grid| grid.columns.iter().any(|c| c.heading == "best CPU"));
+    // Shares of the peaks are the first to go where lines would be too long.
+    let grid = grid.map(|grid| grid.within(TERMINAL_WIDTH).fitting(&["CPU", "GPU"]));
+    let legend = sweeps.legend(grid.as_ref());
     let mut text = paragraph([notes::title(report)].into_iter().chain(question.map(str::to_owned)));
     if let Some(mut grid) = grid {
         let more = grid.rows.len().saturating_sub(MAX_ROWS);
         grid.rows.truncate(MAX_ROWS);
-        text.push_str(&format!("\n{}", grid.within(COLUMNS).text_without_title(color)));
+        text.push_str(&format!("\n{}", grid.text_without_title(color)));
         if more > 0 {
             text.push_str(&format!("  and {more} more rows (see --tables)\n"));
         }
@@ -64,7 +64,7 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
     text.push_str(&paragraph([problems, notes::run_warnings(report)].into_iter().flatten()));
     let notes = [
         if few { sweeps.crossovers() } else { vec![] },
-        Vec::from_iter(sweeps.legend()),
+        Vec::from_iter(legend),
         sweeps.lessons(),
         Vec::from_iter(notes::grades(report)),
         Vec::from_iter(sweeps.first_use()),
@@ -80,12 +80,13 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
 
 /// Returns whether the lines of a table are no longer than those of the screen.
 fn fits(grid: &Table) -> bool {
-    grid.clone().within(COLUMNS).fits()
+    grid.clone().within(TERMINAL_WIDTH).fits()
 }
 
 /// Joins sentences, each broken into lines; line feeds in names are kept.
 fn paragraph(sentences: impl IntoIterator<Item = String>) -> String {
-    let wrapped =
-        |text: String| text.lines().map(|line| hanging_within(COLUMNS, line, 0) + "\n").collect::<String>();
+    let wrapped = |text: String| {
+        text.lines().map(|line| hanging_within(TERMINAL_WIDTH, line, 0) + "\n").collect::<String>()
+    };
     sentences.into_iter().map(wrapped).collect()
 }

@@ -6,19 +6,20 @@ use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::crossover_clause;
 use gpubench_answer::figure::plain;
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
-use gpubench_answer::{Comparison, Estimate, Kind, Pair, SpeedUp, has_both_caches};
+use gpubench_answer::{Comparison, Estimate, Kind, Pair, SpeedUp, has_both_caches, peak_share};
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::machine::machine;
 use gpubench_model::report::quantity::{three_digits, time_text};
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
-use gpubench_text::words::distinct;
+use gpubench_text::grouped::distinct;
+use gpubench_text::table::Table;
 
 use super::super::cautions::shown;
 use super::super::problems::groups;
-use super::super::tables::has_peaks;
-use super::sweeps::{Sweep, Sweeps, compared};
+use super::super::tables::PEAK_SHARE;
+use super::sweeps::{CROSSOVER_KINDS, CROSSOVERS, Sweep, Sweeps, compared, short};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
 pub(crate) fn title(report: &Report) -> String {
@@ -61,7 +62,7 @@ fn nothing_measured(report: &Report) -> String {
     )
 }
 
-/// `float32, cold caches`.
+/// `float32, N x N, cold caches`: element type and shape of the operands, and the state of the caches.
 fn conditions(report: &Report) -> String {
     let dtypes = DType::ALL.iter().filter(|dtype| report.rows.iter().any(|row| row.case.dtype == **dtype));
     let dtypes: Vec<&str> = dtypes.map(|dtype| dtype.words()).collect();
@@ -69,7 +70,9 @@ fn conditions(report: &Report) -> String {
         _ if has_both_caches(report) => "cold and hot".into(),
         cache => cache.to_string(),
     };
-    format!("{}, {caches} caches", dtypes.join(" and "))
+    let has_operands = report.rows.iter().any(|row| op::compares_sides(&row.case.op));
+    let operands = if has_operands { ", N x N" } else { "" };
+    format!("{}{operands}, {caches} caches", dtypes.join(" and "))
 }
 
 /// The number of shown times of each grade.
@@ -78,9 +81,12 @@ pub(crate) fn grades(report: &Report) -> Option<String> {
     for grade in shown(report, false).iter().filter_map(|row| row.execute.as_ref()?.grade) {
         *counts.entry(grade.to_string()).or_default() += 1;
     }
+    let total: usize = counts.values().sum();
+    let meaning = if counts.contains_key("D") { " (D: not reliable)" } else { "" };
     let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
     let counts = counts.join(", ");
-    (!counts.is_empty()).then(|| format!("Grades: {counts} (A precise, D not reliable). Reasons: --tables."))
+    let times = if total == 1 { "time" } else { "times" };
+    (total > 0).then(|| format!("Grades of {total} {times}: {counts}{meaning}. Why: --tables."))
 }
 
 /// The first warning about the run, and the number of further ones.
@@ -122,7 +128,7 @@ impl Sweeps<'_> {
             Some(format!("{} {} / {}", sweep.section.op, pair.cpu.doer(), pair.gpu.doer()))
         };
         let named = distinct(self.all.iter().filter_map(best));
-        (!named.is_empty()).then(|| format!("Fastest at that N (CPU / GPU): {}.", named.join(", ")))
+        (!named.is_empty()).then(|| format!("Fastest variants at that N (CPU / GPU): {}.", named.join(", ")))
     }
 
     /// The cost of the first use of the GPU, and the number of calls at the largest size that repay it.
@@ -150,35 +156,70 @@ impl Sweeps<'_> {
         let calls: Vec<String> = calls.collect();
         let repaid = match calls.join(", ") {
             calls if calls.is_empty() => calls,
-            calls => format!(" Calls needed to repay start-up: {calls}."),
+            calls => format!(" Calls needed to repay it, data on the GPU: {calls}."),
         };
-        let most = if found.len() > 1 { " at most per variant" } else { "" };
-        (!costs.is_empty()).then(|| format!("First use of the GPU: {}{most}.{repaid}", costs.join(", ")))
+        let most = if found.len() > 1 { " of a variant, at most" } else { "" };
+        (!costs.is_empty()).then(|| format!("GPU start-up{most}: {}.{repaid}", costs.join(", ")))
     }
 
-    /// The meaning of the columns and of the marks that occur; `None` where no case has both sides.
-    pub(crate) fn legend(&self) -> Option<String> {
-        let mut text =
-            String::from("kernel: the work alone; resident: with launch and wait; end to end: also copies.");
-        let pairs = self.all.iter().flat_map(|sweep| compared(sweep));
-        let mut pairs = pairs.flat_map(|case| Kind::ALL.into_iter().filter_map(|kind| case.pair(kind)));
-        if pairs.any(|pair| pair.speed_up_text().ends_with('?')) {
-            text.push_str("\n?: the interval includes 1x, or a time has grade D.");
-        }
-        let mixed = |sweep: &Sweep<'_>| {
-            let found =
-                [Kind::Resident, Kind::EndToEnd].map(|kind| crossover(&sweep.section.comparisons, kind));
-            found.into_iter().flatten().any(|found| found.is_mixed())
+    /// The meaning of the columns of `grid` and of the marks that occur; `None` where no case has both sides.
+    pub(crate) fn legend(&self, grid: Option<&Table>) -> Option<String> {
+        let shows = |group| grid.is_some_and(|grid| grid.columns.iter().any(|column| column.group == group));
+        let shows_crossovers = shows(CROSSOVERS);
+        let cases = self.all.iter().flat_map(|sweep| {
+            let all = compared(sweep).count();
+            compared(sweep).skip(if shows_crossovers { all.saturating_sub(1) } else { 0 })
+        });
+        let pairs = cases.flat_map(|case| Kind::ALL.into_iter().filter_map(|kind| case.pair(kind)));
+        let pairs: Vec<Pair<'_>> = pairs.collect();
+        let inconclusive = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
+        let grade_d = pairs.iter().any(|pair| pair.speed_up.winner().is_some() && pair.has_grade_d());
+        let marks: Vec<&str> =
+            [(inconclusive, "?: the interval includes 1x."), (grade_d, "~: a time has grade D.")]
+                .into_iter()
+                .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
+                .collect();
+        let lines = [
+            "kernel: computation only; resident: + launch and wait; end to end: + copies.".to_owned(),
+            [marks.join(" "), if shows_crossovers { self.crossover_legend() } else { String::new() }]
+                .join(" ")
+                .trim()
+                .to_owned(),
+            if shows(PEAK_SHARE) { self.peak_legend() } else { String::new() },
+        ];
+        let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+        (!pairs.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// The meaning of the crossovers that the table shows.
+    fn crossover_legend(&self) -> String {
+        let crossovers = self.all.iter().flat_map(|sweep| {
+            CROSSOVER_KINDS.into_iter().filter_map(|kind| crossover(&sweep.section.comparisons, kind))
+        });
+        let shown: Vec<String> = crossovers.map(|found| short(&found, true)).collect();
+        let meanings = [
+            ("all", "all: at every size measured"),
+            ("none", "none: at no size measured"),
+            ("some", "some: at smaller sizes only"),
+            ("+", "+: also at smaller sizes"),
+            ("≤", "≤: there or below"),
+            ("≥", "≥: there or above"),
+        ];
+        let meanings = meanings.into_iter().filter(|(mark, _)| shown.iter().any(|text| text.contains(mark)));
+        let meanings = ["interpolated"].into_iter().chain(meanings.map(|(_, meaning)| meaning));
+        format!("From N: {}.", meanings.collect::<Vec<_>>().join("; "))
+    }
+
+    /// The meaning of the shares of the peaks, with the reasons for more than 100 % where that occurs.
+    fn peak_legend(&self) -> String {
+        let cases = self.all.iter().filter_map(|sweep| compared(sweep).last());
+        let shares = cases.flat_map(|case| [case.cpu, case.gpu]).flatten();
+        let mut shares = shares.filter_map(|row| peak_share::share(self.report, row));
+        let above = match shares.any(|found| found.share > 1.0) {
+            true => " More than 100 %: caches helped, or the machine was slower then.",
+            false => "",
         };
-        if self.all.iter().any(mixed) {
-            text.push_str(" +: the GPU is faster at some smaller sizes too.");
-        }
-        if has_peaks(self.report) {
-            text.push_str(
-                "\n% of peak: of this machine's measured bandwidth or FLOP rate, whichever limits.",
-            );
-        }
-        (self.comparisons() > 0).then_some(text)
+        format!("% of peak: of the bandwidth or FLOP rate measured here, whichever is the limit.{above}")
     }
 
     /// One line per sweep at its largest size: for ops that do not compare sides the time of each variant; for others the

@@ -18,6 +18,12 @@ pub(crate) struct Sweep<'a> {
     pub name: String,
 }
 
+/// Heading above the columns of crossovers.
+pub(super) const CROSSOVERS: &str = "GPU faster from N";
+
+/// The kinds of speed-up whose crossovers the table of sweeps shows.
+pub(super) const CROSSOVER_KINDS: [Kind; 2] = [Kind::Resident, Kind::EndToEnd];
+
 pub(crate) struct Sweeps<'a> {
     pub(super) report: &'a Report,
     pub(super) all: Vec<Sweep<'a>>,
@@ -51,14 +57,14 @@ impl<'a> Sweeps<'a> {
     /// case has both sides.
     pub(crate) fn sweep_table(&self, intervals: bool) -> Option<Table> {
         let mut columns = vec![Column::words("op"), Column::figures("N")];
-        columns.extend(Kind::ALL.map(|kind| Column::words(kind.name())));
-        columns.extend([Column::words("GPU faster from N"), Column::words("copies included")]);
+        columns.extend(speed_up_columns());
+        columns.extend(CROSSOVER_KINDS.map(|kind| Column::words(kind.name()).in_group(CROSSOVERS)));
         columns.extend(self.peak_columns());
         let row = |sweep: &Sweep<'_>| {
             let largest = compared(sweep).last()?;
             let mut fields = vec![Field::from(sweep.name.as_str()), largest.n.to_string().into()];
             fields.extend(Kind::ALL.map(|kind| speed_up(largest.pair(kind).as_ref())));
-            fields.extend([Kind::Resident, Kind::EndToEnd].map(|kind| {
+            fields.extend(CROSSOVER_KINDS.map(|kind| {
                 let found = crossover(&sweep.section.comparisons, kind);
                 Field::from(found.map_or(NONE.into(), |found| short(&found, intervals)))
             }));
@@ -77,7 +83,7 @@ impl<'a> Sweeps<'a> {
             columns.extend(names.then(|| Column::words(best)));
             columns.push(Column::figures(time));
         }
-        columns.extend(Kind::ALL.map(|kind| Column::words(kind.name())));
+        columns.extend(speed_up_columns());
         columns.extend(self.peak_columns());
         let mut rows = vec![];
         for sweep in &self.all {
@@ -97,7 +103,7 @@ impl<'a> Sweeps<'a> {
     }
 
     fn peak_columns(&self) -> Vec<Column> {
-        let columns = ["CPU", "GPU"].map(|side| Column::figures(format!("{side} {PEAK_SHARE}"))).to_vec();
+        let columns = ["CPU", "GPU"].map(|side| Column::figures(side).in_group(PEAK_SHARE)).to_vec();
         if has_peaks(self.report) { columns } else { vec![] }
     }
 
@@ -141,6 +147,11 @@ pub(crate) fn compared<'s, 'a>(sweep: &'s Sweep<'a>) -> impl Iterator<Item = &'s
     sweep.section.comparisons.iter().filter(|case| case.pair(Kind::Kernel).is_some())
 }
 
+/// One column per kind of speed-up.
+fn speed_up_columns() -> [Column; 3] {
+    Kind::ALL.map(|kind| Column::words(kind.name()).in_group("faster side"))
+}
+
 fn titleless(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Option<Table> {
     (!rows.is_empty()).then(|| Table::untitled(columns, rows).laid_out(Layout::NarrowHeadings))
 }
@@ -156,14 +167,16 @@ fn speed_up(pair: Option<&Pair<'_>>) -> Field {
     pair.map_or(NONE.into(), super::super::speed_up)
 }
 
-/// `312 (290–335)`, `≤100`, `>2048`; with a `+` where the GPU also wins at smaller sizes. Where the crossing is
-/// not known, its bound: `≤187`, `≥120`, or `?`.
-fn short(found: &Crossover, with_interval: bool) -> String {
+/// `312 (290–335)`; `all` or `none` where one side is faster at every size. A `+` means that the GPU is also faster at
+/// some smaller sizes, `some` that it is faster at such only. Where the crossing is not known, its bound: `≤187`, `≥120`,
+/// or `?`.
+pub(super) fn short(found: &Crossover, with_interval: bool) -> String {
     let size = |size| size_text(size, found.interval);
     let place = match (found.from, found.interval) {
-        (Some(Place::Below), _) => format!("≤{}", found.smallest),
+        (Some(Place::Below), _) => return "all".into(),
+        (Some(Place::Beyond), _) if found.is_mixed() => return "some".into(),
+        (Some(Place::Beyond), _) => return "none".into(),
         (Some(Place::At(at)), _) => size(at),
-        (Some(Place::Beyond), _) => format!(">{}", found.largest),
         (None, [_, Place::At(max)]) => format!("≤{}", size(max)),
         (None, [Place::At(min), _]) => format!("≥{}", size(min)),
         (None, _) => "?".into(),

@@ -41,10 +41,11 @@ fn seven_ops_fit_on_the_screen() {
     for dtypes in [&[DType::F32][..], DType::ALL] {
         let text = screen(&sweep(dtypes), false);
         assert!(text.lines().count() <= LINES, "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= TERMINAL_WIDTH), "{text}");
         for op in MAIN_OPS {
-            let starts = |line: &str| line.trim_start().starts_with(&format!("{op} "));
-            assert_eq!(text.lines().filter(|line| starts(line)).count(), dtypes.len(), "{op}: {text}");
+            let is_row =
+                |line: &&str| line.trim_start().starts_with(&format!("{op} ")) && line.contains(" 10000 ");
+            assert_eq!(text.lines().filter(is_row).count(), dtypes.len(), "{op}: {text}");
         }
         assert!(text.contains(" cells failed (reasons: --tables)."), "{text}");
     }
@@ -67,10 +68,9 @@ fn a_sweep_has_one_row_with_its_crossovers() {
     let line = |op: &str| words(text.lines().find(|line| line.trim_start().starts_with(op)).unwrap());
     let expected = "fft 10000 GPU 3.12x GPU 3.12x GPU 3.12x 3200 3200 <0.1% <0.1%";
     assert_eq!(line("fft"), expected);
-    assert!(line("matmul").contains(" ≤100 ≤100 "), "{text}");
-    assert!(line("svd").contains(" CPU 20.5x >10000 >10000 "), "{text}");
-    let costs =
-        "First use of the GPU: context 150 ms, compiling 210 ms, planning 4.00 ms at most per variant.";
+    assert!(line("matmul").contains(" all all "), "{text}");
+    assert!(line("svd").contains(" CPU 20.5x none none "), "{text}");
+    let costs = "GPU start-up of a variant, at most: context 150 ms, compiling 210 ms, planning 4.00 ms.";
     assert!(words(&text).contains(costs) && text.contains("solve never"), "{text}");
 }
 

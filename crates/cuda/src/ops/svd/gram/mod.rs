@@ -182,8 +182,8 @@ impl<T: Element> Gram<T> {
         self.read[figure].sqrt()
     }
 
-    /// Returns the largest acceptable norms of UᵀU - I, VᵀV - I and of A V - U S relative to A: below the rounding of a float32
-    /// answer, or half of the op's tolerance for float64.
+    /// Returns the largest acceptable Frobenius norms of UᵀU - I, VᵀV - I and of A V - U S relative to A: below the rounding of
+    /// a float32 answer; for float64, 5 n ε, which a backward stable algorithm stays well below.
     fn tolerance(&self) -> f64 {
         match T::DTYPE {
             DType::F32 => 1e-7,

@@ -55,7 +55,7 @@ impl<T: Element> Gram<T> {
         let whole = Matrix::new(self.n);
         let times = Product::new([self.n; 3]);
         let norm = self.read[figure::LEFT + 2];
-        // Its square is a tenth of the op's tolerance.
+        // A correction of this norm leaves an error of its square, n ε: a fifth of `tolerance`.
         let last = (self.n as f64 * f64::EPSILON).sqrt();
         for _ in 0..ROUNDS {
             self.clear_figures()?;

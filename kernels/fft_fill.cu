@@ -8,7 +8,7 @@
 // A block of 256 threads takes 64 contiguous columns of four rows at a time, so that writes coalesce, and reads too
 // in reverse order. `left` and `right` are the same array; no column read through one is written through the other.
 template <typename Pair>
-__device__ __forceinline__ void mirror(const Pair* __restrict__ left, Pair* __restrict__ right, unsigned n) {
+__device__ __forceinline__ void fill_half(const Pair* __restrict__ left, Pair* __restrict__ right, unsigned n) {
     const unsigned column = n / 2 + 1 + blockIdx.x * 64 + threadIdx.x % 64;
     if (column >= n) return;
     const unsigned step = gridDim.y * 4;
@@ -23,7 +23,7 @@ __device__ __forceinline__ void mirror(const Pair* __restrict__ left, Pair* __re
 
 // Converts real elements to complex ones with an imaginary part of zero.
 template <typename Real, typename Pair>
-__device__ __forceinline__ void widen(const Real* __restrict__ real, Pair* __restrict__ pairs, u64 count) {
+__device__ __forceinline__ void to_complex(const Real* __restrict__ real, Pair* __restrict__ pairs, u64 count) {
     const u64 step = grid_threads();
     for (u64 i = grid_thread(); i < count; i += step) {
         Pair value;
@@ -33,14 +33,14 @@ __device__ __forceinline__ void widen(const Real* __restrict__ real, Pair* __res
     }
 }
 
-extern "C" __global__ void fft_mirror_f32(float2* spectrum, unsigned n) { mirror(spectrum, spectrum, n); }
+extern "C" __global__ void fft_fill_f32(float2* spectrum, unsigned n) { fill_half(spectrum, spectrum, n); }
 
-extern "C" __global__ void fft_mirror_f64(double2* spectrum, unsigned n) { mirror(spectrum, spectrum, n); }
+extern "C" __global__ void fft_fill_f64(double2* spectrum, unsigned n) { fill_half(spectrum, spectrum, n); }
 
-extern "C" __global__ void fft_widen_f32(const float* real, float2* pairs, u64 count) {
-    widen(real, pairs, count);
+extern "C" __global__ void fft_to_complex_f32(const float* real, float2* pairs, u64 count) {
+    to_complex(real, pairs, count);
 }
 
-extern "C" __global__ void fft_widen_f64(const double* real, double2* pairs, u64 count) {
-    widen(real, pairs, count);
+extern "C" __global__ void fft_to_complex_f64(const double* real, double2* pairs, u64 count) {
+    to_complex(real, pairs, count);
 }

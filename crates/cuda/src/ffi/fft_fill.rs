@@ -1,4 +1,4 @@
-//! Launches of `kernels/fft_mirror.cu` as safe functions that check the length of every slice.
+//! Launches of `kernels/fft_fill.cu` as safe functions that check the length of every slice.
 
 use std::marker::PhantomData;
 
@@ -9,28 +9,28 @@ use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::launch::{enqueue, fits, grid, read, write};
 
-/// Columns and rows that a block of the mirror kernel fills; 4 rows at a time, 4 times.
-const MIRROR_TILE: (u32, u32) = (64, 16);
-/// Most blocks along y that every device supports; the kernel loops over further rows.
+/// Columns and rows that a block of `fft_fill` writes; 4 rows at a time, 4 times.
+const FILL_TILE: (u32, u32) = (64, 16);
+/// Maximum number of blocks along y that every device supports; the kernel loops over further rows.
 const MAX_BLOCKS_Y: u32 = 65_535;
 
 /// Both kernels for transforms of `n x n` elements.
 pub(crate) struct FftKernels<T> {
-    mirror: CudaFunction,
-    widen: CudaFunction,
+    fill_half: CudaFunction,
+    to_complex: CudaFunction,
     n: u32,
-    widen_grid: u32,
+    to_complex_grid: u32,
     element: PhantomData<T>,
 }
 
 impl<T: Element> FftKernels<T> {
-    /// Loads the kernels from `kernels/fft_mirror.cu`.
+    /// Loads the kernels from `kernels/fft_fill.cu`.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
         Ok(FftKernels {
-            mirror: cuda.function(source, &format!("fft_mirror_{}", T::DTYPE))?,
-            widen: cuda.function(source, &format!("fft_widen_{}", T::DTYPE))?,
-            n: u32::try_from(n).map_err(|error| CellError::call("fft_mirror", error))?,
-            widen_grid: grid(cuda, n * n),
+            fill_half: cuda.function(source, &format!("fft_fill_{}", T::DTYPE))?,
+            to_complex: cuda.function(source, &format!("fft_to_complex_{}", T::DTYPE))?,
+            n: u32::try_from(n).map_err(|error| CellError::call("fft_fill", error))?,
+            to_complex_grid: grid(cuda, n * n),
             element: PhantomData,
         })
     }
@@ -40,20 +40,24 @@ impl<T: Element> FftKernels<T> {
     }
 
     /// Enqueues the kernel that fills columns `n / 2 + 1` to `n - 1` of an `n x n` spectrum (`2 * n * n` reals).
-    pub(crate) fn mirror(&self, stream: &CudaStream, spectrum: &mut CudaSlice<T>) -> Result<(), CellError> {
+    pub(crate) fn fill_half(
+        &self,
+        stream: &CudaStream,
+        spectrum: &mut CudaSlice<T>,
+    ) -> Result<(), CellError> {
         fits("the spectrum", spectrum, 2 * self.area())?;
         let columns = self.n.saturating_sub(self.n / 2 + 1);
         if columns == 0 {
             return Ok(());
         }
-        let grid = (columns.div_ceil(MIRROR_TILE.0), self.n.div_ceil(MIRROR_TILE.1).min(MAX_BLOCKS_Y));
+        let grid = (columns.div_ceil(FILL_TILE.0), self.n.div_ceil(FILL_TILE.1).min(MAX_BLOCKS_Y));
         let arguments = [write(stream, spectrum), self.n.into()];
         // SAFETY: the entry takes (pair*, u32) and touches rows and columns below `n`, within the checked length.
-        unsafe { enqueue(stream, &self.mirror, grid, arguments) }
+        unsafe { enqueue(stream, &self.fill_half, grid, arguments) }
     }
 
     /// Enqueues the kernel that copies `n * n` reals to the real parts of as many pairs, with imaginary parts zero.
-    pub(crate) fn widen(
+    pub(crate) fn to_complex(
         &self,
         stream: &CudaStream,
         real: &CudaSlice<T>,
@@ -63,6 +67,6 @@ impl<T: Element> FftKernels<T> {
         fits("the spectrum", pairs, 2 * self.area())?;
         let arguments = [read(stream, real), write(stream, pairs), (self.area() as u64).into()];
         // SAFETY: the entry takes (const T*, pair*, u64) and touches elements below the count, within the lengths.
-        unsafe { enqueue(stream, &self.widen, (self.widen_grid, 1), arguments) }
+        unsafe { enqueue(stream, &self.to_complex, (self.to_complex_grid, 1), arguments) }
     }
 }

@@ -1,4 +1,4 @@
-//! The fft variant `mirrored`: two of gpubench's own kernels; the second writes every output and its mirrored
+//! The fft variant `hermitian`: two of gpubench's own kernels; the second writes every output and its mirrored
 //! conjugate.
 
 use cudarc::driver::CudaSlice;
@@ -12,10 +12,10 @@ use super::plan::FftPlan;
 use super::spectrum;
 use crate::context::{Cuda, Element};
 use crate::ffi::contents::device;
-use crate::ffi::fft_mirrored::TwoPasses;
+use crate::ffi::fft_hermitian::TwoPasses;
 use crate::ops::input;
 
-struct Mirrored<T> {
+struct Hermitian<T> {
     cuda: Cuda,
     n: usize,
     passes: TwoPasses<T>,
@@ -36,7 +36,7 @@ pub(super) fn prepare<T: Element>(
     cuda.reserve(reals * size_of::<T>() as u128)?;
     let passes = TwoPasses::load(cuda, &plan)?;
     cuda.count_plan();
-    Ok(Prepared::new(Mirrored {
+    Ok(Prepared::new(Hermitian {
         cuda: cuda.clone(),
         n,
         passes,
@@ -45,7 +45,7 @@ pub(super) fn prepare<T: Element>(
     }))
 }
 
-impl<T: Element> Job for Mirrored<T> {
+impl<T: Element> Job for Hermitian<T> {
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.input)], [device(&mut self.spectrum)])
     }

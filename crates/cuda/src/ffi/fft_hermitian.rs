@@ -1,4 +1,4 @@
-//! Launches of `kernels/fft_mirrored.cu` as safe functions, which own the half spectrum between the two passes.
+//! Launches of `kernels/fft_hermitian.cu` as safe functions, which own the half spectrum between the two passes.
 
 use cudarc::driver::sys;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError};

@@ -1,8 +1,9 @@
 //! Defines patterns that choose variants: `*` matches any run of characters, `?` any single one.
 
+use gpubench_text::glob::glob;
 use serde::Serialize;
 
-use crate::glob::glob;
+use crate::earlier_name;
 
 /// A pattern and its origin, for messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -21,12 +22,14 @@ impl From<Pattern> for String {
 }
 
 impl Pattern {
-    /// Returns whether it matches the variant's name, or `backend/variant` where the pattern holds a slash.
+    /// Returns whether it matches the variant's name, or `backend/variant` if the pattern contains a slash. A renamed
+    /// variant is also found by its earlier name.
     pub fn matches(&self, backend: &str, variant: &str) -> bool {
+        let mut names = std::iter::once(variant).chain(earlier_name(backend, variant));
         if self.text.contains('/') {
-            glob(&self.text, &format!("{backend}/{variant}"))
+            names.any(|name| glob(&self.text, &format!("{backend}/{name}")))
         } else {
-            glob(&self.text, variant)
+            names.any(|name| glob(&self.text, name))
         }
     }
 }
@@ -48,5 +51,14 @@ mod tests {
         assert!(!pattern("cuda/*").matches("cpu", "faer"));
         assert!(pattern("faer").matches("cpu", "faer"));
         assert!(!pattern("cpu").matches("cpu", "faer"));
+    }
+
+    #[test]
+    fn a_renamed_variant_is_found_by_its_earlier_name_on_its_own_backend_only() {
+        let pattern = |text: &str| Pattern { text: text.into(), origin: "--variants".into() };
+        assert!(pattern("hermitian").matches("cuda", "hermitian"));
+        assert!(pattern("mirrored").matches("cuda", "hermitian"));
+        assert!(pattern("cuda/widened").matches("cuda", "f64-accumulate"));
+        assert!(!pattern("mirrored").matches("sim", "hermitian"));
     }
 }
