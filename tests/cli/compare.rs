@@ -112,7 +112,7 @@ fn missing_cells_exit_3_unless_accepted_and_new_ones_exit_0() {
     folder.sim_of("part", 2, "", "--ops matmul --sizes 4,8");
     let missing = folder.compared("all part --threshold 50%");
     assert_eq!(missing["gate"]["exit_code"], 3);
-    assert_eq!(missing["gate"]["conclusion"], "cannot-tell");
+    assert_eq!(missing["gate"]["conclusion"], "inconclusive");
     assert_eq!(of(&verdicts(&missing), "missing").len(), 4);
     assert_eq!(folder.compare("all part --threshold 50% --accept-missing").code, 0);
     let more = folder.compared("part all --threshold 50%");
@@ -124,14 +124,16 @@ fn noise_that_could_hide_a_regression_exits_3_unless_accepted() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     folder.sim("new", 2, "");
-    let unsure = folder.compared("old new --threshold 0.5%");
-    assert_eq!(unsure["gate"]["exit_code"], 3);
-    assert!(of(&verdicts(&unsure), "unsure").len() >= 4, "{unsure}");
-    let next = unsure["gate"]["next"].as_str().unwrap();
+    let inconclusive = folder.compared("old new --threshold 0.5%");
+    assert_eq!(inconclusive["gate"]["exit_code"], 3);
+    assert!(of(&verdicts(&inconclusive), "inconclusive").len() >= 4, "{inconclusive}");
+    let next = inconclusive["gate"]["next"].as_str().unwrap();
     assert!(next.contains("--accept-inconclusive") && next.starts_with("give "), "{next}");
     let table = folder.compare("old new --threshold 0.5%").stdout;
     assert!(table.contains(" inconclusive") && !table.contains("maybe slower"), "{table}");
-    assert_eq!(folder.compare("old new --threshold 0.5% --accept-inconclusive").code, 0);
+    for accept in ["--accept-inconclusive", "--accept-unsure"] {
+        assert_eq!(folder.compare(&format!("old new --threshold 0.5% {accept}")).code, 0, "{accept}");
+    }
 }
 
 #[test]
@@ -169,7 +171,7 @@ fn two_percent_slower(folder: &Folder, name: &str, seed: u32) {
 }
 
 #[test]
-fn two_percent_everywhere_trips_the_gate_by_its_mean_in_every_format() {
+fn two_percent_everywhere_is_a_regression_by_its_mean_in_every_format() {
     let folder = Folder::new();
     for k in 1..=3 {
         folder.sim(&format!("old-{k}"), k, "");
@@ -195,7 +197,7 @@ fn two_percent_everywhere_trips_the_gate_by_its_mean_in_every_format() {
         let ended = folder.compare(&format!("{sides} --format {format}"));
         assert_eq!((ended.code, ended.stdout.contains(expected)), (1, true), "{format}: {}", ended.stdout);
     }
-    // A change that does not count for a mean does not trip, and neither does nothing.
+    // A change that does not count for a mean reports no regression, and neither does nothing.
     assert_ne!(folder.compare(&format!("{sides} --mean-threshold 5%")).code, 1);
     folder.write("gate.toml", "mean-threshold = \"5%\"\n");
     assert_ne!(folder.compare(&format!("{sides} --policy gate.toml")).code, 1);
@@ -252,10 +254,10 @@ fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_says_what_to_do() {
         ("--plan old --threshold 3%", "cannot be used with"),
         ("--self-test --format json", "cannot be used with"),
         ("--self-test old --out gate", "cannot be used with"),
-        ("old old --see 3%", "cannot be used with '--see <PERCENT>'"),
-        ("--old old --new old --see 3%", "cannot be used with"),
-        ("--self-test --see 3%", "cannot be used with"),
-        ("--see 3%", "--plan"),
+        ("old old --slowdown 3%", "cannot be used with '--slowdown <PERCENT>'"),
+        ("--old old --new old --slowdown 3%", "cannot be used with"),
+        ("--self-test --slowdown 3%", "cannot be used with"),
+        ("--slowdown 3%", "--plan"),
         ("old old --force", "--out"),
         ("old empty", "empty contains no report.json: give the folder of a run"),
         (
@@ -341,7 +343,7 @@ fn the_gate_proves_itself_alone_and_with_a_report() {
         assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
         assert!(ended.stdout.contains("The gate reports regressions, and nothing where nothing changed."));
     }
-    // A threshold that nothing can exceed makes a gate that cannot trip.
+    // A threshold that nothing can exceed makes a gate that reports no regression.
     let blunt = folder.compare("--self-test --threshold 100%");
     assert_eq!(blunt.code, 1, "{}", blunt.stdout);
     assert!(blunt.stdout.contains("FAILED"));
@@ -351,37 +353,45 @@ fn the_gate_proves_itself_alone_and_with_a_report() {
 fn a_plan_needs_more_runs_for_smaller_changes() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
-    let ended = folder.compare("--plan old --see 3%").good();
+    let ended = folder.compare("--plan old --slowdown 3%").good();
+    assert_eq!(
+        folder.compare("--plan old --see 3%").good().stdout,
+        ended.stdout,
+        "the earlier name of the option"
+    );
     assert!(
         ended.stdout.contains("--threshold 1.5%") && ended.stdout.contains("assumed"),
         "{}",
         ended.stdout
     );
-    let ladder: Vec<&str> =
+    let slowdowns: Vec<&str> =
         ended.stdout.lines().skip_while(|line| !line.starts_with("Slowdown")).skip(1).collect();
-    assert_eq!(ladder.len(), 5, "{}", ended.stdout);
-    assert!(ladder[0].contains("over 50") && !ladder[4].contains("over"), "{ladder:?}");
+    assert_eq!(slowdowns.len(), 5, "{}", ended.stdout);
+    assert!(slowdowns[0].contains("over 50") && !slowdowns[4].contains("over"), "{slowdowns:?}");
 }
 
 #[test]
 fn a_plan_in_json_matches_the_table() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
-    let ended = folder.compare("--plan old --see 10% --format json");
+    let ended = folder.compare("--plan old --slowdown 10% --format json");
     let plan: Value = serde_json::from_str(&ended.stdout).expect(&ended.stderr);
     assert_eq!(
-        (&plan["see"], &plan["threshold"], &plan["measured"]),
+        (&plan["slowdown"], &plan["threshold"], &plan["variation_measured"]),
         (&0.1.into(), &0.05.into(), &false.into())
     );
     let cells = plan["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 8);
     assert!(
-        cells.iter().all(|cell| cell["runs"].is_u64() && cell["run_spread"].as_f64() > Some(0.0)),
+        cells.iter().all(|cell| cell["runs_per_side"].is_u64() && cell["variation_between_runs"].as_f64() > Some(0.0)),
         "{plan}"
     );
-    let ladder = plan["ladder"].as_array().unwrap();
-    assert_eq!((ladder.len(), &ladder[0]["see"], &ladder[0]["runs"]), (5, &0.01.into(), &Value::Null));
-    assert_eq!(ladder[4]["runs"], plan["runs"]);
+    let slowdowns = plan["slowdowns"].as_array().unwrap();
+    assert_eq!(
+        (slowdowns.len(), &slowdowns[0]["slowdown"], &slowdowns[0]["runs_per_side"]),
+        (5, &0.01.into(), &Value::Null)
+    );
+    assert_eq!(slowdowns[4]["runs_per_side"], plan["runs_per_side"]);
 }
 
 /// The path of a kept result.

@@ -108,15 +108,15 @@ fn data_that_fits_in_the_cache_is_faster_hot_than_cold() {
 fn a_job_that_waits_unannounced_times_out_once_and_is_then_timed_unblocked() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let timing = |backend: &dyn Backend, key: &str| backend.describe()["timing"][key].clone();
-    let before = timing(&*backend, "holds_timed_out").as_u64().unwrap();
+    let before = timing(&*backend, "blocking_kernel_timeouts").as_u64().unwrap();
     let mut job = spinning(&mut *backend, SPIN_AND_WAIT, 5_000);
     let begun = Instant::now();
     let taken = samples(&mut *backend, &mut *job, Cache::Cold, 30);
     let took = begun.elapsed().as_secs_f64();
-    assert_eq!(timing(&*backend, "holds_timed_out"), before + 1);
+    assert_eq!(timing(&*backend, "blocking_kernel_timeouts"), before + 1);
     assert!(took < 1.0, "{took} s for 30 samples");
     assert!(taken.iter().all(|sample| sample.device_s.is_some_and(|s| s > 4e-6 && s < 1e-3)), "{taken:?}");
-    assert_eq!(timing(&*backend, "holding"), true, "other jobs are still blocked");
+    assert_eq!(timing(&*backend, "blocking_kernel"), true, "other jobs are still blocked");
 
     let mut other = spinning(&mut *backend, SPIN, 5_000);
     let device = median(steady(&mut *backend, &mut *other, Cache::Cold).iter().map(|s| s.device_s.unwrap()));

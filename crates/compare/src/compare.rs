@@ -42,16 +42,16 @@ pub(crate) fn compare_by(
     let blocked = environment.iter().any(|difference| difference.severity == Severity::Block);
     let pairs = pairs(old, new, history);
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
-    let spreads: Vec<Option<RunVariance>> = if old.is_same_run(new) {
+    let variances: Vec<Option<RunVariance>> = if old.is_same_run(new) {
         // A run compared with itself cannot differ, so its variance is 0.
         pairs.iter().map(|_| Some(RunVariance { variance: 0.0, df: ASSUMED_DF, own: None })).collect()
     } else {
-        let spreads = run_variances(&pairs, &limits, &stored(old, new));
-        spreads.into_iter().map(|spread| spread.map(|spread| spread.times(distortion))).collect()
+        let variances = run_variances(&pairs, &limits, &stored(old, new));
+        variances.into_iter().map(|variance| variance.map(|variance| variance.times(distortion))).collect()
     };
-    let mut cells = changes(&pairs, &limits, &spreads, policy);
+    let mut cells = changes(&pairs, &limits, &variances, policy);
     let sweep =
-        JoinedSides { pairs: &pairs, limits: &limits, spreads: &spreads, old, new, history, distortion };
+        JoinedSides { pairs: &pairs, limits: &limits, variances: &variances, old, new, history, distortion };
     let mut mean_changes = mean_changes(&sweep, &cells, policy);
     let tested = cells.iter().filter(|change| change.p.is_some()).count();
     let means_tested = mean_changes.len();
@@ -73,9 +73,9 @@ pub(crate) fn compare_by(
             alpha: policy.alpha,
             confidence: CONFIDENCE,
             correction: "holm".into(),
-            tested,
+            cells_tested: tested,
             means_tested,
-            spread: variance_source(&sweep),
+            variation_source: variance_source(&sweep),
         },
         notes: notes(&sweep, &cells, policy),
         means: means(&cells),
@@ -88,9 +88,9 @@ pub(crate) fn compare_by(
 /// Returns the variation that the baselines of both sides recorded; for a cell in both, the larger one.
 fn stored(old: &Runs, new: &Runs) -> BTreeMap<String, f64> {
     let mut stored = old.baseline_variation.clone();
-    for (cell, spread) in &new.baseline_variation {
+    for (cell, variation) in &new.baseline_variation {
         let known = stored.entry(cell.clone()).or_default();
-        *known = known.max(*spread);
+        *known = known.max(*variation);
     }
     stored
 }
@@ -99,14 +99,14 @@ fn stored(old: &Runs, new: &Runs) -> BTreeMap<String, f64> {
 fn changes(
     pairs: &[Pair],
     limits: &[Limits],
-    spreads: &[Option<RunVariance>],
+    variances: &[Option<RunVariance>],
     policy: &Policy,
 ) -> Vec<Change> {
     let tests: Vec<CellTest> = pairs
         .iter()
         .zip(limits)
-        .zip(spreads)
-        .map(|((pair, limits), spread)| CellTest::of(pair, *limits, *spread))
+        .zip(variances)
+        .map(|((pair, limits), variance)| CellTest::of(pair, *limits, *variance))
         .collect();
     let raw: Vec<f64> = tests.iter().filter_map(|test| test.p).collect();
     let mut corrected = holm(&raw).into_iter();
@@ -120,14 +120,14 @@ fn changes(
 /// Removes the verdict: times of different machines are shown but not judged.
 fn only_ratio(change: &mut Change) {
     change.verdict = Verdict::NotJudged;
-    change.doubt = None;
+    change.inconclusive_reason = None;
     change.next = None;
 }
 
 /// Removes the verdict of a mean.
 fn only_ratio_of_mean(change: &mut MeanChange) {
     change.verdict = Verdict::NotJudged;
-    change.doubt = None;
+    change.inconclusive_reason = None;
     change.next = None;
     change.reason = export::mean_with_interval(change.ratio, change.interval);
 }

@@ -36,7 +36,7 @@ pub(crate) fn cell(
         cache: Cache::Cold,
         side: if backend == "cpu" { Side::Cpu } else { Side::Gpu },
         verdict,
-        doubt: None,
+        inconclusive_reason: None,
         reason: reason.into(),
         next: None,
         ratio: None,
@@ -44,8 +44,8 @@ pub(crate) fn cell(
         p: None,
         p_corrected: None,
         p_rounds: None,
-        detectable: None,
-        run_spread: None,
+        smallest_detectable_change: None,
+        variation_between_runs: None,
         threshold: 0.05,
         old: None,
         new: None,
@@ -57,7 +57,7 @@ fn timed(mut change: Change, old_s: f64, ratio: f64, interval: [f64; 2], p: f64)
     (change.old, change.new) = (Some(measured(old_s)), Some(measured(old_s * ratio)));
     (change.ratio, change.interval) = (Some(ratio), Some(interval));
     (change.p, change.p_corrected) = (Some(p), Some((p * 10.0).min(1.0)));
-    (change.detectable, change.run_spread) = (Some(0.03), Some(0.011));
+    (change.smallest_detectable_change, change.variation_between_runs) = (Some(0.03), Some(0.011));
     change
 }
 
@@ -66,8 +66,8 @@ fn next(mut change: Change, next: &str) -> Change {
     change
 }
 
-fn doubtful(mut change: Change, doubt: InconclusiveReason) -> Change {
-    change.doubt = Some(doubt);
+fn inconclusive(mut change: Change, reason: InconclusiveReason) -> Change {
+    change.inconclusive_reason = Some(reason);
     change
 }
 
@@ -101,25 +101,26 @@ fn regressions() -> Vec<Change> {
 fn open() -> Vec<Change> {
     let mut missing = cell("solve", 2048, "cpu", "mkl", Verdict::Missing, "skipped: mkl: not found");
     (missing.case.dtype, missing.old) = (DType::F64, Some(measured(31.2e-3)));
-    let unsure =
+    let undecided =
         |op, n, backend, variant, reason| cell(op, n, backend, variant, Verdict::Inconclusive, reason);
     let reason = "it may be 1.13x as long";
     let slower =
-        timed(unsure("reduction", 1 << 20, "cpu", "parallel", reason), 98e-6, 1.06, [0.995, 1.13], 0.06);
+        timed(undecided("reduction", 1 << 20, "cpu", "parallel", reason), 98e-6, 1.06, [0.995, 1.13], 0.06);
     let reason = "the SM clock fell from 1980 to 1830 MHz, the time rose as much";
-    let clock = timed(unsure("matmul", 8192, "cuda", "cublas", reason), 21.4e-3, 1.082, [1.07, 1.094], 1e-5);
+    let clock =
+        timed(undecided("matmul", 8192, "cuda", "cublas", reason), 21.4e-3, 1.082, [1.07, 1.094], 1e-5);
     let reason = "operands differ: 8 digits of the fingerprint are not the same";
-    let different = timed(unsure("fft", 1024, "cuda", "r2c", reason), 7.7e-6, 0.94, [0.93, 0.95], 3e-4);
+    let different = timed(undecided("fft", 1024, "cuda", "r2c", reason), 7.7e-6, 0.94, [0.93, 0.95], 3e-4);
     let reason = "it may be 0.93 times as long";
-    let mut faster = timed(unsure("sin", 4096, "cpu", "simd", reason), 3.1e-6, 0.965, [0.93, 1.001], 0.2);
+    let mut faster = timed(undecided("sin", 4096, "cpu", "simd", reason), 3.1e-6, 0.965, [0.93, 1.001], 0.2);
     faster.cache = Cache::Hot;
     let more = "run each side again and give all reports";
     vec![
         next(missing, "pip install mkl"),
-        next(doubtful(slower, InconclusiveReason::MaybeSlower), more),
-        next(doubtful(clock, InconclusiveReason::Clock), "hold the clocks with `nvidia-smi -lgc`"),
-        next(doubtful(different, InconclusiveReason::Different), "give both sides the same --seed"),
-        doubtful(faster, InconclusiveReason::MaybeFaster),
+        next(inconclusive(slower, InconclusiveReason::MaybeSlower), more),
+        next(inconclusive(clock, InconclusiveReason::LowerClock), "hold the clocks with `nvidia-smi -lgc`"),
+        next(inconclusive(different, InconclusiveReason::NotComparable), "give both sides the same --seed"),
+        inconclusive(faster, InconclusiveReason::MaybeFaster),
     ]
 }
 
@@ -162,20 +163,20 @@ fn difference(fact: &str, severity: Severity, old: &str, new: &str) -> Differenc
 /// Three means: one that is slower, one that is inconclusive, one that is the same.
 fn mean_changes() -> Vec<MeanChange> {
     let mean =
-        |op: Option<&str>, backend: Option<&str>, cells, ratio: f64, half: f64, verdict, doubt| MeanChange {
+        |op: Option<&str>, backend: Option<&str>, cells, ratio: f64, half: f64, verdict, reason| MeanChange {
             op: op.map(str::to_owned),
             backend: backend.map(str::to_owned),
             cells,
             verdict,
-            doubt,
+            inconclusive_reason: reason,
             reason: export::mean_with_interval(ratio, Some([ratio - half, ratio + half])),
             next: None,
             ratio,
             interval: Some([ratio - half, ratio + half]),
             p: Some(0.001),
             p_corrected: Some(0.004),
-            detectable: Some(0.011),
-            run_spread: Some(0.002),
+            smallest_detectable_change: Some(0.011),
+            variation_between_runs: Some(0.002),
             threshold: 0.02,
         };
     let mut all = mean(None, None, 6, 1.021, 0.004, Verdict::Slower, None);
@@ -217,9 +218,9 @@ pub(crate) fn full() -> Comparison {
                 alpha: 0.01,
                 confidence: 0.95,
                 correction: "holm".into(),
-                tested: 10,
+                cells_tested: 10,
                 means_tested: 3,
-                spread: "measured between 3 runs of OLD and 3 runs of NEW".into(),
+                variation_source: "measured between 3 runs of OLD and 3 runs of NEW".into(),
             },
             environment: vec![
                 difference("driver", Severity::Warn, "580.65.06", "580.82.07"),
@@ -265,11 +266,11 @@ pub(crate) fn across_machines(allowed: bool) -> Comparison {
     };
     let mut cells = comparison.cells.clone();
     for change in &mut cells {
-        (change.verdict, change.doubt, change.next) = (Verdict::NotJudged, None, None);
+        (change.verdict, change.inconclusive_reason, change.next) = (Verdict::NotJudged, None, None);
         change.reason = "the machines differ".into();
     }
     for mean in &mut comparison.mean_changes {
-        (mean.verdict, mean.doubt, mean.next) = (Verdict::NotJudged, None, None);
+        (mean.verdict, mean.inconclusive_reason, mean.next) = (Verdict::NotJudged, None, None);
     }
     with_cells(comparison, cells)
 }

@@ -7,10 +7,9 @@ use super::table::Table;
 
 /// Kinds of findings, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A GPU or host lacks times that similar ones have.
-    #[serde(rename = "lost")]
     MissingTimes,
     /// A GPU or host is slower or faster than similar ones overall.
     Member,
@@ -19,7 +18,6 @@ pub enum Kind {
     /// Two similar ones differ, and it is unknown which is the outlier.
     Pair,
     /// Devices of one model have different configurations.
-    #[serde(rename = "unlike")]
     MixedClasses,
 }
 

@@ -48,7 +48,7 @@ pub struct Line {
     /// include the variation between runs of one device.
     pub(crate) fastest: Option<usize>,
     /// The slowest time over the fastest among columns of one class; the largest such ratio of all classes.
-    pub spread: Option<f64>,
+    pub max_over_min: Option<f64>,
 }
 
 fn as_text<S: serde::Serializer>(kind: &DeviceClass, serializer: S) -> Result<S::Ok, S::Error> {
@@ -75,7 +75,12 @@ impl Table {
         for (place, entries) in found.into_iter().enumerate() {
             for (key, best) in entries {
                 let at = lines.iter().position(|line| line.key == key).unwrap_or_else(|| {
-                    lines.push(Line { key, times: vec![None; columns.len()], fastest: None, spread: None });
+                    lines.push(Line {
+                        key,
+                        times: vec![None; columns.len()],
+                        fastest: None,
+                        max_over_min: None,
+                    });
                     lines.len() - 1
                 });
                 lines[at].times[place] = Some(best);
@@ -86,7 +91,7 @@ impl Table {
         let groups: Vec<Vec<usize>> = table.kinds().into_iter().map(|(_, columns)| columns).collect();
         for line in &mut table.lines {
             line.fastest = line.clear_fastest();
-            line.spread = groups.iter().filter_map(|group| line.spread_over(group)).reduce(f64::max);
+            line.max_over_min = groups.iter().filter_map(|group| line.max_over_min(group)).reduce(f64::max);
         }
         table
     }
@@ -113,7 +118,7 @@ impl Line {
         (timing.has_interval && others.all(|(_, other)| apart(other))).then_some(fastest)
     }
 
-    fn spread_over(&self, group: &[usize]) -> Option<f64> {
+    fn max_over_min(&self, group: &[usize]) -> Option<f64> {
         let times: Vec<f64> =
             group.iter().filter_map(|&column| Some(self.timing(column)?.median_s)).collect();
         let (low, high) =
@@ -198,7 +203,7 @@ mod tests {
     fn the_fastest_is_marked_only_if_the_difference_is_clear() {
         let marked = |factor: f64| {
             let table = Table::of(&fleet(vec![member("a", 1.0), member("b", factor)]), Side::Gpu);
-            (table.lines[0].fastest, table.lines[0].spread)
+            (table.lines[0].fastest, table.lines[0].max_over_min)
         };
         assert_eq!(marked(1.01).0, None, "runs of one device differ by as much");
         assert_eq!(marked(1.04).0, Some(0));
@@ -246,12 +251,12 @@ mod tests {
     }
 
     #[test]
-    fn spread_is_among_like_columns_and_other_kinds_do_not_count() {
+    fn max_over_min_is_among_similar_columns_and_other_kinds_do_not_count() {
         let mut other = member("c", 50.0);
         other.environment.backends[1].description["name"] = "NVIDIA L4".into();
         let table = Table::of(&fleet(vec![member("a", 1.0), member("b", 1.1), other]), Side::Gpu);
         assert_eq!(table.kinds().len(), 2);
-        assert!((table.lines[0].spread.unwrap() - 1.1).abs() < 1e-12);
+        assert!((table.lines[0].max_over_min.unwrap() - 1.1).abs() < 1e-12);
     }
 
     #[test]
@@ -262,7 +267,7 @@ mod tests {
         assert!(
             matches!(&table.lines[0].times[1], Some(BestResult::Untimed(missing)) if missing.outcome == Outcome::Failed)
         );
-        assert_eq!(table.lines[0].spread, None);
+        assert_eq!(table.lines[0].max_over_min, None);
     }
 
     #[test]

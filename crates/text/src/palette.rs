@@ -163,7 +163,7 @@ pub mod terminal {
     /// Something became worse: red.
     pub(crate) const WORSE: u8 = 31;
     /// Inconclusive: yellow.
-    pub(crate) const UNSURE: u8 = 33;
+    pub(crate) const INCONCLUSIVE: u8 = 33;
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ Examples:
   gpubench compare old new --policy gate.toml   thresholds per cell
   gpubench compare old new --format md >> $GITHUB_STEP_SUMMARY
   gpubench compare old new --out gate --format table,json,junit
-  gpubench compare --plan old --see 3%          number of runs needed
+  gpubench compare --plan old --slowdown 3%     number of runs needed
   gpubench compare --self-test                  shows that the gate works
 
 A cell is slower or faster if the whole 95 % interval of the ratio NEW / OLD lies beyond the threshold and the test agrees after \
@@ -50,7 +50,7 @@ pub(crate) struct CompareArgs {
     #[arg(help_heading = "What to compare")]
     pub history: Vec<PathBuf>,
 
-    /// Print the number of runs per side needed to detect a slowdown of --see, from the variation of these runs
+    /// Print the number of runs per side needed to detect a slowdown of --slowdown, from the variation of these runs
     #[arg(long, value_name = "OLD", num_args = 1.., conflicts_with_all = ["reports", "old", "new", "self_test"])]
     #[arg(conflicts_with_all = ["threshold", "mean_threshold", "accept_missing", "accept_inconclusive", "cross_machine"])]
     #[arg(conflicts_with_all = ["out", "all_cells", "force"])]
@@ -58,13 +58,13 @@ pub(crate) struct CompareArgs {
     pub plan: Vec<PathBuf>,
 
     /// Slowdown for --plan. Default: 3%
-    #[arg(long, value_name = "PERCENT", requires = "plan", value_parser = values::precision)]
+    #[arg(long, alias = "see", value_name = "PERCENT", requires = "plan", value_parser = values::precision)]
     #[arg(conflicts_with_all = ["reports", "old", "new", "self_test"])]
     #[arg(allow_hyphen_values = true, help_heading = "What to compare")]
-    pub see: Option<f64>,
+    pub slowdown: Option<f64>,
 
-    /// Compare simulated runs with and without a regression, and the rounds of a given report, and check how often
-    /// the gate trips
+    /// Compare simulated runs with and without a regression, and the rounds of a given report, and check that the gate
+    /// reports regressions and nothing else
     #[arg(long, help_heading = "What to compare")]
     #[arg(conflicts_with_all = ["old", "new", "format", "out", "all_cells", "force"])]
     pub self_test: bool,

@@ -41,7 +41,8 @@ fn list(folder: &Path) -> Result<String> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match baseline {
             Ok(baseline) => {
-                let widest = baseline.cells.iter().map(|cell| cell.run_spread).fold(0.0, f64::max);
+                let widest =
+                    baseline.cells.iter().map(|cell| cell.variation_between_runs).fold(0.0, f64::max);
                 let first = baseline.reports(&path).first().and_then(|report| file::load(report).ok());
                 let machine =
                     first.map_or("cannot read its first pass".to_owned(), |report| machine(&report));
@@ -70,8 +71,8 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let mut listing =
         Table::listing(&["Op", "N", "dtype", "Variant", "Cache", "Pass range", "Variation", "Detectable"]);
     // Comparing the first pass with the baseline gives the smallest change that one run detects.
-    let alike = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
-    let compared = compare(&runs, &alike, policy);
+    let one_run = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
+    let compared = compare(&runs, &one_run, policy);
     for cell in &baseline.cells {
         let of_cell = compared.cells.iter().find(|change| change.cell() == cell.cell());
         listing.row(vec![
@@ -80,9 +81,9 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
             cell.case.dtype.to_string(),
             format!("{}/{}", cell.backend, cell.variant),
             cell.cache.to_string(),
-            spread_text(cell.apart),
-            spread_text(cell.run_spread),
-            of_cell.and_then(|change| change.detectable).map_or("-".into(), spread_text),
+            spread_text(cell.pass_range),
+            spread_text(cell.variation_between_runs),
+            of_cell.and_then(|change| change.smallest_detectable_change).map_or("-".into(), spread_text),
         ]);
     }
     let machine = runs.runs.first().map(|run| machine(&run.report)).unwrap_or_default();

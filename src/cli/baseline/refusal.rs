@@ -1,6 +1,6 @@
 //! Checks if passes are fit for a baseline, and explains why not.
 
-use crate::compare::calibration::{Calibrated, mixed, unsound};
+use crate::compare::calibration::{Calibrated, incomparable_cells, unusable};
 use crate::compare::repetition::{MAX_COUNT, MIN_CHANCE, Repetition};
 use crate::compare::{Policy, Runs, Severity, environment};
 use crate::report::quantity::spread_text;
@@ -15,10 +15,10 @@ pub(crate) fn refusal(
     policy: &Policy,
     accept_noisy: bool,
 ) -> Option<String> {
-    if let Some((cell, reason)) = unsound(runs).first() {
+    if let Some((cell, reason)) = unusable(runs).first() {
         return Some(format!("{cell} was {reason}"));
     }
-    if let Some((cell, reason)) = mixed(runs).first() {
+    if let Some((cell, reason)) = incomparable_cells(runs).first() {
         return Some(format!("the passes of {cell} cannot be compared: {reason}; use runs of one build"));
     }
     if cells.is_empty() {
@@ -43,9 +43,14 @@ fn disagreement(cells: &[Calibrated]) -> Option<String> {
     if noisy.is_empty() {
         return None;
     }
-    noisy.sort_by(|a, b| b.apart.total_cmp(&a.apart));
+    noisy.sort_by(|a, b| b.pass_range.total_cmp(&a.pass_range));
     let named = noisy.iter().map(|cell| {
-        format!("{} by {} (threshold {})", cell.cell, spread_text(cell.apart), spread_text(cell.threshold))
+        format!(
+            "{} by {} (threshold {})",
+            cell.cell,
+            spread_text(cell.pass_range),
+            spread_text(cell.threshold)
+        )
     });
     Some(format!(
         "the passes disagree although nothing changed: {}. Close other programs, sample longer (--max-time), exclude those \
@@ -67,7 +72,7 @@ fn useless(repetition: &Repetition) -> Option<String> {
         format!(
             "{} (variation {}, threshold {})",
             cell.cell,
-            spread_text(cell.run_spread),
+            spread_text(cell.variation_between_runs),
             spread_text(cell.threshold)
         )
     });

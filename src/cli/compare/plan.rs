@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use crate::case::{Cache, Case};
 use crate::cli::args::CompareArgs;
-use crate::compare::calibration::mixed;
+use crate::compare::calibration::incomparable_cells;
 use crate::compare::plan::{self, MAX_RUNS, POWER, Plan};
 use crate::compare::{Policy, load};
 use crate::report::file::to_json;
 use crate::report::quantity::spread_text;
 
 /// Default slowdown of a plan.
-const SEE: f64 = 0.03;
+const SLOWDOWN: f64 = 0.03;
 
 /// Slowdowns that a plan shows besides the requested one.
 const SLOWDOWNS: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
@@ -28,12 +28,12 @@ pub(crate) fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
         other => bail!("--format: --plan prints table or json, not '{other}'"),
     };
     let runs = load::runs(&args.plan)?;
-    if let Some((cell, reason)) = mixed(&runs).first() {
+    if let Some((cell, reason)) = incomparable_cells(&runs).first() {
         bail!(
             "the runs of {cell} cannot be compared: {reason}; plan with runs of one build and one kind of device"
         );
     }
-    let slowdowns: Vec<f64> = std::iter::once(args.see.unwrap_or(SEE)).chain(SLOWDOWNS).collect();
+    let slowdowns: Vec<f64> = std::iter::once(args.slowdown.unwrap_or(SLOWDOWN)).chain(SLOWDOWNS).collect();
     let plans = plan::plans(&runs, &slowdowns, policy);
     let [asked, others @ ..] = plans.as_slice() else { bail!("no slowdown to plan for") };
     ensure!(
@@ -49,7 +49,7 @@ fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
     for group in groups(asked) {
         listing.row(group);
     }
-    let spread = match asked.measured {
+    let source = match asked.measured {
         true => "measured from these runs",
         false => {
             "assumed, because no cell has a time in several runs; to measure it, name several runs of one sweep"
@@ -57,15 +57,15 @@ fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
     };
     let mut text = format!(
         "To detect a slowdown of {} in any cell with a chance of {} %, compare with --threshold {}\nand this number of runs per side:\n\n{}\n",
-        spread_text(asked.see),
+        spread_text(asked.slowdown),
         100.0 * POWER,
         spread_text(asked.threshold),
         listing.text_without_title(false),
     );
-    let _ = writeln!(text, "Variation between runs: {spread}.\nEach row shows its noisiest cell.\n");
+    let _ = writeln!(text, "Variation between runs: {source}.\nEach row shows its noisiest cell.\n");
     let mut steps = Table::listing(&["Slowdown", "--threshold", "Runs per side (all cells)"]);
     for plan in others {
-        steps.row(vec![spread_text(plan.see), spread_text(plan.threshold), runs_text(plan.runs())]);
+        steps.row(vec![spread_text(plan.slowdown), spread_text(plan.threshold), runs_text(plan.runs())]);
     }
     text.push_str(&steps.text_without_title(false));
     Ok(text)
@@ -81,13 +81,13 @@ fn groups(plan: &Plan) -> Vec<Vec<String>> {
             groups.push((planned.cell.case.op.clone(), variant, 0, 0.0, Some(0)));
             groups.len() - 1
         });
-        let (_, _, cells, spread, runs) = &mut groups[place];
+        let (_, _, cells, variation, runs) = &mut groups[place];
         *cells += 1;
-        *spread = spread.max(planned.run_spread);
+        *variation = variation.max(planned.variation_between_runs);
         *runs = runs.zip(planned.runs).map(|(most, runs)| most.max(runs));
     }
-    let line = |(op, variant, cells, spread, runs): (String, String, usize, f64, Option<usize>)| {
-        vec![op, variant, cells.to_string(), spread_text(spread), runs_text(runs)]
+    let line = |(op, variant, cells, variation, runs): (String, String, usize, f64, Option<usize>)| {
+        vec![op, variant, cells.to_string(), spread_text(variation), runs_text(runs)]
     };
     groups.into_iter().map(line).collect()
 }
@@ -96,17 +96,21 @@ fn runs_text(runs: Option<usize>) -> String {
     runs.map_or_else(|| format!("over {MAX_RUNS}"), |runs| runs.to_string())
 }
 
-/// A plan as JSON; `runs` is null if [`MAX_RUNS`] are too few.
+/// Version of the layout of a plan in JSON.
+const PLAN_VERSION: u32 = 2;
+
+/// A plan as JSON; `runs_per_side` is null if [`MAX_RUNS`] are too few.
 #[derive(Serialize)]
 struct Document<'a> {
+    plan_version: u32,
     gpubench_version: &'static str,
-    see: f64,
+    slowdown: f64,
     threshold: f64,
     power: f64,
-    measured: bool,
-    runs: Option<usize>,
+    /// True if the variation was measured and not assumed.
+    variation_measured: bool,
+    runs_per_side: Option<usize>,
     cells: Vec<CellEntry<'a>>,
-    #[serde(rename = "ladder")]
     slowdowns: Vec<SlowdownEntry>,
 }
 
@@ -117,15 +121,15 @@ struct CellEntry<'a> {
     backend: &'a str,
     variant: &'a str,
     cache: Cache,
-    run_spread: f64,
-    runs: Option<usize>,
+    variation_between_runs: f64,
+    runs_per_side: Option<usize>,
 }
 
 #[derive(Serialize)]
 struct SlowdownEntry {
-    see: f64,
+    slowdown: f64,
     threshold: f64,
-    runs: Option<usize>,
+    runs_per_side: Option<usize>,
 }
 
 fn json(asked: &Plan, others: &[Plan]) -> Result<String> {
@@ -134,20 +138,25 @@ fn json(asked: &Plan, others: &[Plan]) -> Result<String> {
         backend: &planned.cell.backend,
         variant: &planned.cell.variant,
         cache: planned.cell.cache,
-        run_spread: planned.run_spread,
-        runs: planned.runs,
+        variation_between_runs: planned.variation_between_runs,
+        runs_per_side: planned.runs,
     });
     let document = Document {
+        plan_version: PLAN_VERSION,
         gpubench_version: env!("CARGO_PKG_VERSION"),
-        see: asked.see,
+        slowdown: asked.slowdown,
         threshold: asked.threshold,
         power: POWER,
-        measured: asked.measured,
-        runs: asked.runs(),
+        variation_measured: asked.measured,
+        runs_per_side: asked.runs(),
         cells: cells.collect(),
         slowdowns: others
             .iter()
-            .map(|plan| SlowdownEntry { see: plan.see, threshold: plan.threshold, runs: plan.runs() })
+            .map(|plan| SlowdownEntry {
+                slowdown: plan.slowdown,
+                threshold: plan.threshold,
+                runs_per_side: plan.runs(),
+            })
             .collect(),
     };
     String::from_utf8(to_json(&document)?).context("cannot write the plan as JSON")

@@ -18,7 +18,11 @@ pub const FOLDER: &str = "results/baselines";
 /// Name of the file that makes a folder a baseline.
 pub const FILE_NAME: &str = "baseline.json";
 
-const BASELINE_VERSION: u32 = 1;
+/// Version of the layout that [`Baseline::write`] writes.
+const BASELINE_VERSION: u32 = 2;
+
+/// The oldest layout that [`open`] reads. Layout 1 has other names for the values of a cell.
+const OLDEST_VERSION: u32 = 1;
 
 /// Upper bound of the values of a cell: a file with passes that differ by a factor of ten is damaged.
 const MAX_VARIATION: f64 = 10.0;
@@ -51,21 +55,23 @@ pub struct CellVariation {
     /// State of the caches.
     pub cache: Cache,
     /// Relative standard deviation between passes.
-    pub run_spread: f64,
+    #[serde(alias = "run_spread")]
+    pub variation_between_runs: f64,
     /// Relative difference between the slowest and the fastest pass.
-    pub apart: f64,
+    #[serde(alias = "apart")]
+    pub pass_range: f64,
 }
 
 impl Baseline {
     /// Creates a baseline from the folders of its passes and the variation of each cell.
     pub fn new(name: &str, passes: Vec<String>, cells: &[Calibrated]) -> Baseline {
-        let spread = |cell: &Calibrated| CellVariation {
+        let variation = |cell: &Calibrated| CellVariation {
             case: cell.cell.case.clone(),
             backend: cell.cell.backend.clone(),
             variant: cell.cell.variant.clone(),
             cache: cell.cell.cache,
-            run_spread: cell.run_spread,
-            apart: cell.apart,
+            variation_between_runs: cell.variation_between_runs,
+            pass_range: cell.pass_range,
         };
         Baseline {
             baseline_version: BASELINE_VERSION,
@@ -73,12 +79,12 @@ impl Baseline {
             saved: jiff::Timestamp::now().to_string(),
             gpubench_version: env!("CARGO_PKG_VERSION").into(),
             passes,
-            cells: cells.iter().map(spread).collect(),
+            cells: cells.iter().map(variation).collect(),
         }
     }
 
     pub(crate) fn variations(&self) -> impl Iterator<Item = (String, f64)> {
-        self.cells.iter().map(|cell| (cell.cell().to_string(), cell.run_spread))
+        self.cells.iter().map(|cell| (cell.cell().to_string(), cell.variation_between_runs))
     }
 
     /// Returns the folders of its passes, given its own folder.
@@ -100,7 +106,9 @@ impl Baseline {
             ensure!(report.join(file::FILE_NAME).is_file(), "{pass} contains no {}; {FIX}", file::FILE_NAME);
         }
         for cell in &self.cells {
-            for (key, figure) in [("run_spread", cell.run_spread), ("apart", cell.apart)] {
+            for (key, figure) in
+                [("variation_between_runs", cell.variation_between_runs), ("pass_range", cell.pass_range)]
+            {
                 ensure!(
                     (0.0..MAX_VARIATION).contains(&figure),
                     "{key} of {} is {figure:e}, but must be at least 0 and below {MAX_VARIATION}; {FIX}",
@@ -143,9 +151,9 @@ pub fn open(folder: &Path) -> Result<Option<Baseline>> {
     let value: serde_json::Value = serde_json::from_slice(&text)
         .map_err(|error| anyhow!("{shown}: not JSON: {error}; save the baseline again"))?;
     match value.get("baseline_version").and_then(serde_json::Value::as_u64) {
-        Some(version) if version == u64::from(BASELINE_VERSION) => {}
+        Some(version) if (u64::from(OLDEST_VERSION)..=u64::from(BASELINE_VERSION)).contains(&version) => {}
         Some(version) => bail!(
-            "{shown}: baseline_version {version}, but this gpubench reads {BASELINE_VERSION}; use the version that saved it"
+            "{shown}: baseline_version {version}, but this gpubench reads {OLDEST_VERSION} to {BASELINE_VERSION}; use the version that saved it"
         ),
         None => bail!("{shown}: no baseline_version: not a baseline; save it again"),
     }

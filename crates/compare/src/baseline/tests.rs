@@ -7,10 +7,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn spread(run_spread: f64, apart: f64) -> CellVariation {
+fn variation(variation_between_runs: f64, pass_range: f64) -> CellVariation {
     let case = Case { op: "fft".into(), n: 8, dtype: DType::F32, density: None, seed: 1 };
     let (backend, variant) = ("cpu".into(), "realfft".into());
-    CellVariation { case, backend, variant, cache: Cache::Cold, run_spread, apart }
+    CellVariation { case, backend, variant, cache: Cache::Cold, variation_between_runs, pass_range }
 }
 
 fn baseline(cells: Vec<CellVariation>) -> Baseline {
@@ -35,9 +35,35 @@ fn refusal(folder: &Path) -> String {
 fn a_baseline_reads_back_and_a_folder_without_one_is_none() {
     let folder = folder();
     assert_eq!(open(folder.path()).unwrap(), None);
-    let saved = baseline(vec![spread(0.01, 0.02)]);
+    let saved = baseline(vec![variation(0.01, 0.02)]);
     saved.write(folder.path()).unwrap();
     assert_eq!(open(folder.path()).unwrap(), Some(saved));
+}
+
+#[test]
+fn a_baseline_of_layout_1_reads_as_the_same_values_and_a_later_layout_is_refused() {
+    let folder = folder();
+    let saved = baseline(vec![variation(0.01, 0.02)]);
+    saved.write(folder.path()).unwrap();
+    let file = folder.path().join(FILE_NAME);
+    let text = fs::read_to_string(&file).unwrap();
+    let old = text
+        .replace("\"baseline_version\": 2", "\"baseline_version\": 1")
+        .replace("variation_between_runs", "run_spread")
+        .replace("pass_range", "apart");
+    fs::write(&file, old).unwrap();
+    let read = open(folder.path()).unwrap().unwrap();
+    assert_eq!(read, Baseline { baseline_version: 1, ..saved });
+    fs::write(&file, text.replace("\"baseline_version\": 2", "\"baseline_version\": 3")).unwrap();
+    assert!(refusal(folder.path()).contains("baseline_version 3, but this gpubench reads 1 to 2"));
+}
+
+#[test]
+fn the_kept_baseline_of_layout_1_can_be_opened() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/gate/baseline");
+    let read = open(&kept).unwrap().unwrap();
+    assert_eq!((read.baseline_version, read.passes.len()), (1, 2));
+    assert!(read.cells.iter().any(|cell| cell.variation_between_runs > 0.05 && cell.pass_range < 0.001));
 }
 
 #[test]
@@ -62,7 +88,7 @@ fn passes_that_are_missing_or_elsewhere_are_refused_in_one_line() {
 #[test]
 fn figures_that_no_number_holds_are_refused_in_one_line() {
     let folder = folder();
-    baseline(vec![spread(0.25, 0.5)]).write(folder.path()).unwrap();
+    baseline(vec![variation(0.25, 0.5)]).write(folder.path()).unwrap();
     let text = fs::read_to_string(folder.path().join(FILE_NAME)).unwrap();
     for figure in ["1e999", "null", "\"wide\"", "-0.1", "10"] {
         fs::write(folder.path().join(FILE_NAME), text.replace("0.25", figure)).unwrap();
@@ -74,17 +100,16 @@ fn figures_that_no_number_holds_are_refused_in_one_line() {
     }
 }
 
-proptest! {
-    #[test]
-    fn figures_are_accepted_from_0_to_below_10_alone(
-        run_spread in prop_oneof![0.0..20.0f64, any::<f64>()],
-        apart in prop_oneof![0.0..20.0f64, any::<f64>()],
-    ) {
-        let folder = folder();
-        let is_figure = |figure: f64| figure.is_finite() && (0.0..10.0).contains(&figure);
-        let checked = baseline(vec![spread(0.1, 0.1), spread(run_spread, apart)]).check(folder.path());
-        prop_assert_eq!(checked.is_ok(), is_figure(run_spread) && is_figure(apart), "{:?}", checked);
-    }
+#[test]
+fn figures_are_accepted_from_0_to_below_10_alone() {
+    let folder = folder();
+    let is_figure = |figure: f64| figure.is_finite() && (0.0..10.0).contains(&figure);
+    let figures = || prop_oneof![0.0..20.0f64, any::<f64>()];
+    proptest!(|(between_runs in figures(), pass_range in figures())| {
+        let cells = vec![variation(0.1, 0.1), variation(between_runs, pass_range)];
+        let checked = baseline(cells).check(folder.path());
+        prop_assert_eq!(checked.is_ok(), is_figure(between_runs) && is_figure(pass_range), "{:?}", checked);
+    });
 }
 
 #[test]

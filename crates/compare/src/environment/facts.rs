@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use Concerns::{Clocks, Cpu, Gpu, Run};
-use Read::{By, Host, Said};
+use Read::{By, Description, Host};
 use Tolerance::{Absolute, Relative};
 use gpubench_model::Side;
 use gpubench_model::report::{self, Clock, Row, machine};
 use serde_json::Value;
 
 use super::difference::Severity::{self, Block, Ignore, Warn};
-use super::read::{self, Seen, one, run::sampling};
+use super::read::{self, Source, one, run::sampling};
 use super::value::{Reading, Tolerance};
 use crate::runs::Runs;
 
@@ -36,9 +36,9 @@ pub struct Fact {
 enum Read {
     Host(&'static machine::Fact<report::Host>),
     /// Each backend describes it.
-    Said(&'static machine::Fact<Value>),
+    Description(&'static machine::Fact<Value>),
     /// Several readings, or one computed from several facts; with its name.
-    By(&'static str, fn(&Seen) -> Vec<Reading>),
+    By(&'static str, fn(&Source) -> Vec<Reading>),
 }
 
 /// The times that a fact affects.
@@ -55,6 +55,9 @@ pub enum Concerns {
 }
 
 impl Concerns {
+    /// Every value, in order.
+    pub(super) const ALL: [Concerns; 4] = [Run, Clocks, Cpu, Gpu];
+
     /// Returns the words of the documentation's table.
     pub fn words(self) -> &'static str {
         match self {
@@ -90,18 +93,18 @@ impl Concerns {
 const fn fact(read: Read, severity: Severity, concerns: Concerns, summary: &'static str) -> Fact {
     let name = match read {
         Host(fact) => fact.name,
-        Said(fact) => fact.name,
+        Description(fact) => fact.name,
         By(name, _) => name,
     };
     Fact { name, summary, concerns, severity, tolerance: Tolerance::None, absent: None, read }
 }
 
 impl Fact {
-    pub(super) fn readings(&self, seen: &Seen) -> Vec<Reading> {
+    pub(super) fn readings(&self, source: &Source) -> Vec<Reading> {
         match self.read {
-            Host(fact) => read::host(seen, fact),
-            Said(fact) => read::said(seen, fact),
-            By(_, read) => read(seen),
+            Host(fact) => read::host(source, fact),
+            Description(fact) => read::described(source, fact),
+            By(_, read) => read(source),
         }
     }
 
@@ -117,11 +120,11 @@ impl Fact {
 /// Every fact, in the order in which differences of equal severity are shown.
 #[rustfmt::skip] // One line per fact, like the table in the documentation.
 pub static FACTS: &[Fact] = &[
-    fact(Said(&machine::GPU_MODEL), Block, Gpu, "name of the GPU"),
-    fact(Said(&machine::GPU_MULTIPROCESSORS), Block, Gpu, "multiprocessors that the run can use: fewer in a slice of a divided GPU"),
-    fact(Said(&machine::MIG_MODE), Block, Gpu, "whether the GPU is divided into instances"),
+    fact(Description(&machine::GPU_MODEL), Block, Gpu, "name of the GPU"),
+    fact(Description(&machine::GPU_MULTIPROCESSORS), Block, Gpu, "multiprocessors that the run can use: fewer in a slice of a divided GPU"),
+    fact(Description(&machine::MIG_MODE), Block, Gpu, "whether the GPU is divided into instances"),
     fact(Host(&machine::CPU_MODEL), Block, Cpu, "model of the CPU"),
-    fact(By("build-profile", |seen| one(seen.report.environment.build_profile.as_deref())), Block, Clocks, "whether gpubench was built as `release` or `debug`"),
+    fact(By("build-profile", |source| one(source.report.environment.build_profile.as_deref())), Block, Clocks, "whether gpubench was built as `release` or `debug`"),
     fact(By("cpu-threads", read::machine::cpu_threads), Warn, Cpu, "threads that the CPU backend used, and its libraries where they used another number"),
     fact(Host(&machine::PROCESSORS), Warn, Cpu, "CPUs that the process may use"),
     fact(By("cpu-quota", read::machine::cpu_quota), Warn, Cpu, "CPU time that the control group allows, in CPUs").within(Absolute(0.01)),
@@ -129,34 +132,34 @@ pub static FACTS: &[Fact] = &[
     fact(Host(&machine::SMT), Warn, Cpu, "whether CPUs share cores"),
     fact(Host(&machine::NUMA), Warn, Cpu, "NUMA nodes with CPUs"),
     fact(Host(&machine::LAST_LEVEL_CACHE), Warn, Cpu, "bytes of the last-level caches, within 1 %").within(Relative(0.01)),
-    fact(Said(&machine::SIMD), Warn, Cpu, "vector instructions of the CPU kernels"),
+    fact(Description(&machine::SIMD), Warn, Cpu, "vector instructions of the CPU kernels"),
     fact(By("blas", read::machine::libraries), Warn, Cpu, "name and version of each BLAS that both sides used"),
-    fact(Said(&machine::POWER_LIMIT), Warn, Gpu, "power that the driver enforces, within 1 W").within(Absolute(1.0)),
+    fact(Description(&machine::POWER_LIMIT), Warn, Gpu, "power that the driver enforces, within 1 W").within(Absolute(1.0)),
     fact(By("gpu-clock-limit", read::machine::gpu_clock_limits), Warn, Gpu, "clocks that the driver allows, within 1 MHz").within(Absolute(1.0)),
-    fact(Said(&machine::GPU_MEMORY), Warn, Gpu, "memory of the GPU, within 1 %").within(Relative(0.01)),
-    fact(Said(&machine::ECC), Warn, Gpu, "whether the GPU's memory corrects errors"),
-    fact(Said(&machine::DRIVER), Warn, Gpu, "version of the GPU's driver"),
-    fact(Said(&machine::CUDA_VERSION), Warn, Gpu, "version of CUDA that the driver supports"),
+    fact(Description(&machine::GPU_MEMORY), Warn, Gpu, "memory of the GPU, within 1 %").within(Relative(0.01)),
+    fact(Description(&machine::ECC), Warn, Gpu, "whether the GPU's memory corrects errors"),
+    fact(Description(&machine::DRIVER), Warn, Gpu, "version of the GPU's driver"),
+    fact(Description(&machine::CUDA_VERSION), Warn, Gpu, "version of CUDA that the driver supports"),
     fact(By("gpu-libraries", read::machine::libraries), Warn, Gpu, "name and version of each library of the GPU that both sides used"),
-    fact(Said(&machine::GPU_TIMING), Warn, Gpu, "whether a blocking kernel delayed the GPU until all work of a sample was queued"),
+    fact(Description(&machine::GPU_TIMING), Warn, Gpu, "whether a blocking kernel delayed the GPU until all work of a sample was queued"),
     fact(By("transfer", read::run::transfer), Warn, Gpu, "host memory of copies to the GPU and back"),
     fact(By("precision", read::run::precision), Warn, Run, "requested precision, by op"),
-    fact(By("max-time", |seen| sampling(seen, "max_time_s", "none", |seconds| format!("{seconds} s"))), Warn, Run, "seconds of sampling after which a cell stops, by op"),
-    fact(By("rounds", |seen| sampling(seen, "rounds", "by default", |rounds| rounds.to_string())), Warn, Run, "requested rounds, by op"),
-    fact(By("samples", |seen| sampling(seen, "samples", "as many as it takes", |samples| samples.to_string())), Warn, Run, "requested samples, by op"),
-    fact(By("warmup", |seen| sampling(seen, "warmup", "by default", |executions| executions.to_string())), Warn, Run, "executions before the first sample, by op"),
+    fact(By("max-time", |source| sampling(source, "max_time_s", "none", |seconds| format!("{seconds} s"))), Warn, Run, "seconds of sampling after which a cell stops, by op"),
+    fact(By("rounds", |source| sampling(source, "rounds", "by default", |rounds| rounds.to_string())), Warn, Run, "requested rounds, by op"),
+    fact(By("samples", |source| sampling(source, "samples", "until precise", |samples| samples.to_string())), Warn, Run, "requested samples, by op"),
+    fact(By("warmup", |source| sampling(source, "warmup", "by default", |executions| executions.to_string())), Warn, Run, "executions before the first sample, by op"),
     fact(By("budget", read::run::budget), Warn, Run, "time budget of the whole run"),
     fact(By("isolation", read::run::isolation), Warn, Run, "whether each backend ran in its own process"),
     fact(By("variables", read::run::variables), Warn, Run, "environment variables that change results, such as `OMP_NUM_THREADS`").when_absent("unset"),
-    fact(By("gpubench-version", |seen| one(Some(&seen.report.environment.gpubench_version))), Warn, Run, "version of gpubench"),
-    fact(By("gpubench-revision", |seen| one(seen.report.environment.gpubench_revision.as_deref())), Ignore, Run, "git revision of gpubench's source"),
-    fact(By("git-revision", |seen| one(seen.report.environment.git_revision.as_deref())), Ignore, Run, "git revision of the folder of the run, the subject of the comparison"),
+    fact(By("gpubench-version", |source| one(Some(&source.report.environment.gpubench_version))), Warn, Run, "version of gpubench"),
+    fact(By("gpubench-revision", |source| one(source.report.environment.gpubench_revision.as_deref())), Ignore, Run, "git revision of gpubench's source"),
+    fact(By("git-revision", |source| one(source.report.environment.git_revision.as_deref())), Ignore, Run, "git revision of the folder of the run, the subject of the comparison"),
     fact(Host(&machine::HOST_NAME), Ignore, Run, "name of the machine"),
     fact(Host(&machine::OS), Ignore, Run, "operating system"),
     fact(Host(&machine::KERNEL), Ignore, Run, "version of the kernel"),
     fact(Host(&machine::MEMORY), Ignore, Run, "main memory, within 1 %").within(Relative(0.01)),
-    fact(Said(&machine::GPU_ORDINAL), Ignore, Gpu, "number of the GPU"),
+    fact(Description(&machine::GPU_ORDINAL), Ignore, Gpu, "number of the GPU"),
     fact(By("library-paths", read::machine::library_paths), Ignore, Run, "where libraries were found"),
-    fact(By("place-variables", read::run::place_variables), Ignore, Run, "environment variables that contain paths, such as `CUDA_HOME`").when_absent("unset"),
+    fact(By("path-variables", read::run::path_variables), Ignore, Run, "environment variables that contain paths, such as `CUDA_HOME`").when_absent("unset"),
     fact(By("sim-script", read::run::sim_script), Ignore, Run, "script of the simulated device, and its seed"),
 ];

@@ -15,7 +15,7 @@ use super::runs::Runs;
 use crate::Sentence;
 pub use difference::{Difference, Severity};
 pub use facts::{Concerns, FACTS, Fact};
-use read::Seen;
+use read::Source;
 use value::{Reading, joined, same};
 
 /// Shown for a fact that no run of a side records, such as one that older layouts lack.
@@ -29,11 +29,11 @@ const NOT_RECORDED: &str = "not recorded";
 ///
 /// `severities` overrides the default severity of facts, by name.
 pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severity>) -> Vec<Difference> {
+    let backends = Concerns::ALL.map(|concerns| concerns.backends(old, new));
     let of_fact = |fact: &'static Fact| {
         let severity = severities.get(fact.name).copied().unwrap_or(fact.severity);
-        let backends = fact.concerns.backends(old, new);
-        let found = backends.map(|backends| {
-            let [old, new] = [old, new].map(|side| readings(fact, side, &backends));
+        let found = backends[fact.concerns as usize].as_ref().map(|backends| {
+            let [old, new] = [old, new].map(|side| readings(fact, side, backends));
             compare(fact, severity, &old, &new)
         });
         found.unwrap_or_default()
@@ -44,7 +44,7 @@ pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severit
 }
 
 fn readings(fact: &Fact, side: &Runs, backends: &BTreeSet<&str>) -> Vec<Vec<Reading>> {
-    side.runs.iter().map(|run| fact.readings(&Seen::of(&run.report, backends))).collect()
+    side.runs.iter().map(|run| fact.readings(&Source::of(&run.report, backends))).collect()
 }
 
 /// Returns the differences of one fact; items that differ in the same way share one entry.

@@ -50,21 +50,21 @@ impl Tolerance {
 
 /// Returns true if all readings have the same value.
 pub(crate) fn same(readings: &[&Reading], tolerance: Tolerance) -> bool {
-    readings.iter().enumerate().all(|(i, a)| readings[..i].iter().all(|b| alike(a, b, tolerance)))
+    readings.iter().enumerate().all(|(i, a)| readings[..i].iter().all(|b| is_same(a, b, tolerance)))
 }
 
 /// Returns the distinct values in words, in the order of the runs.
 pub(crate) fn joined(readings: &[Reading], tolerance: Tolerance) -> String {
     let mut distinct: Vec<&Reading> = vec![];
     for reading in readings {
-        if !distinct.iter().any(|known| alike(known, reading, tolerance)) {
+        if !distinct.iter().any(|known| is_same(known, reading, tolerance)) {
             distinct.push(reading);
         }
     }
     distinct.iter().map(|reading| shortened(&reading.text, SHOWN)).collect::<Vec<_>>().join(", ")
 }
 
-fn alike(a: &Reading, b: &Reading, tolerance: Tolerance) -> bool {
+fn is_same(a: &Reading, b: &Reading, tolerance: Tolerance) -> bool {
     match (a.figure, b.figure) {
         (Some(a), Some(b)) => tolerance.covers(a, b),
         _ => a.text == b.text,

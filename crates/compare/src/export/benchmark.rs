@@ -30,8 +30,8 @@ fn text(comparison: &Comparison) -> String {
         }
         let value = new.median_s * 1e9;
         let mut entry = json!({ "name": name, "unit": "ns", "value": value, "extra": extra });
-        if let Some(spread) = change.run_spread {
-            entry["range"] = json!(format!("± {:.1}", value * spread));
+        if let Some(variation) = change.variation_between_runs {
+            entry["range"] = json!(format!("± {:.1}", value * variation));
         }
         entries.push(entry);
     }

@@ -23,9 +23,9 @@ fn text(comparison: &Comparison) -> String {
         let Some(new) = &change.new else { continue };
         let value = new.median_s * 1e9;
         let mut metric = json!({ "value": value });
-        if let Some(spread) = change.run_spread {
-            metric["lower_value"] = json!((value * (1.0 - spread)).max(0.0));
-            metric["upper_value"] = json!(value * (1.0 + spread));
+        if let Some(variation) = change.variation_between_runs {
+            metric["lower_value"] = json!((value * (1.0 - variation)).max(0.0));
+            metric["upper_value"] = json!(value * (1.0 + variation));
         }
         benchmarks.insert(name, json!({ "latency": metric }));
     }
@@ -39,7 +39,7 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn times_of_new_are_in_nanoseconds_with_their_spread() {
+    fn times_of_new_are_in_nanoseconds_with_their_variation() {
         let text = text(&Sanitized::of(&example::full()));
         let found: serde_json::Value = serde_json::from_str(&text).unwrap();
         let latency = &found["elementwise/N=4096/f32/cuda/fused/cold"]["latency"];

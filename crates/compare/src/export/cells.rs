@@ -25,8 +25,8 @@ pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, 
     lines.sort_by(|a, b| {
         let by_verdict = a.verdict.cmp(&b.verdict);
         let is_inconclusive = a.verdict == Verdict::Inconclusive && b.verdict == Verdict::Inconclusive;
-        let by_doubt = || b.is_open().cmp(&a.is_open()).then(upper(b).total_cmp(&upper(a)));
-        if is_inconclusive { by_doubt() } else { by_verdict }
+        let by_interval = || b.is_open().cmp(&a.is_open()).then(upper(b).total_cmp(&upper(a)));
+        if is_inconclusive { by_interval() } else { by_verdict }
     });
     (lines, folded)
 }
@@ -35,7 +35,7 @@ pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, 
 fn tone(verdict: Verdict) -> Tone {
     match verdict {
         verdict if verdict.is_regression() => Tone::Worse,
-        Verdict::Missing | Verdict::Inconclusive => Tone::Unsure,
+        Verdict::Missing | Verdict::Inconclusive => Tone::Inconclusive,
         Verdict::Faster => Tone::Better,
         _ => Tone::Plain,
     }
@@ -60,8 +60,8 @@ fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     if differ(cells, |cell| cell.cache) {
         columns.push(("cache", false, |cell| cell.cache.name().into()));
     }
-    columns.push(("old", true, |cell| phrases::time(cell.old.as_ref(), cell.run_spread).into()));
-    columns.push(("new", true, |cell| phrases::time(cell.new.as_ref(), cell.run_spread).into()));
+    columns.push(("old", true, |cell| phrases::time(cell.old.as_ref(), cell.variation_between_runs).into()));
+    columns.push(("new", true, |cell| phrases::time(cell.new.as_ref(), cell.variation_between_runs).into()));
     columns.push(("change", false, |cell| Field {
         text: change(cell).map_or(NONE.into(), |change| change.factor),
         tone: tone(cell.verdict),
@@ -70,10 +70,10 @@ fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
         change(cell).map_or(NONE.into(), |change| change.interval()).into()
     }));
     if with_p {
-        columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), phrases::chance).into()));
+        columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), phrases::p_value).into()));
     }
     columns.push(("smallest detectable", true, |cell| {
-        cell.detectable.map_or(NONE.into(), phrases::percent).into()
+        cell.smallest_detectable_change.map_or(NONE.into(), phrases::percent).into()
     }));
     if differ(cells, |cell| cell.threshold) {
         columns.push(("threshold", true, |cell| phrases::percent(cell.threshold).into()));
@@ -138,12 +138,12 @@ pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> 
         let share = |share: Option<f64>| share.map_or(NONE.into(), phrases::percent);
         let tone = tone(mean.verdict);
         vec![
-            Field { text: phrases::of_kind(mean.verdict, mean.doubt), tone },
+            Field { text: phrases::of_kind(mean.verdict, mean.inconclusive_reason), tone },
             mean.name().into(),
             Field { text: change.factor.clone(), tone },
             change.interval().into(),
-            mean.p_corrected.map_or(NONE.into(), phrases::chance).into(),
-            share(mean.detectable).into(),
+            mean.p_corrected.map_or(NONE.into(), phrases::p_value).into(),
+            share(mean.smallest_detectable_change).into(),
             share(Some(mean.threshold)).into(),
         ]
     };

@@ -6,7 +6,7 @@ use gpubench_text::table::{Column, Field, Table};
 
 use super::names::names;
 use super::view::Format;
-use crate::{Change, Comparison, MeanChange, Measured};
+use crate::{Change, Comparison, InconclusiveReason, MeanChange, Measured};
 
 pub(crate) static CSV: Format = Format {
     name: "csv",
@@ -37,7 +37,7 @@ const COLUMNS: &[Shown<Change>] = &[
     ("cache", |cell| cell.cache.name().into()),
     ("side", |cell| cell.side.name().into()),
     ("verdict", |cell| cell.verdict.name().into()),
-    ("doubt", |cell| cell.doubt.map(|doubt| doubt.name().to_owned()).unwrap_or_default()),
+    ("inconclusive_reason", |cell| reason_name(cell.inconclusive_reason)),
     ("reason", |cell| cell.reason.to_string()),
     ("next", |cell| cell.next.clone().unwrap_or_default()),
     ("ratio", |cell| number(cell.ratio)),
@@ -46,8 +46,8 @@ const COLUMNS: &[Shown<Change>] = &[
     ("p", |cell| number(cell.p)),
     ("p_corrected", |cell| number(cell.p_corrected)),
     ("p_rounds", |cell| number(cell.p_rounds)),
-    ("detectable", |cell| number(cell.detectable)),
-    ("run_spread", |cell| number(cell.run_spread)),
+    ("smallest_detectable_change", |cell| number(cell.smallest_detectable_change)),
+    ("variation_between_runs", |cell| number(cell.variation_between_runs)),
     ("threshold", |cell| number(Some(cell.threshold))),
 ];
 
@@ -62,6 +62,10 @@ const FIGURES: &[Shown<Measured>] = &[
     ("error", |side| number(side.error.map(|error| error.value))),
     ("error_bound", |side| number(side.error.map(|error| error.bound))),
 ];
+
+fn reason_name(reason: Option<InconclusiveReason>) -> String {
+    reason.map(|reason| reason.name().to_owned()).unwrap_or_default()
+}
 
 fn cells(comparison: &Comparison) -> String {
     let sides = ["old", "new"].into_iter();
@@ -85,7 +89,7 @@ const MEAN_COLUMNS: &[Shown<MeanChange>] = &[
     ("backend", |mean| mean.backend.clone().unwrap_or_default()),
     ("cells", |mean| mean.cells.to_string()),
     ("verdict", |mean| mean.verdict.name().into()),
-    ("doubt", |mean| mean.doubt.map(|doubt| doubt.name().to_owned()).unwrap_or_default()),
+    ("inconclusive_reason", |mean| reason_name(mean.inconclusive_reason)),
     ("reason", |mean| mean.reason.clone()),
     ("next", |mean| mean.next.clone().unwrap_or_default()),
     ("ratio", |mean| number(Some(mean.ratio))),
@@ -93,8 +97,8 @@ const MEAN_COLUMNS: &[Shown<MeanChange>] = &[
     ("ratio_high", |mean| number(mean.interval.map(|[_, high]| high))),
     ("p", |mean| number(mean.p)),
     ("p_corrected", |mean| number(mean.p_corrected)),
-    ("detectable", |mean| number(mean.detectable)),
-    ("run_spread", |mean| number(mean.run_spread)),
+    ("smallest_detectable_change", |mean| number(mean.smallest_detectable_change)),
+    ("variation_between_runs", |mean| number(mean.variation_between_runs)),
     ("threshold", |mean| number(Some(mean.threshold))),
 ];
 

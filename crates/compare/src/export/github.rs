@@ -65,7 +65,7 @@ pub fn job_summary(comparison: &Comparison) -> String {
 fn level(comparison: &Comparison) -> Level {
     match comparison.gate.conclusion {
         Conclusion::Regression | Conclusion::NotComparable => Level::Error,
-        Conclusion::CannotTell => Level::Warning,
+        Conclusion::Inconclusive => Level::Warning,
         Conclusion::Pass | Conclusion::RatiosOnly => Level::Notice,
     }
 }

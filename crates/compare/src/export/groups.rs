@@ -5,19 +5,19 @@ use gpubench_text::grouped::grouped;
 use super::phrases;
 use crate::{Change, Comparison, InconclusiveReason, Sentence, Verdict};
 
-/// Cells that share verdict, doubt and next step.
+/// Cells that share verdict, inconclusive reason and next step.
 pub(crate) struct Group<'a> {
     pub verdict: Verdict,
-    pub(crate) doubt: Option<InconclusiveReason>,
+    pub(crate) inconclusive_reason: Option<InconclusiveReason>,
     pub next: Option<&'a str>,
     /// The cells, worst first.
     pub cells: Vec<&'a Change>,
 }
 
 impl Group<'_> {
-    /// Returns the words for their verdict: `slower`, `clock`.
+    /// Returns the words for their verdict: `slower`, `lower clock`.
     pub(crate) fn name(&self) -> String {
-        phrases::of_kind(self.verdict, self.doubt)
+        phrases::of_kind(self.verdict, self.inconclusive_reason)
     }
 
     /// Returns the reason besides their ratios, that of the first cell if reasons differ; empty without one.
@@ -25,7 +25,7 @@ impl Group<'_> {
         let reason = self.cells.first().map_or("", |cell| cell.reason.rest());
         let is_shared = self.cells.iter().all(|cell| cell.reason.rest() == reason);
         let reason = if is_shared { reason.into() } else { format!("{reason} (first cell)") };
-        match self.doubt {
+        match self.inconclusive_reason {
             Some(InconclusiveReason::MaybeSlower) => format!("beyond the threshold, {reason}"),
             _ => reason,
         }
@@ -38,12 +38,18 @@ pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     let of_gate = comparison.gate.next.as_ref().map(Sentence::lead);
     let cells = comparison.cells.iter().filter(|cell| needs_reason(comparison, cell)).map(|cell| {
         let next = cell.next.as_deref().filter(|next| of_gate != Some(*next));
-        ((cell.verdict, cell.doubt, next), cell)
+        ((cell.verdict, cell.inconclusive_reason, next), cell)
     });
     let cells = cells.filter(|((.., next), cell)| next.is_some() || !cell.reason.rest().is_empty());
     let groups = grouped(cells).into_iter();
-    let mut groups: Vec<Group<'_>> =
-        groups.map(|((verdict, doubt, next), cells)| Group { verdict, doubt, next, cells }).collect();
+    let mut groups: Vec<Group<'_>> = groups
+        .map(|((verdict, inconclusive_reason, next), cells)| Group {
+            verdict,
+            inconclusive_reason,
+            next,
+            cells,
+        })
+        .collect();
     groups.sort_by_key(|group| group.verdict);
     groups
 }
@@ -52,7 +58,7 @@ pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
 /// interval lies beyond the threshold.
 fn needs_reason(comparison: &Comparison, cell: &Change) -> bool {
     let is_beyond = cell.interval.is_some_and(|[low, _]| low > 1.0 + cell.threshold);
-    let has_figures = cell.doubt == Some(InconclusiveReason::MaybeSlower) && !is_beyond;
+    let has_figures = cell.inconclusive_reason == Some(InconclusiveReason::MaybeSlower) && !is_beyond;
     cell.verdict.is_regression()
         || (cell.is_open() && !cell.is_accepted(&comparison.gate.accepted) && !has_figures)
 }
@@ -73,8 +79,8 @@ mod tests {
             ("newly failed", 1),
             ("less accurate", 2),
             ("missing", 1),
-            ("clock", 1),
-            ("different", 1),
+            ("lower clock", 1),
+            ("not comparable", 1),
         ];
         assert_eq!(found, expected.map(|(name, cells)| (name.to_owned(), cells)));
         assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large");
@@ -98,7 +104,10 @@ mod tests {
         cell.interval = Some([1.06, 1.2]);
         cell.reason = crate::Sentence::new("1.13x slower (1.06 to 1.20)", ", ", "which chance could do");
         let groups = groups(&comparison);
-        let found = groups.iter().find(|group| group.doubt == Some(InconclusiveReason::MaybeSlower)).unwrap();
+        let found = groups
+            .iter()
+            .find(|group| group.inconclusive_reason == Some(InconclusiveReason::MaybeSlower))
+            .unwrap();
         assert_eq!(found.reason(), "beyond the threshold, which chance could do");
     }
 }

@@ -1,4 +1,4 @@
-//! JSON: the comparison itself, as `schema/compare-v1.json` describes it.
+//! JSON: the comparison itself, as `schema/compare-v2.json` describes it.
 
 use gpubench_model::format::Makes;
 use gpubench_model::report::file::to_json_text;

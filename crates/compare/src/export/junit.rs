@@ -103,7 +103,7 @@ fn cell(comparison: &Comparison, change: &Change, name: String) -> Case {
     let figures = phrases::change_with_interval(change).filter(|_| change.reason.lead().is_empty());
     details.extend(figures.map(|change| format!("change: {change}")));
     let threshold = phrases::percent(change.threshold);
-    details.extend(change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", phrases::chance(p))));
+    details.extend(change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", phrases::p_value(p))));
     Case {
         suite: change.case.op.clone(),
         name,
@@ -124,14 +124,18 @@ fn mean(comparison: &Comparison, change: &MeanChange) -> Case {
     };
     let threshold = phrases::percent(change.threshold);
     let next = change.next.iter().map(|next| format!("next: {next}"));
-    let p = change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", phrases::chance(p)));
+    let p = change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", phrases::p_value(p)));
     Case {
         suite: "mean".into(),
         name: change.key(),
         time: None,
         outcome,
         kind: change.verdict.name(),
-        message: format!("{}: {}", phrases::of_kind(change.verdict, change.doubt), change.reason),
+        message: format!(
+            "{}: {}",
+            phrases::of_kind(change.verdict, change.inconclusive_reason),
+            change.reason
+        ),
         details: next.chain(p).collect(),
     }
 }

@@ -76,17 +76,17 @@ fn change_to(ratio: f64, interval: Option<[f64; 2]>, least_digits: usize) -> Cha
 }
 
 /// Formats a side's time with the digits that its variation between runs justifies.
-pub(crate) fn time(measured: Option<&Measured>, run_spread: Option<f64>) -> String {
+pub(crate) fn time(measured: Option<&Measured>, variation: Option<f64>) -> String {
     let text = |measured: &Measured| {
         let runs = measured.runs.max(1) as f64;
-        let half_width = run_spread.map(|spread| measured.median_s * spread / runs.sqrt());
+        let half_width = variation.map(|variation| measured.median_s * variation / runs.sqrt());
         time_within(measured.median_s, half_width)
     };
     measured.map_or(NONE.into(), text)
 }
 
 /// Formats a p-value: `0.43`, `0.012`, `2e-6`.
-pub(crate) fn chance(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     match p {
         p if p < 1e-99 => "<1e-99".into(),
         p if p < 0.001 => format!("{p:.0e}"),
@@ -103,20 +103,20 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{}%", percent::rounded(share, 1))
 }
 
-/// Returns the words for a cell's verdict: `newly incorrect`, `slower`, `inconclusive`, `clock`.
+/// Returns the words for a cell's verdict: `newly incorrect`, `slower`, `inconclusive`, `lower clock`.
 pub(crate) fn verdict(cell: &Change) -> String {
-    of_kind(cell.verdict, cell.doubt)
+    of_kind(cell.verdict, cell.inconclusive_reason)
 }
 
 /// Returns the words of [`verdict`] for a verdict and the reason why it is inconclusive.
 ///
 /// An inconclusive cell is named by its reason. A cell that may be slower is `inconclusive`, because that is no finding;
 /// a cell whose interval excludes a slowdown beyond the threshold is `not slower`.
-pub(crate) fn of_kind(verdict: Verdict, doubt: Option<InconclusiveReason>) -> String {
-    match (verdict, doubt) {
+pub(crate) fn of_kind(verdict: Verdict, reason: Option<InconclusiveReason>) -> String {
+    match (verdict, reason) {
         (Verdict::Inconclusive, None | Some(InconclusiveReason::MaybeSlower)) => "inconclusive".into(),
         (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster)) => "not slower".into(),
-        (Verdict::Inconclusive, Some(doubt)) => doubt.name().replace('-', " "),
+        (Verdict::Inconclusive, Some(reason)) => reason.name().replace('-', " "),
         _ => verdict.words(),
     }
 }
@@ -163,9 +163,9 @@ mod tests {
 
     #[test]
     fn p_values_and_shares_are_short() {
-        let chances = [(0.0, "<1e-99"), (2.4e-6, "2e-6"), (0.0123, "0.012"), (0.43, "0.43"), (1.0, "1.00")];
-        for (p, text) in chances {
-            assert_eq!(chance(p), text);
+        let p_values = [(0.0, "<1e-99"), (2.4e-6, "2e-6"), (0.0123, "0.012"), (0.43, "0.43"), (1.0, "1.00")];
+        for (p, text) in p_values {
+            assert_eq!(p_value(p), text);
         }
         let shares = [(0.05, "5%"), (0.025, "2.5%"), (0.0333, "3.3%"), (10.0, "1000%"), (10.1, ">1000%")];
         for (share, text) in shares {
@@ -178,13 +178,13 @@ mod tests {
         let words = [
             (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower), "inconclusive"),
             (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster), "not slower"),
-            (Verdict::Inconclusive, Some(InconclusiveReason::Clock), "clock"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock), "lower clock"),
             (Verdict::Inconclusive, None, "inconclusive"),
             (Verdict::LessAccurate, Some(InconclusiveReason::MaybeFaster), "less accurate"),
             (Verdict::NewlyFailed, None, "newly failed"),
         ];
-        for (verdict, doubt, text) in words {
-            assert_eq!(of_kind(verdict, doubt), text);
+        for (verdict, reason, text) in words {
+            assert_eq!(of_kind(verdict, reason), text);
         }
     }
 }

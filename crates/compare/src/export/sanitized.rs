@@ -64,14 +64,15 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
         counts: _,
         old,
         new,
-        method: Method { alpha: _, confidence: _, correction, tested: _, means_tested: _, spread },
+        method:
+            Method { alpha: _, confidence: _, correction, cells_tested: _, means_tested: _, variation_source },
         environment,
         notes,
         means,
         mean_changes,
         cells,
     } = comparison;
-    let mut texts = vec![gpubench_version, reason, correction, spread];
+    let mut texts = vec![gpubench_version, reason, correction, variation_source];
     texts.extend(next.iter_mut().flat_map(Sentence::parts_mut));
     for run in old.iter_mut().chain(new) {
         let RunInfo { name, started, host, gpubench_version, git_revision, measured: _, rows: _ } = run;
@@ -102,16 +103,28 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
 }
 
 fn drop_infinite_of_mean(change: &mut MeanChange) {
-    let MeanChange { interval, p, p_corrected, detectable, run_spread, .. } = change;
-    for figure in [p, p_corrected, detectable, run_spread] {
+    let MeanChange { interval, p, p_corrected, smallest_detectable_change, variation_between_runs, .. } =
+        change;
+    for figure in [p, p_corrected, smallest_detectable_change, variation_between_runs] {
         *figure = figure.filter(|figure| figure.is_finite());
     }
     *interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
 }
 
 fn drop_infinite(change: &mut Change) {
-    let Change { ratio, interval, p, p_corrected, p_rounds, detectable, run_spread, old, new, .. } = change;
-    for figure in [ratio, p, p_corrected, p_rounds, detectable, run_spread] {
+    let Change {
+        ratio,
+        interval,
+        p,
+        p_corrected,
+        p_rounds,
+        smallest_detectable_change,
+        variation_between_runs,
+        old,
+        new,
+        ..
+    } = change;
+    for figure in [ratio, p, p_corrected, p_rounds, smallest_detectable_change, variation_between_runs] {
         *figure = figure.filter(|figure| figure.is_finite());
     }
     *interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));

@@ -6,17 +6,14 @@ use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
 
 use super::phrases::{self, percent};
-use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
+use crate::{Change, Comparison, Conclusion, InconclusiveReason, MeanChange, Verdict};
 
 /// Maximum number of characters of the worst cell's reason.
 const REASON: usize = 250;
 
-/// Returns the words for a conclusion, such as `inconclusive`.
+/// Returns the words for a conclusion, such as `not comparable`.
 pub(crate) fn conclusion(conclusion: Conclusion) -> String {
-    match conclusion {
-        Conclusion::CannotTell => "inconclusive".into(),
-        other => other.name().replace('-', " "),
-    }
+    conclusion.name().replace('-', " ")
 }
 
 /// Returns the conclusion and the exit code, such as `inconclusive (exit code 3)`, with the reason unless the cells show
@@ -26,7 +23,7 @@ pub(crate) fn result(comparison: &Comparison) -> String {
     let is_by_cells = match gate.conclusion {
         Conclusion::Pass => true,
         Conclusion::Regression => worst(comparison).is_some(),
-        Conclusion::CannotTell => comparison.cells.iter().any(|cell| comparison.blocks_pass(cell)),
+        Conclusion::Inconclusive => comparison.cells.iter().any(|cell| comparison.blocks_pass(cell)),
         Conclusion::NotComparable | Conclusion::RatiosOnly => false,
     };
     let reason = if is_by_cells { String::new() } else { format!(": {}", gate.reason) };
@@ -35,17 +32,17 @@ pub(crate) fn result(comparison: &Comparison) -> String {
 
 /// Counts the cells by verdict: `43 compared: 0 slower, 18 inconclusive (accepted), 25 same; 7 not measured`.
 pub(crate) fn tally(comparison: &Comparison) -> String {
-    let apart = [Verdict::Missing, Verdict::New, Verdict::NotMeasured, Verdict::NotJudged];
-    let (apart, compared): (Vec<&Change>, Vec<&Change>) =
-        comparison.cells.iter().partition(|cell| apart.contains(&cell.verdict));
+    let not_compared = [Verdict::Missing, Verdict::New, Verdict::NotMeasured, Verdict::NotJudged];
+    let (others, compared): (Vec<&Change>, Vec<&Change>) =
+        comparison.cells.iter().partition(|cell| not_compared.contains(&cell.verdict));
     let mut parts = vec![];
     if !compared.is_empty() {
         // Readers want to see "0 slower".
         let slower = Some(Verdict::Slower);
         parts.push(format!("{} compared: {}", compared.len(), counts(comparison, &compared, slower)));
     }
-    if !apart.is_empty() {
-        parts.push(counts(comparison, &apart, None));
+    if !others.is_empty() {
+        parts.push(counts(comparison, &others, None));
     }
     if parts.is_empty() { "none".into() } else { parts.join("; ") }
 }
@@ -63,19 +60,21 @@ pub(crate) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
     lines.into_iter().filter_map(|(label, line)| Some((label, line?))).collect()
 }
 
+/// A verdict, the reason of an inconclusive one, and true if the user accepts it.
+type Kind = (Verdict, Option<InconclusiveReason>, bool);
+
 /// Counts the cells by verdict, most severe first; `always` appears even with a count of 0.
 pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict>) -> String {
-    let mut kinds: BTreeMap<(Verdict, Option<u8>, bool), (String, usize)> = BTreeMap::new();
+    let mut kinds: BTreeMap<Kind, (String, usize)> = BTreeMap::new();
     if let Some(verdict) = always {
         kinds.insert((verdict, None, false), (phrases::of_kind(verdict, None), 0));
     }
     for cell in cells {
-        let doubt = cell.doubt.filter(|_| cell.verdict == Verdict::Inconclusive);
-        let kind =
-            (cell.verdict, doubt.map(|doubt| doubt as u8), cell.is_accepted(&comparison.gate.accepted));
+        let reason = cell.inconclusive_reason.filter(|_| cell.verdict == Verdict::Inconclusive);
+        let kind = (cell.verdict, reason, cell.is_accepted(&comparison.gate.accepted));
         kinds.entry(kind).or_insert_with(|| (phrases::verdict(cell), 0)).1 += 1;
     }
-    let text = |((_, _, is_accepted), (word, count)): (&(Verdict, Option<u8>, bool), &(String, usize))| {
+    let text = |((_, _, is_accepted), (word, count)): (&Kind, &(String, usize))| {
         format!("{count} {word}{}", if *is_accepted { " (accepted)" } else { "" })
     };
     kinds.iter().map(text).collect::<Vec<String>>().join(", ")
@@ -97,18 +96,20 @@ pub(crate) fn worst(comparison: &Comparison) -> Option<String> {
 pub(crate) fn means(comparison: &Comparison) -> Option<String> {
     let means = &comparison.mean_changes;
     let widest = means.first()?;
-    let mut kinds: BTreeMap<(Verdict, Option<u8>), (String, usize)> = BTreeMap::new();
+    let mut kinds: BTreeMap<(Verdict, Option<InconclusiveReason>), (String, usize)> = BTreeMap::new();
     for mean in means {
-        let kind = (mean.verdict, mean.doubt.map(|doubt| doubt as u8));
-        kinds.entry(kind).or_insert_with(|| (phrases::of_kind(mean.verdict, mean.doubt), 0)).1 += 1;
+        let kind = (mean.verdict, mean.inconclusive_reason);
+        kinds
+            .entry(kind)
+            .or_insert_with(|| (phrases::of_kind(mean.verdict, mean.inconclusive_reason), 0))
+            .1 += 1;
     }
     let counts: Vec<String> = kinds.values().map(|(word, count)| format!("{count} {word}")).collect();
     let figures = phrases::mean_with_interval(widest.ratio, widest.interval);
     let unknown = |mean: &MeanChange| mean.verdict == Verdict::Inconclusive;
-    let detectable = widest.detectable.filter(|_| unknown(widest)).map(percent);
-    let detectable =
-        detectable.map(|text| format!(", smallest detectable change {text}")).unwrap_or_default();
-    Some(format!("{} compared: {}; {} {figures}{detectable}", means.len(), counts.join(", "), widest.name()))
+    let smallest = widest.smallest_detectable_change.filter(|_| unknown(widest)).map(percent);
+    let smallest = smallest.map(|text| format!(", smallest detectable change {text}")).unwrap_or_default();
+    Some(format!("{} compared: {}; {} {figures}{smallest}", means.len(), counts.join(", "), widest.name()))
 }
 
 pub(crate) fn one_line(comparison: &Comparison) -> String {
@@ -127,7 +128,7 @@ pub(crate) fn legend(comparison: &Comparison, with_p: bool) -> String {
         true => "",
         false => ", the median over all pairs of runs (it can differ from the ratio of the medians shown)",
     };
-    let p = if with_p { "; p: chance of such a ratio if nothing changed, corrected" } else { "" };
+    let p = if with_p { "; p: probability of such a ratio if nothing changed, corrected" } else { "" };
     format!(
         "change: NEW / OLD{median}; interval: {confidence}{p}; smallest detectable: slowdown detected in 4 of 5 comparisons"
     )
@@ -145,7 +146,7 @@ pub(crate) fn method(comparison: &Comparison) -> Vec<String> {
         (low, high) if low == high => format!(" ({})", percent(low)),
         (low, high) => format!(" ({} to {})", percent(low), percent(high)),
     };
-    let (tested, correction) = (counted(method.tested, "cell"), &method.correction);
+    let (tested, correction) = (counted(method.cells_tested, "cell"), &method.correction);
     let mut lines = vec![format!(
         "A cell changed if its {confidence} interval is beyond the threshold{threshold} and p ({correction}, {tested}) <= {alpha}."
     )];
@@ -156,7 +157,7 @@ pub(crate) fn method(comparison: &Comparison) -> Vec<String> {
             percent(mean.threshold)
         ));
     }
-    lines.push(format!("Variation between runs: {}.", method.spread));
+    lines.push(format!("Variation between runs: {}.", method.variation_source));
     lines
 }
 
@@ -169,13 +170,13 @@ mod tests {
     fn the_tally_counts_every_cell_once_and_marks_accepted_ones() {
         let mut comparison = example::full();
         let compared = "11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, \
-            1 not slower, 1 clock, 1 different, 1 faster, 2 same; ";
-        let apart = "1 missing, 1 new, 1 not measured, 1 not judged";
-        assert_eq!(tally(&comparison), format!("{compared}{apart}"));
+            1 not slower, 1 lower clock, 1 not comparable, 1 faster, 2 same; ";
+        let others = "1 missing, 1 new, 1 not measured, 1 not judged";
+        assert_eq!(tally(&comparison), format!("{compared}{others}"));
         comparison.gate.accepted = vec![Verdict::Missing, Verdict::Inconclusive];
         let text = tally(&comparison);
         for accepted in [
-            "1 inconclusive (accepted), 1 not slower, 1 clock (accepted), 1 different, ",
+            "1 inconclusive (accepted), 1 not slower, 1 lower clock (accepted), 1 not comparable, ",
             "; 1 missing (accepted), ",
         ] {
             assert!(text.contains(accepted), "{text}");
@@ -192,7 +193,7 @@ mod tests {
             "not comparable (exit code 2): gpu-model differs"
         );
         let mut inconclusive = example::full();
-        (inconclusive.gate.conclusion, inconclusive.gate.exit_code) = (Conclusion::CannotTell, 3);
+        (inconclusive.gate.conclusion, inconclusive.gate.exit_code) = (Conclusion::Inconclusive, 3);
         assert_eq!(result(&inconclusive), "inconclusive (exit code 3)");
         inconclusive.cells.clear();
         assert!(

@@ -63,7 +63,7 @@ fn heading(comparison: &Comparison, color: bool) -> String {
     let tone = match comparison.gate.conclusion {
         Conclusion::Pass => Tone::Better,
         Conclusion::Regression | Conclusion::NotComparable => Tone::Worse,
-        Conclusion::CannotTell => Tone::Unsure,
+        Conclusion::Inconclusive => Tone::Inconclusive,
         Conclusion::RatiosOnly => Tone::Plain,
     };
     let name = summary::conclusion(comparison.gate.conclusion);
@@ -153,14 +153,14 @@ fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
     let (mut shown, mut hidden): (Vec<&Change>, Vec<&Change>) = (vec![], vec![]);
     for &cell in lines {
         let is_regression = cell.verdict.is_regression();
-        let alike = |other: &&&Change| match is_regression {
+        let same_kind = |other: &&&Change| match is_regression {
             true => other.verdict.is_regression(),
             false => other.verdict == cell.verdict,
         };
         // Across machines the ratios are the only result.
         let is_first = is_regression || cell.verdict == Verdict::NotJudged;
         let max = if is_first { REGRESSIONS_SHOWN } else { others };
-        let side = if shown.iter().filter(alike).count() < max { &mut shown } else { &mut hidden };
+        let side = if shown.iter().filter(same_kind).count() < max { &mut shown } else { &mut hidden };
         side.push(cell);
     }
     (shown, hidden)
@@ -200,7 +200,7 @@ fn reasons(comparison: &Comparison, color: bool) -> String {
 }
 
 fn group_text(group: &Group<'_>, color: bool) -> String {
-    let tone = if group.verdict.is_regression() { Tone::Worse } else { Tone::Unsure };
+    let tone = if group.verdict.is_regression() { Tone::Worse } else { Tone::Inconclusive };
     let name = paint(tone, &format!("{:<15}", group.name()), color);
     let reason = Some(group.reason()).filter(|reason| !reason.is_empty());
     let next = group.next.map(|next| format!("next: {next}"));

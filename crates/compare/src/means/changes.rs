@@ -26,12 +26,12 @@ const WIDE_SHARE: f64 = 0.5;
 const MIN_DF: f64 = 2.0;
 
 /// A group with the shift of its mean.
-struct Tested {
+struct MeanTest {
     group: Group,
     shift: Shift,
     /// The shift in clock cycles of the multiprocessors, if their clock fell.
     in_cycles: Option<Shift>,
-    run_spread: f64,
+    variation_between_runs: f64,
     threshold: f64,
 }
 
@@ -46,60 +46,60 @@ pub(crate) fn mean_changes(sweep: &JoinedSides, cells: &[Change], policy: &Polic
     };
     let members: Vec<usize> =
         complete(sweep.pairs, sweep.old, sweep.new).into_iter().filter(judged).collect();
-    let tested: Vec<Tested> =
-        groups(sweep.pairs, &members).into_iter().map(|group| Tested::of(group, sweep)).collect();
-    let weights = weights(&tested);
-    let raw: Vec<f64> = tested.iter().map(|tested| tested.shift.p()).collect();
+    let tests: Vec<MeanTest> =
+        groups(sweep.pairs, &members).into_iter().map(|group| MeanTest::of(group, sweep)).collect();
+    let weights = weights(&tests);
+    let raw: Vec<f64> = tests.iter().map(|test| test.shift.p()).collect();
     let corrected = weighted_holm(&raw, &weights);
-    let changes = tested.iter().zip(corrected).zip(weights).map(|((tested, corrected), weight)| {
-        let slower = tested.group.members.iter().filter(|place| cells[**place].verdict == Verdict::Slower);
-        tested.change(corrected, policy.alpha, weight, slower.count())
+    let changes = tests.iter().zip(corrected).zip(weights).map(|((test, corrected), weight)| {
+        let slower = test.group.members.iter().filter(|place| cells[**place].verdict == Verdict::Slower);
+        test.change(corrected, policy.alpha, weight, slower.count())
     });
     changes.collect()
 }
 
 /// Returns the share of `alpha` of each mean: half for those over several ops, half for those of one op. They sum to 1.
-fn weights(tested: &[Tested]) -> Vec<f64> {
-    let is_wide = |tested: &Tested| tested.group.op.is_none();
-    let wide = tested.iter().filter(|tested| is_wide(tested)).count();
-    let narrow = tested.len() - wide;
-    let weight = |tested: &Tested| match (is_wide(tested), wide, narrow) {
+fn weights(tests: &[MeanTest]) -> Vec<f64> {
+    let is_wide = |test: &MeanTest| test.group.op.is_none();
+    let wide = tests.iter().filter(|test| is_wide(test)).count();
+    let narrow = tests.len() - wide;
+    let weight = |test: &MeanTest| match (is_wide(test), wide, narrow) {
         (true, wide, 0) => 1.0 / wide as f64,
         (true, wide, _) => WIDE_SHARE / wide as f64,
         (false, 0, narrow) => 1.0 / narrow as f64,
         (false, _, narrow) => (1.0 - WIDE_SHARE) / narrow as f64,
     };
-    tested.iter().map(weight).collect()
+    tests.iter().map(weight).collect()
 }
 
-impl Tested {
-    fn of(group: Group, sweep: &JoinedSides) -> Tested {
-        let JoinedSides { pairs, limits, spreads, history, .. } = *sweep;
+impl MeanTest {
+    fn of(group: Group, sweep: &JoinedSides) -> MeanTest {
+        let JoinedSides { pairs, limits, variances, history, .. } = *sweep;
         let times = group.series(pairs, history);
         let measured = pooled_variance([&times.old[..], &times.new, &times.history]);
         let (variance, df) = match measured {
             Some((variance, df)) if df >= MIN_DF => (variance, df),
             other => {
-                let (assumed, df) = group.assumed_variance(pairs, limits, spreads);
+                let (assumed, df) = group.assumed_variance(pairs, limits, variances);
                 (other.map_or(assumed, |(variance, _)| variance.max(assumed)), df)
             }
         };
-        let variance = sweep.distortion * variance.max(group.least_variance(pairs));
+        let variance = sweep.distortion * variance.max(group.min_variance(pairs));
         let shift = mean_shift(&times, variance, df);
         let clock = group.clock_change(pairs);
         let in_cycles = (clock < -CLOCK_CHANGE).then_some(Shift { log: shift.log + clock, ..shift });
         let threshold = group.threshold(limits);
-        Tested { group, shift, in_cycles, run_spread: variance.sqrt(), threshold }
+        MeanTest { group, shift, in_cycles, variation_between_runs: variance.sqrt(), threshold }
     }
 
     /// Returns the change with its verdict. `weight` is its share of `alpha`, `slower` the number of its slower cells.
     fn change(&self, corrected: f64, alpha: f64, weight: f64, slower: usize) -> MeanChange {
-        let (verdict, doubt) = self.judge(corrected <= alpha);
+        let (verdict, inconclusive_reason) = self.judge(corrected <= alpha);
         let shift = self.shift;
         let interval = shift.interval().map(f64::exp);
-        let detectable = shift.detectable_mean(self.threshold, weight * alpha);
+        let smallest_detectable = shift.smallest_detectable_mean(self.threshold, weight * alpha);
         let figures = mean_with_interval(shift.ratio(), Some(interval));
-        let (reason, next) = match (verdict, doubt) {
+        let (reason, next) = match (verdict, inconclusive_reason) {
             (Verdict::Slower, _) => {
                 let cells = match slower {
                     0 => "no single cell is slower".to_owned(),
@@ -107,12 +107,12 @@ impl Tested {
                 };
                 (format!("{figures}; {cells}"), Some(SEE_WHAT_CHANGED))
             }
-            (Verdict::Inconclusive, Some(InconclusiveReason::Clock)) => (
+            (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)) => (
                 format!("{figures}, but the GPU's clock was lower"),
                 Some("run NEW again when the GPU is cool and idle"),
             ),
             (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)) => (
-                format!("{figures}; smallest detectable change {}", percent(detectable)),
+                format!("{figures}; smallest detectable change {}", percent(smallest_detectable)),
                 Some("compare more runs per side"),
             ),
             _ => (figures, None),
@@ -122,15 +122,15 @@ impl Tested {
             backend: self.group.backend.clone(),
             cells: self.group.members.len(),
             verdict,
-            doubt,
+            inconclusive_reason,
             reason,
             next: next.map(str::to_owned),
             ratio: shift.ratio(),
             interval: Some(interval),
             p: Some(shift.p()),
             p_corrected: Some(corrected),
-            detectable: Some(detectable),
-            run_spread: Some(self.run_spread),
+            smallest_detectable_change: Some(smallest_detectable),
+            variation_between_runs: Some(self.variation_between_runs),
             threshold: self.threshold,
         }
     }
@@ -142,7 +142,7 @@ impl Tested {
         if significant && low > 0.0 && high >= limit {
             return match self.in_cycles.map(Shift::interval) {
                 Some([low, high]) if low <= 0.0 || high < limit => {
-                    (Verdict::Inconclusive, Some(InconclusiveReason::Clock))
+                    (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock))
                 }
                 _ => (Verdict::Slower, None),
             };

@@ -103,8 +103,8 @@ impl Group {
 
     /// Returns the lower bound for the variance of its mean in a run: that of independent cells with the minimum variance of
     /// each.
-    pub(crate) fn least_variance(&self, pairs: &[Pair]) -> f64 {
-        let of_cell = |place: &usize| Pace::of(&pairs[*place]).least().powi(2);
+    pub(crate) fn min_variance(&self, pairs: &[Pair]) -> f64 {
+        let of_cell = |place: &usize| Pace::of(&pairs[*place]).min_variation().powi(2);
         self.members.iter().map(of_cell).sum::<f64>() / (self.members.len() as f64).powi(2)
     }
 
@@ -114,12 +114,14 @@ impl Group {
         &self,
         pairs: &[Pair],
         limits: &[Limits],
-        spreads: &[Option<RunVariance>],
+        variances: &[Option<RunVariance>],
     ) -> (f64, f64) {
         let count = self.members.len() as f64;
-        let common = |place: &usize| limits[*place].run_spread.unwrap_or(Pace::of(&pairs[*place]).cautious());
+        let common = |place: &usize| {
+            limits[*place].variation_between_runs.unwrap_or(Pace::of(&pairs[*place]).cautious_variation())
+        };
         let common = self.members.iter().map(common).sum::<f64>() / count;
-        let own = |place: &usize| spreads[*place].map_or(0.0, |spread| spread.variance);
+        let own = |place: &usize| variances[*place].map_or(0.0, |own| own.variance);
         let own = self.members.iter().map(own).sum::<f64>() / count.powi(2);
         (common.powi(2) + own, ASSUMED_DF)
     }

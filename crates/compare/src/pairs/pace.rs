@@ -44,18 +44,18 @@ impl Pace {
     }
 
     /// Returns a typical relative standard deviation between runs, for plans and to moderate the few runs of a small sweep.
-    pub(crate) fn usual(self) -> f64 {
+    pub(crate) fn typical_variation(self) -> f64 {
         if self == Pace::Device { 0.01 } else { 0.04 }
     }
 
     /// Returns the relative standard deviation between runs that verdicts assume if neither runs nor other cells show one.
     /// With this cautious value, hosts that vary by 12 % between runs raise a false alarm in less than 1 % of comparisons.
-    pub(crate) fn cautious(self) -> f64 {
+    pub(crate) fn cautious_variation(self) -> f64 {
         if self == Pace::Device { 0.02 } else { 0.09 }
     }
 
     /// Returns the lower bound for a measured relative standard deviation: runs that agree better do so by chance.
-    pub(crate) fn least(self) -> f64 {
+    pub(crate) fn min_variation(self) -> f64 {
         if self == Pace::Device { 0.002 } else { 0.005 }
     }
 }

@@ -15,15 +15,15 @@ pub struct Calibrated {
     /// The cell.
     pub cell: Cell,
     /// Relative standard deviation between runs, moderated by that of the sweep's other cells.
-    pub run_spread: f64,
+    pub variation_between_runs: f64,
     /// Relative standard deviation of the cell's own runs alone.
-    pub(crate) own_spread: f64,
+    pub(crate) own_variation: f64,
     /// True if several runs have a time, so that the variation was measured; otherwise it was assumed.
     pub(crate) is_measured: bool,
-    /// Degrees of freedom of `run_spread`.
+    /// Degrees of freedom of `variation_between_runs`.
     pub(crate) df: f64,
     /// Relative difference between the slowest and the fastest run: 0.05 is 5 %.
-    pub apart: f64,
+    pub pass_range: f64,
     /// Relative threshold of this cell.
     pub threshold: f64,
 }
@@ -31,7 +31,7 @@ pub struct Calibrated {
 impl Calibrated {
     /// Returns true if the runs differ by more than the threshold.
     pub fn disagrees(&self) -> bool {
-        self.apart > self.threshold
+        self.pass_range > self.threshold
     }
 }
 
@@ -39,25 +39,25 @@ impl Calibrated {
 pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
     let pairs = pairs(runs, &Runs::default(), &Runs::default());
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
-    let spreads = run_variances(&pairs, &limits, &runs.baseline_variation);
-    let calibrated = |((pair, limits), spread): ((&Pair, &Limits), &Option<RunVariance>)| {
-        let (evidence, spread) = (pair.old.times.as_ref()?, (*spread)?);
+    let variances = run_variances(&pairs, &limits, &runs.baseline_variation);
+    let calibrated = |((pair, limits), run_variance): ((&Pair, &Limits), &Option<RunVariance>)| {
+        let (evidence, run_variance) = (pair.old.times.as_ref()?, (*run_variance)?);
         Some(Calibrated {
             cell: pair.cell.clone(),
-            run_spread: spread.variance.sqrt(),
-            own_spread: spread.own.map_or(spread.variance, |(variance, _)| variance).sqrt(),
-            is_measured: spread.own.is_some(),
-            df: spread.df,
-            apart: apart(evidence),
+            variation_between_runs: run_variance.variance.sqrt(),
+            own_variation: run_variance.own.map_or(run_variance.variance, |(variance, _)| variance).sqrt(),
+            is_measured: run_variance.own.is_some(),
+            df: run_variance.df,
+            pass_range: pass_range(evidence),
             threshold: threshold(pair, limits),
         })
         .filter(|_| !limits.ignored)
     };
-    pairs.iter().zip(&limits).zip(&spreads).filter_map(calibrated).collect()
+    pairs.iter().zip(&limits).zip(&variances).filter_map(calibrated).collect()
 }
 
 /// Returns the cells whose times cannot be compared between the runs, each with the reason.
-pub fn mixed(runs: &Runs) -> Vec<(Cell, String)> {
+pub fn incomparable_cells(runs: &Runs) -> Vec<(Cell, String)> {
     let pairs = pairs(runs, &Runs::default(), &Runs::default());
     let of_cell = |pair: Pair| {
         let evidence = pair.old.times.as_ref()?;
@@ -68,7 +68,7 @@ pub fn mixed(runs: &Runs) -> Vec<(Cell, String)> {
 }
 
 /// Returns the cells that are incorrect or failed in any run, or have a time in only some runs, each with the reason.
-pub fn unsound(runs: &Runs) -> Vec<(Cell, String)> {
+pub fn unusable(runs: &Runs) -> Vec<(Cell, String)> {
     let pairs = pairs(runs, &Runs::default(), &Runs::default());
     let of_cell = |pair: Pair| {
         let evidence = pair.old;
@@ -85,7 +85,7 @@ pub fn unsound(runs: &Runs) -> Vec<(Cell, String)> {
     pairs.into_iter().filter_map(of_cell).collect()
 }
 
-fn apart(evidence: &CellTimes) -> f64 {
+fn pass_range(evidence: &CellTimes) -> f64 {
     let least = evidence.runs.iter().copied().fold(f64::INFINITY, f64::min);
     let most = evidence.runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (most - least).exp_m1()

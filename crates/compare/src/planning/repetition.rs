@@ -32,10 +32,10 @@ impl Repetition<'_> {
     /// Returns the probability that one cell passes.
     pub fn chance_of(&self, cell: &Calibrated, passes: usize, runs: usize) -> f64 {
         let more = passes as f64 + runs as f64 - 1.0 - self.passes as f64;
-        let error = |spread: f64| standard_error(spread.powi(2), passes, runs);
-        let half = quantile(cell.df + more, (1.0 + CONFIDENCE) / 2.0) * error(cell.run_spread);
+        let error = |variation: f64| standard_error(variation.powi(2), passes, runs);
+        let half = quantile(cell.df + more, (1.0 + CONFIDENCE) / 2.0) * error(cell.variation_between_runs);
         let room = cell.threshold.ln_1p() - half;
-        match error(cell.own_spread) {
+        match error(cell.own_variation) {
             error if error > 0.0 => Normal::new(0.0, error).map_or(0.0, |normal| normal.cdf(room)),
             _ => f64::from(u8::from(room >= 0.0)),
         }
@@ -58,15 +58,15 @@ mod tests {
     use super::*;
     use gpubench_model::case::{Cache, Case, Cell, DType};
 
-    fn cell(run_spread: f64, df: f64) -> Calibrated {
+    fn cell(variation_between_runs: f64, df: f64) -> Calibrated {
         let case = Case { op: "fft".into(), n: 8, dtype: DType::F32, density: None, seed: 1 };
         let cell = Cell { case, backend: "cpu".into(), variant: "realfft".into(), cache: Cache::Cold };
         Calibrated {
             cell,
-            run_spread,
-            own_spread: run_spread,
+            variation_between_runs,
+            own_variation: variation_between_runs,
             df,
-            apart: 0.0,
+            pass_range: 0.0,
             threshold: 0.1,
             is_measured: true,
         }

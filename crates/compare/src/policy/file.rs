@@ -50,7 +50,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
         defaults: Limits {
             threshold: file.threshold,
             mean_threshold: file.mean_threshold,
-            run_spread: file.run_spread,
+            variation_between_runs: file.variation_between_runs,
             error_growth: file.error_growth,
             ignored: false,
         },
@@ -61,6 +61,13 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
 
 /// Keys that apply to the whole comparison.
 const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-inconclusive", "cross-machine"];
+
+/// Keys that may be at the top and in tables of cells.
+const LIMITS: [&str; 5] =
+    ["threshold", "mean-threshold", "variation-between-runs", "run-spread", "error-growth"];
+
+/// Earlier names of facts, each with the present one.
+const RENAMED_FACTS: [(&str, &str); 2] = [("processors", "cpus"), ("place-variables", "path-variables")];
 
 /// Returns the message for a key of the whole comparison inside a table; `None` for other problems.
 fn misplaced(problem: &Problem) -> Option<String> {
@@ -79,8 +86,8 @@ struct File {
     threshold: Option<f64>,
     #[serde(deserialize_with = "share")]
     mean_threshold: Option<f64>,
-    #[serde(deserialize_with = "share")]
-    run_spread: Option<f64>,
+    #[serde(deserialize_with = "share", alias = "run-spread")]
+    variation_between_runs: Option<f64>,
     #[serde(deserialize_with = "growth")]
     error_growth: Option<f64>,
     #[serde(deserialize_with = "chance")]
@@ -106,8 +113,8 @@ struct Table {
     threshold: Option<f64>,
     #[serde(deserialize_with = "share")]
     mean_threshold: Option<f64>,
-    #[serde(deserialize_with = "share")]
-    run_spread: Option<f64>,
+    #[serde(deserialize_with = "share", alias = "run-spread")]
+    variation_between_runs: Option<f64>,
     #[serde(deserialize_with = "growth")]
     error_growth: Option<f64>,
     ignore: Option<bool>,
@@ -116,11 +123,12 @@ struct Table {
 impl Table {
     /// Checks that the table sets something and that its globs can match.
     fn checked(self, origin: &str) -> Result<CellTable> {
-        let Table { threshold, mean_threshold, run_spread, error_growth, .. } = self;
-        let limits = Limits { threshold, mean_threshold, run_spread, error_growth, ignored: false };
+        let Table { threshold, mean_threshold, variation_between_runs, error_growth, .. } = self;
+        let limits =
+            Limits { threshold, mean_threshold, variation_between_runs, error_growth, ignored: false };
         ensure!(
             limits != Limits::default() || self.ignore.is_some(),
-            "this [[cell]] table sets nothing: give it threshold, mean-threshold, run-spread, error-growth or ignore = true"
+            "this [[cell]] table sets nothing: give it threshold, mean-threshold, variation-between-runs, error-growth or ignore = true"
         );
         if let Some(pattern) = &self.dtype {
             words::matches_some("dtype", "dtype", pattern, DType::ALL.iter().map(|dtype| dtype.name()))?;
@@ -208,13 +216,13 @@ impl TryFrom<String> for FactName {
     type Error = anyhow::Error;
 
     fn try_from(name: String) -> Result<Self> {
+        let renamed = RENAMED_FACTS.into_iter().find(|(old, _)| *old == name);
+        let name = renamed.map_or(name, |(_, new)| new.to_owned());
         let facts = || environment::FACTS.iter().map(|fact| fact.name);
         if facts().any(|fact| fact == name) {
             return Ok(FactName(name));
         }
-        if WHOLE.contains(&name.as_str())
-            || ["threshold", "mean-threshold", "run-spread", "error-growth"].contains(&name.as_str())
-        {
+        if WHOLE.contains(&name.as_str()) || LIMITS.contains(&name.as_str()) {
             bail!("'{name}' is not a fact of the environment: write it above [environment]");
         }
         let hint = words::suggestion(&name, facts());

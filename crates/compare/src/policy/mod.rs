@@ -59,7 +59,7 @@ pub struct Limits {
     /// Smallest change of a geometric mean that counts, relative.
     pub mean_threshold: Option<f64>,
     /// Relative standard deviation between runs that is assumed if it was not measured.
-    pub run_spread: Option<f64>,
+    pub variation_between_runs: Option<f64>,
     /// Largest allowed factor by which an error may grow.
     pub error_growth: Option<f64>,
     /// True if the cell is ignored.
@@ -72,7 +72,7 @@ impl Limits {
         Limits {
             threshold: self.threshold.or(others.threshold),
             mean_threshold: self.mean_threshold.or(others.mean_threshold),
-            run_spread: self.run_spread.or(others.run_spread),
+            variation_between_runs: self.variation_between_runs.or(others.variation_between_runs),
             error_growth: self.error_growth.or(others.error_growth),
             ignored: self.ignored || others.ignored,
         }

@@ -22,7 +22,7 @@ fn message(text: &str) -> String {
 fn the_example_file_parses_and_says_what_its_comments_say() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/policy-example.toml");
     let policy = read(&path).unwrap();
-    assert_eq!((policy.defaults.threshold, policy.defaults.run_spread), (Some(0.05), None));
+    assert_eq!((policy.defaults.threshold, policy.defaults.variation_between_runs), (Some(0.05), None));
     assert_eq!(policy.defaults.mean_threshold, Some(0.02));
     assert_eq!((policy.defaults.error_growth, policy.alpha), (Some(4.0), 0.01));
     assert!(!policy.accept_missing && !policy.accept_inconclusive && !policy.cross_machine);
@@ -56,13 +56,13 @@ fn an_empty_file_is_the_default_policy() {
 
 #[test]
 fn later_tables_override_earlier_ones_key_by_key() {
-    let text = "threshold = \"5%\"\nrun-spread = \"2%\"\n\
+    let text = "threshold = \"5%\"\nvariation-between-runs = \"2%\"\n\
                 [[cell]]\nop = \"matmul\"\nthreshold = \"3%\"\nmean-threshold = \"1%\"\nerror-growth = 2\nignore = true\n\
                 [[cell]]\nn = \"1000..\"\nthreshold = \"0%\"\n\
                 [[cell]]\nvariant = \"cu*\"\ncache = \"cold\"\ndtype = \"f*\"\nbackend = \"cuda\"\nignore = false\n";
     let policy = parse("gate.toml", text).unwrap();
     let limits = |op, n, variant| policy.limits(&cell(op, n, variant));
-    let base = Limits { threshold: Some(0.05), run_spread: Some(0.02), ..Limits::default() };
+    let base = Limits { threshold: Some(0.05), variation_between_runs: Some(0.02), ..Limits::default() };
     assert_eq!(limits("fft", 100, "rustfft"), base);
     assert_eq!(limits("fft", 1000, "rustfft"), Limits { threshold: Some(0.0), ..base });
     let small = Limits {
@@ -80,12 +80,13 @@ fn later_tables_override_earlier_ones_key_by_key() {
 
 #[test]
 fn the_command_line_replaces_defaults_and_leaves_tables_alone() {
-    let text = "threshold = \"5%\"\nrun-spread = \"2%\"\n[[cell]]\nop = \"fft\"\nthreshold = \"10%\"\n";
+    let text =
+        "threshold = \"5%\"\nvariation-between-runs = \"2%\"\n[[cell]]\nop = \"fft\"\nthreshold = \"10%\"\n";
     let mut policy = parse("gate.toml", text).unwrap();
     policy.set_defaults(Limits { threshold: Some(0.01), mean_threshold: Some(0.04), ..Limits::default() });
     let limits = policy.limits(&cell("matmul", 100, "openblas"));
     assert_eq!(limits.mean_threshold, Some(0.04));
-    assert_eq!((limits.threshold, limits.run_spread), (Some(0.01), Some(0.02)));
+    assert_eq!((limits.threshold, limits.variation_between_runs), (Some(0.01), Some(0.02)));
     assert_eq!(policy.limits(&cell("fft", 100, "rustfft")).threshold, Some(0.1));
 }
 
@@ -112,7 +113,7 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("treshold = \"5%\"\n", "1: unknown key 'treshold': did you mean 'threshold'?"),
         ("\nthreshold = 0.05\n", "2: share '0.05' is not valid: write it with a percent sign"),
         ("threshold = \"-1%\"\n", "1: share '-1%' is not between 0% and 100%"),
-        ("run-spread = true\n", "1: run-spread must be a string such as"),
+        ("variation-between-runs = true\n", "1: variation-between-runs must be a string such as"),
         ("error-growth = 0.5\n", "1: error-growth 0.5 is not a factor >= 1"),
         ("error-growth = inf\n", "1: error-growth inf is not a factor"),
         ("error-growth = \"4\"\n", "1: error-growth must be a number, not a string"),
@@ -164,6 +165,26 @@ fn every_fact_takes_every_severity() {
     }
 }
 
+#[test]
+fn keys_and_facts_of_earlier_versions_mean_the_same() {
+    for (old, new) in [
+        ("run-spread = \"2%\"\n", "variation-between-runs = \"2%\"\n"),
+        ("accept-unsure = true\n", "accept-inconclusive = true\n"),
+        (
+            "[[cell]]\nop = \"fft\"\nrun-spread = \"2%\"\n",
+            "[[cell]]\nop = \"fft\"\nvariation-between-runs = \"2%\"\n",
+        ),
+        ("[environment]\nprocessors = \"block\"\n", "[environment]\ncpus = \"block\"\n"),
+        ("[environment]\nplace-variables = \"warn\"\n", "[environment]\npath-variables = \"warn\"\n"),
+    ] {
+        let policy = parse("gate.toml", old).unwrap();
+        assert_eq!(policy, parse("gate.toml", new).unwrap(), "{old}");
+        assert_ne!(policy, Policy::default(), "{old}");
+    }
+    let both = message("run-spread = \"2%\"\nvariation-between-runs = \"2%\"\n");
+    assert!(both.starts_with("gate.toml:") && both.contains("duplicate"), "{both}");
+}
+
 /// Checks that any text gives a policy or a message of one line.
 fn survives(text: &str) -> Result<(), TestCaseError> {
     match parse("gate.toml", text) {
@@ -191,7 +212,7 @@ proptest! {
     #[test]
     fn no_value_of_a_key_panics_or_fails_in_more_than_a_line(
         key in prop::sample::select(vec![
-            "threshold", "run-spread", "error-growth", "alpha", "accept-missing", "environment", "cell",
+            "threshold", "variation-between-runs", "error-growth", "alpha", "accept-missing", "environment", "cell",
             "environment.driver", "environment.\"x\\n\"", "cell.n", "[[cell]]\nn", "[[cell]]\nop", "[[cell]]\nignore",
         ]),
         value in prop_oneof![

@@ -23,7 +23,6 @@ pub enum Verdict {
     /// It had a time in OLD and has none in NEW: it is not in the sweep, or was skipped.
     Missing,
     /// The data show neither a change nor its absence; see `InconclusiveReason`.
-    #[serde(rename = "unsure")]
     Inconclusive,
     /// The whole interval of the ratio lies below the threshold's inverse, and the corrected test agrees.
     Faster,
@@ -61,7 +60,7 @@ impl Verdict {
             Verdict::Slower => "slower",
             Verdict::LessAccurate => "less-accurate",
             Verdict::Missing => "missing",
-            Verdict::Inconclusive => "unsure",
+            Verdict::Inconclusive => "inconclusive",
             Verdict::Faster => "faster",
             Verdict::New => "new",
             Verdict::Same => "same",
@@ -70,12 +69,9 @@ impl Verdict {
         }
     }
 
-    /// Returns the words that texts use, such as `newly incorrect` or `inconclusive`.
+    /// Returns the words that texts use, such as `newly incorrect`.
     pub fn words(self) -> String {
-        match self {
-            Verdict::Inconclusive => "inconclusive".into(),
-            other => other.name().replace('-', " "),
-        }
+        self.name().replace('-', " ")
     }
 
     /// Returns true if the gate reports it as a regression.
@@ -87,17 +83,17 @@ impl Verdict {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum InconclusiveReason {
     /// It may be slower: the interval reaches beyond the threshold, or the corrected test is not significant.
     MaybeSlower,
     /// It may be faster and is not slower, so the gate passes.
     MaybeFaster,
-    /// The change follows the clock of the multiprocessors.
-    Clock,
+    /// It is slower in seconds but not in cycles, because the clock of the multiprocessors was lower.
+    LowerClock,
     /// Operands, accuracy or timing differ between both sides, so the times cannot be compared.
-    Different,
+    NotComparable,
 }
 
 impl InconclusiveReason {
@@ -106,8 +102,8 @@ impl InconclusiveReason {
         match self {
             InconclusiveReason::MaybeSlower => "maybe-slower",
             InconclusiveReason::MaybeFaster => "maybe-faster",
-            InconclusiveReason::Clock => "clock",
-            InconclusiveReason::Different => "different",
+            InconclusiveReason::LowerClock => "lower-clock",
+            InconclusiveReason::NotComparable => "not-comparable",
         }
     }
 }
@@ -143,7 +139,7 @@ pub struct Change {
     pub side: Side,
     pub verdict: Verdict,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) doubt: Option<InconclusiveReason>,
+    pub(crate) inconclusive_reason: Option<InconclusiveReason>,
     /// The reason in one line without the cell's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`.
     /// Its lead is the change, if that is the reason.
     pub reason: Sentence,
@@ -167,10 +163,10 @@ pub struct Change {
     pub(crate) p_rounds: Option<f64>,
     /// The smallest relative slowdown that these data detect with a probability of 80 %: 0.04 is 4 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub detectable: Option<f64>,
+    pub smallest_detectable_change: Option<f64>,
     /// Relative standard deviation between runs, as used in the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run_spread: Option<f64>,
+    pub variation_between_runs: Option<f64>,
     /// The relative threshold: 0.05 is 5 %.
     pub threshold: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,13 +188,14 @@ impl Change {
     /// Returns true if it is open and the user accepts its verdict. Cells that cannot be compared are never accepted.
     pub(crate) fn is_accepted(&self, accepted: &[Verdict]) -> bool {
         self.is_open()
-            && self.doubt != Some(InconclusiveReason::Different)
+            && self.inconclusive_reason != Some(InconclusiveReason::NotComparable)
             && accepted.contains(&self.verdict)
     }
 
     /// Returns true if the gate passes only when the user accepts it: it is missing or may be slower.
     pub(crate) fn is_open(&self) -> bool {
         self.verdict == Verdict::Missing
-            || (self.verdict == Verdict::Inconclusive && self.doubt != Some(InconclusiveReason::MaybeFaster))
+            || (self.verdict == Verdict::Inconclusive
+                && self.inconclusive_reason != Some(InconclusiveReason::MaybeFaster))
     }
 }

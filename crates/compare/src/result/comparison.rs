@@ -9,10 +9,10 @@ use super::sentence::Sentence;
 use crate::{Change, Difference, MeanChange, RunInfo, Verdict};
 
 /// Version of the layout of a comparison in JSON, independent of the program's version.
-pub(crate) const COMPARISON_VERSION: u32 = 1;
+pub(crate) const COMPARISON_VERSION: u32 = 2;
 
 /// The published JSON Schema (2020-12) of a comparison.
-pub const COMPARISON_SCHEMA: &str = include_str!("../../../../schema/compare-v1.json");
+pub const COMPARISON_SCHEMA: &str = include_str!("../../../../schema/compare-v2.json");
 
 /// The result of a comparison, for each cell and as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub struct Gate {
     /// The next step: that of the first deciding cell or mean, then the option that accepts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Sentence>,
-    /// The open verdicts that the user accepts: `missing`, `unsure`.
+    /// The open verdicts that the user accepts: `missing`, `inconclusive`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) accepted: Vec<Verdict>,
 }
@@ -65,19 +65,19 @@ pub(crate) enum Conclusion {
     /// Exit code 2: the files cannot be compared.
     NotComparable,
     /// Exit code 3: nothing is known to be worse, but some cells are missing or inconclusive.
-    CannotTell,
+    Inconclusive,
     /// Exit code 0: ratios across machines, without verdicts.
     RatiosOnly,
 }
 
 impl Conclusion {
-    /// The word used in JSON and JUnit, such as `cannot-tell`.
+    /// The word used in JSON and JUnit, such as `not-comparable`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Conclusion::Pass => "pass",
             Conclusion::Regression => "regression",
             Conclusion::NotComparable => "not-comparable",
-            Conclusion::CannotTell => "cannot-tell",
+            Conclusion::Inconclusive => "inconclusive",
             Conclusion::RatiosOnly => "ratios-only",
         }
     }
@@ -98,11 +98,11 @@ pub(crate) struct Method {
     pub(crate) confidence: f64,
     /// Correction for the number of cells, and of means, tested: `holm`.
     pub correction: String,
-    pub(crate) tested: usize,
+    pub(crate) cells_tested: usize,
     #[serde(default)]
     pub(crate) means_tested: usize,
-    /// The source of the variation between runs, in words.
-    pub spread: String,
+    /// The source of the estimated variation between runs, in words.
+    pub variation_source: String,
 }
 
 /// A note on the comparison as a whole, with the next step.

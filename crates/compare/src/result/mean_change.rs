@@ -21,7 +21,7 @@ pub(crate) struct MeanChange {
     /// The verdict: slower, faster, same, inconclusive or not judged.
     pub verdict: Verdict,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) doubt: Option<InconclusiveReason>,
+    pub(crate) inconclusive_reason: Option<InconclusiveReason>,
     /// The reason in one line without the group's name: `1.020x slower (1.017 to 1.023); no single cell is slower`.
     pub reason: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,10 +39,10 @@ pub(crate) struct MeanChange {
     pub(crate) p_corrected: Option<f64>,
     /// The smallest relative slowdown that these data detect with a probability of 80 %: 0.02 is 2 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub detectable: Option<f64>,
+    pub smallest_detectable_change: Option<f64>,
     /// Relative standard deviation of the mean between runs, as used in the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run_spread: Option<f64>,
+    pub variation_between_runs: Option<f64>,
     /// The relative threshold: 0.02 is 2 %.
     pub threshold: f64,
 }

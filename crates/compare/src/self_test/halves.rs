@@ -1,6 +1,5 @@
 //! Splits one report into two runs, its even and its odd rounds: times of one machine between which nothing changed.
 
-use gpubench_model::measure::stats::Summary;
 use gpubench_model::report::{Execute, Report};
 
 use crate::{Run, Runs};
@@ -40,16 +39,15 @@ fn half(execute: &Execute, rest: u32) -> Option<Execute> {
         places.iter().filter(|_| has_all).map(|place| values[*place]).collect()
     };
     let samples_s = chosen(&execute.samples_s);
-    let summary = Summary::of(&samples_s)?;
+    // Some reports have no samples by the host's clock, which a comparison does not use.
+    let by_host = chosen(&execute.host_samples_s);
+    let host_samples_s = if by_host.is_empty() { samples_s.clone() } else { by_host };
     Some(Execute {
-        median_s: summary.median,
-        min_s: summary.min,
-        max_s: summary.max,
-        mad_s: summary.mad,
-        ci95_s: [summary.low, summary.high],
+        clock: execute.clock,
+        blocked: execute.blocked,
+        grade: execute.grade,
         rounds: places.iter().map(|place| execute.rounds[*place]).collect(),
         sm_mhz: chosen(&execute.sm_mhz),
-        samples_s,
-        ..execute.clone()
+        ..Execute::of(samples_s, host_samples_s)?
     })
 }

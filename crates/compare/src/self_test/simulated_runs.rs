@@ -2,10 +2,9 @@
 
 use gpubench_model::case::{Cache, Case, Cell, DType};
 use gpubench_model::data::generator::{self, Stream};
-use gpubench_model::measure::stats::Summary;
 use gpubench_model::measure::stopping::{self, Rule, Step};
 use gpubench_model::report::{Clock, Environment, Execute, Host, Outcome, Report, Row, SCHEMA_VERSION};
-use gpubench_model::{Accuracy, SetupCounts, Side};
+use gpubench_model::{Accuracy, Side};
 
 /// Ops and sizes of the sweep; with two backends these are sixty cells.
 const OPS: [&str; 6] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm"];
@@ -37,7 +36,7 @@ pub(crate) fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Re
             let cell =
                 Cell { case, backend: backend.into(), variant: "simulated".into(), cache: Cache::Cold };
             let typical_s = base_s * (n as f64).powi(2) * factor(&cell);
-            let execute = execute(Chances::new(seed, rows.len() as u64), noise, side, typical_s);
+            let execute = execute(RandomNumbers::new(seed, rows.len() as u64), noise, side, typical_s);
             rows.push(Row {
                 outcome: Outcome::Measured,
                 execute: Some(execute),
@@ -58,52 +57,42 @@ pub(crate) fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Re
 }
 
 /// Draws as many samples as the stop rule of real runs requires, at the precision of the GPU or the CPU.
-fn execute(mut chances: Chances, noise: &Noise, side: Side, typical_s: f64) -> Execute {
+fn execute(mut random: RandomNumbers, noise: &Noise, side: Side, typical_s: f64) -> Execute {
     let precision = if side == Side::Gpu { 0.005 } else { 0.01 };
     let rule = Rule { precision, ..Rule::default() };
-    let of_run = typical_s * (noise.run * chances.normal()).exp();
-    let slope = noise.drift * if chances.uniform() < 0.5 { -1.0 } else { 1.0 };
+    let of_run = typical_s * (noise.run * random.normal()).exp();
+    let slope = noise.drift * if random.uniform() < 0.5 { -1.0 } else { 1.0 };
     let (mut samples, mut rounds) = (Vec::<f64>::new(), Vec::new());
     for round in 0..rule.rounds {
         let share = f64::from(round) / f64::from(rule.rounds.max(2) - 1);
-        let of_round = of_run * (noise.round * chances.normal() + slope * share).exp();
+        let of_round = of_run * (noise.round * random.normal() + slope * share).exp();
         let mut in_round = 0;
         while let Step::Take(count) = stopping::next(&rule, &samples, in_round, samples.iter().sum(), round) {
             for _ in 0..count {
-                let outlier = if chances.uniform() < noise.outliers { noise.outlier_factor } else { 1.0 };
-                samples.push(of_round * (noise.sample * chances.normal()).exp() * outlier);
+                let outlier = if random.uniform() < noise.outliers { noise.outlier_factor } else { 1.0 };
+                samples.push(of_round * (noise.sample * random.normal()).exp() * outlier);
                 rounds.push(round);
             }
             in_round += count as usize;
         }
     }
-    let summary = Summary::of(&samples).unwrap_or_default();
     Execute {
         clock: if side == Side::Gpu { Clock::DeviceEvents } else { Clock::Host },
-        median_s: summary.median,
-        min_s: summary.min,
-        max_s: summary.max,
-        mad_s: summary.mad,
-        ci95_s: [summary.low, summary.high],
-        host_median_s: summary.median,
-        host_samples_s: samples.clone(),
-        samples_s: samples,
         rounds,
         blocked: (side == Side::Gpu).then_some(true),
-        setup_while_sampling: SetupCounts::default(),
-        ..Execute::default()
+        ..Execute::of(samples.clone(), samples).unwrap_or_default()
     }
 }
 
 /// A sequence of random numbers.
-struct Chances {
+struct RandomNumbers {
     stream: Stream,
     used: u64,
 }
 
-impl Chances {
-    fn new(seed: u64, cell: u64) -> Chances {
-        Chances { stream: Stream::new(seed, cell), used: 0 }
+impl RandomNumbers {
+    fn new(seed: u64, cell: u64) -> RandomNumbers {
+        RandomNumbers { stream: Stream::new(seed, cell), used: 0 }
     }
 
     fn uniform(&mut self) -> f64 {
@@ -120,5 +109,5 @@ impl Chances {
 /// Returns a standard normal value for `seed` and `place`.
 #[cfg(test)]
 pub(crate) fn normal(seed: u64, place: u64) -> f64 {
-    Chances::new(seed, place).normal()
+    RandomNumbers::new(seed, place).normal()
 }

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_that_are_alike_make_a_strong_prior_of_their_common_variance() {
+    fn similar_cells_make_a_strong_prior_of_their_common_variance() {
         let prior = fit(&variances(200, 4, |_| 0.01)).unwrap();
         assert!(prior.df > 8.0 && (prior.variance.sqrt() / 0.01 - 1.0).abs() < 0.1, "{prior:?}");
     }

@@ -1,5 +1,8 @@
 //! Estimates the difference between two groups of logarithms, with its interval, p-value and smallest detectable value.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Multiple of `alpha` for the test by a cell's own runs: the test is two-sided, so a false slowdown has probability
@@ -50,18 +53,18 @@ impl Shift {
 
     /// Returns the smallest relative slowdown that is reported with a probability of 80 %: its interval lies beyond
     /// `threshold` and p <= `alpha`.
-    pub(crate) fn detectable(self, threshold: f64, alpha: f64) -> f64 {
-        detectable(self.error, self.df, threshold, alpha, POWER)
+    pub(crate) fn smallest_detectable(self, threshold: f64, alpha: f64) -> f64 {
+        smallest_detectable(self.error, self.df, threshold, alpha, POWER)
     }
 
     /// Returns the smallest relative slowdown for which p <= `alpha` with a probability of 80 %.
-    pub(crate) fn significant(self, alpha: f64) -> f64 {
-        significant(self.error, self.df, alpha, POWER)
+    pub(crate) fn smallest_significant(self, alpha: f64) -> f64 {
+        smallest_significant(self.error, self.df, alpha, POWER)
     }
 
     /// Returns the smallest relative slowdown of a mean that is reported with a probability of 80 %: p <= `alpha`, and its
     /// interval reaches `threshold`.
-    pub(crate) fn detectable_mean(self, threshold: f64, alpha: f64) -> f64 {
+    pub(crate) fn smallest_detectable_mean(self, threshold: f64, alpha: f64) -> f64 {
         let reaching = threshold.ln_1p() - quantile(self.df, (1.0 + CONFIDENCE) / 2.0) * self.error;
         let significant = quantile(self.df, 1.0 - alpha / 2.0) * self.error;
         (reaching.max(significant) + quantile(self.df, POWER) * self.error).exp_m1()
@@ -69,14 +72,14 @@ impl Shift {
 }
 
 /// Returns the smallest relative slowdown that is reported with probability `power` at a standard error of `error`.
-pub(crate) fn detectable(error: f64, df: f64, threshold: f64, alpha: f64, power: f64) -> f64 {
+pub(crate) fn smallest_detectable(error: f64, df: f64, threshold: f64, alpha: f64, power: f64) -> f64 {
     let beyond = threshold.ln_1p() + quantile(df, (1.0 + CONFIDENCE) / 2.0) * error;
     let significant = quantile(df, 1.0 - alpha / 2.0) * error;
     (beyond.max(significant) + quantile(df, power) * error).exp_m1()
 }
 
 /// Returns the smallest relative slowdown for which p <= `alpha` with probability `power`.
-pub(crate) fn significant(error: f64, df: f64, alpha: f64, power: f64) -> f64 {
+pub(crate) fn smallest_significant(error: f64, df: f64, alpha: f64, power: f64) -> f64 {
     ((quantile(df, 1.0 - alpha / 2.0) + quantile(df, power)) * error).exp_m1()
 }
 
@@ -97,8 +100,22 @@ fn student(df: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, df).ok()
 }
 
+/// Number of quantiles that a thread keeps.
+const MAX_QUANTILES: usize = 1 << 14;
+
+/// Returns the `p`-quantile of Student's t; infinite if `df` is no number of degrees of freedom.
 pub(crate) fn quantile(df: f64, p: f64) -> f64 {
-    student(df).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
+    thread_local! {
+        // Computing one takes microseconds of iteration, and the cells of a comparison share a few of them.
+        static QUANTILES: RefCell<HashMap<[u64; 2], f64>> = RefCell::default();
+    }
+    QUANTILES.with_borrow_mut(|known| {
+        if known.len() >= MAX_QUANTILES {
+            known.clear();
+        }
+        let key = [df.to_bits(), p.to_bits()];
+        *known.entry(key).or_insert_with(|| student(df).map_or(f64::INFINITY, |t| t.inverse_cdf(p)))
+    })
 }
 
 #[cfg(test)]
@@ -126,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn one_stray_run_of_five_does_not_move_the_shift() {
+    fn one_outlier_of_five_runs_does_not_move_the_shift() {
         let old = [0.0, 0.001, -0.001, 0.0, 0.002];
         let new = [0.0, 0.001, 0.5, -0.001, 0.0];
         assert!(Shift::of(&old, &new, 1e-6, 8.0).log.abs() < 0.002);
@@ -136,7 +153,7 @@ mod tests {
     fn a_run_against_itself_differs_in_nothing() {
         let shift = Shift::of(&[1.0], &[1.0], 0.0, 10.0);
         assert_eq!((shift.interval(), shift.p()), ([0.0, 0.0], 1.0));
-        assert!((shift.detectable(0.05, 0.01) - 0.05).abs() < 1e-12);
+        assert!((shift.smallest_detectable(0.05, 0.01) - 0.05).abs() < 1e-12);
     }
 
     proptest! {
@@ -150,8 +167,8 @@ mod tests {
 
         #[test]
         fn more_noise_hides_larger_changes(error in 1e-4f64..0.1, threshold in 0.0f64..0.2) {
-            let seen = detectable(error, 10.0, threshold, 1e-3, 0.8);
-            prop_assert!(seen > threshold && detectable(2.0 * error, 10.0, threshold, 1e-3, 0.8) > seen);
+            let seen = smallest_detectable(error, 10.0, threshold, 1e-3, 0.8);
+            prop_assert!(seen > threshold && smallest_detectable(2.0 * error, 10.0, threshold, 1e-3, 0.8) > seen);
         }
     }
 }

@@ -27,16 +27,16 @@ fn with_threshold(threshold: f64) -> Policy {
 fn with_change(change: impl Fn(&mut Row)) -> (Runs, Runs) {
     let old = simulated_runs::run(1, &REALISTIC, &|_| 1.0);
     let mut new = simulated_runs::run(2, &REALISTIC, &|_| 1.0);
-    new.rows.iter_mut().filter(|row| is_planted(&row.cell())).for_each(change);
+    new.rows.iter_mut().filter(|row| is_changed(&row.cell())).for_each(change);
     (side(vec![old]), side(vec![new]))
 }
 
-fn is_planted(cell: &Cell) -> bool {
+fn is_changed(cell: &Cell) -> bool {
     cell.case.op == "fft" && cell.case.n == 2000 && cell.backend == "cuda"
 }
 
-fn planted(comparison: &Comparison) -> &Change {
-    comparison.cells.iter().find(|change| is_planted(&change.cell())).unwrap()
+fn changed(comparison: &Comparison) -> &Change {
+    comparison.cells.iter().find(|change| is_changed(&change.cell())).unwrap()
 }
 
 fn set_clock(runs: &mut Runs, mhz: f64) {
@@ -52,10 +52,10 @@ fn a_slowdown_that_a_lower_clock_explains_is_not_called_one() {
         let (mut old, mut new) = with_change(|row| row.execute.as_mut().unwrap().scale(factor));
         set_clock(&mut old, 1980.0);
         set_clock(&mut new, mhz);
-        let change = planted(&compare(&old, &new, &Policy::default())).clone();
-        (change.verdict, change.doubt)
+        let change = changed(&compare(&old, &new, &Policy::default())).clone();
+        (change.verdict, change.inconclusive_reason)
     };
-    assert_eq!(verdict(1.2, 1650.0), (Verdict::Inconclusive, Some(InconclusiveReason::Clock)));
+    assert_eq!(verdict(1.2, 1650.0), (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)));
     assert_eq!(verdict(1.2, 1980.0), (Verdict::Slower, None));
     // The clock explains a fifth of it, and not the rest.
     assert_eq!(verdict(1.6, 1650.0), (Verdict::Slower, None));
@@ -69,7 +69,7 @@ fn errors_that_grow_beyond_rounding_make_a_cell_less_accurate() {
         let (mut old, new) = with_change(|row| row.error = Some(Checked { value: is, bound: 1e-3 }));
         let rows = &mut old.runs[0].report.rows;
         rows.iter_mut().for_each(|row| row.error = Some(Checked { value: was, bound: 1e-3 }));
-        planted(&compare(&old, &new, &Policy::default())).verdict
+        changed(&compare(&old, &new, &Policy::default())).verdict
     };
     assert_eq!(verdict(1e-4, 5e-4), Verdict::LessAccurate);
     assert_ne!(verdict(1e-4, 3e-4), Verdict::LessAccurate);
@@ -83,11 +83,14 @@ fn times_of_other_operands_or_another_clock_are_not_compared() {
     let (mut old, new) = with_change(|row| row.inputs = Some("b".into()));
     old.runs[0].report.rows.iter_mut().for_each(|row| row.inputs = Some("a".into()));
     let comparison = compare(&old, &new, &Policy::default());
-    assert_eq!(planted(&comparison).doubt, Some(InconclusiveReason::Different));
-    assert_eq!((comparison.gate.exit_code, planted(&comparison).p), (3, None));
+    assert_eq!(changed(&comparison).inconclusive_reason, Some(InconclusiveReason::NotComparable));
+    assert_eq!((comparison.gate.exit_code, changed(&comparison).p), (3, None));
     let (old, new) =
         with_change(|row| row.execute.as_mut().unwrap().clock = gpubench_model::report::Clock::Host);
-    assert_eq!(planted(&compare(&old, &new, &Policy::default())).doubt, Some(InconclusiveReason::Different));
+    assert_eq!(
+        changed(&compare(&old, &new, &Policy::default())).inconclusive_reason,
+        Some(InconclusiveReason::NotComparable)
+    );
 }
 
 #[test]
@@ -97,10 +100,10 @@ fn times_of_another_accuracy_class_are_not_compared() {
         row.execute.as_mut().unwrap().scale(0.5);
     });
     let comparison = compare(&old, &new, &Policy::default());
-    let change = planted(&comparison);
+    let change = changed(&comparison);
     assert_eq!(
-        (change.verdict, change.doubt, change.p),
-        (Verdict::Inconclusive, Some(InconclusiveReason::Different), None)
+        (change.verdict, change.inconclusive_reason, change.p),
+        (Verdict::Inconclusive, Some(InconclusiveReason::NotComparable), None)
     );
     let next = change.next.as_deref().unwrap_or_default();
     assert_eq!(
@@ -121,7 +124,7 @@ fn a_doubling_of_all_cells_with_one_run_per_side_asks_for_more_runs_and_promises
         if cell.backend == "cuda" { 2.0 } else { 1.0 }
     })]);
     let comparison = compare(&old, &new, &Policy::default());
-    let change = planted(&comparison);
+    let change = changed(&comparison);
     assert_eq!(
         change.next.as_deref(),
         Some(
@@ -166,7 +169,7 @@ fn other_machines_are_refused_or_give_ratios_alone() {
     let across = compare(&old, &new, &Policy { cross_machine: true, ..Policy::default() });
     assert_eq!((across.gate.conclusion, across.gate.exit_code), (Conclusion::RatiosOnly, 0));
     assert!(across.cells.iter().all(|change| change.verdict == Verdict::NotJudged));
-    assert!(planted(&across).ratio.unwrap() > 2.5);
+    assert!(changed(&across).ratio.unwrap() > 2.5);
 }
 
 #[test]
@@ -174,14 +177,14 @@ fn a_cell_that_failed_in_one_of_three_runs_is_newly_failed() {
     let runs =
         |first: u64| (first..first + 3).map(|seed| simulated_runs::run(seed, &REALISTIC, &|_| 1.0)).collect();
     let (old, mut new) = (side(runs(1)), side(runs(4)));
-    let row = new.runs[1].report.rows.iter_mut().find(|row| is_planted(&row.cell())).unwrap();
+    let row = new.runs[1].report.rows.iter_mut().find(|row| is_changed(&row.cell())).unwrap();
     (row.outcome, row.execute, row.reason) = (Outcome::Failed, None, Some("the worker crashed".into()));
     let comparison = compare(&old, &new, &Policy::default());
-    assert_eq!(planted(&comparison).verdict, Verdict::NewlyFailed);
+    assert_eq!(changed(&comparison).verdict, Verdict::NewlyFailed);
     assert_eq!(comparison.gate.exit_code, 1);
     assert!(comparison.gate.reason.contains("the worker crashed"));
     // The other way round it is a time that one run of OLD did not have.
-    assert_eq!(planted(&compare(&new, &old, &Policy::default())).verdict, Verdict::Same);
+    assert_eq!(changed(&compare(&new, &old, &Policy::default())).verdict, Verdict::Same);
 }
 
 #[test]
@@ -189,7 +192,7 @@ fn a_cell_that_fails_as_often_as_before_is_judged_by_its_times_and_more_often_is
     let runs = |first: u64, failing: usize, factor: f64| {
         let run = |k: usize| {
             let mut report = simulated_runs::run(first + k as u64, &REALISTIC, &|_| 1.0);
-            let row = report.rows.iter_mut().find(|row| is_planted(&row.cell())).unwrap();
+            let row = report.rows.iter_mut().find(|row| is_changed(&row.cell())).unwrap();
             match k < failing {
                 true => {
                     (row.outcome, row.execute, row.reason) = (Outcome::Failed, None, Some("crashed".into()))
@@ -202,7 +205,7 @@ fn a_cell_that_fails_as_often_as_before_is_judged_by_its_times_and_more_often_is
     };
     let verdict = |old: usize, new: usize, factor: f64| {
         let comparison = compare(&runs(1, old, 1.0), &runs(11, new, factor), &Policy::default());
-        (planted(&comparison).verdict, comparison.gate.exit_code)
+        (changed(&comparison).verdict, comparison.gate.exit_code)
     };
     assert_eq!(verdict(1, 1, 3.0), (Verdict::Slower, 1));
     assert_eq!(verdict(1, 3, 1.0), (Verdict::NewlyFailed, 1));
@@ -220,15 +223,15 @@ fn operands_that_differ_in_one_run_of_three_are_not_pooled() {
     (0..3).for_each(|k| rows(&mut new, k, if k == 2 { "b" } else { "a" }));
     let comparison = compare(&old, &new, &Policy { accept_inconclusive: true, ..Policy::default() });
     assert_eq!(
-        (planted(&comparison).doubt, comparison.gate.exit_code),
-        (Some(InconclusiveReason::Different), 2)
+        (changed(&comparison).inconclusive_reason, comparison.gate.exit_code),
+        (Some(InconclusiveReason::NotComparable), 2)
     );
 }
 
 #[test]
 fn a_cell_that_only_some_runs_have_is_noted() {
     let (old, mut new) = (simulated(1..4, &REALISTIC, &|_| 1.0), simulated(4..7, &REALISTIC, &|_| 1.0));
-    new.runs[1].report.rows.retain(|row| !is_planted(&row.cell()));
+    new.runs[1].report.rows.retain(|row| !is_changed(&row.cell()));
     let notes = compare(&old, &new, &Policy::default()).notes;
     assert!(
         notes.iter().any(|note| note.text.contains("fft N=2000") && note.text.contains("in 2 of 3")),
@@ -240,7 +243,7 @@ fn a_cell_that_only_some_runs_have_is_noted() {
 fn passes_that_differ_by_more_than_a_threshold_disagree() {
     use crate::planning::calibration::calibrate;
     let passes = |factor: f64| {
-        let slow = simulated_runs::run(2, &REALISTIC, &|cell| if is_planted(cell) { factor } else { 1.0 });
+        let slow = simulated_runs::run(2, &REALISTIC, &|cell| if is_changed(cell) { factor } else { 1.0 });
         side(vec![simulated_runs::run(1, &REALISTIC, &|_| 1.0), slow])
     };
     let noisy = |factor: f64| -> Vec<Cell> {
@@ -252,19 +255,19 @@ fn passes_that_differ_by_more_than_a_threshold_disagree() {
             .collect()
     };
     assert!(noisy(1.0).is_empty());
-    assert!(matches!(noisy(1.2).as_slice(), [cell] if is_planted(cell)));
+    assert!(matches!(noisy(1.2).as_slice(), [cell] if is_changed(cell)));
 }
 
 /// Share of 1 000 comparisons of `runs` a side, nothing changed, that find a regression.
 fn false_alarms(runs: u64, policy: &Policy) -> f64 {
     use rayon::prelude::*;
-    let trips = |trial: &u64| {
+    let finds_regression = |trial: &u64| {
         let first = 2 * runs * trial;
         let [old, new] =
             [first, first + runs].map(|first| simulated(first..first + runs, &REALISTIC, &|_| 1.0));
         compare(&old, &new, policy).gate.conclusion == Conclusion::Regression
     };
-    (0..1000u64).into_par_iter().filter(trips).count() as f64 / 1000.0
+    (0..1000u64).into_par_iter().filter(finds_regression).count() as f64 / 1000.0
 }
 
 #[test]
@@ -282,12 +285,12 @@ fn a_slowdown_of_five_percent_in_one_cell_of_sixty_is_found_by_three_runs_per_si
         let first = 1_000_000 + 6 * trial;
         let old = simulated(first..first + 3, &REALISTIC, &|_| 1.0);
         let new =
-            simulated(first + 3..first + 6, &REALISTIC, &|cell| if is_planted(cell) { 1.05 } else { 1.0 });
+            simulated(first + 3..first + 6, &REALISTIC, &|cell| if is_changed(cell) { 1.05 } else { 1.0 });
         let slower = compare(&old, &new, &policy).cells;
         slower
             .iter()
             .filter(|change| change.verdict == Verdict::Slower)
-            .all(|change| is_planted(&change.cell()))
+            .all(|change| is_changed(&change.cell()))
             && slower[0].verdict == Verdict::Slower
     };
     use rayon::prelude::*;
@@ -314,7 +317,7 @@ fn the_interval_of_the_ratio_covers_it_as_often_as_it_says() {
 }
 
 #[test]
-fn cells_of_very_different_spread_raise_no_more_false_alarms() {
+fn cells_of_very_different_variation_raise_no_more_false_alarms() {
     use rayon::prelude::*;
     // From run to run each cell scatters by its own share, log-normal about 0.4 % on the GPU and 4 % on the CPU.
     let one = |seed: u64| {
@@ -323,19 +326,19 @@ fn cells_of_very_different_spread_raise_no_more_false_alarms() {
             let of_cell =
                 cell.case.n * 31 + u64::from(cell.case.op.as_bytes()[0]) + u64::from(is_gpu) * 1_000_003;
             let (typical, uneven) = if is_gpu { (0.004, 0.7) } else { (0.04, 0.4) };
-            let spread = typical * (uneven * simulated_runs::normal(12_345, of_cell)).exp();
-            (spread * simulated_runs::normal(seed, of_cell)).exp()
+            let variation = typical * (uneven * simulated_runs::normal(12_345, of_cell)).exp();
+            (variation * simulated_runs::normal(seed, of_cell)).exp()
         };
         simulated_runs::run(seed, &Noise { run: 0.0, ..REALISTIC }, &factor)
     };
     for runs in [1, 2, 3] {
-        let trips = |trial: &u64| {
+        let finds_regression = |trial: &u64| {
             let first = 10_000_000 + 2 * runs * trial;
             let [old, new] =
                 [first, first + runs].map(|first| side((first..first + runs).map(one).collect()));
             compare(&old, &new, &Policy::default()).gate.conclusion == Conclusion::Regression
         };
-        let share = (0..500u64).into_par_iter().filter(trips).count() as f64 / 500.0;
+        let share = (0..500u64).into_par_iter().filter(finds_regression).count() as f64 / 500.0;
         // Two runs per side cannot show which cells are noisy.
         assert!(share <= 0.02, "{runs} runs per side: {share}");
     }

@@ -8,7 +8,7 @@ use crate::{Limits, Runs};
 pub(crate) struct JoinedSides<'a> {
     pub pairs: &'a [Pair],
     pub limits: &'a [Limits],
-    pub(crate) spreads: &'a [Option<RunVariance>],
+    pub(crate) variances: &'a [Option<RunVariance>],
     pub old: &'a Runs,
     pub new: &'a Runs,
     /// Earlier, unchanged runs.

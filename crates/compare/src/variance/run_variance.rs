@@ -54,25 +54,25 @@ pub(crate) fn run_variances(
         fit(&of_pace.filter_map(|(_, own)| *own).collect::<Vec<_>>())
     });
     let unreplicated = unreplicated(pairs, limits);
-    let spread = |((pair, limits), own): ((&Pair, &Limits), &Option<(f64, f64)>)| {
+    let of_pair = |((pair, limits), own): ((&Pair, &Limits), &Option<(f64, f64)>)| {
         let pace = Pace::of(pair);
         let stored = stored.get(&pair.cell.to_string()).map_or(0.0, |sd| sd * sd);
-        let least = within(pair)?.max(pace.least().powi(2));
+        let least = within(pair)?.max(pace.min_variation().powi(2));
         let (variance, df) = match own {
             Some(own) => {
-                let usual = limits.run_spread.unwrap_or(pace.usual()).powi(2);
+                let usual = limits.variation_between_runs.unwrap_or(pace.typical_variation()).powi(2);
                 let weak = Prior { variance: usual, df: WEAK_DF };
                 let (variance, df) = moderate(priors[pace as usize].unwrap_or(weak), *own);
                 // Moderation alone would give a noisy cell among quiet ones too small a variance.
                 (variance.max(own.0), df)
             }
             None if stored > 0.0 => (stored, ASSUMED_DF),
-            None => unreplicated.spread(pair, limits)?,
+            None => unreplicated.variance(pair, limits)?,
         };
         let own = own.map(|(variance, df)| (variance.max(least), df));
         Some(RunVariance { variance: variance.max(least).max(stored), df, own })
     };
-    pairs.iter().zip(limits).zip(&own).map(spread).collect()
+    pairs.iter().zip(limits).zip(&own).map(of_pair).collect()
 }
 
 /// Estimates the variation from the changes of comparable cells that have one run per side and are not ignored.

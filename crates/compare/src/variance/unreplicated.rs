@@ -34,14 +34,15 @@ impl Unreplicated {
     pub(crate) fn of(pairs: &[Pair], counts: impl Fn(usize, &Pair) -> bool) -> Unreplicated {
         let pooled = Pace::ALL.map(|pace| {
             let of_pace = pairs.iter().enumerate().filter(|(_, pair)| Pace::of(pair) == pace);
-            let moved = of_pace.filter(|(place, pair)| counts(*place, pair));
-            let mut moved: Vec<f64> = moved.filter_map(|(_, pair)| moved_by(pair)).collect();
-            moved.sort_unstable_by(f64::total_cmp);
-            let enough = moved.len() >= MIN_CELLS;
-            let median = enough.then(|| gpubench_model::measure::stats::quantile(&moved, 0.5));
+            let counted = of_pace.filter(|(place, pair)| counts(*place, pair));
+            let mut changes: Vec<f64> = counted.filter_map(|(_, pair)| absolute_change(pair)).collect();
+            changes.sort_unstable_by(f64::total_cmp);
+            let enough = changes.len() >= MIN_CELLS;
+            let median = enough.then(|| gpubench_model::measure::stats::quantile(&changes, 0.5));
             // Both runs contribute, each with half of the variance.
             median.map(|median| {
-                (median / quantile(POOLED_DF, 0.75) / 2f64.sqrt()).max(MIN_POOLED_FACTOR * pace.least())
+                (median / quantile(POOLED_DF, 0.75) / 2f64.sqrt())
+                    .max(MIN_POOLED_FACTOR * pace.min_variation())
             })
         });
         Unreplicated { pooled }
@@ -53,23 +54,23 @@ impl Unreplicated {
     }
 
     /// Returns the variance of a run's logarithm in `pair`, with its degrees of freedom.
-    pub(crate) fn spread(&self, pair: &Pair, limits: &Limits) -> Option<(f64, f64)> {
+    pub(crate) fn variance(&self, pair: &Pair, limits: &Limits) -> Option<(f64, f64)> {
         let (pace, within) = (Pace::of(pair), within(pair)?);
-        if let Some(stated) = limits.run_spread {
-            return Some((stated.powi(2) + within, ASSUMED_DF));
+        if let Some(assumed) = limits.variation_between_runs {
+            return Some((assumed.powi(2) + within, ASSUMED_DF));
         }
         if pair.both().is_none() {
-            return Some((pace.usual().powi(2) + within, ASSUMED_DF));
+            return Some((pace.typical_variation().powi(2) + within, ASSUMED_DF));
         }
         Some(match self.pooled(pace) {
             Some(pooled) => (pooled.powi(2).max(between_rounds(pair)), POOLED_DF),
-            None => (pace.cautious().powi(2) + within, ASSUMED_DF),
+            None => (pace.cautious_variation().powi(2) + within, ASSUMED_DF),
         })
     }
 }
 
 /// Returns the absolute change of `pair` as a logarithm; `None` without a time on both sides.
-fn moved_by(pair: &Pair) -> Option<f64> {
+fn absolute_change(pair: &Pair) -> Option<f64> {
     let (old, new) = pair.both()?;
     Some((new.runs.first()? - old.runs.first()?).abs())
 }

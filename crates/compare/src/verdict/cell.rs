@@ -32,28 +32,41 @@ pub(crate) struct CellTest<'a> {
     pair: &'a Pair,
     limits: Limits,
     shift: Option<Shift>,
-    spread: Option<RunVariance>,
+    run_variance: Option<RunVariance>,
     threshold: f64,
     /// The reason why its times cannot be compared, with the next step; `None` if they can.
     incomparable: Option<(String, &'static str)>,
     /// The raw p-value of its ratio, if it is tested.
     pub p: Option<f64>,
     /// The shift with the variance of the cell's own runs alone, if they have one.
-    alone: Option<Shift>,
+    own_shift: Option<Shift>,
 }
 
 impl<'a> CellTest<'a> {
     /// Computes the ratio of its times, if both sides have some.
-    pub(crate) fn of(pair: &'a Pair, limits: Limits, spread: Option<RunVariance>) -> CellTest<'a> {
+    pub(crate) fn of(pair: &'a Pair, limits: Limits, run_variance: Option<RunVariance>) -> CellTest<'a> {
         let shift = pair
             .both()
-            .zip(spread)
-            .map(|((old, new), spread)| Shift::of(&old.runs, &new.runs, spread.variance, spread.df));
-        let alone = spread.and_then(|spread| spread.own).filter(|(_, df)| *df >= MIN_OWN_DF).zip(pair.both());
-        let alone = alone.map(|((variance, df), (old, new))| Shift::of(&old.runs, &new.runs, variance, df));
+            .zip(run_variance)
+            .map(|((old, new), of_run)| Shift::of(&old.runs, &new.runs, of_run.variance, of_run.df));
+        let own_shift = run_variance
+            .and_then(|variance| variance.own)
+            .filter(|(_, df)| *df >= MIN_OWN_DF)
+            .zip(pair.both());
+        let own_shift =
+            own_shift.map(|((variance, df), (old, new))| Shift::of(&old.runs, &new.runs, variance, df));
         let incomparable = pair.both().and_then(|(old, new)| incomparable(old, new));
         let p = shift.filter(|_| !limits.ignored && incomparable.is_none()).map(Shift::p);
-        CellTest { pair, limits, shift, spread, threshold: threshold(pair, &limits), incomparable, p, alone }
+        CellTest {
+            pair,
+            limits,
+            shift,
+            run_variance,
+            threshold: threshold(pair, &limits),
+            incomparable,
+            p,
+            own_shift,
+        }
     }
 
     /// Returns the change with its verdict. `corrected` is its corrected p-value, `alpha` the significance level.
@@ -72,16 +85,16 @@ impl<'a> CellTest<'a> {
             return with_verdict(change, verdict, reason, next);
         };
         if let Some((reason, next)) = self.incomparable.clone() {
-            change.doubt = Some(InconclusiveReason::Different);
+            change.inconclusive_reason = Some(InconclusiveReason::NotComparable);
             return with_verdict(change, Verdict::Inconclusive, reason, Some(next.to_owned()));
         }
         // A cell noisier than the others must also be significant by its own runs; few cells are, so without correction.
-        let holds_alone = self.alone.is_none_or(|alone| alone.p() <= OWN_SHARE * alpha);
+        let significant_by_own_runs = self.own_shift.is_none_or(|shift| shift.p() <= OWN_SHARE * alpha);
         let significant = corrected.is_some_and(|p| p <= alpha)
-            && holds_alone
+            && significant_by_own_runs
             && change.p_rounds.is_none_or(|p| p <= ROUNDS_ALPHA);
-        let (verdict, doubt) = by_time(shift, old, new, self.threshold, significant);
-        (change.verdict, change.doubt) = (verdict, doubt);
+        let (verdict, inconclusive_reason) = by_time(shift, old, new, self.threshold, significant);
+        (change.verdict, change.inconclusive_reason) = (verdict, inconclusive_reason);
         (change.reason, change.next) =
             reason_and_next(&change, significant, &self.more_runs(shift, old, new, alpha, tested));
         let growth = self.limits.error_growth.unwrap_or(ERROR_GROWTH);
@@ -96,14 +109,14 @@ impl<'a> CellTest<'a> {
 
     /// Returns the next step for an inconclusive cell: the number of runs that would decide it.
     fn more_runs(&self, shift: Shift, old: &CellTimes, new: &CellTimes, alpha: f64, tested: usize) -> String {
-        let Some(spread) = self.spread.filter(|spread| spread.own.is_some()) else {
+        let Some(run_variance) = self.run_variance.filter(|variance| variance.own.is_some()) else {
             return format!(
                 "give {MIN_RUNS} runs per side ({COMMAND}) or {HISTORY}: one run shows no variation"
             );
         };
         // The further the change, the fewer runs it takes.
-        let see = (2.0 * self.threshold).max(shift.log.abs().exp_m1());
-        match plan::runs_to_see(see, spread.variance.sqrt(), alpha, tested) {
+        let slowdown = (2.0 * self.threshold).max(shift.log.abs().exp_m1());
+        match plan::runs_to_detect(slowdown, run_variance.variance.sqrt(), alpha, tested) {
             Some(runs) => {
                 let runs = runs.max(old.runs.len().max(new.runs.len()) + 1);
                 format!("give {runs} runs per side ({COMMAND}), or a wider --threshold")
@@ -122,7 +135,7 @@ impl<'a> CellTest<'a> {
         let measured =
             |evidence: &CellEvidence| evidence.times.as_ref().map(|evidence| evidence.measured.clone());
         let ranks = pair.both().and_then(|(old, new)| rank_test(&old.rounds, &new.rounds));
-        let least = self.alone.map_or(0.0, |alone| alone.significant(OWN_SHARE * alpha));
+        let least = self.own_shift.map_or(0.0, |shift| shift.smallest_significant(OWN_SHARE * alpha));
         let alpha = alpha / tested.max(1) as f64;
         Change {
             case: pair.cell.case.clone(),
@@ -131,7 +144,7 @@ impl<'a> CellTest<'a> {
             cache: pair.cell.cache,
             side: pair.side,
             verdict: Verdict::NotJudged,
-            doubt: None,
+            inconclusive_reason: None,
             reason: Sentence::default(),
             next: None,
             ratio: shift.map(Shift::ratio),
@@ -139,8 +152,9 @@ impl<'a> CellTest<'a> {
             p: self.p,
             p_corrected: corrected,
             p_rounds: ranks,
-            detectable: shift.map(|shift| shift.detectable(self.threshold, alpha).max(least)),
-            run_spread: self.spread.map(|spread| spread.variance.sqrt()),
+            smallest_detectable_change: shift
+                .map(|shift| shift.smallest_detectable(self.threshold, alpha).max(least)),
+            variation_between_runs: self.run_variance.map(|of_run| of_run.variance.sqrt()),
             threshold: self.threshold,
             old: measured(&pair.old),
             new: measured(&pair.new),
@@ -156,7 +170,7 @@ fn with_verdict(
 ) -> Change {
     (change.verdict, change.reason, change.next) = (verdict, reason.into(), next);
     if verdict != Verdict::Inconclusive {
-        change.doubt = None;
+        change.inconclusive_reason = None;
     }
     change
 }
@@ -227,7 +241,7 @@ fn by_time(
     if low > limit && significant {
         return match cycles {
             Some((clock, [low, _])) if clock < -CLOCK_CHANGE && low <= limit => {
-                (Verdict::Inconclusive, Some(InconclusiveReason::Clock))
+                (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock))
             }
             _ => (Verdict::Slower, None),
         };
@@ -276,8 +290,8 @@ fn less_accurate(old: &CellTimes, new: &CellTimes, growth: f64) -> Option<String
 fn reason_and_next(change: &Change, significant: bool, more: &str) -> (Sentence, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
     let interval = change_with_interval(change).unwrap_or_default();
-    match (change.verdict, change.doubt) {
-        (Verdict::Inconclusive, Some(InconclusiveReason::Clock)) => {
+    match (change.verdict, change.inconclusive_reason) {
+        (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)) => {
             let clock = |side: &Option<crate::Measured>| {
                 side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN)
             };
@@ -293,8 +307,8 @@ fn reason_and_next(change: &Change, significant: bool, more: &str) -> (Sentence,
             (Sentence::new(interval, ", ", rest), Some(more.into()))
         }
         (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)) => {
-            let detectable = percent(change.detectable.unwrap_or(f64::INFINITY));
-            let rest = format!("smallest detectable change {detectable}");
+            let smallest_detectable = percent(change.smallest_detectable_change.unwrap_or(f64::INFINITY));
+            let rest = format!("smallest detectable change {smallest_detectable}");
             (Sentence::new(interval, "; ", rest), Some(more.into()))
         }
         (Verdict::Slower, _) => (Sentence::new(interval, "", ""), Some(SEE_WHAT_CHANGED.into())),

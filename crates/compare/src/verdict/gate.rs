@@ -40,14 +40,14 @@ fn concluded(
     let open: Vec<&Change> = open.collect();
     if let Some(first) = open.first() {
         let reason = format!("{}; first: {}, {}", tally(&open), first.cell(), first.reason);
-        let accept = match (first.verdict, first.doubt) {
+        let accept = match (first.verdict, first.inconclusive_reason) {
             (Verdict::Missing, _) => Some("--accept-missing"),
-            (_, Some(InconclusiveReason::Different)) => None,
+            (_, Some(InconclusiveReason::NotComparable)) => None,
             _ => Some("--accept-inconclusive"),
         };
         let step = first.next.as_deref().unwrap_or_default();
         let next = Some(Sentence::new(step, "; or ", accept.unwrap_or_default()));
-        return gate(Conclusion::CannotTell, reason, next);
+        return gate(Conclusion::Inconclusive, reason, next);
     }
     let judged = cells.iter().filter(|change| is_judged(change)).count();
     let unsettled: Vec<&Change> = cells.iter().filter(|change| change.is_open()).collect();
@@ -136,7 +136,7 @@ fn gate(conclusion: Conclusion, reason: String, next: Option<Sentence>) -> Gate 
         Conclusion::Pass | Conclusion::RatiosOnly => 0,
         Conclusion::Regression => 1,
         Conclusion::NotComparable => 2,
-        Conclusion::CannotTell => 3,
+        Conclusion::Inconclusive => 3,
     };
     Gate { conclusion, exit_code, reason, next, accepted: vec![] }
 }

@@ -104,7 +104,7 @@ fn picks(side: &Runs) -> BTreeMap<String, String> {
 /// Reports cells of both sides that do not match only because of the cache state or the seed.
 fn mismatched_settings(cells: &[Change]) -> Option<String> {
     let of = |verdict: Verdict| cells.iter().filter(move |change| change.verdict == verdict);
-    let alike = |a: &Change, b: &Change| {
+    let same_without_settings = |a: &Change, b: &Change| {
         let plain = |change: &Change| {
             let mut cell: Cell = change.cell();
             (cell.cache, cell.case.seed) = (gpubench_model::case::Cache::Cold, 0);
@@ -112,8 +112,9 @@ fn mismatched_settings(cells: &[Change]) -> Option<String> {
         };
         plain(a) == plain(b)
     };
-    let (missing, new) = of(Verdict::Missing)
-        .find_map(|missing| Some((missing, of(Verdict::New).find(|new| alike(missing, new))?)))?;
+    let (missing, new) = of(Verdict::Missing).find_map(|missing| {
+        Some((missing, of(Verdict::New).find(|new| same_without_settings(missing, new))?))
+    })?;
     Some(match missing.cache == new.cache {
         false => format!(
             "OLD was measured with {} caches and NEW with {} caches; such times are never compared",

@@ -27,16 +27,17 @@ fn of_one_run(sweep: &JoinedSides) -> String {
     let learned = unreplicated(sweep.pairs, sweep.limits);
     let is_compared =
         |pace: &Pace| sweep.pairs.iter().any(|pair| pair.both().is_some() && Pace::of(pair) == *pace);
-    let text = |spread: f64, pace: Pace| format!("{} {}", percent(spread), pace.name());
-    let (mut moved, mut assumed) = (vec![], vec![]);
+    let text = |variation: f64, pace: Pace| format!("{} {}", percent(variation), pace.name());
+    let (mut estimated, mut assumed) = (vec![], vec![]);
     for pace in Pace::ALL.into_iter().filter(is_compared) {
         match learned.pooled(pace) {
-            Some(spread) => moved.push(text(spread, pace)),
-            None => assumed.push(text(pace.cautious(), pace)),
+            Some(variation) => estimated.push(text(variation, pace)),
+            None => assumed.push(text(pace.cautious_variation(), pace)),
         }
     }
     let parts = [
-        (!moved.is_empty()).then(|| format!("estimated from the changes of all cells: {}", moved.join(", "))),
+        (!estimated.is_empty())
+            .then(|| format!("estimated from the changes of all cells: {}", estimated.join(", "))),
         (!assumed.is_empty())
             .then(|| format!("assumed (fewer than {MIN_CELLS} cells): {}", assumed.join(", "))),
     ];

@@ -52,8 +52,8 @@ impl Timer {
     /// Describes how samples are taken, for a report.
     pub(crate) fn describe(&self) -> Value {
         json!({
-            "holding": self.blocking,
-            "holds_timed_out": self.timeouts,
+            "blocking_kernel": self.blocking,
+            "blocking_kernel_timeouts": self.timeouts,
             "event_constant_cold_s": self.event_overhead.cold_s,
             "event_constant_hot_s": self.event_overhead.hot_s,
             "between_executions_s": self.event_overhead.between_s,

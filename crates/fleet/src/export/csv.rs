@@ -44,13 +44,13 @@ fn csv(shown: &Contents<'_>) -> String {
 fn headings(table: &Table) -> Vec<String> {
     let side = finding_texts::side(table.side);
     let columns = table.columns.iter().map(|column| format!("{side} s: {}", column.name));
-    columns.chain([format!("{side} fastest"), format!("{side} spread")]).collect()
+    columns.chain([format!("{side} fastest"), format!("{side} max/min")]).collect()
 }
 
 fn fields(table: &Table, key: &Key) -> Vec<String> {
     let found: Option<&Line> = table.lines.iter().find(|line| line.key == *key);
     let time = |column: usize| number(found.and_then(|line| Some(line.timing(column)?.median_s)));
     let fastest = found.and_then(|line| Some(table.columns[line.fastest?].name.clone()));
-    let spread = number(found.and_then(|line| line.spread));
-    (0..table.columns.len()).map(time).chain([fastest.unwrap_or_default(), spread]).collect()
+    let max_over_min = number(found.and_then(|line| line.max_over_min));
+    (0..table.columns.len()).map(time).chain([fastest.unwrap_or_default(), max_over_min]).collect()
 }

@@ -38,11 +38,11 @@ pub(crate) fn texts(table: &Table) -> Texts {
     let shared = KEYS.into_iter().filter(|(name, _)| !columns.iter().any(|(known, _)| known == name));
     let shared: Vec<String> =
         shared.filter_map(|(name, of)| shared_words(name, of(&table.lines.first()?.key))).collect();
-    let has_spread = table.lines.iter().any(|line| line.spread.is_some());
+    let has_ratio = table.lines.iter().any(|line| line.max_over_min.is_some());
     let row = |line: &Line| -> Vec<Field> {
         let keys = columns.iter().map(|(_, of)| Field::from(of(&line.key)));
         let times = (0..table.columns.len()).map(|column| time(line, column));
-        keys.chain(times).chain(has_spread.then(|| spread(line))).collect()
+        keys.chain(times).chain(has_ratio.then(|| max_over_min(line))).collect()
     };
     let side = finding_texts::side(table.side);
     let title = format!("{side}: median time of the best correct variant, {}", shared.join(", "));
@@ -55,7 +55,7 @@ pub(crate) fn texts(table: &Table) -> Texts {
     let named =
         columns.into_iter().enumerate().map(|(place, (name, _))| Column::new(name, has_digits(place)));
     let times = table.columns.iter().map(|column| Column::figures(column.name.clone()));
-    let columns = named.chain(times).chain(has_spread.then(|| Column::figures("max/min"))).collect();
+    let columns = named.chain(times).chain(has_ratio.then(|| Column::figures("max/min"))).collect();
     aligned(Texts::new(title, columns, rows), keys).laid_out(Layout::Blocks { keys })
 }
 
@@ -88,8 +88,8 @@ fn time(line: &Line, column: usize) -> Field {
     }
 }
 
-fn spread(line: &Line) -> Field {
-    line.spread.map_or("-".into(), |spread| Field::from(factor_within(spread, 3)))
+fn max_over_min(line: &Line) -> Field {
+    line.max_over_min.map_or("-".into(), |ratio| Field::from(factor_within(ratio, 3)))
 }
 
 /// Pads times without a mark, so that digits align.

@@ -14,7 +14,8 @@ pub(crate) static JSON: Format = Format {
     makes: Makes::Text("fleet-table.json", |fleet, _| json(&Contents::of(fleet))),
 };
 
-const FLEET_TABLE_VERSION: u32 = 1;
+/// Version of the layout. Layout 1 had other names for `max_over_min` and for two kinds of findings.
+const FLEET_TABLE_VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -80,18 +80,19 @@ fn csv_has_a_column_per_gpu_and_per_host_in_seconds() {
     let place = |heading: &str| records[0].iter().position(|found| found == heading).unwrap();
     assert_eq!(records[1][place("GPU s: b GPU 0")].parse::<f64>().unwrap(), 1.1 * 60e-6);
     assert_eq!(records[1][place("CPU s: d")].parse::<f64>().unwrap(), 10.0 * 60e-6);
-    assert_eq!(records[1][place("GPU spread")].parse::<f64>().unwrap(), 1.1);
+    assert_eq!(records[1][place("GPU max/min")].parse::<f64>().unwrap(), 1.1);
     assert_eq!(records[1][place("CPU fastest")], "");
 }
 
 #[test]
 fn json_has_tables_and_findings_and_not_the_reports() {
     let value: serde_json::Value = serde_json::from_str(&shown(&odd(), "json")).unwrap();
-    assert_eq!(value["fleet_table_version"], 1);
+    assert_eq!(value["fleet_table_version"], 2);
     assert_eq!(value["members"][1]["name"], "b GPU 0");
     let line = &value["tables"][0]["lines"][0];
     assert_eq!((line["op"].as_str(), line["n"].as_u64()), (Some("matmul"), Some(1000)));
     assert_eq!(line["times"][1]["median_s"].as_f64(), Some(1.1 * 60e-6));
+    assert!((line["max_over_min"].as_f64().unwrap() - 1.1).abs() < 1e-9);
     let finding = &value["findings"][0];
     assert_eq!((finding["kind"].as_str(), finding["side"].as_str()), (Some("member"), Some("gpu")));
     assert!((finding["ratio"].as_f64().unwrap() - 1.1).abs() < 1e-9);

@@ -117,7 +117,7 @@ fn legend(shown: &Contents<'_>) -> Vec<String> {
     if lines().any(|line| line.fastest.is_some()) {
         legend.push(format!("{MARK} fastest, by more than 3 % and with an interval below all others"));
     }
-    if lines().any(|line| line.spread.is_some()) {
+    if lines().any(|line| line.max_over_min.is_some()) {
         legend.push("max/min: slowest / fastest among devices or hosts of the same kind".into());
     }
     legend
@@ -141,6 +141,6 @@ fn tone(finding: &Finding) -> Tone {
         (Kind::MissingTimes, _) => Tone::Wrong,
         (Kind::Member | Kind::Cell, Some(ratio)) if ratio > 1.0 => Tone::Worse,
         (Kind::Member | Kind::Cell, Some(_)) => Tone::Better,
-        _ => Tone::Unsure,
+        _ => Tone::Inconclusive,
     }
 }

@@ -38,8 +38,12 @@ pub fn drift(samples: &[f64], rounds: &[u32]) -> Option<Drift> {
 /// Returns the samples of each round, in the order of the rounds; `rounds` holds the round of each sample.
 pub fn by_round(samples: &[f64], rounds: &[u32]) -> Vec<Vec<f64>> {
     let mut by_round = std::collections::BTreeMap::<u32, Vec<f64>>::new();
-    for (&sample, &round) in samples.iter().zip(rounds) {
-        by_round.entry(round).or_default().push(sample);
+    let mut rest = samples;
+    // The samples of a round usually follow each other.
+    for series in rounds[..rounds.len().min(samples.len())].chunk_by(PartialEq::eq) {
+        let (of_round, later) = rest.split_at(series.len());
+        by_round.entry(series[0]).or_default().extend_from_slice(of_round);
+        rest = later;
     }
     by_round.into_values().collect()
 }

@@ -1,5 +1,7 @@
 //! Summaries of samples: order statistics only, since timings are skewed.
 
+use std::sync::atomic::{AtomicU16, Ordering};
+
 use serde::{Deserialize, Serialize};
 
 /// Order statistics of a set of samples, in the unit of the samples.
@@ -33,13 +35,13 @@ impl Summary {
         let sorted = sorted(samples);
         let (&min, &max) = (sorted.first()?, sorted.last()?);
         let median = median_of_sorted(&sorted);
-        let deviations: Vec<f64> = sorted.iter().map(|x| (x - median).abs()).collect();
+        let mut deviations: Vec<f64> = sorted.iter().map(|x| (x - median).abs()).collect();
         let rank = interval_rank(sorted.len());
         Some(Summary {
             median,
             min,
             max,
-            mad: self::median(&deviations)?,
+            mad: median_of(&mut deviations),
             low: sorted[rank],
             high: sorted[sorted.len() - 1 - rank],
             p05: quantile(&sorted, 0.05),
@@ -57,8 +59,7 @@ impl Summary {
 
 /// Returns the median, the mean of the middle two for an even count; `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
-    let sorted = sorted(values);
-    (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
+    (!values.is_empty()).then(|| median_of(&mut values.to_vec()))
 }
 
 /// Returns the upper median, which is one of the values, without a full sort. Reorders `values`; `None` without values.
@@ -92,11 +93,14 @@ pub fn has_interval(n: usize) -> bool {
 ///
 /// 0 for equal samples or none, infinite for unequal ones around a median that is not positive.
 pub fn relative_half_width(samples: &[f64]) -> f64 {
-    let sorted = sorted(samples);
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
-    let rank = interval_rank(sorted.len());
-    let half_width = (sorted[last - rank] - sorted[rank]) / 2.0;
-    let median = median_of_sorted(&sorted);
+    let Some(last) = samples.len().checked_sub(1) else { return 0.0 };
+    let rank = interval_rank(samples.len());
+    let mut samples = samples.to_vec();
+    // A stop rule asks often, so only what is needed gets into order.
+    let (below, &mut high, _) = samples.select_nth_unstable_by(last - rank, f64::total_cmp);
+    let low = if rank < below.len() { *below.select_nth_unstable_by(rank, f64::total_cmp).1 } else { high };
+    let half_width = (high - low) / 2.0;
+    let median = median_of(&mut samples[rank..=last - rank]);
     match half_width > 0.0 {
         false => 0.0,
         true if median > 0.0 => half_width / median,
@@ -129,6 +133,17 @@ pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
+/// Returns the median of at least one value; reorders them.
+fn median_of(values: &mut [f64]) -> f64 {
+    let middle = values.len() / 2;
+    let is_odd = values.len() % 2 == 1;
+    let (below, &mut upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    match below.iter().copied().max_by(f64::total_cmp) {
+        Some(lower) if !is_odd => f64::midpoint(lower, upper),
+        _ => upper,
+    }
+}
+
 fn median_of_sorted(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) }
@@ -139,6 +154,21 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
 /// Exact binomial tails; below six samples no rank does and the whole range is taken. Source: Conover,
 /// *Practical Nonparametric Statistics*, 3rd ed., section 3.2.
 fn interval_rank(n: usize) -> usize {
+    const UNKNOWN: u16 = u16::MAX;
+    // A stop rule asks for the same few numbers of samples in every cell.
+    static RANKS: [AtomicU16; 1024] = [const { AtomicU16::new(UNKNOWN) }; 1024];
+    let Some(known) = RANKS.get(n) else { return computed_rank(n) };
+    match known.load(Ordering::Relaxed) {
+        UNKNOWN => {
+            let rank = computed_rank(n);
+            known.store(rank as u16, Ordering::Relaxed);
+            rank
+        }
+        rank => rank.into(),
+    }
+}
+
+fn computed_rank(n: usize) -> usize {
     let mut log_term = -(n as f64) * std::f64::consts::LN_2;
     let mut tail = 0.0;
     let mut rank = 0;
@@ -171,7 +201,7 @@ mod tests {
     fn interval_ranks_match_published_tables() {
         // Zero-based lower ranks of the 95 % interval; one-based tables give 1, 1, 1, 2, 6, 10.
         for (n, rank) in [(1, 0), (5, 0), (6, 0), (10, 1), (20, 5), (30, 9)] {
-            assert_eq!(interval_rank(n), rank, "n = {n}");
+            assert_eq!([interval_rank(n), interval_rank(n)], [rank; 2], "n = {n}");
         }
     }
 
@@ -225,6 +255,13 @@ mod tests {
         }
     }
 
+    /// The half-width by a full sort.
+    fn half_width_of_sorted(samples: &[f64]) -> f64 {
+        let (sorted, rank) = (sorted(samples), interval_rank(samples.len()));
+        let half_width = (sorted[sorted.len() - 1 - rank] - sorted[rank]) / 2.0;
+        if half_width > 0.0 { half_width / median_of_sorted(&sorted) } else { 0.0 }
+    }
+
     proptest::proptest! {
         #[test]
         fn a_summary_is_ordered(samples in proptest::collection::vec(0.0f64..1e3, 1..60)) {
@@ -233,6 +270,7 @@ mod tests {
             proptest::prop_assert!(quantiles.windows(2).all(|p| p[0] <= p[1] + 1e-12 * p[1]), "{:?}", s);
             proptest::prop_assert!(s.min <= s.low && s.low <= s.median && s.median <= s.high && s.high <= s.max);
             proptest::prop_assert_eq!(median(&samples), Some(s.median));
+            proptest::prop_assert_eq!(relative_half_width(&samples), half_width_of_sorted(&samples));
             let sorted = sorted(&samples);
             proptest::prop_assert!((quantile(&sorted, 0.5) - s.median).abs() <= 1e-12 * s.median);
             proptest::prop_assert!((relative_half_width(&sorted) - s.relative_spread()).abs() < 1e-12);

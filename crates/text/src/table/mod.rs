@@ -29,7 +29,7 @@ pub enum Tone {
     /// Something became worse.
     Worse,
     /// Inconclusive.
-    Unsure,
+    Inconclusive,
 }
 
 impl Tone {
@@ -42,7 +42,7 @@ impl Tone {
             Tone::Wrong => terminal::WRONG,
             Tone::Better => terminal::BETTER,
             Tone::Worse => terminal::WORSE,
-            Tone::Unsure => terminal::UNSURE,
+            Tone::Inconclusive => terminal::INCONCLUSIVE,
         };
         format!("\x1b[{code}m{text}\x1b[0m")
     }

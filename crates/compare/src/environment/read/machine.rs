@@ -3,13 +3,13 @@
 use gpubench_model::report::BackendState;
 use gpubench_model::report::machine::{CPU_QUOTA, MEMORY_CLOCK, SM_CLOCK_DEFAULT, SM_CLOCK_MAX};
 
-use super::{Seen, host, one, said};
+use super::{Source, described, host, one};
 use crate::environment::value::Reading;
 
-pub(crate) fn gpu_clock_limits(seen: &Seen) -> Vec<Reading> {
-    let clocks = [("most", &SM_CLOCK_MAX), ("by default", &SM_CLOCK_DEFAULT), ("memory", &MEMORY_CLOCK)];
+pub(crate) fn gpu_clock_limits(source: &Source) -> Vec<Reading> {
+    let clocks = [("maximum", &SM_CLOCK_MAX), ("by default", &SM_CLOCK_DEFAULT), ("memory", &MEMORY_CLOCK)];
     let named = clocks.into_iter().flat_map(|(what, clock)| {
-        let readings = said(seen, clock).into_iter();
+        let readings = described(source, clock).into_iter();
         readings.map(move |reading| Reading {
             item: format!("{} {what}", reading.item).trim_start().to_owned(),
             ..reading
@@ -18,8 +18,8 @@ pub(crate) fn gpu_clock_limits(seen: &Seen) -> Vec<Reading> {
     named.collect()
 }
 
-pub(crate) fn libraries(seen: &Seen) -> Vec<Reading> {
-    let libraries = seen.backends.iter().flat_map(|backend| &backend.libraries);
+pub(crate) fn libraries(source: &Source) -> Vec<Reading> {
+    let libraries = source.backends.iter().flat_map(|backend| &backend.libraries);
     libraries
         .filter_map(|library| {
             Some(Reading::text(&library.name, split_threads(library.version.as_deref()?).0))
@@ -27,8 +27,8 @@ pub(crate) fn libraries(seen: &Seen) -> Vec<Reading> {
         .collect()
 }
 
-pub(crate) fn library_paths(seen: &Seen) -> Vec<Reading> {
-    let libraries = seen.report.environment.backends.iter().flat_map(|backend| &backend.libraries);
+pub(crate) fn library_paths(source: &Source) -> Vec<Reading> {
+    let libraries = source.report.environment.backends.iter().flat_map(|backend| &backend.libraries);
     libraries.filter_map(|library| Some(Reading::text(&library.name, library.path.as_deref()?))).collect()
 }
 
@@ -41,7 +41,7 @@ fn split_threads(version: &str) -> (&str, Option<u64>) {
 }
 
 /// Returns the threads of the CPU backend, with the libraries that use another number.
-pub(crate) fn cpu_threads(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn cpu_threads(source: &Source) -> Vec<Reading> {
     let of_backend = |backend: &&BackendState| {
         let threads = backend.description["threads"].as_u64()?;
         let rayon = ("rayon", backend.description["rayon_threads"].as_u64());
@@ -53,15 +53,15 @@ pub(crate) fn cpu_threads(seen: &Seen) -> Vec<Reading> {
             others.filter_map(|(name, count)| Some(format!("{name} {}", count.filter(|n| *n != threads)?)));
         let others = others.collect::<Vec<_>>().join(", ");
         let text = if others.is_empty() { threads.to_string() } else { format!("{threads} ({others})") };
-        Some(Reading::text(seen.item(backend), &text))
+        Some(Reading::text(source.item(backend), &text))
     };
-    seen.backends.iter().filter_map(of_backend).collect()
+    source.backends.iter().filter_map(of_backend).collect()
 }
 
 /// Returns the CPU quota of the control group, in CPUs. Since layout 2 its absence means that there is no limit.
-pub(crate) fn cpu_quota(seen: &Seen) -> Vec<Reading> {
-    match host(seen, &CPU_QUOTA) {
-        absent if absent.is_empty() => one((seen.report.schema_version >= 2).then_some("no limit")),
+pub(crate) fn cpu_quota(source: &Source) -> Vec<Reading> {
+    match host(source, &CPU_QUOTA) {
+        absent if absent.is_empty() => one((source.report.schema_version >= 2).then_some("no limit")),
         quota => quota,
     }
 }

@@ -12,16 +12,16 @@ use serde_json::Value as Json;
 use super::value::Reading;
 
 /// A report and the backends that the fact is about.
-pub(crate) struct Seen<'a> {
+pub(crate) struct Source<'a> {
     pub(crate) report: &'a Report,
     backends: Vec<&'a BackendState>,
 }
 
-impl<'a> Seen<'a> {
-    pub(crate) fn of(report: &'a Report, names: &BTreeSet<&str>) -> Seen<'a> {
+impl<'a> Source<'a> {
+    pub(crate) fn of(report: &'a Report, names: &BTreeSet<&str>) -> Source<'a> {
         let backends = &report.environment.backends;
         let backends = backends.iter().filter(|backend| names.contains(backend.name.as_str())).collect();
-        Seen { report, backends }
+        Source { report, backends }
     }
 
     /// Returns the item name for a backend: empty if there is only one.
@@ -45,13 +45,13 @@ fn reading(item: &str, value: &Value) -> Reading {
     value.figure().map_or_else(|| Reading::text(item, &text), |figure| Reading::figure(item, figure, &text))
 }
 
-pub(crate) fn host(seen: &Seen, fact: &Fact<Host>) -> Vec<Reading> {
-    fact.of(&seen.report.environment.host).iter().map(|value| reading("", value)).collect()
+pub(crate) fn host(source: &Source, fact: &Fact<Host>) -> Vec<Reading> {
+    fact.of(&source.report.environment.host).iter().map(|value| reading("", value)).collect()
 }
 
 /// Reads a fact from the description of each backend.
-pub(crate) fn said(seen: &Seen, fact: &Fact<Json>) -> Vec<Reading> {
+pub(crate) fn described(source: &Source, fact: &Fact<Json>) -> Vec<Reading> {
     let of_backend =
-        |backend: &&BackendState| Some(reading(seen.item(backend), &fact.of(&backend.description)?));
-    seen.backends.iter().filter_map(of_backend).collect()
+        |backend: &&BackendState| Some(reading(source.item(backend), &fact.of(&backend.description)?));
+    source.backends.iter().filter_map(of_backend).collect()
 }

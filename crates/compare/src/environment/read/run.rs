@@ -5,33 +5,38 @@ use std::collections::{BTreeMap, BTreeSet};
 use gpubench_text::percent;
 use serde_json::Value;
 
-use super::{Seen, one, words};
+use super::{Source, one, words};
 use crate::environment::value::Reading;
 
 /// Environment variables that contain paths or device lists and do not change how libraries work.
-const PLACES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"];
+const PATHS: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"];
 
-pub(crate) fn variables(seen: &Seen) -> Vec<Reading> {
-    set(seen, |name| !PLACES.contains(&name))
+pub(crate) fn variables(source: &Source) -> Vec<Reading> {
+    set(source, |name| !PATHS.contains(&name))
 }
 
-pub(crate) fn place_variables(seen: &Seen) -> Vec<Reading> {
-    set(seen, |name| PLACES.contains(&name))
+pub(crate) fn path_variables(source: &Source) -> Vec<Reading> {
+    set(source, |name| PATHS.contains(&name))
 }
 
-fn set(seen: &Seen, which: impl Fn(&str) -> bool) -> Vec<Reading> {
-    let variables = seen.report.environment.variables.iter().filter(|(name, _)| which(name));
+fn set(source: &Source, which: impl Fn(&str) -> bool) -> Vec<Reading> {
+    let variables = source.report.environment.variables.iter().filter(|(name, _)| which(name));
     variables.map(|(name, value)| Reading::text(name, value)).collect()
 }
 
-fn settings<'a>(seen: &Seen<'a>) -> &'a Value {
-    &seen.report.environment.settings
+fn settings<'a>(source: &Source<'a>) -> &'a Value {
+    &source.report.environment.settings
 }
 
 /// Reads a sampling setting for each op; shows null as `unset`.
-pub(crate) fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -> String) -> Vec<Reading> {
+pub(crate) fn sampling(
+    source: &Source,
+    key: &str,
+    unset: &str,
+    show: impl Fn(f64) -> String,
+) -> Vec<Reading> {
     let mut by_op = BTreeMap::<&str, BTreeSet<String>>::new();
-    for sweep in settings(seen)["sweeps"].as_array().into_iter().flatten() {
+    for sweep in settings(source)["sweeps"].as_array().into_iter().flatten() {
         let (Some(op), Some(value)) = (sweep["op"].as_str(), sweep["sampling"].get(key)) else { continue };
         by_op.entry(op).or_default().insert(value.as_f64().map_or(unset.to_owned(), &show));
     }
@@ -41,31 +46,31 @@ pub(crate) fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -
     by_op.into_iter().map(reading).collect()
 }
 
-pub(crate) fn precision(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn precision(source: &Source) -> Vec<Reading> {
     // Six decimals distinguish all values that people write.
-    sampling(seen, "precision", "by default", |share| format!("{} %", percent::rounded(share, 6)))
+    sampling(source, "precision", "by default", |share| format!("{} %", percent::rounded(share, 6)))
 }
 
 /// Reads the time budget of the whole run.
-pub(crate) fn budget(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn budget(source: &Source) -> Vec<Reading> {
     let budget =
-        settings(seen).get("budget_s").map(|budget| budget.as_f64().map(|seconds| format!("{seconds} s")));
+        settings(source).get("budget_s").map(|budget| budget.as_f64().map(|seconds| format!("{seconds} s")));
     one(budget.map(|seconds| seconds.unwrap_or("none".into())).as_deref())
 }
 
-pub(crate) fn transfer(seen: &Seen) -> Vec<Reading> {
-    one(words(&settings(seen)["options"]["transfer"]).as_deref())
+pub(crate) fn transfer(source: &Source) -> Vec<Reading> {
+    one(words(&settings(source)["options"]["transfer"]).as_deref())
 }
 
-pub(crate) fn isolation(seen: &Seen) -> Vec<Reading> {
-    let isolate = settings(seen)["isolate"].as_bool();
+pub(crate) fn isolation(source: &Source) -> Vec<Reading> {
+    let isolate = settings(source)["isolate"].as_bool();
     one(isolate.map(|isolate| if isolate { "worker processes" } else { "one process" }))
 }
 
-pub(crate) fn sim_script(seen: &Seen) -> Vec<Reading> {
-    let simulated = seen.report.environment.backends.iter().filter(|backend| backend.name == "sim");
+pub(crate) fn sim_script(source: &Source) -> Vec<Reading> {
+    let simulated = source.report.environment.backends.iter().filter(|backend| backend.name == "sim");
     let seed =
         simulated.filter_map(|backend| Some(Reading::text("seed", &words(&backend.description["seed"])?)));
-    let file = words(&settings(seen)["options"]["sim"]).map(|file| Reading::text("file", &file));
+    let file = words(&settings(source)["options"]["sim"]).map(|file| Reading::text("file", &file));
     file.into_iter().chain(seed).collect()
 }

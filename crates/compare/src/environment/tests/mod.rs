@@ -34,7 +34,7 @@ fn report() -> Report {
         "device": 0, "name": "NVIDIA H200", "multiprocessors": 132, "memory_bytes": 150_109_880_320_u64,
         "mig_mode": false, "ecc": true, "driver_version": "580.159.04", "cuda_version": "13.0",
         "power_limit_w": 700.0, "sm_clock_max_mhz": 1980, "sm_clock_default_mhz": 1980,
-        "memory_clock_khz": 3_201_000, "timing": { "holding": true },
+        "memory_clock_khz": 3_201_000, "timing": { "blocking_kernel": true },
     });
     environment.backends[1].libraries = vec![library("cuBLAS", "13.1.0"), library("cuFFT", "12.0.0")];
     report
@@ -82,7 +82,7 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
         (|e| describe(e, 1, "mig_mode", json!(true)), "mig-mode block: off | on"),
         (|e| e.host.cpu = "AMD EPYC".into(), "cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC"),
         (|e| e.build_profile = Some("debug".into()), "build-profile block: release | debug"),
-        (|e| e.host.threads = 8, "processors warn: 16 | 8"),
+        (|e| e.host.threads = 8, "cpus warn: 16 | 8"),
         (|e| e.host.cpu_quota = None, "cpu-quota warn: 15.5 CPUs | no limit"),
         (|e| e.host.governor = Some("powersave".into()), "governor warn: performance | powersave"),
         (|e| e.host.smt = Some(false), "smt warn: on | off"),
@@ -96,7 +96,7 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
         (|e| describe(e, 1, "power_limit_w", json!(500.0)), "power-limit warn: 700 W | 500 W"),
         (
             |e| describe(e, 1, "sm_clock_max_mhz", json!(1755)),
-            "gpu-clock-limit warn: most: 1980 MHz | most: 1755 MHz",
+            "gpu-clock-limit warn: maximum: 1980 MHz | maximum: 1755 MHz",
         ),
         (
             |e| describe(e, 1, "memory_bytes", json!(75_000_000_000_u64)),
@@ -110,12 +110,12 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
             "gpu-libraries warn: cuBLAS: 13.1.0 | cuBLAS: 13.2.0",
         ),
         (
-            |e| describe(e, 1, "timing", json!({ "holding": false })),
+            |e| describe(e, 1, "timing", json!({ "blocking_kernel": false })),
             "gpu-timing warn: blocking kernel | no blocking kernel",
         ),
         (|e| e.settings["options"]["transfer"] = json!("pinned"), "transfer warn: pageable | pinned"),
         (|e| sample(e, 0, "precision", json!(0.07)), "precision warn: matmul: by default | matmul: 7 %"),
-        (|e| sample(e, 1, "samples", json!(30)), "samples warn: spgemm: as many as it takes | spgemm: 30"),
+        (|e| sample(e, 1, "samples", json!(30)), "samples warn: spgemm: until precise | spgemm: 30"),
         (|e| sample(e, 1, "warmup", json!(5)), "warmup warn: spgemm: 2 | spgemm: 5"),
         (|e| sample(e, 1, "rounds", json!(5)), "rounds warn: spgemm: 3 | spgemm: 5"),
         (|e| e.settings["budget_s"] = json!(60.0), "budget warn: none | 60 s"),
@@ -135,7 +135,7 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
         ),
         (
             |e| drop(e.variables.insert("CUDA_HOME".into(), "/opt".into())),
-            "place-variables ignore: CUDA_HOME: unset | CUDA_HOME: /opt",
+            "path-variables ignore: CUDA_HOME: unset | CUDA_HOME: /opt",
         ),
     ];
     for (change, expected) in cases {
@@ -214,7 +214,7 @@ proptest! {
     #[test]
     fn descriptions_and_settings_of_any_form_give_lines_of_text(
         values in prop::collection::vec(prop_oneof![
-            Just(json!(null)), Just(json!([1, [2]])), Just(json!({ "holding": 3, "sampling": [] })),
+            Just(json!(null)), Just(json!([1, [2]])), Just(json!({ "blocking_kernel": 3, "sampling": [] })),
             any::<f64>().prop_map(Value::from), ".{0,300}".prop_map(Value::from),
         ], 16),
     ) {

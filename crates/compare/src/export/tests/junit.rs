@@ -71,7 +71,7 @@ fn something_fails_or_is_in_error_exactly_when_the_exit_code_is_not_zero() {
         (Conclusion::Pass, 0),
         (Conclusion::Regression, 1),
         (Conclusion::NotComparable, 2),
-        (Conclusion::CannotTell, 3),
+        (Conclusion::Inconclusive, 3),
         (Conclusion::RatiosOnly, 0),
     ];
     for (conclusion, exit_code) in conclusions {
@@ -84,8 +84,8 @@ fn something_fails_or_is_in_error_exactly_when_the_exit_code_is_not_zero() {
                 (comparison.gate.conclusion, comparison.gate.exit_code) = (conclusion, exit_code);
                 comparison.gate.accepted = accepted.clone();
                 let found = elements(&comparison);
-                let trips = count(&found, "failure") + count(&found, "error") > 0;
-                assert_eq!(trips, exit_code != 0, "{conclusion:?} {accepted:?} {only:?}");
+                let fails = count(&found, "failure") + count(&found, "error") > 0;
+                assert_eq!(fails, exit_code != 0, "{conclusion:?} {accepted:?} {only:?}");
             }
         }
     }

@@ -58,7 +58,7 @@ fn markdown_has_the_conclusion_the_worst_cells_and_the_rest_folded() {
 ## gpubench compare: regression (exit code 1)
 
 - Cells: 11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, 1 not slower, \
-1 clock, 1 different, 1 faster, 2 same; 1 missing, 1 new, 1 not measured, 1 not judged
+1 lower clock, 1 not comparable, 1 faster, 2 same; 1 missing, 1 new, 1 not measured, 1 not judged
 - Worst: spgemm N=512 f32 density 0.01 cuda/hash cold: error 5.0e-1 is above the bound 1.2e-5; it was right
 - Means: 3 compared: 1 slower, 1 inconclusive, 1 same; all 6 cells 1.021x slower (1.017 to 1.025)
 - Next: look at what changed between both revisions
@@ -124,7 +124,7 @@ fn means_have_a_csv_of_their_own_so_that_lines_of_the_other_stay_cells() {
     let fields = |line: usize| records[line].join(" ");
     assert_eq!(
         fields(0).split(' ').take(6).collect::<Vec<_>>(),
-        ["mean", "op", "backend", "cells", "verdict", "doubt"]
+        ["mean", "op", "backend", "cells", "verdict", "inconclusive_reason"]
     );
     assert!(fields(1).starts_with("mean/all   6 slower  1.021x slower (1.017 to 1.025);"), "{}", fields(1));
     assert!(fields(3).starts_with("mean/cpu/matmul matmul cpu 3 same "), "{}", fields(3));

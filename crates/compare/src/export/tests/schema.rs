@@ -24,12 +24,12 @@ fn complete() -> Value {
     let mut comparison = example::full();
     comparison.gate.accepted = vec![Verdict::Missing];
     let mut cell = comparison.cells[2].clone();
-    (cell.case.density, cell.verdict, cell.doubt) =
-        (Some(0.05), Verdict::Inconclusive, Some(InconclusiveReason::Clock));
+    (cell.case.density, cell.verdict, cell.inconclusive_reason) =
+        (Some(0.05), Verdict::Inconclusive, Some(InconclusiveReason::LowerClock));
     comparison.cells.insert(0, cell);
     let mean = &mut comparison.mean_changes[0];
     (mean.op, mean.backend) = (Some("fft".into()), Some("cuda".into()));
-    (mean.verdict, mean.doubt) = (Verdict::Inconclusive, Some(InconclusiveReason::Clock));
+    (mean.verdict, mean.inconclusive_reason) = (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock));
     serde_json::to_value(comparison).unwrap()
 }
 
@@ -68,12 +68,14 @@ type Break = fn(&mut Value);
 #[test]
 fn comparisons_that_break_a_promise_are_rejected() {
     let breaks: &[(&str, Break)] = &[
-        ("another layout", |v| v["comparison_version"] = json!(2)),
+        ("another layout", |v| v["comparison_version"] = json!(1)),
         ("an unknown exit code", |v| v["gate"]["exit_code"] = json!(4)),
         ("an unknown conclusion", |v| v["gate"]["conclusion"] = json!("ok")),
         ("an unknown verdict", |v| v["cells"][0]["verdict"] = json!("slow")),
-        ("a doubt of a cell that is not inconclusive", |v| v["cells"][0]["verdict"] = json!("slower")),
-        ("an unknown doubt", |v| v["cells"][0]["doubt"] = json!("weather")),
+        ("an inconclusive reason of a cell that is not inconclusive", |v| {
+            v["cells"][0]["verdict"] = json!("slower")
+        }),
+        ("an unknown inconclusive reason", |v| v["cells"][0]["inconclusive_reason"] = json!("weather")),
         ("a ratio that is not a number", |v| v["cells"][0]["ratio"] = Value::Null),
         ("an interval of one number", |v| v["cells"][0]["interval"] = json!([1.0])),
         ("a chance above 1", |v| v["cells"][0]["p"] = json!(1.5)),
@@ -83,7 +85,9 @@ fn comparisons_that_break_a_promise_are_rejected() {
         ("cells that are no list", |v| v["cells"] = json!({})),
         ("a mean of no cell", |v| v["mean_changes"][0]["cells"] = json!(0)),
         ("a mean that is missing", |v| v["mean_changes"][0]["verdict"] = json!("missing")),
-        ("a doubt of a mean that is not inconclusive", |v| v["mean_changes"][0]["verdict"] = json!("same")),
+        ("an inconclusive reason of a mean that is not inconclusive", |v| {
+            v["mean_changes"][0]["verdict"] = json!("same")
+        }),
     ];
     let validator = validator();
     for (what, change) in breaks {
@@ -128,8 +132,8 @@ fn every_key_that_the_schema_requires_is_required_when_a_comparison_is_read_and_
     let (complete, validator) = (complete(), validator());
     for (place, _) in OBJECTS {
         for key in complete.pointer(place).unwrap().as_object().unwrap().keys() {
-            // An inconclusive cell without its doubt can be read, and is then an open one.
-            if key == "doubt" {
+            // An inconclusive cell without its reason can be read, and is then an open one.
+            if key == "inconclusive_reason" {
                 continue;
             }
             let mut value = complete.clone();
@@ -147,7 +151,7 @@ fn words_of_the_schema_are_those_that_are_written_and_shown() {
         Conclusion::Pass,
         Conclusion::Regression,
         Conclusion::NotComparable,
-        Conclusion::CannotTell,
+        Conclusion::Inconclusive,
         Conclusion::RatiosOnly,
     ];
     for conclusion in conclusions {
@@ -155,14 +159,14 @@ fn words_of_the_schema_are_those_that_are_written_and_shown() {
         assert_eq!(value["gate"]["conclusion"], conclusion.name());
         assert_fits(&value);
     }
-    for doubt in [
+    for reason in [
         InconclusiveReason::MaybeSlower,
         InconclusiveReason::MaybeFaster,
-        InconclusiveReason::Clock,
-        InconclusiveReason::Different,
+        InconclusiveReason::LowerClock,
+        InconclusiveReason::NotComparable,
     ] {
-        value["cells"][0]["doubt"] = serde_json::to_value(doubt).unwrap();
-        assert_eq!(value["cells"][0]["doubt"], doubt.name());
+        value["cells"][0]["inconclusive_reason"] = serde_json::to_value(reason).unwrap();
+        assert_eq!(value["cells"][0]["inconclusive_reason"], reason.name());
         assert_fits(&value);
     }
     for severity in [Severity::Block, Severity::Warn, Severity::Ignore] {

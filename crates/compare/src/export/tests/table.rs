@@ -11,8 +11,8 @@ fn the_table_begins_with_the_result_and_shows_the_cells_that_decide_the_worst_fi
     let expected = "\
 RESULT  regression (exit code 1)
 CELLS   11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, 1
-        not slower, 1 clock, 1 different, 1 faster, 2 same; 1 missing, 1 new, 1 not measured, 1 not
-        judged
+        not slower, 1 lower clock, 1 not comparable, 1 faster, 2 same; 1 missing, 1 new, 1 not
+        measured, 1 not judged
 WORST   spgemm N=512 f32 density 0.01 cuda/hash cold: error 5.0e-1 is above the bound 1.2e-5; it was
         right
 MEANS   3 compared: 1 slower, 1 inconclusive, 1 same; all 6 cells 1.021x slower (1.017 to 1.025)
@@ -35,9 +35,9 @@ change: NEW / OLD, the median over all pairs of runs (it can differ from the rat
  less accurate   fft           65536 f32  cpu/realfft   250 µs 250 µs 1.00x        0.99–1.01         3%
  missing         solve          2048 f64  cpu/mkl      31.2 ms      - -            -                  -
  inconclusive    reduction   1048576 f32  cpu/parallel   98 µs 104 µs 1.06x slower 0.99–1.13         3%
- clock           matmul         8192 f32  cuda/cublas    21 ms  23 ms 1.08x slower 1.07–1.09         3%
+ lower clock     matmul         8192 f32  cuda/cublas    21 ms  23 ms 1.08x slower 1.07–1.09         3%
  faster          elementwise    4096 f32  cuda/fused     41 µs  35 µs 1.20x faster 1.18–1.22         3%
-  1 more different: 1 fft cuda/r2c
+  1 more not comparable: 1 fft cuda/r2c
   newly incorrect     1 cell  error 5.0e-1 is above the bound 1.2e-5; it was right; next: run it
                               alone with `gpubench run --ops spgemm --sizes 512`
 ";
@@ -58,9 +58,10 @@ Variation between runs: measured between 3 runs of OLD and 3 runs of NEW.
     assert!(text.ends_with(end), "{text}");
 }
 
-/// Lines of cells with that verdict; those of means come after them.
+/// Lines of cells with that verdict, between the title of their table and the means.
 fn rows(text: &str, verdict: &str) -> usize {
-    let cells = text.split("\nGeometric means\n").next().unwrap_or_default();
+    let cells = text.split(", worst first").nth(1).unwrap_or_default();
+    let cells = cells.split("\nGeometric means\n").next().unwrap_or_default();
     cells.lines().filter(|line| line.trim_start().starts_with(&format!("{verdict} "))).count()
 }
 
@@ -125,7 +126,7 @@ fn one_run(slower: u64, inconclusive: u64, same: u64) -> Comparison {
         "6 runs per side would decide every cell (--old A B C --new D E F), or earlier runs as \
         --history"
             .into();
-    comparison.method.spread =
+    comparison.method.variation_source =
         "estimated from the changes of all cells: 0.4% for work paced by the device, 1.3% on \
         the CPU"
             .into();
@@ -155,7 +156,7 @@ fn a_pass_takes_at_most_fourteen_lines_and_two_regressions_thirty_one() {
 #[test]
 fn inconclusive_cells_are_sorted_by_the_upper_end_and_those_beyond_twelve_are_counted_by_variant() {
     let mut comparison = one_run(0, 30, 1);
-    (comparison.gate.conclusion, comparison.gate.exit_code) = (Conclusion::CannotTell, 3);
+    (comparison.gate.conclusion, comparison.gate.exit_code) = (Conclusion::Inconclusive, 3);
     let text = text("table", &comparison);
     assert!(
         text.starts_with("RESULT  inconclusive (exit code 3)\nCELLS   31 compared: 0 slower, 30 "),
@@ -172,13 +173,13 @@ fn accepted_cells_have_no_line_and_are_counted_as_accepted() {
     let mut comparison = example::full();
     comparison.gate.accepted = vec![Verdict::Missing, Verdict::Inconclusive];
     let text = text("table", &comparison);
-    let verdicts = ["missing", "inconclusive", "clock", "different", "slower", "faster"];
+    let verdicts = ["missing", "inconclusive", "lower clock", "not comparable", "slower", "faster"];
     assert_eq!(verdicts.map(|verdict| rows(&text, verdict)), [0, 0, 0, 2, 1, 1], "{text}");
     let folded =
-        "Not shown: 1 missing (accepted), 1 inconclusive (accepted), 1 not slower, 1 clock (accepted)";
+        "Not shown: 1 missing (accepted), 1 inconclusive (accepted), 1 not slower, 1 lower clock (accepted)";
     assert!(text.replace("\n  ", " ").contains(folded), "{text}");
     assert!(!text.contains("pip install mkl"), "{text}");
-    assert_eq!(comparison.cells[7].doubt, Some(InconclusiveReason::Different));
+    assert_eq!(comparison.cells[7].inconclusive_reason, Some(InconclusiveReason::NotComparable));
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn lines_of_cells_of_one_type_and_cache_fit_a_hundred_columns() {
     let mut comparison = example::full();
     for cell in &mut comparison.cells {
         (cell.case.dtype, cell.cache) = (DType::F32, Cache::Cold);
-        cell.detectable = Some(12.0);
+        cell.smallest_detectable_change = Some(12.0);
     }
     let title = text("table", &comparison);
     assert!(title.contains("worst first; f32, cold cache, threshold 5%\n"), "{title}");
@@ -227,7 +228,7 @@ fn colours_mark_better_worse_and_inconclusive_only() {
     for change in example::full().cells {
         let tone = match change.verdict {
             verdict if verdict.is_regression() => Some(Tone::Worse),
-            Verdict::Missing | Verdict::Inconclusive => Some(Tone::Unsure),
+            Verdict::Missing | Verdict::Inconclusive => Some(Tone::Inconclusive),
             Verdict::Faster => Some(Tone::Better),
             _ => None,
         };

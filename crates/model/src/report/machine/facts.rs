@@ -59,8 +59,7 @@ pub static KERNEL: Fact<Host> = host(["kernel", "Kernel", "kernel"], |host| text
 pub static CPU_MODEL: Fact<Host> =
     host(["cpu-model", "CPU", "CPU"], |host| text(Some(&host.cpu).filter(|model| !model.is_empty())?));
 /// CPUs that the process may use.
-pub static PROCESSORS: Fact<Host> =
-    host(["processors", "CPUs", "CPUs"], |host| Some(Value::Count(host.threads)));
+pub static PROCESSORS: Fact<Host> = host(["cpus", "CPUs", "CPUs"], |host| Some(Value::Count(host.threads)));
 /// Main memory.
 pub static MEMORY: Fact<Host> = host(["memory", "Memory", "memory"], |host| {
     Some(host.memory_bytes).filter(|bytes| *bytes > 0).map(Value::Bytes)
@@ -126,7 +125,10 @@ pub static MEMORY_CLOCK: Fact<Json> = said("memory-clock", "memory clock", |said
 });
 /// Method of GPU timing: with or without a blocking kernel that delays the GPU until all work of a sample is queued.
 pub static GPU_TIMING: Fact<Json> = said("gpu-timing", "timing", |said| {
-    text(if said["timing"]["holding"].as_bool()? { "blocking kernel" } else { "no blocking kernel" })
+    let timing = &said["timing"];
+    // Earlier reports have the key "holding".
+    let blocking = timing.get("blocking_kernel").or_else(|| timing.get("holding"))?.as_bool()?;
+    text(if blocking { "blocking kernel" } else { "no blocking kernel" })
 });
 /// Address of the GPU on its bus.
 pub static BUS_ADDRESS: Fact<Json> =
@@ -165,12 +167,15 @@ mod tests {
     fn facts_of_a_device_are_read_from_its_backends_description() {
         let said = json!({
             "device": 3, "name": "NVIDIA H200", "ecc": true, "power_limit_w": 700.0, "memory_clock_khz": 3_201_000,
-            "memory_bytes": 1u64 << 30, "timing": { "holding": true }, "mig_mode": null,
+            "memory_bytes": 1u64 << 30, "timing": { "blocking_kernel": true }, "mig_mode": null,
         });
         let of = |fact: &Fact<Json>| fact.of(&said).map(|value| value.to_string());
         let expected = ["3", "NVIDIA H200", "on", "700 W", "3201 MHz", "1.00 GiB", "blocking kernel"];
         let facts = [&GPU_ORDINAL, &GPU_MODEL, &ECC, &POWER_LIMIT, &MEMORY_CLOCK, &GPU_MEMORY, &GPU_TIMING];
         assert_eq!(facts.map(|fact| of(fact).unwrap()), expected);
         assert_eq!([of(&MIG_MODE), of(&UUID)], [None, None]);
+        let earlier = |holding: bool| GPU_TIMING.of(&serde_json::json!({ "timing": { "holding": holding } }));
+        let timing = [earlier(true), earlier(false)].map(|value| value.unwrap().to_string());
+        assert_eq!(timing, ["blocking kernel", "no blocking kernel"]);
     }
 }
