@@ -70,6 +70,10 @@ def largest():
     return "\n".join(lines)
 
 
+def largest_with_provenance():
+    return f"{largest()}\n\n{provenance()}"
+
+
 def vendor(op, n, cpu_s):
     """The best CPU time over the kernel time of the vendor's library; a dash for ops that it has no single routine for."""
     if op not in VENDOR:

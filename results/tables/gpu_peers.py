@@ -17,7 +17,7 @@ def peer_means():
              "| type | op | cells | host clock | smallest, at N | device clock | smallest, at N |", "|---|---|---:|---:|---:|---:|---:|"]
     for dtype, op, count, device, least, where, host, host_least, host_where in ratios.means(found):
         lines.append(f"| {dtype} | {op} | {count} | {host:.2f} | {host_least:.2f} ({host_where}) | {device:.2f} | {least:.2f} ({where}) |")
-    lines += ["", f"A peer is faster in: {losses(found)}."]
+    lines += ["", f"Another library is faster in: {losses(found)}."]
     return "\n".join(lines)
 
 
@@ -31,7 +31,7 @@ def peer_summary():
     by_op.pop("all")
     for op, of in by_op.items():
         lines.append(f"| {op} | {' | '.join(cell for dtype in ('f32', 'f64') for cell in of[dtype])} |")
-    return "\n".join([*lines, "", f"A peer is faster in: {losses(found)}. ({ratios.provenance(report, files)}.)"])
+    return "\n".join([*lines, "", f"Another library is faster in: {losses(found)}. ({ratios.provenance(report, files)}.)"])
 
 
 def losses(found):

@@ -9,6 +9,8 @@ def duration(seconds):
 
 
 def factor(value):
+    if value < 2:
+        return f"{value:.2f}"
     return f"{value:.2g}" if value < 100 else f"{value:.0f}"
 
 

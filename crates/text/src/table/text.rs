@@ -67,10 +67,12 @@ impl<'a> Lines<'a> {
         };
         let mut widths: Vec<usize> = headings.iter().enumerate().map(width).collect();
         widen_for_groups(&table.columns, &mut widths);
-        let fits = widths.iter().map(|width| width + GUTTER).sum::<usize>() <= table.width;
+        let length = widths.iter().map(|width| width + GUTTER).sum::<usize>();
+        let fits = length <= table.width;
         let (margin, gutter) = match table.layout {
             Layout::Listing => (0, GUTTER),
             Layout::Fitting | Layout::TwoLineHeadings if !fits => (1, 1),
+            Layout::NarrowHeadings if !fits && length - GUTTER <= table.width => (0, GUTTER),
             Layout::NarrowHeadings if !fits => (0, 1),
             _ => (GUTTER, GUTTER),
         };

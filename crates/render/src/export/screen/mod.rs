@@ -12,7 +12,7 @@ use super::problems::{ended_early, summary};
 pub(crate) use sweeps::Sweeps;
 
 /// Lines of the screen; notes without room are left out.
-const LINES: usize = 30;
+const LINES: usize = 32;
 
 /// A report of at most this many comparisons has one row per comparison, with times; of more, one row per sweep.
 const MAX_COMPARISONS: usize = 8;
@@ -65,8 +65,9 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
     let notes = [
         if few { sweeps.crossovers() } else { vec![] },
         Vec::from_iter(legend),
-        sweeps.lessons(),
+        sweeps.costs(),
         Vec::from_iter(notes::grades(report)),
+        Vec::from_iter(sweeps.slower_variants()),
         Vec::from_iter(sweeps.first_use()),
         Vec::from_iter(sweeps.variants().filter(|_| !names_variants)),
     ];
