@@ -13,7 +13,7 @@ from tables.kept import RESULTS, ROOT
 
 PAGES = ("README.md", "docs/article.md", "docs/lessons.md", "docs/peers.md", "docs/reading.md")
 BLOCKS = {
-    "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "beside": article.beside,
+    "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
     "shares": article.shares, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
     "peers": gpu_peers.peer_means, "peers_short": gpu_peers.peer_summary, "cpu_peers": cpu_peers.cpu_peers,
 }

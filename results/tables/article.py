@@ -97,7 +97,7 @@ def wins():
     return "; ".join(parts) + "."
 
 
-def beside():
+def compared():
     lines = ["| op | N | article: CPU | GPU | speed-up | ours: CPU | GPU | end to end | resident | kernel |",
              "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
     for op, n, size in sizes():

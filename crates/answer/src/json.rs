@@ -1,4 +1,4 @@
-//! The answer as part of a saved report. Derived anew by every reader; other programs take it from the file.
+//! The answer as part of a saved report. Every reader derives it again; other programs take it from the file.
 
 use std::collections::BTreeMap;
 

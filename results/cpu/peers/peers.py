@@ -6,7 +6,7 @@ usage: peers.py LIB OUT.json [--threads N] [--ops LIST] [--sizes LIST] [--dtypes
 LIB is numpy (NumPy and SciPy) or torch (PyTorch's CPU build). N threads are set before the libraries are imported, for
 OpenMP, OpenBLAS and MKL alike, and given to SciPy's FFT as workers; the default is every processor that the process may
 use. Each call is warmed up and then repeated for S seconds, 5 times at least; caches stay hot. What allocates its result
-in every call allocates it here, too; calls into a given result are timed beside it.
+in every call allocates it here, too; calls into a given result are timed too.
 
 OUT.json: {library, versions, threads, rows: [{lib, op, variant, dtype, n, median_ms, min_ms, runs}]}
 """
@@ -42,7 +42,7 @@ ROWS = []
 
 
 def measure(lib, op, variant, dtype, n, call):
-    """Repeats `call` and keeps the median; a call that fails is told and left out."""
+    """Repeats `call` and keeps the median; a call that fails is reported and left out."""
     try:
         began = time.perf_counter()
         while time.perf_counter() - began < ASKED.seconds / 5:

@@ -10,7 +10,7 @@ import json, math, statistics, sys
 
 OPS = ("matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "svd")
 PEERS = {"NumPy and SciPy": {"numpy", "scipy"}, "PyTorch": {"torch"}}
-# The call that a reader would write, where others are timed beside it.
+# The call that a reader would write, where other calls are timed too.
 USUAL = {"matmul": {"dot", "matmul"}, "elementwise": {"expression", "eager"}, "fft": {"fft2"},
          "solve": {"solve-pos", "cholesky"}, "svd": {"svd"}}
 # Ops whose time is compared with the matrix product's rate; the others' with the memory's.
@@ -83,7 +83,7 @@ def head(measured):
     gpubench = measured["gpubench"]
     peaks = gpubench["peaks"] or {}
     print(f"{measured['processor']}, {measured['processors']} hardware threads, {measured['system']}; "
-          f"{measured['threads']} threads on every side; {rounds(measured)} in turn.\n")
+          f"{measured['threads']} threads on every side; {rounds(measured)}, alternating.\n")
     print(f"- gpubench {gpubench['version']} ({(gpubench['revision'] or 'unknown')[:12]}): "
           + "; ".join(f"{lib['name']} {lib['version']} ({lib['file']})" for lib in gpubench["libraries"]))
     print("- " + "; ".join(f"{name} {version}" for name, version in measured["versions"].items()))

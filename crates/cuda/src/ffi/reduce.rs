@@ -34,7 +34,7 @@ impl<T: Element> Statistics<T> {
     /// Blocks of it per multiprocessor: enough loads to keep the memory busy, and few partial sums for the last block
     /// to add.
     const FEW_BLOCKS: u32 = 2;
-    /// Blocks of the other kernels: as many as a multiprocessor can run at once, so that no block waits for another.
+    /// Blocks of the other kernels: as many as a multiprocessor can run at the same time, so that no block waits for another.
     const MANY_BLOCKS: u32 = 8;
 
     /// Uploads `x` (at least one element) and allocates the scratch memory for the one-pass kernel.

@@ -49,7 +49,7 @@ pub struct Panel {
     pub y: Axis,
     /// Its points, by position.
     pub points: Vec<Point>,
-    /// The position from which on points are drawn open, as not confirmed.
+    /// Points from this position onward are drawn open, as not confirmed.
     pub open_from: Option<f64>,
     /// Lines at a level: first and last position, and value.
     pub levels: Vec<(f64, f64, f64)>,

@@ -158,8 +158,8 @@ impl Sweeps<'_> {
             calls if calls.is_empty() => calls,
             calls => format!(" Calls needed to repay it, data on the GPU: {calls}."),
         };
-        let most = if found.len() > 1 { " of a variant, at most" } else { "" };
-        (!costs.is_empty()).then(|| format!("GPU start-up{most}: {}.{repaid}", costs.join(", ")))
+        let most = if found.len() > 1 { ", at most per variant" } else { "" };
+        (!costs.is_empty()).then(|| format!("First use of the GPU{most}: {}.{repaid}", costs.join(", ")))
     }
 
     /// The meaning of the columns of `grid` and of the marks that occur; `None` where no case has both sides.
