@@ -16,7 +16,8 @@ PUBLISHED = {
 }
 
 # The routine of NVIDIA's libraries for each op that has one.
-VENDOR = {"matmul": "cublas", "fft": "r2c", "solve": "potrf", "spgemm": "cusparse", "svd": "gesvd"}
+VENDOR = {"matmul": ("cublas", "cuBLAS"), "fft": ("r2c", "cuFFT"), "solve": ("potrf", "cuSOLVER potrf"),
+          "spgemm": ("cusparse", "cuSPARSE"), "svd": ("gesvd", "cuSOLVER gesvd")}
 
 
 def article():
@@ -78,21 +79,22 @@ def vendor(op, n, cpu_s):
     """The best CPU time over the kernel time of the vendor's library; a dash for ops that it has no single routine for."""
     if op not in VENDOR:
         return "–"
-    row = row_of(article(), op, n, "cuda", VENDOR[op])
+    variant, library = VENDOR[op]
+    row = row_of(article(), op, n, "cuda", variant)
     if row["outcome"] != "measured":
-        return f"{VENDOR[op]}: {row['outcome']}"
+        return f"{library}: {row['outcome']}"
     ratio = cpu_s / row["execute"]["median_s"]
-    return f"{VENDOR[op]} {side(dict(value=ratio, low=ratio, high=ratio))}"
+    return f"{library} {side(dict(value=ratio, low=ratio, high=ratio))}"
 
 
 def wins():
-    """How many of the cells each side wins, by kind of speed-up."""
+    """How many of the cases each side wins, by kind of speed-up."""
     parts = []
     for kind, words in (("end_to_end", "End to end"), ("resident", "with the data on the device"), ("kernel", "by the kernel alone")):
         of = [size["speed_ups"][kind]["ratio"] for _, _, size in sizes() if kind in size["speed_ups"]]
         gpu, cpu = sum(r["low"] > 1 for r in of), sum(r["high"] < 1 for r in of)
         even = len(of) - gpu - cpu
-        parts.append(f"{words} the GPU is faster in {gpu} of {len(of)} cells and the CPU in {cpu}"
+        parts.append(f"{words} the GPU is faster in {gpu} of {len(of)} cases and the CPU in {cpu}"
                      + (f" ({even} even)" if even else ""))
     return "; ".join(parts) + "."
 

@@ -2,6 +2,7 @@
 import os
 
 from .kept import RESULTS, script
+from .text import factor
 
 ratios = script("h200", "peers", "ratios.py")
 
@@ -22,12 +23,12 @@ def peer_means():
 
 
 def peer_summary():
-    """A row per op, wall clock first: geometric mean and smallest ratio of both element types."""
+    """A row per op, host clock first: geometric mean and smallest ratio of both element types."""
     report, files, found = peers()
-    lines = ["| op | float32, wall clock | float32, device | float64, wall clock | float64, device |", "|---|---:|---:|---:|---:|"]
+    lines = ["| op | float32, host clock | float32, device clock | float64, host clock | float64, device clock |", "|---|---:|---:|---:|---:|"]
     by_op = {}
     for dtype, op, _, device, least, where, host, host_least, host_where in ratios.means(found):
-        by_op.setdefault(op, {})[dtype] = (f"{host:.2f} ({host_least:.2f} at {host_where})", f"{device:.2f} ({least:.2f} at {where})")
+        by_op.setdefault(op, {})[dtype] = (f"{factor(host)} ({factor(host_least)} at {host_where})", f"{factor(device)} ({factor(least)} at {where})")
     by_op.pop("all")
     for op, of in by_op.items():
         lines.append(f"| {op} | {' | '.join(cell for dtype in ('f32', 'f64') for cell in of[dtype])} |")

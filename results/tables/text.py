@@ -9,9 +9,7 @@ def duration(seconds):
 
 
 def factor(value):
-    if value < 2:
-        return f"{value:.2f}"
-    return f"{value:.2g}" if value < 100 else f"{value:.0f}"
+    return f"{value:.2f}" if value < 2 else f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
 
 
 def bound(value):
@@ -29,11 +27,11 @@ def side(ratio):
 
 
 def with_interval(ratio, has_grade_d):
-    """As `side`, with the 95 % interval of the speed-up; a tilde where one of the times has grade D."""
+    """As `side`, with the 95 % interval of the speed-up; an exclamation mark where one of the times has grade D."""
     low, high = ratio["low"], ratio["high"]
     if ratio["value"] < 1:
         low, high = 1 / high, 1 / low
     text = side(ratio)
     if has_grade_d and not text.startswith("even"):
-        text = text.replace(" ", " ~")
+        text += "!"
     return f"{text} [{bound(low)}–{bound(high)}]"

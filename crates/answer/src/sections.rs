@@ -124,11 +124,11 @@ pub struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Returns `GPU 34x`; `0.98x?` where neither side is measurably faster, `GPU ~34x` where a time has grade D.
+    /// Returns `GPU 34x`; `0.98x?` where neither side is measurably faster, `GPU 34x!` where a time has grade D.
     pub fn speed_up_text(&self) -> String {
         match self.speed_up.winner() {
-            Some(winner) if self.has_grade_d() => {
-                format!("{} ~{}", winner.label(), self.speed_up.factor_text())
+            Some(_) if self.has_grade_d() => {
+                format!("{}!", self.speed_up)
             }
             _ => self.speed_up.to_string(),
         }

@@ -8,14 +8,14 @@ use gpubench_model::report::machine::{device, host};
 use gpubench_text::grouped::distinct;
 
 /// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is, `0.97x?` where neither is, and
-/// `~12x` where a time has grade D.
+/// `12x!` where a time has grade D.
 pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
     let Some(winner) = pair.speed_up.winner() else { return pair.speed_up.to_string() };
     let factor = pair.speed_up.factor();
     let whole = (9.95..99.95).contains(&factor);
     let text = if whole { format!("{factor:.0}x") } else { factor_text(factor) };
-    let mark = if pair.has_grade_d() { "~" } else { "" };
-    if winner == Side::Cpu { format!("CPU {mark}{text}") } else { format!("{mark}{text}") }
+    let mark = if pair.has_grade_d() { "!" } else { "" };
+    if winner == Side::Cpu { format!("CPU {text}{mark}") } else { text + mark }
 }
 
 /// The caption of time charts.

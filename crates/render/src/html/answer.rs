@@ -20,7 +20,7 @@ use super::table::{self, NONE, below, cell, figures, framed, words};
 pub(crate) const KINDS: &str = "Kernel: the work alone, on a GPU by its own clock. Resident: by the host's clock, launch and wait \
                          included, with the data on the device. End to end: copies both ways included. Best correct \
                          variant of each side in full precision; small figures are 95 % intervals. ?: either side may \
-                         be faster; ~: a time has grade D.";
+                         be faster; !: a time has grade D.";
 
 /// The paragraph: one sentence about all ops, then one per op with its subject in bold.
 pub(crate) fn in_words(report: &Report) -> Html {

@@ -12,7 +12,7 @@ use super::problems::{ended_early, summary};
 pub(crate) use sweeps::Sweeps;
 
 /// Lines of the screen; notes without room are left out.
-const LINES: usize = 32;
+const LINES: usize = 34;
 
 /// A report of at most this many comparisons has one row per comparison, with times; of more, one row per sweep.
 const MAX_COMPARISONS: usize = 8;
@@ -64,17 +64,25 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
     text.push_str(&paragraph([problems, notes::run_warnings(report)].into_iter().flatten()));
     let notes = [
         if few { sweeps.crossovers() } else { vec![] },
-        Vec::from_iter(legend),
         sweeps.costs(),
         Vec::from_iter(notes::grades(report)),
         Vec::from_iter(sweeps.slower_variants()),
         Vec::from_iter(sweeps.first_use()),
         Vec::from_iter(sweeps.variants().filter(|_| !names_variants)),
     ];
+    let legend = paragraph(legend);
+    // Each group of lines begins with a blank line.
+    let mut room = LINES.saturating_sub(text.lines().count() + legend.lines().count() + 2);
+    let mut facts = String::new();
     for note in notes.map(paragraph) {
-        if text.lines().count() + note.lines().count() <= LINES {
-            text.push_str(&note);
+        if note.lines().count() <= room {
+            room -= note.lines().count();
+            facts.push_str(&note);
         }
+    }
+    for group in [facts, legend].into_iter().filter(|group| !group.is_empty()) {
+        let is_after_text = !text.ends_with("\n\n");
+        text.push_str(&format!("{}{group}", if is_after_text { "\n" } else { "" }));
     }
     text
 }

@@ -86,7 +86,7 @@ pub(crate) fn grades(report: &Report) -> Option<String> {
     let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
     let counts = counts.join(", ");
     let times = if total == 1 { "time" } else { "times" };
-    (total > 0).then(|| format!("Grades of {total} {times}: {counts}{meaning}. Why: --tables."))
+    (total > 0).then(|| format!("Grades of the {total} {times}: {counts}{meaning}. Why: --tables."))
 }
 
 /// The first warning about the run, and the number of further ones.
@@ -175,7 +175,7 @@ impl Sweeps<'_> {
         let inconclusive = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
         let grade_d = pairs.iter().any(|pair| pair.speed_up.winner().is_some() && pair.has_grade_d());
         let marks: Vec<&str> =
-            [(inconclusive, "?: the interval includes 1x."), (grade_d, "~: a time has grade D.")]
+            [(inconclusive, "?: the interval includes 1x."), (grade_d, "!: a time has grade D.")]
                 .into_iter()
                 .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
                 .collect();
@@ -202,11 +202,11 @@ impl Sweeps<'_> {
             ("none", "none: at no size measured"),
             ("some", "some: at smaller sizes only"),
             ("+", "+: also at smaller sizes"),
-            ("≤", "≤: there or below"),
-            ("≥", "≥: there or above"),
         ];
         let meanings = meanings.into_iter().filter(|(mark, _)| shown.iter().any(|text| text.contains(mark)));
-        let meanings = ["interpolated"].into_iter().chain(meanings.map(|(_, meaning)| meaning));
+        let is_range = |text: &String| text.contains('–') && !text.contains('(');
+        let range = shown.iter().any(is_range).then_some("a range: somewhere in it");
+        let meanings = ["interpolated"].into_iter().chain(range).chain(meanings.map(|(_, meaning)| meaning));
         format!("From N: {}.", meanings.collect::<Vec<_>>().join("; "))
     }
 
@@ -216,7 +216,7 @@ impl Sweeps<'_> {
         let shares = cases.flat_map(|case| [case.cpu, case.gpu]).flatten();
         let mut shares = shares.filter_map(|row| peak_share::share(self.report, row));
         let above = match shares.any(|found| found.share > 1.0) {
-            true => " More than 100 %: caches helped, or the machine was slower then.",
+            true => " More than 100 %: the peak was measured at a slower moment, or caches helped.",
             false => "",
         };
         format!("% of peak: of the bandwidth or FLOP rate measured here, whichever is the limit.{above}")
@@ -233,7 +233,7 @@ impl Sweeps<'_> {
         let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
         let found: Vec<String> = sweeps.filter_map(slower).collect();
         (!found.is_empty())
-            .then(|| format!("Slower than the best GPU variant at the largest N: {}.", found.join("; ")))
+            .then(|| format!("Slower GPU variants at the largest N, resident time over the best: {}.", found.join("; ")))
     }
 }
 

@@ -168,8 +168,8 @@ fn speed_up(pair: Option<&Pair<'_>>) -> Field {
 }
 
 /// `312 (290–335)`; `all` or `none` where one side is faster at every size. A `+` means that the GPU is also faster at
-/// some smaller sizes, `some` that it is faster at such only. Where the crossing is not known, its bound: `≤187`, `≥120`,
-/// or `?`.
+/// some smaller sizes, `some` that it is faster at such only. Where the crossing is not known, the range that contains it:
+/// `100–187`, `1330–?` if it may lie above the largest size, or `?`.
 pub(super) fn short(found: &Crossover, with_interval: bool) -> String {
     let size = |size| size_text(size, found.interval);
     let place = match (found.from, found.interval) {
@@ -177,8 +177,8 @@ pub(super) fn short(found: &Crossover, with_interval: bool) -> String {
         (Some(Place::Beyond), _) if found.is_mixed() => return "some".into(),
         (Some(Place::Beyond), _) => return "none".into(),
         (Some(Place::At(at)), _) => size(at),
-        (None, [_, Place::At(max)]) => format!("≤{}", size(max)),
-        (None, [Place::At(min), _]) => format!("≥{}", size(min)),
+        (None, [_, Place::At(max)]) => format!("{}–{}", found.smallest, size(max)),
+        (None, [Place::At(min), _]) => format!("{}–?", size(min)),
         (None, _) => "?".into(),
     };
     let place = place + if found.is_mixed() { "+" } else { "" };
