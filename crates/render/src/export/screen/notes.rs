@@ -232,8 +232,12 @@ impl Sweeps<'_> {
     pub(crate) fn slower_variants(&self) -> Option<String> {
         let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
         let found: Vec<String> = sweeps.filter_map(slower).collect();
-        (!found.is_empty())
-            .then(|| format!("Slower GPU variants at the largest N, resident time over the best: {}.", found.join("; ")))
+        (!found.is_empty()).then(|| {
+            format!(
+                "Slower GPU variants at the largest N, resident time over the best: {}.",
+                found.join("; ")
+            )
+        })
     }
 }
 

@@ -70,7 +70,8 @@ fn a_sweep_has_one_row_with_its_crossovers() {
     assert_eq!(line("fft"), expected);
     assert!(line("matmul").contains(" all all "), "{text}");
     assert!(line("svd").contains(" CPU 20.5x none none "), "{text}");
-    let costs = "First use of the GPU, at most per variant: context 150 ms, compiling 210 ms, planning 4.00 ms.";
+    let costs =
+        "First use of the GPU, at most per variant: context 150 ms, compiling 210 ms, planning 4.00 ms.";
     assert!(words(&text).contains(costs) && text.contains("solve never"), "{text}");
 }
 
