@@ -17,11 +17,12 @@ const WINDOWS: usize = 8;
 
 /// Returns the threads that gain CPU time while job 0 is sampled.
 fn working(worker: &mut Worker) -> usize {
-    worker.measure(1_000_000, 2.5);
+    worker.measure(1_000_000, 1.7);
     // By then the warm-up and the wait for idle threads are over.
     std::thread::sleep(Duration::from_millis(900));
     let before = worker.ticks();
-    std::thread::sleep(Duration::from_millis(1500));
+    // 70 ticks of the CPU time: enough to see a share of WORKS.
+    std::thread::sleep(Duration::from_millis(700));
     let after = worker.ticks();
     assert_eq!(worker.reply()["type"], "measured");
     let gained = |(task, ticks): (&i32, &u64)| ticks - before.get(task).copied().unwrap_or(0);
