@@ -31,7 +31,5 @@ def with_interval(ratio, has_grade_d):
     low, high = ratio["low"], ratio["high"]
     if ratio["value"] < 1:
         low, high = 1 / high, 1 / low
-    text = side(ratio)
-    if has_grade_d and not text.startswith("even"):
-        text += "!"
-    return f"{text} [{bound(low)}–{bound(high)}]"
+    mark = "!" if has_grade_d and not low <= 1 <= high else ""
+    return f"{side(ratio)}{mark} [{bound(low)}–{bound(high)}]"

@@ -19,7 +19,7 @@ use gpubench_text::table::Table;
 use super::super::cautions::shown;
 use super::super::problems::groups;
 use super::super::tables::PEAK_SHARE;
-use super::sweeps::{CROSSOVER_KINDS, CROSSOVERS, Sweep, Sweeps, compared, short};
+use super::sweeps::{CROSSOVER_KINDS, CROSSOVERS, Shown, Sweep, Sweeps, compared};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
 pub(crate) fn title(report: &Report) -> String {
@@ -196,17 +196,22 @@ impl Sweeps<'_> {
         let crossovers = self.all.iter().flat_map(|sweep| {
             CROSSOVER_KINDS.into_iter().filter_map(|kind| crossover(&sweep.section.comparisons, kind))
         });
-        let shown: Vec<String> = crossovers.map(|found| short(&found, true)).collect();
+        let shown: Vec<(Shown, bool)> = crossovers
+            .map(|found| {
+                let shown = Shown::of(&found);
+                (shown, shown.has_plus(&found))
+            })
+            .collect();
+        let occurs = |is_kind: fn(&Shown) -> bool| shown.iter().any(|(shown, _)| is_kind(shown));
         let meanings = [
-            ("all", "all: at every size measured"),
-            ("none", "none: at no size measured"),
-            ("some", "some: at smaller sizes only"),
-            ("+", "+: also at smaller sizes"),
+            (occurs(|shown| matches!(shown, Shown::Within(..))), "a range: somewhere in it"),
+            (occurs(|shown| *shown == Shown::All), "all: at every size measured"),
+            (occurs(|shown| *shown == Shown::None), "none: at no size measured"),
+            (occurs(|shown| *shown == Shown::Some), "some: at smaller sizes only"),
+            (shown.iter().any(|(_, has_plus)| *has_plus), "+: also at smaller sizes"),
         ];
-        let meanings = meanings.into_iter().filter(|(mark, _)| shown.iter().any(|text| text.contains(mark)));
-        let is_range = |text: &String| text.contains('–') && !text.contains('(');
-        let range = shown.iter().any(is_range).then_some("a range: somewhere in it");
-        let meanings = ["interpolated"].into_iter().chain(range).chain(meanings.map(|(_, meaning)| meaning));
+        let meanings = meanings.into_iter().filter_map(|(occurs, meaning)| occurs.then_some(meaning));
+        let meanings = ["interpolated"].into_iter().chain(meanings);
         format!("From N: {}.", meanings.collect::<Vec<_>>().join("; "))
     }
 
