@@ -159,7 +159,12 @@ fn extend(ranked: &mut Vec<Ranked>, settings: &Settings, sweep: &Sweep, choice: 
                 for name in &names {
                     let (case, backend) = (case.clone(), backend.to_owned());
                     let cell = Cell { case, backend, variant: name.clone(), cache };
-                    let planned = PlannedCell { cell, variant: variant.clone(), sampling: sweep.sampling };
+                    let planned = PlannedCell {
+                        cell,
+                        variant: variant.clone(),
+                        sampling: sweep.sampling,
+                        may_be_screened: settings.screens(sweep) && fewer_threads(name).is_none(),
+                    };
                     ranked.push((rank, planned));
                 }
             }

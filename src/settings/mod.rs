@@ -47,6 +47,14 @@ pub struct Settings {
     pub output: Output,
 }
 
+impl Settings {
+    /// Returns whether a few executions may decide which variants of a sweep are sampled to precision: unless the user
+    /// asks for all variants, names them, or gives the number of samples.
+    pub fn screens(&self, sweep: &Sweep) -> bool {
+        !self.output.all_variants && sweep.variants.is_none() && sweep.sampling.samples.is_none()
+    }
+}
+
 /// One op, with the values whose combinations are its cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sweep {

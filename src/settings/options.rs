@@ -92,7 +92,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "KIND", help_heading = HOW)]
     File transfer: Transfer,
 
-    /// Least number of warm-up executions per round; more follow while times still fall, for at most 0.5 s or 1.25 times
+    /// Least number of warm-up executions per round; more follow while times still fall, for at most 0.25 s or 1.25 times
     /// --max-time. 0 disables warming up. Default: 2
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = HOW)]
     Table warmup: Warmup,

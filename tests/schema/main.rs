@@ -124,6 +124,7 @@ fn reports_that_break_a_promise_are_rejected() {
 /// Places of the objects of a report, and the definitions of the schema that they fit.
 const OBJECTS: &[(&str, &str)] = &[
     ("/environment", "environment"),
+    ("/environment/time_spent", "time_spent"),
     ("/environment/warnings/0", "run_warning"),
     ("/environment/host", "host"),
     ("/environment/backends/0", "backend"),
@@ -205,7 +206,7 @@ fn words_of_the_schema_are_those_that_are_written() {
         NotWarm,
     ];
     let reasons = [Reason::Precise, Reason::Plateau, Reason::OutOfTime, Reason::Fixed, Reason::MostSamples];
-    let reasons = reasons.into_iter().chain([Reason::CutShort, Reason::EndedEarly]);
+    let reasons = reasons.into_iter().chain([Reason::Screened, Reason::CutShort, Reason::EndedEarly]);
     for (place, words) in [
         ("execute/warnings/0/kind", json!(kinds)),
         ("execute/stopped", json!(reasons.collect::<Vec<_>>())),

@@ -36,6 +36,7 @@ fn row(n: u64, outcome: Outcome) -> Row {
         inputs: checked.then(|| "0123456789abcdef".into()),
         phases: checked.then(Phases::default),
         added_by_refinement: false,
+        screened: false,
         execute: measured.then(|| Execute {
             clock: Clock::DeviceEvents,
             samples_s: vec![1e-6, 2e-6],

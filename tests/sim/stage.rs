@@ -83,7 +83,7 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
             for variant in variants.iter().filter(|variant| variant.op == op.name()) {
                 let (backend, name) = ("sim".into(), variant.name.to_string());
                 let cell = Cell { case: case.clone(), backend, variant: name, cache: Cache::Cold };
-                cells.push(PlannedCell { cell, variant: variant.clone(), sampling });
+                cells.push(PlannedCell { cell, variant: variant.clone(), sampling, may_be_screened: false });
             }
         }
     }

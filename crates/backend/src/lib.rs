@@ -117,3 +117,15 @@ pub fn libraries(backend: &Registration, options: &Options) -> Vec<String> {
     }
     libraries
 }
+
+/// Returns the first of a backend's [`libraries`] of each vendor, which is the preferred copy.
+pub fn preferred_libraries(backend: &Registration, options: &Options) -> Vec<String> {
+    let vendor = |library: &str| library.split('-').next().map(str::to_owned);
+    let mut preferred: Vec<String> = vec![];
+    for library in libraries(backend, options) {
+        if preferred.iter().all(|known| vendor(known) != vendor(&library)) {
+            preferred.push(library);
+        }
+    }
+    preferred
+}

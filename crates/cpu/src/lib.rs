@@ -15,8 +15,8 @@ use gpubench_backend::contents;
 use gpubench_backend::{
     Backend, Conditions, Finding, Options, Peaks, Prepared, Registration, Sample, TimerOverhead,
 };
-use gpubench_host::{numa, processors, wait_idle};
-use gpubench_model::case::{Cache, Case};
+use gpubench_host::{numa, processors, vector_registers, wait_idle};
+use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
@@ -93,6 +93,8 @@ struct Started {
     kernels: Vec<AvailableVariant>,
     /// The library whose variants this worker runs, in addition to those that need none.
     library: Option<String>,
+    /// The element types of the run, for which peaks are measured.
+    dtypes: Vec<DType>,
     /// Evicts the data of jobs whose buffers cannot be flushed; allocated at first use.
     cache_flush: Option<CacheFlush>,
     /// The CPUs that threads are bound to, with `--pin`.
@@ -111,6 +113,7 @@ impl Started {
             kernels: ops::list(&libraries),
             libraries,
             library: options.library.clone(),
+            dtypes: if options.dtypes.is_empty() { DType::ALL.to_vec() } else { options.dtypes.clone() },
             cache_flush: None,
             pins: None,
             interleaved: vec![],
@@ -180,17 +183,19 @@ impl Backend for Started {
 
     fn settle(&mut self) {
         wait_idle::wait();
+        // What another variant left in them would slow this one, which it would not in a program of its own.
+        vector_registers::clear_on_all_threads();
         if let Some(pins) = &self.pins {
             pins.bind_libraries();
         }
     }
 
     fn peaks_depend_on(&self) -> Option<serde_json::Value> {
-        Some(peaks::depend_on(&self.cpu, &self.libraries, &self.interleaved))
+        Some(peaks::depend_on(&self.cpu, &self.libraries, &self.interleaved, &self.dtypes))
     }
 
     fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
-        Ok(peaks::measure(&self.cpu, &self.kernels, self.library.as_deref()).plausible())
+        Ok(peaks::measure(&self.cpu, &self.kernels, self.library.as_deref(), &self.dtypes).plausible())
     }
 
     fn prepare(
@@ -204,6 +209,7 @@ impl Backend for Started {
         let listed =
             listed.ok_or_else(|| CellError::Failed(format!("no cpu variant {variant} of {}", case.op)))?;
         self.allows(listed)?;
+        vector_registers::clear_on_all_threads();
         listed.prepare(&self.cpu, case, inputs)
     }
 

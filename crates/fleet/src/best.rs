@@ -90,8 +90,9 @@ pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, BestResult)> {
     let mut found = vec![];
     for section in sections(report) {
         for comparison in &section.comparisons {
-            // Refinement adds different sizes to each run, so such cells have no counterpart.
-            let planned = || comparison.rows.iter().filter(|row| !row.added_by_refinement);
+            // Refinement adds different sizes to each run, and screening samples different variants to precision, so
+            // such cells have no counterpart.
+            let planned = || comparison.rows.iter().filter(|row| !row.added_by_refinement && !row.screened);
             let rows = || planned().filter(|row| row.side == side && row.is_headline());
             let Some(first) = rows().next() else { continue };
             let key = Key {

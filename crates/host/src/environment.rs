@@ -46,6 +46,8 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
         git_revision: git_revision(),
         started: jiff::Timestamp::now().to_string(),
         elapsed_s: 0.0,
+        time_spent: None,
+        other_programs: None,
         warnings: vec![],
         planned_rows: None,
         host: host(),

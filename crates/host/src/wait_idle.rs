@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 /// Length of an interval in which the process must have been idle.
-const INTERVAL: Duration = Duration::from_millis(10);
+const INTERVAL: Duration = Duration::from_millis(2);
 /// An interval counts as idle if all threads together used less than this share of one CPU.
 const MAX_IDLE_SHARE: f64 = 0.2;
 /// Longest wait: Intel's OpenMP threads spin for 200 ms by default, and threads that spin longer are not waited for.

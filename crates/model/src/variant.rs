@@ -125,3 +125,14 @@ pub struct Variant {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<Cow<'static, str>>,
 }
+
+impl Variant {
+    /// Returns the vendor of its library and its routine, if it has a library: equal for copies of one library, such as
+    /// `openblas` and `openblas-scipy`. The name of a library is the vendor's, or that and the copy's origin; the name of
+    /// a variant begins with that of its library.
+    pub fn copy_of(&self) -> Option<(&str, &str)> {
+        let library = self.library.as_deref()?;
+        let vendor = library.split_once('-').map_or(library, |(vendor, _)| vendor);
+        Some((vendor, self.name.strip_prefix(library)?))
+    }
+}

@@ -149,8 +149,9 @@ fn read(path: &Path) -> Result<DatedReport> {
         gpubench_revision: environment.gpubench_revision.clone(),
         git_revision: environment.git_revision.clone(),
     };
-    // Refinement adds different sizes to each run, so such cells have no history.
-    let planned = report.rows.into_iter().filter(|row| !row.added_by_refinement);
+    // Refinement adds different sizes to each run, and screening samples different variants to precision, so such cells
+    // have no history.
+    let planned = report.rows.into_iter().filter(|row| !row.added_by_refinement && !row.screened);
     let rows = planned.map(|row| entry(environment, row)).collect();
     let (schema_version, environment) = (report.schema_version, report.environment);
     Ok(DatedReport { report_ref, started, schema_version, environment, rows })

@@ -151,12 +151,12 @@ def main():
                 libraries.update((library["file"], library) for library in gpubench["libraries"])
                 for library in asked.peers:
                     versions.update(theirs(asked, library, op, sizes, folder, others))
-            gpubench["libraries"] = list(libraries.values())
-            result = dict(threads=asked.threads, rounds=max(earlier["rounds"], turn + 1),
-                          date=environment["started"][:10], processor=host["cpu"], system=host["os"],
-                          processors=host["threads"], gpubench=gpubench, versions=versions, ours=mine.rows(),
-                          peers=others.rows())
-            pathlib.Path(asked.out).write_text(json.dumps(result, indent=0) + "\n")
+                gpubench["libraries"] = list(libraries.values())
+                result = dict(threads=asked.threads, rounds=max(earlier["rounds"], turn + 1),
+                              date=environment["started"][:10], processor=host["cpu"], system=host["os"],
+                              processors=host["threads"], gpubench=gpubench, versions=versions, ours=mine.rows(),
+                              peers=others.rows())
+                pathlib.Path(asked.out).write_text(json.dumps(result, indent=0) + "\n")
 
 
 main()

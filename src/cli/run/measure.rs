@@ -1,6 +1,6 @@
 //! Runs a plan on one device, and writes its report in the formats of the run.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
@@ -56,6 +56,7 @@ pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     if matches!(output.destination, Destination::Folder(_)) && !formats.contains(&&JSON) {
         formats.push(&JSON);
     }
+    let start = Instant::now();
     for format in &formats {
         match &output.destination {
             Destination::Folder(folder) => {
@@ -66,9 +67,29 @@ pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
         }
     }
     if let (Destination::Folder(folder), false) = (&output.destination, output.quiet) {
+        if let Some(text) = time_spent(report, start.elapsed().as_secs_f64()) {
+            stream::note(&text);
+        }
         stream::note(&format!("gpubench: results are in {}", folder.display()));
     }
     stream::print(&text)
+}
+
+/// Smallest share of the run's time that is listed.
+const LISTED: f64 = 0.05;
+
+/// Returns what the time of the run went into, with `exporting_s` for the files and charts; `None` for a report that does
+/// not say.
+fn time_spent(report: &Report, exporting_s: f64) -> Option<String> {
+    let spent = report.environment.time_spent?;
+    let took_s = report.environment.elapsed_s + exporting_s;
+    let measuring_s = spent.measuring_s();
+    let others = spent.parts().into_iter().filter(|(name, _)| !["warming up", "sampling"].contains(name));
+    let mut parts: Vec<(&str, f64)> = others.chain([("tables and charts", exporting_s)]).collect();
+    parts.retain(|(_, seconds)| *seconds >= LISTED * took_s);
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let listed: String = parts.iter().map(|(name, seconds)| format!(", {name} {seconds:.1} s")).collect();
+    Some(format!("gpubench: took {took_s:.1} s: measuring {measuring_s:.1} s{listed}"))
 }
 
 /// Returns the display settings of a run.

@@ -19,6 +19,8 @@ pub(crate) struct Pair {
     pub new: CellEvidence,
     /// Its results in earlier, unchanged runs.
     pub history: CellEvidence,
+    /// True if one of the runs found it far behind the best of its side and sampled it briefly.
+    pub is_screened: bool,
 }
 
 impl Pair {
@@ -39,7 +41,8 @@ impl Pair {
     }
 }
 
-/// Returns every cell of either side: those of OLD in the order of its runs, then those that only NEW has.
+/// Returns every cell of either side: those of OLD in the order of its runs, then those that only NEW has. Cells that both
+/// sides sampled briefly, because they are far behind, and copies of a library that one side did not choose are left out.
 pub(crate) fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
     let (mut order, mut rows) = (Vec::new(), HashMap::<String, [Vec<&Row>; 3]>::new());
     for (place, runs) in [old, new, history].into_iter().enumerate() {
@@ -64,8 +67,13 @@ pub(crate) fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
         let [old, new, history] = rows.get(key)?;
         // A cell that only the history has is not compared.
         let row = old.first().or(new.first())?;
+        let of_both = || old.iter().chain(new);
+        if of_both().all(|row| row.screened) || of_both().any(|row| row.screened && row.execute.is_none()) {
+            return None;
+        }
+        let (cell, side, is_screened) = (row.cell(), row.side, of_both().any(|row| row.screened));
         let [old, new, history] = [old, new, history].map(|rows| CellEvidence::of(rows));
-        Some(Pair { cell: row.cell(), side: row.side, old, new, history })
+        Some(Pair { cell, side, old, new, history, is_screened })
     };
     order.iter().filter_map(pair).collect()
 }

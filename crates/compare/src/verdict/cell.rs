@@ -26,6 +26,9 @@ const ROUNDS_ALPHA: f64 = 0.05;
 /// significant: Student's t is 31.8 at 99 %.
 const MIN_OWN_DF: f64 = 2.0;
 
+/// The reason that a cell of brief samples is not judged.
+const SCREENED: &str = "a run sampled it briefly, because it is far behind the best of its side";
+
 /// A pair with its ratio, before the correction for the number of cells.
 #[derive(Clone, Debug)]
 pub(crate) struct CellTest<'a> {
@@ -70,7 +73,18 @@ impl<'a> CellTest<'a> {
     }
 
     /// Returns the change with its verdict. `corrected` is its corrected p-value, `alpha` the significance level.
+    ///
+    /// A cell that a run sampled only briefly, because it is far behind the best of its side, counts where the brief time
+    /// is enough for a verdict; it is never inconclusive.
     pub(crate) fn judge(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
+        let change = self.judge_times(corrected, alpha, tested);
+        match self.pair.is_screened && change.verdict == Verdict::Inconclusive {
+            true => with_verdict(change, Verdict::NotJudged, SCREENED, None),
+            false => change,
+        }
+    }
+
+    fn judge_times(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
         let pair = self.pair;
         let (old, new) = (&pair.old, &pair.new);
         let mut change = self.unjudged(corrected, alpha, tested);

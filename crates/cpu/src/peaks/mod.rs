@@ -25,15 +25,20 @@ use crate::simd;
 use memory::Arrays;
 
 /// Seconds per bandwidth figure.
-const MEMORY_S: f64 = 0.3;
+const MEMORY_S: f64 = 0.1;
 /// Seconds for the products of one library in one element type, not counting the last execution.
-const PRODUCTS_S: f64 = 0.25;
+const PRODUCTS_S: f64 = 0.1;
 
-/// Measures this worker's peaks in one to three seconds: the products of its `library`, or, in the worker without a
-/// library, memory and all other products. Figures that cannot be measured are omitted.
-pub(crate) fn measure(cpu: &Cpu, kernels: &[AvailableVariant], library: Option<&str>) -> Peaks {
+/// Measures this worker's peaks in about half a second: the products of its `library` in `dtypes`, or, in the worker
+/// without a library, memory and all other products. Figures that cannot be measured are omitted.
+pub(crate) fn measure(
+    cpu: &Cpu,
+    kernels: &[AvailableVariant],
+    library: Option<&str>,
+    dtypes: &[DType],
+) -> Peaks {
     let of_memory = if library.is_none() { memory_rates() } else { Peaks::default() };
-    let matmul = DType::ALL
+    let matmul = dtypes
         .iter()
         .filter_map(|dtype| Some((dtype.name().to_owned(), product(cpu, kernels, library, *dtype)?)));
     Peaks { matmul: matmul.collect(), ..of_memory }
@@ -60,9 +65,15 @@ fn product(cpu: &Cpu, kernels: &[AvailableVariant], library: Option<&str>, dtype
     rates.max_by(f64::total_cmp)
 }
 
-/// Returns what the figures depend on besides the host: the threads, the instructions, and the files of the libraries.
+/// Returns what the figures depend on besides the host: the threads, the instructions, the element types, and the files of
+/// the libraries.
 /// Libraries that the loader would find by name are represented by the loader's own list.
-pub(crate) fn depend_on(cpu: &Cpu, libraries: &[Arc<Library>], interleaved: &[usize]) -> Value {
+pub(crate) fn depend_on(
+    cpu: &Cpu,
+    libraries: &[Arc<Library>],
+    interleaved: &[usize],
+    dtypes: &[DType],
+) -> Value {
     let preferred = libraries.iter().filter(|library| library.is_preferred());
     let files = preferred.flat_map(|library| library.files()).filter(|path| path.is_absolute());
     let files: Vec<[String; 2]> =
@@ -71,6 +82,7 @@ pub(crate) fn depend_on(cpu: &Cpu, libraries: &[Arc<Library>], interleaved: &[us
         "threads": cpu.threads,
         "rayon_threads": rayon::current_num_threads(),
         "simd": simd::widest(),
+        "dtypes": dtypes,
         "memory_interleaved_over_nodes": interleaved,
         "libraries": files,
         "loader": file_identity(Path::new("/etc/ld.so.cache")),

@@ -3,6 +3,7 @@
 mod cold;
 mod dense;
 mod judged;
+mod registers;
 
 use gpubench_backend::Options;
 use gpubench_model::case::{Case, DType};

@@ -28,13 +28,13 @@ pub(crate) const MAX_SAMPLES: u32 = 2000;
 /// Multiple of `max_time_s` that a cell of long executions may take to reach [`MIN_SAMPLES`].
 pub const HARD_FACTOR: f64 = 10.0;
 /// Maximum of the minimum seconds of warm-up in the first round; later rounds take a quarter.
-const WARMUP_S: f64 = 0.1;
+const WARMUP_S: f64 = 0.05;
 /// Factor by which a warm-up may be extended while times still fall.
 const WARMUP_EXTENSION: f64 = 5.0;
 
 impl Default for Sampling {
     fn default() -> Self {
-        Sampling { warmup: 2, samples: None, precision: None, max_time_s: 2.0, rounds: 3 }
+        Sampling { warmup: 2, samples: None, precision: None, max_time_s: 0.5, rounds: 3 }
     }
 }
 

@@ -54,6 +54,9 @@ pub struct Phases {
     /// The first execution by the device's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_device_s: Option<f64>,
+    /// Trying numbers of threads, where the variant has a choice.
+    #[serde(default)]
+    pub threads_s: f64,
     /// Copying the answer to the host and converting it for the check.
     pub download_s: f64,
     /// The copy from the device alone.
@@ -129,6 +132,10 @@ pub struct Row {
     /// True if the run added this cell to the plan, at a size near a crossover.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub added_by_refinement: bool,
+    /// True if a few executions showed that it is far behind the best of its side, or another copy of its library was
+    /// chosen: its time is short, or it has none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub screened: bool,
 }
 
 impl Row {
@@ -152,6 +159,7 @@ impl Row {
             phases: None,
             execute: None,
             added_by_refinement: false,
+            screened: false,
         }
     }
 

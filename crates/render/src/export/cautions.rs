@@ -20,7 +20,7 @@ pub(crate) struct Caution<'a> {
 /// Cells that a caution names; the rest is counted.
 const MAX_NAMED: usize = 3;
 
-/// The rows with times that a table shows: all of them, or the best of each side.
+/// The rows with times of full precision that a table shows: all of them, or the best of each side.
 pub(crate) fn shown(report: &Report, all_variants: bool) -> Vec<&Row> {
     let sections = sections(report);
     let comparisons = sections.iter().flat_map(|section| &section.comparisons);
@@ -28,7 +28,7 @@ pub(crate) fn shown(report: &Report, all_variants: bool) -> Vec<&Row> {
         true => comparison.rows.clone(),
         false => [comparison.cpu, comparison.gpu].into_iter().flatten().collect(),
     });
-    rows.filter(|row| row.execute.is_some()).collect()
+    rows.filter(|row| row.execute.is_some() && !row.screened).collect()
 }
 
 /// Returns whether a row's time is close to that of an empty kernel.

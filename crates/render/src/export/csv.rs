@@ -83,6 +83,7 @@ const COLUMNS: &[Show] = &[
     ("peak_device_bytes", |row| count(row, |phases| phases.peak_device_bytes)),
     ("check_s", |row| phase(row, |phases| Some(phases.check_s))),
     ("inputs", |row| row.inputs.clone().unwrap_or_default()),
+    ("screened", |row| if row.screened { "true".into() } else { String::new() }),
     ("added_by_refinement", |row| if row.added_by_refinement { "true".into() } else { String::new() }),
 ];
 

@@ -39,7 +39,24 @@ pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<Str
     lines.extend(caches(&rows));
     lines.extend(sampling(report, &rows));
     lines.extend(refinement(report));
+    lines.extend(screening(report));
     lines
+}
+
+/// The number of variants that were not sampled to precision; `None` without any.
+fn screening(report: &Report) -> Option<String> {
+    let screened = report.rows.iter().filter(|row| row.screened);
+    let (timed, passed_over): (Vec<&Row>, Vec<&Row>) = screened.partition(|row| row.execute.is_some());
+    let timed = (!timed.is_empty()).then(|| {
+        let cells = counted(timed.len(), "cell");
+        format!("{cells} more than 1.5 times slower than the best of the side, sampled briefly (screened)")
+    });
+    let passed_over = (!passed_over.is_empty()).then(|| {
+        let cells = counted(passed_over.len(), "cell");
+        format!("{cells} left out because another copy of the library was faster")
+    });
+    let parts: Vec<String> = timed.into_iter().chain(passed_over).collect();
+    (!parts.is_empty()).then(|| format!("{}; --all-variants samples all.", parts.join("; ")))
 }
 
 /// The sizes that refinement added; `None` without any.

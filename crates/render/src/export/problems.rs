@@ -19,7 +19,7 @@ const OUTCOMES: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Sk
 /// The groups of a report: the gravest outcome first, then the largest group.
 pub(crate) fn groups(report: &Report) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
-    for row in report.rows.iter().filter(|row| row.outcome != Outcome::Measured) {
+    for row in report.rows.iter().filter(|row| row.outcome != Outcome::Measured && !row.screened) {
         let reason = row.reason.as_deref().unwrap_or("no reason given");
         let fix = row.fix.as_deref();
         let same = |group: &&mut Group<'_>| {
@@ -48,7 +48,7 @@ pub(crate) fn ended_early(report: &Report) -> Option<String> {
 /// `15 of 70 cells skipped`, or `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
 pub(crate) fn summary(report: &Report) -> Option<String> {
     let part = |outcome: Outcome| {
-        let count = report.rows.iter().filter(|row| row.outcome == outcome).count();
+        let count = report.rows.iter().filter(|row| row.outcome == outcome && !row.screened).count();
         (count > 0).then_some((count, outcome.name()))
     };
     let parts: Vec<(usize, &str)> = OUTCOMES.into_iter().filter_map(part).collect();

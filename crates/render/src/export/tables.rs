@@ -170,6 +170,7 @@ fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool, is_m
         Outcome::Incorrect | Outcome::Failed => Tone::Wrong,
         Outcome::Measured | Outcome::Skipped => Tone::Plain,
     };
+    let outcome = if row.screened { "screened" } else { row.outcome.name() };
     let mut fields = vec![row.side.label().into(), names.name(row).into(), precision(row).into()];
     let count = row.threads.map_or(NONE.into(), |threads| threads.to_string());
     fields.extend(threads.then(|| count.into()));
@@ -182,10 +183,7 @@ fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool, is_m
         row.median_s().filter(|median| *median > 0.0 && row.work.flop > 0.0).map_or(NONE.into(), rate).into(),
     ]);
     fields.extend(has_peaks(report).then(|| peak_share_text(report, Some(row)).into()));
-    fields.extend([
-        row.error.map_or(NONE.into(), judged_text).into(),
-        Field { text: row.outcome.name().into(), tone },
-    ]);
+    fields.extend([row.error.map_or(NONE.into(), judged_text).into(), Field { text: outcome.into(), tone }]);
     fields
 }
 

@@ -5,6 +5,7 @@ use gpubench_model::measure::stopping::Reason;
 use gpubench_model::report::RunWarning;
 use gpubench_model::report::quantity::spread_text;
 use gpubench_text::count::counted;
+use gpubench_text::percent;
 
 use super::cell_run::CellRun;
 
@@ -22,8 +23,8 @@ const MAX_NAMED_CELLS: usize = 3;
 const OVERRUN: f64 = 1.1;
 /// Ratio of the speeds of two CPUs above which a run gets a warning.
 const MAX_SPEED_RATIO: f64 = 1.25;
-/// Load per core above which a machine counts as busy.
-pub(crate) const BUSY_LOAD: f64 = 0.25;
+/// Share of the CPUs' time that other programs use, above which a machine counts as busy.
+pub(crate) const BUSY: f64 = 0.1;
 
 impl ImpreciseCell {
     /// Returns the cell if its sampling ended before it was precise.
@@ -39,8 +40,8 @@ impl ImpreciseCell {
 /// State of the machine when a run starts, as the system and the CPU's worker report it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MachineState {
-    /// Runnable processes per core.
-    pub load: Option<f64>,
+    /// Share of the CPUs' time that other programs used.
+    pub other_programs: Option<f64>,
     /// Speeds of all threads doing the same arithmetic at the same time.
     pub thread_speeds: Option<ThreadSpeeds>,
 }
@@ -53,10 +54,11 @@ pub(crate) fn of_run(
 ) -> Vec<RunWarning> {
     let mut warnings = vec![];
     let mut warn = |text: String, next: &str| warnings.push(RunWarning { text, next: next.into() });
-    if let Some(load) = machine.load.filter(|load| *load > BUSY_LOAD) {
+    if let Some(share) = machine.other_programs.filter(|share| *share > BUSY) {
+        let share = percent::in_words(share);
         warn(
-            format!("other programs were using the CPU when the run started (load {load:.1} per core)"),
-            "close other programs and run again; the load is a one-minute average",
+            format!("other programs used {share} of the CPUs' time when the run started"),
+            "close other programs and run again",
         );
     }
     let ratio = machine.thread_speeds.map(|speeds| speeds.ratio());
@@ -111,8 +113,11 @@ mod tests {
             })
             .collect();
         assert!(of_run(&wide, None, MachineState::default()).is_empty());
-        let found =
-            of_run(&wide, Some([10.0, 10.5]), MachineState { load: Some(0.1), ..MachineState::default() });
+        let found = of_run(
+            &wide,
+            Some([10.0, 10.5]),
+            MachineState { other_programs: Some(0.1), ..MachineState::default() },
+        );
         let expected = "5 cells did not reach the requested precision: \
                         cell5 ±5.0%, cell4 ±4.0%, cell3 ±3.0% and 2 more";
         assert_eq!(found.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), [expected]);
@@ -126,14 +131,14 @@ mod tests {
 
     #[test]
     fn a_busy_machine_and_unequal_cpus_get_warnings() {
-        let texts = |load, slowest_s| {
+        let texts = |share, slowest_s| {
             let thread_speeds = Some(ThreadSpeeds { fastest_s: 1.0, slowest_s });
-            let found = of_run(&[], None, MachineState { load: Some(load), thread_speeds });
+            let found = of_run(&[], None, MachineState { other_programs: Some(share), thread_speeds });
             found.into_iter().map(|warning| warning.text).collect::<Vec<_>>()
         };
-        assert!(texts(0.25, 1.25).is_empty());
-        assert!(texts(1.5, 1.0)[0].contains("(load 1.5 per core)"));
+        assert!(texts(0.1, 1.25).is_empty());
+        assert!(texts(0.42, 1.0)[0].contains("used 42 % of the CPUs' time"));
         assert!(texts(0.0, 1.62)[0].contains("one core was 1.6 times slower than another"));
-        assert_eq!(texts(1.5, 1.62).len(), 2);
+        assert_eq!(texts(0.9, 1.62).len(), 2);
     }
 }

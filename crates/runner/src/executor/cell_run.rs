@@ -146,7 +146,7 @@ pub(crate) mod tests {
             dtypes: DType::ALL.into(),
             library: None,
         };
-        PlannedCell { cell, variant, sampling: Sampling::default() }
+        PlannedCell { cell, variant, sampling: Sampling::default(), may_be_screened: true }
     }
 
     /// Returns the course of a cell that has samples.

@@ -12,6 +12,7 @@ use gpubench_model::report::{Outcome, check_row};
 use super::cell_run::{CellRun, NO_SAMPLES};
 use super::inputs::InputFingerprints;
 use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers, format_duration};
+use super::{screening, time_spent};
 use crate::observe::Observer;
 use crate::worker::client::WaitError;
 
@@ -66,6 +67,15 @@ impl CellSession<'_> {
         }
         let attempt =
             self.sample_steps(cell_run, rule, round).and_then(|()| self.verify_steps(cell_run, false));
+        self.after(cell_run, attempt).map(|_| ())
+    }
+
+    /// Takes a few samples of a prepared cell, for screening.
+    pub(crate) fn screen(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Result<(), Interrupted> {
+        if cell_run.has_ended() {
+            return Ok(());
+        }
+        let attempt = self.screen_steps(cell_run, is_warm);
         self.after(cell_run, attempt).map(|_| ())
     }
 
@@ -162,8 +172,9 @@ impl CellSession<'_> {
         round: u32,
     ) -> Result<(), SessionEnd> {
         self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
-        let (mut in_round, mut warm_up) = (0, Some(cell_run.planned.sampling.warm_up(round)));
+        let mut warm_up = Some(cell_run.planned.sampling.warm_up(round));
         loop {
+            let in_round = cell_run.series.samples_in(round);
             let series = &cell_run.series;
             let count = match stopping::next(rule, &series.seconds(), in_round, series.spent_s, round) {
                 Step::Take(count) => count,
@@ -175,16 +186,26 @@ impl CellSession<'_> {
             };
             let max_s = (rule.hard_time_s - series.spent_s).max(0.0);
             let batch = Batch { warm_up: warm_up.take(), samples: count, max_s };
-            match self.exchange(cell_run, &Request::Measure { job: cell_run.job(), batch })? {
-                Reply::Measured { clock, result } if !result.samples.is_empty() => {
-                    in_round += result.samples.len();
-                    cell_run.series.add(clock, result, round);
-                }
-                Reply::Measured { .. } => {
-                    return Err(closed(cell_run, Outcome::Failed, NO_SAMPLES.into()));
-                }
-                other => return Err(ended(cell_run, other)),
+            self.measure(cell_run, batch, round)?;
+        }
+    }
+
+    fn screen_steps(&mut self, cell_run: &mut CellRun<'_>, is_warm: bool) -> Result<(), SessionEnd> {
+        self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
+        let first_s = cell_run.row.phases.as_ref().map_or(0.0, |phases| phases.first_s);
+        let max_s = cell_run.planned.rule().hard_time_s;
+        self.measure(cell_run, screening::batch(first_s, is_warm, max_s), 0)
+    }
+
+    /// Has the worker take a batch of samples.
+    fn measure(&mut self, cell_run: &mut CellRun<'_>, batch: Batch, round: u32) -> Result<(), SessionEnd> {
+        match self.exchange(cell_run, &Request::Measure { job: cell_run.job(), batch })? {
+            Reply::Measured { clock, result } if !result.samples.is_empty() => {
+                cell_run.series.add(clock, result, round);
+                Ok(())
             }
+            Reply::Measured { .. } => Err(closed(cell_run, Outcome::Failed, NO_SAMPLES.into())),
+            other => Err(ended(cell_run, other)),
         }
     }
 
@@ -233,7 +254,11 @@ impl CellSession<'_> {
             phase = phase_text(begun);
             observer.phase(begun);
         });
-        cell_run.left = cell_run.left.saturating_sub(start.elapsed());
+        let took = start.elapsed();
+        cell_run.left = cell_run.left.saturating_sub(took);
+        if let Ok(reply) = &reply {
+            time_spent::add(&mut self.workers.time_spent, took.as_secs_f64(), reply);
+        }
         reply.map_err(|loss| {
             let reason = match loss {
                 WaitError::Interrupted => return SessionEnd::Interrupted,

@@ -17,7 +17,9 @@ mod planned;
 mod refine;
 mod report_writer;
 mod rounds;
+mod screening;
 mod series;
+mod time_spent;
 mod workers;
 
 #[cfg(test)]
@@ -36,6 +38,7 @@ pub use planned::PlannedCell;
 
 use gpubench_backend::{Options, Registry};
 use gpubench_host::memory;
+use gpubench_host::other_programs::OtherPrograms;
 use gpubench_model::report::Report;
 
 use crate::observe::Observer;
@@ -75,6 +78,14 @@ pub struct Run {
     pub settings: serde_json::Value,
 }
 
+impl Run {
+    /// Returns whether all times are simulated.
+    fn is_simulated(&self) -> bool {
+        let is_simulated = |name: &str| self.registry.find(name).is_some_and(|found| found.simulated);
+        self.cells.iter().all(|planned| is_simulated(&planned.cell.backend))
+    }
+}
+
 /// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Finished {
@@ -94,11 +105,15 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
     let place = Place::of(run.isolate, run.program.as_ref(), run.registry)?;
+    let others = OtherPrograms::begin();
     let mut workers = workers::Workers::start(run, place, watch.flag());
     let mut writer = report_writer::ReportWriter::begin(run, start);
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break()
-        || peaks::gather(run, &mut workers, &mut writer, observer).is_break();
+        || peaks::gather(run, &mut workers, others.as_ref(), &mut writer, observer).is_break();
+    if let Some(others) = others.filter(|_| !interrupted && !run.is_simulated()) {
+        writer.note_other_programs(others.share(&workers.processes()));
+    }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
     let mut cells = run.cells.clone();
     for block in block::blocks(&cells, memory::free_host_bytes()) {

@@ -7,27 +7,33 @@ use gpubench_model::data::generator::Stream;
 
 use super::PlannedCell;
 use super::block::cases;
+use super::screening::compares_copies;
 
 /// Distinguishes these random streams from those of operands.
 const PURPOSE: u64 = 0x0072_6F75_6E64_7321;
 
-/// Returns the positions of `block` in the random order of `round`.
+/// Returns the positions of `block` in the random order of `round`, in groups.
 ///
-/// In the first round, in which jobs are prepared, the cells of a case follow each other, and of these the cells of a
-/// worker, so that each worker makes the operands once: the order of cases, that of workers within a case and that of
-/// cells within a worker are random. Later rounds mix all cells.
-pub(crate) fn of_round(cells: &[PlannedCell], block: Range<usize>, seed: u64, round: u32) -> Vec<usize> {
+/// In the first round, in which jobs are prepared, the groups are cases, and in each the cells of a worker follow each
+/// other, so that each worker makes the operands once: the order of cases, that of workers within a case and that of
+/// cells within a worker are random. Cases that compare copies of a library come first. Later rounds are one group of
+/// all cells.
+pub(crate) fn of_round(cells: &[PlannedCell], block: Range<usize>, seed: u64, round: u32) -> Vec<Vec<usize>> {
     let mut shuffler =
         Shuffler { stream: Stream::new(seed ^ PURPOSE, u64::from(round)), drawn: block.start as u64 };
     if round > 0 {
-        return shuffler.shuffled(block.collect());
+        return vec![shuffler.shuffled(block.collect())];
     }
     let start = block.start;
-    let groups = cases(&cells[block]).map(|group| start + group.start..start + group.end);
-    let groups = shuffler.shuffled(groups.collect());
-    let workers = groups.into_iter().flat_map(|group| shuffler.shuffled(of_workers(cells, group)));
-    let workers: Vec<Vec<usize>> = workers.collect();
-    workers.into_iter().flat_map(|group| shuffler.shuffled(group)).collect()
+    let groups = cases(&cells[block.clone()]).map(|group| start + group.start..start + group.end);
+    let mut groups = shuffler.shuffled(groups.collect());
+    let has_copies = |group: &Range<usize>| compares_copies(&cells[block.clone()], &cells[group.clone()]);
+    groups.sort_by_key(|group| !has_copies(group));
+    let shuffle = |group| {
+        let workers = shuffler.shuffled(of_workers(cells, group));
+        workers.into_iter().flat_map(|worker| shuffler.shuffled(worker)).collect()
+    };
+    groups.into_iter().map(shuffle).collect()
 }
 
 /// Returns the positions of `cells`, those of each worker together.
@@ -76,7 +82,7 @@ mod tests {
     #[test]
     fn an_order_holds_every_position_once_and_depends_on_seed_and_round() {
         let cells = plan(60);
-        let order = |seed, round| of_round(&cells, 12..60, seed, round);
+        let order = |seed, round| of_round(&cells, 12..60, seed, round).concat();
         for round in 0..3 {
             let mut sorted = order(42, round);
             assert_eq!(sorted, order(42, round));
@@ -85,13 +91,15 @@ mod tests {
             assert_eq!(sorted, (12..60).collect::<Vec<_>>());
         }
         assert_ne!(order(42, 1), order(42, 2));
-        assert!(of_round(&cells, 3..3, 1, 1).is_empty());
+        assert!(of_round(&cells, 3..3, 1, 1).concat().is_empty());
     }
 
     #[test]
     fn the_first_round_keeps_the_cells_of_a_case_together_in_chance_orders() {
         let cells = plan(30);
-        let order = of_round(&cells, 0..30, 7, 0);
+        let groups = of_round(&cells, 0..30, 7, 0);
+        assert!(groups.iter().all(|group| group.len() == 3));
+        let order = groups.concat();
         let cases: Vec<usize> = order.chunks(3).map(|group| group[0] / 3).collect();
         assert!(order.chunks(3).zip(&cases).all(|(group, case)| group.iter().all(|at| at / 3 == *case)));
         assert!(!cases.is_sorted() && order.chunks(3).any(|group| !group.is_sorted()));
@@ -106,7 +114,8 @@ mod tests {
                 cell
             })
             .collect();
-        let orders: BTreeSet<Vec<usize>> = (0..1000).map(|seed| of_round(&cells, 0..6, seed, 0)).collect();
+        let orders: BTreeSet<Vec<usize>> =
+            (0..1000).map(|seed| of_round(&cells, 0..6, seed, 0).concat()).collect();
         assert!(orders.iter().all(|order| order.chunks(2).all(|pair| pair[0] % 3 == pair[1] % 3)));
         assert_eq!(orders.len(), 6 * 8, "every order of workers and of each one's two cells");
     }

@@ -15,6 +15,8 @@ pub struct PlannedCell {
     pub variant: Variant,
     /// Settings of its sampling.
     pub sampling: Sampling,
+    /// True if a few executions may decide that it is too far behind to be sampled to precision.
+    pub may_be_screened: bool,
 }
 
 impl PlannedCell {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gpubench_host::environment;
-use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, file};
+use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, TimeSpent, file};
 
 use super::Run;
 
@@ -50,10 +50,14 @@ impl ReportWriter {
         self.report.rows.iter().filter(|row| !row.was_cut_short()).count()
     }
 
-    /// Returns the load per core when the run started, if the system reports it.
-    pub(crate) fn load(&self) -> Option<f64> {
-        let host = &self.report.environment.host;
-        host.load_average.map(|load| load / host.threads.max(1) as f64)
+    /// Records the share of the CPUs' time that other programs used while the run started.
+    pub(crate) fn note_other_programs(&mut self, share: Option<f64>) {
+        self.report.environment.other_programs = share;
+    }
+
+    /// Returns the share of the CPUs' time that other programs used while the run started, if the system reports it.
+    pub(crate) fn other_programs(&self) -> Option<f64> {
+        self.report.environment.other_programs
     }
 
     pub(crate) fn report(&self) -> &Report {
@@ -70,7 +74,13 @@ impl ReportWriter {
     }
 
     /// Saves the file for the last time and returns the report.
-    pub(crate) fn finish(mut self, backends: Vec<BackendState>) -> anyhow::Result<Report> {
+    pub(crate) fn finish(
+        mut self,
+        backends: Vec<BackendState>,
+        time_spent: TimeSpent,
+    ) -> anyhow::Result<Report> {
+        let saving_s = self.saving.as_secs_f64();
+        self.report.environment.time_spent = Some(TimeSpent { saving_s, ..time_spent });
         self.save(backends)?;
         Ok(self.report)
     }

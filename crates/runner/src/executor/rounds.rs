@@ -13,6 +13,7 @@ use super::cell_run::CellRun;
 use super::cell_session::{CellSession, Interrupted};
 use super::inputs::InputFingerprints;
 use super::report_writer::ReportWriter;
+use super::screening::{self, Copies, Standing};
 use super::workers::Workers;
 use super::{PlannedCell, Run, advice, order};
 use crate::observe::Observer;
@@ -30,6 +31,7 @@ pub(crate) struct Rounds<'a> {
     /// Number of cells whose block has not run yet.
     left: usize,
     wide: Vec<advice::ImpreciseCell>,
+    copies: Copies,
 }
 
 impl<'a> Rounds<'a> {
@@ -40,7 +42,6 @@ impl<'a> Rounds<'a> {
         workers: Workers,
         writer: ReportWriter,
     ) -> Self {
-        let is_simulated = |name: &str| run.registry.find(name).is_some_and(|found| found.simulated);
         Rounds {
             run,
             start,
@@ -52,10 +53,11 @@ impl<'a> Rounds<'a> {
             },
             writer,
             budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.refine)),
-            simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
+            simulated: run.is_simulated(),
             sampled_s: 0.0,
             left: run.cells.len(),
             wide: vec![],
+            copies: Copies::default(),
         }
     }
 
@@ -68,9 +70,9 @@ impl<'a> Rounds<'a> {
             cell_run
         };
         let mut cell_runs: Vec<CellRun<'_>> = block.clone().map(cell_run).collect();
-        // The load of the machine does not affect simulated times.
+        // Other programs do not affect simulated times.
         for cell_run in cell_runs.iter_mut().filter(|_| !self.simulated) {
-            cell_run.series.load = self.writer.load();
+            cell_run.series.other_programs = self.writer.other_programs();
         }
         match self.steps(&mut cell_runs, cells, &block) {
             Err(error) if error.is::<Interrupted>() => {
@@ -109,12 +111,13 @@ impl<'a> Rounds<'a> {
         self.session.observer.run_finished();
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
+        let time_spent = self.session.workers.time_spent;
         let states = self.session.workers.end();
         let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
-        let machine = advice::MachineState { load: self.writer.load(), thread_speeds };
+        let machine = advice::MachineState { other_programs: self.writer.other_programs(), thread_speeds };
         self.writer.advise(advice::of_run(&self.wide, budget, machine));
         let finished = self.writer.finished();
-        Ok((finished, self.writer.finish(states)?))
+        Ok((finished, self.writer.finish(states, time_spent)?))
     }
 
     /// Runs a block. Returns [`Interrupted`], or an error if the report cannot be saved.
@@ -130,17 +133,100 @@ impl<'a> Rounds<'a> {
         let rounds = cell_runs.iter().map(|cell_run| cell_run.planned.sampling.rounds).max().unwrap_or(0);
         let mut turns = cell_runs.len() * rounds as usize;
         for round in 0..rounds {
-            for position in order::of_round(cells, block.clone(), self.run.seed, round) {
-                let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(cell_runs)).max(0.0));
-                let cap_s = left_s / turns as f64 * f64::from(rounds);
-                self.turn(cell_runs, position - block.start, round, cap_s)?;
-                turns -= 1;
+            for group in order::of_round(cells, block.clone(), self.run.seed, round) {
+                let group: Vec<usize> = group.into_iter().map(|position| position - block.start).collect();
+                if round == 0 {
+                    self.screen(cell_runs, &group)?;
+                }
+                for at in group {
+                    let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(cell_runs)).max(0.0));
+                    let cap_s = left_s / turns as f64 * f64::from(rounds);
+                    self.turn(cell_runs, at, round, cap_s)?;
+                    turns -= 1;
+                }
             }
         }
         if let Some(end_s) = end_s {
             self.spend(cell_runs, rounds, end_s)?;
         }
         cell_runs.iter_mut().try_for_each(|cell_run| self.conclude(cell_run))
+    }
+
+    /// Ends the cells of a case that a few executions show to be far behind, and those of copies of a library that were
+    /// not chosen.
+    fn screen(&mut self, cell_runs: &mut [CellRun<'_>], case: &[usize]) -> anyhow::Result<()> {
+        for &at in case {
+            let planned = cell_runs[at].planned;
+            if let Some(reason) = self.copies.reason_against(planned).filter(|_| planned.may_be_screened) {
+                screening::pass_over(&mut cell_runs[at], reason);
+                self.finished(&cell_runs[at])?;
+            }
+        }
+        for race in screening::rivals(cell_runs, case) {
+            let mut best = vec![vec![]; race.len()];
+            let mut open: Vec<usize> = (0..race.len()).collect();
+            for batch in 0..screening::MAX_BATCHES {
+                for &competitor in &open {
+                    let times = self.run_briefly(cell_runs, race[competitor], batch > 0)?;
+                    screening::keep_faster(&mut best[competitor], times);
+                }
+                open = self.drop_out(cell_runs, &race, &best, batch)?;
+            }
+            let by_plan = |mut race: Vec<usize>| {
+                race.sort_unstable();
+                race
+            };
+            for at in self.copies.choose(cell_runs, &by_plan(race)) {
+                self.end_screened(&mut cell_runs[at])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a batch of a few samples of a cell for a race, and returns their times; none if the cell has ended.
+    fn run_briefly(
+        &mut self,
+        cell_runs: &mut [CellRun<'_>],
+        at: usize,
+        is_warm: bool,
+    ) -> anyhow::Result<Vec<f64>> {
+        self.session.observer.cell_started(&cell_runs[at].planned.cell, None);
+        self.prepare(cell_runs, at)?;
+        let before = cell_runs[at].series.samples.len();
+        self.session.screen(&mut cell_runs[at], is_warm)?;
+        if cell_runs[at].has_ended() {
+            self.finished(&cell_runs[at])?;
+            return Ok(vec![]);
+        }
+        Ok(cell_runs[at].series.seconds().split_off(before))
+    }
+
+    /// Ends the cells of a race that are behind after batch number `batch` (from 0), and returns the competitors that need
+    /// another batch. `best` has the times of each one's fastest batch.
+    fn drop_out(
+        &mut self,
+        cell_runs: &mut [CellRun<'_>],
+        race: &[usize],
+        best: &[Vec<f64>],
+        batch: u32,
+    ) -> anyhow::Result<Vec<usize>> {
+        let mut open = vec![];
+        for (competitor, standing) in screening::standings(best, batch).into_iter().enumerate() {
+            let cell_run = &mut cell_runs[race[competitor]];
+            match standing {
+                _ if cell_run.has_ended() => {}
+                Standing::Near => {}
+                Standing::Open => open.push(competitor),
+                Standing::Behind => self.end_screened(cell_run)?,
+            }
+        }
+        Ok(open)
+    }
+
+    fn end_screened(&mut self, cell_run: &mut CellRun<'_>) -> anyhow::Result<()> {
+        cell_run.row.screened = true;
+        cell_run.series.stopped = Some(Reason::Screened);
+        self.conclude(cell_run)
     }
 
     /// Runs one cell's turn in one round. The last turn ends the cell, unless a budget may give it more.

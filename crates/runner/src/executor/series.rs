@@ -23,8 +23,8 @@ pub(crate) struct Series {
     /// Number of checks that found timed executions right.
     pub verified: u32,
     pub timer_overhead: Option<TimerOverhead>,
-    /// Load per core when the run started, if the system reports it.
-    pub load: Option<f64>,
+    /// Share of the CPUs' time that other programs used while the run started, if the system reports it.
+    pub other_programs: Option<f64>,
     clock: Clock,
     warmups: u32,
     unsteady: bool,
@@ -49,6 +49,11 @@ impl Series {
             (None, Some(round)) => round[1] = after,
             (None, None) => {}
         }
+    }
+
+    /// Returns the number of samples taken in that round.
+    pub(crate) fn samples_in(&self, round: u32) -> usize {
+        self.rounds.iter().filter(|of| **of == round).count()
     }
 
     pub(crate) fn has_samples(&self) -> bool {
@@ -137,7 +142,7 @@ impl Series {
             page_faults: execute.page_faults,
             others: &others,
             throttle_reasons: &throttle_reasons,
-            load: self.load,
+            other_programs: self.other_programs,
             setup: !execute.setup_while_sampling.is_zero(),
             steady: execute.steady,
             stopped: self.stopped.unwrap_or(Reason::CutShort),

@@ -101,6 +101,14 @@ impl Client {
         self.started
     }
 
+    /// Returns the number of its process; `None` for a thread.
+    pub(crate) fn process(&self) -> Option<u32> {
+        match &self.link {
+            Link::Process { child, .. } => Some(child.id()),
+            Link::Thread { .. } => None,
+        }
+    }
+
     /// Returns the arrival time of its last final reply, which may be long before the wait for it.
     pub(crate) fn replied(&self) -> Instant {
         self.replied

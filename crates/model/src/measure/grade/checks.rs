@@ -57,6 +57,7 @@ fn setup(facts: &SamplingFacts) -> Option<Warning> {
 const COOL: &str = "let the device cool or raise its power limit, then run again";
 
 /// Advice for a cell that lost its worker.
+const SAMPLE_ALL: &str = "name the variant, or use --all-variants, to sample it to precision";
 const RUN_AGAIN: &str = "run the cell again; `gpubench doctor` lists what is missing now";
 
 fn ended_early(facts: &SamplingFacts) -> Option<Warning> {
@@ -82,6 +83,7 @@ fn few_samples(facts: &SamplingFacts) -> Option<Warning> {
         Reason::CutShort => "let the run finish",
         Reason::EndedEarly => RUN_AGAIN,
         Reason::Fixed => "raise --samples to 10 or more, or omit it",
+        Reason::Screened => SAMPLE_ALL,
         _ if facts.discarded as usize > n => "let the device cool, then run again",
         _ => "raise --max-time or --budget, or choose a smaller size",
     };
@@ -105,6 +107,7 @@ fn spread(facts: &SamplingFacts) -> Option<Warning> {
         Reason::EndedEarly => RUN_AGAIN,
         Reason::Plateau => "close other programs: more samples no longer narrow the interval",
         Reason::Fixed => "raise --samples, or omit it so that --precision decides",
+        Reason::Screened => SAMPLE_ALL,
         Reason::MostSamples => "close other programs, or relax --precision",
         Reason::OutOfTime | Reason::Precise => "close other programs, or raise --max-time or --budget",
     };
@@ -201,9 +204,10 @@ fn page_faults(facts: &SamplingFacts) -> Option<Warning> {
 }
 
 fn busy_machine(facts: &SamplingFacts) -> Option<Warning> {
-    let load = facts.load.filter(|_| !facts.side_is_gpu)?;
-    let at_best = beyond(load, [0.1, 0.5, f64::INFINITY])?;
-    let text = format!("other programs were using the CPU when the run started (load {load:.2} per core)");
+    let share = facts.other_programs.filter(|_| !facts.side_is_gpu)?;
+    let at_best = beyond(share, [0.1, 0.3, f64::INFINITY])?;
+    let text =
+        format!("other programs used {} of the CPUs' time when the run started", percent::in_words(share));
     warning(WarningKind::BusyMachine, at_best, text, "close other programs, then run again")
 }
 

@@ -17,7 +17,7 @@
 //! | samples with involuntary context switches, CPU | 10 % | 50 % | |
 //! | page faults at half a microsecond each, over the time, CPU | 1 % | 10 %, or one that reads a disk | |
 //! | other processes on the GPU | | any | |
-//! | runnable processes per core when the run started, CPU | 0.1 | 0.5 | |
+//! | share of CPU time that other programs used when the run started, CPU | 10 % | 30 % | |
 //! | warm-up without a steady state | yes | | |
 //! | allocations, plans or compilations while sampling | | | any |
 
@@ -79,8 +79,8 @@ pub struct SamplingFacts<'a> {
     pub others: &'a [String],
     /// The driver's reasons for throttling the GPU's clocks before or after a round, such as `power limit`.
     pub throttle_reasons: &'a [String],
-    /// Runnable processes per core when the run started, averaged over a minute; CPU only.
-    pub load: Option<f64>,
+    /// Share of the CPUs' time that other programs used while the run started, from 0 to 1; CPU only.
+    pub other_programs: Option<f64>,
     /// Memory was allocated, or plans or kernels were created, during sampling.
     pub setup: bool,
     /// Warm-up reached a steady state.

@@ -35,7 +35,7 @@ fn good_facts<'a>(samples: &'a [f64], rounds: &'a [u32]) -> SamplingFacts<'a> {
         page_faults: None,
         others: &[],
         throttle_reasons: &[],
-        load: Some(0.0),
+        other_programs: Some(0.0),
         setup: false,
         steady: true,
         stopped: Reason::Precise,
@@ -94,9 +94,9 @@ fn each_fact_costs_what_the_table_says() {
     check(&faults(0.5, 0.0), C, Some(WarningKind::PageFaults));
     check(&faults(0.0, 1.0), C, Some(WarningKind::PageFaults));
     check(&|f| f.page_faults = Some(PageFaults { minor: 1e9, major: 9.0 }), A, none);
-    check(&|f| (f.side_is_gpu, f.load) = (false, Some(0.2)), B, Some(BusyMachine));
-    check(&|f| (f.side_is_gpu, f.load) = (false, Some(0.6)), C, Some(BusyMachine));
-    check(&|f| f.load = Some(9.0), A, none);
+    check(&|f| (f.side_is_gpu, f.other_programs) = (false, Some(0.2)), B, Some(BusyMachine));
+    check(&|f| (f.side_is_gpu, f.other_programs) = (false, Some(0.6)), C, Some(BusyMachine));
+    check(&|f| f.other_programs = Some(0.9), A, none);
     let rounds = rounds(40);
     let samples = series(40, 0.004);
     let mut facts = good_facts(&samples, &rounds);
@@ -194,7 +194,7 @@ struct Owned {
     precision: f64,
     counts: [u32; 3],
     overhead_ratio: f64,
-    load: f64,
+    other_programs: f64,
     flags: [bool; 3],
 }
 
@@ -211,7 +211,7 @@ fn any_facts() -> impl Strategy<Value = Owned> {
             precision,
             counts: counts.map(|count| u32::from(count % 30)),
             overhead_ratio,
-            load,
+            other_programs: load,
             flags,
         })
 }
@@ -226,7 +226,7 @@ fn assess_owned(owned: &Owned) -> Assessment {
         disturbed: owned.counts[2],
         overhead_ratio: Some(owned.overhead_ratio),
         others: &owned.others,
-        load: Some(owned.load),
+        other_programs: Some(owned.other_programs),
         setup: owned.flags[1],
         steady: owned.flags[2],
         ..good_facts(&owned.samples, &rounds)
@@ -240,7 +240,7 @@ proptest! {
         match which {
             count @ 0..3 => worse.counts[count] += (by * 10.0) as u32,
             3 => worse.overhead_ratio /= 1.0 + by,
-            4 => worse.load += by,
+            4 => worse.other_programs += by,
             5 => worse.others.push("another".to_owned()),
             6 => worse.flags[1] = true,
             7 => worse.flags[2] = false,

@@ -70,6 +70,8 @@ pub enum Reason {
     Fixed,
     /// The maximum number was taken.
     MostSamples,
+    /// A few executions showed that it is far behind the best of its side.
+    Screened,
     /// The run ended before the cell was complete.
     CutShort,
     /// The cell's worker or device was lost for good.

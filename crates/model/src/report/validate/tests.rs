@@ -50,6 +50,11 @@ fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
             "environment: elapsed_s contains -1e0, which is not a valid time",
         ),
         (
+            "/environment/time_spent",
+            json!({ "idle_s": -1 }),
+            "environment: time_spent contains -1e0, which is not a valid time",
+        ),
+        (
             "/environment/backends/0",
             json!({ "name": "cuda", "available": true, "peaks": { "copy": -1 } }),
             "environment: the peaks of \"cuda\" include a rate that is not above 0",

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{self as backend, Peaks};
+use gpubench_host::other_programs::OtherPrograms;
 use gpubench_model::report::RunWarning;
 
 use super::report_writer::ReportWriter;
@@ -44,11 +45,14 @@ enum Ended {
 /// Records the peaks of every backend that could start, one after the other, while no worker is starting. Breaks if the
 /// user has ended the run.
 ///
+/// Peaks measured while `others` used the CPUs are too low, and are not kept for later runs.
+///
 /// A worker that has measured peaks is replaced. It has loaded libraries and used memory, and cells must find the same
 /// state whether the peaks were kept or measured.
 pub(crate) fn gather(
     run: &Run,
     workers: &mut Workers,
+    others: Option<&OtherPrograms>,
     writer: &mut ReportWriter,
     observer: &mut dyn Observer,
 ) -> ControlFlow<()> {
@@ -79,10 +83,17 @@ pub(crate) fn gather(
         let device = device_text(&id.backend);
         let once = if place.is_some() { " (once per machine)" } else { "" };
         observer.measuring(&format!("peak bandwidth and FLOP rate of {device}{once}"));
-        let (measured, warnings) = measure_all(run, &id.backend, workers, observer)?;
+        let (start, before_s) = (Instant::now(), workers.time_spent.total_s());
+        let measured = measure_all(run, &id.backend, workers, observer);
+        // The starts of workers and the waits meanwhile are counted already.
+        let counted_s = workers.time_spent.total_s() - before_s;
+        workers.time_spent.peaks_s += start.elapsed().as_secs_f64() - counted_s;
+        let (measured, warnings) = measured?;
         if let Some(peaks) = measured {
             let is_whole = warnings.is_empty();
-            if let Some((folder, key)) = place.filter(|_| is_whole && can_be_kept(run, &id.backend, writer)) {
+            let share = others.and_then(|others| others.share(&workers.processes()));
+            let is_quiet = share.is_none_or(|share| share <= advice::BUSY) || is_simulated(run, &id.backend);
+            if let Some((folder, key)) = place.filter(|_| is_whole && is_quiet) {
                 key.write(folder, &peaks);
             }
             workers.note_peaks(&id, peaks);
@@ -102,8 +113,8 @@ fn device_text(backend: &str) -> &str {
     }
 }
 
-/// Measures peaks with one worker per library of the backend, and one without a library, one after the other. Returns
-/// the highest rates, and warnings about failures.
+/// Measures peaks with one worker per vendor of libraries of the backend, and one without a library, one after the
+/// other. Returns the highest rates, and warnings about failures.
 fn measure_all(
     run: &Run,
     backend: &str,
@@ -111,7 +122,7 @@ fn measure_all(
     observer: &mut dyn Observer,
 ) -> ControlFlow<(), (Option<Peaks>, Vec<RunWarning>)> {
     let (mut all, mut warnings) = (None::<Peaks>, vec![]);
-    let libraries = run.registry.find(backend).map(|found| backend::libraries(found, &run.options));
+    let libraries = run.registry.find(backend).map(|found| backend::preferred_libraries(found, &run.options));
     for library in std::iter::once(None).chain(libraries.unwrap_or_default().into_iter().map(Some)) {
         let id = WorkerId { library, ..WorkerId::of_backend(backend) };
         match measure(&id, run.cell_timeout, workers, observer) {
@@ -124,10 +135,8 @@ fn measure_all(
     ControlFlow::Continue((all, warnings))
 }
 
-/// Returns whether later runs may use these peaks. On a busy machine they are too low.
-fn can_be_kept(run: &Run, name: &str, writer: &ReportWriter) -> bool {
-    let simulated = run.registry.find(name).is_some_and(|found| found.simulated);
-    simulated || writer.load().is_none_or(|load| load <= advice::BUSY_LOAD)
+fn is_simulated(run: &Run, backend: &str) -> bool {
+    run.registry.find(backend).is_some_and(|found| found.simulated)
 }
 
 /// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks.

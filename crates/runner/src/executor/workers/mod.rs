@@ -11,7 +11,7 @@ use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::Request;
 use gpubench_backend::{Finding, Options, Peaks, TimerOverhead};
 use gpubench_model::error::Unavailable;
-use gpubench_model::report::BackendState;
+use gpubench_model::report::{BackendState, TimeSpent};
 
 use super::Run;
 use crate::observe::Observer;
@@ -61,6 +61,8 @@ pub(crate) struct Workers {
     options: Options,
     start_limit: Duration,
     stop: &'static AtomicBool,
+    /// The seconds of the run so far, by what they were spent on.
+    pub(crate) time_spent: TimeSpent,
 }
 
 impl Workers {
@@ -70,7 +72,15 @@ impl Workers {
     pub(crate) fn start(run: &Run, place: Place, stop: &'static AtomicBool) -> Self {
         let start_limit = run.cell_timeout.max(MIN_START_LIMIT);
         let options = run.options.clone();
-        let mut workers = Workers { slots: vec![], at_work: None, place, options, start_limit, stop };
+        let mut workers = Workers {
+            slots: vec![],
+            at_work: None,
+            place,
+            options,
+            start_limit,
+            stop,
+            time_spent: TimeSpent::default(),
+        };
         for planned in &run.cells {
             workers.plan(WorkerId::of_backend(&planned.cell.backend));
             workers.plan(planned.worker());
@@ -112,7 +122,10 @@ impl Workers {
                 State::Absent => slot.launch(&self.place, &self.options),
                 State::Starting(_) => {
                     observer.phase(&format!("starting {id}"));
-                    slot.settle(self.start_limit, self.stop)?;
+                    let start = Instant::now();
+                    let settled = slot.settle(self.start_limit, self.stop);
+                    self.time_spent.starting_s += start.elapsed().as_secs_f64();
+                    settled?;
                 }
             }
         }
@@ -134,13 +147,19 @@ impl Workers {
         for slot in &mut self.slots {
             if matches!(slot.state, State::Starting(_)) {
                 observer.phase(&format!("starting {}", slot.id));
-                slot.settle(self.start_limit, self.stop)?;
+                let start = Instant::now();
+                let settled = slot.settle(self.start_limit, self.stop);
+                self.time_spent.starting_s += start.elapsed().as_secs_f64();
+                settled?;
             }
         }
-        match self.at_work.replace(id.clone()) {
-            Some(before) if before != *id => self.request(&before, &Request::Rest, IDLE_LIMIT),
-            _ => Ok(()),
-        }
+        let Some(before) = self.at_work.replace(id.clone()).filter(|before| before != id) else {
+            return Ok(());
+        };
+        let start = Instant::now();
+        let rested = self.request(&before, &Request::Rest, IDLE_LIMIT);
+        self.time_spent.idle_s += start.elapsed().as_secs_f64();
+        rested
     }
 
     /// Sends a worker a request whose reply has no content. A worker that does not reply within `limit` is lost.
@@ -223,6 +242,15 @@ impl Workers {
         let planned = self.slots.iter().filter(|slot| slot.is_planned);
         let of_backend = |slot: &&Slot| slot.id == WorkerId::of_backend(&slot.id.backend);
         planned.filter(of_backend).map(|slot| slot.id.clone()).collect()
+    }
+
+    /// Returns the numbers of the running workers' processes.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let clients = self.slots.iter().filter_map(|slot| match &slot.state {
+            State::Ready(client) | State::Starting(client) => client.process(),
+            State::Absent | State::Missing(_) | State::Broken(_) => None,
+        });
+        clients.collect()
     }
 
     /// Returns the state of the backend that its peaks depend on besides the host, if that worker has reported it.

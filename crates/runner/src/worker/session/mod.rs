@@ -7,7 +7,7 @@ use gpubench_backend::protocol::Reply;
 use gpubench_backend::take::{self, Pauses};
 use gpubench_backend::verify::{Judged, Proof, Refuted, Unverified};
 use gpubench_backend::{Backend, Options, Prepared, Registration, Side, Variant};
-use gpubench_host::memory;
+use gpubench_host::{memory, vector_registers};
 use gpubench_model::case::{Cache, Cell};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
@@ -141,7 +141,12 @@ impl Session {
         let threads = match known {
             Some(_) => known,
             // The judged answer must come from the number of threads that is timed.
-            None => choose_threads(self.backend.as_mut(), &mut job, cell.cache, notify)?,
+            None => {
+                let start = Instant::now();
+                let chosen = choose_threads(self.backend.as_mut(), &mut job, cell.cache, notify)?;
+                phases.threads_s = start.elapsed().as_secs_f64();
+                chosen
+            }
         };
 
         notify("check");
@@ -151,6 +156,7 @@ impl Session {
         phases.with_device(preparing, self.backend.phases());
         let start = Instant::now();
         let rounding = variant.accuracy.rounding(cell.case.dtype);
+        vector_registers::clear_on_all_threads();
         let error = op.check(&cell.case, &kept.operands, &answer, rounding)?;
         phases.check_s = start.elapsed().as_secs_f64();
 
@@ -237,6 +243,7 @@ impl Session {
         let mut judge = |answer: &[Operand]| {
             // The kept operands may be those of another case.
             let kept = operands.of(op, &cell.case, *side, || Ok(()))?;
+            vector_registers::clear_on_all_threads();
             op.check(&cell.case, &kept.operands, answer, *rounding)
         };
         judged.verify(self.backend.as_mut(), job, proof, &mut judge)

@@ -1,0 +1,132 @@
+//! Measures the share of CPU time that other programs use now, from Linux's counts of CPU time in /proc.
+//!
+//! The load average is no such measure: it counts the run that ended a moment ago, for a minute.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use crate::processors;
+
+/// Minimum time over which the share is measured: the counts have a resolution of 10 ms.
+const MIN_WINDOW: Duration = Duration::from_millis(200);
+
+/// The CPU time used until a moment.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    at: Instant,
+    /// Seconds that the allowed CPUs were busy, for any program.
+    busy_s: f64,
+    /// Seconds that this process, its ended children and its workers used.
+    own_s: f64,
+}
+
+/// A measurement that has begun.
+#[derive(Clone, Debug)]
+pub struct OtherPrograms {
+    cpus: Vec<usize>,
+    begun: Reading,
+}
+
+impl OtherPrograms {
+    /// Begins to measure; `None` where the system does not report CPU time. No worker may have started.
+    pub fn begin() -> Option<OtherPrograms> {
+        let cpus = processors::allowed();
+        let begun = reading(&cpus, &[])?;
+        Some(OtherPrograms { cpus, begun })
+    }
+
+    /// Returns the share, from 0 to 1, of the allowed CPUs' time since the beginning that went to programs other than
+    /// this process, its ended children and the running `workers`. Waits if less than 0.2 s have passed.
+    pub fn share(&self, workers: &[u32]) -> Option<f64> {
+        std::thread::sleep(MIN_WINDOW.saturating_sub(self.begun.at.elapsed()));
+        let now = reading(&self.cpus, workers)?;
+        let others_s = (now.busy_s - self.begun.busy_s) - (now.own_s - self.begun.own_s);
+        let whole_s = (now.at - self.begun.at).as_secs_f64() * self.cpus.len() as f64;
+        Some((others_s / whole_s).clamp(0.0, 1.0))
+    }
+}
+
+fn reading(cpus: &[usize], workers: &[u32]) -> Option<Reading> {
+    let ticks_per_s = ticks_per_s()?;
+    let stat = fs::read_to_string("/proc/stat").ok()?;
+    let of_worker = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/stat")).ok();
+    let of_workers =
+        workers.iter().filter_map(of_worker).filter_map(|stat| process_ticks(&stat)).sum::<u64>();
+    Some(Reading {
+        at: Instant::now(),
+        busy_s: busy_ticks(&stat, cpus)? as f64 / ticks_per_s,
+        own_s: used_s(libc::RUSAGE_SELF)? + used_s(libc::RUSAGE_CHILDREN)? + of_workers as f64 / ticks_per_s,
+    })
+}
+
+/// Returns the ticks that `cpus` were busy, from the text of /proc/stat: its columns are user, nice, system, idle, iowait,
+/// irq, softirq, steal, guest, guest_nice; the guests' ticks are in the users'. See proc_stat(5).
+fn busy_ticks(stat: &str, cpus: &[usize]) -> Option<u64> {
+    const BUSY: [usize; 5] = [0, 1, 2, 5, 6];
+    let of_cpu = |line: &str| {
+        let mut columns = line.strip_prefix("cpu")?.split_ascii_whitespace();
+        let cpu: usize = columns.next()?.parse().ok()?;
+        let ticks: Vec<u64> = columns.map_while(|column| column.parse().ok()).collect();
+        cpus.contains(&cpu).then(|| BUSY.iter().filter_map(|column| ticks.get(*column)).sum::<u64>())
+    };
+    let found: Vec<u64> = stat.lines().filter(|line| line.starts_with("cpu")).filter_map(of_cpu).collect();
+    (!found.is_empty()).then(|| found.iter().sum())
+}
+
+/// Returns the ticks that all threads of a process have used, from the text of its /proc/PID/stat: columns 14 and 15. The
+/// name in column 2 may contain spaces and parentheses. See proc_pid_stat(5).
+fn process_ticks(stat: &str) -> Option<u64> {
+    let (_, columns) = stat.rsplit_once(')')?;
+    let mut columns = columns.split_ascii_whitespace().skip(11);
+    Some(columns.next()?.parse::<u64>().ok()? + columns.next()?.parse::<u64>().ok()?)
+}
+
+fn ticks_per_s() -> Option<f64> {
+    // SAFETY: `sysconf` reads a constant of the system and touches no memory of ours.
+    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    (ticks > 0).then_some(ticks as f64)
+}
+
+/// Returns the seconds of CPU time of this process, or of its ended children.
+fn used_s(whose: libc::c_int) -> Option<f64> {
+    // SAFETY: an all-zero `rusage` is a valid place for the system to write to.
+    let (status, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (libc::getrusage(whose, &raw mut usage), usage)
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + 1e-6 * time.tv_usec as f64;
+    (status == 0).then(|| seconds(usage.ru_utime) + seconds(usage.ru_stime))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_busy_ticks_of_allowed_cpus_count() {
+        let stat = "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 1 2 3 100 100 4 5 50 1 1\ncpu1 10 0 0 7 0 0 0 0 0 0\n\
+                    cpu10 1000 0 0 0 0 0 0\nintr 5\n";
+        assert_eq!(busy_ticks(stat, &[0]), Some(15));
+        assert_eq!(busy_ticks(stat, &[0, 1]), Some(25));
+        assert_eq!(busy_ticks(stat, &[2]), None);
+        assert_eq!(busy_ticks("", &[0]), None);
+    }
+
+    #[test]
+    fn a_process_s_name_may_contain_anything() {
+        let stat = "42 (a) b) (c) S 1 1 1 0 -1 4194560 5 6 7 8 30 12 0 0 20 0 1";
+        assert_eq!(process_ticks(stat), Some(42));
+        assert_eq!(process_ticks("42 (a"), None);
+    }
+
+    #[test]
+    fn a_program_counts_unless_it_is_a_worker() {
+        let Some(others) = OtherPrograms::begin() else { return };
+        let mut program =
+            std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        std::thread::sleep(2 * MIN_WINDOW);
+        let [with, without] = [&[][..], &[program.id()]].map(|workers| others.share(workers));
+        program.kill().and_then(|()| program.wait()).unwrap();
+        assert!(with > without && with.unwrap() <= 1.0, "{with:?} {without:?}");
+    }
+}

@@ -1,0 +1,120 @@
+//! Chooses one of several copies of a library, such as the OpenBLAS of the system, of NumPy and of SciPy: they are
+//! compared at one size per op, and the chosen one runs at the others.
+
+use gpubench_model::report::Outcome;
+
+use super::PlannedCell;
+use super::race::is_slower;
+use crate::executor::cell_run::CellRun;
+
+/// Ratio by which the first copy must be slower than another one to lose its place. Nearly equal copies keep their order,
+/// so that two runs choose alike.
+const CLEARLY: f64 = 1.1;
+
+/// The chosen copies so far.
+#[derive(Debug, Default)]
+pub(crate) struct Copies(Vec<Chosen>);
+
+#[derive(Debug)]
+struct Chosen {
+    op: String,
+    vendor: String,
+    routine: String,
+    /// Name of the variant.
+    variant: String,
+    n: u64,
+}
+
+impl Copies {
+    /// Returns the reason that a cell is not run: another copy of its library was faster.
+    pub(crate) fn reason_against(&self, planned: &PlannedCell) -> Option<String> {
+        let (vendor, routine) = planned.variant.copy_of()?;
+        let op = &planned.cell.case.op;
+        let chosen =
+            self.0.iter().find(|one| (&one.op, &*one.vendor, &*one.routine) == (op, vendor, routine))?;
+        let (variant, n) = (&chosen.variant, chosen.n);
+        (*variant != planned.cell.variant).then(|| {
+            format!("{variant}, another copy of the library, was chosen for {op} at N={n} (--all-variants measures both)")
+        })
+    }
+
+    /// Chooses among the copies of each library in `race`, whose cells have short samples. Returns the cells of the
+    /// others.
+    pub(crate) fn choose(&mut self, cell_runs: &[CellRun<'_>], race: &[usize]) -> Vec<usize> {
+        let mut passed_over = vec![];
+        let copy_of = |at: usize| cell_runs[at].planned.variant.copy_of();
+        for (index, &first) in race.iter().enumerate() {
+            let is_first = race[..index].iter().all(|earlier| copy_of(*earlier) != copy_of(first));
+            let Some((vendor, routine)) = copy_of(first).filter(|_| is_first) else { continue };
+            let copies: Vec<usize> =
+                race.iter().copied().filter(|at| copy_of(*at) == copy_of(first)).collect();
+            // A copy that is far behind the best of all has ended, and can still be the best copy.
+            let has_times = |at: &usize| {
+                let cell_run = &cell_runs[*at];
+                cell_run.series.has_samples() && (!cell_run.has_ended() || cell_run.row.screened)
+            };
+            let measured: Vec<usize> = copies.iter().copied().filter(has_times).collect();
+            let [preferred, others @ ..] = measured.as_slice() else { continue };
+            if copies.len() < 2 {
+                continue;
+            }
+            let times = |at: usize| cell_runs[at].series.seconds();
+            let faster = |best: usize, at: &usize| match is_slower(&times(best), &times(*at), CLEARLY) {
+                true => *at,
+                false => best,
+            };
+            let chosen = others.iter().fold(*preferred, faster);
+            let rest = measured.iter().copied().filter(|at| *at != chosen && !cell_runs[*at].has_ended());
+            passed_over.extend(rest);
+            let cell = &cell_runs[chosen].planned.cell;
+            self.0.push(Chosen {
+                op: cell.case.op.clone(),
+                vendor: vendor.into(),
+                routine: routine.into(),
+                variant: cell.variant.clone(),
+                n: cell.case.n,
+            });
+        }
+        passed_over
+    }
+}
+
+/// Ends a cell whose copy of a library was not chosen.
+pub(crate) fn pass_over(cell_run: &mut CellRun<'_>, reason: String) {
+    cell_run.row.screened = true;
+    cell_run.close(Outcome::Skipped, reason, None);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::cell_run::tests::planned;
+    use gpubench_backend::Sample;
+    use std::time::Duration;
+
+    fn of_library(n: u64, library: &str) -> PlannedCell {
+        let mut one = planned(n, library);
+        one.variant.library = Some(library.to_owned().into());
+        one
+    }
+
+    #[test]
+    fn the_preferred_copy_stays_unless_another_is_clearly_faster() {
+        for (seconds, expected) in [(0.95, "openblas"), (0.5, "openblas-scipy")] {
+            let cells = ["openblas", "mkl", "openblas-scipy"].map(|library| of_library(100, library));
+            let mut cell_runs: Vec<CellRun<'_>> =
+                cells.iter().map(|one| CellRun::new(0, one, Duration::from_secs(60))).collect();
+            for (cell_run, scale) in cell_runs.iter_mut().zip([1.0, 0.2, seconds]) {
+                cell_run.series.samples = [1.0, 1.01, 0.99].map(|x| Sample::of_host(scale * x)).to_vec();
+            }
+            let mut copies = Copies::default();
+            let passed_over = copies.choose(&cell_runs, &[0, 1, 2]);
+            let names: Vec<&str> = passed_over.iter().map(|at| cells[*at].cell.variant.as_str()).collect();
+            assert_eq!(names.len(), 1);
+            assert!(!names.contains(&expected) && !names.contains(&"mkl"), "{names:?}");
+            assert_eq!(copies.reason_against(&of_library(500, expected)), None);
+            assert_eq!(copies.reason_against(&of_library(500, "mkl")), None);
+            assert!(copies.reason_against(&of_library(500, names[0])).unwrap().starts_with(expected));
+        }
+    }
+}
