@@ -3,13 +3,15 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::process;
+
 /// Finds install folders from environment variables, the running program and the root of the file system.
 pub struct InstallFolders<'a> {
     /// Returns the value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
     /// Root folder: `/`, or another one in tests.
     pub root: &'a Path,
-    /// File of the running program, if known.
+    /// Path of the running program as it was called, if known.
     pub program: Option<PathBuf>,
     /// Current folder, if known.
     pub current: Option<PathBuf>,
@@ -19,7 +21,7 @@ impl<'a> InstallFolders<'a> {
     /// Returns the install folders of this machine.
     pub fn here() -> InstallFolders<'static> {
         InstallFolders {
-            program: std::env::current_exe().ok(),
+            program: process::program().ok(),
             current: std::env::current_dir().ok(),
             ..InstallFolders::below(Path::new("/"), &|name| std::env::var_os(name))
         }
