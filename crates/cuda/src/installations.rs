@@ -210,7 +210,7 @@ mod tests {
         };
         let named = Installation { folders: vec!["/a".into(), "/b".into()] };
         // A prefix such as /usr/local, which gpubench shares with everything, does not come before the toolkits.
-        assert_eq!(chosen(&machine), [named.clone()]);
+        assert_eq!(chosen(&machine), std::slice::from_ref(&named));
         touch(&at("own/pyvenv.cfg"));
         let own = Installation { folders: vec![at(&format!("own/{packages}"))] };
         assert_eq!(chosen(&machine), [named, own.clone()]);
