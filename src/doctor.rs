@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
-use gpubench_host::environment;
+use gpubench_host::{environment, process};
 use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ pub struct BackendFindings {
 /// # Errors
 /// `out` cannot be written, or the path of this program is unknown. Missing libraries are findings, not errors.
 pub fn run(json: bool, options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    let report = examine(&Place::Process(std::env::current_exe()?), options);
+    let report = examine(&Place::Process(process::program()?), options);
     if json {
         serde_json::to_writer_pretty(&mut *out, &report)?;
         writeln!(out)?;

@@ -6,6 +6,7 @@
 
 #[cfg(target_env = "gnu")]
 mod bindings;
+mod environment;
 mod faults;
 #[cfg(target_env = "gnu")]
 mod loader;

@@ -1,9 +1,8 @@
 //! Lists the folders that may contain CUDA libraries, in the order in which they are searched. Opens no library.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use gpubench_host::install_folders::entries;
+use gpubench_host::install_folders::{InstallFolders, entries, package_folders};
 
 use super::library::cuda_major;
 
@@ -43,52 +42,35 @@ impl Installation {
     }
 }
 
-/// Returns the folders that the user names in `GPUBENCH_CUDA_LIB_DIR`. They come before all others.
-pub(crate) fn from_environment(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Installation> {
-    let folders: Vec<PathBuf> = std::env::split_paths(&variable("GPUBENCH_CUDA_LIB_DIR")?).collect();
-    (!folders.is_empty()).then_some(Installation { folders })
+/// Returns the installations that come before the libraries known to the dynamic linker, best first: the folders in
+/// `GPUBENCH_CUDA_LIB_DIR`, and the packages in the virtual environment that gpubench itself is installed in.
+pub(crate) fn chosen(machine: &InstallFolders) -> Vec<Installation> {
+    let named = machine.folder("GPUBENCH_CUDA_LIB_DIR");
+    let named = named.map(|folders| Installation { folders: std::env::split_paths(&folders).collect() });
+    let own = machine.own_environment().into_iter().flat_map(|environment| wheels(&environment));
+    distinct(named.into_iter().chain(own))
 }
 
 /// Returns the existing installations to search when the dynamic linker finds nothing by name, best first.
-///
-/// `root` is the root of the file system, `here` the current folder.
-pub(crate) fn installed(
-    variable: &dyn Fn(&str) -> Option<OsString>,
-    root: &Path,
-    here: &Path,
-) -> Vec<Installation> {
-    let mut installations = Vec::new();
-    let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    for home in ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|name| folder(name)) {
-        installations.push(toolkit(&home));
-    }
-    let local = root.join("usr/local");
-    installations.push(toolkit(&local.join("cuda")));
-    let mut versioned = entries(&local, "cuda-1");
-    versioned.reverse();
-    installations.extend(versioned.iter().map(|home| toolkit(home)));
+pub(crate) fn installed(machine: &InstallFolders) -> Vec<Installation> {
+    let homes = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|name| machine.folder(name));
+    let local = machine.below_root("usr/local");
+    let versioned = entries(&local, "cuda-1").into_iter().rev();
+    let conda = machine.folder("CONDA_PREFIX");
+    let toolkits = homes.chain([local.join("cuda")]).chain(versioned).chain(conda);
+    let prefixes = machine.python_prefixes();
+    distinct(toolkits.map(|home| toolkit(&home)).chain(prefixes.iter().flat_map(|prefix| wheels(prefix))))
+}
 
-    let mut prefixes: Vec<PathBuf> =
-        ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| folder(name)).collect();
-    prefixes.push(here.join(".venv"));
-    if let Some(conda) = folder("CONDA_PREFIX") {
-        installations.push(toolkit(&conda));
-    }
-    prefixes.extend([root.join("usr"), local, root.join("opt/conda")]);
-    if let Some(home) = folder("HOME") {
-        prefixes.push(home.join(".local"));
-        let pyenv = folder("PYENV_ROOT").unwrap_or_else(|| home.join(".pyenv"));
-        prefixes.extend(entries(&pyenv.join("versions"), ""));
-    }
-    installations.extend(prefixes.iter().flat_map(|prefix| wheels(prefix)));
-    installations.retain(|installation| !installation.folders.is_empty());
-    let mut unique: Vec<Installation> = Vec::new();
+/// Returns the installations that have folders, each once.
+fn distinct(installations: impl Iterator<Item = Installation>) -> Vec<Installation> {
+    let mut distinct: Vec<Installation> = Vec::new();
     for installation in installations {
-        if !unique.contains(&installation) {
-            unique.push(installation);
+        if !installation.folders.is_empty() && !distinct.contains(&installation) {
+            distinct.push(installation);
         }
     }
-    unique
+    distinct
 }
 
 /// Returns folders that can contain a driver and that the dynamic linker does not search.
@@ -114,23 +96,21 @@ fn toolkit(home: &Path) -> Installation {
 
 /// Returns pip's packages under a prefix: CUDA 13 uses one folder, CUDA 12 one folder per library.
 fn wheels(prefix: &Path) -> Vec<Installation> {
-    let mut installations = Vec::new();
-    for python in entries(&prefix.join("lib"), "python3") {
-        for packages in ["site-packages", "dist-packages"] {
-            let nvidia = python.join(packages).join("nvidia");
-            let (thirteen, others): (Vec<PathBuf>, Vec<PathBuf>) = entries(&nvidia, "")
-                .into_iter()
-                .map(|package| package.join("lib"))
-                .filter(|path| path.is_dir())
-                .partition(|path| path.ends_with("cu13/lib"));
-            installations.extend([Installation { folders: thirteen }, Installation { folders: others }]);
-        }
-    }
-    installations
+    let of_packages = |packages: PathBuf| {
+        let (thirteen, others): (Vec<PathBuf>, Vec<PathBuf>) = entries(&packages.join("nvidia"), "")
+            .into_iter()
+            .map(|package| package.join("lib"))
+            .filter(|path| path.is_dir())
+            .partition(|path| path.ends_with("cu13/lib"));
+        [Installation { folders: thirteen }, Installation { folders: others }]
+    };
+    package_folders(prefix).into_iter().flat_map(of_packages).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
 
     fn touch(path: &Path) {
@@ -143,6 +123,10 @@ mod tests {
         move |name| {
             pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone().into_os_string())
         }
+    }
+
+    fn first_folders(installations: &[Installation]) -> Vec<&Path> {
+        installations.iter().map(|installation| installation.folders[0].as_path()).collect()
     }
 
     #[test]
@@ -162,12 +146,10 @@ mod tests {
             touch(&at(path));
         }
         let variables = [("CUDA_HOME", at("opt/mine")), ("VIRTUAL_ENV", at("venv")), ("HOME", at("home"))];
-        let installations = installed(&environment(&variables), root.path(), &at("here"));
-        let first: Vec<&Path> =
-            installations.iter().map(|installation| installation.folders[0].as_path()).collect();
+        let installations = installed(&InstallFolders::below(root.path(), &environment(&variables)));
         let packages = "venv/lib/python3.12/site-packages/nvidia";
         assert_eq!(
-            first,
+            first_folders(&installations),
             [
                 at("opt/mine/lib64"),
                 at("usr/local/cuda-13.0/lib64"),
@@ -214,10 +196,25 @@ mod tests {
     }
 
     #[test]
-    fn the_users_folders_are_split_like_a_path() {
-        let installation =
-            from_environment(&environment(&[("GPUBENCH_CUDA_LIB_DIR", PathBuf::from("/a:/b"))]));
-        assert_eq!(installation, Some(Installation { folders: vec!["/a".into(), "/b".into()] }));
-        assert_eq!(from_environment(&environment(&[])), None);
+    fn the_users_folders_come_first_and_then_the_environment_that_gpubench_is_installed_in() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        let packages = "lib/python3.12/site-packages/nvidia/cu13/lib";
+        touch(&at(&format!("own/{packages}/libnvrtc.so.13")));
+        touch(&at(&format!("active/{packages}/libnvrtc.so.13")));
+        let variables = [("GPUBENCH_CUDA_LIB_DIR", "/a:/b".into()), ("VIRTUAL_ENV", at("active"))];
+        let variable = environment(&variables);
+        let machine = InstallFolders {
+            program: Some(at("own/bin/gpubench")),
+            ..InstallFolders::below(root.path(), &variable)
+        };
+        let named = Installation { folders: vec!["/a".into(), "/b".into()] };
+        // A prefix such as /usr/local, which gpubench shares with everything, does not come before the toolkits.
+        assert_eq!(chosen(&machine), std::slice::from_ref(&named));
+        touch(&at("own/pyvenv.cfg"));
+        let own = Installation { folders: vec![at(&format!("own/{packages}"))] };
+        assert_eq!(chosen(&machine), [named, own.clone()]);
+        assert_eq!(installed(&machine)[0], own);
+        assert_eq!(chosen(&InstallFolders::below(root.path(), &|_| None)), []);
     }
 }

@@ -3,10 +3,10 @@
 //! The bindings panic when a library or a symbol is missing; the functions here return a reason and a fix instead.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use gpubench_backend::Finding;
+use gpubench_host::install_folders::InstallFolders;
 use gpubench_model::error::Unavailable;
 
 use super::ffi::dl;
@@ -101,7 +101,6 @@ pub(super) fn open_by_stem(stem: &str) -> Option<libloading::Library> {
 pub(crate) struct Loader {
     /// CUDA release of the driver. Libraries of newer releases are rejected.
     major: u32,
-    variable: fn(&str) -> Option<OsString>,
     /// The installation that the last library came from; the next search starts there.
     preferred: Option<Installation>,
     found: BTreeMap<Library, Result<Finding, Unavailable>>,
@@ -110,7 +109,7 @@ pub(crate) struct Loader {
 impl Loader {
     /// Makes a loader for a driver of CUDA release `major`.
     pub(crate) fn new(major: u32) -> Self {
-        Loader { major, variable: |name| std::env::var_os(name), preferred: None, found: BTreeMap::new() }
+        Loader { major, preferred: None, found: BTreeMap::new() }
     }
 
     /// Loads the library, or returns the reason and the fix if that fails.
@@ -129,25 +128,20 @@ impl Loader {
     /// Returns the files that decide which library is loaded: the dynamic linker's cache and the matching file of
     /// every installation. Loads nothing.
     pub(crate) fn candidates(&self, library: Library) -> Vec<PathBuf> {
+        let machine = InstallFolders::here();
         let installations =
-            installations::from_environment(&self.variable).into_iter().chain(self.installations());
+            installations::chosen(&machine).into_iter().chain(installations::installed(&machine));
         let files = installations.filter_map(|installation| installation.file(library.stem(), self.major));
         std::iter::once(PathBuf::from("/etc/ld.so.cache")).chain(files).collect()
     }
 
-    /// Returns the installations to search.
-    fn installations(&self) -> Vec<Installation> {
-        let here = std::env::current_dir().unwrap_or_default();
-        installations::installed(&self.variable, Path::new("/"), &here)
-    }
-
     fn load(&mut self, library: Library) -> Result<Finding, Unavailable> {
-        if let Some(installation) = installations::from_environment(&self.variable) {
-            self.preload(library, &installation);
-        }
+        let machine = InstallFolders::here();
+        // One is enough: a second copy of a library would be loaded besides the first.
+        installations::chosen(&machine).iter().any(|installation| self.preload(library, installation));
         let handle = match open_by_stem(library.stem()) {
             Some(handle) => handle,
-            None => self.search(library).ok_or_else(|| {
+            None => self.search(library, &machine).ok_or_else(|| {
                 Unavailable::new(
                     format!("{} was not found on this machine", library.title()),
                     library.fix(self.major),
@@ -165,8 +159,8 @@ impl Loader {
     }
 
     /// Loads the library and its dependencies from the first installation that has it.
-    fn search(&mut self, library: Library) -> Option<libloading::Library> {
-        for installation in self.preferred.clone().into_iter().chain(self.installations()) {
+    fn search(&mut self, library: Library, machine: &InstallFolders) -> Option<libloading::Library> {
+        for installation in self.preferred.clone().into_iter().chain(installations::installed(machine)) {
             if self.preload(library, &installation)
                 && let Some(handle) = open_by_stem(library.stem())
             {

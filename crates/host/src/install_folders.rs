@@ -3,18 +3,33 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Finds install folders from environment variables and the root of the file system.
+use crate::process;
+
+/// Finds install folders from environment variables, the running program and the root of the file system.
 pub struct InstallFolders<'a> {
     /// Returns the value of an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<OsString>,
     /// Root folder: `/`, or another one in tests.
     pub root: &'a Path,
+    /// Path of the running program as it was called, if known.
+    pub program: Option<PathBuf>,
+    /// Current folder, if known.
+    pub current: Option<PathBuf>,
 }
 
-impl InstallFolders<'_> {
+impl<'a> InstallFolders<'a> {
     /// Returns the install folders of this machine.
     pub fn here() -> InstallFolders<'static> {
-        InstallFolders { variable: &|name| std::env::var_os(name), root: Path::new("/") }
+        InstallFolders {
+            program: process::program().ok(),
+            current: std::env::current_dir().ok(),
+            ..InstallFolders::below(Path::new("/"), &|name| std::env::var_os(name))
+        }
+    }
+
+    /// Returns the install folders below a root, with these environment variables and no running program.
+    pub fn below(root: &'a Path, variable: &'a dyn Fn(&str) -> Option<OsString>) -> InstallFolders<'a> {
+        InstallFolders { variable, root, program: None, current: None }
     }
 
     /// Returns the value of an environment variable as a path, if it is set and not empty.
@@ -53,31 +68,44 @@ impl InstallFolders<'_> {
         self.folders("LD_LIBRARY_PATH").into_iter().chain(below).collect()
     }
 
-    /// Returns the prefixes under which Python installs into `lib`: active environments, the one on the `PATH`, the
-    /// user's, the system's, and pyenv's.
+    /// Returns the prefixes under which Python installs into `lib`: the one that contains the running program, active
+    /// environments, the one on the `PATH`, the user's, the system's, and pyenv's.
     pub fn python_prefixes(&self) -> Vec<PathBuf> {
-        let active = ["VIRTUAL_ENV", "CONDA_PREFIX"].map(|name| self.folder(name));
-        let mut prefixes: Vec<PathBuf> = active.into_iter().flatten().collect();
+        let mut prefixes = self.own_prefixes();
+        prefixes.extend(["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| self.folder(name)));
+        prefixes.extend(self.current.iter().map(|current| current.join(".venv")));
         let path = self.folders("PATH");
-        prefixes.extend(["python3", "python"].iter().flat_map(|program| prefixes_of(&path, program)));
+        prefixes.extend(["python3", "python"].iter().flat_map(|program| {
+            let found = path.iter().map(|folder| folder.join(program)).find(|file| file.is_file());
+            found.map_or(vec![], prefixes_of)
+        }));
         let home = self.folder("HOME");
         prefixes.extend(home.iter().map(|home| home.join(".local")));
-        prefixes.extend(["usr/local", "usr"].map(|folder| self.below_root(folder)));
+        prefixes.extend(["usr/local", "usr", "opt/conda"].map(|folder| self.below_root(folder)));
         let pyenv = self.folder("PYENV_ROOT").or_else(|| home.map(|home| home.join(".pyenv")));
         prefixes.extend(pyenv.into_iter().flat_map(|pyenv| entries(&pyenv.join("versions"), "")));
         prefixes
     }
+
+    /// Returns the virtual environment that contains the running program, which need not be active.
+    pub fn own_environment(&self) -> Option<PathBuf> {
+        self.own_prefixes().into_iter().find(|prefix| prefix.join("pyvenv.cfg").is_file())
+    }
+
+    /// Returns the prefixes whose `bin` folder contains the running program.
+    fn own_prefixes(&self) -> Vec<PathBuf> {
+        let program =
+            self.program.clone().filter(|file| file.parent().is_some_and(|bin| bin.ends_with("bin")));
+        program.map_or(vec![], prefixes_of)
+    }
 }
 
-/// Returns two prefixes of a program on the `PATH`: its own, which is that of an environment, and that of its link's
-/// target, from which the environment was made.
-fn prefixes_of(path: &[PathBuf], program: &str) -> Vec<PathBuf> {
-    let Some(found) = path.iter().map(|folder| folder.join(program)).find(|file| file.is_file()) else {
-        return vec![];
-    };
-    let behind = found.canonicalize().ok();
+/// Returns two prefixes of a program: its own, which is that of an environment, and that of its link's target, from
+/// which the environment was made.
+fn prefixes_of(program: PathBuf) -> Vec<PathBuf> {
+    let behind = program.canonicalize().ok();
     let above = |file: PathBuf| Some(file.parent()?.parent()?.to_path_buf());
-    [Some(found), behind].into_iter().flatten().filter_map(above).collect()
+    [Some(program), behind].into_iter().flatten().filter_map(above).collect()
 }
 
 /// Returns `python3*/site-packages` and `python3*/dist-packages` in a prefix.
@@ -94,4 +122,35 @@ pub fn entries(folder: &Path, beginning: &str) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = matching.map(|entry| entry.path()).collect();
     paths.sort();
     paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prefix_of_the_running_program_comes_first_also_behind_a_link() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |below: &str| root.path().canonicalize().unwrap().join(below);
+        for folder in ["tools/gpubench/bin", "home/.local/bin", "target/release"] {
+            std::fs::create_dir_all(at(folder)).unwrap();
+        }
+        std::fs::write(at("tools/gpubench/bin/gpubench"), "").unwrap();
+        std::os::unix::fs::symlink(at("tools/gpubench/bin/gpubench"), at("home/.local/bin/gpubench"))
+            .unwrap();
+        let variable = |name: &str| (name == "VIRTUAL_ENV").then(|| OsString::from("/active"));
+        let folders = |program: &str| InstallFolders {
+            program: Some(at(program)),
+            ..InstallFolders::below(root.path(), &variable)
+        };
+
+        let linked = folders("home/.local/bin/gpubench");
+        let prefixes = [at("home/.local"), at("tools/gpubench"), PathBuf::from("/active")];
+        assert_eq!(linked.python_prefixes()[..3], prefixes);
+        assert_eq!(linked.own_environment(), None);
+        std::fs::write(at("tools/gpubench/pyvenv.cfg"), "").unwrap();
+        assert_eq!(linked.own_environment(), Some(at("tools/gpubench")));
+        // A build folder is no prefix.
+        assert_eq!(folders("target/release/gpubench").python_prefixes()[0], Path::new("/active"));
+    }
 }

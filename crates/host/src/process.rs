@@ -1,8 +1,28 @@
-//! Wraps process calls that the standard library lacks: descriptors, immediate exit, killing a group.
+//! Wraps process calls that the standard library lacks: the program's path as called, descriptors, immediate exit,
+//! killing a group.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// Returns the path of the running program as it was called, which may be a link: installers keep the file elsewhere
+/// and link it into an environment. Falls back to the file itself.
+pub fn program() -> io::Result<PathBuf> {
+    let file = std::env::current_exe()?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let called = std::env::args_os().next().and_then(|name| called_as(&name, &path, &file));
+    Ok(called.unwrap_or(file))
+}
+
+/// Returns the path behind the name of a call, if it leads to `file`; a name without a slash is searched in `path`.
+fn called_as(name: &OsStr, path: &OsStr, file: &Path) -> Option<PathBuf> {
+    let has_slash = Path::new(name).components().count() > 1;
+    let folders = if has_slash { vec![PathBuf::new()] } else { std::env::split_paths(path).collect() };
+    let mut calls = folders.iter().filter_map(|folder| std::path::absolute(folder.join(name)).ok());
+    calls.find(|call| call.canonicalize().is_ok_and(|target| target == file))
+}
 
 /// Reserves standard output for the protocol: returns a private copy of it and redirects descriptor 1 to standard error,
 /// so that a library that prints cannot corrupt the protocol.
@@ -52,5 +72,32 @@ pub fn signal_name(signal: i32) -> String {
         libc::SIGTERM => "SIGTERM".into(),
         libc::SIGXCPU => "SIGXCPU".into(),
         other => format!("signal {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_called_by_a_link_keeps_the_path_of_the_link() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |below: &str| root.path().canonicalize().unwrap().join(below);
+        for folder in ["cache", "venv", "other"] {
+            std::fs::create_dir(at(folder)).unwrap();
+        }
+        std::fs::write(at("cache/gpubench"), "").unwrap();
+        std::fs::write(at("other/gpubench"), "").unwrap();
+        std::os::unix::fs::symlink(at("cache/gpubench"), at("venv/gpubench")).unwrap();
+        let file = at("cache/gpubench");
+        let path = std::env::join_paths([at("none"), at("other"), at("venv")]).unwrap();
+        let called = |name: &str| called_as(OsStr::new(name), &path, &file);
+
+        assert_eq!(called(at("venv/gpubench").to_str().unwrap()), Some(at("venv/gpubench")));
+        // The other program of that name, which is earlier on the path, is not the one that runs.
+        assert_eq!(called("gpubench"), Some(at("venv/gpubench")));
+        assert_eq!(called(at("other/gpubench").to_str().unwrap()), None);
+        assert_eq!(called("worker"), None);
+        assert!(program().unwrap().is_file());
     }
 }

@@ -47,7 +47,7 @@ impl Place {
         if !isolate {
             return Ok(Place::Thread(registry));
         }
-        program.cloned().map_or_else(std::env::current_exe, Ok).map(Place::Process)
+        program.cloned().map_or_else(process::program, Ok).map(Place::Process)
     }
 }
 

@@ -158,7 +158,7 @@ mod tests {
     fn on<R>(root: &tempfile::TempDir, of: impl Fn(&InstallFolders) -> R) -> R {
         let conda = root.path().join("conda").into_os_string();
         let variable = |name: &str| (name == "CONDA_PREFIX").then(|| conda.clone());
-        of(&InstallFolders { variable: &variable, root: root.path() })
+        of(&InstallFolders::below(root.path(), &variable))
     }
 
     #[test]

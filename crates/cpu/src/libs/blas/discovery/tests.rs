@@ -41,7 +41,7 @@ impl Root {
             let paths: Vec<PathBuf> = below.split(':').map(|folder| root.join(folder)).collect();
             Some(std::env::join_paths(paths).unwrap())
         };
-        let found = find(vendor, &InstallFolders { variable: &value, root: &root }, named);
+        let found = find(vendor, &InstallFolders::below(&root, &value), named);
         found.into_iter().map(|found| (found.path, found.origin)).collect()
     }
 }

@@ -44,7 +44,7 @@ fn stocked() -> tempfile::TempDir {
 #[test]
 fn each_vendor_has_a_plain_name_and_further_libraries_the_name_of_their_origin() {
     let root = stocked();
-    let machine = InstallFolders { variable: &|_| None, root: root.path() };
+    let machine = InstallFolders::below(root.path(), &|_| None);
     let all = find_all(&machine, &[]);
     assert_eq!(
         words(&all),
@@ -60,7 +60,7 @@ fn each_vendor_has_a_plain_name_and_further_libraries_the_name_of_their_origin()
 #[test]
 fn a_named_library_gets_the_plain_name_and_no_other_replaces_it() {
     let root = stocked();
-    let machine = InstallFolders { variable: &|_| None, root: root.path() };
+    let machine = InstallFolders::below(root.path(), &|_| None);
     let file = root.path().join("usr/lib64/libopenblas.so.0").canonicalize().unwrap();
     let all = find_all(&machine, std::slice::from_ref(&file));
     assert_eq!(all[0].files(), [file]);
@@ -73,7 +73,7 @@ fn a_named_library_gets_the_plain_name_and_no_other_replaces_it() {
 fn a_variable_names_the_vendor_s_only_library() {
     let root = stocked();
     let variable = |name: &str| (name == "GPUBENCH_OPENBLAS").then(|| OsString::from("/x/libopenblas.so"));
-    let all = find_all(&InstallFolders { variable: &variable, root: root.path() }, &[]);
+    let all = find_all(&InstallFolders::below(root.path(), &variable), &[]);
     assert_eq!(words(&all), ["openblas", "mkl", "blis"]);
     assert_eq!(all[0].files(), [Path::new("/x/libopenblas.so")]);
     let missing = all[0].provider().err().unwrap();

@@ -5,6 +5,7 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::path::{Path, PathBuf};
 
+use gpubench_host::install_folders::InstallFolders;
 use gpubench_host::shared_library;
 
 use super::finish::{About, finish};
@@ -13,6 +14,9 @@ use crate::libs::blas::{Provider, Vendor};
 
 /// Parts without which `libmkl_rt` ends the process.
 const PARTS: [&str; 3] = ["libmkl_core.so", "libmkl_intel_lp64.so", "libmkl_intel_thread.so"];
+
+/// Intel's OpenMP, which comes as a package of its own.
+const OPENMP: &str = "libiomp5.so";
 
 /// Opens MKL with 32-bit integers and Intel's threads.
 pub(super) fn open(library: &Path) -> Result<Provider, String> {
@@ -93,11 +97,22 @@ fn part_elsewhere(maps: &str, folder: &Path) -> Option<PathBuf> {
     parts.find(|part| part.parent() != Some(folder)).map(Path::to_path_buf)
 }
 
-/// Opens Intel's OpenMP, whose symbols the parts of MKL need: the file next to MKL, or the one that the loader finds.
+/// Opens Intel's OpenMP, whose symbols the parts of MKL need. The loader does not look for it next to MKL.
 fn open_openmp(folder: &Path) -> Result<(), String> {
-    let own = folder.join("libiomp5.so");
-    let openmp = if own.is_file() { own } else { PathBuf::from("libiomp5.so") };
-    open_for_all(openmp)
+    let file = openmp_of(folder, &InstallFolders::here()).unwrap_or_else(|| PathBuf::from(OPENMP));
+    open_for_all(&file).map_err(|problem| format!("{problem} (Intel's OpenMP: pip install intel-openmp)"))
+}
+
+/// Returns the OpenMP library that belongs to the MKL in `folder`: the one next to it, the one of the same oneAPI, or
+/// the one of a Python environment, whose installer may have only linked MKL there.
+fn openmp_of(folder: &Path, machine: &InstallFolders) -> Option<PathBuf> {
+    let oneapi = folder.ancestors().map(|above| above.join("compiler/latest/lib"));
+    let environments = machine.python_prefixes().into_iter().map(|prefix| prefix.join("lib"));
+    let mut files = std::iter::once(folder.to_path_buf())
+        .chain(oneapi)
+        .chain(environments)
+        .map(|folder| folder.join(OPENMP));
+    files.find(|file| file.is_file())
 }
 
 fn open_for_all(library: impl AsRef<Path>) -> Result<(), String> {
@@ -117,5 +132,29 @@ mod tests {
         assert_eq!(part_elsewhere(&own, Path::new("/opt/a b")), None);
         let other = "/opt/c/libmkl_intel_thread.so.2";
         assert_eq!(part_elsewhere(&(own + &line(other)), Path::new("/opt/a b")), Some(other.into()));
+    }
+
+    #[test]
+    fn openmp_is_found_next_to_mkl_in_the_same_oneapi_and_where_an_installer_linked_mkl() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |below: &str| root.path().join(below);
+        let touch = |below: &str| {
+            std::fs::create_dir_all(at(below).parent().unwrap()).unwrap();
+            std::fs::write(at(below), "").unwrap();
+        };
+        let environment = at("venv").into_os_string();
+        let variable = |name: &str| (name == "VIRTUAL_ENV").then(|| environment.clone());
+        let found = |folder: &str| openmp_of(&at(folder), &InstallFolders::below(root.path(), &variable));
+
+        assert_eq!(found("venv/lib"), None);
+        touch("venv/lib/libiomp5.so");
+        touch("opt/intel/oneapi/compiler/latest/lib/libiomp5.so");
+        touch("conda/lib/libiomp5.so");
+        assert_eq!(found("venv/lib"), Some(at("venv/lib/libiomp5.so")));
+        assert_eq!(found("conda/lib"), Some(at("conda/lib/libiomp5.so")));
+        // An installer may keep each package in a folder of its own and link the files into the environment.
+        assert_eq!(found("cache/mkl/lib"), Some(at("venv/lib/libiomp5.so")));
+        let oneapi = found("opt/intel/oneapi/mkl/2025.3/lib");
+        assert_eq!(oneapi, Some(at("opt/intel/oneapi/compiler/latest/lib/libiomp5.so")));
     }
 }
