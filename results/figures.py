@@ -43,7 +43,7 @@ def ratios():
 def charts(program):
     report = os.path.join("results", "h200", "article")
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([program, "plot", report, "--out", folder, "--format", "png"], cwd=ROOT, check=True, capture_output=True)
+        subprocess.run([program, "plot", report, "--out", folder, "--format", "png", "--charts", "all"], cwd=ROOT, check=True, capture_output=True)
         for chart in CHARTS:
             yield os.path.join(report, chart), open(os.path.join(folder, chart), "rb").read()
 

@@ -5,7 +5,7 @@ use gpubench_model::Side;
 use gpubench_model::report::Report;
 use gpubench_model::report::machine::machine;
 
-use super::answer::{KINDS, crossover_cell, speed_up_cell};
+use super::answer::{crossover_cell, kinds_note, speed_up_cell};
 use super::markup::{Html, classed, element};
 use super::part::{Part, parts};
 use super::table::{below, framed};
@@ -23,8 +23,9 @@ pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
     if lines.is_empty() {
         return Html::new();
     }
+    let rows = members.iter().flat_map(|(_, report)| &report.rows);
     let tables = [Kind::Resident, Kind::EndToEnd].map(|kind| table(kind, members, &of_each, &lines));
-    tables.into_iter().collect::<Html>().and(classed("p", "note").holding(KINDS))
+    tables.into_iter().collect::<Html>().and(classed("p", "note").holding(kinds_note(rows)))
 }
 
 fn table(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], lines: &[&Part<'_>]) -> Html {
