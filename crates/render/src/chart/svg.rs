@@ -115,8 +115,13 @@ impl Surface for Svg {
         // The last digit of the size is that of plotters' writer, so that files keep every byte.
         let size = em * 1.24 / 1.24;
         let ((color, opacity), text) = (self.paint(kind.paint), xml(text));
+        // Texts of a fragment have the family of the page around it.
+        let family = match self.colors {
+            Colors::Fixed(_) => format!(" font-family=\"{FAMILY}\""),
+            Colors::Variables => String::new(),
+        };
         self.write(&format!(
-            "<text x=\"{left}\" y=\"{top}\" dy=\"0.76em\" text-anchor=\"{anchor}\" font-family=\"{FAMILY}\" \
+            "<text x=\"{left}\" y=\"{top}\" dy=\"0.76em\" text-anchor=\"{anchor}\"{family} \
              font-size=\"{size}\"{opacity} fill=\"{color}\"{weight}>\n{text}\n</text>\n"
         ));
         Ok(())

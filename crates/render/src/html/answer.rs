@@ -82,23 +82,40 @@ pub(crate) fn overview(report: &Report) -> Html {
         .holding(element("tr").holding_all(headings.map(table::Heading::cell)));
     let rows = parts.iter().map(|part| overview_row(report, part, &names));
     let body = element("tbody").holding_all(rows);
-    let table = framed("overview of all ops", classed("table", "overview").holding(head).holding(body));
+    let table = framed("overview of all ops", classed("table", "overview cards").holding(head).holding(body));
     Html::from(table).and(classed("p", "note").holding(kinds_note(report.rows.iter())))
 }
 
 fn overview_row(report: &Report, part: &Part<'_>, names: &Names) -> Element {
-    let mut row = element("tr").holding(part.heading(true));
-    row = row.holding_all(Kind::ALL.map(|kind| crossover_cell(Some(part), kind)));
-    row = row.holding_all(Kind::ALL.map(|kind| speed_up_cell(Some(part), kind, part.largest_n())));
-    let Some((_, pair)) = part.largest(Kind::Resident) else {
-        return row.holding_all([(); 5].map(|()| cell(NONE)));
-    };
-    row = row.holding(variant_cell(report, pair.cpu, names)).holding(variant_cell(report, pair.gpu, names));
-    let first = FirstUse::of(report, pair.gpu);
-    row = row.holding(table::figure(first.map_or(NONE.into(), |first| time_text(first.total_s()))));
-    let calls = |kind| table::figure(calls(report, part.largest(kind).map(|found| found.1)));
-    row.holding_all([Kind::Resident, Kind::EndToEnd].map(calls))
+    let mut cells: Vec<Element> = Kind::ALL.map(|kind| crossover_cell(Some(part), kind)).into();
+    cells.extend(Kind::ALL.map(|kind| speed_up_cell(Some(part), kind, part.largest_n())));
+    match part.largest(Kind::Resident) {
+        None => cells.extend([(); 5].map(|()| cell(NONE))),
+        Some((_, pair)) => {
+            let first = FirstUse::of(report, pair.gpu);
+            let calls = |kind| table::figure(calls(report, part.largest(kind).map(|found| found.1)));
+            cells.extend([pair.cpu, pair.gpu].map(|row| variant_cell(report, row, names)));
+            cells.push(table::figure(first.map_or(NONE.into(), |first| time_text(first.total_s()))));
+            cells.extend([Kind::Resident, Kind::EndToEnd].map(calls));
+        }
+    }
+    element("tr").holding(part.heading(true)).holding_all(table::labelled(cells, LABELS))
 }
+
+/// The labels of an overview's cells where its headings have no room.
+const LABELS: [&str; 11] = [
+    "kernel from N",
+    "resident from N",
+    "end to end from N",
+    "kernel",
+    "resident",
+    "end to end",
+    "best CPU",
+    "best GPU",
+    "first use",
+    "calls, resident",
+    "calls, end to end",
+];
 
 /// `310` over `290 to 335`.
 pub(crate) fn crossover_cell(part: Option<&Part<'_>>, kind: Kind) -> Element {
@@ -162,8 +179,10 @@ pub(crate) fn first_use(report: &Report) -> Html {
             Some(first.total_s()),
             first.copies_s,
         ];
-        let row = element("tr").holding(part.heading(false)).holding(table::figure(n.to_string()));
-        Some(row.holding(cell(names.name(pair.gpu))).holding_all(cells.map(time)))
+        let mut cells: Vec<Element> = cells.map(time).into();
+        cells.splice(0..0, [table::figure(n.to_string()), cell(names.name(pair.gpu))]);
+        let labels = headings.iter().skip(1).map(|heading| heading.text);
+        Some(element("tr").holding(part.heading(false)).holding_all(table::labelled(cells, labels)))
     };
     let rows: Vec<Element> = parts(report).iter().filter_map(row).collect();
     if rows.is_empty() {

@@ -24,8 +24,9 @@ use gpubench_text::markup::{self, Element, Html, classed, element};
 
 use crate::chart;
 
-const STYLES: [&str; 4] = [
+const STYLES: [&str; 5] = [
     include_str!("assets/page.css"),
+    include_str!("assets/charts.css"),
     include_str!("assets/tables.css"),
     include_str!("assets/rows.css"),
     include_str!("assets/print.css"),
