@@ -19,7 +19,7 @@ BLOCKS = {
 }
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 # The charts that pages show.
-CHARTS = ("overview.png", "roofline-cuda-f32.png", "speedup-fft-f32.png")
+CHARTS = ("overview.png", "roofline-cuda-f32.png", "speedup-fft-f32.png", "throughput-matmul-f32.png")
 
 
 def pages():

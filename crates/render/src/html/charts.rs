@@ -19,9 +19,13 @@ const GROUPS: [(&[ChartKind], &str, &str, bool); 4] = [
     (&[ChartKind::Roofline], "roofline", "Share of the machine's peaks", true),
 ];
 
-/// The charts; empty where nothing can be drawn.
+/// The charts, or that tables say it all; empty where nothing is measured.
 pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
     let charts = page_charts(report)?;
+    if charts.is_empty() && report.rows.iter().any(|row| row.execute.is_some()) {
+        let text = "No op has two sizes to draw a line through; the tables have all figures.";
+        return Ok(classed("p", "note").holding(text).into());
+    }
     let group = |(kinds, name, title, opens): (&[ChartKind], &str, &str, bool)| {
         let found: Vec<&PageChart> = charts.iter().filter(|chart| kinds.contains(&chart.kind)).collect();
         let Some(first) = found.first() else { return Html::new() };
@@ -114,6 +118,13 @@ mod tests {
         assert_eq!(fixed, [""; 0], "colours that no theme changes");
         let collides = html.contains(" id=\"") || html.contains("url(");
         assert!(!collides, "drawings must not share identifiers");
+    }
+
+    #[test]
+    fn a_single_size_is_left_to_the_tables() {
+        let one = example::of([example::measured("fft", 8, "cpu", "realfft", 1e-3)]);
+        assert!(charts(&one).unwrap().into_string().contains("No op has two sizes"));
+        assert!(charts(&example::empty()).unwrap().is_empty());
     }
 
     #[test]

@@ -55,6 +55,6 @@ fn of_kind(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], l
         element("tr").holding(line.heading(true)).holding_all(cells)
     };
     let body = element("tbody").holding_all(lines.iter().map(row));
-    let table = classed("table", "overview cards").holding(head).holding(body);
+    let table = classed("table", "overview cards pairs").holding(head).holding(body);
     Html::from(element("h3").holding(title)).and(framed(title, table))
 }

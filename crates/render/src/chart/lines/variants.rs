@@ -18,6 +18,8 @@ use crate::chart::sheet::{Part, Sheet};
 /// A line, and the rows of its points.
 struct Line<'a> {
     series: Series,
+    /// The name of its variant, which is a part of the label.
+    variant: String,
     rows: Vec<&'a Row>,
 }
 
@@ -63,13 +65,17 @@ pub(crate) fn chart(
     Some(LineChart { kind, frame, series, reference: None, crossings: vec![], levels })
 }
 
-/// One line per variant and density, in the order in which the rows name them.
+/// One line per variant and density, in the order in which the rows name them; the shapes of markers also distinguish
+/// reports and densities.
 fn lines_of<'a>(part: &'a Part<'_>, quantity: Quantity, looks: &Looks<'_>, turn: usize) -> Vec<Line<'a>> {
     let mut lines: Vec<Line<'_>> = vec![];
-    for comparison in &part.section.comparisons {
+    let densities = part.by_density().enumerate();
+    let comparisons = densities.flat_map(|(index, some)| some.iter().map(move |one| (turn + index, one)));
+    for (turn, comparison) in comparisons {
         for &row in &comparison.rows {
             let Some(point) = point(row, quantity) else { continue };
-            let label = part.label(Some(&part.names.variant(row)), comparison.density);
+            let variant = part.names.variant(row);
+            let label = part.label(Some(&variant), comparison.density);
             let group = group(row);
             match lines.iter_mut().find(|line| line.series.label == label && line.series.group == group) {
                 Some(line) => {
@@ -79,7 +85,7 @@ fn lines_of<'a>(part: &'a Part<'_>, quantity: Quantity, looks: &Looks<'_>, turn:
                 None => {
                     let style = looks.style(row, turn);
                     let series = Series { label, group, style, points: vec![point], bends: vec![] };
-                    lines.push(Line { series, rows: vec![row] });
+                    lines.push(Line { series, variant, rows: vec![row] });
                 }
             }
         }
@@ -102,7 +108,8 @@ fn name_pick(line: &mut Line<'_>) -> Vec<LegendRow> {
     match grouped(picks).as_slice() {
         [] => vec![],
         [(pick, _)] => {
-            line.series.label = format!("{} ({pick})", line.series.label);
+            let named = format!("{} ({pick})", line.variant);
+            line.series.label = line.series.label.replacen(&line.variant, &named, 1);
             vec![]
         }
         several => {

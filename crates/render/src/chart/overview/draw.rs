@@ -32,9 +32,7 @@ pub(crate) fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<(
     canvas.rectangle(picture().corners(), Role::Ground)?;
     canvas.text(&overview.title, (MARGIN, 58.0), medium(TITLE, Role::Ink, Align::Left))?;
     if let Some(notice) = &overview.notice {
-        let left = MARGIN + width(&overview.title, TITLE, Weight::Medium) + 30.0;
-        let notice = fitted(notice, NOTICE, Weight::Medium, picture().right - MARGIN - left);
-        canvas.text(&notice, (picture().right - MARGIN, 58.0), medium(NOTICE, Role::Worse, Align::Right))?;
+        canvas.text(notice, (MARGIN, 98.0), medium(NOTICE, Role::Worse, Align::Left))?;
     }
     for ((shown, text), &(left, middle)) in overview.legend.iter().zip(&layout.legend) {
         sample(canvas, *shown, (left, middle), 0.8)?;

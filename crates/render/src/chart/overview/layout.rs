@@ -42,7 +42,7 @@ impl Layout {
         let left = MARGIN + labels.fold(0.0, f64::max) + 12.0;
         let bottom = picture.bottom - MARGIN / 2.0 - overview.captions.len() as f64 * CAPTION * 1.4 - 10.0;
         let legend = legend(overview, picture.right - MARGIN);
-        let top = legend.last().map_or(LEGEND_TOP, |place| place.1) + 42.0;
+        let top = legend.last().map_or(legend_top(overview), |place| place.1) + 42.0;
         let pitch = (picture.right - MARGIN - left + GAP) / columns as f64;
         let height = (bottom - top) / rows as f64;
         let plot = |index: usize| {
@@ -57,9 +57,14 @@ impl Layout {
     }
 }
 
+/// The middle of the first row of the legend, under the notice.
+fn legend_top(overview: &Overview) -> f64 {
+    if overview.notice.is_some() { LEGEND_TOP + LEGEND_ROW } else { LEGEND_TOP }
+}
+
 /// The places of the entries of the legend, in rows up to `right`.
 fn legend(overview: &Overview, right: f64) -> Vec<Place> {
-    let (mut left, mut middle) = (MARGIN, LEGEND_TOP);
+    let (mut left, mut middle) = (MARGIN, legend_top(overview));
     let entries = overview.legend.iter().map(|(shown, text)| {
         let wide = shown.length() + SAMPLE_GAP + width(text, LEGEND, Weight::Regular);
         if left > MARGIN && left + wide > right {
