@@ -68,9 +68,9 @@ fn shared_start(names: &[&str]) -> usize {
         let place = place + separator.len();
         let begins_word = |name: &&str| name[place..].starts_with(char::is_alphabetic);
         let is_shared = |name: &&str| name.starts_with(&first[..place]) && name.len() > place;
-        names.iter().all(|name| is_shared(name))
+        names.iter().all(is_shared)
             && !first[..place].ends_with("GPU ")
-            && ([" ", "/"].contains(separator) || names.iter().all(|name| begins_word(name)))
+            && ([" ", "/"].contains(separator) || names.iter().all(begins_word))
     };
     let found = first.rmatch_indices([' ', '/', '-', '_']).find(is_end);
     found.map_or(0, |(place, separator)| place + separator.len())
@@ -83,7 +83,7 @@ fn shared_end(names: &[&str]) -> usize {
         let word = &first[place + separator.len()..];
         let is_word = [" ", "/"].contains(separator) || word.starts_with(char::is_alphabetic);
         let is_shared = |name: &&str| name.ends_with(&first[*place..]) && name.len() > first.len() - place;
-        is_word && names.iter().all(|name| is_shared(name))
+        is_word && names.iter().all(is_shared)
     };
     first.match_indices([' ', '/', '-', '_']).find(is_start).map_or(0, |(place, _)| first.len() - place)
 }

@@ -95,9 +95,10 @@ fn an_op_that_latency_limits_has_a_chart_of_times_instead_of_throughput() {
 fn a_single_size_has_no_line_and_several_ops_share_an_overview_of_figures() {
     let one = example::both_sides("fft", 8, 1e-3, 1e-4);
     assert_eq!(names(&[("", &example::of(one.clone()))], Selection::ALL), "phases-fft-f32");
-    let both = [one, example::both_sides("svd", 8, 1e-3, 1e-3)].concat();
-    let charts = charts(&[("", &example::of(both))], Selection::Default);
+    let report = example::of([one, example::both_sides("svd", 8, 1e-3, 1e-3)].concat());
+    let charts = charts(&[("", &report)], Selection::Default);
     let [Chart::Overview(overview)] = charts.as_slice() else { panic!("{charts:?}") };
+    assert!(page_charts(&report).unwrap().iter().all(|chart| chart.kind == ChartKind::Phases));
     assert_eq!(overview.panels[0].heading, "fft, N = 8");
     let figures = overview.panels.iter().map(|panel| panel.figures[0].texts[0].as_str());
     assert_eq!(figures.collect::<Vec<_>>(), ["GPU 10.0x", "1.00x?"]);
