@@ -75,7 +75,7 @@ pub(crate) fn mark_notes(series: &[Series]) -> Vec<Row> {
     let rows = [
         (has(PointMark::IncludesOne), Sample::Mark(PointMark::IncludesOne), "?: interval includes 1x"),
         (has(PointMark::GradeD), Sample::Mark(PointMark::GradeD), "!: a time has grade D"),
-        (is_beside, Sample::Beside, "size near another"),
+        (is_beside, Sample::Beside, "within 10 % of another N"),
     ];
     let rows = rows.into_iter().filter(|(shown, ..)| *shown);
     let rows: Vec<Row> = rows.map(|(_, sample, text)| Row::Entry(sample, text.into())).collect();
