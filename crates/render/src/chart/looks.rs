@@ -48,16 +48,13 @@ impl<'a> Looks<'a> {
                 Some(known) if known.ops.contains(&op) => {}
                 Some(known) => known.ops.push(op),
                 None => {
-                    let known = KNOWN.iter().position(|(side, known, _)| *side == row.side && *known == name);
-                    let hue = known.map_or(Role::Ink, |place| KNOWN[place].2);
-                    let (side, marker) = (row.side, known.unwrap_or(KNOWN.len()));
-                    variants.push(Variant { side, backend, name, ops: vec![op], hue, marker });
+                    let (hue, marker) = (Role::Ink, 0);
+                    variants.push(Variant { side: row.side, backend, name, ops: vec![op], hue, marker });
                 }
             }
         }
-        // Stable: the known ones choose first, then the others in the order of the reports. Until then the marker is
-        // the place in the list.
-        variants.sort_by_key(|variant| variant.marker);
+        // Stable: the known ones choose first, then the others in the order of the reports.
+        variants.sort_by_key(|variant| variant.known_place().unwrap_or(KNOWN.len()));
         for index in 0..variants.len() {
             let (chosen, rest) = variants.split_at_mut(index);
             rest[0].choose(chosen);
@@ -83,14 +80,18 @@ impl Variant<'_> {
         self.backend == backend && self.name == name
     }
 
+    fn known_place(&self) -> Option<usize> {
+        KNOWN.iter().position(|(side, name, _)| *side == self.side && *name == self.name)
+    }
+
     /// Chooses a colour and a shape that no variant in the same charts has; else a pair that none of its side has.
     fn choose(&mut self, chosen: &[Variant<'_>]) {
         let shares = |other: &&Variant<'_>| self.ops.iter().any(|op| other.ops.contains(op));
         let all: Vec<&Variant<'_>> = chosen.iter().filter(shares).collect();
         let own: Vec<&Variant<'_>> = all.iter().copied().filter(|other| other.side == self.side).collect();
         let hues = if self.side == Side::Cpu { CPU_HUES } else { GPU_HUES };
-        let known = KNOWN.iter().find(|(side, name, _)| *side == self.side && *name == self.name);
-        let order: Vec<Role> = known.map(|(.., hue)| *hue).into_iter().chain(hues).collect();
+        let known = self.known_place().map(|place| KNOWN[place].2);
+        let order: Vec<Role> = known.into_iter().chain(hues).collect();
         let free = |taken: &[&Variant<'_>]| {
             order.iter().copied().find(|hue| taken.iter().all(|other| other.hue != *hue))
         };
