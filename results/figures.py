@@ -19,7 +19,7 @@ BLOCKS = {
 }
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 # The charts that pages show.
-CHARTS = ("overview.png", "roofline-cuda-f32.png", "speedup-fft-f32.png")
+CHARTS = ("overview.png", "roofline-cuda-f32.png", "speedup-fft-f32.png", "throughput-matmul-f32.png")
 
 
 def pages():
@@ -43,7 +43,7 @@ def ratios():
 def charts(program):
     report = os.path.join("results", "h200", "article")
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([program, "plot", report, "--out", folder, "--format", "png"], cwd=ROOT, check=True, capture_output=True)
+        subprocess.run([program, "plot", report, "--out", folder, "--format", "png", "--charts", "all"], cwd=ROOT, check=True, capture_output=True)
         for chart in CHARTS:
             yield os.path.join(report, chart), open(os.path.join(folder, chart), "rb").read()
 

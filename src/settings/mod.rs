@@ -20,7 +20,7 @@ use serde::Serialize;
 use self::options::SweepOptions;
 use crate::backend::Options;
 use crate::case::{Cache, DType};
-use crate::chart::Theme;
+use crate::chart::{Selection, Theme};
 use crate::measure::sampling::Sampling;
 
 /// A format of a report.
@@ -95,6 +95,8 @@ pub struct Output {
     pub force: bool,
     /// The theme of the charts.
     pub theme: Theme,
+    /// The kinds of charts.
+    pub charts: Selection,
 }
 
 /// The destination of results.

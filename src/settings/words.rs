@@ -7,7 +7,7 @@ use serde::Deserializer;
 
 use crate::backend::{BACKENDS, HostMemory};
 use crate::case::{Cache, DType};
-use crate::chart::{self, Theme};
+use crate::chart::{self, ChartKind, Selection, Theme};
 use crate::export::FORMATS;
 use crate::op::OPS;
 use crate::settings::Format;
@@ -92,6 +92,11 @@ pub fn chart_formats(text: &str) -> Result<Vec<chart::Format>> {
     let charts = chart::Format::ALL;
     let places = choose("format", text, &charts.map(chart::Format::extension))?;
     Ok(places.into_iter().map(|place| charts[place]).collect())
+}
+
+/// Parses kinds of charts; `all` is every kind.
+pub fn charts(text: &str) -> Result<Selection> {
+    Ok(Selection::of(choose("chart", text, &ChartKind::ALL.map(ChartKind::name))?))
 }
 
 /// Patterns that choose variants. The reader of a sweep file sets their origin, and refuses an empty list.

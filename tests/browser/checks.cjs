@@ -8,6 +8,14 @@ const color = (page) => page.evaluate(() => getComputedStyle(document.body).back
 const isDark = (rgb) => rgb.match(/\d+/g).slice(0, 3).every((part) => Number(part) < 80);
 const overflows = (page) => page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
+// Frames, drawings and legends whose content is wider than they are.
+const cut = (page) =>
+  page.evaluate(() => {
+    const wide = (element) => element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1;
+    const found = [...document.querySelectorAll(".frame, .drawing, .legend, .bar, nav")].filter(wide);
+    return found.map((element) => element.getAttribute("aria-label") ?? element.className);
+  });
+
 // What the rows sort by in a column, from top to bottom; null where there is no figure.
 const values = (page, heading) =>
   page.evaluate((heading) => {
@@ -109,30 +117,52 @@ exports.checks = {
     assert.ok(!isDark(await color(page)));
   },
 
-  "a phone has nothing to scroll sideways but tables and charts": async ({ open, pages }) => {
-    for (const target of [pages.one, pages.two, pages.spoilt]) {
-      const page = await open(target, { viewport: { width: 360, height: 740 } });
-      assert.equal(await overflows(page), false);
-      if (target === pages.two) await page.getByRole("link", { name: "first" }).click();
-      await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
-      assert.equal(await overflows(page), false, "with everything open");
-      const panel = await page.locator(".panel:visible").first().boundingBox();
-      assert.ok(panel.x >= 0 && panel.x + panel.width <= 360, "details fit");
+  "nothing is cut on a phone or on a small screen": async ({ open, pages }) => {
+    for (const [width, height] of [[390, 844], [1280, 800]]) {
+      for (const target of [pages.one, pages.two, pages.spoilt]) {
+        const page = await open(target, { viewport: { width, height } });
+        assert.equal(await overflows(page), false);
+        if (target === pages.two) await page.getByRole("link", { name: "first" }).click();
+        await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
+        assert.equal(await overflows(page), false, "with everything open");
+        const panel = await page.locator(".panel:visible").first().boundingBox();
+        assert.ok(panel.x >= 0 && panel.x + panel.width <= width, "details fit");
+        if (target === pages.one) assert.deepEqual(await cut(page), [], `at ${width} pixels`);
+      }
     }
   },
 
-  "paper shows every row and its details, and nothing to press": async ({ open, pages }) => {
+  "a legend is text as large as the page's notes": async ({ open, pages }) => {
+    const page = await open(pages.one, { viewport: { width: 390, height: 844 } });
+    const legends = page.locator("[data-charts=sizes] .legend");
+    assert.equal(await legends.count(), await page.locator("[data-charts=sizes] .chart").count());
+    const key = legends.first().locator(".key").first();
+    assert.ok((await key.boundingBox()).height >= 12);
+    assert.equal(await key.evaluate((key) => getComputedStyle(key).fontSize), "13px");
+  },
+
+  "the answer comes first, warnings next, prose last": async ({ open, pages }) => {
+    const page = await open(pages.one);
+    const parts = await page.locator("section").evaluateAll((parts) => parts.map((part) => part.dataset.part));
+    assert.deepEqual(parts.slice(0, 3), ["answer", "warnings", "charts"]);
+    assert.deepEqual(parts.slice(-2), ["words", "method"]);
+    const table = await page.locator("#answer table.overview").boundingBox();
+    assert.ok(table.y < 450, "the overview begins on the first screen");
+  },
+
+  "paper has the answer, charts and best variants on at most eight pages": async ({ open, pages }) => {
     const page = await open(pages.one, { colorScheme: "dark" });
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
-    assert.equal(await page.locator(".bar").isVisible(), false);
-    assert.equal(await page.locator(".controls").isVisible(), false);
+    for (const left of [".bar", ".controls", ".panel", "details pre"]) {
+      assert.equal(await page.locator(left).first().isVisible(), false, left);
+    }
     assert.ok(!isDark(await color(page)));
-    const hidden = await page.evaluate(
-      () => [...document.querySelectorAll(".more")].filter((row) => getComputedStyle(row).display === "none").length,
-    );
-    assert.equal(hidden, 0);
+    const rows = page.locator(`${bodies} > tr:first-child:visible`);
+    assert.equal(await rows.count(), await page.locator(`${bodies}[data-best]`).count());
     const pdf = await page.pdf({ preferCSSPageSize: true });
-    assert.ok(pdf.length > 50_000 && pdf.subarray(0, 5).toString() === "%PDF-");
+    assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+    const count = pdf.toString("latin1").match(/\/Type \/Page\b/g).length;
+    assert.ok(count >= 3 && count <= 8, `${count} pages`);
   },
 
   "without script all rows and details are there": async ({ open, pages }) => {

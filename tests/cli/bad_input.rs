@@ -61,6 +61,8 @@ fn every_impossible_value_is_refused() {
         ("run --ops fft --out - --format png", "several files"),
         ("plot absent --out y --format csv", "name png or svg"),
         ("plot absent --out y --theme drak", "--theme: unknown theme 'drak': did you mean 'dark'?"),
+        ("plot absent --out y --charts speeds", "--charts: unknown chart 'speeds': did you mean 'speedup'?"),
+        ("run --ops fft --charts pie", "--charts: unknown chart 'pie'"),
         ("run --ops fft --blas absent.so", "--blas: 'absent.so' cannot be read: No such file"),
         ("run --ops fft --blas fair.toml", "--blas: 'fair.toml' is no shared library"),
         ("list --blas fair.toml,absent.so", "name the file of a library"),

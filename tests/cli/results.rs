@@ -31,7 +31,7 @@ fn a_run_prints_a_table_and_leaves_report_and_charts_in_its_folder() {
     assert!(folder.read("made/here/report.csv").lines().count() == 1 + 4);
     assert!(folder.read("made/here/report.md").contains("matmul"));
     let names = folder.names_in("made/here");
-    for chart in ["overview.png", "speedup-matmul-f32.png", "time-matmul-f32.png"] {
+    for chart in ["overview.png", "speedup-matmul-f32.png", "throughput-matmul-f32.png"] {
         assert!(names.iter().any(|name| name == chart), "{names:?}");
     }
 }
@@ -131,10 +131,11 @@ fn an_interrupted_run_ends_with_130_and_keeps_what_it_has() {
 #[test]
 fn the_look_of_charts_is_a_setting_that_the_report_keeps() {
     let folder = Folder::new();
-    folder.succeeds(&format!("{RUN} --quiet --out here --format svg --theme dark"));
+    folder.succeeds(&format!("{RUN} --quiet --out here --format svg --theme dark --charts time,speedup"));
     let report = folder.json("here/report.json");
     assert_eq!(report["environment"]["settings"]["output"]["theme"], "dark");
-    folder.succeeds("plot here --out again --format svg --theme dark");
+    assert_eq!(report["environment"]["settings"]["output"]["charts"], serde_json::json!(["speedup", "time"]));
+    folder.succeeds("plot here --out again --format svg --theme dark --charts time,speedup");
     for name in folder.names_in("again") {
         assert!(folder.read(&format!("here/{name}")) == folder.read(&format!("again/{name}")), "{name}");
     }
@@ -151,6 +152,10 @@ fn charts_are_drawn_again_from_a_report_alone() {
     assert_eq!(folder.names_in("dark"), names);
     assert_ne!(folder.read("dark/overview.svg"), folder.read("charts/overview.svg"));
     folder.refuses("plot here --out charts --format svg", "--force");
+    folder.succeeds("plot here --out some --format svg --charts time,overview");
+    let names = folder.names_in("some");
+    assert!(names.iter().all(|name| name.starts_with("time-") || name == "overview.svg"), "{names:?}");
+    assert_eq!(names.len(), 2, "{names:?}");
     folder.refuses("plot absent --out charts", "absent");
 }
 

@@ -21,7 +21,15 @@ impl Names {
 
     /// The name of a row's variant.
     pub fn name(&self, row: &Row) -> String {
-        let variant = row.variant_text();
+        self.of_side(row, row.variant_text())
+    }
+
+    /// The name of a row's variant without its choice: `auto` for `auto (cublas)`.
+    pub fn variant(&self, row: &Row) -> String {
+        self.of_side(row, row.variant.clone())
+    }
+
+    fn of_side(&self, row: &Row, variant: String) -> String {
         if self.several[row.side as usize] { format!("{}/{variant}", row.backend) } else { variant }
     }
 }
@@ -42,5 +50,6 @@ mod tests {
         let names = Names::of(&report);
         let found: Vec<String> = report.rows.iter().map(|row| names.name(row)).collect();
         assert_eq!(found, ["realfft", "cuda/r2c (c2c)", "cupy/fft2"]);
+        assert_eq!(names.variant(&report.rows[1]), "cuda/r2c");
     }
 }

@@ -110,9 +110,9 @@ pub fn impossible(peaks: &Peaks, row: &Row) -> Option<String> {
     })
 }
 
-/// The peak FLOP rate for a row. A row in full precision may compute in a wider type where the device is faster in it.
+/// Returns the peak FLOP rate for a row. A row in full precision may compute in a wider type where the device is faster in it.
 /// Emulated arithmetic has no peak, because it executes other operations than it counts.
-fn peak(peaks: &Peaks, row: &Row) -> Option<f64> {
+pub fn peak(peaks: &Peaks, row: &Row) -> Option<f64> {
     let of = |name: &str| peaks.matmul.get(name).copied();
     match row.accuracy {
         Accuracy::Ieee => {

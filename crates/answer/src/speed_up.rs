@@ -4,7 +4,7 @@ use std::fmt;
 
 use gpubench_model::Side;
 use gpubench_model::measure::stats::significant_digits;
-use gpubench_model::report::quantity::factor_within;
+use gpubench_model::report::quantity::{factor_digits, factor_within};
 
 use super::Estimate;
 
@@ -31,6 +31,17 @@ impl SpeedUp {
     /// The factor with its digits, without the winner: `12x`.
     pub fn factor_text(&self) -> String {
         factor_within(self.factor(), self.digits())
+    }
+
+    /// The interval of the winner's factor, or of the ratio without a winner, with enough digits to distinguish its ends:
+    /// `17.9 to 18.5`.
+    pub fn interval_text(&self) -> String {
+        let Estimate { low, high, .. } = self.0;
+        let (low, high) =
+            if self.winner() == Some(Side::Cpu) { (1.0 / high, 1.0 / low) } else { (low, high) };
+        let text = |digits| [low, high].map(|end| factor_digits(end, digits));
+        let [low, high] = (2..5).map(text).find(|[low, high]| low != high).unwrap_or_else(|| text(5));
+        if low == high { format!("within {low}") } else { format!("{low} to {high}") }
     }
 
     /// Significant digits that the interval of the factor allows, and enough that a winner's factor is not shown as 1.0.
@@ -94,6 +105,15 @@ mod tests {
         assert_eq!(within(1.42, 0.2), "GPU 1.4x");
         assert_eq!(within(270.85, 0.05), "GPU 270x");
         assert_eq!(within(1.02, 0.015), "GPU 1.02x", "not 1.0x");
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_winners_factor() {
+        let text = |value, low, high| SpeedUp(Estimate { value, low, high }).interval_text();
+        assert_eq!(text(18.2, 17.9, 18.5), "17.9 to 18.5");
+        assert_eq!(text(18.2, 18.19, 18.22), "18.19 to 18.22");
+        assert_eq!(text(0.5, 0.4, 0.625), "1.6 to 2.5");
+        assert_eq!(text(2.0, 2.0, 2.0), "within 2.0000");
     }
 
     #[test]

@@ -134,7 +134,7 @@ fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -
     let in_range: Vec<f64> = levels.chain(newest).collect();
     let point = |point: &super::Point| {
         let [low, high] = point.ci95_s;
-        Point { x: position(point.report), y: point.median_s, low, high, label: None }
+        Point { x: position(point.report), y: point.median_s, low, high, label: None, mark: None }
     };
     let place_of = |index: usize| position(series.points[index].report);
     let level =

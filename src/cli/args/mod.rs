@@ -168,6 +168,11 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "LIST", default_value = "png")]
     pub format: String,
 
+    /// Charts to draw: overview, speedup, throughput, time, phases, roofline or all. Default: overview,speedup,throughput,
+    /// and time for ops without a throughput
+    #[arg(long, value_name = "LIST")]
+    pub charts: Option<String>,
+
     /// Theme of the charts: light or dark
     #[arg(long, value_name = "THEME", default_value = "light")]
     pub theme: ThemeName,

@@ -87,6 +87,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub format: Option<String>,
 
+    /// Charts to draw: overview, speedup, throughput, time, phases, roofline or all. Default: overview,speedup,throughput,
+    /// and time for ops without a throughput
+    #[arg(long, value_name = "LIST", help_heading = "Results")]
+    pub charts: Option<String>,
+
     /// Theme of the charts: light or dark. Default: light
     #[arg(long, value_name = "THEME", help_heading = "Results")]
     pub theme: Option<ThemeName>,

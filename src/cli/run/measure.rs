@@ -99,5 +99,6 @@ pub(crate) fn view(output: &Output) -> View {
         all_variants: output.all_variants,
         color: output.color,
         theme: output.theme,
+        charts: output.charts,
     }
 }

@@ -34,6 +34,7 @@ pub(crate) fn request(args: &RunArgs) -> Result<Request> {
         options: SweepOptions { theme: args.theme, refine, ..with_libraries(&args.sweep)? },
         out: args.out.clone(),
         formats: parsed("--format", args.format.as_deref(), words::formats)?,
+        charts: parsed("--charts", args.charts.as_deref(), words::charts)?,
         tables: args.tables,
         all_variants: args.all_variants,
         color: !args.no_color && stream::takes_colors(),

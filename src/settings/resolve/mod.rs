@@ -8,6 +8,7 @@ use gpubench_model::format::{Unprintable, for_stdout};
 
 use crate::backend::{BACKENDS, Options};
 use crate::case::DType;
+use crate::chart::Selection;
 use crate::export::FORMATS;
 use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::config::{SweepFile, is_built_in};
@@ -23,6 +24,8 @@ pub struct Request {
     pub out: Option<String>,
     /// Formats to write.
     pub formats: Option<Vec<Format>>,
+    /// The kinds of charts.
+    pub charts: Option<Selection>,
     /// Whether tables follow the summary.
     pub tables: bool,
     /// Whether tables show every variant.
@@ -80,6 +83,7 @@ impl Settings {
                 quiet: request.quiet,
                 force: request.force,
                 theme: asked.theme.unwrap_or_default().0,
+                charts: request.charts.unwrap_or_default(),
             },
             asked,
         })

@@ -47,23 +47,21 @@ impl Axis {
         let mut values = values.to_vec();
         values.extend([0.5, 2.0]);
         let (low, high) = padded(&values, 0.08, 4.0);
-        let (mut ticks, mut minor) = (vec![], vec![]);
-        let spacing = Spacing::of(low, high);
-        for (factor, labelled) in spacing.values(1.0, high.max(1.0 / low)) {
-            for ratio in [1.0 / factor, factor] {
-                if ratio < low || ratio > high || (factor == 1.0 && !ticks.is_empty()) {
-                    continue;
-                }
-                if labelled {
-                    ticks.push(Tick { value: ratio, label: ratio_label(ratio, factor) });
-                } else {
-                    minor.push(ratio);
-                }
-            }
-        }
-        ticks.sort_by(|a, b| a.value.total_cmp(&b.value));
-        minor.sort_by(f64::total_cmp);
+        let (ticks, minor) = Spacing::ticks(low, high, |spacing| {
+            let above = spacing.values(1.0, high.max(1.0 / low));
+            let both = above.into_iter().flat_map(|(factor, labelled)| {
+                let mirrored = (factor != 1.0).then_some(1.0 / factor);
+                let label = move |ratio| labelled.then(|| ratio_label(ratio, factor));
+                mirrored.into_iter().chain([factor]).map(move |ratio| (ratio, label(ratio)))
+            });
+            both.filter(|(ratio, _)| (low..=high).contains(ratio)).collect()
+        });
         Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
+    }
+
+    /// An axis of plain numbers that holds `values`.
+    pub(crate) fn numbers(title: &str, values: &[f64]) -> Axis {
+        Axis::decades(title, values, plain)
     }
 
     /// An axis of times in seconds that holds `values`.
@@ -74,14 +72,10 @@ impl Axis {
     /// A logarithmic axis that holds `values`, with round ones labelled by `label`.
     pub(crate) fn decades(title: &str, values: &[f64], label: impl Fn(f64) -> String) -> Axis {
         let (low, high) = padded(values, 0.06, 4.0);
-        let (mut ticks, mut minor) = (vec![], vec![]);
-        for (value, labelled) in Spacing::of(low, high).values(low, high) {
-            if labelled {
-                ticks.push(Tick { value, label: label(value) });
-            } else {
-                minor.push(value);
-            }
-        }
+        let (ticks, minor) = Spacing::ticks(low, high, |spacing| {
+            let values = spacing.values(low, high).into_iter();
+            values.map(|(value, labelled)| (value, labelled.then(|| label(value)))).collect()
+        });
         Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
     }
 
@@ -109,36 +103,56 @@ impl Axis {
     }
 }
 
+/// Labels that an axis has at least, so that a reader can estimate values between them.
+const LEAST_LABELS: usize = 4;
+
+/// The labelled values of a decade, in tenths, from few to many.
+const LABELLED: [&[i32]; 5] = [
+    &[10],
+    &[10, 20, 50],
+    &[10, 20, 30, 50],
+    &[10, 20, 30, 40, 50, 60, 70, 80, 90],
+    &[10, 12, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90],
+];
+
 /// The labelled round values: more of them on fewer decades.
 struct Spacing {
-    /// Digits that are labelled.
-    digits: &'static [i32],
+    /// Tenths that are labelled.
+    tenths: &'static [i32],
     /// Decades from one label to the next.
     decades: i32,
 }
 
 impl Spacing {
-    fn of(low: f64, high: f64) -> Spacing {
-        let decades = high.log10() - low.log10();
-        let digits: &[i32] = match decades {
-            d if d > 3.0 => &[1],
-            d if d > 1.2 => &[1, 2, 5],
-            d if d > 0.7 => &[1, 2, 3, 5],
-            _ => &[1, 2, 3, 4, 5, 6, 7, 8, 9],
+    /// The ticks and the lighter lines of `marks`, each with the label that it may have: the sparsest with enough labels.
+    fn ticks(
+        low: f64,
+        high: f64,
+        marks: impl Fn(&Spacing) -> Vec<(f64, Option<String>)>,
+    ) -> (Vec<Tick>, Vec<f64>) {
+        let decades = ((high.log10() - low.log10()) / 9.0).ceil().max(1.0) as i32;
+        let of = |tenths| marks(&Spacing { tenths, decades });
+        let suffices = |marks: &Vec<(f64, Option<String>)>| {
+            marks.iter().filter(|(_, label)| label.is_some()).count() >= LEAST_LABELS
         };
-        Spacing { digits, decades: (decades / 9.0).ceil().max(1.0) as i32 }
+        let most = || of(LABELLED[LABELLED.len() - 1]);
+        let mut marks = LABELLED.into_iter().map(of).find(suffices).unwrap_or_else(most);
+        marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let minor = marks.iter().filter(|(_, label)| label.is_none()).map(|(value, _)| *value).collect();
+        let tick = |(value, label): (f64, Option<String>)| Some(Tick { value, label: label? });
+        (marks.into_iter().filter_map(tick).collect(), minor)
     }
 
     /// The round values from `low` to `high`, ascending, and whether each is labelled.
     fn values(&self, low: f64, high: f64) -> Vec<(f64, bool)> {
         let mut values = vec![];
         for exponent in (low.log10().floor() as i32)..=(high.log10().ceil() as i32) {
-            for digit in 1..=9 {
-                let value = scientific(digit, exponent);
-                let labelled = self.digits.contains(&digit) && exponent.rem_euclid(self.decades) == 0;
+            for tenths in 10..100 {
+                let value = scientific(tenths, exponent - 1);
+                let labelled = self.tenths.contains(&tenths) && exponent.rem_euclid(self.decades) == 0;
                 // Between labels decades apart, more lines would only be clutter.
-                let shown = labelled || self.decades == 1 || (self.decades == 2 && digit == 1);
-                if shown && value >= low && value <= high {
+                let line = self.decades == 1 && tenths % 10 == 0 || (self.decades == 2 && tenths == 10);
+                if (labelled || line) && value >= low && value <= high {
                     values.push((value, labelled));
                 }
             }
@@ -147,9 +161,9 @@ impl Spacing {
     }
 }
 
-/// `digit` times ten to the `exponent`, as close as its decimal text.
-fn scientific(digit: i32, exponent: i32) -> f64 {
-    format!("{digit}e{exponent}").parse().unwrap_or(f64::NAN)
+/// `figure` times ten to the `exponent`, as close as its decimal text.
+fn scientific(figure: i32, exponent: i32) -> f64 {
+    format!("{figure}e{exponent}").parse().unwrap_or(f64::NAN)
 }
 
 /// The range of `values`, widened on both sides by a share of its logarithm, to a ratio of `least` at least.
@@ -182,6 +196,16 @@ fn ratio_label(ratio: f64, factor: f64) -> String {
         1.0 => "1x".into(),
         ratio if ratio > 1.0 => format!("GPU {}x", round(factor)),
         _ => format!("CPU {}x", round(factor)),
+    }
+}
+
+/// A round figure without a needless fraction: `20`, `0.05`, `1e-9`.
+pub(crate) fn plain(figure: f64) -> String {
+    match figure {
+        figure if !(1e-4..1e6).contains(&figure) => format!("{figure:e}"),
+        figure if figure < 0.9995 => figure.to_string(),
+        figure if (figure - figure.round()).abs() < 1e-6 * figure => format!("{figure:.0}"),
+        figure => three_digits(figure),
     }
 }
 
@@ -219,6 +243,11 @@ mod tests {
         assert_eq!(labels(&axis), ["CPU 5x", "CPU 2x", "1x", "GPU 2x", "GPU 5x"]);
         let narrow = Axis::ratios("", &[2.9]);
         assert_eq!(labels(&narrow), ["CPU 2x", "1x", "GPU 2x", "GPU 3x"]);
+        let one_sided = Axis::ratios("", &[70.0]);
+        assert_eq!(
+            labels(&one_sided),
+            ["CPU 2x", "1x", "GPU 2x", "GPU 5x", "GPU 10x", "GPU 20x", "GPU 50x", "GPU 100x"]
+        );
     }
 
     #[test]
@@ -241,13 +270,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_lies_inside_and_there_are_two_to_fifteen_labels(
+        fn every_value_lies_inside_and_there_are_four_to_fifteen_labels(
             low in -9.0..3.0f64, width in 0.0..9.0f64,
         ) {
             let values = [10f64.powf(low), 10f64.powf(low + width)];
             for axis in [Axis::times("", &values), Axis::ratios("", &values)] {
                 prop_assert!(values.iter().all(|&v| axis.fraction(v) > 0.0 && axis.fraction(v) < 1.0));
-                prop_assert!((2..=15).contains(&axis.ticks.len()), "{:?}", labels(&axis));
+                prop_assert!((4..=15).contains(&axis.ticks.len()), "{:?}", labels(&axis));
                 prop_assert!(axis.ticks.is_sorted_by(|a, b| a.value < b.value));
             }
         }

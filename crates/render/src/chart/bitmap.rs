@@ -23,7 +23,7 @@ pub(crate) fn png(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8
     {
         let area = BitMapBackend::with_buffer(&mut pixels, LARGE).into_drawing_area();
         let bitmap = Bitmap { area, theme };
-        picture.draw(&Canvas { surface: &bitmap })?;
+        picture.draw(&Canvas { surface: &bitmap, size: SIZE })?;
         done(bitmap.area.present())?;
     }
     let mut bytes = vec![];

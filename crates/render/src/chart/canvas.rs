@@ -45,17 +45,20 @@ pub(crate) trait Surface {
 
 pub(super) struct Canvas<'a> {
     pub(crate) surface: &'a dyn Surface,
+    /// Width and height of the picture.
+    pub(crate) size: (u32, u32),
 }
 
 impl Canvas<'_> {
     /// Fills a rectangle given by two opposite corners.
     pub(crate) fn rectangle(&self, corners: [Place; 2], paint: impl Into<Paint>) -> anyhow::Result<()> {
-        let [a, b] = corners.each_ref().map(scaled);
+        let [a, b] = corners.each_ref().map(|place| self.scaled(place));
         self.surface.rectangle([(a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1))], paint.into())
     }
 
     pub(crate) fn fill(&self, corners: &[Place], paint: impl Into<Paint>) -> anyhow::Result<()> {
-        self.surface.polygon(&corners.iter().map(scaled).collect::<Vec<_>>(), paint.into())
+        self.surface
+            .polygon(&corners.iter().map(|place| self.scaled(place)).collect::<Vec<_>>(), paint.into())
     }
 
     /// Draws a solid line from one place to another.
@@ -89,7 +92,7 @@ impl Canvas<'_> {
     }
 
     fn path(&self, path: &[Place], paint: Paint, thickness: f64) -> anyhow::Result<()> {
-        let mut places: Vec<Pixel> = path.iter().map(scaled).collect();
+        let mut places: Vec<Pixel> = path.iter().map(|place| self.scaled(place)).collect();
         places.dedup();
         if places.len() < 2 {
             return Ok(());
@@ -101,13 +104,13 @@ impl Canvas<'_> {
     pub(crate) fn text(&self, text: &str, place: Place, kind: Type) -> anyhow::Result<()> {
         self.surface.text(text, place, kind)
     }
-}
 
-/// The pixel of a place; what lies outside of the picture is moved to its edge.
-fn scaled(place: &Place) -> Pixel {
-    let scale = f64::from(SCALE);
-    let pixel = |at: f64, size: u32| ((at * scale).round() as i32).clamp(0, (size * SCALE) as i32);
-    (pixel(place.0, SIZE.0), pixel(place.1, SIZE.1))
+    /// The pixel of a place; what lies outside of the picture is moved to its edge.
+    fn scaled(&self, place: &Place) -> Pixel {
+        let scale = f64::from(SCALE);
+        let pixel = |at: f64, size: u32| ((at * scale).round() as i32).clamp(0, (size * SCALE) as i32);
+        (pixel(place.0, self.size.0), pixel(place.1, self.size.1))
+    }
 }
 
 /// Cuts a path into dashes of the first length with gaps of the second, running on around corners.

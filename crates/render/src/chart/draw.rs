@@ -6,10 +6,10 @@ use super::canvas::{Align, Canvas, Type};
 use super::font::{Weight, fitted};
 use super::frame::{Frame, Row, Sample};
 use super::geometry::{Place, Rect};
-use super::layout::{CAPTION, Layout, MARGIN, SAMPLE_GAP, TEXT, TITLE, picture};
+use super::layout::{CAPTION, Extent, Layout, MARGIN, SAMPLE_GAP, TEXT, TITLE, picture};
 use super::paint::Paint;
 use super::plane::Plane;
-use super::series::{Stroke, Style};
+use super::series::{PointMark, Stroke, Style};
 use super::shape::corners;
 use super::ticks::below;
 
@@ -17,6 +17,11 @@ use super::ticks::below;
 pub(crate) const LINE: f64 = 3.2;
 /// Half the side of the square that a marker takes.
 pub(crate) const MARKER: f64 = 9.0;
+/// Radius of a marker beside a line, and length of the arms of a cross, over that of a marker on it.
+pub(crate) const BESIDE: f64 = 0.6;
+const CROSS: f64 = 0.55;
+/// The looks of a marker in the explanation of marks.
+const SAMPLE: Style = Style { hue: Role::Soft, stroke: Stroke::Solid, marker: 0, filled: true };
 /// Height of digits and capitals over the em, in Roboto.
 const CAP_HEIGHT: f64 = 0.711;
 
@@ -47,6 +52,33 @@ pub(crate) fn marker(
     if style.filled { Ok(()) } else { canvas.fill(&shape(radius * 0.6), Role::Ground) }
 }
 
+/// A marker with the mark of its point: open where an interval includes 1, with a cross inside for grade D.
+pub(crate) fn marked(
+    canvas: &Canvas<'_>,
+    place: Place,
+    style: Style,
+    mark: Option<PointMark>,
+    radius: f64,
+) -> anyhow::Result<()> {
+    let filled = style.filled && mark != Some(PointMark::IncludesOne);
+    marker(canvas, place, Style { filled, ..style }, style.hue, radius)?;
+    if mark != Some(PointMark::GradeD) {
+        return Ok(());
+    }
+    let (arm, hue) = (CROSS * radius, if filled { Role::Ground } else { style.hue });
+    [-1.0, 1.0].into_iter().try_for_each(|slope| {
+        let ends = [(place.0 - arm, place.1 - slope * arm), (place.0 + arm, place.1 + slope * arm)];
+        canvas.rule(ends, hue, (0.28 * radius).max(1.4))
+    })
+}
+
+/// The mark of a crossover: a ring with a dot in it.
+pub(crate) fn crossover(canvas: &Canvas<'_>, place: Place, hue: Role, radius: f64) -> anyhow::Result<()> {
+    let ring = Style { hue, stroke: Stroke::Solid, marker: 0, filled: false };
+    marker(canvas, place, ring, hue, 1.2 * radius)?;
+    canvas.fill(&corners(0, place, 0.35 * radius), hue)
+}
+
 /// A sample of a legend that starts at the place; `scale` is 1 in a legend of full size.
 pub(crate) fn sample(
     canvas: &Canvas<'_>,
@@ -65,6 +97,9 @@ pub(crate) fn sample(
         Sample::Rule(style) => line(style),
         Sample::Line(style) => line(style).and_then(|()| mark(style)),
         Sample::Marker(style) => mark(style),
+        Sample::Mark(shown) => marked(canvas, center, SAMPLE, Some(shown), MARKER * scale),
+        Sample::Crossover => crossover(canvas, center, Role::Ink, MARKER * scale),
+        Sample::Beside => marker(canvas, center, SAMPLE, SAMPLE.hue, BESIDE * MARKER * scale),
         Sample::Swatch(hue) => {
             let area = Rect::around(center, sample.length() / 2.0, 10.0 * scale);
             canvas.rectangle(area.corners(), hue)
@@ -104,15 +139,18 @@ impl<'a> Drawing<'a> {
         self.layout.plane(self.frame)
     }
 
-    /// Title, subtitle, names of the axes and captions.
+    /// Names of the axes and, of a file, title, subtitle and captions.
     pub(crate) fn titles(&self) -> anyhow::Result<()> {
         let (canvas, frame, plot) = (self.canvas, self.frame, &self.layout.plot);
         let (ink, soft) = (Role::Ink, Role::Soft);
+        let under = (plot.middle().0, plot.bottom + 86.0);
+        canvas.text(&frame.x.title, under, kind(TEXT, ink, Align::Center))?;
+        if self.layout.extent == Extent::Page {
+            return canvas.text(&frame.y.title, (4.0, 28.0), kind(TEXT, ink, Align::Left));
+        }
         canvas.text(&frame.title, (MARGIN, 62.0), medium(TITLE, ink, Align::Left))?;
         canvas.text(&frame.subtitle, (MARGIN, 100.0), kind(TEXT, soft, Align::Left))?;
         canvas.text(&frame.y.title, (MARGIN, 150.0), kind(TEXT, ink, Align::Left))?;
-        let under = (plot.middle().0, plot.bottom + 86.0);
-        canvas.text(&frame.x.title, under, kind(TEXT, ink, Align::Center))?;
         captions(canvas, &frame.captions)
     }
 

@@ -3,7 +3,7 @@
 use gpubench_text::palette::Role;
 
 use super::axis::Axis;
-use super::series::Style;
+use super::series::{PointMark, Style};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
@@ -53,6 +53,12 @@ pub(crate) enum Sample {
     /// A line without one.
     Rule(Style),
     Marker(Style),
+    /// A marker with a mark.
+    Mark(PointMark),
+    /// The mark of a crossover.
+    Crossover,
+    /// A small marker, as beside a line.
+    Beside,
     Swatch(Role),
 }
 
@@ -61,7 +67,9 @@ impl Sample {
     pub(crate) fn length(self) -> f64 {
         match self {
             Sample::Line(_) | Sample::Rule(_) => 64.0,
-            Sample::Marker(_) | Sample::Swatch(_) => 26.0,
+            Sample::Marker(_) | Sample::Mark(_) | Sample::Crossover | Sample::Beside | Sample::Swatch(_) => {
+                26.0
+            }
         }
     }
 }

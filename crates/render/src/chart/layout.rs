@@ -21,6 +21,24 @@ const LEAST_ROW: f64 = 17.0;
 /// Room before a heading, in rows.
 const GAP: f64 = 0.5;
 
+/// The room that a chart has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// A file of [`SIZE`], with title, legend and captions.
+    File,
+    /// A smaller drawing in a page, which has these as text.
+    Page,
+}
+
+impl Extent {
+    pub(crate) fn size(self) -> (u32, u32) {
+        match self {
+            Extent::File => SIZE,
+            Extent::Page => (840, 560),
+        }
+    }
+}
+
 /// A row of the legend in its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
@@ -32,6 +50,7 @@ pub(crate) struct Entry {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
+    pub extent: Extent,
     pub picture: Rect,
     pub plot: Rect,
     pub(crate) legend: Rect,
@@ -40,21 +59,38 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn of(frame: &Frame) -> Layout {
+    pub(crate) fn of(frame: &Frame, extent: Extent) -> Layout {
+        match extent {
+            Extent::File => Layout::of_file(frame),
+            Extent::Page => Layout::of_page(frame),
+        }
+    }
+
+    /// The plot with its axes alone.
+    fn of_page(frame: &Frame) -> Layout {
+        let extent = Extent::Page;
+        let (width, height) = extent.size();
+        let picture = Rect { left: 0.0, top: 0.0, right: f64::from(width), bottom: f64::from(height) };
+        let top = 52.0 + frame.rows_above as f64 * ROW_ABOVE;
+        let left = tick_labels(frame) + 20.0;
+        let plot = Rect { left, top, right: picture.right - 24.0, bottom: picture.bottom - 98.0 };
+        let legend = Rect { left: plot.right, ..plot };
+        Layout { extent, picture, plot, legend, entries: vec![], legend_em: TEXT }
+    }
+
+    fn of_file(frame: &Frame) -> Layout {
         let picture = picture();
-        let wide = |text: &str| width(text, TEXT, Weight::Regular);
-        let labels = frame.y.ticks.iter().map(|tick| wide(&tick.label)).fold(0.0, f64::max);
         let bottom = picture.bottom - MARGIN / 2.0 - frame.captions.len() as f64 * CAPTION * 1.4 - 112.0;
         let strip = strip_width(&frame.legend);
         let plot = Rect {
-            left: MARGIN + labels + 16.0,
+            left: MARGIN + tick_labels(frame) + 16.0,
             top: 172.0 + frame.rows_above as f64 * ROW_ABOVE,
             right: picture.right - MARGIN - strip - 28.0,
             bottom,
         };
         let legend = Rect { left: plot.right + 28.0, top: 172.0, right: picture.right - MARGIN, bottom };
         let (entries, legend_em) = entries(&frame.legend, &legend);
-        Layout { picture, plot, legend, entries, legend_em }
+        Layout { extent: Extent::File, picture, plot, legend, entries, legend_em }
     }
 
     pub(crate) fn plane<'a>(&self, frame: &'a Frame) -> Plane<'a> {
@@ -62,6 +98,13 @@ impl Layout {
     }
 }
 
+/// Width of the labels of the y axis.
+fn tick_labels(frame: &Frame) -> f64 {
+    let wide = |text: &str| width(text, TEXT, Weight::Regular);
+    frame.y.ticks.iter().map(|tick| wide(&tick.label)).fold(0.0, f64::max)
+}
+
+/// The picture of a file.
 pub(crate) fn picture() -> Rect {
     Rect { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) }
 }

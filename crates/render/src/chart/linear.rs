@@ -7,6 +7,8 @@ use super::axis::{Axis, Scale, Tick};
 
 /// Values over more than this factor are on a logarithmic axis.
 const MOST_LINEAR: f64 = 3.0;
+/// Labels that an axis has at least.
+const LEAST_LABELS: i64 = 4;
 /// The least range of an axis as a share of its middle: less would make noise of a thousandth look like change.
 const LEAST_RANGE: f64 = 0.08;
 
@@ -56,18 +58,18 @@ fn span(times: &[f64], levels: &[f64]) -> (f64, f64) {
     ends(&mut near.chain([low, high]))
 }
 
-/// The least of 1, 2, 2.5 and 5 times a power of ten with no more than `most` multiples in a range of that width, or
-/// the greatest with two in this one; and the first and the last multiple.
+/// The least of 1, 2, 2.5 and 5 times a power of ten with no more than `max_steps` multiples in a range of that width, or
+/// the greatest with enough labels in this one; and the first and the last multiple.
 fn step(low: f64, high: f64, max_steps: usize) -> (f64, i64, i64) {
     let min_step = (high - low) / max_steps.max(2) as f64;
     let power = min_step.log10().floor() as i32;
-    let steps = (power - 1..=power + 1)
+    let steps = (power - 2..=power + 1)
         .flat_map(|power| [1.0, 2.0, 2.5, 5.0].map(|factor| factor * 10f64.powi(power)));
     let multiples = |step: f64| (step, (low / step).ceil() as i64, (high / step).floor() as i64);
-    let several = steps.map(multiples).filter(|(_, first, last)| last > first);
-    let several: Vec<(f64, i64, i64)> = several.collect();
-    let few = several.iter().find(|(step, ..)| *step >= min_step);
-    few.or(several.last()).copied().unwrap_or_else(|| multiples(min_step))
+    let enough = steps.map(multiples).filter(|(_, first, last)| last - first + 1 >= LEAST_LABELS);
+    let enough: Vec<(f64, i64, i64)> = enough.collect();
+    let few = enough.iter().find(|(step, ..)| *step >= min_step);
+    few.or(enough.last()).copied().unwrap_or_else(|| multiples(min_step))
 }
 
 fn is_whole(value: f64) -> bool {
@@ -93,8 +95,11 @@ mod tests {
             labels(&axis(&[12.3e-6, 13.1e-6], &[], 5)),
             ["12.25 µs", "12.50 µs", "12.75 µs", "13.00 µs"]
         );
-        assert_eq!(labels(&axis(&[0.9e-3, 1.4e-3], &[], 3)), ["1.00 ms", "1.25 ms"]);
-        assert_eq!(labels(&axis(&[100.0, 140.0], &[], 5)), ["100 s", "120 s", "140 s"]);
+        assert_eq!(
+            labels(&axis(&[0.9e-3, 1.4e-3], &[], 3)),
+            ["0.9 ms", "1.0 ms", "1.1 ms", "1.2 ms", "1.3 ms", "1.4 ms"]
+        );
+        assert_eq!(labels(&axis(&[100.0, 140.0], &[], 5)), ["100 s", "110 s", "120 s", "130 s", "140 s"]);
     }
 
     #[test]
@@ -128,8 +133,8 @@ mod tests {
             let axis = axis(&times, &times[..1], ticks);
             prop_assert!(axis.low.is_finite() && axis.high.is_finite() && axis.low < axis.high);
             prop_assert!((0.0..=1.0).contains(&axis.fraction(times[0])));
-            prop_assert!((2..=15).contains(&axis.ticks.len()), "{:?}", labels(&axis));
-            prop_assert!(axis.scale == Scale::Log || axis.ticks.len() <= ticks.max(3) + 1);
+            prop_assert!((4..=15).contains(&axis.ticks.len()), "{:?}", labels(&axis));
+            prop_assert!(axis.scale == Scale::Log || axis.ticks.len() <= ticks.max(8) + 1);
         }
     }
 }

@@ -13,7 +13,11 @@ mod geometry;
 mod layout;
 mod linear;
 mod lines;
+mod looks;
+mod names;
+mod neighbours;
 mod overview;
+mod page;
 mod paint;
 pub mod panels;
 mod phases;
@@ -22,6 +26,7 @@ mod placing;
 mod plane;
 mod plot;
 mod roofline;
+mod selection;
 mod series;
 mod shape;
 mod sheet;
@@ -39,22 +44,28 @@ use rayon::prelude::*;
 
 use canvas::Canvas;
 pub(crate) use canvas::SIZE;
+use frame::{Frame, Row};
+use layout::Extent;
 use lines::LineChart;
+use lines::quantity::Quantity;
+use looks::Looks;
+pub use names::names;
 use overview::Overview;
+pub(crate) use page::{PageChart, PageRow, Plot, page_charts};
 use phases::PhaseChart;
 use picture::Picture;
-pub use plot::{crowded, names, plot};
+pub use plot::{crowded, plot};
 use roofline::Roofline;
+pub use selection::{ChartKind, Selection};
 use sheet::{Sheet, sheets};
 pub(crate) use svg::font_faces;
 use text::captions;
-
-/// Beginnings of the names of charts' files; the overview's is also a whole one.
-const NAMES: [&str; 5] = ["time-", "speedup-", "phases-", "roofline-", "overview-"];
+pub(crate) use text::copies_clause;
 
 /// Returns whether a file of that name, without extension, is a chart of a report.
 pub(crate) fn is_name(name: &str) -> bool {
-    name == "overview" || NAMES.iter().any(|beginning| name.starts_with(beginning))
+    let begins = |kind: ChartKind| name.strip_prefix(kind.name()).is_some_and(|rest| rest.starts_with('-'));
+    name == ChartKind::Overview.name() || ChartKind::ALL.into_iter().any(begins)
 }
 
 /// Charts that are drawn at the same time; each takes about 50 MB while it is drawn.
@@ -87,9 +98,20 @@ impl Format {
     }
 }
 
+/// The charts to draw, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawing<'a> {
+    /// The formats of each chart.
+    pub formats: &'a [Format],
+    /// The colours.
+    pub theme: Theme,
+    /// The kinds of charts.
+    pub selection: Selection,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Chart {
-    /// Time or speed-ups against size.
+    /// Time, throughput or speed-ups against size.
     Lines(LineChart),
     /// The phases of a call.
     Phases(PhaseChart),
@@ -99,34 +121,43 @@ pub(crate) enum Chart {
     Overview(Overview),
 }
 
-/// The topic of a chart; a page shows the charts of a topic together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Topic {
-    Overview,
-    Sizes,
-    Phases,
-    Roofline,
-}
-
 impl Chart {
-    fn topic(&self) -> Topic {
+    fn kind(&self) -> ChartKind {
         match self {
-            Chart::Overview(_) => Topic::Overview,
-            Chart::Lines(_) => Topic::Sizes,
-            Chart::Phases(_) => Topic::Phases,
-            Chart::Roofline(_) => Topic::Roofline,
+            Chart::Overview(_) => ChartKind::Overview,
+            Chart::Lines(chart) => chart.kind,
+            Chart::Phases(_) => ChartKind::Phases,
+            Chart::Roofline(_) => ChartKind::Roofline,
+        }
+    }
+
+    /// The frame; an overview has none.
+    fn frame(&self) -> Result<&Frame, &Overview> {
+        match self {
+            Chart::Lines(chart) => Ok(&chart.frame),
+            Chart::Phases(chart) => Ok(&chart.frame),
+            Chart::Roofline(chart) => Ok(&chart.frame),
+            Chart::Overview(chart) => Err(chart),
         }
     }
 
     /// The name of its file, and what it shows in words.
     fn names(&self) -> (&str, &str) {
-        let frame = match self {
-            Chart::Lines(chart) => &chart.frame,
-            Chart::Phases(chart) => &chart.frame,
-            Chart::Roofline(chart) => &chart.frame,
-            Chart::Overview(chart) => return (&chart.name, &chart.title),
-        };
-        (&frame.name, &frame.title)
+        match self.frame() {
+            Ok(frame) => (&frame.name, &frame.title),
+            Err(overview) => (&overview.name, &overview.title),
+        }
+    }
+
+    /// The subtitle, the legend and the lines at the foot.
+    fn texts(&self) -> (String, Vec<Row>, &[String]) {
+        match self.frame() {
+            Ok(frame) => (frame.subtitle.clone(), frame.legend.clone(), &frame.captions),
+            Err(overview) => {
+                let legend = overview.legend.iter().map(|(sample, text)| Row::Entry(*sample, text.clone()));
+                (String::new(), legend.collect(), &overview.captions)
+            }
+        }
     }
 }
 
@@ -137,37 +168,49 @@ impl Picture for Chart {
 
     fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
         match self {
-            Chart::Lines(chart) => lines::draw(chart, canvas),
-            Chart::Phases(chart) => phases::draw(chart, canvas),
-            Chart::Roofline(chart) => roofline::draw(chart, canvas),
+            Chart::Lines(chart) => lines::draw(chart, Extent::File, canvas),
+            Chart::Phases(chart) => phases::draw(chart, Extent::File, canvas),
+            Chart::Roofline(chart) => roofline::draw(chart, Extent::File, canvas),
             Chart::Overview(chart) => overview::draw(chart, canvas),
         }
     }
 }
 
-/// The charts of one or several named reports. Of one: the overview, then time, speed-ups and phases by op, element type
-/// and state of the caches, then the rooflines. Of several, which share charts: time and speed-ups.
+/// The charts of one or several named reports. Of one: the overview, then speed-ups, throughput, times and phases by op,
+/// element type and state of the caches, then the rooflines. Several share charts, of speed-ups, throughput and times.
 ///
 /// Ops and backends without measured rows have no chart.
-pub(crate) fn charts(reports: &[(&str, &Report)]) -> Vec<Chart> {
+pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<Chart> {
     let names: Vec<Names> = reports.iter().map(|(_, report)| Names::of(report)).collect();
-    let sheets = sheets(reports, &names);
+    let short = names::shortened(&reports.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    let sheets = sheets(reports, &short, &names);
+    let looks = Looks::of(reports);
+    let captions = |cache, caption| captions(reports, &short, cache, caption);
     let alone = if let [(_, report)] = reports { Some(*report) } else { None };
     let mut charts = vec![];
-    if alone.is_some() {
-        let captions = captions(reports, caches(&sheets), text::OVERVIEW);
-        charts.extend(overview::sheets(&sheets, &captions).into_iter().map(Chart::Overview));
+    if let Some(report) = alone.filter(|_| selection.draws(ChartKind::Overview, true)) {
+        let captions = captions(caches(&sheets), text::OVERVIEW);
+        charts.extend(overview::sheets(report, &sheets, &captions).into_iter().map(Chart::Overview));
     }
     for sheet in &sheets {
-        let captions = |how: &str| captions(reports, Some(sheet.subject.cache), how);
-        charts.extend(lines::time::chart(sheet, captions(text::POINTS)).map(Chart::Lines));
-        charts.extend(lines::speed_up::chart(sheet, captions(text::SPEED_UPS)).map(Chart::Lines));
-        if alone.is_some() {
+        let captions = |caption| captions(Some(sheet.subject.cache), caption);
+        let throughput = sheet.throughput();
+        let draws = |kind| selection.draws(kind, throughput.is_some());
+        let by_variant = |quantity: Quantity| {
+            lines::variants::chart(sheet, quantity, &looks, captions(quantity.caption()))
+        };
+        if draws(ChartKind::SpeedUp) {
+            charts.extend(lines::speed_up::chart(sheet, captions(text::SPEED_UPS)).map(Chart::Lines));
+        }
+        let quantity = throughput.filter(|_| draws(ChartKind::Throughput));
+        let time = draws(ChartKind::Time).then_some(Quantity::Time);
+        charts.extend(quantity.into_iter().chain(time).filter_map(by_variant).map(Chart::Lines));
+        if alone.is_some() && draws(ChartKind::Phases) {
             charts.extend(phases::charts(sheet, &captions(text::PHASES)).into_iter().map(Chart::Phases));
         }
     }
-    if let Some(report) = alone {
-        let captions = |cache| captions(reports, Some(cache), text::ROOFLINE);
+    if let Some(report) = alone.filter(|_| selection.draws(ChartKind::Roofline, true)) {
+        let captions = |cache| captions(Some(cache), text::ROOFLINE);
         charts.extend(roofline::charts(report, captions).into_iter().map(Chart::Roofline));
     }
     charts
@@ -179,42 +222,12 @@ fn caches(sheets: &[Sheet<'_>]) -> Option<Cache> {
     sheets.iter().all(|sheet| sheet.subject.cache == first).then_some(first)
 }
 
-/// The charts of one or several named reports as files, such as `time-matmul-f32.png`.
+/// The charts of one or several named reports as files, such as `speedup-matmul-f32.png`.
 ///
 /// # Errors
 /// A chart cannot be drawn or encoded.
-pub(crate) fn files(
-    reports: &[(&str, &Report)],
-    formats: &[Format],
-    theme: Theme,
-) -> anyhow::Result<Vec<File>> {
-    pictures(&charts(reports), formats, theme)
-}
-
-/// A chart inside an HTML page.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Fragment {
-    /// Its name as a file, without extension: `time-matmul-f32`.
-    pub name: String,
-    pub topic: Topic,
-    pub title: String,
-    /// An `svg` element of [`SIZE`]. Its texts are in [`font_faces`], which the page must have once; its colours are the
-    /// variables of the palette, which the page must set for each theme.
-    pub svg: String,
-}
-
-/// The charts of a report for a page of HTML, in the order of [`charts`].
-///
-/// # Errors
-/// A chart cannot be drawn.
-pub(crate) fn svg_fragments(report: &Report) -> anyhow::Result<Vec<Fragment>> {
-    let charts = charts(&[("", report)]);
-    let fragment = |chart: &Chart| {
-        let svg = svg::fragment(chart).with_context(|| format!("cannot draw {}", chart.name()))?;
-        let (name, title) = chart.names();
-        Ok(Fragment { name: name.to_owned(), topic: chart.topic(), title: title.to_owned(), svg })
-    };
-    charts.par_iter().map(fragment).collect()
+pub(crate) fn files(reports: &[(&str, &Report)], drawing: &Drawing<'_>) -> anyhow::Result<Vec<File>> {
+    pictures(&charts(reports, drawing.selection), drawing.formats, drawing.theme)
 }
 
 /// Charts of one kind as files, in each of the formats.

@@ -4,6 +4,8 @@ use gpubench_model::report::Row;
 use gpubench_model::{Accuracy, Side};
 use gpubench_text::palette::Role;
 
+use super::neighbours::beside;
+
 /// One point with its spread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
@@ -17,6 +19,17 @@ pub struct Point {
     pub high: f64,
     /// The label next to it, if any.
     pub label: Option<String>,
+    /// What a reader must know of it before using it.
+    pub mark: Option<PointMark>,
+}
+
+/// A reservation about a point, which its marker shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PointMark {
+    /// The interval of the speed-up includes 1: neither side is measurably faster.
+    IncludesOne,
+    /// A time has grade D.
+    GradeD,
 }
 
 /// The stroke of a line.
@@ -56,32 +69,23 @@ pub(crate) struct Series {
 }
 
 impl Series {
+    /// Its points, and which of them have a marker beside the line.
+    pub(crate) fn marked(&self) -> impl Iterator<Item = (&Point, bool)> {
+        let sizes: Vec<f64> = self.points.iter().map(|point| point.x).collect();
+        self.points.iter().zip(beside(&sizes))
+    }
+
+    /// The points that its line connects, ascending in x.
+    pub(crate) fn connected(&self) -> impl Iterator<Item = &Point> {
+        self.marked().filter(|(_, beside)| !beside).map(|(point, _)| point)
+    }
+
     /// The places its line connects, ascending in x.
     pub(crate) fn path(&self) -> Vec<(f64, f64)> {
-        let points = self.points.iter().map(|point| (point.x, point.y));
+        let points = self.connected().map(|point| (point.x, point.y));
         let mut path: Vec<(f64, f64)> = points.chain(self.bends.iter().copied()).collect();
         path.sort_by(|a, b| a.0.total_cmp(&b.0));
         path
-    }
-}
-
-/// The two sides begin with different colours and meet only when both have many series.
-const CPU_HUES: [Role; 7] =
-    [Role::Vermilion, Role::Orange, Role::Purple, Role::Ink, Role::Sky, Role::Green, Role::Blue];
-const GPU_HUES: [Role; 7] =
-    [Role::Blue, Role::Green, Role::Sky, Role::Ink, Role::Purple, Role::Orange, Role::Vermilion];
-
-/// The looks of the `index`-th series of a side.
-pub(crate) fn style(side: Side, reduced: bool, index: usize) -> Style {
-    let (hues, stroke) = match side {
-        Side::Cpu => (CPU_HUES, Stroke::Dashed),
-        Side::Gpu => (GPU_HUES, Stroke::Solid),
-    };
-    Style {
-        hue: hues[index % hues.len()],
-        stroke: if reduced { Stroke::Dotted } else { stroke },
-        marker: index,
-        filled: side == Side::Gpu,
     }
 }
 

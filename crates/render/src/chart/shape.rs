@@ -8,7 +8,7 @@ pub(crate) const SHAPES: usize = 6;
 pub(crate) fn corners(marker: usize, (x, y): Place, radius: f64) -> Vec<Place> {
     // Corner count, the angle of the first corner in turns (0 is to the right, y downwards), and optical scale.
     let (count, turn, scale) = match marker % SHAPES {
-        0 => (40, 0.0, 1.0),
+        0 => (24, 0.0, 1.0),
         1 => (4, 0.125, 1.28),
         2 => (3, -0.25, 1.32),
         3 => (4, 0.0, 1.24),

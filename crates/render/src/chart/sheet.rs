@@ -7,6 +7,8 @@ use gpubench_model::case::{Cache, DType, density_clause, density_text};
 use gpubench_model::report::Report;
 use gpubench_ops::{self as op, OPS};
 
+use super::lines::quantity::Quantity;
+
 /// A report's section, with what its series are called after.
 pub(super) struct Part<'a> {
     /// Name of the report, without what all reports share; empty where there is only one.
@@ -63,6 +65,12 @@ pub(super) struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
+    /// The unit of the throughput of its op; `None` where latency limits it.
+    pub(crate) fn throughput(&self) -> Option<Quantity> {
+        let rows = self.parts.iter().flat_map(|part| &part.section.comparisons).flat_map(|one| &one.rows);
+        Quantity::throughput(self.subject.op, &rows.copied().collect::<Vec<_>>())
+    }
+
     /// `time-matmul-f32`, with the cache state where reports have both.
     pub(crate) fn name(&self, kind: &str) -> String {
         let Subject { op, dtype, cache } = self.subject;
@@ -90,29 +98,15 @@ impl Sheet<'_> {
     }
 }
 
-/// Characters of a name up to which nothing is left out of it.
-const SHORT: usize = 12;
-
-/// Bytes that all names begin with and that need not be repeated on each line: whole words of names that are long,
-/// but not the `GPU` before a number.
-fn shared_start(names: &[&str]) -> usize {
-    let Some((first, others)) = names.split_first() else { return 0 };
-    if others.is_empty() || names.iter().all(|name| name.chars().count() <= SHORT) {
-        return 0;
-    }
-    let mut words = first.match_indices(' ').map(|(place, _)| place + 1);
-    let is_shared =
-        |place: &usize| others.iter().all(|name| name.starts_with(&first[..*place]) && name.len() > *place);
-    let is_whole = |place: &usize| !first[..*place].ends_with("GPU ");
-    words.rfind(|place| is_shared(place) && is_whole(place)).unwrap_or(0)
-}
-
-/// The sheets of one or several named reports, with how the rows of each are called.
-pub(crate) fn sheets<'a>(reports: &[(&'a str, &'a Report)], names: &'a [Names]) -> Vec<Sheet<'a>> {
+/// The sheets of one or several reports, with the short name of each and the names of its rows.
+pub(crate) fn sheets<'a>(
+    reports: &[(&str, &'a Report)],
+    short: &'a [String],
+    names: &'a [Names],
+) -> Vec<Sheet<'a>> {
     let mut sheets: Vec<Sheet<'a>> = vec![];
-    let shared = shared_start(&reports.iter().map(|(name, _)| *name).collect::<Vec<_>>());
-    for (&(name, report), names) in reports.iter().zip(names) {
-        let name = if reports.len() > 1 { &name[shared..] } else { "" };
+    for ((&(_, report), name), names) in reports.iter().zip(short).zip(names) {
+        let name = if reports.len() > 1 { name.as_str() } else { "" };
         for section in sections(report) {
             let subject = Subject::of(&section);
             let crossovers = crossovers(&section);
@@ -138,24 +132,4 @@ pub(crate) fn sheets<'a>(reports: &[(&'a str, &'a Report)], names: &'a [Names]) 
         (place, (place < OPS.len()).then_some((subject.dtype, subject.cache)))
     });
     sheets
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_names_leave_out_the_words_that_all_share() {
-        for (names, left) in [
-            (&["vm GPU 0, 2026-11-21 21:10:26", "vm GPU 0, 2026-11-21 21:12:30"][..], "21:10:26"),
-            (&["vm GPU 0, 2026-11-21", "vm GPU 0, 2026-11-22"], "2026-11-21"),
-            (&["node17.cluster GPU 0", "node17.cluster GPU 1"], "GPU 0"),
-            (&["node17.cluster GPU 0", "node18.cluster GPU 0"], "node17.cluster GPU 0"),
-            (&["vm GPU 0", "vm GPU 1"], "vm GPU 0"),
-            (&["a long name GPU 0", "a long name GPU 0 (2)"], "GPU 0"),
-            (&["a long name alone"], "a long name alone"),
-        ] {
-            assert_eq!(&names[0][shared_start(names)..], left);
-        }
-    }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use gpubench_text::escape::xml;
 use gpubench_text::palette::Theme;
 
-use super::canvas::{Align, Canvas, Pixel, SCALE, SIZE, Surface, Type};
+use super::canvas::{Align, Canvas, Pixel, SCALE, Surface, Type};
 use super::font::{MEDIUM, REGULAR, Weight};
 use super::geometry::Place;
 use super::paint::Paint;
@@ -37,13 +37,14 @@ pub(crate) fn fragment(picture: &impl Picture) -> anyhow::Result<String> {
 
 /// The chart, with `head` before anything drawn.
 fn drawn(picture: &impl Picture, colors: Colors, head: &str) -> anyhow::Result<String> {
-    let [(width, height), (large_width, large_height)] = [SIZE, (SIZE.0 * SCALE, SIZE.1 * SCALE)];
+    let (width, height) = picture.size();
+    let (large_width, large_height) = (width * SCALE, height * SCALE);
     let open = format!(
         "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {large_width} {large_height}\" \
          xmlns=\"http://www.w3.org/2000/svg\">\n{head}"
     );
     let svg = Svg { text: RefCell::new(open), colors };
-    picture.draw(&Canvas { surface: &svg })?;
+    picture.draw(&Canvas { surface: &svg, size: (width, height) })?;
     Ok(svg.text.into_inner() + "</svg>\n")
 }
 
@@ -114,8 +115,13 @@ impl Surface for Svg {
         // The last digit of the size is that of plotters' writer, so that files keep every byte.
         let size = em * 1.24 / 1.24;
         let ((color, opacity), text) = (self.paint(kind.paint), xml(text));
+        // Texts of a fragment have the family of the page around it.
+        let family = match self.colors {
+            Colors::Fixed(_) => format!(" font-family=\"{FAMILY}\""),
+            Colors::Variables => String::new(),
+        };
         self.write(&format!(
-            "<text x=\"{left}\" y=\"{top}\" dy=\"0.76em\" text-anchor=\"{anchor}\" font-family=\"{FAMILY}\" \
+            "<text x=\"{left}\" y=\"{top}\" dy=\"0.76em\" text-anchor=\"{anchor}\"{family} \
              font-size=\"{size}\"{opacity} fill=\"{color}\"{weight}>\n{text}\n</text>\n"
         ));
         Ok(())

@@ -2,7 +2,7 @@
 
 use gpubench_model::Accuracy;
 use gpubench_model::report::Row;
-use gpubench_model::report::example::{self, empty, full, measured, peaks};
+use gpubench_model::report::example::{self, empty, measured, peaks};
 use gpubench_text::palette::{Rgb, Role, Tint};
 
 use super::text_dump::text_dump;
@@ -40,11 +40,16 @@ fn two_ops() -> Report {
     report
 }
 
+/// Every chart as SVG.
+fn vectors(theme: Theme) -> Drawing<'static> {
+    Drawing { formats: &[Format::Svg], theme, selection: Selection::ALL }
+}
+
 /// Compares the text of every kind of chart with the stored one. When a change is meant, `GPUBENCH_BLESS=1 cargo test
 /// charts_say` keeps the new text, which is then read before it is committed.
 #[test]
 fn charts_match_their_stored_texts() {
-    let found = text_dump(&charts(&[("", &two_ops())]));
+    let found = text_dump(&charts(&[("", &two_ops())], Selection::ALL));
     if std::env::var_os("GPUBENCH_BLESS").is_some() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/chart/testdata/charts.txt");
         std::fs::write(path, &found).unwrap();
@@ -56,18 +61,70 @@ fn charts_match_their_stored_texts() {
     assert_eq!(found.lines().count(), kept.lines().count());
 }
 
+/// The names of the charts of reports.
+fn names(reports: &[(&str, &Report)], selection: Selection) -> String {
+    charts(reports, selection).iter().map(|chart| chart.name().to_owned()).collect::<Vec<_>>().join(" ")
+}
+
 #[test]
-fn one_report_has_every_kind_of_chart_and_several_share_those_against_size() {
+fn the_charts_that_say_something_are_drawn_unless_others_are_named() {
     let report = two_ops();
-    let names = |reports: &[(&str, &Report)]| {
-        charts(reports).iter().map(|chart| chart.name().to_owned()).collect::<Vec<_>>().join(" ")
+    let usual =
+        "overview speedup-matmul-f32 throughput-matmul-f32 speedup-reduction-f32 throughput-reduction-f32";
+    assert_eq!(names(&[("", &report)], Selection::Default), usual);
+    let all = "overview speedup-matmul-f32 throughput-matmul-f32 time-matmul-f32 phases-matmul-f32 \
+               speedup-reduction-f32 throughput-reduction-f32 time-reduction-f32 phases-reduction-f32 \
+               roofline-cpu-f32 roofline-cuda-f32";
+    assert_eq!(names(&[("", &report)], Selection::ALL), all);
+    assert!(
+        all.split(' ').all(is_name) && !is_name("overviews") && !is_name("report") && is_name("overview-2")
+    );
+    let named = Selection::of([ChartKind::Time as usize]);
+    assert_eq!(names(&[("", &report)], named), "time-matmul-f32 time-reduction-f32");
+    let shared = "speedup-matmul-f32 throughput-matmul-f32 speedup-reduction-f32 throughput-reduction-f32";
+    assert_eq!(names(&[("before", &report), ("after", &report)], Selection::Default), shared);
+}
+
+#[test]
+fn an_op_that_latency_limits_has_a_chart_of_times_instead_of_throughput() {
+    let report = example::of([1, 10].map(|n| measured("overhead", n, "cuda", "launch", 1e-5)));
+    assert_eq!(names(&[("", &report)], Selection::Default), "time-overhead-f32");
+}
+
+#[test]
+fn a_single_size_has_no_line_and_several_ops_share_an_overview_of_figures() {
+    let one = example::both_sides("fft", 8, 1e-3, 1e-4);
+    assert_eq!(names(&[("", &example::of(one.clone()))], Selection::ALL), "phases-fft-f32");
+    let report = example::of([one, example::both_sides("svd", 8, 1e-3, 1e-3)].concat());
+    let charts = charts(&[("", &report)], Selection::Default);
+    let [Chart::Overview(overview)] = charts.as_slice() else { panic!("{charts:?}") };
+    assert!(page_charts(&report).unwrap().iter().all(|chart| chart.kind == ChartKind::Phases));
+    assert_eq!(overview.panels[0].heading, "fft, N = 8");
+    let figures = overview.panels.iter().map(|panel| panel.figures[0].texts[0].as_str());
+    assert_eq!(figures.collect::<Vec<_>>(), ["GPU 10.0x", "1.00x?"]);
+}
+
+#[test]
+fn an_overview_says_that_the_run_ended_early() {
+    let mut report = two_ops();
+    let notice = |report: &Report| match &charts(&[("", report)], Selection::Default)[0] {
+        Chart::Overview(overview) => overview.notice.clone(),
+        other => panic!("{other:?}"),
     };
-    let alone = "overview time-matmul-f32 speedup-matmul-f32 phases-matmul-f32 time-reduction-f32 \
-                 speedup-reduction-f32 phases-reduction-f32 roofline-cpu-f32 roofline-cuda-f32";
-    assert_eq!(names(&[("", &report)]), alone);
-    assert!(alone.split(' ').all(is_name) && !is_name("overviews") && !is_name("report"));
-    let shared = "time-matmul-f32 speedup-matmul-f32 time-reduction-f32 speedup-reduction-f32";
-    assert_eq!(names(&[("before", &report), ("after", &report)]), shared);
+    assert_eq!(notice(&report), None);
+    report.environment.planned_rows = Some(40);
+    assert_eq!(notice(&report).as_deref(), Some("The run ended early: 18 of 40 cells."));
+}
+
+#[test]
+fn charts_with_end_to_end_times_name_the_host_memory_of_the_copies() {
+    let mut report = two_ops();
+    let text = |report: &Report| text_dump(&charts(&[("", report)], Selection::ALL));
+    assert_eq!(text(&report).matches("with copies (pageable host memory)").count(), 5);
+    for copy in report.rows.iter_mut().flat_map(|row| row.phases.as_mut()?.upload.as_mut()) {
+        copy.memory = gpubench_model::HostMemory::Pinned;
+    }
+    assert!(!text(&report).contains("pageable") && text(&report).contains("copies (pinned host memory)"));
 }
 
 #[test]
@@ -75,7 +132,7 @@ fn a_report_of_both_states_of_the_caches_has_charts_of_each() {
     let mut report = two_ops();
     let hot = report.rows.iter().map(|row| Row { cache: Cache::Hot, ..row.clone() });
     report.rows = report.rows.iter().cloned().chain(hot.collect::<Vec<_>>()).collect();
-    let charts = charts(&[("", &report)]);
+    let charts = charts(&[("", &report)], Selection::ALL);
     for name in ["speedup-matmul-f32", "phases-matmul-f32", "roofline-cuda-f32"] {
         for cache in Cache::ALL {
             let name = format!("{name}-{cache}");
@@ -89,15 +146,15 @@ fn a_report_of_both_states_of_the_caches_has_charts_of_each() {
 
 #[test]
 fn nothing_measured_makes_no_chart_and_one_side_no_speed_up() {
-    assert!(charts(&[("", &empty())]).is_empty());
-    let report = example::of([measured("fft", 8, "cpu", "realfft", 1e-6)]);
-    assert_eq!(charts(&[("", &report)]).len(), 1);
+    assert!(charts(&[("", &empty())], Selection::ALL).is_empty());
+    let report = example::of([8, 16].map(|n| measured("fft", n, "cpu", "realfft", 1e-6)));
+    assert_eq!(names(&[("", &report)], Selection::Default), "throughput-fft-f32");
 }
 
 #[test]
 fn a_picture_decodes_at_the_right_size_is_not_blank_and_repeats_byte_for_byte() {
     let report = two_ops();
-    let overview = &charts(&[("", &report)])[..1];
+    let overview = &charts(&[("", &report)], Selection::Default)[..1];
     for theme in Theme::ALL {
         let files = pictures(overview, &[Format::Png], theme).unwrap();
         let picture = ::image::load_from_memory(&files[0].bytes).unwrap().to_rgb8();
@@ -117,10 +174,10 @@ fn a_picture_decodes_at_the_right_size_is_not_blank_and_repeats_byte_for_byte() 
 #[test]
 fn vectors_carry_their_font_their_text_and_repeat_byte_for_byte() {
     let report = two_ops();
-    let first = files(&[("", &report)], &[Format::Svg], Theme::Light).unwrap();
-    assert_eq!(first.len(), 9);
-    assert_eq!(first, files(&[("", &report)], &[Format::Svg], Theme::Light).unwrap());
-    assert_ne!(first, files(&[("", &report)], &[Format::Svg], Theme::Dark).unwrap());
+    let first = files(&[("", &report)], &vectors(Theme::Light)).unwrap();
+    assert_eq!(first.len(), 11);
+    assert_eq!(first, files(&[("", &report)], &vectors(Theme::Light)).unwrap());
+    assert_ne!(first, files(&[("", &report)], &vectors(Theme::Dark)).unwrap());
     for file in &first {
         let text = std::str::from_utf8(&file.bytes).unwrap();
         assert!(text.starts_with("<svg width=\"1600\" height=\"1000\" viewBox=\"0 0 4800 3000\""));
@@ -128,32 +185,34 @@ fn vectors_carry_their_font_their_text_and_repeat_byte_for_byte() {
         assert!(text.contains("NVIDIA H200") && text.contains("2026-11-21"), "{}", file.name);
     }
     let text = std::str::from_utf8(&first[1].bytes).unwrap();
-    for part in ["matmul, float32", "cublas", "openblas", "100 µs"] {
+    for part in ["matmul, float32", "kernel", "end to end", "GPU 10x"] {
         assert!(text.contains(part), "{part}");
     }
 }
 
 #[test]
-fn fragments_are_the_charts_without_a_font_and_the_page_has_it_once() {
-    let report = full();
-    let fragments = svg_fragments(&report).unwrap();
-    let files = files(&[("", &report)], &[Format::Svg], Theme::Light).unwrap();
-    assert_eq!(fragments.len(), files.len());
-    for (fragment, file) in fragments.iter().zip(files) {
-        assert_eq!(format!("{}.svg", fragment.name), file.name);
-        let svg = fragment.svg.trim_end();
-        assert!(svg.starts_with("<svg width=\"1600\"") && svg.ends_with("</svg>"));
-        assert!(!fragment.svg.contains("@font-face") && !fragment.svg.contains("<style"));
-        assert!(fragment.svg.contains(&fragment.title), "{}", fragment.name);
+fn a_page_has_plots_without_a_font_and_their_texts_beside_them() {
+    let report = two_ops();
+    let page = page_charts(&report).unwrap();
+    let plots = |kind| page.iter().filter(move |chart| chart.kind == kind).flat_map(|chart| &chart.plots);
+    assert_eq!(plots(ChartKind::Overview).count(), 2, "a drawing per op");
+    assert_eq!(plots(ChartKind::Throughput).count(), 2);
+    for chart in &page {
+        assert!(!chart.title.is_empty() && !chart.legend.is_empty() && !chart.caption.is_empty());
+        for plot in &chart.plots {
+            let svg = plot.svg.trim_end();
+            assert!(svg.starts_with("<svg width=\"") && svg.ends_with("</svg>"));
+            assert!(!svg.contains("@font-face") && !svg.contains("<style") && !svg.contains(&chart.title));
+        }
     }
     assert_eq!(font_faces().matches("@font-face").count(), 2);
 }
 
-/// A page shows the picture that a file shows in the same theme.
+/// A page shows the colours that a file shows in the same theme.
 #[test]
 fn fragments_with_the_colours_of_a_theme_are_the_files_of_that_theme() {
     let report = two_ops();
-    let fragments = svg_fragments(&report).unwrap();
+    let charts = charts(&[("", &report)], Selection::ALL);
     for theme in Theme::ALL {
         let hex = |(red, green, blue): Rgb| format!("#{red:02X}{green:02X}{blue:02X}");
         let colored = |svg: &str| {
@@ -166,17 +225,19 @@ fn fragments_with_the_colours_of_a_theme_are_the_files_of_that_theme() {
             }
             svg
         };
-        let files = files(&[("", &report)], &[Format::Svg], theme).unwrap();
+        let files = files(&[("", &report)], &vectors(theme)).unwrap();
         let mut mixtures = 0;
-        for (fragment, file) in fragments.iter().zip(files) {
-            let (ours, file) = (colored(&fragment.svg), String::from_utf8(file.bytes).unwrap());
+        for (chart, file) in charts.iter().zip(files) {
+            let fragment = svg::fragment(chart).unwrap();
+            let (ours, file) = (colored(&fragment), String::from_utf8(file.bytes).unwrap());
             let style = file.find("<style>").unwrap()..file.find("</style>\n").unwrap() + "</style>\n".len();
             let file = file.replace(&file[style], "").replace(" opacity=\"1\"", "");
-            assert_eq!(ours.matches('"').count(), file.matches('"').count(), "{}", fragment.name);
+            let file = file.replace(" font-family=\"Roboto, Helvetica, Arial, sans-serif\"", "");
+            assert_eq!(ours.matches('"').count(), file.matches('"').count(), "{}", chart.name());
             for (ours, file) in ours.split('"').zip(file.split('"')) {
                 let is_mixture = ours.starts_with("color-mix(") && file.starts_with('#');
                 mixtures += usize::from(is_mixture);
-                assert!(ours == file || is_mixture, "{}: {ours} and {file}", fragment.name);
+                assert!(ours == file || is_mixture, "{}: {ours} and {file}", chart.name());
             }
         }
         assert!(mixtures > 0, "fainter cells of rooflines");
@@ -188,10 +249,10 @@ fn figures_at_the_ends_of_float64_are_drawn() {
     for (cpu, gpu) in [(1e308, 1e308), (5e-324, 5e-324), (1e308, 1e-308), (1e-308, 1e308), (5e-324, 1.0)] {
         let mut report = two_ops();
         report.rows = example::both_sides("fft", 8, cpu, gpu).to_vec();
-        assert!(!files(&[("", &report)], &[Format::Svg], Theme::Dark).unwrap().is_empty());
+        assert!(!files(&[("", &report)], &vectors(Theme::Dark)).unwrap().is_empty());
         for (flop, bytes) in [(1e308, 5e-324), (5e-324, 1e308), (f64::MAX, f64::MAX)] {
             report.rows.iter_mut().for_each(|row| row.work = gpubench_ops::Work { flop, bytes });
-            files(&[("", &report)], &[Format::Svg], Theme::Light).unwrap();
+            files(&[("", &report)], &vectors(Theme::Light)).unwrap();
         }
     }
 }

@@ -3,9 +3,11 @@
 use gpubench_answer::{Pair, factor_text};
 use gpubench_model::Side;
 use gpubench_model::case::Cache;
-use gpubench_model::report::Report;
 use gpubench_model::report::machine::{device, host};
+use gpubench_model::report::{Report, Row};
 use gpubench_text::grouped::distinct;
+
+use crate::export::problems::ended_early;
 
 /// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is, `0.97x?` where neither is, and
 /// `12x!` where a time has grade D.
@@ -18,44 +20,85 @@ pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
     if winner == Side::Cpu { format!("CPU {text}{mark}") } else { text + mark }
 }
 
-/// The caption of time charts.
-pub(crate) const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
-/// The caption of speed-up charts.
-pub(crate) const SPEED_UPS: &str =
-    "Points: ratios of medians. Rings: GPU faster from this N. Bands: 95 % intervals of both.";
-/// The caption of overviews.
-pub(crate) const OVERVIEW: &str = "Best correct variant of each side. Bands: 95 % intervals. Rings: certain crossings only. Log axes; x: N.";
-/// The caption of phase charts.
-pub(crate) const PHASES: &str = "Parts: medians. Launch and wait: the host's time minus the device's.";
-/// The caption of rooflines.
-pub(crate) const ROOFLINE: &str = "Points: medians. Peaks: measured on this machine.";
+/// `copies (pageable host memory)`: the copies of some rows, with every kind of host memory that they used.
+pub(crate) fn copies_clause<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+    let kinds = rows.filter_map(|row| row.phases.as_ref()?.upload.as_ref()).map(|copy| copy.memory.name());
+    match distinct(kinds).as_slice() {
+        [] => "copies".into(),
+        kinds => format!("copies ({} host memory)", kinds.join(" and ")),
+    }
+}
 
-/// The lines at the foot of a chart: a machine a line, then how the figures came about.
-pub(crate) fn captions(reports: &[(&str, &Report)], cache: Option<Cache>, how: &str) -> Vec<String> {
+/// The caption of a kind of chart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caption {
+    /// What points, bands and marks are.
+    text: &'static str,
+    /// Whether the times of each side are by its own clock, so that the clocks must be named.
+    own_clocks: bool,
+}
+
+impl Caption {
+    const fn of(text: &'static str) -> Caption {
+        Caption { text, own_clocks: true }
+    }
+}
+
+/// The caption of throughput charts.
+pub(crate) const THROUGHPUT: Caption = Caption::of(POINTS);
+/// The caption of time charts, whose axis names the one clock.
+pub(crate) const TIME: Caption = Caption { text: POINTS, own_clocks: false };
+const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
+/// The caption of speed-up charts.
+pub(crate) const SPEED_UPS: Caption =
+    Caption::of("Points: ratios of medians. Rings: GPU faster from this N. Bands: 95 % intervals of both.");
+/// The caption of overviews.
+pub(crate) const OVERVIEW: Caption = Caption::of(
+    "Best correct variant of each side. Bands: 95 % intervals. Rings: certain crossings only. Log axes; x: N.",
+);
+/// The caption of phase charts.
+pub(crate) const PHASES: Caption =
+    Caption::of("Parts: medians. Launch and wait: the host's time minus the device's.");
+/// The caption of rooflines.
+pub(crate) const ROOFLINE: Caption = Caption::of("Points: medians. Peaks: measured on this machine.");
+
+/// The lines at the foot of a chart: a machine per line, then how the figures came about.
+pub(crate) fn captions(
+    reports: &[(&str, &Report)],
+    names: &[String],
+    cache: Option<Cache>,
+    caption: Caption,
+) -> Vec<String> {
     let mut lines: Vec<String> = match reports {
-        [(_, report)] => vec![machine(report)],
-        several => several.iter().map(|(name, report)| format!("{name}: {}", machine(report))).collect(),
+        [(_, report)] => vec![machine(report, caption)],
+        several => {
+            let named = several.iter().zip(names);
+            named.map(|((_, report), name)| format!("{name}: {}", machine(report, caption))).collect()
+        }
     };
     let versions = distinct(reports.iter().map(|(_, report)| report.environment.gpubench_version.as_str()));
     let versions = versions.join(", ");
     let cache = cache.map(|cache| format!(" Cache: {cache}.")).unwrap_or_default();
-    lines.push(format!("{how}{cache} Every answer checked. gpubench {versions}"));
+    lines.push(format!("{}{cache} Every answer checked. gpubench {versions}", caption.text));
     lines
 }
 
 /// `GPU: NVIDIA H200, device clock · CPU: Xeon, 16 threads, host clock · 2026-11-21`.
-fn machine(report: &Report) -> String {
+fn machine(report: &Report, caption: Caption) -> String {
     let environment = &report.environment;
-    let mut facts = vec![];
-    if let Some(clock) = clock(report, Side::Gpu) {
-        let device = device(report, Side::Gpu).map(|device| format!("{device}, ")).unwrap_or_default();
-        facts.push(format!("GPU: {device}{clock}"));
-    }
-    if let Some(clock) = clock(report, Side::Cpu) {
-        let device = device(report, Side::Cpu).map_or_else(|| host(report), String::from);
-        facts.push(format!("CPU: {device}, {clock}"));
-    }
+    let of_side = |side: Side| {
+        let clock = clock(report, side)?;
+        let device = match side {
+            Side::Cpu => Some(device(report, side).map_or_else(|| host(report), String::from)),
+            Side::Gpu => device(report, side).map(String::from),
+        };
+        let clock = (caption.own_clocks || device.is_none()).then(|| clock.to_owned());
+        let facts: Vec<String> = device.into_iter().chain(clock).collect();
+        Some(format!("{}: {}", side.label(), facts.join(", ")))
+    };
+    let mut facts: Vec<String> = [Side::Gpu, Side::Cpu].into_iter().filter_map(of_side).collect();
     facts.extend(environment.started.get(..10).map(String::from));
+    facts.extend(ended_early(report));
     facts.join(" · ")
 }
 
@@ -74,7 +117,13 @@ mod tests {
     fn captions_name_machine_clocks_and_date() {
         let report = example::full();
         let expected = "GPU: NVIDIA H200, device clock · CPU: Intel Xeon Platinum 8480C, 16 threads, host clock · 2026-11-21";
-        assert_eq!(captions(&[("", &report)], Some(Cache::Cold), POINTS)[0], expected);
+        assert_eq!(captions(&[("", &report)], &[], Some(Cache::Cold), THROUGHPUT)[0], expected);
+    }
+
+    #[test]
+    fn captions_of_times_by_one_clock_name_no_other() {
+        let text = captions(&[("", &example::full())], &[], Some(Cache::Cold), TIME).join(" ");
+        assert!(text.contains("GPU: NVIDIA H200 ·") && !text.contains("clock"), "{text}");
     }
 
     #[test]
@@ -83,6 +132,6 @@ mod tests {
         report.environment.backends[0].description = serde_json::json!({ "device": "simulated" });
         report.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA L4" });
         let expected = "GPU: NVIDIA L4, device clock · CPU: simulated, host clock · 2026-11-21";
-        assert_eq!(captions(&[("", &report)], Some(Cache::Cold), POINTS)[0], expected);
+        assert_eq!(captions(&[("", &report)], &[], Some(Cache::Cold), THROUGHPUT)[0], expected);
     }
 }

@@ -26,6 +26,7 @@ fn lines(chart: &LineChart) -> Vec<String> {
     let reference = chart.reference.iter();
     text.extend(reference.map(|one| format!("at {}: above {}, below {}", one.value, one.above, one.below)));
     text.extend(chart.crossings.iter().map(crossing));
+    text.extend(chart.levels.iter().map(|level| format!("level {:.3e} {}", level.value, level.label)));
     text
 }
 
@@ -36,7 +37,7 @@ fn phases(chart: &PhaseChart) -> Vec<String> {
         format!("{} = {}", bar.total, parts.collect::<Vec<_>>().join(" + "))
     };
     for group in &chart.groups {
-        text.push(format!("CPU {}", group.cpu.as_ref().map_or("-".into(), bar)));
+        text.push(format!("CPU {}", group.cpu.as_deref().unwrap_or("-")));
         text.push(format!("GPU {}", bar(&group.gpu)));
     }
     text
@@ -58,10 +59,12 @@ fn roofline(chart: &Roofline) -> Vec<String> {
 
 fn overview(chart: &Overview) -> Vec<String> {
     let mut text = vec![format!("{}: {}", chart.name, chart.title), axis("y", &chart.y)];
+    text.extend(chart.notice.clone());
     text.extend(chart.legend.iter().map(|(sample, words)| format!("legend {sample:?} {words}")));
     for panel in &chart.panels {
         text.push(format!("panel {}", panel.heading));
         text.push(axis("x", &panel.x));
+        text.extend(panel.figures.iter().map(|figure| format!("{} {}", figure.name, figure.texts.join(" "))));
         text.extend(panel.series.iter().map(series));
         text.extend(panel.crossings.iter().map(crossing));
     }
@@ -90,9 +93,11 @@ pub(crate) fn labels(axis: &Axis) -> Vec<&str> {
 }
 
 fn series(series: &Series) -> String {
-    let points = series.points.iter().map(|point| {
+    let points = series.marked().map(|(point, beside)| {
         let label = point.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
-        format!("{} {:.3e} ({:.3e} to {:.3e}){label}", point.x, point.y, point.low, point.high)
+        let mark = point.mark.map(|mark| format!(" {mark:?}")).unwrap_or_default();
+        let beside = if beside { " beside" } else { "" };
+        format!("{} {:.3e} ({:.3e} to {:.3e}){label}{mark}{beside}", point.x, point.y, point.low, point.high)
     });
     let points: Vec<String> = points.collect();
     format!("{} [{}]: {}", series.label, style(&series.style), points.join("; "))

@@ -3,6 +3,7 @@
 use gpubench_model::report::{Outcome, example};
 
 use super::*;
+use crate::chart::Selection;
 
 /// Reports that have little or nothing to show.
 fn hard_reports() -> Vec<(&'static str, Report)> {
@@ -67,7 +68,9 @@ fn formats_have_unique_names_by_which_they_are_found() {
 #[test]
 fn a_format_of_several_files_refuses_a_single_output() {
     let report = example::full();
-    assert_eq!(SVG.files(&report, &View::default()).unwrap().len(), 5);
+    assert_eq!(SVG.files(&report, &View::default()).unwrap().len(), 3);
+    let all = View { charts: Selection::ALL, ..View::default() };
+    assert!(SVG.files(&report, &all).unwrap().len() > 3);
     let message = SVG.text(&report, &View::default()).unwrap_err().to_string();
     assert!(message.contains("--out"), "{message}");
     assert!(SVG.files(&example::empty(), &View::default()).unwrap().is_empty());

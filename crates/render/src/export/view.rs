@@ -3,7 +3,7 @@
 use gpubench_model::format;
 use gpubench_model::report::Report;
 
-use crate::chart::Theme;
+use crate::chart::{Selection, Theme};
 
 /// A format of a report.
 pub type Format = format::Format<Report, View>;
@@ -19,4 +19,6 @@ pub struct View {
     pub color: bool,
     /// The look of charts.
     pub theme: Theme,
+    /// The kinds of charts.
+    pub charts: Selection,
 }

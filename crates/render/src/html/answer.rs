@@ -5,9 +5,9 @@ use gpubench_answer::crossover::Place;
 use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::words::{Line, paragraph};
-use gpubench_answer::{Estimate, Names, Pair, SpeedUp, peak_share};
+use gpubench_answer::{Names, Pair, peak_share};
 use gpubench_model::Side;
-use gpubench_model::report::quantity::{factor_digits, time_text};
+use gpubench_model::report::quantity::time_text;
 use gpubench_model::report::{Report, Row};
 use gpubench_text::count::counted;
 use gpubench_text::percent;
@@ -15,28 +15,40 @@ use gpubench_text::percent;
 use super::markup::{Element, Html, classed, element};
 use super::part::{Part, parts};
 use super::table::{self, NONE, below, cell, figures, framed, words};
+use crate::chart::copies_clause;
+use crate::export::problems::ended_early;
 
-/// The note below the overview.
-pub(crate) const KINDS: &str = "Kernel: the work alone, on a GPU by its own clock. Resident: by the host's clock, launch and wait \
-                         included, with the data on the device. End to end: copies both ways included. Best correct \
-                         variant of each side in full precision; small figures are 95 % intervals. ?: either side may \
-                         be faster; !: a time has grade D.";
+/// The note below the overview, for the copies of some rows.
+pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+    format!(
+        "Kernel: the work alone, on a GPU by its own clock. Resident: by the host's clock, launch and wait included, with \
+         the data on the device. End to end: also with {}, both ways. Best correct variant of each side in full \
+         precision; small figures are 95 % intervals. ?: the interval includes 1x, so either side may be faster; !: a \
+         time has grade D.",
+        copies_clause(rows)
+    )
+}
 
-/// The paragraph: one sentence about all ops, then one per op with its subject in bold.
+/// That the run ended early, the sentence about all ops, and the overview.
+pub(crate) fn answer(report: &Report) -> Html {
+    let early = ended_early(report).map(|line| classed("p", "early").holding(format!("The run {line}.")));
+    let first = paragraph(report).into_iter().next();
+    let lead = first
+        .map_or("No case has a correct time on both sides, so there is no speed-up.".to_owned(), |first| {
+            capitalised(&first.text)
+        });
+    let early: Html = early.into_iter().map(Html::from).collect();
+    early.and(classed("p", "lead").holding(lead)).and(overview(report))
+}
+
+/// One sentence per op with its subject in bold; empty without speed-ups.
 pub(crate) fn in_words(report: &Report) -> Html {
-    let mut lines = paragraph(report).into_iter();
-    let Some(first) = lines.next() else {
-        let text = "No case has a correct time on both sides, so there is no speed-up.";
-        return classed("p", "lead").holding(text).into();
+    let lines = paragraph(report).into_iter().filter_map(|Line { subject, text }| Some((subject?, text)));
+    let sentence = |(subject, text): (String, String)| {
+        element("li").holding(element("b").holding(subject)).holding(format!(" {}", capitalised(&text)))
     };
-    let sentence = |Line { subject, text }: Line| match subject {
-        Some(subject) => {
-            element("li").holding(element("b").holding(subject)).holding(format!(" {}", capitalised(&text)))
-        }
-        None => element("li").holding(capitalised(&text)),
-    };
-    Html::from(classed("p", "lead").holding(capitalised(&first.text)))
-        .and(classed("ul", "answers").holding_all(lines.map(sentence)))
+    let items: Vec<Element> = lines.map(sentence).collect();
+    if items.is_empty() { Html::new() } else { classed("ul", "answers").holding_all(items).into() }
 }
 
 /// The text with a capital first.
@@ -70,23 +82,40 @@ pub(crate) fn overview(report: &Report) -> Html {
         .holding(element("tr").holding_all(headings.map(table::Heading::cell)));
     let rows = parts.iter().map(|part| overview_row(report, part, &names));
     let body = element("tbody").holding_all(rows);
-    let table = framed("overview of all ops", classed("table", "overview").holding(head).holding(body));
-    Html::from(table).and(classed("p", "note").holding(KINDS))
+    let table = framed("overview of all ops", classed("table", "overview cards").holding(head).holding(body));
+    Html::from(table).and(classed("p", "note").holding(kinds_note(report.rows.iter())))
 }
 
 fn overview_row(report: &Report, part: &Part<'_>, names: &Names) -> Element {
-    let mut row = element("tr").holding(part.heading(true));
-    row = row.holding_all(Kind::ALL.map(|kind| crossover_cell(Some(part), kind)));
-    row = row.holding_all(Kind::ALL.map(|kind| speed_up_cell(Some(part), kind, part.largest_n())));
-    let Some((_, pair)) = part.largest(Kind::Resident) else {
-        return row.holding_all([(); 5].map(|()| cell(NONE)));
-    };
-    row = row.holding(variant_cell(report, pair.cpu, names)).holding(variant_cell(report, pair.gpu, names));
-    let first = FirstUse::of(report, pair.gpu);
-    row = row.holding(table::figure(first.map_or(NONE.into(), |first| time_text(first.total_s()))));
-    let calls = |kind| table::figure(calls(report, part.largest(kind).map(|found| found.1)));
-    row.holding_all([Kind::Resident, Kind::EndToEnd].map(calls))
+    let mut cells: Vec<Element> = Kind::ALL.map(|kind| crossover_cell(Some(part), kind)).into();
+    cells.extend(Kind::ALL.map(|kind| speed_up_cell(Some(part), kind, part.largest_n())));
+    match part.largest(Kind::Resident) {
+        None => cells.extend([(); 5].map(|()| cell(NONE))),
+        Some((_, pair)) => {
+            let first = FirstUse::of(report, pair.gpu);
+            let calls = |kind| table::figure(calls(report, part.largest(kind).map(|found| found.1)));
+            cells.extend([pair.cpu, pair.gpu].map(|row| variant_cell(report, row, names)));
+            cells.push(table::figure(first.map_or(NONE.into(), |first| time_text(first.total_s()))));
+            cells.extend([Kind::Resident, Kind::EndToEnd].map(calls));
+        }
+    }
+    element("tr").holding(part.heading(true)).holding_all(table::labelled(cells, LABELS))
 }
+
+/// The labels of an overview's cells where its headings have no room.
+const LABELS: [&str; 11] = [
+    "kernel from N",
+    "resident from N",
+    "end to end from N",
+    "kernel",
+    "resident",
+    "end to end",
+    "best CPU",
+    "best GPU",
+    "first use",
+    "calls, resident",
+    "calls, end to end",
+];
 
 /// `310` over `290 to 335`.
 pub(crate) fn crossover_cell(part: Option<&Part<'_>>, kind: Kind) -> Element {
@@ -104,23 +133,13 @@ pub(crate) fn speed_up_cell(part: Option<&Part<'_>>, kind: Kind, usual: Option<u
     let Some((n, pair)) = part.and_then(|part| part.largest(kind)) else { return table::figure(NONE) };
     let found = &pair.speed_up;
     let at = (usual != Some(n)).then(|| below(format!("at N = {n}")));
-    table::figure(badge(&pair)).holding(below(span_text(found))).holding_all(at)
+    table::figure(badge(&pair)).holding(below(found.interval_text())).holding_all(at)
 }
 
 /// The winner and its factor, marked by its side, or as open where the interval holds 1.
 fn badge(pair: &Pair<'_>) -> Element {
     let side = pair.speed_up.winner().map_or("open", Side::name);
     classed("span", "badge").with("data-side", side).holding(pair.speed_up_text())
-}
-
-/// The interval of the winner's factor, or of the ratio without a winner, with enough digits to distinguish its ends:
-/// `17.9 to 18.5`.
-fn span_text(found: &SpeedUp) -> String {
-    let Estimate { low, high, .. } = found.0;
-    let (low, high) = if found.winner() == Some(Side::Cpu) { (1.0 / high, 1.0 / low) } else { (low, high) };
-    let text = |digits| [low, high].map(|end| factor_digits(end, digits));
-    let [low, high] = (2..5).map(text).find(|[low, high]| low != high).unwrap_or_else(|| text(5));
-    if low == high { format!("within {low}") } else { format!("{low} to {high}") }
 }
 
 /// The name of a variant over its share of the peak.
@@ -160,8 +179,10 @@ pub(crate) fn first_use(report: &Report) -> Html {
             Some(first.total_s()),
             first.copies_s,
         ];
-        let row = element("tr").holding(part.heading(false)).holding(table::figure(n.to_string()));
-        Some(row.holding(cell(names.name(pair.gpu))).holding_all(cells.map(time)))
+        let mut cells: Vec<Element> = cells.map(time).into();
+        cells.splice(0..0, [table::figure(n.to_string()), cell(names.name(pair.gpu))]);
+        let labels = headings.iter().skip(1).map(|heading| heading.text);
+        Some(element("tr").holding(part.heading(false)).holding_all(table::labelled(cells, labels)))
     };
     let rows: Vec<Element> = parts(report).iter().filter_map(row).collect();
     if rows.is_empty() {
@@ -169,9 +190,7 @@ pub(crate) fn first_use(report: &Report) -> Html {
     }
     let note = "Host time paid once. Total: context, compiling without a cache, planning, and the extra time of the \
                 first call. With the data on the device, one copy each way is paid once too.";
-    Html::from(element("h3").holding("First use of the GPU"))
-        .and(table::table("first use of the GPU", &headings, rows))
-        .and(classed("p", "note").holding(note))
+    Html::from(table::table("first use of the GPU", &headings, rows)).and(classed("p", "note").holding(note))
 }
 
 #[cfg(test)]
@@ -179,16 +198,8 @@ mod tests {
     use super::*;
     use gpubench_model::report::example;
 
-    fn speed_up(value: f64, low: f64, high: f64) -> SpeedUp {
-        SpeedUp(Estimate { value, low, high })
-    }
-
     #[test]
-    fn the_interval_is_that_of_the_winners_factor() {
-        assert_eq!(span_text(&speed_up(18.2, 17.9, 18.5)), "17.9 to 18.5");
-        assert_eq!(span_text(&speed_up(18.2, 18.19, 18.22)), "18.19 to 18.22");
-        assert_eq!(span_text(&speed_up(0.5, 0.4, 0.625)), "1.6 to 2.5");
-        assert_eq!(span_text(&speed_up(2.0, 2.0, 2.0)), "within 2.0000");
+    fn a_speed_up_without_a_winner_is_open() {
         let report = example::of(example::both_sides("fft", 100, 1.0005e-3, 1e-3));
         let pair = gpubench_answer::sections(&report)[0].comparisons[0].pair(Kind::Kernel).unwrap();
         let html = Html::from(badge(&pair)).into_string();
@@ -222,7 +233,8 @@ mod tests {
     fn a_report_of_one_side_says_that_there_is_no_speed_up() {
         let mut report = example::full();
         report.rows.retain(|row| row.backend == "cpu");
-        assert!(in_words(&report).into_string().contains("there is no speed-up"));
+        assert!(answer(&report).into_string().contains("there is no speed-up"));
+        assert!(in_words(&report).is_empty());
         assert!(overview(&report).is_empty() && first_use(&report).is_empty());
     }
 }

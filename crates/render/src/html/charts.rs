@@ -1,40 +1,101 @@
-//! The charts of a report inside the page, each a drawing whose colours follow the theme.
+//! The charts of a report inside the page: titles and legends as text, plots as drawings whose colours follow the theme.
 
 use gpubench_model::report::Report;
 use gpubench_text::control::replaced;
 
 use super::markup::{Element, Html, classed, element};
-use super::table::scrolling;
-use crate::chart::{Fragment, Topic, svg_fragments};
+use crate::chart::{ChartKind, PageChart, PageRow, Plot, page_charts};
 
-/// The groups of charts: their topic, their name in the style, and their heading.
-const GROUPS: [(Topic, &str, &str); 4] = [
-    (Topic::Overview, "overview", "All ops"),
-    (Topic::Sizes, "time", "Time and speed-up by size"),
-    (Topic::Phases, "phases", "Where the time of a call goes"),
-    (Topic::Roofline, "roofline", "Share of the machine's peaks"),
+/// The groups of charts: their kinds, their name in the style, their heading, and whether the reader opens them.
+const GROUPS: [(&[ChartKind], &str, &str, bool); 4] = [
+    (&[ChartKind::Overview], "overview", "All ops", false),
+    (
+        &[ChartKind::SpeedUp, ChartKind::Throughput, ChartKind::Time],
+        "sizes",
+        "Speed-up and throughput by size",
+        false,
+    ),
+    (&[ChartKind::Phases], "phases", "Where the GPU's time goes", true),
+    (&[ChartKind::Roofline], "roofline", "Share of the machine's peaks", true),
 ];
 
-/// The charts; empty where nothing can be drawn.
+/// The charts, or that tables say it all; empty where nothing is measured.
 pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
-    let fragments = svg_fragments(report)?;
-    let group = |(topic, name, title): (Topic, &str, &str)| {
-        let found: Vec<Element> =
-            fragments.iter().filter(|fragment| fragment.topic == topic).map(chart).collect();
-        if found.is_empty() {
-            return Html::new();
-        }
+    let charts = page_charts(report)?;
+    if charts.is_empty() && report.rows.iter().any(|row| row.execute.is_some()) {
+        let text = "No op has two sizes to draw a line through; the tables have all figures.";
+        return Ok(classed("p", "note").holding(text).into());
+    }
+    let group = |(kinds, name, title, opens): (&[ChartKind], &str, &str, bool)| {
+        let found: Vec<&PageChart> = charts.iter().filter(|chart| kinds.contains(&chart.kind)).collect();
+        let Some(first) = found.first() else { return Html::new() };
         let gallery = classed("div", "gallery").with("data-charts", name);
-        Html::from(element("h3").holding(title)).and(gallery.holding_all(found))
+        let gallery = gallery.holding_all(found.iter().map(|chart| figure(chart)));
+        let content = Html::from(gallery).and(classed("p", "note").holding(first.caption.as_str()));
+        match opens {
+            true => {
+                let summary = element("summary").holding(element("h3").holding(title));
+                classed("details", "more-charts").holding(summary).holding(content).into()
+            }
+            false => Html::from(element("h3").holding(title)).and(content),
+        }
     };
     Ok(GROUPS.map(group).into_iter().collect())
 }
 
-fn chart(Fragment { title, svg, .. }: &Fragment) -> Element {
-    let image = element("div").with("role", "img").with("aria-label", title);
+fn figure(chart: &PageChart) -> Element {
+    let caption = element("figcaption").holding(element("b").holding(chart.title.as_str()));
+    let subtitle =
+        (!chart.subtitle.is_empty()).then(|| classed("small", "subtitle").holding(chart.subtitle.as_str()));
+    let (keys, notes) = legend(&chart.legend);
+    let plots = classed("div", "plots").holding_all(chart.plots.iter().map(|shown| plot(chart, shown)));
+    let figure = classed("figure", "chart").holding(caption.holding_all(subtitle));
+    figure.holding_all(keys).holding(plots).holding_all(notes)
+}
+
+fn plot(chart: &PageChart, Plot { heading, svg }: &Plot) -> Element {
+    let label = if heading.is_empty() { chart.title.as_str() } else { heading.as_str() };
+    let image = classed("div", "drawing").with("role", "img").with("aria-label", label);
     // Texts in the drawing are escaped, but it may contain characters that HTML forbids.
     let image = image.holding(Html::trusted(replaced(svg)));
-    classed("figure", "chart").holding(scrolling("drawing", title).holding(image))
+    let heading = (!heading.is_empty()).then(|| element("h4").holding(heading.as_str()));
+    classed("div", "plot").holding_all(heading).holding(image)
+}
+
+/// The samples of a legend, by group, and its texts.
+fn legend(rows: &[PageRow]) -> (Option<Element>, Option<Element>) {
+    let (mut keys, mut notes) = (vec![], vec![]);
+    let mut heading = None;
+    for row in rows {
+        match row {
+            PageRow::Heading(text) => heading = Some(text.as_str()),
+            PageRow::Entry(svg, text) => {
+                let key = classed("span", "key").holding(Html::trusted(replaced(svg))).holding(text.as_str());
+                if heading.is_some() || keys.is_empty() {
+                    let name = heading.take().map(|text| element("b").holding(text));
+                    keys.push(element("div").holding_all(name).holding(key));
+                } else if let Some(group) = keys.pop() {
+                    keys.push(group.holding(key));
+                }
+            }
+            PageRow::Note(text) => match heading.take() {
+                Some(name) => notes.push((name, text.clone())),
+                None => {
+                    if let Some((_, line)) = notes.last_mut() {
+                        line.push_str(if line.ends_with(':') { " " } else { "; " });
+                        line.push_str(text);
+                    }
+                }
+            },
+        }
+    }
+    let note = |(name, text): (&str, String)| {
+        element("div").holding(element("b").holding(name)).holding(" ").holding(text)
+    };
+    let keys = (!keys.is_empty()).then(|| classed("div", "legend").holding_all(keys));
+    let notes =
+        (!notes.is_empty()).then(|| classed("div", "chart-notes").holding_all(notes.into_iter().map(note)));
+    (keys, notes)
 }
 
 #[cfg(test)]
@@ -45,15 +106,34 @@ mod tests {
     #[test]
     fn every_chart_is_in_a_group_in_colours_that_follow_the_theme() {
         let report = example::with_peaks(example::full());
-        let drawn = svg_fragments(&report).unwrap();
+        let drawn = page_charts(&report).unwrap();
         let html = charts(&report).unwrap().into_string();
-        assert!(drawn.iter().any(|chart| chart.name == "overview"));
-        assert!(drawn.iter().any(|chart| chart.name.starts_with("roofline-")));
+        for kind in [ChartKind::Overview, ChartKind::SpeedUp, ChartKind::Throughput, ChartKind::Roofline] {
+            assert!(drawn.iter().any(|chart| chart.kind == kind), "{kind:?}");
+        }
         assert_eq!(html.matches("<figure").count(), drawn.len());
-        assert_eq!(html.matches("<svg").count(), drawn.len());
+        let plots: usize = drawn.iter().map(|chart| chart.plots.len()).sum();
+        assert_eq!(html.matches("class=\"drawing\"").count(), plots);
         let fixed: Vec<&str> = html.split("\"#").skip(1).map(|rest| &rest[..6]).collect();
         assert_eq!(fixed, [""; 0], "colours that no theme changes");
         let collides = html.contains(" id=\"") || html.contains("url(");
         assert!(!collides, "drawings must not share identifiers");
+    }
+
+    #[test]
+    fn a_single_size_is_left_to_the_tables() {
+        let one = example::of([example::measured("fft", 8, "cpu", "realfft", 1e-3)]);
+        assert!(charts(&one).unwrap().into_string().contains("No op has two sizes"));
+        assert!(charts(&example::empty()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_legend_is_text_with_its_groups_and_notes() {
+        let html = charts(&example::with_peaks(example::full())).unwrap().into_string();
+        for expected in
+            ["<b>CPU</b>", "openblas</span>", "<b>Measured peaks</b>", "<b>GPU faster from N</b> kernel: "]
+        {
+            assert!(html.contains(expected), "{expected}\n{html}");
+        }
     }
 }

@@ -132,7 +132,16 @@ fn work(report: &Report, row: &Row) -> Vec<Fact> {
     let error = |error: Checked| {
         format!("{}, {} of the bound {:.1e}", error_text(error), share_text(error), error.bound)
     };
+    let rate = |work: f64, unit: &str| {
+        let rate =
+            row.median_s().map(|median| work / median / 1e9).filter(|rate| rate.is_finite() && *rate > 0.0);
+        rate.map(|rate| format!("{} {unit}", three_digits(rate)))
+    };
     known([
+        ("backend", Some(row.backend.clone())),
+        ("type", Some(row.case.dtype.words().into())),
+        ("rate", rate(row.work.flop, "GFLOP/s")),
+        ("bandwidth", rate(row.work.bytes, "GB/s")),
         ("operations", Some(format!("{:.3e} FLOP", row.work.flop))),
         ("minimum traffic", Some(format!("{:.3e} bytes", row.work.bytes))),
         ("arithmetic", Some(json_word(&row.accuracy))),

@@ -18,19 +18,28 @@ pub(crate) fn environment(report: &Report) -> Html {
     for backend in &environment.backends {
         html = html.and(backend_block(backend));
     }
+    let settings = serde_json::to_string_pretty(&environment.settings).unwrap_or_default();
+    html.and(clocks(report)).and(opened("Settings of the run", element("pre").holding(settings)))
+}
+
+/// A part of the environment that a reader opens; paper leaves it out.
+fn opened(title: &str, content: impl Into<Html>) -> Element {
+    element("details").holding(element("summary").holding(title)).holding(content)
+}
+
+/// The state of the device while it was measured, the timer overhead and the checks of its clock.
+fn clocks(report: &Report) -> Html {
+    let mut html = Html::new();
     let state = device_state(report);
     if !state.is_empty() {
         html = html.and(element("h3").holding("The device while it was measured"));
         html = html.and(element("ul").holding_all(state.into_iter().map(|line| element("li").holding(line))));
     }
-    for table in
-        [timer_overhead(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten()
-    {
+    let backends = &report.environment.backends;
+    for table in [timer_overhead(backends), clock_checks(backends)].into_iter().flatten() {
         html = html.and(element("h3").holding(table.title.as_str())).and(framed(&table.title, table.html()));
     }
-    let settings = serde_json::to_string_pretty(&environment.settings).unwrap_or_default();
-    let summary = element("summary").holding("Settings of the run");
-    html.and(element("details").holding(summary).holding(element("pre").holding(settings)))
+    if html.is_empty() { html } else { opened("Clocks and timers", html).into() }
 }
 
 fn run(environment: &Environment) -> Vec<(Html, Html)> {
@@ -77,7 +86,7 @@ fn backend_block(backend: &BackendState) -> Html {
         .map(|(key, value)| (key.replace('_', " "), plain(value)))
         .collect();
     known.extend(backend.startup_s.map(|seconds| ("ready after".into(), time_text(seconds))));
-    html = html.and(facts(known));
+    html = html.and(opened(&format!("Facts about {}", backend.name), facts(known)));
     if !backend.libraries.is_empty() {
         html = html.and(libraries(&backend.libraries));
     }
@@ -91,7 +100,8 @@ fn libraries(found: &[Finding]) -> Element {
     let row = |library: &Finding| {
         let text = |text: &Option<String>| cell(text.as_deref().unwrap_or(NONE));
         let path = classed("td", "path").holding(library.path.as_deref().unwrap_or(NONE));
-        element("tr").holding(cell(library.name.as_str())).holding(text(&library.version)).holding(path)
+        let cells = [cell(library.name.as_str()), text(&library.version), path];
+        element("tr").holding_all(table::labelled(cells, ["library", "version", "path"]))
     };
     table::table("libraries", &[words("library"), words("version"), words("path")], found.iter().map(row))
 }

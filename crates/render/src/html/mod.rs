@@ -24,8 +24,9 @@ use gpubench_text::markup::{self, Element, Html, classed, element};
 
 use crate::chart;
 
-const STYLES: [&str; 4] = [
+const STYLES: [&str; 5] = [
     include_str!("assets/page.css"),
+    include_str!("assets/charts.css"),
     include_str!("assets/tables.css"),
     include_str!("assets/rows.css"),
     include_str!("assets/print.css"),
@@ -79,14 +80,15 @@ fn script(source: &str) -> Element {
 }
 
 /// The parts of a report, in the order in which they are read.
-const SECTIONS: [(&str, &str); 7] = [
+const SECTIONS: [(&str, &str); 8] = [
     ("answer", "Answer"),
-    ("overview", "Overview"),
+    ("warnings", "Warnings"),
     ("charts", "Charts"),
     ("rows", "Every row"),
+    ("first-use", "First use"),
     ("environment", "Environment"),
+    ("words", "In words"),
     ("method", "Method"),
-    ("warnings", "Warnings"),
 ];
 
 /// The bar at the top: name, ways to the parts, and the switch of the theme.
@@ -162,13 +164,14 @@ fn versus(report: &Report) -> String {
 /// The parts of a report; identifiers begin with `prefix`.
 fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
     let contents = [
-        answer::in_words(report),
-        answer::overview(report).and(answer::first_use(report)),
+        answer::answer(report),
+        notes::warnings(report, prefix),
         charts::charts(report)?,
         rows::rows(report, prefix),
+        answer::first_use(report),
         environment::environment(report),
+        answer::in_words(report),
         notes::method(report),
-        notes::warnings(report, prefix),
     ];
     let section = |((id, title), content): ((&str, &str), Html)| {
         let nothing = content.is_empty().then(|| classed("p", "note").holding("Nothing to show."));

@@ -7,7 +7,7 @@ use super::rows::anchor;
 use super::table::next_step;
 use crate::export::cautions::{self, Caution, cautions};
 use crate::export::method::method as sentences;
-use crate::export::problems::{Group, ended_early, groups, summary};
+use crate::export::problems::{Group, groups, summary};
 use crate::export::tables::MARK;
 
 /// The meaning of each figure, the same for every report.
@@ -54,9 +54,6 @@ pub(crate) fn method(report: &Report) -> Html {
 pub(crate) fn warnings(report: &Report, prefix: &str) -> Html {
     let of_run = &report.environment.warnings;
     let mut html = Html::new();
-    if let Some(line) = ended_early(report) {
-        html = html.and(element("p").holding(format!("The run {line}.")));
-    }
     if !of_run.is_empty() {
         let item =
             |text: &str, next: &str| element("li").holding(format!("{text}. ")).holding(next_step(next));

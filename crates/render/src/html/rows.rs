@@ -17,6 +17,14 @@ use super::table::{Heading, NONE, below, cell, explained, figure, figures, frame
 use crate::export::cautions::is_launch_bound;
 use crate::export::tables::{MARK, half_width};
 
+/// The columns that a phone has room for.
+const NARROW: [&str; 5] = ["op", "N", "variant", "time", "grade"];
+
+/// A cell of a column, marked where a phone leaves it out.
+fn narrowed(cell: Element, column: &str) -> Element {
+    if NARROW.contains(&column) { cell } else { cell.with("data-wide", "1") }
+}
+
 /// A report, and the optional columns of its table.
 struct Sheet<'a> {
     report: &'a Report,
@@ -34,9 +42,10 @@ pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
         peaks: report.rows.iter().any(|row| peak_share::share(report, row).is_some()),
     };
     let headings = sheet.headings();
-    let head = headings
-        .iter()
-        .map(|heading| heading.cell().with("data-sort", if heading.figures { "number" } else { "text" }));
+    let head = headings.iter().map(|heading| {
+        let cell = heading.cell().with("data-sort", if heading.figures { "number" } else { "text" });
+        narrowed(cell, heading.text)
+    });
     let head = element("thead").holding(element("tr").holding_all(head));
     let mut bodies = vec![];
     for section in sections(report) {
@@ -44,13 +53,16 @@ pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
             let best = best(comparison);
             for row in comparison.fastest_first() {
                 let is_best = best.iter().any(|other| std::ptr::eq(*other, row));
-                bodies.push(sheet.body(row, is_best, headings.len(), prefix));
+                bodies.push(sheet.body(row, is_best, &headings, prefix));
             }
         }
     }
     let count = bodies.len();
     let table = classed("table", "rows").holding(head).holding_all(bodies);
-    controls(report, count).and(framed("every row", table))
+    let paper =
+        "The best variants of each side. The page on a screen, report.csv and report.json have every row.";
+    let paper = classed("p", "note on-paper").holding(paper);
+    controls(report, count).and(paper).and(framed("every row", table))
 }
 
 /// The identifier of a row in the page.
@@ -88,29 +100,31 @@ impl Sheet<'_> {
             let help = "the shortest time that the machine's peaks allow, over the measured time";
             headings.extend([explained("% of peak", help), words("limited by")]);
         }
-        headings.extend([figures("error"), explained("bound", "the largest error of a right answer")]);
-        headings.push(words("outcome"));
+        headings.extend([explained("error", "against its bound in the details"), words("outcome")]);
         headings
     }
 
     /// A row and its details, which move together.
-    fn body(&self, row: &Row, is_best: bool, columns: usize, prefix: &str) -> Element {
+    fn body(&self, row: &Row, is_best: bool, headings: &[Heading], prefix: &str) -> Element {
         let name = format!("details of {}", row.cell());
         let summary = element("summary").with("aria-label", &name).holding(row.case.op.as_str());
         let opener = element("th").with("scope", "row").holding(element("details").holding(summary));
         let density = row.case.density.filter(|_| !self.densities);
         let opener =
             opener.holding_all(density.map(|found| below(format!("density {}", density_text(found)))));
-        let panel = element("td").with("colspan", &columns.to_string()).holding(details(self.report, row));
+        let panel =
+            element("td").with("colspan", &headings.len().to_string()).holding(details(self.report, row));
         let body = element("tbody")
             .with("id", &anchor(self.report, row, prefix))
             .with("data-op", &row.case.op)
             .with("data-backend", &row.backend)
             .with("data-outcome", row.outcome.name());
         let body = if is_best { body.with("data-best", "1") } else { body };
-        let first = element("tr").holding(opener).holding_all(self.case_cells(row));
-        let first = first.holding_all(self.variant_cells(row, is_best)).holding_all(self.time_cells(row));
-        let first = first.holding_all(self.rate_cells(row)).holding_all(verdict_cells(row));
+        let cells = self.case_cells(row).into_iter().chain(self.variant_cells(row, is_best));
+        let cells = cells.chain(self.time_cells(row)).chain(self.rate_cells(row)).chain(verdict_cells(row));
+        let columns = headings.iter().skip(1);
+        let cells = cells.zip(columns).map(|(cell, heading)| narrowed(cell, heading.text));
+        let first = element("tr").holding(opener).holding_all(cells);
         body.holding(first).holding(classed("tr", "more").holding(panel))
     }
 
@@ -166,19 +180,20 @@ impl Sheet<'_> {
     }
 }
 
-/// The cells with the error, its bound and the outcome.
-fn verdict_cells(row: &Row) -> [Element; 3] {
+/// The cells with the error and the outcome.
+fn verdict_cells(row: &Row) -> [Element; 2] {
     let name = row.outcome.name();
     let outcome = cell(classed("span", "outcome").with("data-outcome", name).holding(name));
     let reason = row.reason.as_deref().filter(|_| row.outcome != Outcome::Measured);
-    let sizes = |error: f64| format!("{error:.1e}");
     [
         match row.error {
             Some(error) => sortable(Some(error.value), |_| error_text(error)),
             None => figure(NONE),
         },
-        sortable(row.error.map(|error| error.bound), sizes),
-        outcome.holding_all(reason.map(below)),
+        match reason {
+            Some(reason) => outcome.holding(below(reason)).with("class", "reason"),
+            None => outcome,
+        },
     ]
 }
 
@@ -236,7 +251,7 @@ mod tests {
         for heading in ["density", "cache", "% of peak"] {
             assert!(html.contains(&format!(">{heading}</th>")), "{heading}");
         }
-        assert!(html.contains("98 %</td><td>arithmetic</td>"));
+        assert!(html.contains("98 %</td><td data-wide=\"1\">arithmetic</td>"));
     }
 
     #[test]

@@ -5,10 +5,10 @@ use gpubench_model::Side;
 use gpubench_model::report::Report;
 use gpubench_model::report::machine::machine;
 
-use super::answer::{KINDS, crossover_cell, speed_up_cell};
+use super::answer::{crossover_cell, kinds_note, speed_up_cell};
 use super::markup::{Html, classed, element};
 use super::part::{Part, parts};
-use super::table::{below, framed};
+use super::table::{self, below, framed};
 
 /// Speed-ups at the largest size and crossovers of every report, resident and end to end; empty where no report has both
 /// sides.
@@ -23,11 +23,12 @@ pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
     if lines.is_empty() {
         return Html::new();
     }
-    let tables = [Kind::Resident, Kind::EndToEnd].map(|kind| table(kind, members, &of_each, &lines));
-    tables.into_iter().collect::<Html>().and(classed("p", "note").holding(KINDS))
+    let rows = members.iter().flat_map(|(_, report)| &report.rows);
+    let tables = [Kind::Resident, Kind::EndToEnd].map(|kind| of_kind(kind, members, &of_each, &lines));
+    tables.into_iter().collect::<Html>().and(classed("p", "note").holding(kinds_note(rows)))
 }
 
-fn table(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], lines: &[&Part<'_>]) -> Html {
+fn of_kind(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], lines: &[&Part<'_>]) -> Html {
     let title = match kind {
         Kind::Kernel | Kind::Resident => "With the data on the device",
         Kind::EndToEnd => "End to end, copies both ways included",
@@ -48,9 +49,12 @@ fn table(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], lin
             let part = parts.iter().find(|part| part.is_like(line));
             [speed_up_cell(part, kind, line.largest_n()), crossover_cell(part, kind)]
         });
+        let labels: Vec<String> =
+            members.iter().flat_map(|(name, _)| [(*name).to_owned(), format!("{name}, from N")]).collect();
+        let cells = table::labelled(cells, labels.iter().map(String::as_str));
         element("tr").holding(line.heading(true)).holding_all(cells)
     };
     let body = element("tbody").holding_all(lines.iter().map(row));
-    let table = classed("table", "overview").holding(head).holding(body);
+    let table = classed("table", "overview cards pairs").holding(head).holding(body);
     Html::from(element("h3").holding(title)).and(framed(title, table))
 }

@@ -58,18 +58,23 @@ pub(crate) fn below(text: impl Into<Html>) -> Element {
 
 /// A table in a frame that scrolls where the page is narrower, also by the keyboard. Screen readers announce `name`.
 pub(crate) fn framed(name: &str, table: Element) -> Element {
-    scrolling("frame", name).holding(table)
+    let frame = classed("div", "frame").with("tabindex", "0").with("role", "region");
+    frame.with("aria-label", name).holding(table)
 }
 
-/// A frame of that class that scrolls, also by the keyboard.
-pub(crate) fn scrolling(class: &str, name: &str) -> Element {
-    classed("div", class).with("tabindex", "0").with("role", "region").with("aria-label", name)
-}
-
-/// A framed table of one row of headings.
+/// A framed table of one row of headings, whose rows are cards on a phone: each of its cells has a label.
 pub(crate) fn table(name: &str, headings: &[Heading], rows: impl IntoIterator<Item = Element>) -> Element {
     let head = element("thead").holding(element("tr").holding_all(headings.iter().map(Heading::cell)));
-    framed(name, element("table").holding(head).holding(element("tbody").holding_all(rows)))
+    framed(name, classed("table", "cards").holding(head).holding(element("tbody").holding_all(rows)))
+}
+
+/// The cells of a row with their labels, which a phone shows above them.
+pub(crate) fn labelled<'a>(
+    cells: impl IntoIterator<Item = Element>,
+    labels: impl IntoIterator<Item = &'a str>,
+) -> impl Iterator<Item = Element> {
+    let pairs = cells.into_iter().zip(labels.into_iter().map(str::to_owned).collect::<Vec<_>>());
+    pairs.map(|(cell, label)| cell.with("data-label", &label))
 }
 
 /// A list of names and facts.

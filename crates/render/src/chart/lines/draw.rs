@@ -5,7 +5,7 @@ use super::labels::Contents;
 use super::strokes::Strokes;
 use crate::chart::canvas::Canvas;
 use crate::chart::draw::{Drawing, MARKER};
-use crate::chart::layout::Layout;
+use crate::chart::layout::{Extent, Layout};
 
 /// Em of the labels next to points.
 const POINT_TEXT: f64 = 23.0;
@@ -18,14 +18,15 @@ impl LineChart {
             series: &self.series,
             reference: self.reference.as_ref(),
             crossings: &self.crossings,
+            levels: &self.levels,
             marker: MARKER,
             em: POINT_TEXT,
         }
     }
 }
 
-pub(crate) fn draw(chart: &LineChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let layout = Layout::of(&chart.frame);
+pub(crate) fn draw(chart: &LineChart, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    let layout = Layout::of(&chart.frame, extent);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
     let strokes = Strokes { canvas, contents: chart.contents(&layout) };
     strokes.ground()?;

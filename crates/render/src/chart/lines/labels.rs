@@ -1,6 +1,6 @@
 //! The labels among lines: of crossings, of points, and the names of regions. Pure geometry; draws nothing.
 
-use super::{Crossing, Reference};
+use super::{Crossing, Level, Reference};
 use crate::chart::font::{Weight, width};
 use crate::chart::geometry::{Place, Rect};
 use crate::chart::placing::{Placed, Room};
@@ -17,6 +17,7 @@ pub(crate) struct Contents<'a> {
     pub series: &'a [Series],
     pub reference: Option<&'a Reference>,
     pub(crate) crossings: &'a [Crossing],
+    pub(crate) levels: &'a [Level],
     /// Half the side of the square that a marker takes.
     pub(crate) marker: f64,
     pub(crate) em: f64,

@@ -1,15 +1,17 @@
-//! Charts of lines: time against size, and speed-ups against size.
+//! Charts of lines: time, throughput and speed-ups against size.
 
 mod draw;
 pub(crate) mod labels;
+pub(super) mod quantity;
 pub(crate) mod speed_up;
 pub(crate) mod strokes;
-pub(super) mod time;
+pub(super) mod variants;
 
 use std::collections::BTreeSet;
 
+use super::ChartKind;
 use super::frame::{Frame, Row, Sample};
-use super::series::Series;
+use super::series::{PointMark, Series, Style};
 pub(super) use draw::draw;
 use gpubench_text::palette::Role;
 
@@ -29,7 +31,7 @@ pub(crate) struct Reference {
 pub(crate) struct Crossing {
     pub hue: Role,
     pub size: f64,
-    /// The 95 % interval of the size; an end outside the measured sizes is outside the axis.
+    /// The 95 % interval of the size, within the sizes measured.
     pub interval: [f64; 2],
     /// The label next to it: `N = 310`.
     pub label: String,
@@ -37,12 +39,23 @@ pub(crate) struct Crossing {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LineChart {
+    pub(crate) kind: ChartKind,
     pub(crate) frame: Frame,
     /// The lines, those of one legend group together.
     pub series: Vec<Series>,
     /// The line at which neither side wins.
     pub reference: Option<Reference>,
     pub(crate) crossings: Vec<Crossing>,
+    /// Values that a line across the plot shows: measured peaks.
+    pub(crate) levels: Vec<Level>,
+}
+
+/// A value that a line across the plot shows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Level {
+    pub value: f64,
+    pub label: String,
+    pub(crate) style: Style,
 }
 
 /// The rows of a legend that list the series under the headings of their groups.
@@ -53,6 +66,21 @@ fn legend(series: &[Series]) -> Vec<Row> {
         rows.extend(group.iter().map(|one| Row::Entry(Sample::Line(one.style), one.label.clone())));
     }
     rows
+}
+
+/// The rows of a legend that explain the marks of points, as far as there are such points.
+pub(crate) fn mark_notes(series: &[Series]) -> Vec<Row> {
+    let has = |mark| series.iter().flat_map(|one| &one.points).any(|point| point.mark == Some(mark));
+    let is_beside = series.iter().any(|one| one.marked().any(|(_, beside)| beside));
+    let rows = [
+        (has(PointMark::IncludesOne), Sample::Mark(PointMark::IncludesOne), "?: interval includes 1x"),
+        (has(PointMark::GradeD), Sample::Mark(PointMark::GradeD), "!: a time has grade D"),
+        (is_beside, Sample::Beside, "within 10 % of another N"),
+    ];
+    let rows = rows.into_iter().filter(|(shown, ..)| *shown);
+    let rows: Vec<Row> = rows.map(|(_, sample, text)| Row::Entry(sample, text.into())).collect();
+    let heading = (!rows.is_empty()).then(|| Row::Heading("Marks".into()));
+    heading.into_iter().chain(rows).collect()
 }
 
 /// All sizes of the series, ascending.

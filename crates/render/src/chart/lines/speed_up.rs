@@ -3,16 +3,16 @@
 use gpubench_answer::crossover_text::{crossover_text, size_text};
 use gpubench_answer::words::largest;
 use gpubench_answer::{Comparison, Crossover, Kind, Place};
-use gpubench_model::Side;
 use gpubench_ops as op;
 use gpubench_text::palette::Role;
 
-use super::{Crossing, LineChart, Reference, SIZE_TITLE, extremes, legend, sizes};
+use super::{Crossing, LineChart, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes};
+use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
 use crate::chart::frame::{Frame, Row};
-use crate::chart::series::{Point, Series, Stroke, Style, style};
+use crate::chart::series::{Point, PointMark, Series, Stroke, Style};
 use crate::chart::sheet::{Part, Sheet};
-use crate::chart::text::ratio_text;
+use crate::chart::text::{copies_clause, ratio_text};
 
 /// The only kind shown where several reports or densities share a chart.
 const LONE_KIND: Kind = Kind::Resident;
@@ -39,7 +39,8 @@ pub(crate) struct Line {
     crossover: Option<Crossover>,
 }
 
-/// The chart of a sheet with the captions given; `None` when no size has both sides.
+/// The chart of a sheet with the captions given; `None` when fewer than two sizes have both sides: a table shows one
+/// better.
 pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
     let lone_part = sheet.parts.first().filter(|part| sheet.parts.len() == 1 && !part.shows_density);
     let lines = match lone_part {
@@ -47,24 +48,26 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
         None => by_part(&sheet.parts),
     };
     let series: Vec<Series> = lines.iter().map(|line| line.series.clone()).collect();
-    let values = extremes(&series)?;
+    let sizes = sizes(&series);
+    let values = extremes(&series).filter(|_| sizes.len() > 1)?;
     let mut legend = legend(&series);
     let crossed = lines.iter().flat_map(|line| crossover_notes(line, lone_part.is_some()));
     legend.extend(Row::notes("GPU faster from N", crossed.collect()));
     legend.extend(lone_part.map(pairings).unwrap_or_default());
+    legend.extend(mark_notes(&series));
     let frame = Frame {
-        name: sheet.name("speedup"),
+        name: sheet.name(ChartKind::SpeedUp.name()),
         title: format!("{}: is the GPU faster?", sheet.heading()),
-        subtitle: subtitle(&lines).into(),
+        subtitle: subtitle(&lines, sheet),
         captions,
-        x: Axis::sizes(SIZE_TITLE, &sizes(&series)),
+        x: Axis::sizes(SIZE_TITLE, &sizes),
         y: Axis::ratios("How many times faster (log scale)", &values),
         rows_above: 0,
         legend,
     };
     let reference = Some(Reference { value: 1.0, above: "GPU faster", below: "CPU faster" });
     let crossings = lines.iter().filter_map(crossing).collect();
-    Some(LineChart { frame, series, reference, crossings })
+    Some(LineChart { kind: ChartKind::SpeedUp, frame, series, reference, crossings, levels: vec![] })
 }
 
 /// From which size the GPU is faster; in two lines where the name of a line may be long.
@@ -73,18 +76,20 @@ fn crossover_notes(line: &Line, is_short: bool) -> Vec<String> {
     match line.crossover.as_ref().map(crossover_text) {
         None => vec![],
         Some(found) if is_short => vec![format!("{label}: {found}")],
-        Some(found) => vec![label.clone(), indented(&found)],
+        Some(found) => vec![format!("{label}:"), indented(&found)],
     }
 }
 
 /// The subtitle: the kinds of speed-up that the lines show.
-fn subtitle(lines: &[Line]) -> &'static str {
-    match lines.iter().any(|line| line.kind != LONE_KIND) {
-        true => {
-            "Best variants. Kernel: device clock. Resident: with launch and wait. End to end: with copies"
-        }
-        false => "Best variants, resident: data on the device, launch and wait included, no copies",
+fn subtitle(lines: &[Line], sheet: &Sheet<'_>) -> String {
+    if lines.iter().all(|line| line.kind == LONE_KIND) {
+        return "Best variants, resident: data on the device, launch and wait included, no copies".into();
     }
+    let copies = lines.iter().any(|line| line.kind == Kind::EndToEnd);
+    let rows = sheet.parts.iter().flat_map(|part| part.section.comparisons.iter().flat_map(|one| &one.rows));
+    let copies =
+        if copies { format!(". End to end: with {}", copies_clause(rows.copied())) } else { String::new() };
+    format!("Best variants. Kernel: device clock. Resident: with launch and wait{copies}")
 }
 
 /// The kinds of some comparisons of one density; the first and the last point of each have labels.
@@ -114,7 +119,7 @@ fn by_part(parts: &[Part<'_>]) -> Vec<Line> {
             }
             let density = comparisons[0].density;
             let label = part.label(None, density);
-            let style = style(Side::Gpu, false, lines.len());
+            let style = part_style(lines.len());
             let crossover = crossover(part, density, LONE_KIND);
             let bends = bends(crossover.as_ref());
             let series = Series { label, group: "Resident speed-up", style, points, bends };
@@ -124,11 +129,22 @@ fn by_part(parts: &[Part<'_>]) -> Vec<Line> {
     lines
 }
 
+/// The looks of the `index`-th line where each is a report or a density.
+fn part_style(index: usize) -> Style {
+    const HUES: [Role; 7] =
+        [Role::Blue, Role::Green, Role::Orange, Role::Purple, Role::Sky, Role::Vermilion, Role::Ink];
+    Style { hue: HUES[index % HUES.len()], stroke: Stroke::Solid, marker: index, filled: true }
+}
+
 fn points(comparisons: &[Comparison<'_>], kind: Kind) -> Vec<Point> {
     let point = |comparison: &Comparison<'_>| {
         let pair = comparison.pair(kind)?;
         let (label, ratio) = (Some(ratio_text(&pair)), pair.speed_up.0);
-        Some(Point { x: comparison.n as f64, y: ratio.value, low: ratio.low, high: ratio.high, label })
+        let mark = match pair.speed_up.winner() {
+            None => Some(PointMark::IncludesOne),
+            Some(_) => pair.has_grade_d().then_some(PointMark::GradeD),
+        };
+        Some(Point { x: comparison.n as f64, y: ratio.value, low: ratio.low, high: ratio.high, label, mark })
     };
     comparisons.iter().filter_map(point).collect()
 }
@@ -145,10 +161,13 @@ fn bends(found: Option<&Crossover>) -> Vec<(f64, f64)> {
 pub(crate) fn crossing(line: &Line) -> Option<Crossing> {
     let found = line.crossover.as_ref()?;
     let Some(Place::At(size)) = found.from else { return None };
+    // Beyond the sizes measured nothing is known, so the band ends there.
+    let sizes = || line.series.points.iter().map(|point| point.x);
+    let (first, last) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
     let end = |place| match place {
-        Place::Below => 0.0,
-        Place::At(size) => size,
-        Place::Beyond => f64::INFINITY,
+        Place::Below => first,
+        Place::At(size) => size.clamp(first, last),
+        Place::Beyond => last,
     };
     let label = format!("N = {}", size_text(size, found.interval));
     Some(Crossing { hue: line.series.style.hue, size, interval: found.interval.map(end), label })

@@ -5,14 +5,17 @@ use gpubench_text::palette::{Role, Tint};
 use super::Crossing;
 use super::labels::{Contents, Labels, REGION_TEXT};
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{LINE, baseline, marker, medium};
+use crate::chart::draw::{BESIDE, LINE, baseline, crossover, marked, medium};
 use crate::chart::geometry::{Place, Rect};
 use crate::chart::paint::Paint;
 use crate::chart::placing::Placed;
-use crate::chart::series::{Point, Series, Stroke, Style};
+use crate::chart::series::{Point, Series};
 
 /// Bands of crossings that are narrower than this many pixels are drawn as wide.
 const LEAST_BAND: f64 = 2.0;
+
+/// Thickness of the measured peaks.
+const LEVEL: f64 = 2.6;
 
 pub(crate) struct Strokes<'a> {
     pub(crate) canvas: &'a Canvas<'a>,
@@ -30,6 +33,7 @@ impl Strokes<'_> {
         let labels = Labels::of(&self.contents);
         self.grounds(&labels)?;
         crossings.iter().try_for_each(|crossing| self.crossing_band(crossing))?;
+        self.levels()?;
         self.reference()?;
         series.iter().try_for_each(|series| self.band(series))?;
         // In reverse, so that the first of the legend lies on top.
@@ -70,31 +74,42 @@ impl Strokes<'_> {
         self.canvas.rule([(plane.area.left, y), (plane.area.right, y)], Role::Ink, 2.4)
     }
 
-    fn places(&self, series: &Series, value: impl Fn(&Point) -> f64) -> Vec<Place> {
+    /// The measured peaks, under everything.
+    fn levels(&self) -> anyhow::Result<()> {
         let plane = &self.contents.plane;
-        series.points.iter().map(|point| plane.place(point.x, value(point))).collect()
+        self.contents.levels.iter().try_for_each(|level| {
+            let y = plane.down(level.value);
+            let ends = [(plane.area.left, y), (plane.area.right, y)];
+            self.canvas.stroke(&ends, level.style.hue, LEVEL, level.style.stroke)
+        })
     }
 
-    /// The interval: an area along the line, or a bar at an isolated point.
+    /// The intervals: an area along the line, and a bar at each point that no line connects.
     fn band(&self, series: &Series) -> anyhow::Result<()> {
-        let hue = series.style.hue;
-        let mut low = self.places(series, |point| point.low);
-        let high = self.places(series, |point| point.high);
-        if let ([low], [high]) = (low.as_slice(), high.as_slice()) {
-            return self.canvas.rule([*low, *high], hue, 2.0);
+        let (plane, hue) = (&self.contents.plane, series.style.hue);
+        let ends = |point: &Point| [point.low, point.high].map(|value| plane.place(point.x, value));
+        let connected: Vec<&Point> = series.connected().collect();
+        let is_alone = connected.len() == 1;
+        for (point, _) in series.marked().filter(|(_, beside)| *beside || is_alone) {
+            self.canvas.rule(ends(point), hue, 2.0)?;
         }
-        low.reverse();
-        let corners: Vec<Place> = high.into_iter().chain(low).collect();
+        if is_alone {
+            return Ok(());
+        }
+        let high = connected.iter().map(|point| ends(point)[1]);
+        let low = connected.iter().rev().map(|point| ends(point)[0]);
+        let corners: Vec<Place> = high.chain(low).collect();
         self.canvas.fill(&corners, Paint::Clear(hue, 0.2))
     }
 
     fn line(&self, series: &Series) -> anyhow::Result<()> {
         let plane = &self.contents.plane;
         let path: Vec<Place> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
-        let (hue, radius) = (series.style.hue, self.contents.marker);
-        self.canvas.stroke(&path, hue, LINE, series.style.stroke)?;
-        let places = self.places(series, |point| point.y);
-        places.iter().try_for_each(|&place| marker(self.canvas, place, series.style, hue, radius))
+        self.canvas.stroke(&path, series.style.hue, LINE, series.style.stroke)?;
+        series.marked().try_for_each(|(point, beside)| {
+            let radius = self.contents.marker * if beside { BESIDE } else { 1.0 };
+            marked(self.canvas, plane.place(point.x, point.y), series.style, point.mark, radius)
+        })
     }
 
     /// The interval of a crossing, over the whole height.
@@ -109,12 +124,11 @@ impl Strokes<'_> {
         self.canvas.rectangle(area.corners(), Paint::Clear(crossing.hue, strength))
     }
 
-    /// An open ring where a series meets the reference line.
+    /// A ring where a series meets the reference line.
     fn crossing(&self, crossing: &Crossing) -> anyhow::Result<()> {
         let Some(reference) = self.contents.reference else { return Ok(()) };
         let place = self.contents.plane.place(crossing.size, reference.value);
-        let ring = Style { hue: crossing.hue, stroke: Stroke::Solid, marker: 0, filled: false };
-        marker(self.canvas, place, ring, crossing.hue, self.contents.marker)
+        crossover(self.canvas, place, crossing.hue, self.contents.marker)
     }
 
     fn labels(&self, labels: &Labels) -> anyhow::Result<()> {

@@ -8,14 +8,15 @@ use gpubench_model::report::{Report, Row as ReportRow};
 use super::labels::Labels;
 use super::*;
 use crate::chart::geometry::Rect;
-use crate::chart::layout::{Layout, TEXT};
+use crate::chart::layout::{Extent, Layout, TEXT};
 use crate::chart::series::Stroke;
 use crate::chart::ticks::below;
-use crate::chart::{Chart, charts};
+use crate::chart::{Chart, Selection, charts};
 
-/// The line charts of reports: time, then speed-up, of each op.
+/// The line charts of reports: speed-up, then time, of each op.
 fn lines(reports: &[(&str, &Report)]) -> Vec<LineChart> {
-    let found = charts(reports).into_iter();
+    let kinds = [ChartKind::SpeedUp, ChartKind::Time].map(|kind| kind as usize);
+    let found = charts(reports, Selection::of(kinds)).into_iter();
     found.filter_map(|chart| if let Chart::Lines(chart) = chart { Some(chart) } else { None }).collect()
 }
 
@@ -51,35 +52,36 @@ fn wide() -> Vec<LineChart> {
 fn the_time_chart_has_a_series_a_variant_grouped_by_side() {
     let charts = lines(&[("", &full())]);
     let names: Vec<&str> = charts.iter().map(|chart| chart.frame.name.as_str()).collect();
-    assert_eq!(names, ["time-matmul-f32", "speedup-matmul-f32", "time-spgemm-f32"]);
-    let time = &charts[0];
+    assert_eq!(names, ["speedup-matmul-f32", "time-matmul-f32"]);
+    let time = &charts[1];
     let series: Vec<(&str, &str, Stroke)> =
         time.series.iter().map(|one| (one.group, one.label.as_str(), one.style.stroke)).collect();
     assert_eq!(series, [("CPU", "openblas", Stroke::Dashed), ("GPU", "cublas", Stroke::Solid)]);
     assert_eq!(notes(time), ["CPU", "openblas", "GPU", "cublas"]);
     let point = &time.series[0].points[0];
-    assert_eq!((point.y, point.low, point.high), (7.68e-6, 7.68e-6 * 0.999, 7.68e-6 * 1.001));
+    assert_eq!((point.y, point.x), (7.68e-6, 100.0));
     assert_eq!(time.frame.title, "matmul, float32: time by size");
 }
 
 #[test]
 fn charts_of_both_cache_states_are_separate_and_named() {
-    let pair = |cache| example::both_sides("fft", 8, 1e-3, 1e-3).map(|row| ReportRow { cache, ..row });
-    let mut rows = Cache::ALL.map(pair).concat();
+    let pair = |cache, n| example::both_sides("fft", n, 1e-3, 1e-3).map(|row| ReportRow { cache, ..row });
+    let of_cache = |cache| [8, 16].map(|n| pair(cache, n)).concat();
+    let mut rows = Cache::ALL.map(of_cache).concat();
     let charts = of(rows.clone());
     let names: Vec<&str> = charts.iter().map(|chart| chart.frame.name.as_str()).collect();
-    let expected = ["time-fft-f32-cold", "speedup-fft-f32-cold", "time-fft-f32-hot", "speedup-fft-f32-hot"];
+    let expected = ["speedup-fft-f32-cold", "time-fft-f32-cold", "speedup-fft-f32-hot", "time-fft-f32-hot"];
     assert_eq!(names, expected);
-    assert_eq!(charts[2].frame.title, "fft, float32, hot cache: time by size");
-    assert!(charts.iter().flat_map(|chart| &chart.series).all(|series| series.points.len() == 1));
-    let hot = of(rows.split_off(2));
-    assert_eq!(hot[0].frame.name, "time-fft-f32");
+    assert_eq!(charts[3].frame.title, "fft, float32, hot cache: time by size");
+    assert!(charts.iter().flat_map(|chart| &chart.series).all(|series| series.points.len() == 2));
+    let hot = of(rows.split_off(4));
+    assert_eq!(hot[1].frame.name, "time-fft-f32");
     assert!(hot[0].frame.captions.last().unwrap().contains("Cache: hot."));
 }
 
 #[test]
 fn the_speed_up_chart_has_three_kinds_and_marks_where_each_crosses() {
-    let chart = &lines(&[("", &full())])[1];
+    let chart = &lines(&[("", &full())])[0];
     let of_points = |one: &Series| one.points.iter().map(|point| point.label.clone()).collect();
     let labels: Vec<Vec<Option<String>>> = chart.series.iter().map(of_points).collect();
     let expected = [["CPU 1.6x", "18x"], ["CPU 2.3x", "18x"], ["CPU 10x", "18x"]];
@@ -99,7 +101,7 @@ fn the_speed_up_chart_has_three_kinds_and_marks_where_each_crosses() {
 
 #[test]
 fn a_side_that_wins_everywhere_has_no_mark() {
-    let chart = &of([10, 100].map(|n| example::both_sides("fft", n, 1.0, 1e-3)).concat())[1];
+    let chart = &of([10, 100].map(|n| example::both_sides("fft", n, 1.0, 1e-3)).concat())[0];
     assert!(chart.crossings.is_empty());
     assert!(notes(chart).contains(&"resident: 10 or less"), "{:?}", notes(chart));
 }
@@ -116,7 +118,7 @@ fn densities_share_a_chart_of_one_kind() {
             }));
         }
     }
-    let chart = &of(rows)[1];
+    let chart = &of(rows)[0];
     let labels: Vec<&str> = chart.series.iter().map(|one| one.label.as_str()).collect();
     assert_eq!(labels, ["density 0.01", "density 0.1"]);
     assert!(chart.frame.subtitle.contains("resident"));
@@ -125,15 +127,15 @@ fn densities_share_a_chart_of_one_kind() {
 #[test]
 fn reduced_precision_is_drawn_apart_and_takes_no_part_in_the_speed_up() {
     let charts = wide();
-    let reduced = charts[0].series.iter().filter(|one| one.style.stroke == Stroke::Dotted);
+    let reduced = charts[1].series.iter().filter(|one| one.style.stroke == Stroke::Dotted);
     let reduced: Vec<&str> = reduced.map(|one| one.label.as_str()).collect();
     assert_eq!(reduced, ["cublas-tf32", "cublas-f16"]);
-    assert!(notes(&charts[1]).iter().all(|line| !line.contains("cublas-")));
+    assert!(notes(&charts[0]).iter().all(|line| !line.contains("cublas-")));
 }
 
 #[test]
 fn series_of_one_chart_differ_in_their_looks() {
-    let styles: Vec<_> = wide()[0].series.iter().map(|one| one.style).collect();
+    let styles: Vec<_> = wide()[1].series.iter().map(|one| one.style).collect();
     assert!((1..styles.len()).all(|index| !styles[..index].contains(&styles[index])), "{styles:?}");
 }
 
@@ -141,20 +143,23 @@ fn series_of_one_chart_differ_in_their_looks() {
 fn several_reports_share_charts_under_their_names() {
     let report = full();
     let charts = lines(&[("before", &report), ("after", &report)]);
-    let labels: Vec<&str> = charts[0].series.iter().map(|one| one.label.as_str()).collect();
-    assert_eq!(labels, ["before, openblas", "after, openblas", "before, cublas", "after, cublas"]);
     let labels: Vec<&str> = charts[1].series.iter().map(|one| one.label.as_str()).collect();
+    assert_eq!(labels, ["before, openblas", "after, openblas", "before, cublas", "after, cublas"]);
+    let hues: Vec<Role> = charts[1].series.iter().map(|one| one.style.hue).collect();
+    assert_eq!(hues, [Role::Vermilion, Role::Vermilion, Role::Green, Role::Green], "by variant");
+    let labels: Vec<&str> = charts[0].series.iter().map(|one| one.label.as_str()).collect();
     assert_eq!(labels, ["before", "after"]);
 }
 
 #[test]
 fn the_legend_covers_no_data_and_stays_in_the_picture() {
-    let many: Vec<_> =
-        (0..70).map(|index| measured("svd", 10, "cpu", &format!("a-variant-{index}"), 1e-3)).collect();
-    let long = vec![measured("svd", 10, "cpu", &"long-name-".repeat(20), 1e-3)];
+    let many: Vec<_> = (0..140)
+        .map(|i| measured("svd", 10 + i / 70, "cpu", &format!("a-variant-{}", i % 70), 1e-3))
+        .collect();
+    let long = [10, 20].map(|n| measured("svd", n, "cpu", &"long-name-".repeat(20), 1e-3)).to_vec();
     let all = wide().into_iter().chain(lines(&[("", &full())])).chain(of(many)).chain(of(long));
     for chart in all {
-        let layout = Layout::of(&chart.frame);
+        let layout = Layout::of(&chart.frame, Extent::File);
         assert!(!layout.legend.intersects(&layout.plot));
         assert!(layout.picture.holds(&layout.legend) && layout.picture.holds(&layout.plot));
         assert!(layout.plot.width() > 700.0 && layout.plot.height() > 500.0);
@@ -169,16 +174,16 @@ fn the_legend_covers_no_data_and_stays_in_the_picture() {
 
 #[test]
 fn sizes_that_almost_coincide_share_a_label() {
-    let chart = &wide()[0];
-    let plane = Layout::of(&chart.frame).plane(&chart.frame);
+    let chart = &wide()[1];
+    let plane = Layout::of(&chart.frame, Extent::File).plane(&chart.frame);
     let labels: Vec<String> = below(&plane, TEXT).into_iter().map(|label| label.text).collect();
     assert_eq!(labels, ["100", "500, 512", "1024", "2048"]);
 }
 
 #[test]
 fn labels_in_the_plot_cover_neither_points_nor_each_other() {
-    let chart = &wide()[1];
-    let layout = Layout::of(&chart.frame);
+    let chart = &wide()[0];
+    let layout = Layout::of(&chart.frame, Extent::File);
     let labels = Labels::of(&chart.contents(&layout));
     assert_eq!((labels.regions.len(), labels.crossings.len()), (2, 3));
     assert!(labels.points.len() >= 5, "{labels:?}");
@@ -189,5 +194,79 @@ fn labels_in_the_plot_cover_neither_points_nor_each_other() {
         for point in chart.series.iter().flat_map(|series| &series.points) {
             assert!(!area.has(layout.plane(&chart.frame).place(point.x, point.y)));
         }
+    }
+}
+
+#[test]
+fn a_variant_that_chooses_among_others_has_one_line_and_its_choices_in_the_legend() {
+    let row = |n, pick: &str| {
+        let mut row = measured("matmul", n, "cuda", "auto", 1e-12 * (n as f64).powi(3));
+        row.picked = Some(pick.to_owned());
+        row
+    };
+    let chart = &of(vec![row(100, "dmma"), row(1000, "dmma"), row(5000, "cublas")])[0];
+    assert_eq!(chart.series.len(), 1);
+    assert_eq!((chart.series[0].label.as_str(), chart.series[0].points.len()), ("auto", 3));
+    assert_eq!(notes(chart)[2..], ["Chosen by auto, at N", "dmma: 100, 1000", "cublas: 5000"]);
+    let chart = &of(vec![row(100, "dmma"), row(1000, "dmma")])[0];
+    assert_eq!(chart.series[0].label, "auto (dmma)");
+}
+
+#[test]
+fn times_are_by_one_clock_and_throughput_has_the_measured_peaks() {
+    let row = |n| measured("matmul", n, "cuda", "cublas", 1e-12 * (n as f64).powi(3));
+    let mut report = example::with_peaks(example::of([row(100), row(1000)]));
+    for execute in report.rows.iter_mut().filter_map(|row| row.execute.as_mut()) {
+        (execute.host_median_s, execute.host_ci95_s) = (1.0, Some([0.9, 1.1]));
+    }
+    let kinds = Selection::of([ChartKind::Throughput, ChartKind::Time].map(|kind| kind as usize));
+    let charts = charts(&[("", &report)], kinds);
+    let [Chart::Lines(throughput), Chart::Lines(time)] = charts.as_slice() else { panic!("{charts:?}") };
+    assert_eq!(throughput.frame.y.title, "GFLOP/s (log scale)");
+    assert!((throughput.series[0].points[0].y - 2000.0).abs() < 1e-6);
+    assert_eq!(
+        throughput.levels.iter().map(|level| level.label.as_str()).collect::<Vec<_>>(),
+        ["GPU 50000 GFLOP/s"]
+    );
+    assert!(time.frame.y.title.contains("host's clock"));
+    let point = &time.series[0].points[0];
+    assert_eq!((point.y, point.low, point.high), (1.0, 0.9, 1.1));
+}
+
+#[test]
+fn ops_have_the_unit_of_what_limits_them() {
+    use super::quantity::Quantity;
+    let unit = |op: &str| Quantity::throughput(op, &[]);
+    for op in ["matmul", "solve", "svd"] {
+        assert_eq!(unit(op), Some(Quantity::Flops), "{op}");
+    }
+    for op in ["elementwise", "sin", "reduction", "fft", "spgemm", "spmv", "transfer"] {
+        assert_eq!(unit(op), Some(Quantity::Bytes), "{op}");
+    }
+    assert_eq!(unit("overhead"), None);
+}
+
+#[test]
+fn points_without_a_winner_or_with_grade_d_have_a_mark_that_the_legend_explains() {
+    let rows =
+        [10, 100, 1000].map(|n| example::both_sides("fft", n, 1e-3, if n == 10 { 1e-3 } else { 1e-4 }));
+    let mut rows = rows.concat();
+    rows[5].execute.as_mut().unwrap().grade = Some(gpubench_model::measure::grade::Grade::D);
+    let chart = &of(rows)[0];
+    let marks: Vec<Option<PointMark>> = chart.series[0].points.iter().map(|point| point.mark).collect();
+    assert_eq!(marks, [Some(PointMark::IncludesOne), None, Some(PointMark::GradeD)]);
+    let notes = notes(chart);
+    assert!(
+        notes.contains(&"?: interval includes 1x") && notes.contains(&"!: a time has grade D"),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn the_band_of_a_crossover_ends_with_the_sizes_measured() {
+    let chart = &wide()[0];
+    assert!(!chart.crossings.is_empty());
+    for crossing in &chart.crossings {
+        assert!(crossing.interval[0] >= 100.0 && crossing.interval[1] <= 2048.0, "{crossing:?}");
     }
 }

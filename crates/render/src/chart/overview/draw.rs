@@ -2,10 +2,10 @@
 
 use gpubench_text::palette::Role;
 
-use super::layout::{HEADING, Layout, SMALL};
-use super::{Overview, Panel, REFERENCE};
+use super::layout::{HEADING, LEGEND, Layout, SAMPLE_GAP, SMALL, labelled};
+use super::{Figure, Overview, Panel, REFERENCE};
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{baseline, captions, kind, medium, sample};
+use crate::chart::draw::{baseline, captions, kind, marker, medium, sample};
 use crate::chart::font::{Weight, fitted, width};
 use crate::chart::geometry::Rect;
 use crate::chart::layout::{MARGIN, TITLE, picture};
@@ -19,39 +19,80 @@ use crate::chart::ticks::below;
 const MARKER: f64 = 6.5;
 /// Em of the labels next to points.
 const POINT_TEXT: f64 = 20.0;
-/// Em and middle of the legend.
-const LEGEND: (f64, f64) = (22.0, 112.0);
+/// Em of the notice.
+const NOTICE: f64 = 26.0;
+/// Em of the speed-ups in words, and the height of their rows.
+const FIGURE: f64 = 24.0;
+const FIGURE_ROW: f64 = 40.0;
+/// Width and height of a panel in a page.
+pub(crate) const PANEL_SIZE: (u32, u32) = (480, 320);
 
 pub(crate) fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(overview);
     canvas.rectangle(picture().corners(), Role::Ground)?;
-    canvas.text(&overview.title, (MARGIN, 62.0), medium(TITLE, Role::Ink, Align::Left))?;
-    legend(overview, canvas)?;
+    canvas.text(&overview.title, (MARGIN, 58.0), medium(TITLE, Role::Ink, Align::Left))?;
+    if let Some(notice) = &overview.notice {
+        canvas.text(notice, (MARGIN, 98.0), medium(NOTICE, Role::Worse, Align::Left))?;
+    }
+    for ((shown, text), &(left, middle)) in overview.legend.iter().zip(&layout.legend) {
+        sample(canvas, *shown, (left, middle), 0.8)?;
+        let place = (left + shown.length() + SAMPLE_GAP, baseline(middle, LEGEND));
+        canvas.text(text, place, kind(LEGEND, Role::Ink, Align::Left))?;
+    }
     for (index, (panel, plot)) in overview.panels.iter().zip(&layout.plots).enumerate() {
+        if !panel.figures.is_empty() {
+            draw_figures(panel, plot, canvas)?;
+            continue;
+        }
         let plane = Plane { area: *plot, x: &panel.x, y: &overview.y };
         draw_panel(panel, plane, canvas)?;
         if index % layout.columns == 0 {
-            for &tick in &layout.labelled {
-                let tick = &overview.y.ticks[tick];
-                let place = (plot.left - 10.0, baseline(plane.down(tick.value), SMALL));
-                canvas.text(&tick.label, place, kind(SMALL, Role::Ink, Align::Right))?;
-            }
+            axis_labels(&plane, &layout.labelled, canvas)?;
         }
     }
     captions(canvas, &overview.captions)
 }
 
-/// Samples and texts in one row.
-fn legend(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let (em, middle) = LEGEND;
-    let mut left = MARGIN;
-    for (shown, text) in &overview.legend {
-        sample(canvas, *shown, (left, middle), 0.8)?;
-        left += shown.length() + 10.0;
-        canvas.text(text, (left, baseline(middle, em)), kind(em, Role::Ink, Align::Left))?;
-        left += width(text, em, Weight::Regular) + 36.0;
+/// Draws one panel with labels of both axes on a canvas of its own; the page has its heading.
+pub(crate) fn draw_alone(overview: &Overview, index: usize, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    let (right, bottom) = (f64::from(PANEL_SIZE.0), f64::from(PANEL_SIZE.1));
+    canvas.rectangle([(0.0, 0.0), (right, bottom)], Role::Ground)?;
+    let labels = overview.y.ticks.iter().map(|tick| width(&tick.label, SMALL, Weight::Regular));
+    let left = labels.fold(0.0, f64::max) + 16.0;
+    let area = Rect { left, top: 12.0, right: right - 14.0, bottom: bottom - 38.0 };
+    let panel = Panel { heading: String::new(), ..overview.panels[index].clone() };
+    let plane = Plane { area, x: &panel.x, y: &overview.y };
+    draw_panel(&panel, plane, canvas)?;
+    axis_labels(&plane, &labelled(&overview.y, area.height()), canvas)
+}
+
+/// The labels of the y axis at these of its ticks.
+fn axis_labels(plane: &Plane<'_>, ticks: &[usize], canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    ticks.iter().map(|tick| &plane.y.ticks[*tick]).try_for_each(|tick| {
+        let place = (plane.area.left - 10.0, baseline(plane.down(tick.value), SMALL));
+        canvas.text(&tick.label, place, kind(SMALL, Role::Ink, Align::Right))
+    })
+}
+
+/// The heading of a panel, and its speed-ups in words.
+fn draw_figures(panel: &Panel, plot: &Rect, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    heading(panel, plot, canvas)?;
+    for (index, Figure { style, name, texts: [text, interval] }) in panel.figures.iter().enumerate() {
+        let middle = plot.top + 24.0 + index as f64 * FIGURE_ROW;
+        let y = baseline(middle, FIGURE);
+        marker(canvas, (plot.left + MARKER, middle), *style, style.hue, MARKER)?;
+        canvas.text(name, (plot.left + 26.0, y), kind(SMALL, Role::Ink, Align::Left))?;
+        canvas.text(text, (plot.left + 134.0, y), medium(FIGURE, Role::Ink, Align::Left))?;
+        let left = plot.left + 134.0 + width(text, FIGURE, Weight::Medium) + 12.0;
+        let interval = fitted(interval, SMALL, Weight::Regular, plot.right - left);
+        canvas.text(&interval, (left, y), kind(SMALL, Role::Soft, Align::Left))?;
     }
     Ok(())
+}
+
+fn heading(panel: &Panel, plot: &Rect, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    let text = fitted(&panel.heading, HEADING, Weight::Medium, plot.width());
+    canvas.text(&text, (plot.left, plot.top - 10.0), medium(HEADING, Role::Ink, Align::Left))
 }
 
 fn draw_panel(panel: &Panel, plane: Plane<'_>, canvas: &Canvas<'_>) -> anyhow::Result<()> {
@@ -61,6 +102,7 @@ fn draw_panel(panel: &Panel, plane: Plane<'_>, canvas: &Canvas<'_>) -> anyhow::R
         series: &panel.series,
         reference: Some(&REFERENCE),
         crossings: &panel.crossings,
+        levels: &[],
         marker: MARKER,
         em: POINT_TEXT,
     };
@@ -68,9 +110,7 @@ fn draw_panel(panel: &Panel, plane: Plane<'_>, canvas: &Canvas<'_>) -> anyhow::R
     strokes.ground()?;
     grid(&plane, canvas)?;
     strokes.lines()?;
-    let heading = fitted(&panel.heading, HEADING, Weight::Medium, plot.width());
-    let place = (plot.left, plot.top - 10.0);
-    canvas.text(&heading, place, medium(HEADING, Role::Ink, Align::Left))?;
+    heading(panel, &plot, canvas)?;
     for label in below(&plane, SMALL) {
         let place = (label.x, plot.bottom + 26.0);
         canvas.text(&label.text, place, kind(SMALL, Role::Ink, Align::Center))?;

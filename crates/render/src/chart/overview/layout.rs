@@ -3,13 +3,18 @@
 use super::Overview;
 use crate::chart::axis::Axis;
 use crate::chart::font::{Weight, width};
-use crate::chart::geometry::Rect;
+use crate::chart::geometry::{Place, Rect};
 use crate::chart::layout::{CAPTION, MARGIN, picture};
 
 pub(crate) const SMALL: f64 = 20.0;
 pub(crate) const HEADING: f64 = 23.0;
-/// Top of the first row of panels.
-const TOP: f64 = 152.0;
+/// Em of the legend, the middle of its first row, and the height of a row.
+pub(crate) const LEGEND: f64 = 22.0;
+const LEGEND_TOP: f64 = 108.0;
+const LEGEND_ROW: f64 = 34.0;
+/// Room between a sample of the legend and its text, and between its entries.
+pub(crate) const SAMPLE_GAP: f64 = 10.0;
+const ENTRY_GAP: f64 = 34.0;
 /// Height of a heading.
 const HEADING_ROW: f64 = 34.0;
 /// Room for the labels of the x axis.
@@ -19,6 +24,8 @@ const GAP: f64 = 30.0;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
+    /// The left ends of the entries of the legend, at their middle.
+    pub(crate) legend: Vec<Place>,
     /// The area between the axes of each panel.
     pub(crate) plots: Vec<Rect>,
     pub columns: usize,
@@ -34,18 +41,40 @@ impl Layout {
         let labels = overview.y.ticks.iter().map(|tick| width(&tick.label, SMALL, Weight::Regular));
         let left = MARGIN + labels.fold(0.0, f64::max) + 12.0;
         let bottom = picture.bottom - MARGIN / 2.0 - overview.captions.len() as f64 * CAPTION * 1.4 - 10.0;
+        let legend = legend(overview, picture.right - MARGIN);
+        let top = legend.last().map_or(legend_top(overview), |place| place.1) + 42.0;
         let pitch = (picture.right - MARGIN - left + GAP) / columns as f64;
-        let height = (bottom - TOP) / rows as f64;
+        let height = (bottom - top) / rows as f64;
         let plot = |index: usize| {
             let (row, column) = ((index / columns) as f64, (index % columns) as f64);
-            let (left, top) = (left + column * pitch, TOP + row * height);
+            let (left, top) = (left + column * pitch, top + row * height);
             let bottom = top + height - FOOT;
             Rect { left, top: top + HEADING_ROW, right: left + pitch - GAP, bottom }
         };
         let plots: Vec<Rect> = (0..count).map(plot).collect();
         let room = plots.first().map_or(0.0, Rect::height);
-        Layout { labelled: labelled(&overview.y, room), plots, columns }
+        Layout { legend, labelled: labelled(&overview.y, room), plots, columns }
     }
+}
+
+/// The middle of the first row of the legend, under the notice.
+fn legend_top(overview: &Overview) -> f64 {
+    if overview.notice.is_some() { LEGEND_TOP + LEGEND_ROW } else { LEGEND_TOP }
+}
+
+/// The places of the entries of the legend, in rows up to `right`.
+fn legend(overview: &Overview, right: f64) -> Vec<Place> {
+    let (mut left, mut middle) = (MARGIN, legend_top(overview));
+    let entries = overview.legend.iter().map(|(shown, text)| {
+        let wide = shown.length() + SAMPLE_GAP + width(text, LEGEND, Weight::Regular);
+        if left > MARGIN && left + wide > right {
+            (left, middle) = (MARGIN, middle + LEGEND_ROW);
+        }
+        let place = (left, middle);
+        left += wide + ENTRY_GAP;
+        place
+    });
+    entries.collect()
 }
 
 /// The number of columns for a number of panels, so that few cells stay empty.
@@ -59,7 +88,7 @@ fn columns(count: usize) -> usize {
 }
 
 /// The ticks that labels have room for, those near 1 first.
-fn labelled(axis: &Axis, room: f64) -> Vec<usize> {
+pub(crate) fn labelled(axis: &Axis, room: f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..axis.ticks.len()).collect();
     order.sort_by(|a, b| {
         let distance = |index: usize| axis.ticks[index].value.ln().abs();

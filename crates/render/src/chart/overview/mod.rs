@@ -3,17 +3,19 @@
 mod draw;
 mod layout;
 
-use gpubench_answer::Kind;
+use gpubench_answer::{Comparison, Kind};
 use gpubench_model::case::{DType, density_clause};
+use gpubench_model::report::Report;
 
 use super::axis::Axis;
-use super::frame::Sample;
+use super::frame::{Row, Sample};
 use super::lines::speed_up::{self, kind_style};
-use super::lines::{Crossing, Reference, sizes};
-use super::series::{Series, Stroke, Style};
+use super::lines::{Crossing, Reference, mark_notes, sizes};
+use super::series::{Series, Style};
 use super::sheet::{Part, Sheet};
-pub(super) use draw::draw;
-use gpubench_text::palette::Role;
+use super::text::copies_clause;
+use crate::export::problems::ended_early;
+pub(super) use draw::{PANEL_SIZE, draw, draw_alone};
 
 /// Panels that one sheet holds; in more, texts would be too small.
 pub(super) const MOST_PANELS: usize = 9;
@@ -27,6 +29,8 @@ pub(crate) struct Overview {
     pub name: String,
     pub title: String,
     pub captions: Vec<String>,
+    /// What a reader must know first: that the run ended early.
+    pub(crate) notice: Option<String>,
     /// The legend of lines and marks.
     pub(crate) legend: Vec<(Sample, String)>,
     /// Ratios, for every panel the same.
@@ -43,6 +47,18 @@ pub(crate) struct Panel {
     /// A line a kind of speed-up.
     pub series: Vec<Series>,
     pub(crate) crossings: Vec<Crossing>,
+    /// The speed-ups in words, where there is one size, which is no line.
+    pub(crate) figures: Vec<Figure>,
+}
+
+/// A speed-up in words.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Figure {
+    pub(crate) style: Style,
+    /// The kind of speed-up.
+    pub name: &'static str,
+    /// Winner and factor with marks, and the interval.
+    pub texts: [String; 2],
 }
 
 /// A panel before it is known which others are on its page.
@@ -54,10 +70,16 @@ struct Draft {
     without_dtype: String,
 }
 
-/// The sheets of one report: one where all panels fit, else one or more an element type.
-pub(crate) fn sheets(sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview> {
+/// The sheets of one report: one where all panels fit, else one or more per element type. None for a single speed-up,
+/// which is no comparison of sizes or ops.
+pub(crate) fn sheets(report: &Report, sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview> {
     let parts = sheets.iter().flat_map(|sheet| sheet.parts.iter().map(move |part| (sheet, part)));
     let mut panels: Vec<Draft> = parts.flat_map(|(sheet, part)| panels_of(sheet, part)).collect();
+    if let [Draft { panel, .. }] = panels.as_slice()
+        && !panel.figures.is_empty()
+    {
+        return vec![];
+    }
     let several = panels.len() > MOST_PANELS;
     if several {
         // Stable, so that ops keep their order.
@@ -68,7 +90,12 @@ pub(crate) fn sheets(sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview>
         let count = group.len().div_ceil(MOST_PANELS);
         pages.extend(group.chunks(group.len().div_ceil(count)).map(<[_]>::to_vec));
     }
-    let sheet = |(index, page): (usize, Vec<Draft>)| overview(index, page, captions);
+    let notice = ended_early(report).map(|text| format!("The run {text}."));
+    let sheet = |(index, page): (usize, Vec<Draft>)| Overview {
+        notice: notice.clone(),
+        legend: legend(report, &page),
+        ..overview(index, page, captions)
+    };
     pages.into_iter().enumerate().map(sheet).collect()
 }
 
@@ -82,48 +109,67 @@ fn overview(index: usize, page: Vec<Draft>, captions: &[String]) -> Overview {
         false => panel,
     });
     let panels: Vec<Panel> = panels.collect();
-    let points = panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
-    let values: Vec<f64> = points.map(|point| point.y).collect();
+    let drawn = panels.iter().filter(|panel| panel.figures.is_empty());
+    let points = drawn.flat_map(|panel| &panel.series).flat_map(|series| &series.points);
+    let values: Vec<f64> = points.flat_map(|point| [point.low, point.y, point.high]).collect();
     Overview {
         name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
         title: format!("Is the GPU faster? Speed-up of the best variants by size{dtype}"),
         captions: captions.to_vec(),
-        legend: legend(),
+        notice: None,
+        legend: vec![],
         y: Axis::ratios("", &values),
         panels,
     }
 }
 
-fn legend() -> Vec<(Sample, String)> {
+fn legend(report: &Report, page: &[Draft]) -> Vec<(Sample, String)> {
     let words = |kind| match kind {
-        Kind::Kernel => "kernel: computation only",
-        Kind::Resident => "resident: with launch and wait",
-        Kind::EndToEnd => "end to end: with copies",
+        Kind::Kernel => "kernel: computation only".into(),
+        Kind::Resident => "resident: with launch and wait".into(),
+        Kind::EndToEnd => format!("end to end: with {}", copies_clause(report.rows.iter())),
     };
-    let lines = Kind::ALL.map(|kind| (Sample::Line(kind_style(kind)), words(kind).to_owned()));
-    let ring = Style { hue: Role::Ink, stroke: Stroke::Solid, marker: 0, filled: false };
-    lines
-        .into_iter()
-        .chain([(Sample::Marker(ring), "GPU faster from N (bar: interval)".to_owned())])
-        .collect()
+    let lines = Kind::ALL.map(|kind| (Sample::Line(kind_style(kind)), words(kind)));
+    let crosses = page.iter().any(|draft| !draft.panel.crossings.is_empty());
+    let ring = crosses.then(|| (Sample::Crossover, "GPU faster from N (bar: interval)".to_owned()));
+    let series: Vec<Series> = page.iter().flat_map(|draft| draft.panel.series.clone()).collect();
+    let marks = mark_notes(&series).into_iter().filter_map(|row| match row {
+        Row::Entry(sample, text) => Some((sample, text)),
+        Row::Heading(_) | Row::Note(_) => None,
+    });
+    lines.into_iter().chain(ring).chain(marks).collect()
 }
 
-/// One panel a density with a size that both sides have.
+/// One panel per density with a size that both sides have.
 fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item = Draft> + 'a {
     part.by_density().filter_map(move |comparisons| {
         let lines = speed_up::by_kind(part, comparisons);
         let density = density_clause(comparisons[0].density.filter(|_| part.shows_density));
         let series: Vec<Series> = lines.iter().map(|line| only_last_label(&line.series)).collect();
         let sizes = sizes(&series);
+        let only = if let [n] = sizes.as_slice() { Some(*n) } else { None };
+        let size = only.map(|n| format!(", N = {n}")).unwrap_or_default();
+        let figures = only.map(|n| figures(comparisons, n)).unwrap_or_default();
         let panel = Panel {
-            heading: format!("{}{density}", sheet.heading()),
+            heading: format!("{}{density}{size}", sheet.heading()),
             x: Axis::sizes("", &sizes),
             series,
             crossings: lines.iter().filter_map(speed_up::crossing).collect(),
+            figures,
         };
-        let without_dtype = format!("{}{density}", sheet.heading_without_dtype());
+        let without_dtype = format!("{}{density}{size}", sheet.heading_without_dtype());
         (!sizes.is_empty()).then_some(Draft { dtype: sheet.subject.dtype, panel, without_dtype })
     })
+}
+
+/// The speed-ups of one size in words.
+fn figures(comparisons: &[Comparison<'_>], n: u64) -> Vec<Figure> {
+    let figure = |kind: Kind| {
+        let pair = comparisons.iter().find(|one| one.n == n)?.pair(kind)?;
+        let texts = [pair.speed_up_text(), pair.speed_up.interval_text()];
+        Some(Figure { style: kind_style(kind), name: kind.name(), texts })
+    };
+    Kind::ALL.into_iter().filter_map(figure).collect()
 }
 
 /// A line whose last point alone has a label.

@@ -11,8 +11,14 @@ use crate::chart::layout::picture;
 /// A chart of `panels` equal panels over `positions` positions with a mark before each of `marks`.
 fn chart(panels: usize, positions: usize, marks: &[usize]) -> PanelChart {
     let times: Vec<f64> = (0..positions).map(|at| 1e-3 * (1.0 + 0.02 * (at as f64).sin())).collect();
-    let point =
-        |(at, &y): (usize, &f64)| Point { x: at as f64, y, low: 0.99 * y, high: 1.01 * y, label: None };
+    let point = |(at, &y): (usize, &f64)| Point {
+        x: at as f64,
+        y,
+        low: 0.99 * y,
+        high: 1.01 * y,
+        label: None,
+        mark: None,
+    };
     let mark = |&at: &usize| Mark {
         position: at as f64 - 0.5,
         texts: ["1.31x slower, 2026-11-21, abcdef012", "1.31x slower", "1.31x"].map(String::from).into(),

@@ -7,21 +7,19 @@ use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{Drawing, baseline, medium};
 use crate::chart::font::{Weight, width};
 use crate::chart::geometry::Rect;
-use crate::chart::layout::{Layout, ROW_ABOVE, TEXT};
+use crate::chart::layout::{Extent, Layout, ROW_ABOVE, TEXT};
 
-/// Widths of the bars as shares of the room of a size, and the room between them.
-const CPU_WIDTH: f64 = 0.16;
-const GPU_WIDTH: f64 = 0.46;
-const GAP: f64 = 0.05;
-/// Widest that a size's bars together become.
-const MOST_PITCH: f64 = 240.0;
+/// Width of a bar as a share of the room of a size.
+const WIDTH: f64 = 0.6;
+/// The widest that a bar becomes.
+const MOST_WIDTH: f64 = 130.0;
 /// Em of the shares inside the bars.
 const SHARE_TEXT: f64 = 20.0;
 /// Room between the parts of a bar.
 const SEAM: f64 = 1.5;
 
-pub(crate) fn draw(chart: &PhaseChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let layout = Layout::of(&chart.frame);
+pub(crate) fn draw(chart: &PhaseChart, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    let layout = Layout::of(&chart.frame, extent);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
     frame.titles()?;
     frame.grid()?;
@@ -47,17 +45,9 @@ impl Bars<'_> {
 
     fn bars(&self) -> anyhow::Result<()> {
         let (pitch, middles) = self.places();
-        let pitch = pitch.min(MOST_PITCH);
-        for (group, middle) in self.chart.groups.iter().zip(middles) {
-            let [cpu, gpu] = [CPU_WIDTH, GPU_WIDTH].map(|share| share * pitch);
-            let whole = if group.cpu.is_some() { cpu + GAP * pitch + gpu } else { gpu };
-            let left = middle - whole / 2.0;
-            if let Some(bar) = &group.cpu {
-                self.bar(bar, left, left + cpu)?;
-            }
-            self.bar(&group.gpu, left + whole - gpu, left + whole)?;
-        }
-        Ok(())
+        let half = (WIDTH * pitch).min(MOST_WIDTH) / 2.0;
+        let mut groups = self.chart.groups.iter().zip(middles);
+        groups.try_for_each(|(group, middle)| self.bar(&group.gpu, middle - half, middle + half))
     }
 
     fn bar(&self, bar: &Bar, left: f64, right: f64) -> anyhow::Result<()> {
@@ -88,9 +78,8 @@ impl Bars<'_> {
         let (pitch, middles) = self.places();
         let rows = [("CPU", Role::Vermilion), ("GPU", Role::Blue)];
         let groups = self.chart.groups.iter();
-        let texts: Vec<[&str; 2]> = groups
-            .map(|group| [group.cpu.as_ref().map_or("–", |bar| &bar.total), &group.gpu.total])
-            .collect();
+        let texts: Vec<[&str; 2]> =
+            groups.map(|group| [group.cpu.as_deref().unwrap_or("–"), &group.gpu.total]).collect();
         let widest = texts.iter().flatten().map(|text| width(text, TEXT, Weight::Medium)).fold(0.0, f64::max);
         let em = TEXT * ((pitch - 10.0) / widest).clamp(0.4, 1.0);
         let plot = &self.frame.layout.plot;

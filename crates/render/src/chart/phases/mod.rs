@@ -1,6 +1,7 @@
-//! The phases of one call as stacked bars, one per side and size, made from the rows of a report.
+//! The phases of one GPU call as stacked bars, one per size, made from the rows of a report.
 //!
-//! Bars are shares of their own total: sizes whose times are decades apart stay legible side by side.
+//! Bars are shares of their own total: sizes whose times are decades apart stay legible side by side. A call of the CPU
+//! has one part alone, so its time is a text above the bar.
 
 mod draw;
 
@@ -18,14 +19,13 @@ use gpubench_text::count::counted;
 use super::axis::Axis;
 use super::frame::{Frame, Row as LegendRow, Sample};
 use super::sheet::{Part, Sheet};
+use super::text::copies_clause;
 pub(super) use draw::draw;
 use gpubench_text::palette::Role;
 
-/// A part of a call.
+/// A part of a call of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The work on a CPU.
-    Execute,
     /// The operands to the device.
     Upload,
     /// The host's time minus the device's.
@@ -37,12 +37,11 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    /// Those of a GPU, in the order in which they happen.
-    const ON_GPU: [Phase; 4] = [Phase::Upload, Phase::Launch, Phase::Kernel, Phase::Download];
+    /// Every part, in the order in which they happen.
+    const ALL: [Phase; 4] = [Phase::Upload, Phase::Launch, Phase::Kernel, Phase::Download];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Phase::Execute => "execution",
             Phase::Upload => "upload",
             Phase::Launch => "launch and wait",
             Phase::Kernel => "kernel",
@@ -52,7 +51,6 @@ impl Phase {
 
     fn hue(self) -> Role {
         match self {
-            Phase::Execute => Role::Vermilion,
             Phase::Upload => Role::Sky,
             Phase::Launch => Role::Orange,
             Phase::Kernel => Role::Blue,
@@ -61,7 +59,7 @@ impl Phase {
     }
 }
 
-/// One call of one side.
+/// One call of the GPU.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bar {
     /// The whole, in words: `12.4 µs`.
@@ -72,8 +70,8 @@ pub(crate) struct Bar {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Group {
-    /// The best CPU variant's, where there is one.
-    pub cpu: Option<Bar>,
+    /// The time of the best CPU variant in words, where there is one.
+    pub cpu: Option<String>,
     pub gpu: Bar,
 }
 
@@ -103,20 +101,18 @@ fn chart(
 ) -> Option<PhaseChart> {
     let found = comparisons.iter().filter_map(|one| Some((one.n.to_string(), group(one)?)));
     let (labels, groups): (Vec<String>, Vec<Group>) = found.unzip();
-    let mut legend = vec![];
-    if groups.iter().any(|group| group.cpu.is_some()) {
-        legend.push(LegendRow::Heading("CPU, narrow bars".into()));
-        legend.push(entry(Phase::Execute));
-    }
-    legend.push(LegendRow::Heading("GPU, wide bars".into()));
-    legend.extend(Phase::ON_GPU.into_iter().rev().map(entry));
+    let mut legend = vec![LegendRow::Heading("Parts of a GPU call".into())];
+    legend.extend(Phase::ALL.into_iter().rev().map(entry));
     legend.extend(first_use(part, comparisons));
     let density = comparisons.first()?.density.filter(|_| part.shows_density);
     let suffix = density.map(|density| format!("-d{}", density_text(density))).unwrap_or_default();
     let frame = Frame {
         name: sheet.name("phases") + &suffix,
-        title: format!("{}{}: where does the time go?", sheet.heading(), density_clause(density)),
-        subtitle: "One call end to end, best variant of each side; each bar is 100 %, its time above".into(),
+        title: format!("{}{}: where does the GPU's time go?", sheet.heading(), density_clause(density)),
+        subtitle: format!(
+            "One call end to end with {}; above the bars: the time of the best variant of each side",
+            copies_clause(comparisons.iter().flat_map(|one| &one.rows).copied())
+        ),
         captions: captions.to_vec(),
         x: Axis::positions("N, size of the square operands", labels),
         y: Axis::shares("Share of the call"),
@@ -135,7 +131,7 @@ fn group(comparison: &Comparison<'_>) -> Option<Group> {
     let pair = comparison.pair(Kind::EndToEnd);
     let cpu = pair.as_ref().map_or(comparison.cpu, |pair| Some(pair.cpu));
     let gpu = gpu_bar(pair.as_ref().map_or(comparison.gpu, |pair| Some(pair.gpu))?)?;
-    let cpu = cpu.and_then(|row| bar(vec![(Phase::Execute, estimate(row, Kind::EndToEnd)?.value)]));
+    let cpu = cpu.and_then(|row| Some(time_text(estimate(row, Kind::EndToEnd)?.value)));
     Some(Group { cpu, gpu })
 }
 
@@ -146,7 +142,7 @@ fn gpu_bar(row: &Row) -> Option<Bar> {
     // A kernel that takes longer by the device's clock than by the host's leaves nothing to wait for.
     let kernel = execute.median_s.min(execute.host_median_s);
     let seconds = [upload, execute.host_median_s - kernel, kernel, download];
-    bar(Phase::ON_GPU.into_iter().zip(seconds).collect())
+    bar(Phase::ALL.into_iter().zip(seconds).collect())
 }
 
 /// A bar of seconds; `None` where they add up to nothing.

@@ -4,7 +4,7 @@ use super::Roofline;
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{Drawing, MARKER, baseline, marker, medium};
 use crate::chart::geometry::{Place, Rect};
-use crate::chart::layout::Layout;
+use crate::chart::layout::{Extent, Layout};
 use crate::chart::paint::Paint;
 use crate::chart::placing::{Placed, Room};
 use crate::chart::plane::Plane;
@@ -16,8 +16,8 @@ const SIZE_TEXT: f64 = 20.0;
 /// Thickness of the peaks.
 const ROOF: f64 = 2.6;
 
-pub(crate) fn draw(chart: &Roofline, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let layout = Layout::of(&chart.frame);
+pub(crate) fn draw(chart: &Roofline, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    let layout = Layout::of(&chart.frame, extent);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
     let plane = layout.plane(&chart.frame);
     frame.titles()?;

@@ -10,12 +10,11 @@ use std::collections::BTreeSet;
 use gpubench_answer::has_both_caches;
 use gpubench_answer::peak_share::peaks;
 use gpubench_model::case::{Cache, Case, DType};
-use gpubench_model::report::quantity::three_digits;
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops::{self as op, Limit, OPS};
 use gpubench_text::grouped::distinct;
 
-use super::axis::Axis;
+use super::axis::{Axis, plain};
 use super::frame::{Frame, Row as LegendRow, Sample};
 use super::series::{Stroke, Style};
 pub(super) use draw::draw;
@@ -166,16 +165,6 @@ fn rate_text(rate: f64, unit: &str, figure: impl Fn(f64) -> String) -> String {
     let fitting = prefixes.into_iter().find(|(factor, _)| rate >= 0.9995 * factor);
     let (factor, prefix) = fitting.filter(|_| rate < 1e18).unwrap_or((1.0, ""));
     format!("{} {prefix}{unit}", figure(rate / factor))
-}
-
-/// A round figure without a needless fraction: `20`, `0.05`, `1e-9`.
-fn plain(figure: f64) -> String {
-    match figure {
-        figure if !(1e-4..1e6).contains(&figure) => format!("{figure:e}"),
-        figure if figure < 0.9995 => figure.to_string(),
-        figure if (figure - figure.round()).abs() < 1e-6 * figure => format!("{figure:.0}"),
-        figure => three_digits(figure),
-    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use gpubench_model::Accuracy;
 use gpubench_model::report::example::{self, measured, without_time};
+use gpubench_model::report::quantity::three_digits;
 use gpubench_ops::Work;
 
 use super::draw::labels;
 use super::*;
-use crate::chart::layout::Layout;
+use crate::chart::layout::{Extent, Layout};
 
 fn with_peaks(rows: Vec<Row>) -> Report {
     example::with_peaks(example::of(rows))
@@ -83,7 +84,7 @@ fn dots_and_peaks_lie_in_the_plot_and_labels_cover_neither_dots_nor_each_other()
         }
     }
     let chart = chart(&with_peaks(rows)).unwrap();
-    let layout = Layout::of(&chart.frame);
+    let layout = Layout::of(&chart.frame, Extent::File);
     let plane = layout.plane(&chart.frame);
     let roofs = chart.roofs.iter().flat_map(|roof| roof.path);
     let places = chart.dots.iter().map(|dot| (dot.x, dot.y)).chain(roofs);

@@ -136,12 +136,4 @@
   };
   addEventListener("hashchange", follow);
   follow();
-
-  // Paper has nothing to open, and shows every report.
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")];
-    closed.forEach((details) => (details.open = true));
-  });
-  addEventListener("afterprint", () => closed.forEach((details) => (details.open = false)));
 })();

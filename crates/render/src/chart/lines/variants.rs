@@ -1,0 +1,163 @@
+//! Time or throughput against size, with one line per variant.
+
+use gpubench_model::measure::grade::Grade;
+use gpubench_model::report::Row;
+use gpubench_model::{Accuracy, Side};
+use gpubench_text::grouped::grouped;
+use gpubench_text::palette::Role;
+
+use super::quantity::Quantity;
+use super::{Level, LineChart, SIZE_TITLE, extremes, legend, mark_notes, sizes};
+use crate::chart::ChartKind;
+use crate::chart::axis::Axis;
+use crate::chart::frame::{Frame, Row as LegendRow, Sample};
+use crate::chart::looks::Looks;
+use crate::chart::series::{GROUPS, Point, PointMark, Series, Stroke, Style, group};
+use crate::chart::sheet::{Part, Sheet};
+
+/// A line, and the rows of its points.
+struct Line<'a> {
+    series: Series,
+    /// The name of its variant, which is a part of the label.
+    variant: String,
+    rows: Vec<&'a Row>,
+}
+
+/// The chart of a sheet; `None` with fewer than two sizes, which a table shows better.
+pub(crate) fn chart(
+    sheet: &Sheet<'_>,
+    quantity: Quantity,
+    looks: &Looks<'_>,
+    captions: Vec<String>,
+) -> Option<LineChart> {
+    let parts = sheet.parts.iter().enumerate();
+    let mut lines: Vec<Line<'_>> =
+        parts.flat_map(|(turn, part)| lines_of(part, quantity, looks, turn)).collect();
+    // Stable, so that a group keeps the order of the reports.
+    lines.sort_by_key(|line| GROUPS.iter().position(|group| *group == line.series.group));
+    let mut picks: Vec<LegendRow> = lines.iter_mut().flat_map(name_pick).collect();
+    if sheet.parts.len() > 1 {
+        picks.clear();
+    }
+    let levels = levels(sheet, quantity, &lines);
+    let series: Vec<Series> = lines.into_iter().map(|line| line.series).collect();
+    let sizes = sizes(&series);
+    let mut values = extremes(&series).filter(|_| sizes.len() > 1)?;
+    values.extend(levels.iter().map(|level| level.value));
+    let mut legend = legend(&series);
+    legend.extend(level_rows(&levels));
+    legend.extend(mark_notes(&series));
+    legend.extend(picks);
+    let kind = if quantity == Quantity::Time { ChartKind::Time } else { ChartKind::Throughput };
+    let summary = sheet.subject.summary();
+    let subtitle = [summary.as_str(), quantity.method()];
+    let subtitle: Vec<&str> = subtitle.into_iter().filter(|text| !text.is_empty()).collect();
+    let frame = Frame {
+        name: sheet.name(kind.name()),
+        title: format!("{}: {}", sheet.heading(), quantity.title()),
+        subtitle: subtitle.join("; "),
+        captions,
+        x: Axis::sizes(SIZE_TITLE, &sizes),
+        y: quantity.axis(&values),
+        rows_above: 0,
+        legend,
+    };
+    Some(LineChart { kind, frame, series, reference: None, crossings: vec![], levels })
+}
+
+/// One line per variant and density, in the order in which the rows name them; the shapes of markers also distinguish
+/// reports and densities.
+fn lines_of<'a>(part: &'a Part<'_>, quantity: Quantity, looks: &Looks<'_>, turn: usize) -> Vec<Line<'a>> {
+    let mut lines: Vec<Line<'_>> = vec![];
+    let densities = part.by_density().enumerate();
+    let comparisons = densities.flat_map(|(index, some)| some.iter().map(move |one| (turn + index, one)));
+    for (turn, comparison) in comparisons {
+        for &row in &comparison.rows {
+            let Some(point) = point(row, quantity) else { continue };
+            let variant = part.names.variant(row);
+            let label = part.label(Some(&variant), comparison.density);
+            let group = group(row);
+            match lines.iter_mut().find(|line| line.series.label == label && line.series.group == group) {
+                Some(line) => {
+                    line.series.points.push(point);
+                    line.rows.push(row);
+                }
+                None => {
+                    let style = looks.style(row, turn);
+                    let series = Series { label, group, style, points: vec![point], bends: vec![] };
+                    lines.push(Line { series, variant, rows: vec![row] });
+                }
+            }
+        }
+    }
+    lines
+}
+
+fn point(row: &Row, quantity: Quantity) -> Option<Point> {
+    let execute = row.execute.as_ref()?;
+    let [y, low, high] = quantity.of(row)?;
+    let mark = (execute.grade == Some(Grade::D)).then_some(PointMark::GradeD);
+    Some(Point { x: row.case.n as f64, y, low, high, label: None, mark })
+}
+
+/// Adds the choice of a variant that chooses among others to the name of its line; where it depends on the size, the
+/// choices are rows of the legend.
+fn name_pick(line: &mut Line<'_>) -> Vec<LegendRow> {
+    let all: Vec<u64> = line.rows.iter().map(|row| row.case.n).collect();
+    let picks = line.rows.iter().filter_map(|row| Some((row.picked.as_deref()?, row.case.n)));
+    match grouped(picks).as_slice() {
+        [] => vec![],
+        [(pick, _)] => {
+            let named = format!("{} ({pick})", line.variant);
+            line.series.label = line.series.label.replacen(&line.variant, &named, 1);
+            vec![]
+        }
+        several => {
+            let text = |(pick, sizes): &(&str, Vec<u64>)| format!("{pick}: {}", size_list(sizes, &all));
+            let heading = format!("Chosen by {}, at N", line.series.label);
+            LegendRow::notes(&heading, several.iter().map(text).collect())
+        }
+    }
+}
+
+/// `100, 500`; the ends of more than two neighbours among `all`: `100 to 1000`.
+fn size_list(sizes: &[u64], all: &[u64]) -> String {
+    match sizes {
+        [first, _, .., last] if all.windows(sizes.len()).any(|some| some == sizes) => {
+            format!("{first} to {last}")
+        }
+        few => few.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The measured peaks of a single report: one per side, and one per reduced precision that it measured.
+fn levels(sheet: &Sheet<'_>, quantity: Quantity, lines: &[Line<'_>]) -> Vec<Level> {
+    let [part] = sheet.parts.as_slice() else { return vec![] };
+    let mut levels: Vec<Level> = vec![];
+    for row in lines.iter().flat_map(|line| &line.rows) {
+        let Some(value) = quantity.peak(part.report, row) else { continue };
+        let precision = match row.accuracy {
+            Accuracy::Ieee | Accuracy::Emulated => String::new(),
+            Accuracy::Tf32 => " TF32".into(),
+            Accuracy::F16 => " float16".into(),
+            Accuracy::Bf16 => " bfloat16".into(),
+        };
+        let stroke = match (precision.is_empty(), row.side) {
+            (false, _) => Stroke::Dotted,
+            (true, Side::Cpu) => Stroke::Dashed,
+            (true, Side::Gpu) => Stroke::Solid,
+        };
+        let label = quantity.peak_text(&format!("{}{precision}", row.side.label()), value);
+        if levels.iter().all(|level| level.label != label) {
+            let style = Style { hue: Role::Soft, stroke, marker: 0, filled: true };
+            levels.push(Level { value, label, style });
+        }
+    }
+    levels
+}
+
+fn level_rows(levels: &[Level]) -> Vec<LegendRow> {
+    let heading = (!levels.is_empty()).then(|| LegendRow::Heading("Measured peaks".into()));
+    let entry = |level: &Level| LegendRow::Entry(Sample::Rule(level.style), level.label.clone());
+    heading.into_iter().chain(levels.iter().map(entry)).collect()
+}

@@ -1,0 +1,149 @@
+//! The looks of variants: one colour and shape each, the same in all charts of a report.
+
+use gpubench_model::Side;
+use gpubench_model::report::{Report, Row};
+use gpubench_text::palette::Role;
+
+use super::series::{Stroke, Style};
+use super::shape::SHAPES;
+
+/// Colours of each side, in the order in which they are given. The sides begin with different ones.
+const CPU_HUES: [Role; 7] =
+    [Role::Vermilion, Role::Orange, Role::Purple, Role::Ink, Role::Sky, Role::Green, Role::Blue];
+const GPU_HUES: [Role; 7] =
+    [Role::Blue, Role::Green, Role::Sky, Role::Ink, Role::Purple, Role::Orange, Role::Vermilion];
+
+/// Variants of many ops have the same colour in every report.
+const KNOWN: [(Side, &str, Role); 5] = [
+    (Side::Gpu, "auto", Role::Blue),
+    (Side::Gpu, "cublas", Role::Green),
+    (Side::Cpu, "openblas", Role::Vermilion),
+    (Side::Cpu, "mkl", Role::Orange),
+    (Side::Cpu, "faer", Role::Purple),
+];
+
+/// A variant of a backend, the ops that have it, and its looks.
+struct Variant<'a> {
+    side: Side,
+    backend: &'a str,
+    name: &'a str,
+    ops: Vec<&'a str>,
+    hue: Role,
+    marker: usize,
+}
+
+/// The looks of every variant of some reports.
+pub(crate) struct Looks<'a> {
+    variants: Vec<Variant<'a>>,
+}
+
+impl<'a> Looks<'a> {
+    /// Variants that share a chart differ in colour, and in shape as far as there are shapes; where a chart has more
+    /// variants of a side than there are colours, in one of the two.
+    pub(crate) fn of(reports: &[(&str, &'a Report)]) -> Looks<'a> {
+        let mut variants: Vec<Variant<'a>> = vec![];
+        for row in reports.iter().flat_map(|(_, report)| &report.rows) {
+            let (backend, name, op) = (row.backend.as_str(), row.variant.as_str(), row.case.op.as_str());
+            match variants.iter_mut().find(|known| known.is(backend, name)) {
+                Some(known) if known.ops.contains(&op) => {}
+                Some(known) => known.ops.push(op),
+                None => {
+                    let (hue, marker) = (Role::Ink, 0);
+                    variants.push(Variant { side: row.side, backend, name, ops: vec![op], hue, marker });
+                }
+            }
+        }
+        // Stable: the known ones choose first, then the others in the order of the reports.
+        variants.sort_by_key(|variant| variant.known_place().unwrap_or(KNOWN.len()));
+        for index in 0..variants.len() {
+            let (chosen, rest) = variants.split_at_mut(index);
+            rest[0].choose(chosen);
+        }
+        Looks { variants }
+    }
+
+    /// The looks of a row's variant; `turn` shifts the shape, for the reports that share a chart.
+    pub(crate) fn style(&self, row: &Row, turn: usize) -> Style {
+        let found = self.variants.iter().find(|known| known.is(&row.backend, &row.variant));
+        let (hue, marker) = found.map_or((Role::Ink, 0), |found| (found.hue, found.marker));
+        let stroke = match (row.is_headline(), row.side) {
+            (false, _) => Stroke::Dotted,
+            (true, Side::Cpu) => Stroke::Dashed,
+            (true, Side::Gpu) => Stroke::Solid,
+        };
+        Style { hue, stroke, marker: marker + turn, filled: row.side == Side::Gpu }
+    }
+}
+
+impl Variant<'_> {
+    fn is(&self, backend: &str, name: &str) -> bool {
+        self.backend == backend && self.name == name
+    }
+
+    fn known_place(&self) -> Option<usize> {
+        KNOWN.iter().position(|(side, name, _)| *side == self.side && *name == self.name)
+    }
+
+    /// Chooses a colour and a shape that no variant in the same charts has; else a pair that none of its side has.
+    fn choose(&mut self, chosen: &[Variant<'_>]) {
+        let shares = |other: &&Variant<'_>| self.ops.iter().any(|op| other.ops.contains(op));
+        let all: Vec<&Variant<'_>> = chosen.iter().filter(shares).collect();
+        let own: Vec<&Variant<'_>> = all.iter().copied().filter(|other| other.side == self.side).collect();
+        let hues = if self.side == Side::Cpu { CPU_HUES } else { GPU_HUES };
+        let known = self.known_place().map(|place| KNOWN[place].2);
+        let order: Vec<Role> = known.into_iter().chain(hues).collect();
+        let free = |taken: &[&Variant<'_>]| {
+            order.iter().copied().find(|hue| taken.iter().all(|other| other.hue != *hue))
+        };
+        let pairs = || (0..SHAPES).flat_map(|marker| hues.map(|hue| (hue, marker)));
+        let is_free = |(hue, marker): &(Role, usize)| {
+            own.iter().all(|other| (other.hue, other.marker) != (*hue, *marker))
+        };
+        (self.hue, self.marker) = match free(&all).or_else(|| free(&own)) {
+            Some(hue) => {
+                let marker = (0..SHAPES).find(|marker| own.iter().all(|other| other.marker != *marker));
+                (hue, marker.unwrap_or(own.len() % SHAPES))
+            }
+            None => pairs().find(is_free).unwrap_or((hues[own.len() % hues.len()], own.len() % SHAPES)),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example::{self, measured};
+
+    fn hue(looks: &Looks<'_>, op: &str, backend: &str, variant: &str) -> Role {
+        looks.style(&measured(op, 10, backend, variant, 1e-3), 0).hue
+    }
+
+    #[test]
+    fn a_variant_has_one_colour_in_all_charts_and_another_than_those_next_to_it() {
+        let rows = [
+            ("fft", "cpu", "realfft"),
+            ("fft", "cpu", "mkl"),
+            ("fft", "cuda", "r2c"),
+            ("fft", "cuda", "auto"),
+            ("matmul", "cpu", "openblas"),
+            ("matmul", "cpu", "mkl"),
+            ("matmul", "cuda", "auto"),
+        ];
+        let report = example::of(rows.map(|(op, backend, variant)| measured(op, 10, backend, variant, 1e-3)));
+        let looks = Looks::of(&[("", &report)]);
+        assert_eq!(hue(&looks, "fft", "cpu", "mkl"), Role::Orange);
+        assert_eq!(hue(&looks, "matmul", "cuda", "auto"), Role::Blue);
+        let of_fft = rows[..4].iter().map(|(op, backend, variant)| hue(&looks, op, backend, variant));
+        let of_fft: Vec<Role> = of_fft.collect();
+        assert!((1..4).all(|index| !of_fft[..index].contains(&of_fft[index])), "{of_fft:?}");
+    }
+
+    #[test]
+    fn many_variants_of_one_side_all_differ() {
+        let rows = (0..40).map(|index| measured("svd", 10, "cpu", &format!("v{index}"), 1e-3));
+        let report = example::of(rows);
+        let looks = Looks::of(&[("", &report)]);
+        let styles: Vec<Style> = report.rows.iter().map(|row| looks.style(row, 0)).collect();
+        assert!((1..40).all(|index| !styles[..index].contains(&styles[index])), "{styles:?}");
+    }
+}
