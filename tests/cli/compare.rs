@@ -210,7 +210,7 @@ fn earlier_runs_let_one_run_per_side_detect_smaller_changes() {
         folder.sim(&format!("past-{k}"), k, "");
     }
     folder.sim("old", 6, "");
-    folder.sim("new", 7, "[[rule]]\nop = \"fft\"\nvariant = \"host\"\nn = 8\ntime = \"200us\"\n");
+    folder.sim("new", 7, "[[rule]]\nop = \"fft\"\nvariant = \"host\"\nn = 8\ntime = \"220us\"\n");
     let slower = |rest: &str| {
         let found = folder.compared(&format!("old new {rest}"));
         let note = found["notes"][0]["text"].as_str().unwrap_or_default().starts_with("one run per side");

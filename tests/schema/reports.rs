@@ -11,7 +11,8 @@ use gpubench::measure::modality::Modes;
 use gpubench::measure::stopping::Reason;
 use gpubench::op::{Checked, Work};
 use gpubench::report::{
-    BackendState, Clock, Environment, Execute, Host, Outcome, Phases, Report, Row, RunWarning, SCHEMA_VERSION,
+    BackendState, Clock, Environment, Execute, Host, Outcome, Phases, Report, Row, RunWarning,
+    SCHEMA_VERSION, TimeSpent,
 };
 use serde_json::json;
 
@@ -90,6 +91,8 @@ pub(crate) fn complete() -> Report {
     environment.build_profile = Some("release".into());
     environment.git_revision = Some("0123abc-dirty".into());
     environment.planned_rows = Some(5);
+    environment.other_programs = Some(0.02);
+    environment.time_spent = Some(TimeSpent { sampling_s: 3.5, ..TimeSpent::default() });
     environment.warnings = vec![RunWarning { text: "busy".into(), next: "wait".into() }];
     environment.variables.insert("OMP_NUM_THREADS".into(), "4".into());
     environment.host = Host {
@@ -114,7 +117,7 @@ pub(crate) fn complete() -> Report {
     environment.backends[0].peaks = Some(peaks());
     let row = &mut report.rows[0];
     (row.reason, row.fix) = (Some("a reason".into()), Some("a fix".into()));
-    (row.phases, row.added_by_refinement) = (Some(phases()), true);
+    (row.phases, row.added_by_refinement, row.screened) = (Some(phases()), true, true);
     fill(row.execute.as_mut().unwrap());
     report
 }

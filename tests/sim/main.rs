@@ -9,5 +9,6 @@ mod outcomes;
 mod refine;
 mod replies;
 mod sampling;
+mod screening;
 mod stage;
 mod timed_answers;

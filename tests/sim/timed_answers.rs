@@ -58,7 +58,7 @@ fn twelve_faults_of_timed_executions_are_caught() {
 
 #[test]
 fn a_fault_that_begins_in_the_last_round_is_caught() {
-    for after in [1000, 1300, 1500] {
+    for after in [500, 650, 750] {
         for answer in ["stale", "partial", "wrong", "late", "in-reset"] {
             caught(&format!("answer = '{answer}'\nafter = {after}"));
         }
@@ -75,7 +75,7 @@ fn hot_caches_allow_a_time_below_that_of_memory() {
 /// A run whose variant `b` crashes in the second round, after which no worker starts.
 fn losing_its_worker() -> Stage {
     let script = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n\
-                  [[rule]]\nvariant = 'b'\noutcome = 'crash'\nafter = 1100\n";
+                  [[rule]]\nvariant = 'b'\noutcome = 'crash'\nafter = 550\n";
     let mut stage = Stage::new(script, "sin", &[2, 3]);
     let (gpubench, started) = (env!("CARGO_BIN_EXE_gpubench"), stage.folder.path().join("started"));
     let started = started.display();

@@ -100,7 +100,7 @@ pub(crate) struct RunArgs {
     #[arg(long, help_heading = "Results")]
     pub tables: bool,
 
-    /// Print tables of all variants, not only the best of each side
+    /// Sample every default variant to precision, also those far behind the best, and print tables of all
     #[arg(long, help_heading = "Results")]
     pub all_variants: bool,
 

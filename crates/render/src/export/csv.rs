@@ -76,6 +76,7 @@ const COLUMNS: &[Show] = &[
     ("upload_device_s", |row| phase(row, |phases| median(&phases.upload.as_ref()?.device_s))),
     ("first_s", |row| phase(row, |phases| Some(phases.first_s))),
     ("first_device_s", |row| phase(row, |phases| phases.first_device_s)),
+    ("threads_s", |row| phase(row, |phases| Some(phases.threads_s))),
     ("download_s", |row| phase(row, |phases| Some(phases.download_s))),
     ("download_bytes", |row| count(row, |phases| Some(phases.download.as_ref()?.bytes))),
     ("download_host_s", |row| phase(row, |phases| median(&phases.download.as_ref()?.host_s))),
@@ -160,7 +161,7 @@ mod tests {
         report.rows[0].case.density = Some(0.5);
         report.rows[0].picked = Some("faer".into());
         report.rows[0].threads = Some(16);
-        report.rows[0].added_by_refinement = true;
+        (report.rows[0].added_by_refinement, report.rows[0].screened) = (true, true);
         let records = records(&report);
         for (index, (heading, _)) in COLUMNS.iter().enumerate() {
             assert_eq!(place(heading), index);

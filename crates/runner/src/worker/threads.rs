@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(executions(&[(1, 2.4e-3), (2, 2e-3)]), a_pass);
         assert_eq!(executions(&[(1, 1.6e-3), (2, 2e-3)]), MIN_PASSES * a_pass);
         assert_eq!(executions(&[(1, 2.2e-3), (2, 2e-3)]), MAX_PASSES * a_pass);
-        assert_eq!(executions(&[(1, 9.2e-3), (2, 9e-3)]), 3 * a_pass, "0.2 s are enough");
+        assert_eq!(executions(&[(1, 9.2e-3), (2, 9e-3)]), 2 * a_pass, "0.1 s are enough");
         assert_eq!(executions(&[(1, 0.22), (2, 0.2)]), 2, "long executions count from the first");
     }
 

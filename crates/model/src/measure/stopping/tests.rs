@@ -211,7 +211,7 @@ fn a_fixed_count_is_taken_exactly_and_evenly() {
 
 #[test]
 fn time_limits_end_a_slow_cell() {
-    let rule = Rule::default();
+    let rule = Rule { max_time_s: 2.0, hard_time_s: 20.0, ..Rule::default() };
     let of = |seconds: f64| {
         let cell = sample(&rule, seconds, |i| 1.0 + 0.3 * (i % 2) as f64);
         (cell.reason, cell.per_round)

@@ -62,7 +62,8 @@ pub(crate) fn compares_copies(cells: &[PlannedCell], of_case: &[PlannedCell]) ->
     };
     let has_copies = of_case.iter().enumerate().any(|(index, one)| {
         let others = of_case[..index].iter().filter(|other| other.variant.library != one.variant.library);
-        routine(one).is_some() && others.clone().any(|other| routine(other) == routine(one))
+        let is_copied = routine(one).is_some() && others.clone().any(|other| routine(other) == routine(one));
+        one.may_be_screened && is_copied
     });
     let Some(case) = of_case.first().filter(|_| has_copies) else { return false };
     let work = |planned: &PlannedCell| {
