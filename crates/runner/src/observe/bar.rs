@@ -1,4 +1,4 @@
-//! Shows progress as a bar on a terminal: position, time left, current cell and phase.
+//! Shows progress as a bar on a terminal: share of the time, time left, current cell and phase.
 
 use std::time::{Duration, Instant};
 
@@ -6,32 +6,51 @@ use gpubench_model::case::Cell;
 use gpubench_model::report::{Outcome, Row};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::pace::Pace;
 use super::{Observer, lines};
 
 /// A bar on standard error. Cells that were not measured are listed above it.
 pub(crate) struct Bar {
     bar: ProgressBar,
     start: Instant,
+    pace: Pace,
     cell: String,
     finished: usize,
     cells: usize,
 }
 
-/// Usual number of turns per cell, one per round. Only the pace of the bar depends on it.
-const TURNS: u64 = 3;
+/// Length of the bar, which stands for all of the run's time.
+const LENGTH: u64 = 1000;
+/// Interval in which the bar moves while nothing is timed.
+const TICK: Duration = Duration::from_millis(200);
 
 impl Bar {
     /// Creates a bar that is hidden until the run starts.
     pub(crate) fn new() -> Self {
-        Bar { bar: ProgressBar::hidden(), start: Instant::now(), cell: String::new(), finished: 0, cells: 0 }
+        Bar {
+            bar: ProgressBar::hidden(),
+            start: Instant::now(),
+            pace: Pace::default(),
+            cell: String::new(),
+            finished: 0,
+            cells: 0,
+        }
+    }
+
+    fn now_s(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
     }
 
     fn show(&self, phase: &str) {
         // The text that changes most comes first, since a narrow terminal cuts off the end.
         let separator = if phase.is_empty() || self.cell.is_empty() { "" } else { ": " };
-        let total = self.bar.length().unwrap_or(0);
-        let left = time_left(self.start.elapsed(), self.bar.position(), total);
-        let left = left.map(|left| format!("{left} left, ")).unwrap_or_default();
+        let (now_s, left_s) = (self.now_s(), self.pace.left_s());
+        if let Some(left_s) = left_s {
+            let done = LENGTH as f64 * now_s / (now_s + left_s).max(f64::MIN_POSITIVE);
+            // A longer estimate than before does not take the bar back.
+            self.bar.set_position(self.bar.position().max(done as u64));
+        }
+        let left = left_s.map(|left_s| format!("{} left, ", time_text(left_s))).unwrap_or_default();
         self.bar
             .set_message(format!("[{}/{}] {left}{phase}{separator}{}", self.finished, self.cells, self.cell));
     }
@@ -40,18 +59,19 @@ impl Bar {
 impl Observer for Bar {
     fn run_started(&mut self, total: usize) {
         self.cells = total;
-        self.bar = ProgressBar::new(TURNS * total as u64);
-        if let Ok(style) = ProgressStyle::with_template("{bar:16} {elapsed} {wide_msg}") {
+        self.pace.plan(total);
+        self.bar = ProgressBar::new(LENGTH);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {bar:16} {elapsed} {wide_msg}") {
             self.bar.set_style(style);
         }
-        // Only progress redraws the bar: a ticking thread would take time from the cell being timed.
-        self.bar.tick();
+        self.bar.enable_steady_tick(TICK);
         self.start = Instant::now();
+        self.show("starting");
     }
 
     fn cells_added(&mut self, total: usize) {
         self.cells = total;
-        self.bar.set_length(TURNS * total as u64);
+        self.pace.plan(total);
     }
 
     fn measuring(&mut self, what: &str) {
@@ -59,14 +79,13 @@ impl Observer for Bar {
     }
 
     fn cell_started(&mut self, cell: &Cell, round: Option<u32>) {
+        // From here only progress redraws the bar: a ticking thread would take time from the cell being timed.
+        self.bar.disable_steady_tick();
+        self.pace.begin(&cell.to_string(), round.is_none_or(|round| round == 0), self.now_s());
         self.cell = match round {
             Some(round) => format!("{cell}, round {}", round + 1),
             None => cell.to_string(),
         };
-        // Stop before the end: extra rounds are not part of the bar's length.
-        if self.bar.position() + 1 < self.bar.length().unwrap_or(0) {
-            self.bar.inc(1);
-        }
         self.show("");
     }
 
@@ -75,11 +94,11 @@ impl Observer for Bar {
     }
 
     fn cell_finished(&mut self, row: &Row) {
-        if row.outcome != Outcome::Measured {
+        if row.outcome != Outcome::Measured && !row.screened {
             self.bar.println(format!("{} {}", row.cell(), lines::result(row)));
         }
         self.finished += 1;
-        self.bar.set_position(self.bar.position().max(TURNS * self.finished as u64));
+        self.pace.finish(&row.cell().to_string(), row.outcome == Outcome::Skipped, self.now_s());
     }
 
     fn run_finished(&mut self) {
@@ -91,15 +110,13 @@ impl Observer for Bar {
     }
 }
 
-/// Estimates the time of the remaining turns from the pace so far; `None` when none remains.
-fn time_left(elapsed: Duration, done: u64, total: u64) -> Option<String> {
-    let to_come = total.checked_sub(done).filter(|&turns| turns > 0 && done > 0)?;
-    let seconds = (elapsed.as_secs_f64() / done as f64 * to_come as f64).ceil();
-    Some(if seconds < 60.0 {
-        format!("{seconds:.0} s")
-    } else {
-        format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0)
-    })
+/// Formats the time left: in seconds, or from a minute upward in minutes and seconds.
+fn time_text(seconds: f64) -> String {
+    let seconds = seconds.ceil();
+    match seconds < 60.0 {
+        true => format!("{seconds:.0} s"),
+        false => format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0),
+    }
 }
 
 #[cfg(test)]
@@ -107,10 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_left_follows_the_pace_so_far() {
-        assert_eq!(time_left(Duration::from_secs(10), 5, 10).as_deref(), Some("10 s"));
-        assert_eq!(time_left(Duration::from_secs(60), 1, 3).as_deref(), Some("2 min 00 s"));
-        assert_eq!(time_left(Duration::from_secs(60), 3, 3), None);
-        assert_eq!(time_left(Duration::from_secs(60), 0, 3), None);
+    fn times_are_in_seconds_or_minutes() {
+        assert_eq!((time_text(9.2), time_text(119.5)), ("10 s".into(), "2 min 00 s".into()));
     }
 }

@@ -2,6 +2,7 @@
 
 mod bar;
 mod lines;
+mod pace;
 
 use std::io::{self, IsTerminal};
 
