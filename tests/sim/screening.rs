@@ -59,3 +59,11 @@ fn copies_of_a_library_are_compared_at_one_size() {
         assert_eq!(passed_over, row.execute.is_none());
     }
 }
+
+#[test]
+fn a_timed_answer_that_is_wrong_counts_however_far_behind_the_variant_is() {
+    let script = format!("{SCRIPT}[[rule]]\nvariant = 'far'\nanswer = 'wrong'\nafter = 4\n");
+    let report = screened(&script, &[2]);
+    let far = report.rows.iter().find(|row| row.variant == "far").unwrap();
+    assert_eq!((far.outcome, far.screened), (Outcome::Incorrect, false));
+}

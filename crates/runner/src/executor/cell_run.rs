@@ -58,6 +58,8 @@ impl<'a> CellRun<'a> {
     pub(crate) fn close(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
         self.ended = true;
         (self.row.outcome, self.row.reason, self.row.fix) = (outcome, Some(reason), fix);
+        // A wrong answer counts, however far behind the variant is.
+        self.row.screened &= outcome == Outcome::Skipped;
         self.row.execute = None;
         self.row = checked_row(self.row.clone(), self.planned);
     }

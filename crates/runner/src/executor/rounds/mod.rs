@@ -1,6 +1,8 @@
 //! Runs one block after another: prepares and checks each cell in its first turn, samples all cells in rounds, and spends
 //! the rest of the budget on the cells with the widest intervals.
 
+mod screen;
+
 use std::ops::Range;
 use std::time::Instant;
 
@@ -13,7 +15,7 @@ use super::cell_run::CellRun;
 use super::cell_session::{CellSession, Interrupted};
 use super::inputs::InputFingerprints;
 use super::report_writer::ReportWriter;
-use super::screening::{self, Copies, Standing};
+use super::screening::Copies;
 use super::workers::Workers;
 use super::{PlannedCell, Run, advice, order};
 use crate::observe::Observer;
@@ -150,83 +152,6 @@ impl<'a> Rounds<'a> {
             self.spend(cell_runs, rounds, end_s)?;
         }
         cell_runs.iter_mut().try_for_each(|cell_run| self.conclude(cell_run))
-    }
-
-    /// Ends the cells of a case that a few executions show to be far behind, and those of copies of a library that were
-    /// not chosen.
-    fn screen(&mut self, cell_runs: &mut [CellRun<'_>], case: &[usize]) -> anyhow::Result<()> {
-        for &at in case {
-            let planned = cell_runs[at].planned;
-            if let Some(reason) = self.copies.reason_against(planned).filter(|_| planned.may_be_screened) {
-                screening::pass_over(&mut cell_runs[at], reason);
-                self.finished(&cell_runs[at])?;
-            }
-        }
-        for race in screening::rivals(cell_runs, case) {
-            let mut best = vec![vec![]; race.len()];
-            let mut open: Vec<usize> = (0..race.len()).collect();
-            for batch in 0..screening::MAX_BATCHES {
-                for &competitor in &open {
-                    let times = self.run_briefly(cell_runs, race[competitor], batch > 0)?;
-                    screening::keep_faster(&mut best[competitor], times);
-                }
-                open = self.drop_out(cell_runs, &race, &best, batch)?;
-            }
-            let by_plan = |mut race: Vec<usize>| {
-                race.sort_unstable();
-                race
-            };
-            for at in self.copies.choose(cell_runs, &by_plan(race)) {
-                self.end_screened(&mut cell_runs[at])?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes a batch of a few samples of a cell for a race, and returns their times; none if the cell has ended.
-    fn run_briefly(
-        &mut self,
-        cell_runs: &mut [CellRun<'_>],
-        at: usize,
-        is_warm: bool,
-    ) -> anyhow::Result<Vec<f64>> {
-        self.session.observer.cell_started(&cell_runs[at].planned.cell, None);
-        self.prepare(cell_runs, at)?;
-        let before = cell_runs[at].series.samples.len();
-        self.session.screen(&mut cell_runs[at], is_warm)?;
-        if cell_runs[at].has_ended() {
-            self.finished(&cell_runs[at])?;
-            return Ok(vec![]);
-        }
-        Ok(cell_runs[at].series.seconds().split_off(before))
-    }
-
-    /// Ends the cells of a race that are behind after batch number `batch` (from 0), and returns the competitors that need
-    /// another batch. `best` has the times of each one's fastest batch.
-    fn drop_out(
-        &mut self,
-        cell_runs: &mut [CellRun<'_>],
-        race: &[usize],
-        best: &[Vec<f64>],
-        batch: u32,
-    ) -> anyhow::Result<Vec<usize>> {
-        let mut open = vec![];
-        for (competitor, standing) in screening::standings(best, batch).into_iter().enumerate() {
-            let cell_run = &mut cell_runs[race[competitor]];
-            match standing {
-                _ if cell_run.has_ended() => {}
-                Standing::Near => {}
-                Standing::Open => open.push(competitor),
-                Standing::Behind => self.end_screened(cell_run)?,
-            }
-        }
-        Ok(open)
-    }
-
-    fn end_screened(&mut self, cell_run: &mut CellRun<'_>) -> anyhow::Result<()> {
-        cell_run.row.screened = true;
-        cell_run.series.stopped = Some(Reason::Screened);
-        self.conclude(cell_run)
     }
 
     /// Runs one cell's turn in one round. The last turn ends the cell, unless a budget may give it more.
