@@ -180,7 +180,7 @@ impl Sweeps<'_> {
                 .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
                 .collect();
         let lines = [
-            "kernel: computation only; resident: + launch and wait; end to end: + copies.".to_owned(),
+            format!("kernel: computation; resident: + launch, wait; end to end: + {}.", self.copies()),
             [marks.join(" "), if shows_crossovers { self.crossover_legend() } else { String::new() }]
                 .join(" ")
                 .trim()
@@ -189,6 +189,16 @@ impl Sweeps<'_> {
         ];
         let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
         (!pairs.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// `copies (pageable)`: with the kinds of host memory that were copied from.
+    fn copies(&self) -> String {
+        let rows = self.all.iter().flat_map(|sweep| &sweep.section.comparisons).flat_map(|case| &case.rows);
+        let uploads = rows.filter_map(|row| row.phases.as_ref()?.upload.as_ref());
+        match distinct(uploads.map(|upload| upload.memory.name())).as_slice() {
+            [] => "copies".into(),
+            kinds => format!("copies ({})", kinds.join(", ")),
+        }
     }
 
     /// The meaning of the crossovers that the table shows.
