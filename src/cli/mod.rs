@@ -22,6 +22,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use clap::error::ErrorKind;
 
 use args::{Command, SchemaOf};
 
@@ -36,6 +37,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let outcome = match help::parse(&args) {
         Ok(cli) => dispatch(cli.command),
+        // A command of which one must be chosen, such as `baseline`, shows its own.
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            stream::note(error.render().to_string().trim_end());
+            return ExitCode::from(USAGE);
+        }
         Err(error) if error.use_stderr() => {
             stream::complain(&usage::line(&error, args.get(1).map(OsString::as_os_str)));
             return ExitCode::from(USAGE);

@@ -123,6 +123,16 @@ fn schema_is_the_published_one() {
 }
 
 #[test]
+fn baseline_alone_lists_what_can_be_done_with_baselines() {
+    let output = Command::new(env!("CARGO_BIN_EXE_gpubench")).arg("baseline").output().unwrap();
+    let help = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{help}");
+    for shown in ["Usage: gpubench baseline <COMMAND>", "  save ", "  list ", "  show "] {
+        assert!(help.contains(shown), "{shown}: {help}");
+    }
+}
+
+#[test]
 fn doctor_examines_every_backend_whatever_is_installed() {
     let found: serde_json::Value = serde_json::from_str(&stdout(&["doctor", "--json"])).unwrap();
     let names: Vec<&str> = found["backends"]
