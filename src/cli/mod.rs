@@ -58,8 +58,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(args) => return run::run(*args),
-        Command::List { json, blas } => {
-            let inventory = inventory::Inventory::of_registries(&options_with(&blas)?)?;
+        Command::List { ops, json, blas } => {
+            let inventory = inventory::Inventory::of_registries(&options_with(&blas)?, ops.as_ref())?;
             stream::print(&if json { inventory.json()? } else { inventory.text() })?;
         }
         Command::Doctor { json, blas } => {

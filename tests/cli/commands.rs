@@ -39,6 +39,20 @@ fn list_names_every_op_and_backend_for_people_and_for_programs() {
 }
 
 #[test]
+fn list_of_one_op_has_its_variants_alone() {
+    let text = stdout(&["list", "spmv"]);
+    assert!(text.starts_with("spmv: ") && text.contains("(density 0.05)"), "{text}");
+    assert!(text.contains("cuda/vector") && text.contains("threads per row"), "{text}");
+    assert!(!text.contains("matmul") && !text.contains("\nBackend"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&stdout(&["list", "spmv", "--json"])).unwrap();
+    assert_eq!(json["ops"].as_array().map(Vec::len), Some(1));
+    let variants = json["variants"].as_array().unwrap();
+    assert!(!variants.is_empty() && variants.iter().all(|variant| variant["op"] == "spmv"), "{variants:?}");
+    let folder = Folder::new();
+    folder.refuses("list matmull", "unknown op 'matmull': did you mean 'matmul'?");
+}
+
+#[test]
 fn list_answers_at_once() {
     let quickest = (0..10)
         .map(|_| {

@@ -23,7 +23,7 @@ pub(crate) use trend::TrendArgs;
 
 use crate::chart;
 use crate::export;
-use crate::settings::options::ThemeName;
+use crate::settings::options::{Ops, ThemeName};
 use crate::settings::words;
 
 /// Measure operations on CPU libraries and on CUDA side by side, and check every answer
@@ -44,7 +44,16 @@ pub(crate) enum Command {
     /// Measure operations on the CPU and the GPU
     Run(Box<RunArgs>),
     /// List the operations, backends and variants
+    #[command(after_help = "\
+Examples:
+  gpubench list                  everything
+  gpubench list matmul           one operation and its variants
+  gpubench list fft,svd --json   the same data for programs")]
     List {
+        /// Operations to list, separated by commas. Default: all
+        #[arg(value_name = "OP")]
+        ops: Option<Ops>,
+
         /// Print JSON instead of tables
         #[arg(long)]
         json: bool,
