@@ -7,6 +7,7 @@ mod folder;
 mod help;
 mod inventory;
 mod merge;
+mod newest;
 mod plot;
 mod report;
 mod run;

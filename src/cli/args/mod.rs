@@ -130,14 +130,20 @@ pub(crate) fn without_hidden() -> clap::Command {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
+  gpubench show                          the newest run in results
   gpubench show results/mine             the first screen
+  gpubench show results/mine --ops matmul,fft
   gpubench show results/mine --tables | less -S
   gpubench show fleet.json               all GPUs and hosts, and the outliers
   gpubench show fleet.json --member 'node17 GPU 3'
   gpubench show results/mine --format md | gh pr comment --body-file -")]
 pub(crate) struct ShowArgs {
-    /// A report.json file, a merged file, or the folder of a run
-    pub report: PathBuf,
+    /// A report.json file, a merged file, or the folder of a run. Default: the newest run in results
+    pub report: Option<PathBuf>,
+
+    /// Show only these ops, separated by commas
+    #[arg(long, value_name = "LIST")]
+    pub ops: Option<Ops>,
 
     /// Show only this member of a merged file
     #[arg(long, value_name = "NAME")]
