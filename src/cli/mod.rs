@@ -3,6 +3,7 @@
 mod args;
 mod baseline;
 mod compare;
+mod completions;
 mod folder;
 mod help;
 mod inventory;
@@ -78,11 +79,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Schema { of: SchemaOf::Compare } => stream::print(crate::compare::COMPARISON_SCHEMA)?,
         Command::Schema { of: SchemaOf::Fleet } => stream::print(crate::fleet::SCHEMA)?,
         Command::Trend(args) => trend::run(&args)?,
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut args::without_hidden(), "gpubench", &mut script);
-            stream::print_bytes(&script)?;
-        }
+        Command::Completions { shell } => stream::print_bytes(&completions::script(shell))?,
         Command::Man { command } => stream::print_bytes(&help::man(command.as_deref())?)?,
         Command::Worker { backend } => return Ok(worker::serve::main(&backend, BACKENDS)),
     }

@@ -71,6 +71,17 @@ fn every_shell_gets_a_completion_script_that_knows_the_commands() {
         assert!(script.contains("doctor") && script.contains("cell-timeout"), "{shell}");
         assert!(!script.contains("Serve one backend"), "{shell} offers a hidden command");
     }
+    let bash = stdout(&["completions", "bash"]);
+    for words in
+        ["matmul", "cpu cuda sim all", "f32 f64 all", "cold hot both", "pageable pinned", "quick article"]
+    {
+        assert!(bash.contains(words), "{words}");
+    }
+    for format in ["table json csv", "png svg"] {
+        assert!(bash.contains(format), "{format}");
+    }
+    // The words change neither help nor messages.
+    assert!(!stdout(&["help", "run"]).contains("possible values: matmul"));
 }
 
 #[test]
@@ -117,6 +128,16 @@ fn help_fits_a_terminal() {
 }
 
 #[test]
+fn baseline_alone_lists_what_can_be_done_with_baselines() {
+    let output = Command::new(env!("CARGO_BIN_EXE_gpubench")).arg("baseline").output().unwrap();
+    let help = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{help}");
+    for shown in ["Usage: gpubench baseline <COMMAND>", "  save ", "  list ", "  show "] {
+        assert!(help.contains(shown), "{shown}: {help}");
+    }
+}
+
+#[test]
 fn every_command_has_a_manual_page() {
     let main = stdout(&["man"]);
     assert!(main.contains(".TH gpubench") && main.contains("doctor") && !main.contains("worker"), "{main}");
@@ -134,16 +155,6 @@ fn schema_is_the_published_one() {
     assert_eq!(stdout(&["schema", "fleet"]), gpubench::fleet::SCHEMA);
     let schema: serde_json::Value = serde_json::from_str(gpubench::report::SCHEMA).unwrap();
     assert!(schema["properties"]["rows"].is_object());
-}
-
-#[test]
-fn baseline_alone_lists_what_can_be_done_with_baselines() {
-    let output = Command::new(env!("CARGO_BIN_EXE_gpubench")).arg("baseline").output().unwrap();
-    let help = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{help}");
-    for shown in ["Usage: gpubench baseline <COMMAND>", "  save ", "  list ", "  show "] {
-        assert!(help.contains(shown), "{shown}: {help}");
-    }
 }
 
 #[test]
