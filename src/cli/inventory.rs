@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::backend::{Accuracy, BACKENDS, Options, Side, Variant};
 use crate::case::DType;
-use crate::op::OPS;
+use crate::op::{OPS, Op};
+use crate::settings::options::Ops;
 
 /// Everything that can be named on the command line.
 #[derive(Serialize)]
@@ -43,9 +44,12 @@ struct VariantEntry {
 }
 
 impl Inventory {
-    /// Lists the registries and the libraries in `options`. The variants of the simulated device depend on its script
-    /// and are not listed.
-    pub(crate) fn of_registries(options: &Options) -> Result<Inventory> {
+    /// Lists the registries and the libraries in `options`, or only the part about `ops`. The variants of the simulated
+    /// device depend on its script and are not listed.
+    pub(crate) fn of_registries(options: &Options, ops: Option<&Ops>) -> Result<Inventory> {
+        let is_listed =
+            |op: &&'static dyn Op| ops.is_none_or(|ops| ops.0.iter().any(|name| name == op.name()));
+        let listed: Vec<&'static dyn Op> = OPS.iter().copied().filter(is_listed).collect();
         let mut tables = Vec::new();
         for backend in BACKENDS.iter().filter(|backend| !backend.simulated) {
             let variants = (backend.variants)(options)?;
@@ -53,7 +57,7 @@ impl Inventory {
         }
         let of_op = |name: &'static str| tables.iter().filter(move |(_, variant)| variant.op == name);
         Ok(Inventory {
-            ops: OPS
+            ops: listed
                 .iter()
                 .map(|op| OpEntry {
                     name: op.name(),
@@ -66,7 +70,7 @@ impl Inventory {
                 .iter()
                 .map(|backend| BackendEntry { name: backend.name, summary: backend.summary })
                 .collect(),
-            variants: OPS
+            variants: listed
                 .iter()
                 .flat_map(|op| of_op(op.name()))
                 .map(|(backend, variant)| VariantEntry::new(backend, variant))
@@ -79,28 +83,42 @@ impl Inventory {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// Returns the inventory as tables.
+    /// Returns the inventory as tables; with one op, a line about it and its variants.
     pub(crate) fn text(&self) -> String {
+        let mut tables = match self.ops.as_slice() {
+            [op] => format!("{}: {}\nDefault sizes: {}\n", op.name, op.summary, op.sizes()),
+            _ => self.ops_and_backends(),
+        };
+        let mut variants = Table::listing(&["Op", "Variant", "", "Precision", "Description"]);
+        for variant in &self.variants {
+            variants.row(variant.line());
+        }
+        if self.ops.len() == 1 {
+            variants.remove_columns("Op");
+        }
+        tables.push_str(&format!("\n{}", variants.text_without_title(false)));
+        tables
+            + "\n* runs by default; --variants chooses others.\nThe simulated device takes its variants from its script (--sim FILE).\n"
+    }
+
+    fn ops_and_backends(&self) -> String {
         let mut ops = Table::listing(&["Op", "Description", "Default sizes"]);
         for op in &self.ops {
-            let sizes = op.default_sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
-            let density = op.default_density.map(|density| format!(" (density {density})"));
-            ops.row(vec![op.name.into(), op.summary.into(), sizes + &density.unwrap_or_default()]);
+            ops.row([op.name.to_owned(), op.summary.to_owned(), op.sizes()]);
         }
         let mut backends = Table::listing(&["Backend", "Description"]);
         for backend in &self.backends {
             backends.row([backend.name, backend.summary]);
         }
-        let mut variants = Table::listing(&["Op", "Variant", "", "Precision", "Description"]);
-        for variant in &self.variants {
-            variants.row(variant.line());
-        }
-        format!(
-            "{}\n{}\n{}\n* runs by default; --variants chooses others.\nThe simulated device takes its variants from its script (--sim FILE).\n",
-            ops.text_without_title(false),
-            backends.text_without_title(false),
-            variants.text_without_title(false)
-        )
+        format!("{}\n{}", ops.text_without_title(false), backends.text_without_title(false))
+    }
+}
+
+impl OpEntry {
+    /// Returns its default sizes and density, such as `512,1024 (density 0.01)`.
+    fn sizes(&self) -> String {
+        let sizes = self.default_sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+        sizes + &self.default_density.map(|density| format!(" (density {density})")).unwrap_or_default()
     }
 }
 

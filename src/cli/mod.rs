@@ -3,10 +3,12 @@
 mod args;
 mod baseline;
 mod compare;
+mod completions;
 mod folder;
 mod help;
 mod inventory;
 mod merge;
+mod newest;
 mod plot;
 mod report;
 mod run;
@@ -22,6 +24,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use clap::error::ErrorKind;
 
 use args::{Command, SchemaOf};
 
@@ -36,6 +39,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
     let outcome = match help::parse(&args) {
         Ok(cli) => dispatch(cli.command),
+        // A command of which one must be chosen, such as `baseline`, shows its own.
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            stream::note(error.render().to_string().trim_end());
+            return ExitCode::from(USAGE);
+        }
         Err(error) if error.use_stderr() => {
             stream::complain(&usage::line(&error, args.get(1).map(OsString::as_os_str)));
             return ExitCode::from(USAGE);
@@ -52,8 +60,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(args) => return run::run(*args),
-        Command::List { json, blas } => {
-            let inventory = inventory::Inventory::of_registries(&options_with(&blas)?)?;
+        Command::List { ops, json, blas } => {
+            let inventory = inventory::Inventory::of_registries(&options_with(&blas)?, ops.as_ref())?;
             stream::print(&if json { inventory.json()? } else { inventory.text() })?;
         }
         Command::Doctor { json, blas } => {
@@ -71,11 +79,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Schema { of: SchemaOf::Compare } => stream::print(crate::compare::COMPARISON_SCHEMA)?,
         Command::Schema { of: SchemaOf::Fleet } => stream::print(crate::fleet::SCHEMA)?,
         Command::Trend(args) => trend::run(&args)?,
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut args::without_hidden(), "gpubench", &mut script);
-            stream::print_bytes(&script)?;
-        }
+        Command::Completions { shell } => stream::print_bytes(&completions::script(shell))?,
         Command::Man { command } => stream::print_bytes(&help::man(command.as_deref())?)?,
         Command::Worker { backend } => return Ok(worker::serve::main(&backend, BACKENDS)),
     }

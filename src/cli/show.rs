@@ -1,13 +1,19 @@
 //! `gpubench show`: prints a report as its run printed it, or the members of a merged file next to each other.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context, Result, anyhow, ensure};
 use gpubench_model::format::{Unprintable, for_stdout};
+use gpubench_text::grouped::distinct;
 
 use super::args::ShowArgs;
+use super::newest::newest_run;
 use super::stream;
 use crate::export::{FORMATS, View};
-use crate::fleet::{self, Fleet, file};
+use crate::fleet::{self, Fleet, Member, file};
 use crate::settings::Format;
+use crate::settings::options::Ops;
+use crate::settings::resolve::RESULTS;
 use crate::settings::words;
 
 /// Prints the report in `args`.
@@ -20,11 +26,15 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
             anyhow!("--format: {name} charts are files: draw them with 'gpubench plot'")
         }
     })?;
-    let fleet = file::load(&args.report)?;
+    let report = chosen(args)?;
+    let mut fleet = file::load(&report)?;
+    if let Some(ops) = &args.ops {
+        keep_ops(&mut fleet, ops).with_context(|| report.display().to_string())?;
+    }
     ensure!(
         !(args.tables || args.all_variants) || args.member.is_some() || fleet.single().is_some(),
         "{}: --tables and --all-variants show one report, and this file has {}: add --member NAME, such as '{}'",
-        args.report.display(),
+        report.display(),
         fleet.members.len(),
         fleet.members[0].name
     );
@@ -35,6 +45,40 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
         None => rendered(&fleet, format, &view)?,
     };
     stream::print(&text)
+}
+
+/// Returns the report that `args` name, or the newest run, whose folder a note names.
+fn chosen(args: &ShowArgs) -> Result<PathBuf> {
+    if let Some(report) = &args.report {
+        return Ok(report.clone());
+    }
+    let newest = newest_run(Path::new(RESULTS))?;
+    stream::note(&format!("gpubench: {} is the newest run in {RESULTS}", newest.display()));
+    Ok(newest)
+}
+
+/// Removes the rows of other ops.
+///
+/// # Errors
+/// No row is left.
+fn keep_ops(fleet: &mut Fleet, ops: &Ops) -> Result<()> {
+    let rows = fleet.members.iter().flat_map(|member| &member.report.rows);
+    let found = distinct(rows.map(|row| row.case.op.clone()));
+    ensure!(
+        found.iter().any(|op| ops.0.contains(op)),
+        "--ops: no row is of {} (ops in it: {})",
+        ops.0.join(", "),
+        found.join(", ")
+    );
+    for Member { report, .. } in &mut fleet.members {
+        let before = report.rows.len();
+        report.rows.retain(|row| ops.0.contains(&row.case.op));
+        // The rows that a run planned and did not reach stay missing.
+        let removed = (before - report.rows.len()) as u64;
+        let planned = &mut report.environment.planned_rows;
+        *planned = planned.map(|planned| planned.saturating_sub(removed));
+    }
+    Ok(())
 }
 
 /// Renders a fleet in one format, or the report itself where the fleet has a single member.

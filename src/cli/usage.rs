@@ -23,7 +23,8 @@ pub(crate) fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
     };
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let shown = definition.get_subcommands().filter(|command| !command.is_hide_set());
+            let group = command.filter(|found| found.has_subcommands()).unwrap_or(&definition);
+            let shown = group.get_subcommands().filter(|command| !command.is_hide_set());
             let valid: Vec<&str> = shown.map(clap::Command::get_name).collect();
             let word = context_text(ContextKind::InvalidSubcommand).unwrap_or_default();
             words::unknown("command", word, &valid) + &help
@@ -35,12 +36,13 @@ pub(crate) fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
             format!("unknown argument '{word}'{}{help}", near.unwrap_or_default())
         }
         ErrorKind::ValueValidation if refusal(error).is_some_and(|refusal| refusal.quotes) => {
-            // clap names an argument with its value: --ops <LIST>.
+            // clap names an argument with its value: --ops <LIST>, and [OP] for one without a flag.
             let argument = context_text(ContextKind::InvalidArg).unwrap_or_default();
-            let flag = argument.split(' ').next().unwrap_or_default();
-            refusal(error).map_or_else(String::new, |refusal| format!("{flag}: {refusal}"))
+            let flag = argument.split(' ').next().filter(|word| word.starts_with('-'));
+            let flag = flag.map(|flag| format!("{flag}: ")).unwrap_or_default();
+            refusal(error).map_or_else(String::new, |refusal| format!("{flag}{refusal}"))
         }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+        ErrorKind::MissingSubcommand => {
             "no command given: start with 'gpubench run', or see 'gpubench --help'".to_owned()
         }
         _ => flatten(&error.render().to_string()) + &help,
@@ -87,6 +89,10 @@ mod tests {
         for (args, expected) in [
             (&["rnu"][..], "unknown command 'rnu': did you mean 'run'?"),
             (&["wroker"], "unknown command 'wroker' (valid: "),
+            (
+                &["baseline", "sav"],
+                "unknown command 'sav': did you mean 'save'? (valid: save, list, show); see",
+            ),
             (&["run", "--op", "matmul"], "unknown argument '--op': did you mean '--ops'?"),
             (&["run", "--smaples=3"], "unknown argument '--smaples': did you mean '--samples'?"),
             (&["run", "matmul"], "unknown argument 'matmul'"),

@@ -39,6 +39,20 @@ fn list_names_every_op_and_backend_for_people_and_for_programs() {
 }
 
 #[test]
+fn list_of_one_op_has_its_variants_alone() {
+    let text = stdout(&["list", "spmv"]);
+    assert!(text.starts_with("spmv: ") && text.contains("(density 0.05)"), "{text}");
+    assert!(text.contains("cuda/vector") && text.contains("threads per row"), "{text}");
+    assert!(!text.contains("matmul") && !text.contains("\nBackend"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&stdout(&["list", "spmv", "--json"])).unwrap();
+    assert_eq!(json["ops"].as_array().map(Vec::len), Some(1));
+    let variants = json["variants"].as_array().unwrap();
+    assert!(!variants.is_empty() && variants.iter().all(|variant| variant["op"] == "spmv"), "{variants:?}");
+    let folder = Folder::new();
+    folder.refuses("list matmull", "unknown op 'matmull': did you mean 'matmul'?");
+}
+
+#[test]
 fn list_answers_at_once() {
     let quickest = (0..10)
         .map(|_| {
@@ -57,6 +71,17 @@ fn every_shell_gets_a_completion_script_that_knows_the_commands() {
         assert!(script.contains("doctor") && script.contains("cell-timeout"), "{shell}");
         assert!(!script.contains("Serve one backend"), "{shell} offers a hidden command");
     }
+    let bash = stdout(&["completions", "bash"]);
+    for words in
+        ["matmul", "cpu cuda sim all", "f32 f64 all", "cold hot both", "pageable pinned", "quick article"]
+    {
+        assert!(bash.contains(words), "{words}");
+    }
+    for format in ["table json csv", "png svg"] {
+        assert!(bash.contains(format), "{format}");
+    }
+    // The words change neither help nor messages.
+    assert!(!stdout(&["help", "run"]).contains("possible values: matmul"));
 }
 
 #[test]
@@ -99,6 +124,16 @@ fn help_fits_a_terminal() {
         let help = stdout(&["help", command]);
         let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(long.is_empty(), "{command}: {long:?}");
+    }
+}
+
+#[test]
+fn baseline_alone_lists_what_can_be_done_with_baselines() {
+    let output = Command::new(env!("CARGO_BIN_EXE_gpubench")).arg("baseline").output().unwrap();
+    let help = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{help}");
+    for shown in ["Usage: gpubench baseline <COMMAND>", "  save ", "  list ", "  show "] {
+        assert!(help.contains(shown), "{shown}: {help}");
     }
 }
 

@@ -160,6 +160,25 @@ fn charts_are_drawn_again_from_a_report_alone() {
 }
 
 #[test]
+fn show_alone_shows_the_newest_run_and_ops_select_rows() {
+    let folder = Folder::new();
+    folder.succeeds("run --ops svd --sizes 4 --backends sim --sim fair.toml --quiet --out results/b");
+    let run = "run --ops fft,matmul --sizes 4,8 --backends sim --sim fair.toml --quiet --out results/a";
+    let ran = folder.succeeds(run);
+    let shown = folder.succeeds("show");
+    assert_eq!(shown.stdout, ran.stdout);
+    assert_eq!(shown.stderr, "gpubench: results/a is the newest run in results\n");
+    let json: Value =
+        serde_json::from_str(&folder.succeeds("show results/a --ops fft --format json").stdout).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    assert!(rows.len() == 4 && rows.iter().all(|row| row["op"] == "fft"), "{rows:?}");
+    assert_eq!(json["environment"]["planned_rows"], 4);
+    let text = folder.succeeds("show results/a --ops fft --tables").stdout;
+    assert!(text.contains("fft") && !text.contains("matmul"), "{text}");
+    folder.refuses("show results/b --ops fft", "results/b: --ops: no row is of fft (ops in it: svd)");
+}
+
+#[test]
 fn a_report_is_shown_again_as_its_run_showed_it() {
     let folder = Folder::new();
     let ran = folder.succeeds(&format!("{RUN} --quiet --out made --format table,md,csv"));
@@ -170,6 +189,7 @@ fn a_report_is_shown_again_as_its_run_showed_it() {
         let shown = folder.run_line(&format!("show made --format {format}"));
         assert_eq!(shown.stdout, folder.read(&format!("made/report.{format}")), "{format}");
     }
+    folder.refuses("show", "there is no report below results: create one with 'gpubench run'");
     folder.refuses("show nowhere", "cannot read nowhere");
     folder.refuses("show made --format png", "gpubench plot");
     folder.refuses("show made --format md,csv", "one format");

@@ -57,8 +57,9 @@ fn a_folder_for_results_gets_files_and_charts_and_keeps_existing_files() {
     let folder = nightly(12, 6);
     let ended = folder.succeeds("trend nightly --out made/here");
     assert!(ended.stdout.contains("1.50x slower"), "{}", ended.stdout);
-    let names = ["trend-matmul-f32-n4.png", "trend.csv", "trend.json", "trend.md"];
-    assert_eq!(folder.names_in("made/here"), names);
+    assert_eq!(folder.names_in("made/here"), ["trend.csv", "trend.json", "trend.md"]);
+    folder.succeeds("trend nightly --out made/charts --format png");
+    assert_eq!(folder.names_in("made/charts"), ["trend-matmul-f32-n4.png"]);
     folder.refuses("trend nightly --out made/here", "--force");
     folder.succeeds("trend nightly --out made/here --force");
     folder.succeeds("trend nightly --out made/here --format svg");

@@ -12,6 +12,9 @@ use super::loader::{self, Loader};
 use super::ops::entry::Kernel;
 use super::registry::{choices, kernels};
 
+/// Start of the names of findings about devices.
+pub const DEVICE: &str = "CUDA device";
+
 /// Returns whether a variant, or one that it may choose, needs `library`.
 fn uses(kernel: &'static Kernel, library: Library) -> bool {
     // Every timed variant needs kernels that NVRTC compiles.
@@ -84,11 +87,11 @@ fn missing_finding(name: &str, missing: Unavailable, serves: Vec<String>) -> Fin
 fn devices(options: &Options) -> Vec<Finding> {
     let chosen = match choose_device(options.device) {
         Ok(chosen) => chosen,
-        Err(missing) => return vec![missing_finding("CUDA device", missing, serves(None))],
+        Err(missing) => return vec![missing_finding(DEVICE, missing, serves(None))],
     };
     let all = ffi::devices().unwrap_or_default();
     let entry = |(ordinal, &device): (usize, &_)| Finding {
-        name: format!("CUDA device {ordinal}: {}", device::name(device)),
+        name: format!("{DEVICE} {ordinal}: {}", device::name(device)),
         path: ffi::pci_bus_id(device).ok(),
         version: Some(device::summary(device)),
         serves: if ordinal == chosen as usize { serves(None) } else { vec![] },

@@ -38,6 +38,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use context::{Cuda, Library};
+pub use doctor::DEVICE;
 pub use kernels::{HEADER, KernelSource};
 use loader::{Driver, Loader};
 use nvml::{Monitor, ProcessSnapshot};

@@ -2,6 +2,7 @@
 
 use gpubench_model::Side;
 use gpubench_model::report::{BackendState, Report, machine};
+use gpubench_text::count::counted;
 use serde_json::Value as Json;
 
 /// A class of hosts or GPUs: members of one class should be equally fast.
@@ -76,7 +77,7 @@ pub(crate) fn host_class(report: &Report) -> DeviceClass {
         "" => machine::cpu_model(host).to_owned(),
         model => machine::processor(model),
     };
-    DeviceClass { model, details: format!("{} CPUs", host.threads) }
+    DeviceClass { model, details: counted(host.threads, "CPU") }
 }
 
 /// Returns the default name of a member: its host, and its GPU if it has one.

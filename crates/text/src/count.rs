@@ -14,8 +14,14 @@ pub fn counted(count: impl Count, one: &str) -> String {
 
 /// Returns the noun alone in the number that fits the count: `cell` after 1, `cells` after any other.
 pub fn noun(count: impl Count, one: &str) -> String {
-    // "series" keeps its form. No noun here has a plural other than with an s.
-    if is_one(count) || one.ends_with('s') { one.to_owned() } else { format!("{one}s") }
+    // "series" keeps its form.
+    if is_one(count) || one.ends_with('s') {
+        return one.to_owned();
+    }
+    match one.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{one}s"),
+    }
 }
 
 /// Returns the word that agrees with the count: `has` for one, `have` for several.
@@ -35,6 +41,8 @@ mod tests {
     fn one_is_singular_and_zero_or_several_are_plural() {
         assert_eq!([0usize, 1, 2].map(|count| counted(count, "cell")), ["0 cells", "1 cell", "2 cells"]);
         assert_eq!([1u64, 3].map(|count| counted(count, "series")), ["1 series", "3 series"]);
+        assert_eq!([1u64, 3].map(|count| counted(count, "library")), ["1 library", "3 libraries"]);
+        assert_eq!([1u64, 3].map(|count| counted(count, "day")), ["1 day", "3 days"]);
         assert_eq!([1u32, 3].map(|count| noun(count, "more run")), ["more run", "more runs"]);
         assert_eq!([1u64, 3].map(|count| agree(count, "has", "have")), ["has", "have"]);
     }

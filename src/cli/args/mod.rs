@@ -23,7 +23,7 @@ pub(crate) use trend::TrendArgs;
 
 use crate::chart;
 use crate::export;
-use crate::settings::options::ThemeName;
+use crate::settings::options::{Ops, ThemeName};
 use crate::settings::words;
 
 /// Measure operations on CPU libraries and on CUDA side by side, and check every answer
@@ -44,7 +44,16 @@ pub(crate) enum Command {
     /// Measure operations on the CPU and the GPU
     Run(Box<RunArgs>),
     /// List the operations, backends and variants
+    #[command(after_help = "\
+Examples:
+  gpubench list                  everything
+  gpubench list matmul           one operation and its variants
+  gpubench list fft,svd --json   the same data for programs")]
     List {
+        /// Operations to list, separated by commas. Default: all
+        #[arg(value_name = "OP")]
+        ops: Option<Ops>,
+
         /// Print JSON instead of tables
         #[arg(long)]
         json: bool,
@@ -121,14 +130,20 @@ pub(crate) fn without_hidden() -> clap::Command {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
+  gpubench show                          the newest run in results
   gpubench show results/mine             the first screen
+  gpubench show results/mine --ops matmul,fft
   gpubench show results/mine --tables | less -S
   gpubench show fleet.json               all GPUs and hosts, and the outliers
   gpubench show fleet.json --member 'node17 GPU 3'
   gpubench show results/mine --format md | gh pr comment --body-file -")]
 pub(crate) struct ShowArgs {
-    /// A report.json file, a merged file, or the folder of a run
-    pub report: PathBuf,
+    /// A report.json file, a merged file, or the folder of a run. Default: the newest run in results
+    pub report: Option<PathBuf>,
+
+    /// Show only these ops, separated by commas
+    #[arg(long, value_name = "LIST")]
+    pub ops: Option<Ops>,
 
     /// Show only this member of a merged file
     #[arg(long, value_name = "NAME")]

@@ -202,6 +202,9 @@ fn check_script(script: Option<&Path>, sim_is_chosen: bool) -> Result<()> {
     Ok(())
 }
 
+/// Folder in which runs without `--out` create theirs.
+pub const RESULTS: &str = "results";
+
 /// Returns the destination of the results, which must suit the formats.
 fn destination(out: Option<&str>, formats: Option<&[Format]>) -> Result<Destination> {
     match out {
@@ -220,7 +223,7 @@ fn destination(out: Option<&str>, formats: Option<&[Format]>) -> Result<Destinat
             anyhow::bail!("--out is empty: name a folder, or omit --out for a new one in results/")
         }
         Some(folder) => Ok(Destination::Folder(PathBuf::from(folder))),
-        None => Ok(Destination::Folder(new_folder(Path::new("results")))),
+        None => Ok(Destination::Folder(new_folder(Path::new(RESULTS)))),
     }
 }
 

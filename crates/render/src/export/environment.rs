@@ -6,6 +6,7 @@ use gpubench_model::Conditions;
 use gpubench_model::report::machine::{self, plain};
 use gpubench_model::report::quantity::{gib, time_text, time_within};
 use gpubench_model::report::{BackendState, Environment, Execute, Host, Report};
+use gpubench_text::count::counted;
 use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
 
@@ -13,14 +14,14 @@ use gpubench_text::table::{Column, Field, Table};
 pub(crate) fn environment(report: &Report) -> String {
     let environment = &report.environment;
     let host = &environment.host;
-    let gib = gib(host.memory_bytes);
+    let (gib, threads) = (gib(host.memory_bytes), counted(host.threads, "thread"));
     let mut facts = vec![
         ("Started", environment.started.clone()),
         ("Took", format!("{:.1} s", environment.elapsed_s)),
         ("Command", format!("`{}`", environment.argv.join(" ").replace('`', "'"))),
         ("gpubench", escape(&version(environment))),
         ("Host", escape(&format!("{}, {}", host.name, host.os))),
-        ("CPU", escape(&format!("{}, {} threads, {gib:.0} GiB", host.cpu, host.threads))),
+        ("CPU", escape(&format!("{}, {threads}, {gib:.0} GiB", host.cpu))),
     ];
     facts.extend(settings_of(host).into_iter().map(|(name, fact)| (name, escape(&fact))));
     facts.extend(
@@ -224,11 +225,12 @@ mod tests {
     #[test]
     fn facts_that_the_report_lacks_are_left_out() {
         let mut report = example::empty();
-        report.environment.host = Host::default();
+        report.environment.host = Host { threads: 1, ..Host::default() };
         for backend in &mut report.environment.backends {
             backend.timer_overhead = None;
         }
         let text = environment(&report);
+        assert!(text.contains(", 1 thread, "), "{text}");
         for word in ["governor", "NUMA", "Timer overhead", "checks", "hrottl", "Power"] {
             assert!(!text.contains(word), "{word}\n{text}");
         }

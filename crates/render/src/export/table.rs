@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_model::report::{Outcome, Report};
+use gpubench_text::count::counted;
 use gpubench_text::table::{TERMINAL_WIDTH, Tone, hanging_within};
 
 use super::cautions::{self, Caution, cautions};
@@ -106,7 +107,7 @@ fn notes(report: &Report, all_variants: bool) -> String {
         text.push_str(&caution_text(caution));
     }
     if let Some(more) = found.len().checked_sub(MAX_CAUTIONS).filter(|more| *more > 0) {
-        let _ = writeln!(text, "  and {more} more kinds (see report.json)");
+        let _ = writeln!(text, "  and {} (see report.json)", counted(more, "more kind"));
     }
     for (index, warning) in report.environment.warnings.iter().enumerate() {
         let gap = if index == 0 { "\nWarnings about the whole run:\n" } else { "" };
@@ -230,6 +231,8 @@ Warnings about the whole run:
             WarningKind::NotWarm,
         ];
         for kind in kinds {
+            let one_more = shown(&report, false).contains("\n  and 1 more kind (see report.json)\n");
+            assert_eq!(one_more, kind == WarningKind::NotWarm);
             example::warn(&mut report.rows[0], kind, Grade::B, "something", "do something");
         }
         let text = shown(&report, false);

@@ -4,6 +4,7 @@ use gpubench_model::report::machine::plain;
 use gpubench_model::report::quantity::{gib, three_digits, time_text};
 use gpubench_model::report::{BackendState, Environment, Report};
 use gpubench_model::{BusRates, Finding, Peaks};
+use gpubench_text::count::counted;
 
 use super::markup::{Element, Html, classed, element};
 use super::table::{self, NONE, cell, facts, framed, words};
@@ -65,7 +66,7 @@ fn machine(environment: &Environment) -> Vec<(&'static str, String)> {
     let mut found = vec![
         ("host", host.name.clone()),
         ("system", host.os.clone()),
-        ("CPU", format!("{}, {} threads", host.cpu, host.threads)),
+        ("CPU", format!("{}, {}", host.cpu, counted(host.threads, "thread"))),
         ("memory", format!("{gib:.0} GiB")),
     ];
     found.extend(settings_of(host));

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use gpubench_model::measure::stats::{Summary, quantile};
 use gpubench_model::report::Execute;
 use gpubench_model::report::quantity::time_text;
+use gpubench_text::count::counted;
 
 use super::markup::{Html, classed, element};
 
@@ -39,7 +40,7 @@ pub(crate) fn strip(execute: &Execute) -> Html {
     let figure = classed("figure", "strip-plot").holding(drawing);
     let figure = figure.holding(classed("div", "ends").holding_all(ends));
     let beyond = samples.iter().filter(|sample| **sample > high).count();
-    let mut caption = format!("{} samples", samples.len());
+    let mut caption = counted(samples.len(), "sample");
     if lanes.len() > 1 {
         let _ = write!(caption, " in {} rounds, from top to bottom", lanes.len());
     }

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use gpubench_model::report::quantity::time_text;
 use gpubench_model::report::{Outcome, Row};
+use gpubench_text::count::counted;
 
 use super::Observer;
 
@@ -58,7 +59,7 @@ pub(crate) fn measuring(what: &str) -> String {
 
 /// Returns the line printed when the user ends a run.
 pub(crate) fn interrupted(finished: usize, total: usize) -> String {
-    format!("interrupted after {finished} of {total} cells; finished cells are saved")
+    format!("interrupted after {finished} of {}; finished cells are saved", counted(total, "cell"))
 }
 
 /// Returns the result of a cell in a few words.

@@ -9,7 +9,8 @@ use crate::chart::charts;
 pub(crate) static PNG: Format = Format {
     name: "png",
     summary: "a chart per case, as pixels",
-    by_default: true,
+    // A folder of nightly runs has hundreds of cases.
+    by_default: false,
     makes: Makes::Files {
         has: |file| file.starts_with("trend-") && file.ends_with(".png"),
         render: |trend, theme| files(&charts(trend), chart::Format::Png, *theme),

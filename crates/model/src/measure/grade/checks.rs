@@ -1,5 +1,6 @@
 //! Defines one check per fact, with its warning text. The parent module has a table of the limits.
 
+use gpubench_text::count::counted;
 use gpubench_text::percent;
 
 use super::super::stats::{Summary, has_interval, relative_half_width};
@@ -126,7 +127,7 @@ fn drifting(facts: &SamplingFacts) -> Option<Warning> {
 fn throttled(facts: &SamplingFacts) -> Option<Warning> {
     let n = facts.samples.len();
     let at_best = beyond(f64::from(facts.throttled) / n.max(1) as f64, [0.01, 0.1, 0.5])?;
-    let text = format!("the clock was low during {} of {n} samples", facts.throttled);
+    let text = format!("the clock was low during {} of {}", facts.throttled, counted(n, "sample"));
     warning(WarningKind::Throttled, at_best, text, COOL)
 }
 
@@ -182,7 +183,8 @@ fn disturbed(facts: &SamplingFacts) -> Option<Warning> {
     let n = facts.samples.len();
     let share = f64::from(facts.disturbed) / n.max(1) as f64;
     let at_best = beyond(share, [0.1, 0.5, f64::INFINITY]).filter(|_| !facts.side_is_gpu)?;
-    let text = format!("the system interrupted the thread during {} of {n} samples", facts.disturbed);
+    let text =
+        format!("the system interrupted the thread during {} of {}", facts.disturbed, counted(n, "sample"));
     let next = "close other programs, or set --threads below the number of cores";
     warning(WarningKind::Disturbed, at_best, text, next)
 }

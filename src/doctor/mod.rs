@@ -4,6 +4,9 @@
 //! Each backend searches in one worker per library, so that a library that crashes when loaded costs one line, and
 //! libraries do not call each other's routines.
 
+mod summary;
+mod text;
+
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -11,13 +14,11 @@ use std::time::{Duration, Instant};
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_host::{environment, process};
-use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
 use serde::Serialize;
 
 use crate::backend::{self, BACKENDS, Finding, Options, Registration};
 use crate::processors;
 use crate::report::Host;
-use crate::report::quantity::gib;
 use crate::worker::client::{Client, Place, WaitError};
 
 /// Longest wait for a backend to answer.
@@ -50,6 +51,11 @@ pub struct BackendFindings {
     pub problem: Option<String>,
 }
 
+/// Returns whether the library or device was found and works.
+fn is_usable(finding: &Finding) -> bool {
+    finding.problem.is_none() && (finding.path.is_some() || finding.version.is_some())
+}
+
 /// Examines the machine and writes the findings as text or as one JSON object.
 ///
 /// # Errors
@@ -60,7 +66,7 @@ pub fn run(json: bool, options: &Options, out: &mut dyn Write) -> anyhow::Result
         serde_json::to_writer_pretty(&mut *out, &report)?;
         writeln!(out)?;
     } else {
-        write_text(&report, out)?;
+        text::write(&report, out)?;
     }
     Ok(())
 }
@@ -145,69 +151,6 @@ fn hints(host: &Host, load: Option<f64>) -> Vec<String> {
     hints
 }
 
-fn write_text(found: &DoctorReport, out: &mut dyn Write) -> std::io::Result<()> {
-    let host = &found.host;
-    let known = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
-    writeln!(out, "gpubench {}", found.gpubench_version)?;
-    writeln!(out, "CPU      {}, {} threads usable", known(&host.cpu), host.threads)?;
-    writeln!(out, "memory   {:.1} GiB", gib(host.memory_bytes))?;
-    writeln!(out, "system   {}", known(&host.os))?;
-    for backend in &found.backends {
-        writeln!(out, "\n{}: {}", backend.name, backend.summary)?;
-        if let Some(problem) = &backend.problem {
-            writeln!(out, "  cannot be checked: {problem}")?;
-        }
-        for finding in &backend.findings {
-            write_finding(finding, backend.name, out)?;
-        }
-    }
-    if !found.hints.is_empty() {
-        writeln!(out, "\nTiming conditions")?;
-    }
-    found.hints.iter().try_for_each(|hint| write_wrapped(hint, 2, out))
-}
-
-/// Writes `text` in lines that fit a terminal, each indented by `indent` columns.
-fn write_wrapped(text: &str, indent: usize, out: &mut dyn Write) -> std::io::Result<()> {
-    writeln!(out, "{:indent$}{}", "", hanging_within(TERMINAL_WIDTH, text, indent))
-}
-
-fn write_finding(finding: &Finding, backend: &str, out: &mut dyn Write) -> std::io::Result<()> {
-    let usable = finding.problem.is_none() && (finding.path.is_some() || finding.version.is_some());
-    let mark = match (&finding.path, &finding.problem) {
-        (_, None) if usable => "found  ",
-        (Some(_), Some(_)) => "faulty ",
-        _ => "missing",
-    };
-    let version = finding.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
-    let path = finding.path.as_deref().map(|path| format!(" ({path})")).unwrap_or_default();
-    writeln!(out, "  {mark} {}{version}{path}", finding.name)?;
-    if usable {
-        return Ok(());
-    }
-    if let Some(problem) = &finding.problem {
-        writeln!(out, "          {problem}")?;
-    }
-    if !finding.serves.is_empty() {
-        let text = format!("needed by {}", needs(&finding.serves, backend));
-        write_wrapped(&text, 10, out)?;
-    }
-    match &finding.fix {
-        Some(fix) => writeln!(out, "          fix: {fix}"),
-        None => Ok(()),
-    }
-}
-
-/// The variants that a missing library costs, as one phrase where they are all variants of the backend.
-fn needs(serves: &[String], backend: &str) -> String {
-    let variants = BACKENDS.iter().find(|registration| registration.name == backend);
-    let variants = variants.and_then(|registration| (registration.variants)(&Options::default()).ok());
-    if variants.is_some_and(|variants| variants.len() > 1 && serves.len() >= variants.len()) {
-        return format!("all {} variants", backend.to_uppercase());
-    }
-    serves.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,33 +165,5 @@ mod tests {
         assert_eq!(hints(&host(None), None).len(), 0);
         let poor = hints(&host(Some("powersave")), Some(6.0));
         assert!(poor[0].contains("powersave") && poor[1].contains("6.0"), "{poor:?}");
-    }
-
-    #[test]
-    fn a_missing_library_is_listed_with_its_variants_and_its_fix() {
-        let finding = Finding {
-            name: "cuFFT".into(),
-            path: None,
-            version: None,
-            serves: vec!["fft/r2c".into()],
-            problem: Some("libcufft.so.12 is not on this machine".into()),
-            fix: Some("pip install nvidia-cufft".into()),
-        };
-        let mut text = vec![];
-        write_finding(&finding, "cuda", &mut text).unwrap();
-        let text = String::from_utf8(text).unwrap();
-        assert!(
-            text.contains("missing cuFFT") && text.contains("needed by fft/r2c") && text.contains("fix: pip"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn a_library_that_every_variant_needs_costs_all_of_them() {
-        let cuda = BACKENDS.iter().find(|backend| backend.name == "cuda").unwrap();
-        let variants = (cuda.variants)(&Options::default()).unwrap();
-        let all: Vec<_> = variants.iter().map(|variant| format!("{}/{}", variant.op, variant.name)).collect();
-        assert_eq!(needs(&all, "cuda"), "all CUDA variants");
-        assert_eq!(needs(&all[..2], "cuda"), all[..2].join(", "));
     }
 }

@@ -1,0 +1,96 @@
+//! Finds the newest run below the folder of results.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::fleet;
+use crate::report::file::FILE_NAME;
+
+/// The part of a report that dates it.
+#[derive(Deserialize)]
+struct Dated {
+    environment: Start,
+}
+
+#[derive(Deserialize)]
+struct Start {
+    started: String,
+}
+
+/// Returns the folder of the run below `results` that started last. For a run on several devices that is the folder
+/// of the merged report.
+///
+/// # Errors
+/// There is no readable report below `results`.
+pub(crate) fn newest_run(results: &Path) -> Result<PathBuf> {
+    let mut folders = vec![];
+    add_runs(results, &mut folders);
+    // By name, so that equal times give the same run each time.
+    folders.sort();
+    let dated = folders.into_iter().filter_map(|folder| Some((started(&folder)?, folder)));
+    let (_, newest) = dated.max_by_key(|(started, _)| *started).with_context(|| {
+        let results = results.display();
+        format!("there is no report below {results}: create one with 'gpubench run', or name a report")
+    })?;
+    let whole = newest.parent().filter(|parent| *parent != results);
+    let whole = whole.filter(|parent| parent.join(fleet::file::FILE_NAME).is_file());
+    Ok(whole.map(Path::to_owned).unwrap_or(newest))
+}
+
+/// Adds the folders in and below `folder` that contain a report. Links to folders are not followed: they may form a
+/// circle.
+fn add_runs(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            add_runs(&entry.path(), found);
+        } else if entry.file_name() == FILE_NAME {
+            found.push(folder.to_owned());
+        }
+    }
+}
+
+/// Returns the start of the run in `folder`; `None` if its report is not readable.
+fn started(folder: &Path) -> Option<Timestamp> {
+    let bytes = fs::read(folder.join(FILE_NAME)).ok()?;
+    serde_json::from_slice::<Dated>(&bytes).ok()?.environment.started.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(root: &Path, folder: &str, started: &str) {
+        let folder = root.join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let report = serde_json::json!({ "environment": { "started": started } });
+        fs::write(folder.join(FILE_NAME), report.to_string()).unwrap();
+    }
+
+    #[test]
+    fn the_start_decides_and_unreadable_files_do_not_count() {
+        let root = tempfile::tempdir().unwrap();
+        let refused = newest_run(root.path()).unwrap_err().to_string();
+        assert!(refused.starts_with("there is no report below"), "{refused}");
+        write(root.path(), "z", "2026-11-01T10:00:00Z");
+        write(root.path(), "a/b", "2026-11-02T10:00:00.5Z");
+        write(root.path(), "c", "2026-11-02T11:00:00+02:00");
+        write(root.path(), "d", "tomorrow");
+        assert_eq!(newest_run(root.path()).unwrap(), root.path().join("a/b"));
+    }
+
+    #[test]
+    fn a_run_on_several_devices_is_shown_as_a_whole() {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), "all/gpu0", "2026-11-01T10:00:00Z");
+        fs::write(root.path().join("all").join(fleet::file::FILE_NAME), "{}").unwrap();
+        assert_eq!(newest_run(root.path()).unwrap(), root.path().join("all"));
+        // A file that the user merged from several runs is not the run.
+        write(root.path(), "one", "2026-11-02T10:00:00Z");
+        fs::write(root.path().join(fleet::file::FILE_NAME), "{}").unwrap();
+        assert_eq!(newest_run(root.path()).unwrap(), root.path().join("one"));
+    }
+}

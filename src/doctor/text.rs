@@ -1,0 +1,109 @@
+//! The findings of `gpubench doctor` as text.
+
+use std::io::Write;
+
+use gpubench_text::count::counted;
+use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
+
+use super::summary::summary;
+use super::{DoctorReport, is_usable};
+use crate::backend::{BACKENDS, Finding, Options};
+use crate::report::quantity::gib;
+
+/// Writes the summary, the machine, the findings of every backend, and the hints.
+pub(super) fn write(found: &DoctorReport, out: &mut dyn Write) -> std::io::Result<()> {
+    let host = &found.host;
+    let known = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+    write_wrapped(&summary(&found.backends), 0, out)?;
+    writeln!(out, "\ngpubench {}", found.gpubench_version)?;
+    writeln!(out, "CPU      {}, {} usable", known(&host.cpu), counted(host.threads, "thread"))?;
+    writeln!(out, "memory   {:.1} GiB", gib(host.memory_bytes))?;
+    writeln!(out, "system   {}", known(&host.os))?;
+    for backend in &found.backends {
+        writeln!(out, "\n{}: {}", backend.name, backend.summary)?;
+        if let Some(problem) = &backend.problem {
+            writeln!(out, "  cannot be checked: {problem}")?;
+        }
+        for finding in &backend.findings {
+            write_finding(finding, backend.name, out)?;
+        }
+    }
+    if !found.hints.is_empty() {
+        writeln!(out, "\nTiming conditions")?;
+    }
+    found.hints.iter().try_for_each(|hint| write_wrapped(hint, 2, out))
+}
+
+/// Writes `text` in lines that fit a terminal, each indented by `indent` columns.
+fn write_wrapped(text: &str, indent: usize, out: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(out, "{:indent$}{}", "", hanging_within(TERMINAL_WIDTH, text, indent))
+}
+
+fn write_finding(finding: &Finding, backend: &str, out: &mut dyn Write) -> std::io::Result<()> {
+    let usable = is_usable(finding);
+    let mark = match (&finding.path, &finding.problem) {
+        (_, None) if usable => "found  ",
+        (Some(_), Some(_)) => "faulty ",
+        _ => "missing",
+    };
+    let version = finding.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
+    let path = finding.path.as_deref().map(|path| format!(" ({path})")).unwrap_or_default();
+    writeln!(out, "  {mark} {}{version}{path}", finding.name)?;
+    if usable {
+        return Ok(());
+    }
+    if let Some(problem) = &finding.problem {
+        writeln!(out, "          {problem}")?;
+    }
+    if !finding.serves.is_empty() {
+        let text = format!("needed by {}", needs(&finding.serves, backend));
+        write_wrapped(&text, 10, out)?;
+    }
+    match &finding.fix {
+        Some(fix) => writeln!(out, "          fix: {fix}"),
+        None => Ok(()),
+    }
+}
+
+/// The variants that a missing library costs, as one phrase where they are all variants of the backend.
+fn needs(serves: &[String], backend: &str) -> String {
+    let variants = BACKENDS.iter().find(|registration| registration.name == backend);
+    let variants = variants.and_then(|registration| (registration.variants)(&Options::default()).ok());
+    if variants.is_some_and(|variants| variants.len() > 1 && serves.len() >= variants.len()) {
+        return format!("all {} variants", backend.to_uppercase());
+    }
+    serves.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_library_is_listed_with_its_variants_and_its_fix() {
+        let finding = Finding {
+            name: "cuFFT".into(),
+            path: None,
+            version: None,
+            serves: vec!["fft/r2c".into()],
+            problem: Some("libcufft.so.12 is not on this machine".into()),
+            fix: Some("pip install nvidia-cufft".into()),
+        };
+        let mut text = vec![];
+        write_finding(&finding, "cuda", &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(
+            text.contains("missing cuFFT") && text.contains("needed by fft/r2c") && text.contains("fix: pip"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_library_that_every_variant_needs_costs_all_of_them() {
+        let cuda = BACKENDS.iter().find(|backend| backend.name == "cuda").unwrap();
+        let variants = (cuda.variants)(&Options::default()).unwrap();
+        let all: Vec<_> = variants.iter().map(|variant| format!("{}/{}", variant.op, variant.name)).collect();
+        assert_eq!(needs(&all, "cuda"), "all CUDA variants");
+        assert_eq!(needs(&all[..2], "cuda"), all[..2].join(", "));
+    }
+}
