@@ -106,7 +106,7 @@ mod tests {
             (&["run", "--threads", "0"], "invalid value '0' for '--threads <LIST>': 0 threads"),
             (
                 &["run", "--threads", "-1"],
-                "invalid value '-1' for '--threads <LIST>': it must be a whole number from 1 to 4096; see 'gpubench run",
+                "invalid value '-1' for '--threads <LIST>': it must be a whole number from 1 to 4096, or all; see 'gpubench run",
             ),
             (
                 &["run", "--cell-timeout", "-1s"],

@@ -162,6 +162,16 @@ impl SweepOptions {
         taken.map(|(field, _)| field.replace('_', "-"))
     }
 
+    /// Returns this layer's values, and those of `under` for options that this layer leaves open. The number of samples
+    /// and the precision replace each other.
+    pub fn over(&self, under: &SweepOptions) -> SweepOptions {
+        let mut merged = self.filled_from(under);
+        if self.samples.is_some() || self.precision.is_some() {
+            (merged.samples, merged.precision) = (self.samples, self.precision);
+        }
+        merged
+    }
+
     /// How cells are sampled.
     pub fn sampling(&self) -> Sampling {
         let standard = Sampling::default();
@@ -211,6 +221,15 @@ mod tests {
         let below = SweepOptions { sizes: two, density: Some(Density(0.5)), ..SweepOptions::default() };
         let expected = SweepOptions { sizes: one, density: Some(Density(0.5)), ..above.clone() };
         assert_eq!(above.over(&below), expected);
+    }
+
+    #[test]
+    fn samples_and_precision_replace_each_other() {
+        let samples = SweepOptions { samples: Some(Samples(5)), ..SweepOptions::default() };
+        let precision = SweepOptions { precision: Some(Precision(0.02)), ..SweepOptions::default() };
+        assert_eq!(samples.over(&precision), samples);
+        assert_eq!(precision.over(&samples), precision);
+        assert_eq!(SweepOptions::default().over(&samples), samples);
     }
 
     #[test]

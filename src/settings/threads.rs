@@ -1,6 +1,9 @@
 //! Parses lists of thread counts: `8`, `all`, `1,all`.
 
 use anyhow::{Result, bail, ensure};
+use gpubench_text::count::counted;
+
+use super::words::unknown_word;
 
 /// Maximum number of threads; more is a typing error.
 const MAX_THREADS: usize = 4096;
@@ -14,13 +17,33 @@ pub struct Threads {
     pub fewer: Vec<usize>,
 }
 
+impl Threads {
+    /// Checks that the process may use enough CPUs for the largest count: more threads would take turns.
+    pub fn check_available(&self) -> Result<()> {
+        self.check_at_most(available())
+    }
+
+    fn check_at_most(&self, all: usize) -> Result<()> {
+        let largest = self.largest.unwrap_or(all);
+        ensure!(
+            largest <= all,
+            "--threads {largest} is more than the {} that gpubench may use here: use at most {all}, or all",
+            counted(all, "CPU")
+        );
+        Ok(())
+    }
+}
+
+fn available() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Parses a list of counts and the word `all`, the number of threads that the process may use.
 ///
 /// # Errors
 /// A word has another form, a count is out of range, or a count exceeds `all`.
 pub fn parse(text: &str) -> Result<Threads> {
-    let all = std::thread::available_parallelism().map_or(1, usize::from);
-    parse_with(text, all)
+    parse_with(text, available())
 }
 
 fn parse_with(text: &str, all: usize) -> Result<Threads> {
@@ -29,7 +52,10 @@ fn parse_with(text: &str, all: usize) -> Result<Threads> {
         match (word, word.parse()) {
             ("all", _) => has_all = true,
             (_, Ok(count)) => counts.push(checked(count)?),
-            (_, Err(_)) => bail!("it must be a whole number from 1 to {MAX_THREADS}"),
+            (_, Err(_)) if word.starts_with(char::is_alphabetic) => {
+                bail!("{}", unknown_word("number of threads", word, &["a number", "all"]))
+            }
+            (_, Err(_)) => bail!("it must be a whole number from 1 to {MAX_THREADS}, or all"),
         }
     }
     counts.sort_unstable();
@@ -65,6 +91,13 @@ mod tests {
         ] {
             assert_eq!(parse_with(text, 16).unwrap(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn more_threads_than_cpus_are_refused() {
+        let check = |text| parse_with(text, 16).unwrap().check_at_most(16).map_err(|e| e.to_string());
+        assert_eq!((check("16"), check("1,all")), (Ok(()), Ok(())));
+        assert!(check("1,17").is_err_and(|message| message.contains("use at most 16, or all")));
     }
 
     #[test]

@@ -191,7 +191,7 @@ macro_rules! layer {
             const OPTIONS: &[(&str, OptionScope)] = &[$((stringify!($field), OptionScope::$place),)*];
 
             /// Returns this layer's values, and those of `under` for options that this layer leaves open.
-            pub fn over(&self, under: &$name) -> $name {
+            fn filled_from(&self, under: &$name) -> $name {
                 $name { $($field: self.$field.clone().or_else(|| under.$field.clone()),)* }
             }
         }

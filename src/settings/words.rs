@@ -13,21 +13,76 @@ use crate::op::OPS;
 use crate::settings::Format;
 use crate::settings::value::{Form, Words};
 
+/// What a word means that is not valid.
+enum Meaning {
+    /// The same as this valid word.
+    Word(&'static str),
+    /// Something that gpubench does another way, or not at all.
+    Advice(&'static str),
+}
+
+const OTHER_GPUS: Meaning =
+    Meaning::Advice("gpubench measures GPUs through CUDA only; its backends are cpu, cuda and sim");
+const HALF: Meaning = Meaning::Advice(
+    "half precision exists as variants of matmul: --ops matmul --variants '*f16' (float16 and bfloat16)",
+);
+const TF32: Meaning =
+    Meaning::Advice("TF32 exists as a variant of matmul: --ops matmul --variants cublas-tf32");
+
+/// Words of other programs, each with the kind of list it is written in and its meaning here. Suggestions by spelling
+/// would be wrong for them, such as cpu for gpu.
+const MEANINGS: &[(&str, &[&str], Meaning)] = &[
+    ("backend", &["gpu", "nvidia", "device", "cublas"], Meaning::Word("cuda")),
+    ("backend", &["host", "blas", "openblas", "mkl", "numpy"], Meaning::Word("cpu")),
+    ("backend", &["rocm", "hip", "amd", "metal", "mps", "opencl", "sycl", "vulkan"], OTHER_GPUS),
+    ("op", &["gemm", "sgemm", "dgemm", "mm", "dot", "matrix"], Meaning::Word("matmul")),
+    ("op", &["chol", "cholesky", "potrf", "posv", "linsolve"], Meaning::Word("solve")),
+    ("op", &["sum", "reduce"], Meaning::Word("reduction")),
+    ("op", &["fft2", "rfft", "rfft2", "dft"], Meaning::Word("fft")),
+    ("dtype", &["fp32", "float", "single"], Meaning::Word("f32")),
+    ("dtype", &["fp64", "double"], Meaning::Word("f64")),
+    ("dtype", &["f16", "fp16", "float16", "half", "bf16", "bfloat16"], HALF),
+    ("dtype", &["tf32"], TF32),
+    ("state of the caches", &["warm"], Meaning::Word("hot")),
+    ("state of the caches", &["all"], Meaning::Word("both")),
+    ("number of threads", &["max"], Meaning::Word("all")),
+];
+
+/// Describes a `word` that is not a valid `kind`: by its meaning if it has one, otherwise with the word spelt most alike.
+pub(super) fn unknown_word(kind: &str, word: &str, valid: &[&str]) -> String {
+    let lower = word.to_lowercase();
+    let found = MEANINGS.iter().find(|(of, words, _)| *of == kind && words.contains(&lower.as_str()));
+    match found.map(|(.., meaning)| meaning) {
+        Some(Meaning::Word(meant)) => {
+            format!("unknown {kind} '{word}': did you mean '{meant}'? (valid: {})", valid.join(", "))
+        }
+        Some(Meaning::Advice(advice)) => format!("unknown {kind} '{word}': {advice}"),
+        None => unknown(kind, word, valid),
+    }
+}
+
+/// Parses a list as [`choose`] does, and refuses the first wrong word by its meaning.
+fn chosen(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
+    let items = text.split(',').map(str::trim);
+    let mut wrong = items.filter(|item| !item.is_empty() && *item != "all" && !valid.contains(item));
+    match wrong.next() {
+        Some(word) => bail!("{}", unknown_word(kind, word, valid)),
+        None => choose(kind, text, valid),
+    }
+}
+
 /// Parses names of ops; returns them in the order of [`OPS`].
 pub fn ops(text: &str) -> Result<Vec<String>> {
     let valid: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
-    Ok(choose("op", text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
+    Ok(chosen("op", text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
 }
 
 /// Parses names of backends; returns them in the order of [`BACKENDS`]. `all` excludes the simulated device.
 pub fn backends(text: &str) -> Result<Vec<String>> {
     let valid: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
-    if let Some(word) = text.split(',').map(str::trim).find(|word| GPU_WORDS.contains(word)) {
-        bail!("unknown backend '{word}': did you mean 'cuda'? (valid: {})", valid.join(", "));
-    }
     let text = text.split(',').map(|item| if item.trim() == "all" { DEFAULT_BACKENDS } else { item });
     let text = text.collect::<Vec<_>>().join(",");
-    Ok(choose("backend", &text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
+    Ok(chosen("backend", &text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
 }
 
 /// Parses the states of the caches: `cold`, `hot`, or `both`.
@@ -37,7 +92,7 @@ pub fn caches(text: &str) -> Result<Vec<Cache>> {
         "both" => Ok(Cache::ALL.to_vec()),
         word => match Cache::ALL.iter().find(|cache| cache.name() == word) {
             Some(cache) => Ok(vec![*cache]),
-            None => bail!("{}", unknown("state of the caches", word, &valid)),
+            None => bail!("{}", unknown_word("state of the caches", word, &valid)),
         },
     }
 }
@@ -47,7 +102,7 @@ pub fn transfer(text: &str) -> Result<HostMemory> {
     let valid = [HostMemory::Pageable, HostMemory::Pinned];
     match valid.iter().find(|memory| memory.name() == text.trim()) {
         Some(memory) => Ok(*memory),
-        None => bail!("{}", unknown("kind of host memory", text.trim(), &valid.map(HostMemory::name))),
+        None => bail!("{}", unknown_word("kind of host memory", text.trim(), &valid.map(HostMemory::name))),
     }
 }
 
@@ -56,14 +111,11 @@ pub fn theme(text: &str) -> Result<Theme> {
     let word = text.trim();
     match Theme::find(word) {
         Some(theme) => Ok(theme),
-        None => bail!("{}", unknown("theme", word, &Theme::ALL.map(Theme::name))),
+        None => bail!("{}", unknown_word("theme", word, &Theme::ALL.map(Theme::name))),
     }
 }
 
 const DEFAULT_BACKENDS: &str = "cpu,cuda";
-
-/// Words that mean `cuda` but are spelt more like `cpu`, which would be suggested otherwise.
-const GPU_WORDS: [&str; 4] = ["gpu", "GPU", "nvidia", "NVIDIA"];
 
 /// Returns the backends of a run that names none.
 pub fn default_backends() -> Vec<String> {
@@ -79,7 +131,7 @@ pub fn dtypes(text: &str) -> Result<Vec<DType>> {
         other => other,
     });
     let text = text.collect::<Vec<_>>().join(",");
-    Ok(choose("dtype", &text, &valid)?.into_iter().map(|place| DType::ALL[place]).collect())
+    Ok(chosen("dtype", &text, &valid)?.into_iter().map(|place| DType::ALL[place]).collect())
 }
 
 /// Parses formats of reports; returns them in the order of [`FORMATS`].
@@ -90,13 +142,13 @@ pub fn formats(text: &str) -> Result<Vec<Format>> {
 /// Parses formats of charts: `png`, `svg`.
 pub fn chart_formats(text: &str) -> Result<Vec<chart::Format>> {
     let charts = chart::Format::ALL;
-    let places = choose("format", text, &charts.map(chart::Format::extension))?;
+    let places = chosen("format", text, &charts.map(chart::Format::extension))?;
     Ok(places.into_iter().map(|place| charts[place]).collect())
 }
 
 /// Parses kinds of charts; `all` is every kind.
 pub fn charts(text: &str) -> Result<Selection> {
-    Ok(Selection::of(choose("chart", text, &ChartKind::ALL.map(ChartKind::name))?))
+    Ok(Selection::of(chosen("chart", text, &ChartKind::ALL.map(ChartKind::name))?))
 }
 
 /// Patterns that choose variants. The reader of a sweep file sets their origin, and refuses an empty list.
@@ -133,8 +185,8 @@ mod tests {
 
     #[test]
     fn messages_name_the_word_the_nearest_one_and_all_of_a_short_list() {
-        let message = dtypes("f16").map_err(|e| e.to_string());
-        let expected = "unknown dtype 'f16' (valid: f32, f64)";
+        let message = dtypes("i8").map_err(|e| e.to_string());
+        let expected = "unknown dtype 'i8' (valid: f32, f64)";
         assert_eq!(message, Err(expected.to_owned()));
         let message = backends("cpu, gpu").map_err(|e| e.to_string());
         assert_eq!(
@@ -142,6 +194,34 @@ mod tests {
             Err("unknown backend 'gpu': did you mean 'cuda'? (valid: cpu, cuda, sim)".to_owned())
         );
         assert!(ops(" , ").is_err_and(|e| e.to_string().starts_with("name at least one op")));
+    }
+
+    #[test]
+    fn words_of_other_programs_get_what_they_mean_here() {
+        let refused = |kind: &str, word: &str| {
+            let found = match kind {
+                "op" => ops(word).map(|_| ()),
+                "backend" => backends(word).map(|_| ()),
+                "dtype" => dtypes(word).map(|_| ()),
+                "state of the caches" => caches(word).map(|_| ()),
+                _ => crate::settings::threads::parse(word).map(|_| ()),
+            };
+            found.map_or_else(|error| error.to_string(), |()| format!("{word} is valid"))
+        };
+        for (kind, words, meaning) in MEANINGS {
+            for word in *words {
+                let message = refused(kind, word);
+                let expected = match meaning {
+                    Meaning::Word(meant) => {
+                        assert!(refused(kind, meant).ends_with("is valid"), "{kind} {meant}");
+                        format!("did you mean '{meant}'?")
+                    }
+                    Meaning::Advice(advice) => (*advice).to_owned(),
+                };
+                assert!(message.contains(&expected), "{kind} {word}: {message}");
+            }
+        }
+        assert!(refused("backend", "GPU").contains("did you mean 'cuda'?"));
     }
 
     proptest! {

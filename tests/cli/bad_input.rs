@@ -27,6 +27,25 @@ fn every_wrong_word_is_refused_with_the_nearest_right_one() {
 }
 
 #[test]
+fn words_of_other_programs_are_refused_with_what_they_mean_here() {
+    let folder = Folder::new();
+    for (line, expected) in [
+        ("run --ops gemm", "--ops: unknown op 'gemm': did you mean 'matmul'?"),
+        ("run --ops fft,cholesky", "did you mean 'solve'?"),
+        ("run --ops sum", "did you mean 'reduction'?"),
+        ("run --ops fft2", "did you mean 'fft'?"),
+        ("run --backends nvidia", "--backends: unknown backend 'nvidia': did you mean 'cuda'?"),
+        ("run --require gpu", "did you mean 'cuda'?"),
+        ("run --backends rocm", "its backends are cpu, cuda and sim"),
+        ("run --dtypes bf16", "--ops matmul --variants '*f16'"),
+        ("run --cache warm", "did you mean 'hot'?"),
+        ("run --threads max", "did you mean 'all'?"),
+    ] {
+        folder.refuses(line, expected);
+    }
+}
+
+#[test]
 fn every_impossible_value_is_refused() {
     let folder = Folder::new();
     for (line, expected) in [
@@ -69,6 +88,24 @@ fn every_impossible_value_is_refused() {
         ("doctor --blas .", "--blas: '.' "),
         ("run --ops fft --theme sepia", "unknown theme 'sepia'"),
         ("trend absent --theme sepia", "unknown theme 'sepia'"),
+    ] {
+        folder.refuses(line, expected);
+    }
+}
+
+#[test]
+fn options_that_would_have_no_effect_are_refused() {
+    let folder = Folder::new();
+    for (line, expected) in [
+        ("run --ops fft --samples 5 --precision 1%", "--precision has no effect with --samples"),
+        ("run --ops fft --samples 5 --rounds 30", "--rounds 30 is more than --samples 5"),
+        (
+            "run --ops fft,matmul --density 0.5",
+            "--density has no effect, because no op of this run is sparse",
+        ),
+        ("run --ops fft --backends cpu --threads 4096", "--threads 4096 is more than the "),
+        ("run --ops fft --backends cpu --device 1", "add cuda to --backends, or omit --device"),
+        ("baseline save x --ops fft --samples 5 --rounds 30", "lower --rounds or raise --samples"),
     ] {
         folder.refuses(line, expected);
     }

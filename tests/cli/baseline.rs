@@ -20,6 +20,9 @@ fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
     assert!(listed.stdout.contains("main") && listed.stdout.lines().count() == 2, "{}", listed.stdout);
     let shown = folder.run_line("baseline show main");
     assert!(shown.stdout.contains("5 passes") && shown.stdout.contains("accelerator"), "{}", shown.stdout);
+    folder.sim("unchanged", 6, "");
+    let unchanged = folder.compared("main unchanged");
+    assert_eq!(unchanged["gate"]["exit_code"], 0, "the default number of passes is enough: {unchanged}");
     folder.sim("new", 2, SLOWER);
     for old in ["main", "results/baselines/main"] {
         let comparison = folder.compared(&format!("{old} new --threshold 20%"));

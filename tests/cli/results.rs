@@ -121,8 +121,9 @@ fn an_interrupted_run_ends_with_130_and_keeps_what_it_has() {
     let folder = Folder::new();
     let rule = "\n[[rule]]\nvariant = \"accelerator\"\noutcome = \"hang\"\n";
     folder.write("hanging.toml", &(folder.read("fair.toml") + rule));
-    let line = "run --ops fft --sizes 4 --backends sim --sim hanging.toml --no-peaks --quiet --out here";
-    folder.interrupted(line, "here/report.json", Duration::ZERO);
+    let line = "run --ops fft --sizes 4 --backends sim --sim hanging.toml --no-peaks --out here";
+    let stderr = folder.interrupted(line, "here/report.json", Duration::ZERO);
+    assert!(stderr.contains("interrupted: the report has 1 of 2 cells"), "{stderr}");
     let rows = rows(&folder.read("here/report.json"));
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0]["variant"], "host");

@@ -104,7 +104,7 @@ pub fn impossible(peaks: &Peaks, row: &Row) -> Option<String> {
         format!(
             "its median of {} is shorter than the {} that {what} takes at this machine's peak, so the time cannot be \
              right; measure the peaks again (GPUBENCH_PEAK_CACHE=off), or report the variant",
-            time_text(execute.median_s),
+            execute.median_text(),
             time_text(min_s)
         )
     })

@@ -1,6 +1,8 @@
 //! Resolves settings: the command line overrides sweep tables, these the defaults of the file, and these the defaults
 //! of the program. Then checks everything that needs no device.
 
+mod conflicts;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -47,6 +49,7 @@ impl Settings {
         }
         let file = file.unwrap_or_default();
         let sweeps = resolve_sweeps(&request.options, &file);
+        conflicts::check(&request.options, &file, &sweeps)?;
         let mut asked = request.options.over(&file.defaults);
         // A user who names sizes, or wrote the sweep, wants exactly these sizes.
         asked.refine.get_or_insert(request.options.sizes.is_none() && is_built_in(&file.name));
@@ -64,6 +67,9 @@ impl Settings {
         );
         check_script(asked.sim.as_deref(), sim_is_chosen)?;
         let threads = asked.threads.clone().unwrap_or_default().0;
+        if backends.iter().any(|name| name == "cpu") {
+            threads.check_available()?;
+        }
         Ok(Settings {
             config,
             options: Options {
@@ -111,21 +117,26 @@ fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
 /// Returns one sweep per op of each table. Ops on the command line select among the tables of the file, which keep
 /// their values. An op that no table has uses the defaults of the file, and a table without ops applies to all ops.
 fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Vec<Sweep> {
+    options_by_op(cli, file).iter().map(|(op, asked)| resolve_sweep(op, asked)).collect()
+}
+
+/// Returns the op of each sweep with the options that apply to it.
+fn options_by_op(cli: &SweepOptions, file: &SweepFile) -> Vec<(String, SweepOptions)> {
     let main_ops = || MAIN_OPS.map(str::to_owned).to_vec();
     let whole = [SweepOptions::default()];
     let tables = if file.tables.is_empty() { &whole[..] } else { &file.tables[..] };
-    let mut sweeps = Vec::new();
+    let mut found = Vec::new();
     let named: Option<Vec<String>> = cli.ops.clone().map(|ops| ops.0);
     let mut left = named.clone().unwrap_or_default();
     for table in tables {
         let below = table.over(&file.defaults);
         let ops = below.ops.clone().map(|ops| ops.0).or_else(|| named.clone()).unwrap_or_else(main_ops);
         let wanted = ops.iter().filter(|op| named.as_ref().is_none_or(|named| named.contains(op)));
-        sweeps.extend(wanted.map(|op| resolve_sweep(op, &cli.over(&below))));
+        found.extend(wanted.map(|op| (op.clone(), cli.over(&below))));
         left.retain(|op| !ops.contains(op));
     }
-    sweeps.extend(left.iter().map(|op| resolve_sweep(op, &cli.over(&file.defaults))));
-    sweeps
+    found.extend(left.into_iter().map(|op| (op, cli.over(&file.defaults))));
+    found
 }
 
 /// Checks that every table has ops, and that an op that the file does not name has sizes: the default sizes of the op

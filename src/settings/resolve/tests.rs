@@ -2,7 +2,7 @@ use super::*;
 use crate::export::{JSON, PNG};
 use crate::measure::sampling::Sampling;
 use crate::settings::config;
-use crate::settings::options::{Backends, Density, Ops, Samples, Sizes, Warmup};
+use crate::settings::options::{Backends, Density, Ops, Precision, Rounds, Samples, Sizes, Warmup};
 
 fn names(sweeps: &[Sweep]) -> Vec<(&str, &[u64])> {
     sweeps.iter().map(|sweep| (sweep.op.as_str(), sweep.sizes.as_slice())).collect()
@@ -124,6 +124,54 @@ fn what_cannot_work_is_refused_with_what_to_change() {
         let message = refused(request);
         assert!(message.contains(expected), "{message}");
     }
+}
+
+#[test]
+fn options_without_effect_are_refused_with_what_to_change() {
+    let options = |ops: &str, more: SweepOptions| {
+        let named = SweepOptions { ops: ops.parse().ok(), ..SweepOptions::default() };
+        Request { options: more.over(&named), ..Request::default() }
+    };
+    let resolved = |request: Request, file: Option<SweepFile>| {
+        Settings::resolve(request, file).map_or_else(|e| e.to_string(), |_| "accepted".to_owned())
+    };
+    let none = SweepOptions::default;
+    let samples = |count| SweepOptions { samples: Some(Samples(count)), ..none() };
+    let rounds = |count| Some(Rounds(count));
+    let precision = Some(Precision(0.01));
+    let density = SweepOptions { density: Some(Density(0.5)), ..none() };
+    let on_device = |backends: &str| SweepOptions {
+        device: "1".parse().ok(),
+        backends: backends.parse().ok(),
+        ..SweepOptions::default()
+    };
+    let both = SweepOptions { precision, ..samples(5) };
+    let many = |threads: &str| SweepOptions {
+        threads: threads.parse().ok(),
+        backends: "cpu".parse().ok(),
+        ..SweepOptions::default()
+    };
+    for (ops, more, expected) in [
+        ("fft", both, "--precision has no effect with --samples"),
+        ("fft", SweepOptions { rounds: rounds(30), ..samples(5) }, "lower --rounds or raise --samples"),
+        ("fft", SweepOptions { rounds: rounds(5), ..samples(5) }, "accepted"),
+        ("fft", samples(1), "accepted"),
+        ("fft,matmul", density.clone(), "add one to --ops (spgemm, spmv), or omit --density"),
+        ("fft,spmv", density, "accepted"),
+        ("fft", on_device("cpu"), "--device 1: no backend of this run uses a GPU: add cuda to --backends"),
+        ("fft", on_device("cpu,cuda"), "accepted"),
+        ("fft", many("4096"), "CPUs that gpubench may use here: use at most "),
+        ("fft", many("1"), "accepted"),
+    ] {
+        let message = resolved(options(ops, more), None);
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+    let table = SweepOptions { ops: ops(&["fft"]), precision, ..samples(5) };
+    let message = resolved(Request::default(), Some(file(vec![table])));
+    assert!(message.starts_with("mine.toml: precision has no effect with samples"), "{message}");
+    let cli = Request { options: SweepOptions { precision, ..none() }, ..Request::default() };
+    let table = SweepOptions { ops: ops(&["fft"]), ..samples(5) };
+    assert_eq!(resolved(cli, Some(file(vec![table]))), "accepted");
 }
 
 #[test]

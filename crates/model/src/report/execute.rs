@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::measure::drift::Drift;
 use crate::measure::grade::{Grade, Warning};
 use crate::measure::modality::Modes;
-use crate::measure::stats::Summary;
+use crate::measure::stats::{Summary, has_interval};
 use crate::measure::stopping::Reason;
+use crate::report::quantity::time_within;
 use crate::{Conditions, PageFaults, SetupCounts};
 
 /// The clock of the samples.
@@ -168,6 +169,26 @@ impl Execute {
         let times = arrays.into_iter().flatten().chain(figures).chain(intervals).chain(quantiles);
         let times = times.chain(&mut self.enqueue_median_s);
         times.for_each(|time| *time *= factor);
+    }
+
+    /// Returns whether the samples are enough for an interval of the median.
+    pub fn has_interval(&self) -> bool {
+        has_interval(self.samples_s.len())
+    }
+
+    /// Formats the median with the digits that its interval allows, as [`time_within`] does.
+    pub fn median_text(&self) -> String {
+        self.text(self.median_s, Some(self.ci95_s))
+    }
+
+    /// Formats the median by the host's clock with the digits that its interval allows.
+    pub fn host_median_text(&self) -> String {
+        self.text(self.host_median_s, self.host_ci95_s)
+    }
+
+    fn text(&self, median_s: f64, interval: Option<[f64; 2]>) -> String {
+        let interval = interval.filter(|_| self.has_interval());
+        time_within(median_s, interval.map(|[low, high]| (high - low) / 2.0))
     }
 
     /// Returns the summary of the samples.

@@ -30,7 +30,7 @@ fn time_parts(seconds: f64) -> (String, &'static str) {
 }
 
 /// Formats a time with 2 to 4 significant digits, as half the width of its interval allows: `12.42 µs` within 0.05 %,
-/// `12 µs` within 8 %; three digits without an interval.
+/// `12 µs` within 8 %; two digits without an interval.
 ///
 /// One digit alone could move a figure out of its own interval, as 744 ± 37 to 700.
 pub fn time_within(seconds: f64, half_width: Option<f64>) -> String {
@@ -47,10 +47,10 @@ pub fn time_range(ends: [f64; 2]) -> String {
 
 /// Returns the figure and the unit of [`time_within`].
 fn parts_within(seconds: f64, half_width: Option<f64>) -> (String, &'static str) {
-    let Some(half_width) = half_width.filter(|_| seconds > 1e-11 && seconds < 1e6) else {
+    if !(seconds > 1e-11 && seconds < 1e6) {
         return time_parts(seconds);
-    };
-    let digits = significant_digits(seconds, half_width).max(2);
+    }
+    let digits = half_width.map_or(2, |half_width| significant_digits(seconds, half_width).max(2));
     let (seconds, place) = rounded(seconds, digits);
     // The unit is chosen by the rounded figure, so that what rounds to 1000 of a unit is 1 of the next.
     let (unit_place, (unit, symbol)) = [0, -3, -6]
@@ -201,7 +201,8 @@ mod tests {
         for (seconds, relative, text) in cases {
             assert_eq!(time_within(seconds, Some(seconds * relative)), text, "{seconds} ± {relative}");
         }
-        assert_eq!(time_within(12.42e-6, None), "12.4 µs");
+        assert_eq!(time_within(12.42e-6, None), "12 µs");
+        assert_eq!(time_within(744e-9, None), "740 ns");
         assert_eq!(time_within(0.0, Some(0.0)), "0 s");
         assert_eq!(time_within(1e308, Some(0.0)), "1.00e308 s");
         assert_eq!(time_within(5e-324, Some(1.0)), "4.94e-324 s");

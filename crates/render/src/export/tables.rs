@@ -3,8 +3,7 @@
 use gpubench_answer::peak_share::{self, precision};
 use gpubench_answer::{Comparison, Kind, Names, Section, sections};
 use gpubench_model::case::{density_clause, density_text};
-use gpubench_model::measure::stats::has_interval;
-use gpubench_model::report::quantity::{judged_text, spread_text, three_digits, time_within};
+use gpubench_model::report::quantity::{judged_text, spread_text, three_digits};
 use gpubench_model::report::{Execute, Outcome, Report, Row};
 use gpubench_ops::find;
 use gpubench_text::percent;
@@ -120,7 +119,7 @@ fn time_fields(row: Option<&Row>, is_marked: bool) -> [Field; 3] {
         return [format!("{NONE}{blank}").into(), NONE.into(), NONE.into()];
     };
     let mark = if is_launch_bound(row) { MARK } else { blank };
-    let time = time_within(execute.median_s, half_width(execute, Some(execute.ci95_s)));
+    let time = execute.median_text();
     // A single sample has no spread.
     let spread = (execute.samples_s.len() > 1).then(|| spread_text(execute.summary().relative_spread()));
     [
@@ -128,12 +127,6 @@ fn time_fields(row: Option<&Row>, is_marked: bool) -> [Field; 3] {
         spread.unwrap_or(NONE.into()).into(),
         execute.grade.map_or(NONE.into(), |grade| grade.to_string()).into(),
     ]
-}
-
-/// Half the width of an interval of 95 %; `None` where the samples are too few for one.
-pub(crate) fn half_width(execute: &Execute, interval: Option<[f64; 2]>) -> Option<f64> {
-    let [low, high] = interval.filter(|_| has_interval(execute.samples_s.len()))?;
-    Some((high - low) / 2.0)
 }
 
 fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Table {
@@ -175,11 +168,9 @@ fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool, is_m
     let count = row.threads.map_or(NONE.into(), |threads| threads.to_string());
     fields.extend(threads.then(|| count.into()));
     fields.extend(time_fields(Some(row), is_marked));
-    let host =
-        |execute: &Execute| time_within(execute.host_median_s, half_width(execute, execute.host_ci95_s));
     fields.extend([
         execute.map_or(NONE.into(), |execute| execute.samples_s.len().to_string()).into(),
-        execute.map_or(NONE.into(), host).into(),
+        execute.map_or(NONE.into(), Execute::host_median_text).into(),
         row.median_s().filter(|median| *median > 0.0 && row.work.flop > 0.0).map_or(NONE.into(), rate).into(),
     ]);
     fields.extend(has_peaks(report).then(|| peak_share_text(report, Some(row)).into()));
@@ -202,7 +193,7 @@ mod tests {
         assert_eq!(texts(&row), ["12 µs", "8.1%", "A"]);
         let execute = row.execute.as_mut().unwrap();
         (execute.samples_s, execute.grade) = (vec![12.42e-6], None);
-        assert_eq!(texts(&row), ["12.4 µs", "-", "-"]);
+        assert_eq!(texts(&row), ["12 µs", "-", "-"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use gpubench_answer::peak_share::{self, Share};
 use gpubench_model::Transfer;
-use gpubench_model::measure::stats::{has_interval, median};
+use gpubench_model::measure::stats::median;
 use gpubench_model::report::quantity::{
     bytes_text, error_text, share_text, spread_text, three_digits, time_range, time_text, time_within,
 };
@@ -58,7 +58,15 @@ fn warnings(row: &Row) -> Html {
 
 fn times(execute: &Execute) -> Vec<Fact> {
     let count = execute.samples_s.len();
-    let host = execute.host_ci95_s.map(|interval| format!(" ({})", time_range(interval))).unwrap_or_default();
+    // Without an interval, more digits than two would be noise.
+    let has_interval = execute.has_interval();
+    let digits = |seconds| time_within(seconds, has_interval.then_some(0.0));
+    let range = |ends: [f64; 2]| match has_interval {
+        true => time_range(ends),
+        false => ends.map(digits).join(" to "),
+    };
+    let host = execute.host_ci95_s.filter(|_| has_interval);
+    let host = host.map(|interval| format!(" ({})", range(interval))).unwrap_or_default();
     let stopped = execute.stopped.as_ref().map(|stopped| format!(", {}", json_word(stopped)));
     let stopped = stopped.unwrap_or_default().replace('-', " ");
     let low_clock = (execute.discarded + execute.throttled > 0)
@@ -71,11 +79,11 @@ fn times(execute: &Execute) -> Vec<Fact> {
     });
     known([
         ("median", Some(format!("{}, {}", digits(execute.median_s), execute.clock.words()))),
-        ("95 % interval", has_interval(count).then(|| time_range(execute.ci95_s))),
-        ("minimum and maximum", Some(time_range([execute.min_s, execute.max_s]))),
-        ("quarters", execute.quantiles_s.map(|[_, p25, p75, _]| time_range([p25, p75]))),
-        ("5 % and 95 %", execute.quantiles_s.map(|[p05, _, _, p95]| time_range([p05, p95]))),
-        ("median deviation", Some(time_text(execute.mad_s))),
+        ("95 % interval", has_interval.then(|| range(execute.ci95_s))),
+        ("minimum and maximum", Some(range([execute.min_s, execute.max_s]))),
+        ("quarters", execute.quantiles_s.map(|[_, p25, p75, _]| range([p25, p75]))),
+        ("5 % and 95 %", execute.quantiles_s.map(|[p05, _, _, p95]| range([p05, p95]))),
+        ("median deviation", has_interval.then(|| time_text(execute.mad_s))),
         ("host clock", Some(format!("{}{host}", digits(execute.host_median_s)))),
         ("host clock until the call returned", execute.enqueue_median_s.map(time_text)),
         ("subtracted for events", execute.event_constant_s.map(time_text)),
@@ -91,11 +99,6 @@ fn times(execute: &Execute) -> Vec<Fact> {
 /// The facts that the report has.
 fn known(facts: impl IntoIterator<Item = (&'static str, Option<String>)>) -> Vec<Fact> {
     facts.into_iter().filter_map(|(name, fact)| Some((name, fact?))).collect()
-}
-
-/// A time with four significant digits, so that the ends of a narrow interval differ.
-fn digits(seconds: f64) -> String {
-    time_within(seconds, Some(0.0))
 }
 
 fn around(phases: &Phases) -> Vec<Fact> {
@@ -183,6 +186,10 @@ mod tests {
         {
             assert!(text.contains(expected), "{expected}\n{text}");
         }
+        let mut row = example::measured("fft", 100, "cuda", "r2c", 1.2345e-3);
+        row.execute.as_mut().unwrap().samples_s.truncate(1);
+        let text = html(&row);
+        assert!(text.contains("1.2 ms, device clock") && !text.contains("1.23"), "{text}");
         let text = html(&example::measured("fft", 100, "cpu", "realfft", 0.0));
         assert!(text.contains("0 s") && !text.contains("NaN"), "{text}");
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use gpubench_answer::cost::Kind;
 use gpubench_answer::{Comparison, Section, has_both_caches, peak_share, sections};
 use gpubench_model::case::density_text;
-use gpubench_model::report::quantity::{error_text, spread_text, three_digits, time_within};
-use gpubench_model::report::{Outcome, Report, Row};
+use gpubench_model::report::quantity::{error_text, spread_text, three_digits};
+use gpubench_model::report::{Execute, Outcome, Report, Row};
 use gpubench_ops as op;
 use gpubench_text::count::counted;
 use gpubench_text::percent;
@@ -15,7 +15,7 @@ use super::details::details;
 use super::markup::{Element, Html, classed, element};
 use super::table::{Heading, NONE, below, cell, explained, figure, figures, framed, sortable, words};
 use crate::export::cautions::is_launch_bound;
-use crate::export::tables::{MARK, half_width};
+use crate::export::tables::MARK;
 
 /// The columns that a phone has room for.
 const NARROW: [&str; 5] = ["op", "N", "variant", "time", "grade"];
@@ -147,11 +147,9 @@ impl Sheet<'_> {
     fn time_cells(&self, row: &Row) -> Vec<Element> {
         let execute = row.execute.as_ref();
         let mark = if is_launch_bound(row) { MARK } else { "" };
-        let half = |interval| execute.and_then(|execute| half_width(execute, interval));
-        let own = half(execute.map(|execute| execute.ci95_s));
-        let time = |seconds: f64| format!("{}{mark}", time_within(seconds, own));
-        let host_half = half(execute.and_then(|execute| execute.host_ci95_s));
-        let host = |seconds: f64| time_within(seconds, host_half);
+        let text = |text: fn(&Execute) -> String| execute.map(text).unwrap_or_default();
+        let time = |_| format!("{}{mark}", text(Execute::median_text));
+        let host = |_| text(Execute::host_median_text);
         let spread = execute.filter(|execute| execute.samples_s.len() > 1);
         let grade = execute.and_then(|execute| execute.grade).map(|grade| grade.to_string());
         let badge =

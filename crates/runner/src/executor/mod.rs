@@ -125,9 +125,9 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     if run.refine && !interrupted {
         interrupted = refine::refine(run, &mut cells, &mut rounds)?;
     }
-    let (finished, report) = rounds.finish()?;
+    let report = rounds.finish()?;
     if interrupted {
-        observer.interrupted(finished, cells.len());
+        observer.interrupted(&report, cells.len());
     }
     Ok(Finished { report, interrupted })
 }

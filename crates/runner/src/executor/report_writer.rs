@@ -46,10 +46,6 @@ impl ReportWriter {
         }
     }
 
-    pub(crate) fn finished(&self) -> usize {
-        self.report.rows.iter().filter(|row| !row.was_cut_short()).count()
-    }
-
     /// Records the share of the CPUs' time that other programs used while the run started.
     pub(crate) fn note_other_programs(&mut self, share: Option<f64>) {
         self.report.environment.other_programs = share;

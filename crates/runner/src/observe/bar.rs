@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use gpubench_model::case::Cell;
-use gpubench_model::report::{Outcome, Row};
+use gpubench_model::report::{Outcome, Report, Row};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::pace::Pace;
@@ -105,8 +105,8 @@ impl Observer for Bar {
         self.bar.finish_and_clear();
     }
 
-    fn interrupted(&mut self, finished: usize, total: usize) {
-        self.bar.println(lines::interrupted(finished, total));
+    fn interrupted(&mut self, report: &Report, total: usize) {
+        self.bar.println(lines::interrupted(report, total));
     }
 }
 

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use gpubench_model::report::quantity::time_text;
-use gpubench_model::report::{Outcome, Row};
+use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
 
 use super::Observer;
@@ -47,8 +46,8 @@ impl<W: Write> Observer for Lines<W> {
         let _ = writeln!(self.sink, "[{}/{}] {} {}", self.done, self.total, row.cell(), result(row));
     }
 
-    fn interrupted(&mut self, finished: usize, total: usize) {
-        let _ = writeln!(self.sink, "{}", interrupted(finished, total));
+    fn interrupted(&mut self, report: &Report, total: usize) {
+        let _ = writeln!(self.sink, "{}", interrupted(report, total));
     }
 }
 
@@ -57,16 +56,20 @@ pub(crate) fn measuring(what: &str) -> String {
     format!("measuring {what}")
 }
 
-/// Returns the line printed when the user ends a run.
-pub(crate) fn interrupted(finished: usize, total: usize) -> String {
-    format!("interrupted after {finished} of {}; finished cells are saved", counted(total, "cell"))
+/// Returns the line printed when the user ends a run: the cells with a result, also those whose samples are not complete.
+pub(crate) fn interrupted(report: &Report, total: usize) -> String {
+    let short = match report.rows.iter().filter(|row| row.was_cut_short()).count() {
+        0 => String::new(),
+        short => format!(", {short} of them with fewer samples than planned"),
+    };
+    format!("interrupted: the report has {} of {}{short}", report.rows.len(), counted(total, "cell"))
 }
 
 /// Returns the result of a cell in a few words.
 pub(crate) fn result(row: &Row) -> String {
     let reason = row.reason.as_deref().unwrap_or("no reason given");
-    match (row.outcome, row.median_s()) {
-        (Outcome::Measured, Some(median)) => time_text(median),
+    match (row.outcome, &row.execute) {
+        (Outcome::Measured, Some(execute)) => execute.median_text(),
         (Outcome::Measured, None) => "measured".into(),
         (Outcome::Incorrect, _) => format!("incorrect: {reason}"),
         (Outcome::Skipped, _) => format!("skipped: {reason}"),
@@ -77,7 +80,25 @@ pub(crate) fn result(row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_model::measure::stopping::Reason;
     use gpubench_model::report::example;
+
+    #[test]
+    fn an_interrupted_run_counts_the_cells_with_a_result_and_those_cut_short() {
+        let finished = example::measured("fft", 8, "cpu", "realfft", 1e-3);
+        let mut short = finished.clone();
+        short.execute.as_mut().unwrap().stopped = Some(Reason::CutShort);
+        let line = |rows: &[&Row]| {
+            let rows = rows.iter().map(|row| (*row).clone()).collect();
+            interrupted(&Report { rows, ..example::empty() }, 16)
+        };
+        assert_eq!(line(&[]), "interrupted: the report has 0 of 16 cells");
+        assert_eq!(line(&[&finished]), "interrupted: the report has 1 of 16 cells");
+        assert_eq!(
+            line(&[&finished, &short, &short]),
+            "interrupted: the report has 3 of 16 cells, 2 of them with fewer samples than planned"
+        );
+    }
 
     #[test]
     fn a_finished_cell_is_one_line_and_a_reason_to_skip_is_given_once() {

@@ -10,7 +10,7 @@ pub(crate) use bar::Bar;
 pub(crate) use lines::Lines;
 
 use gpubench_model::case::Cell;
-use gpubench_model::report::Row;
+use gpubench_model::report::{Report, Row};
 
 /// Receives the progress of a run.
 pub trait Observer {
@@ -35,8 +35,8 @@ pub trait Observer {
     /// No more cells follow.
     fn run_finished(&mut self) {}
 
-    /// The user has ended the run after `finished` of its `total` cells.
-    fn interrupted(&mut self, _finished: usize, _total: usize) {}
+    /// The user has ended the run, which leaves this report of its `total` cells.
+    fn interrupted(&mut self, _report: &Report, _total: usize) {}
 }
 
 /// Shows nothing.

@@ -52,6 +52,18 @@ fn every_format_handles_a_comparison_of_nothing() {
 }
 
 #[test]
+fn an_inconclusive_cell_is_called_inconclusive_never_maybe_slower() {
+    let comparison = example::full();
+    let inconclusive = comparison.cells.iter().find(|cell| cell.verdict == Verdict::Inconclusive).unwrap();
+    let unchanged = Change { ratio: Some(1.0), interval: Some([0.9, 1.1]), ..inconclusive.clone() };
+    let comparison = example::with_cells(comparison, vec![unchanged]);
+    for format in ["table", "md", "github", "junit"] {
+        let text = text(format, &comparison).to_lowercase();
+        assert!(text.contains("inconclusive") && !text.contains("maybe"), "{format}: {text}");
+    }
+}
+
+#[test]
 fn markdown_has_the_conclusion_the_worst_cells_and_the_rest_folded() {
     let text = text("md", &example::full());
     let start = "\
@@ -69,7 +81,7 @@ Note: 3 runs per side see changes of 3 % at best; next: give 5 runs per side.
 
 | verdict | op | N | type | variant | old | new | change | interval | smallest detectable |
 |---|---|---:|---|---|---:|---:|---|---|---:|
-| newly incorrect | spgemm | 512 | f32 | cuda/hash | 90.1 µs | - | - | - | - |
+| newly incorrect | spgemm | 512 | f32 | cuda/hash | 90 µs | - | - | - | - |
 ";
     assert!(text.starts_with(start), "{text}");
     let rest = "

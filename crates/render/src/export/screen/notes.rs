@@ -275,10 +275,10 @@ fn costs(sweep: &Sweep<'_>) -> Option<String> {
     let measured = |case: &&Comparison<'_>| case.rows.iter().any(|row| row.execute.is_some());
     let largest = sweep.section.comparisons.iter().rev().find(measured)?;
     let cost = |row: &&Row| {
-        let median_s = row.median_s()?;
+        let execute = row.execute.as_ref()?;
         let rate = (row.work.flop == 0.0 && row.work.bytes > 0.0)
-            .then(|| format!(" ({} GB/s)", three_digits(row.work.bytes / median_s / 1e9)));
-        Some(format!("{} {}{}", row.variant, time_text(median_s), rate.unwrap_or_default()))
+            .then(|| format!(" ({} GB/s)", three_digits(row.work.bytes / execute.median_s / 1e9)));
+        Some(format!("{} {}{}", row.variant, execute.median_text(), rate.unwrap_or_default()))
     };
     let costs: Vec<String> = largest.rows.iter().filter_map(cost).collect();
     Some(format!("{} N={}: {}.", sweep.name, largest.n, costs.join(", ")))

@@ -4,7 +4,6 @@ use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::size_text;
 use gpubench_answer::{Comparison, Crossover, Kind, Names, Pair, Place, Section, has_both_caches, sections};
 use gpubench_model::case::{DType, density_text};
-use gpubench_model::report::quantity::time_within;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
 use gpubench_text::table::{Column, Field, Layout, Table};
@@ -159,8 +158,7 @@ fn titleless(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Option<Table> {
 fn timed(row: Option<&Row>, names: &Names) -> [Field; 2] {
     let found = row.and_then(|row| Some((row, row.execute.as_ref()?)));
     let Some((row, execute)) = found else { return [NONE, NONE].map(Field::from) };
-    let half_width = (execute.ci95_s[1] - execute.ci95_s[0]) / 2.0;
-    [names.name(row).into(), time_within(execute.median_s, Some(half_width)).into()]
+    [names.name(row).into(), execute.median_text().into()]
 }
 
 fn speed_up(pair: Option<&Pair<'_>>) -> Field {

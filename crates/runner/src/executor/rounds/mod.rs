@@ -108,8 +108,8 @@ impl<'a> Rounds<'a> {
         sampled_s + around.map_or(0.0, |p| p.inputs_s + p.prepare_s + p.first_s + p.download_s + p.check_s)
     }
 
-    /// Ends the workers, saves the report for the last time, and returns the number of finished cells and the report.
-    pub(crate) fn finish(mut self) -> anyhow::Result<(usize, Report)> {
+    /// Ends the workers, saves the report for the last time, and returns it.
+    pub(crate) fn finish(mut self) -> anyhow::Result<Report> {
         self.session.observer.run_finished();
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
@@ -118,8 +118,7 @@ impl<'a> Rounds<'a> {
         let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
         let machine = advice::MachineState { other_programs: self.writer.other_programs(), thread_speeds };
         self.writer.advise(advice::of_run(&self.wide, budget, machine));
-        let finished = self.writer.finished();
-        Ok((finished, self.writer.finish(states, time_spent)?))
+        self.writer.finish(states, time_spent)
     }
 
     /// Runs a block. Returns [`Interrupted`], or an error if the report cannot be saved.
