@@ -23,6 +23,7 @@ pub use prepared::{History, Prepared, SamplingMode};
 pub use worker_id::WorkerId;
 
 use gpubench_model::error::Unavailable;
+use gpubench_model::vendor_of;
 
 /// Options of a backend, sent to its worker at the start.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -120,10 +121,9 @@ pub fn libraries(backend: &Registration, options: &Options) -> Vec<String> {
 
 /// Returns the first of a backend's [`libraries`] of each vendor, which is the preferred copy.
 pub fn preferred_libraries(backend: &Registration, options: &Options) -> Vec<String> {
-    let vendor = |library: &str| library.split('-').next().map(str::to_owned);
     let mut preferred: Vec<String> = vec![];
     for library in libraries(backend, options) {
-        if preferred.iter().all(|known| vendor(known) != vendor(&library)) {
+        if preferred.iter().all(|known| vendor_of(known) != vendor_of(&library)) {
             preferred.push(library);
         }
     }

@@ -6,6 +6,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::processors;
+use crate::usage::usage_of;
 
 /// Minimum time over which the share is measured: the counts have a resolution of 10 ms.
 const MIN_WINDOW: Duration = Duration::from_millis(200);
@@ -89,13 +90,9 @@ fn ticks_per_s() -> Option<f64> {
 
 /// Returns the seconds of CPU time of this process, or of its ended children.
 fn used_s(whose: libc::c_int) -> Option<f64> {
-    // SAFETY: an all-zero `rusage` is a valid place for the system to write to.
-    let (status, usage) = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        (libc::getrusage(whose, &raw mut usage), usage)
-    };
+    let usage = usage_of(whose)?;
     let seconds = |time: libc::timeval| time.tv_sec as f64 + 1e-6 * time.tv_usec as f64;
-    (status == 0).then(|| seconds(usage.ru_utime) + seconds(usage.ru_stime))
+    Some(seconds(usage.ru_utime) + seconds(usage.ru_stime))
 }
 
 #[cfg(test)]

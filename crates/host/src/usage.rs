@@ -14,18 +14,24 @@ pub struct Usage {
 impl Usage {
     /// Returns the current counts; `None` where the system does not report them.
     pub fn now() -> Option<Usage> {
-        // SAFETY: an all-zero `rusage` is a valid place for the system to write to.
-        let (status, usage) = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            (libc::getrusage(libc::RUSAGE_SELF, &raw mut usage), usage)
-        };
+        let usage = usage_of(libc::RUSAGE_SELF)?;
         let count = |figure: libc::c_long| u64::try_from(figure).unwrap_or(0);
-        (status == 0).then(|| Usage {
+        Some(Usage {
             context_switches: count(usage.ru_nivcsw),
             minor: count(usage.ru_minflt),
             major: count(usage.ru_majflt),
         })
     }
+}
+
+/// Returns the system's figures for this process, or for its ended children.
+pub(crate) fn usage_of(whose: libc::c_int) -> Option<libc::rusage> {
+    // SAFETY: an all-zero `rusage` is a valid place for the system to write to.
+    let (status, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (libc::getrusage(whose, &raw mut usage), usage)
+    };
+    (status == 0).then_some(usage)
 }
 
 #[cfg(test)]

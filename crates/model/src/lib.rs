@@ -24,4 +24,4 @@ pub use judgement::{Checked, Rounding, Work};
 pub use peaks::{BusRates, Peaks};
 pub use phases::{Compile, DevicePhases, HostMemory, Transfer};
 pub use sample::{PageFaults, Sample, SetupCounts};
-pub use variant::{Accuracy, Side, Variant, earlier_name, fewer_threads, on_threads};
+pub use variant::{Accuracy, Side, Variant, earlier_name, fewer_threads, on_threads, vendor_of};

@@ -126,13 +126,17 @@ pub struct Variant {
     pub library: Option<Cow<'static, str>>,
 }
 
+/// Returns the vendor of a library, whose name is the vendor's, or that and the copy's origin: `openblas` of
+/// `openblas-scipy`.
+pub fn vendor_of(library: &str) -> &str {
+    library.split_once('-').map_or(library, |(vendor, _)| vendor)
+}
+
 impl Variant {
-    /// Returns the vendor of its library and its routine, if it has a library: equal for copies of one library, such as
-    /// `openblas` and `openblas-scipy`. The name of a library is the vendor's, or that and the copy's origin; the name of
+    /// Returns the vendor of its library and its routine, if it has a library: equal for copies of one library. The name of
     /// a variant begins with that of its library.
     pub fn copy_of(&self) -> Option<(&str, &str)> {
         let library = self.library.as_deref()?;
-        let vendor = library.split_once('-').map_or(library, |(vendor, _)| vendor);
-        Some((vendor, self.name.strip_prefix(library)?))
+        Some((vendor_of(library), self.name.strip_prefix(library)?))
     }
 }

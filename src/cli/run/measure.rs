@@ -84,8 +84,8 @@ fn time_spent(report: &Report, exporting_s: f64) -> Option<String> {
     let spent = report.environment.time_spent?;
     let took_s = report.environment.elapsed_s + exporting_s;
     let measuring_s = spent.measuring_s();
-    let others = spent.parts().into_iter().filter(|(name, _)| !["warming up", "sampling"].contains(name));
-    let mut parts: Vec<(&str, f64)> = others.chain([("tables and charts", exporting_s)]).collect();
+    let exporting = [("tables and charts", exporting_s)];
+    let mut parts: Vec<(&str, f64)> = spent.overhead().into_iter().chain(exporting).collect();
     parts.retain(|(_, seconds)| *seconds >= LISTED * took_s);
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     let listed: String = parts.iter().map(|(name, seconds)| format!(", {name} {seconds:.1} s")).collect();

@@ -29,8 +29,8 @@ pub struct TimeSpent {
 }
 
 impl TimeSpent {
-    /// Returns the parts in the order in which a cell passes through them, each with its name in sentences.
-    pub fn parts(&self) -> [(&'static str, f64); 10] {
+    /// Returns the parts other than measuring, each with its name in sentences.
+    pub fn overhead(&self) -> [(&'static str, f64); 8] {
         [
             ("starting", self.starting_s),
             ("peaks", self.peaks_s),
@@ -38,8 +38,6 @@ impl TimeSpent {
             ("preparing", self.preparing_s),
             ("choosing threads", self.threads_s),
             ("checking answers", self.checking_s),
-            ("warming up", self.warming_up_s),
-            ("sampling", self.sampling_s),
             ("waiting for idle CPUs", self.idle_s),
             ("saving", self.saving_s),
         ]
@@ -52,7 +50,13 @@ impl TimeSpent {
 
     /// Returns the sum of all parts.
     pub fn total_s(&self) -> f64 {
-        self.parts().iter().map(|(_, seconds)| seconds).sum()
+        self.parts_s().iter().sum()
+    }
+
+    /// Returns the seconds of each part.
+    pub fn parts_s(&self) -> Vec<f64> {
+        let overhead = self.overhead().into_iter().map(|(_, seconds)| seconds);
+        overhead.chain([self.warming_up_s, self.sampling_s]).collect()
     }
 }
 
@@ -67,6 +71,6 @@ mod tests {
             let one: TimeSpent = serde_json::from_value(serde_json::json!({ name.as_str(): 2.5 })).unwrap();
             assert_eq!(one.total_s(), 2.5, "{name}");
         }
-        assert_eq!(value.as_object().unwrap().len(), TimeSpent::default().parts().len());
+        assert_eq!(value.as_object().unwrap().len(), TimeSpent::default().parts_s().len());
     }
 }

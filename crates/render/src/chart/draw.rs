@@ -17,8 +17,8 @@ use super::ticks::below;
 pub(crate) const LINE: f64 = 3.2;
 /// Half the side of the square that a marker takes.
 pub(crate) const MARKER: f64 = 9.0;
-/// Radius of a marker beside a line, and length of the arms of a cross, over that of a marker on it.
-pub(crate) const BESIDE: f64 = 0.6;
+/// Radius of a marker next to a line, and length of the arms of a cross, over that of a marker on it.
+pub(crate) const OFF_LINE: f64 = 0.6;
 const CROSS: f64 = 0.55;
 /// The looks of a marker in the explanation of marks.
 const SAMPLE: Style = Style { hue: Role::Soft, stroke: Stroke::Solid, marker: 0, filled: true };
@@ -99,7 +99,7 @@ pub(crate) fn sample(
         Sample::Marker(style) => mark(style),
         Sample::Mark(shown) => marked(canvas, center, SAMPLE, Some(shown), MARKER * scale),
         Sample::Crossover => crossover(canvas, center, Role::Ink, MARKER * scale),
-        Sample::Beside => marker(canvas, center, SAMPLE, SAMPLE.hue, BESIDE * MARKER * scale),
+        Sample::OffLine => marker(canvas, center, SAMPLE, SAMPLE.hue, OFF_LINE * MARKER * scale),
         Sample::Swatch(hue) => {
             let area = Rect::around(center, sample.length() / 2.0, 10.0 * scale);
             canvas.rectangle(area.corners(), hue)

@@ -57,8 +57,8 @@ pub(crate) enum Sample {
     Mark(PointMark),
     /// The mark of a crossover.
     Crossover,
-    /// A small marker, as beside a line.
-    Beside,
+    /// A small marker, as next to a line.
+    OffLine,
     Swatch(Role),
 }
 
@@ -67,7 +67,7 @@ impl Sample {
     pub(crate) fn length(self) -> f64 {
         match self {
             Sample::Line(_) | Sample::Rule(_) => 64.0,
-            Sample::Marker(_) | Sample::Mark(_) | Sample::Crossover | Sample::Beside | Sample::Swatch(_) => {
+            Sample::Marker(_) | Sample::Mark(_) | Sample::Crossover | Sample::OffLine | Sample::Swatch(_) => {
                 26.0
             }
         }

@@ -6,10 +6,10 @@ const CLOSE: f64 = 1.1;
 /// steps, and its line passes through all of them.
 const NEAR: f64 = 0.5;
 
-/// Returns which of the ascending sizes have a mark beside the line: of close ones, the line passes through the power
+/// Returns which of the ascending sizes have a mark next to the line: of close ones, the line passes through the power
 /// of two, or else through the first.
-pub(crate) fn beside(sizes: &[f64]) -> Vec<bool> {
-    let mut beside = vec![false; sizes.len()];
+pub(crate) fn off_line(sizes: &[f64]) -> Vec<bool> {
+    let mut off_line = vec![false; sizes.len()];
     let mut start = 0;
     while start < sizes.len() {
         let close = sizes[start..].iter().take_while(|size| **size <= CLOSE * sizes[start]).count();
@@ -17,11 +17,11 @@ pub(crate) fn beside(sizes: &[f64]) -> Vec<bool> {
         if is_cramped(sizes, group.clone()) {
             let power = group.clone().find(|index| is_power_of_two(sizes[*index]));
             let kept = power.unwrap_or(group.start);
-            group.clone().filter(|index| *index != kept).for_each(|index| beside[index] = true);
+            group.clone().filter(|index| *index != kept).for_each(|index| off_line[index] = true);
         }
         start = group.end;
     }
-    beside
+    off_line
 }
 
 /// Returns whether the sizes of a group are far closer to each other than to the next size outside.
@@ -42,10 +42,10 @@ fn is_power_of_two(size: f64) -> bool {
 mod tests {
     use super::*;
 
-    /// The sizes that have a mark beside the line.
+    /// The sizes that have a mark next to the line.
     fn found(sizes: &[f64]) -> Vec<f64> {
-        let beside = beside(sizes);
-        sizes.iter().zip(beside).filter(|(_, beside)| *beside).map(|(size, _)| *size).collect()
+        let off_line = off_line(sizes);
+        sizes.iter().zip(off_line).filter(|(_, off_line)| *off_line).map(|(size, _)| *size).collect()
     }
 
     #[test]

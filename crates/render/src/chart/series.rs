@@ -4,7 +4,7 @@ use gpubench_model::report::Row;
 use gpubench_model::{Accuracy, Side};
 use gpubench_text::palette::Role;
 
-use super::neighbours::beside;
+use super::neighbours::off_line;
 
 /// One point with its spread.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,15 +69,15 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    /// Its points, and which of them have a marker beside the line.
+    /// Its points, and which of them have a marker next to the line.
     pub(crate) fn marked(&self) -> impl Iterator<Item = (&Point, bool)> {
         let sizes: Vec<f64> = self.points.iter().map(|point| point.x).collect();
-        self.points.iter().zip(beside(&sizes))
+        self.points.iter().zip(off_line(&sizes))
     }
 
     /// The points that its line connects, ascending in x.
     pub(crate) fn connected(&self) -> impl Iterator<Item = &Point> {
-        self.marked().filter(|(_, beside)| !beside).map(|(point, _)| point)
+        self.marked().filter(|(_, off_line)| !off_line).map(|(point, _)| point)
     }
 
     /// The places its line connects, ascending in x.

@@ -191,7 +191,7 @@ fn vectors_carry_their_font_their_text_and_repeat_byte_for_byte() {
 }
 
 #[test]
-fn a_page_has_plots_without_a_font_and_their_texts_beside_them() {
+fn a_page_has_plots_without_a_font_and_their_texts_next_to_them() {
     let report = two_ops();
     let page = page_charts(&report).unwrap();
     let plots = |kind| page.iter().filter(move |chart| chart.kind == kind).flat_map(|chart| &chart.plots);

@@ -93,11 +93,14 @@ pub(crate) fn labels(axis: &Axis) -> Vec<&str> {
 }
 
 fn series(series: &Series) -> String {
-    let points = series.marked().map(|(point, beside)| {
+    let points = series.marked().map(|(point, off_line)| {
         let label = point.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
         let mark = point.mark.map(|mark| format!(" {mark:?}")).unwrap_or_default();
-        let beside = if beside { " beside" } else { "" };
-        format!("{} {:.3e} ({:.3e} to {:.3e}){label}{mark}{beside}", point.x, point.y, point.low, point.high)
+        let off_line = if off_line { " beside" } else { "" };
+        format!(
+            "{} {:.3e} ({:.3e} to {:.3e}){label}{mark}{off_line}",
+            point.x, point.y, point.low, point.high
+        )
     });
     let points: Vec<String> = points.collect();
     format!("{} [{}]: {}", series.label, style(&series.style), points.join("; "))

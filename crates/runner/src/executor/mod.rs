@@ -81,8 +81,12 @@ pub struct Run {
 impl Run {
     /// Returns whether all times are simulated.
     fn is_simulated(&self) -> bool {
-        let is_simulated = |name: &str| self.registry.find(name).is_some_and(|found| found.simulated);
-        self.cells.iter().all(|planned| is_simulated(&planned.cell.backend))
+        self.cells.iter().all(|planned| self.simulates(&planned.cell.backend))
+    }
+
+    /// Returns whether the times of a backend are simulated.
+    fn simulates(&self, backend: &str) -> bool {
+        self.registry.find(backend).is_some_and(|found| found.simulated)
     }
 }
 

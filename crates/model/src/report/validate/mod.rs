@@ -42,7 +42,7 @@ pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
     );
     seconds("elapsed_s", &[environment.elapsed_s]).context("environment")?;
     if let Some(spent) = &environment.time_spent {
-        seconds("time_spent", &spent.parts().map(|(_, seconds)| seconds)).context("environment")?;
+        seconds("time_spent", &spent.parts_s()).context("environment")?;
     }
     for state in &environment.backends {
         ensure!(

@@ -71,11 +71,11 @@ fn legend(series: &[Series]) -> Vec<Row> {
 /// The rows of a legend that explain the marks of points, as far as there are such points.
 pub(crate) fn mark_notes(series: &[Series]) -> Vec<Row> {
     let has = |mark| series.iter().flat_map(|one| &one.points).any(|point| point.mark == Some(mark));
-    let is_beside = series.iter().any(|one| one.marked().any(|(_, beside)| beside));
+    let is_off_line = series.iter().any(|one| one.marked().any(|(_, off_line)| off_line));
     let rows = [
         (has(PointMark::IncludesOne), Sample::Mark(PointMark::IncludesOne), "?: interval includes 1x"),
         (has(PointMark::GradeD), Sample::Mark(PointMark::GradeD), "!: a time has grade D"),
-        (is_beside, Sample::Beside, "within 10 % of another N"),
+        (is_off_line, Sample::OffLine, "within 10 % of another N"),
     ];
     let rows = rows.into_iter().filter(|(shown, ..)| *shown);
     let rows: Vec<Row> = rows.map(|(_, sample, text)| Row::Entry(sample, text.into())).collect();

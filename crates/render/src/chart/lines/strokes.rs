@@ -5,7 +5,7 @@ use gpubench_text::palette::{Role, Tint};
 use super::Crossing;
 use super::labels::{Contents, Labels, REGION_TEXT};
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{BESIDE, LINE, baseline, crossover, marked, medium};
+use crate::chart::draw::{LINE, OFF_LINE, baseline, crossover, marked, medium};
 use crate::chart::geometry::{Place, Rect};
 use crate::chart::paint::Paint;
 use crate::chart::placing::Placed;
@@ -90,7 +90,7 @@ impl Strokes<'_> {
         let ends = |point: &Point| [point.low, point.high].map(|value| plane.place(point.x, value));
         let connected: Vec<&Point> = series.connected().collect();
         let is_alone = connected.len() == 1;
-        for (point, _) in series.marked().filter(|(_, beside)| *beside || is_alone) {
+        for (point, _) in series.marked().filter(|(_, off_line)| *off_line || is_alone) {
             self.canvas.rule(ends(point), hue, 2.0)?;
         }
         if is_alone {
@@ -106,8 +106,8 @@ impl Strokes<'_> {
         let plane = &self.contents.plane;
         let path: Vec<Place> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
         self.canvas.stroke(&path, series.style.hue, LINE, series.style.stroke)?;
-        series.marked().try_for_each(|(point, beside)| {
-            let radius = self.contents.marker * if beside { BESIDE } else { 1.0 };
+        series.marked().try_for_each(|(point, off_line)| {
+            let radius = self.contents.marker * if off_line { OFF_LINE } else { 1.0 };
             marked(self.canvas, plane.place(point.x, point.y), series.style, point.mark, radius)
         })
     }

@@ -91,8 +91,9 @@ pub(crate) fn gather(
         let (measured, warnings) = measured?;
         if let Some(peaks) = measured {
             let is_whole = warnings.is_empty();
-            let share = others.and_then(|others| others.share(&workers.processes()));
-            let is_quiet = share.is_none_or(|share| share <= advice::BUSY) || is_simulated(run, &id.backend);
+            let others = || others.and_then(|others| others.share(&workers.processes()));
+            // Other programs do not affect simulated rates.
+            let is_quiet = run.simulates(&id.backend) || others().is_none_or(|share| share <= advice::BUSY);
             if let Some((folder, key)) = place.filter(|_| is_whole && is_quiet) {
                 key.write(folder, &peaks);
             }
@@ -133,10 +134,6 @@ fn measure_all(
         }
     }
     ControlFlow::Continue((all, warnings))
-}
-
-fn is_simulated(run: &Run, backend: &str) -> bool {
-    run.registry.find(backend).is_some_and(|found| found.simulated)
 }
 
 /// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks.

@@ -57,14 +57,16 @@ pub(crate) fn rivals(cell_runs: &[CellRun<'_>], case: &[usize]) -> Vec<Vec<usize
 /// Returns whether the cells of one case are those of `cells` in which copies of a library are compared: the largest
 /// case of its op that is quick.
 pub(crate) fn compares_copies(cells: &[PlannedCell], of_case: &[PlannedCell]) -> bool {
-    let routine = |planned: &PlannedCell| {
-        planned.variant.copy_of().map(|(vendor, name)| (vendor.to_owned(), name.to_owned()))
+    let is_copy = |one: &PlannedCell, other: &PlannedCell| {
+        let routine = one.variant.copy_of();
+        one.variant.library != other.variant.library
+            && routine.is_some()
+            && routine == other.variant.copy_of()
     };
-    let has_copies = of_case.iter().enumerate().any(|(index, one)| {
-        let others = of_case[..index].iter().filter(|other| other.variant.library != one.variant.library);
-        let is_copied = routine(one).is_some() && others.clone().any(|other| routine(other) == routine(one));
-        one.may_be_screened && is_copied
-    });
+    let has_copies = of_case
+        .iter()
+        .enumerate()
+        .any(|(index, one)| one.may_be_screened && of_case[..index].iter().any(|other| is_copy(one, other)));
     let Some(case) = of_case.first().filter(|_| has_copies) else { return false };
     let work = |planned: &PlannedCell| {
         let work = op::find(&planned.cell.case.op).map(|op| op.work(&planned.cell.case));

@@ -122,10 +122,7 @@ impl Workers {
                 State::Absent => slot.launch(&self.place, &self.options),
                 State::Starting(_) => {
                     observer.phase(&format!("starting {id}"));
-                    let start = Instant::now();
-                    let settled = slot.settle(self.start_limit, self.stop);
-                    self.time_spent.starting_s += start.elapsed().as_secs_f64();
-                    settled?;
+                    slot.settle(self.start_limit, self.stop, &mut self.time_spent)?;
                 }
             }
         }
@@ -147,10 +144,7 @@ impl Workers {
         for slot in &mut self.slots {
             if matches!(slot.state, State::Starting(_)) {
                 observer.phase(&format!("starting {}", slot.id));
-                let start = Instant::now();
-                let settled = slot.settle(self.start_limit, self.stop);
-                self.time_spent.starting_s += start.elapsed().as_secs_f64();
-                settled?;
+                slot.settle(self.start_limit, self.stop, &mut self.time_spent)?;
             }
         }
         let Some(before) = self.at_work.replace(id.clone()).filter(|before| before != id) else {

@@ -1,13 +1,13 @@
 //! Keeps the state of one worker in a run: its current process and its entry in the report.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gpubench_backend::Options;
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_model::error::Unavailable;
-use gpubench_model::report::BackendState;
+use gpubench_model::report::{BackendState, TimeSpent};
 
 use super::{SEE_DOCTOR, WorkerUnavailable};
 use crate::worker::client::{Client, Place, WaitError};
@@ -72,13 +72,21 @@ impl Slot {
         }
     }
 
-    /// Waits for a starting worker. Afterwards it is ready, given up, or absent with one more failed start.
-    pub(crate) fn settle(&mut self, limit: Duration, stop: &AtomicBool) -> Result<(), WorkerUnavailable> {
+    /// Waits for a starting worker, and adds the wait to `spent`. Afterwards it is ready, given up, or absent with one more
+    /// failed start.
+    pub(crate) fn settle(
+        &mut self,
+        limit: Duration,
+        stop: &AtomicBool,
+        spent: &mut TimeSpent,
+    ) -> Result<(), WorkerUnavailable> {
         let State::Starting(mut client) = std::mem::replace(&mut self.state, State::Absent) else {
             return Ok(());
         };
-        let startup = client.started();
-        match client.wait(startup + limit, stop, &mut |_| {}) {
+        let (startup, begun) = (client.started(), Instant::now());
+        let reply = client.wait(startup + limit, stop, &mut |_| {});
+        spent.starting_s += begun.elapsed().as_secs_f64();
+        match reply {
             Ok(Reply::Ready { description, timer_overhead, peaks_depend_on }) => {
                 self.peaks_depend_on = peaks_depend_on;
                 self.report.startup_s.get_or_insert((client.replied() - startup).as_secs_f64());
