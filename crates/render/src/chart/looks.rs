@@ -84,7 +84,7 @@ impl Variant<'_> {
         KNOWN.iter().position(|(side, name, _)| *side == self.side && *name == self.name)
     }
 
-    /// Chooses a colour and a shape that no variant in the same charts has; else a pair that none of its side has.
+    /// Chooses a colour and a shape that no variant in the same charts has; otherwise a pair that none of its side has.
     fn choose(&mut self, chosen: &[Variant<'_>]) {
         let shares = |other: &&Variant<'_>| self.ops.iter().any(|op| other.ops.contains(op));
         let all: Vec<&Variant<'_>> = chosen.iter().filter(shares).collect();

@@ -7,7 +7,7 @@ use gpubench_model::report::file::locate;
 /// Characters of a name up to which nothing is left out of it.
 const SHORT: usize = 12;
 
-/// A name for each report: its folder's for a `report.json`, else the file's; where names collide, the parts of the
+/// A name for each report: its folder's for a `report.json`, otherwise the file's; where names collide, the parts of the
 /// paths that differ.
 pub fn names(reports: &[PathBuf]) -> Vec<String> {
     let short = |path: &PathBuf| {

@@ -7,7 +7,7 @@ const CLOSE: f64 = 1.1;
 const NEAR: f64 = 0.5;
 
 /// Returns which of the ascending sizes have a mark next to the line: of close ones, the line passes through the power
-/// of two, or else through the first.
+/// of two, or otherwise through the first.
 pub(crate) fn off_line(sizes: &[f64]) -> Vec<bool> {
     let mut off_line = vec![false; sizes.len()];
     let mut start = 0;

@@ -70,7 +70,7 @@ struct Draft {
     without_dtype: String,
 }
 
-/// The sheets of one report: one where all panels fit, else one or more per element type. None for a single speed-up,
+/// The sheets of one report: one where all panels fit, otherwise one or more per element type. None for a single speed-up,
 /// which is no comparison of sizes or ops.
 pub(crate) fn sheets(report: &Report, sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview> {
     let parts = sheets.iter().flat_map(|sheet| sheet.parts.iter().map(move |part| (sheet, part)));
