@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 
 use super::args;
-use crate::backend::{BACKENDS, HostMemory};
+use crate::backend::{BACKENDS, TransferMemory};
 use crate::case::{Cache, DType};
 use crate::chart::{self, ChartKind, Theme};
 use crate::op::OPS;
@@ -41,7 +41,7 @@ fn words(command: &str, arg: &str, shell: Shell) -> Option<Vec<&'static str>> {
         "backends" | "require" => or_all(BACKENDS.iter().map(|backend| backend.name).collect()),
         "dtypes" => or_all(DType::ALL.iter().map(|dtype| dtype.name()).collect()),
         "cache" => Cache::ALL.iter().map(|cache| cache.name()).chain(["both"]).collect(),
-        "transfer" => [HostMemory::Pageable, HostMemory::Pinned].map(HostMemory::name).to_vec(),
+        "transfer" => TransferMemory::ALL.map(TransferMemory::name).to_vec(),
         // Only bash completes file names too where no word matches.
         "config" if shell == Shell::Bash => BUILT_IN.iter().map(|(name, _)| *name).collect(),
         "theme" => Theme::ALL.map(Theme::name).to_vec(),

@@ -88,7 +88,8 @@ pub struct SweepOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = HOW)]
     Table rounds: Rounds,
 
-    /// Host memory for copies to and from the GPU: pageable (ordinary) or pinned (page-locked). Default: pageable
+    /// Host memory for copies to and from the GPU: pageable (ordinary), pinned (page-locked) or both, side by side.
+    /// Default: both
     #[arg(long, value_name = "KIND", help_heading = HOW)]
     File transfer: Transfer,
 

@@ -8,7 +8,7 @@ use super::devices::Devices;
 use super::threads::{self, Threads};
 use super::value::{Count, Figure, Fraction, Seconds, Word, Words, value};
 use super::{sizes, words};
-use crate::backend::HostMemory;
+use crate::backend::TransferMemory;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 
@@ -66,7 +66,7 @@ value! {
     };
     /// Host memory of copies.
     #[derive(Copy)]
-    Transfer(HostMemory) as Word = HostMemory::default(), |text: String| words::transfer(&text);
+    Transfer(TransferMemory) as Word = TransferMemory::default(), |text: String| words::transfer(&text);
     /// Number of warm-up executions.
     #[derive(Copy)]
     Warmup(u32) as Count<0, MAX_REPETITIONS>, |count| repetitions("warm-up executions", count);

@@ -5,7 +5,7 @@ use gpubench_model::pattern::{self, Pattern};
 use gpubench_text::words::{choose, unknown};
 use serde::Deserializer;
 
-use crate::backend::{BACKENDS, HostMemory};
+use crate::backend::{BACKENDS, TransferMemory};
 use crate::case::{Cache, DType};
 use crate::chart::{self, ChartKind, Selection, Theme};
 use crate::export::FORMATS;
@@ -97,12 +97,14 @@ pub fn caches(text: &str) -> Result<Vec<Cache>> {
     }
 }
 
-/// Parses the host memory of copies: `pageable` or `pinned`.
-pub fn transfer(text: &str) -> Result<HostMemory> {
-    let valid = [HostMemory::Pageable, HostMemory::Pinned];
+/// Parses the host memory of copies: `both`, `pageable` or `pinned`.
+pub fn transfer(text: &str) -> Result<TransferMemory> {
+    let valid = TransferMemory::ALL;
     match valid.iter().find(|memory| memory.name() == text.trim()) {
         Some(memory) => Ok(*memory),
-        None => bail!("{}", unknown_word("kind of host memory", text.trim(), &valid.map(HostMemory::name))),
+        None => {
+            bail!("{}", unknown_word("kind of host memory", text.trim(), &valid.map(TransferMemory::name)))
+        }
     }
 }
 

@@ -72,9 +72,14 @@ fn every_shell_gets_a_completion_script_that_knows_the_commands() {
         assert!(!script.contains("Serve one backend"), "{shell} offers a hidden command");
     }
     let bash = stdout(&["completions", "bash"]);
-    for words in
-        ["matmul", "cpu cuda sim all", "f32 f64 all", "cold hot both", "pageable pinned", "quick article"]
-    {
+    for words in [
+        "matmul",
+        "cpu cuda sim all",
+        "f32 f64 all",
+        "cold hot both",
+        "both pageable pinned",
+        "quick article",
+    ] {
         assert!(bash.contains(words), "{words}");
     }
     for format in ["table json csv", "png svg"] {

@@ -1,6 +1,6 @@
 //! The ops about copies and launches show the effects that they are meant to show, and leave the device intact.
 
-use gpubench::backend::{Backend, HostMemory, Options};
+use gpubench::backend::{Backend, Options, TransferMemory};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::op;
 
@@ -55,7 +55,7 @@ fn contexts_and_compilations_that_would_take_minutes_are_rejected() {
 #[test]
 fn page_locked_memory_is_no_slower_and_one_copy_beats_a_hundred() {
     let _alone = alone();
-    for transfer in [HostMemory::Pageable, HostMemory::Pinned] {
+    for transfer in TransferMemory::ALL {
         let Some(mut backend) = start_with(&Options { transfer, ..Options::default() }) else { return };
         for way in ["h2d", "d2h"] {
             let [pageable, pinned] = ["pageable", "pinned"]

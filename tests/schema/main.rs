@@ -139,6 +139,7 @@ const OBJECTS: &[(&str, &str)] = &[
     ("/rows/0/phases", "phases"),
     ("/rows/0/phases/compile", "compile"),
     ("/rows/0/phases/upload", "transfer"),
+    ("/rows/0/phases/pinned", "pinned_copies"),
     ("/rows/0/execute", "execute"),
     ("/rows/0/execute/drift", "drift"),
     ("/rows/0/execute/modes", "modes"),

@@ -1,8 +1,8 @@
 //! Reports to validate against the schema: one with few keys, one with all.
 
 use gpubench::backend::{
-    Accuracy, BusRates, ClockCheck, Compile, Conditions, HostMemory, PageFaults, Peaks, SetupCounts, Side,
-    ThreadSpeeds, TimerOverhead, Transfer,
+    Accuracy, BusRates, ClockCheck, Compile, Conditions, HostMemory, PageFaults, Peaks, PinnedCopies,
+    SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer,
 };
 use gpubench::case::{Cache, Case, DType};
 use gpubench::measure::drift::Drift;
@@ -143,6 +143,7 @@ fn phases() -> Phases {
         compile: Some(Compile { cold_s: Some(0.2), cached_s: Some(0.001) }),
         upload: Some(copies.clone()),
         first_device_s: Some(1e-3),
+        pinned: Some(PinnedCopies { upload: copies.clone(), download: copies.clone() }),
         download: Some(copies),
         peak_device_bytes: Some(4096),
         ..Phases::default()

@@ -15,8 +15,8 @@ mod worker_id;
 pub use backend::Backend;
 pub use gpubench_model::{
     Accuracy, BusRates, ClockCheck, Compile, Conditions, DevicePhases, Finding, HostMemory, PageFaults,
-    Peaks, Sample, SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer, Variant, fewer_threads,
-    on_threads,
+    Peaks, PinnedCopies, Sample, SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer, TransferMemory,
+    Variant, fewer_threads, on_threads,
 };
 pub use job::{Job, JobTraits};
 pub use prepared::{History, Prepared, SamplingMode};
@@ -41,9 +41,9 @@ pub struct Options {
     pub blas: Vec<std::path::PathBuf>,
     /// Ordinal of the CUDA device.
     pub device: u32,
-    /// Kind of host memory for copies to a device and back.
+    /// Kinds of host memory whose copies to a device and back are timed.
     #[serde(default)]
-    pub transfer: HostMemory,
+    pub transfer: TransferMemory,
     /// Script of the simulated device.
     pub sim: Option<std::path::PathBuf>,
     /// Ops of the run, for which kernels are compiled at the start.

@@ -16,7 +16,7 @@ pub(crate) use super::failure::driver;
 use super::ffi::driver as ffi;
 use super::kernels::KernelSource;
 pub(crate) use super::library::Library;
-use gpubench_backend::{DevicePhases, Finding, HostMemory, SetupCounts};
+use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
 use gpubench_host::user_cache;
 use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
@@ -55,12 +55,12 @@ struct Shared {
 }
 
 impl Cuda {
-    /// Opens a context on device `ordinal`; the driver must be loaded. Copies use host memory of kind `memory`.
+    /// Opens a context on device `ordinal`; the driver must be loaded. Copies use the kinds of host memory of `memory`.
     pub(super) fn open(
         ordinal: usize,
         loader: Loader,
         elapsed: ffi::Elapsed,
-        memory: HostMemory,
+        memory: TransferMemory,
     ) -> Result<Cuda, CellError> {
         let ctx = ffi::context(ordinal).map_err(driver("cuDevicePrimaryCtxRetain"))?;
         let stream = ctx.new_stream().map_err(driver("cuStreamCreate"))?;
@@ -69,7 +69,7 @@ impl Cuda {
             device,
             counts: Cell::default(),
             timer: TransferTimer::new(&stream, elapsed, memory)?,
-            stats: RefCell::new(TransferStats::new(memory)),
+            stats: RefCell::default(),
             pool: Pool::open(&ctx)?,
             loader: RefCell::new(loader),
             builder: RefCell::default(),

@@ -30,8 +30,8 @@ use std::time::Instant;
 use cudarc::driver::sys::CUresult;
 use gpubench_backend::contents::Fingerprints;
 use gpubench_backend::{
-    Backend, Conditions, DevicePhases, Finding, HostMemory, Options, Peaks, Prepared, Registration, Sample,
-    SetupCounts, TimerOverhead,
+    Backend, Conditions, DevicePhases, Finding, Options, Peaks, Prepared, Registration, Sample, SetupCounts,
+    TimerOverhead, TransferMemory,
 };
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
@@ -138,7 +138,7 @@ fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
     }
 }
 
-fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, CellError> {
+fn open(driver: &Driver, ordinal: u32, memory: TransferMemory) -> Result<Started, CellError> {
     let version = ffi::driver::version().map_err(failure::driver("cuDriverGetVersion"))?;
     let elapsed = ffi::driver::Elapsed::find(&driver.library).ok_or_else(|| {
         CellError::Failed("the NVIDIA driver has no cuEventElapsedTime; update the driver".into())

@@ -6,13 +6,14 @@ use std::time::Instant;
 
 use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DeviceRepr};
-use gpubench_backend::HostMemory;
+use gpubench_backend::TransferMemory;
+use gpubench_host::memory::free_host_bytes;
 use gpubench_model::error::CellError;
 
 use super::failure::{driver, is_sticky};
 use super::ffi::driver::Elapsed;
 use super::ffi::pinned::Pinned;
-use super::transfer_stats::CopyTime;
+use super::transfer_stats::{Copies, CopyTime};
 
 /// Slices up to this many bytes are copied [`MANY`] times, larger ones [`FEW`] times. A first copy is not counted,
 /// because it includes page faults of memory that was never touched.
@@ -20,23 +21,27 @@ const SMALL: usize = 256 << 20;
 const MANY: usize = 5;
 const FEW: usize = 3;
 
+/// Where page-locked memory is optional, it takes at most this part of the free host memory: the kernel cannot swap it
+/// out, and a process that exceeds the limit of its control group is killed.
+const LOCKED_PART: u128 = 2;
+
 /// Makes and times all copies of a backend, on its one stream.
 pub(crate) struct TransferTimer {
     stream: Arc<CudaStream>,
     start: CudaEvent,
     end: CudaEvent,
     elapsed: Elapsed,
-    memory: HostMemory,
-    /// Page-locked memory, as large as the largest copy so far.
+    memory: TransferMemory,
+    /// Page-locked memory, as large as the largest copy so far. It is kept, because locking takes longer than copying.
     staging: RefCell<Option<Pinned>>,
 }
 
 impl TransferTimer {
-    /// Makes a timer for data in that kind of host memory.
+    /// Makes a timer for data in those kinds of host memory.
     pub(crate) fn new(
         stream: &Arc<CudaStream>,
         elapsed: Elapsed,
-        memory: HostMemory,
+        memory: TransferMemory,
     ) -> Result<TransferTimer, CellError> {
         let event = || {
             let flags = Some(CUevent_flags::CU_EVENT_DEFAULT);
@@ -53,42 +58,51 @@ impl TransferTimer {
         })
     }
 
-    /// Copies `host` to the start of `device`, several times, and returns the time of each copy, in order.
+    /// Copies `host` to the start of `device`, several times with each kind of host memory, and returns the time of each
+    /// copy, in order.
     ///
-    /// For pinned transfers, the data is moved to page-locked memory before the clock starts.
+    /// The data is moved to page-locked memory before the clock starts.
     pub(crate) fn upload<T: DeviceRepr>(
         &self,
         host: &[T],
         device: &mut CudaSlice<T>,
-    ) -> Result<Vec<CopyTime>, CellError> {
-        let copy = driver("cuMemcpyHtoDAsync");
-        if self.memory == HostMemory::Pageable {
-            return self.repeat(size_of_val(host), || self.stream.memcpy_htod(host, device).map_err(&copy));
+    ) -> Result<Copies, CellError> {
+        let (bytes, copy) = (size_of_val(host), driver("cuMemcpyHtoDAsync"));
+        let mut copies = Copies::default();
+        if self.memory != TransferMemory::Pinned {
+            let upload = || self.stream.memcpy_htod(host, device).map_err(&copy);
+            copies.pageable = Some(self.repeat(bytes, upload)?);
         }
         let mut staging = self.staging.borrow_mut();
-        let pinned = self.stage(&mut staging, size_of_val(host))?;
-        pinned.fill(host).map_err(driver("cuStreamSynchronize"))?;
-        self.repeat(size_of_val(host), || pinned.copy_to(device, host.len()).map_err(&copy))
+        if let Some(block) = self.stage(&mut staging, bytes)? {
+            block.fill(host).map_err(driver("cuStreamSynchronize"))?;
+            let upload = || block.copy_to(device, host.len()).map_err(&copy);
+            copies.pinned = Some(self.repeat(bytes, upload)?);
+        }
+        Ok(copies)
     }
 
-    /// Copies all of `device` to `host`, which has the same length, several times, after all earlier work. Returns
-    /// the time of each copy, in order.
+    /// Copies all of `device` to `host`, which has the same length, several times with each kind of host memory, after all
+    /// earlier work. Returns the time of each copy, in order.
     ///
-    /// For pinned transfers, the data is moved out of page-locked memory after the clock has stopped.
+    /// The data is moved out of page-locked memory after the clock has stopped.
     pub(crate) fn download<T: DeviceRepr>(
         &self,
         device: &CudaSlice<T>,
         host: &mut [T],
-    ) -> Result<Vec<CopyTime>, CellError> {
-        let copy = driver("cuMemcpyDtoHAsync");
-        let bytes = size_of_val(host);
-        if self.memory == HostMemory::Pageable {
-            return self.repeat(bytes, || self.stream.memcpy_dtoh(device, host).map_err(&copy));
+    ) -> Result<Copies, CellError> {
+        let (bytes, copy) = (size_of_val(host), driver("cuMemcpyDtoHAsync"));
+        let mut copies = Copies::default();
+        if self.memory != TransferMemory::Pinned {
+            let download = || self.stream.memcpy_dtoh(device, host).map_err(&copy);
+            copies.pageable = Some(self.repeat(bytes, download)?);
         }
         let mut staging = self.staging.borrow_mut();
-        let pinned = self.stage(&mut staging, device.num_bytes())?;
-        let copies = self.repeat(bytes, || pinned.copy_from(device).map_err(&copy))?;
-        pinned.read(host).map_err(driver("cuStreamSynchronize"))?;
+        if let Some(block) = self.stage(&mut staging, device.num_bytes())? {
+            let download = || block.copy_from(device).map_err(&copy);
+            copies.pinned = Some(self.repeat(bytes, download)?);
+            block.read(host).map_err(driver("cuStreamSynchronize"))?;
+        }
         Ok(copies)
     }
 
@@ -118,20 +132,34 @@ impl TransferTimer {
         self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
-    /// Grows `staging` to at least `bytes` of page-locked memory.
-    fn stage<'a>(&self, staging: &'a mut Option<Pinned>, bytes: usize) -> Result<&'a mut Pinned, CellError> {
-        let large_enough = staging.take().filter(|pinned| pinned.bytes() >= bytes);
-        let pinned = match large_enough {
-            Some(pinned) => pinned,
-            None => Pinned::new(&self.stream, bytes).map_err(|error| match error.0 {
-                code if is_sticky(code) => driver("cuMemHostAlloc")(error),
-                code => CellError::Failed(format!(
-                    "cannot allocate {bytes} bytes of page-locked host memory (cuMemHostAlloc: {code:?}): \
-                     use --transfer pageable, or choose a smaller size"
-                )),
-            })?,
-        };
-        Ok(staging.insert(pinned))
+    /// Grows `staging` to at least `bytes` of page-locked memory. `None` where page-locked memory is not asked for, and
+    /// where both kinds are asked for but the machine has too little of it.
+    fn stage<'a>(
+        &self,
+        staging: &'a mut Option<Pinned>,
+        bytes: usize,
+    ) -> Result<Option<&'a mut Pinned>, CellError> {
+        if self.memory == TransferMemory::Pageable {
+            return Ok(None);
+        }
+        // A block that is too small is freed before the larger one is allocated.
+        if let Some(block) = staging.take().filter(|block| block.bytes() >= bytes) {
+            return Ok(Some(staging.insert(block)));
+        }
+        let is_optional = self.memory == TransferMemory::Both;
+        if is_optional && free_host_bytes().is_some_and(|free| bytes as u128 > free / LOCKED_PART) {
+            return Ok(None);
+        }
+        match Pinned::new(&self.stream, bytes) {
+            Ok(block) => Ok(Some(staging.insert(block))),
+            Err(error) if is_sticky(error.0) => Err(driver("cuMemHostAlloc")(error)),
+            Err(_) if is_optional => Ok(None),
+            Err(error) => Err(CellError::Failed(format!(
+                "cannot allocate {bytes} bytes of page-locked host memory (cuMemHostAlloc: {:?}): use --transfer \
+                 pageable, or choose a smaller size",
+                error.0
+            ))),
+        }
     }
 }
 

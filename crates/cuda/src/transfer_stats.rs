@@ -4,6 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gpubench_backend::{Compile, DevicePhases, HostMemory, Transfer};
 
+/// The repetitions of one copy with each kind of host memory; `None` for a kind that was not timed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Copies {
+    /// With pageable memory.
+    pub pageable: Option<Vec<CopyTime>>,
+    /// With pinned memory.
+    pub pinned: Option<Vec<CopyTime>>,
+}
+
 /// Host and device seconds of one repetition of a copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CopyTime {
@@ -25,21 +34,50 @@ pub(crate) enum Direction {
 /// Compile and copy times of the present job, and the compile times of all sources so far.
 #[derive(Debug, Default)]
 pub(crate) struct TransferStats {
-    memory: HostMemory,
     /// Compile times by source.
     sources: BTreeMap<&'static str, Compile>,
     used: BTreeSet<&'static str>,
-    upload: Option<Transfer>,
-    download: Option<Transfer>,
+    upload: Totals,
+    download: Totals,
     compile_and_copy_s: f64,
 }
 
-impl TransferStats {
-    /// Starts statistics for copies from and to host memory of that kind.
-    pub(crate) fn new(memory: HostMemory) -> TransferStats {
-        TransferStats { memory, ..TransferStats::default() }
+/// The copies of one direction, summed over all operands, with each kind of host memory.
+#[derive(Debug, Default)]
+struct Totals {
+    pageable: Option<Transfer>,
+    pinned: Option<Transfer>,
+}
+
+impl Totals {
+    fn add(&mut self, bytes: u64, copies: &Copies) {
+        let kinds = [
+            (HostMemory::Pageable, &mut self.pageable, &copies.pageable),
+            (HostMemory::Pinned, &mut self.pinned, &copies.pinned),
+        ];
+        for (memory, total, repetitions) in kinds {
+            let Some(repetitions) = repetitions else { continue };
+            let total = total.get_or_insert_with(|| Transfer { memory, ..Transfer::default() });
+            total.bytes += bytes;
+            add_padded(&mut total.host_s, repetitions.iter().map(|copy| copy.host_s));
+            add_padded(&mut total.device_s, repetitions.iter().map(|copy| copy.device_s));
+        }
     }
 
+    /// The copies of the main kind of memory, then those with pinned memory next to pageable memory, if these cover every
+    /// operand: page-locked memory may have been too scarce for some.
+    fn take(&mut self) -> [Option<Transfer>; 2] {
+        match (self.pageable.take(), self.pinned.take()) {
+            (None, pinned) => [pinned, None],
+            (Some(pageable), pinned) => {
+                let pinned = pinned.filter(|pinned| pinned.bytes == pageable.bytes);
+                [Some(pageable), pinned]
+            }
+        }
+    }
+}
+
+impl TransferStats {
     /// Notes that a job uses kernels of that source.
     pub(crate) fn uses(&mut self, source: &'static str) {
         self.used.insert(source);
@@ -56,29 +94,28 @@ impl TransferStats {
     }
 
     /// Adds a copy of `bytes`, with its repetitions, to the totals of that direction.
-    pub(crate) fn copied(&mut self, direction: Direction, bytes: u64, repetitions: &[CopyTime]) {
-        let transfer = match direction {
-            Direction::Upload => &mut self.upload,
-            Direction::Download => &mut self.download,
-        };
-        let transfer =
-            transfer.get_or_insert_with(|| Transfer { memory: self.memory, ..Transfer::default() });
-        transfer.bytes += bytes;
-        add_padded(&mut transfer.host_s, repetitions.iter().map(|copy| copy.host_s));
-        add_padded(&mut transfer.device_s, repetitions.iter().map(|copy| copy.device_s));
+    pub(crate) fn copied(&mut self, direction: Direction, bytes: u64, copies: &Copies) {
+        match direction {
+            Direction::Upload => self.upload.add(bytes, copies),
+            Direction::Download => self.download.add(bytes, copies),
+        }
     }
 
     /// Returns all statistics since the last call. `peak_device_bytes` is `None`.
     pub(crate) fn take(&mut self) -> DevicePhases {
         let used = std::mem::take(&mut self.used);
         let compiled: Vec<Compile> = used.iter().filter_map(|name| self.sources.get(name)).copied().collect();
+        let ([upload, pinned_upload], [download, pinned_download]) =
+            (self.upload.take(), self.download.take());
         DevicePhases {
             compile: (!compiled.is_empty()).then(|| Compile {
                 cold_s: compiled.iter().map(|source| source.cold_s).sum(),
                 cached_s: compiled.iter().map(|source| source.cached_s).sum(),
             }),
-            upload: self.upload.take(),
-            download: self.download.take(),
+            upload,
+            download,
+            pinned_upload,
+            pinned_download,
             peak_device_bytes: None,
             compile_and_copy_s: std::mem::take(&mut self.compile_and_copy_s),
         }
@@ -104,27 +141,50 @@ mod tests {
 
     use super::*;
 
-    fn copies(host: &[f64]) -> Vec<CopyTime> {
-        host.iter().map(|&host_s| CopyTime { host_s, device_s: host_s / 2.0 }).collect()
+    fn copies(host: &[f64]) -> Option<Vec<CopyTime>> {
+        Some(host.iter().map(|&host_s| CopyTime { host_s, device_s: host_s / 2.0 }).collect())
+    }
+
+    fn pageable(host: &[f64]) -> Copies {
+        Copies { pageable: copies(host), pinned: None }
     }
 
     #[test]
     fn each_repetition_is_the_sum_over_all_operands() {
-        let mut stats = TransferStats::new(HostMemory::Pinned);
-        stats.copied(Direction::Upload, 10, &copies(&[4.0, 2.0, 2.0]));
-        stats.copied(Direction::Upload, 5, &copies(&[1.0, 1.0, 2.0]));
-        let upload = stats.take().upload.unwrap();
+        let mut stats = TransferStats::default();
+        let pinned = |host: &[f64]| Copies { pageable: None, pinned: copies(host) };
+        stats.copied(Direction::Upload, 10, &pinned(&[4.0, 2.0, 2.0]));
+        stats.copied(Direction::Upload, 5, &pinned(&[1.0, 1.0, 2.0]));
+        let phases = stats.take();
+        let upload = phases.upload.unwrap();
         assert_eq!((upload.bytes, upload.memory), (15, HostMemory::Pinned));
         assert_eq!(upload.host_s, [5.0, 3.0, 4.0]);
         assert_eq!(upload.device_s, [2.5, 1.5, 2.0]);
+        assert_eq!(phases.pinned_upload, None, "there is no other kind of memory next to it");
+    }
+
+    #[test]
+    fn copies_with_pinned_memory_come_next_to_the_others_where_they_cover_every_operand() {
+        let mut stats = TransferStats::default();
+        let both = Copies { pageable: copies(&[8.0]), pinned: copies(&[2.0]) };
+        stats.copied(Direction::Upload, 10, &both);
+        stats.copied(Direction::Download, 10, &both);
+        stats.copied(Direction::Download, 10, &pageable(&[8.0]));
+        let phases = stats.take();
+        let (upload, pinned) = (phases.upload.unwrap(), phases.pinned_upload.unwrap());
+        assert_eq!((upload.memory, upload.host_s), (HostMemory::Pageable, vec![8.0]));
+        assert_eq!((pinned.memory, pinned.bytes, pinned.host_s), (HostMemory::Pinned, 10, vec![2.0]));
+        assert_eq!(phases.download.unwrap().bytes, 20);
+        assert_eq!(phases.pinned_download, None);
+        assert_eq!(stats.take(), DevicePhases::default());
     }
 
     #[test]
     fn an_operand_with_fewer_copies_is_padded_with_its_last_time() {
         for (first, second) in [(&[8.0, 6.0][..], &[3.0, 2.0, 1.0][..]), (&[3.0, 2.0, 1.0], &[8.0, 6.0])] {
             let mut stats = TransferStats::default();
-            stats.copied(Direction::Download, 1, &copies(first));
-            stats.copied(Direction::Download, 1, &copies(second));
+            stats.copied(Direction::Download, 1, &pageable(first));
+            stats.copied(Direction::Download, 1, &pageable(second));
             assert_eq!(stats.take().download.unwrap().host_s, [11.0, 8.0, 7.0]);
         }
     }

@@ -22,6 +22,6 @@ pub use conditions::{ClockCheck, Conditions, ThreadSpeeds, TimerOverhead};
 pub use finding::Finding;
 pub use judgement::{Checked, Rounding, Work};
 pub use peaks::{BusRates, Peaks};
-pub use phases::{Compile, DevicePhases, HostMemory, Transfer};
+pub use phases::{Compile, DevicePhases, HostMemory, PinnedCopies, Transfer, TransferMemory};
 pub use sample::{PageFaults, Sample, SetupCounts};
 pub use variant::{Accuracy, Side, Variant, earlier_name, fewer_threads, on_threads, vendor_of};

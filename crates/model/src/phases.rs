@@ -23,6 +23,42 @@ impl HostMemory {
     }
 }
 
+/// Kinds of host memory whose copies a run times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TransferMemory {
+    /// Pageable and pinned, one after the other.
+    #[default]
+    Both,
+    /// Pageable alone.
+    Pageable,
+    /// Pinned alone.
+    Pinned,
+}
+
+impl TransferMemory {
+    /// Every choice, the default first.
+    pub const ALL: [TransferMemory; 3] =
+        [TransferMemory::Both, TransferMemory::Pageable, TransferMemory::Pinned];
+
+    /// Returns the name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            TransferMemory::Both => "both",
+            TransferMemory::Pageable => HostMemory::Pageable.name(),
+            TransferMemory::Pinned => HostMemory::Pinned.name(),
+        }
+    }
+
+    /// Returns the kind of memory of [`DevicePhases::upload`] and [`DevicePhases::download`].
+    pub fn main(self) -> HostMemory {
+        match self {
+            TransferMemory::Both | TransferMemory::Pageable => HostMemory::Pageable,
+            TransferMemory::Pinned => HostMemory::Pinned,
+        }
+    }
+}
+
 /// Copies of all operands, or of the whole answer, between host and device; repeated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
@@ -34,6 +70,15 @@ pub struct Transfer {
     pub host_s: Vec<f64>,
     /// Device seconds of each repetition, between events.
     pub device_s: Vec<f64>,
+}
+
+/// Copies of the operands and of the answer with pinned memory, for a job whose other copies use pageable memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PinnedCopies {
+    /// Upload of the operands to the device.
+    pub upload: Transfer,
+    /// Download of the answer.
+    pub download: Transfer,
 }
 
 /// Turning the kernels that a job uses into code on the device, in host seconds.
@@ -59,10 +104,16 @@ pub struct DevicePhases {
     /// Download of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<Transfer>,
+    /// The same upload from pinned memory, where `upload` is from pageable memory and both are timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned_upload: Option<Transfer>,
+    /// The same download to pinned memory, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned_download: Option<Transfer>,
     /// Peak device memory of the job's own allocations, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_device_bytes: Option<u64>,
-    /// Host seconds that went into compiling and copying, repetitions included: the rest of `prepare` is planning and
+    /// Host seconds that went into compiling and copying, repetitions and allocating memory for them included: the rest of `prepare` is planning and
     /// allocating, the rest of the answer's time is bringing it into the form in which it is checked.
     #[serde(default)]
     pub compile_and_copy_s: f64,

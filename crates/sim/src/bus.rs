@@ -2,32 +2,46 @@
 
 use std::cell::RefCell;
 
-use gpubench_backend::{BusRates, DevicePhases, HostMemory, Transfer};
+use gpubench_backend::{BusRates, DevicePhases, HostMemory, Transfer, TransferMemory};
 use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
 
 /// Latency of every copy, in seconds.
 const LATENCY_S: f64 = 10e-6;
 
 /// The bus, with the copies since they were last read.
 pub(crate) struct Bus {
-    memory: HostMemory,
+    memory: TransferMemory,
     upload: BusRates,
     download: BusRates,
+    /// Bytes of page-locked memory that it can allocate; `None` for any number.
+    lockable: Option<u64>,
     seen: RefCell<DevicePhases>,
 }
 
 impl Bus {
-    /// Creates a bus of those rates, for host memory of that kind.
-    pub(crate) fn new(memory: HostMemory, upload: BusRates, download: BusRates) -> Bus {
-        Bus { memory, upload, download, seen: RefCell::default() }
+    /// Creates a bus of those rates, for host memory of those kinds, `lockable` bytes of which can be page-locked.
+    pub(crate) fn new(
+        memory: TransferMemory,
+        upload: BusRates,
+        download: BusRates,
+        lockable: Option<u64>,
+    ) -> Bus {
+        Bus { memory, upload, download, lockable, seen: RefCell::default() }
     }
 
-    pub(crate) fn upload(&self, operands: &[Operand]) {
-        self.seen.borrow_mut().upload = Some(self.copy(operands, self.upload));
+    pub(crate) fn upload(&self, operands: &[Operand]) -> Result<(), CellError> {
+        let [main, pinned] = self.copies(operands, self.upload)?;
+        let mut seen = self.seen.borrow_mut();
+        (seen.upload, seen.pinned_upload) = (main, pinned);
+        Ok(())
     }
 
-    pub(crate) fn download(&self, answer: &[Operand]) {
-        self.seen.borrow_mut().download = Some(self.copy(answer, self.download));
+    pub(crate) fn download(&self, answer: &[Operand]) -> Result<(), CellError> {
+        let [main, pinned] = self.copies(answer, self.download)?;
+        let mut seen = self.seen.borrow_mut();
+        (seen.download, seen.pinned_download) = (main, pinned);
+        Ok(())
     }
 
     /// Returns the copies since the last call.
@@ -35,10 +49,22 @@ impl Bus {
         self.seen.take()
     }
 
-    fn copy(&self, operands: &[Operand], rates: BusRates) -> Transfer {
+    /// Copies with the main kind of memory, then with pinned memory next to it. As on a real device, memory that cannot be
+    /// page-locked is an error only where no other kind was asked for.
+    fn copies(&self, operands: &[Operand], rates: BusRates) -> Result<[Option<Transfer>; 2], CellError> {
         let bytes = operands.iter().map(Operand::bytes).sum::<u64>();
-        let seconds = LATENCY_S + bytes as f64 / rates.of(self.memory);
-        Transfer { bytes, memory: self.memory, host_s: vec![seconds], device_s: vec![seconds] }
+        let lockable = self.lockable.is_none_or(|limit| bytes <= limit);
+        let copy = |memory: HostMemory| {
+            let seconds = LATENCY_S + bytes as f64 / rates.of(memory);
+            Some(Transfer { bytes, memory, host_s: vec![seconds], device_s: vec![seconds] })
+        };
+        match self.memory {
+            TransferMemory::Pinned if !lockable => {
+                Err(CellError::Failed(format!("cannot allocate {bytes} bytes of page-locked host memory")))
+            }
+            TransferMemory::Both if lockable => Ok([copy(HostMemory::Pageable), copy(HostMemory::Pinned)]),
+            memory => Ok([copy(memory.main()), None]),
+        }
     }
 }
 
@@ -46,17 +72,44 @@ impl Bus {
 mod tests {
     use super::*;
 
+    /// Uploads 16 kB and downloads 8 kB, and returns what was seen.
+    fn seen(memory: TransferMemory, lockable: Option<u64>) -> Result<DevicePhases, CellError> {
+        let rates = |pageable, pinned| BusRates { pageable, pinned };
+        let bus = Bus::new(memory, rates(1e9, 4e9), rates(1e9, 2e9), lockable);
+        let operand = Operand::dense(10, 100, vec![0f64; 1000]);
+        bus.upload(&[operand.clone(), operand.clone()])?;
+        bus.download(&[operand])?;
+        let seen = bus.take();
+        assert_eq!(bus.take(), DevicePhases::default());
+        Ok(seen)
+    }
+
+    fn is_copy(copy: &Transfer, bytes: u64, seconds: f64) -> bool {
+        copy.bytes == bytes && (copy.host_s[0] - seconds).abs() < 1e-12
+    }
+
     #[test]
     fn copies_take_a_latency_and_their_bytes() {
-        let rates = |pageable, pinned| BusRates { pageable, pinned };
-        let bus = Bus::new(HostMemory::Pinned, rates(1e9, 4e9), rates(1e9, 2e9));
-        let operand = Operand::dense(10, 100, vec![0f64; 1000]);
-        bus.upload(&[operand.clone(), operand.clone()]);
-        bus.download(&[operand]);
-        let seen = bus.take();
-        let (upload, download) = (seen.upload.unwrap(), seen.download.unwrap());
-        assert_eq!((upload.bytes, download.bytes), (16_000, 8_000));
-        assert!((upload.host_s[0] - 14e-6).abs() < 1e-12 && (download.host_s[0] - 14e-6).abs() < 1e-12);
-        assert_eq!(bus.take(), DevicePhases::default());
+        let seen = seen(TransferMemory::Pinned, None).unwrap();
+        assert!(is_copy(&seen.upload.unwrap(), 16_000, 14e-6));
+        assert!(is_copy(&seen.download.unwrap(), 8_000, 14e-6));
+        assert_eq!((seen.pinned_upload, seen.pinned_download), (None, None));
+    }
+
+    #[test]
+    fn both_kinds_of_memory_come_next_to_each_other() {
+        let seen = seen(TransferMemory::Both, Some(16_000)).unwrap();
+        assert!(is_copy(&seen.upload.unwrap(), 16_000, 26e-6));
+        assert!(is_copy(&seen.pinned_upload.unwrap(), 16_000, 14e-6));
+        assert!(is_copy(&seen.pinned_download.unwrap(), 8_000, 14e-6));
+    }
+
+    #[test]
+    fn memory_that_cannot_be_locked_is_an_error_only_where_it_was_asked_for_alone() {
+        let both = seen(TransferMemory::Both, Some(8_000)).unwrap();
+        assert!(both.upload.is_some() && both.download.is_some() && both.pinned_download.is_some());
+        assert_eq!(both.pinned_upload, None);
+        let error = seen(TransferMemory::Pinned, Some(8_000)).unwrap_err().to_string();
+        assert!(error.contains("16000 bytes of page-locked host memory"), "{error}");
     }
 }

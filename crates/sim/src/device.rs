@@ -54,7 +54,8 @@ impl Device {
         })?;
         let variants = script.variants();
         let Peaks { upload, download, .. } = peaks(&script);
-        let bus = Rc::new(Bus::new(memory, upload.unwrap_or_default(), download.unwrap_or_default()));
+        let (upload, download) = (upload.unwrap_or_default(), download.unwrap_or_default());
+        let bus = Rc::new(Bus::new(memory, upload, download, scripted.lockable_bytes));
         let library = options.library.clone();
         Ok(Device { script, ordinal, scripted, variants, library, meters: Rc::default(), bus })
     }
@@ -112,7 +113,7 @@ impl Backend for Device {
         });
         let on_gpu = side == Side::Gpu;
         if on_gpu {
-            self.bus.upload(inputs);
+            self.bus.upload(inputs)?;
         }
         let behaviour = Cache::ALL.map(|cache| self.script.behaviour(variant, case, cache));
         // Each device of a script has its own random scatter.

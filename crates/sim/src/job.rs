@@ -152,7 +152,7 @@ impl Job for SimJob {
             spoil(part, self.answer.is_nan(), self.stream.bits(u64::MAX));
         }
         if let Some(bus) = &self.bus {
-            bus.download(&answer);
+            bus.download(&answer)?;
         }
         Ok(answer)
     }

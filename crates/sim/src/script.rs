@@ -67,11 +67,13 @@ pub(crate) struct Scripted {
     pub name: String,
     /// Power limit that it reports, in watts.
     pub power_limit_w: Option<f64>,
+    /// Bytes of page-locked host memory that all operands, or an answer, may have; `None` for any number.
+    pub lockable_bytes: Option<u64>,
 }
 
 impl Default for Scripted {
     fn default() -> Self {
-        Scripted { factor: 1.0, name: "simulated".into(), power_limit_w: None }
+        Scripted { factor: 1.0, name: "simulated".into(), power_limit_w: None, lockable_bytes: None }
     }
 }
 

@@ -142,7 +142,7 @@ pub static FACTS: &[Fact] = &[
     fact(Description(&machine::CUDA_VERSION), Warn, Gpu, "version of CUDA that the driver supports"),
     fact(By("gpu-libraries", read::machine::libraries), Warn, Gpu, "name and version of each library of the GPU that both sides used"),
     fact(Description(&machine::GPU_TIMING), Warn, Gpu, "whether a blocking kernel delayed the GPU until all work of a sample was queued"),
-    fact(By("transfer", read::run::transfer), Warn, Gpu, "host memory of copies to the GPU and back"),
+    fact(By("transfer", read::run::transfer), Warn, Gpu, "host memory of copies to the GPU and back; `both` counts as `pageable`"),
     fact(By("precision", read::run::precision), Warn, Run, "requested precision, by op"),
     fact(By("max-time", |source| sampling(source, "max_time_s", "none", |seconds| format!("{seconds} s"))), Warn, Run, "seconds of sampling after which a cell stops, by op"),
     fact(By("rounds", |source| sampling(source, "rounds", "by default", |rounds| rounds.to_string())), Warn, Run, "requested rounds, by op"),

@@ -8,8 +8,8 @@ use crate::measure::modality::Modes;
 use crate::measure::sampling::Sampling;
 use crate::measure::stopping::Reason;
 use crate::{
-    Accuracy, BusRates, ClockCheck, Compile, Conditions, HostMemory, PageFaults, Peaks, Side, ThreadSpeeds,
-    TimerOverhead, Transfer,
+    Accuracy, BusRates, ClockCheck, Compile, Conditions, HostMemory, PageFaults, Peaks, PinnedCopies, Side,
+    ThreadSpeeds, TimerOverhead, Transfer,
 };
 use crate::{Checked, Work};
 
@@ -94,6 +94,21 @@ pub fn of(rows: impl IntoIterator<Item = Row>) -> Report {
 /// Returns the report with [`peaks`] of the GPU.
 pub fn with_peaks(mut report: Report) -> Report {
     report.environment.backends[1].peaks = Some(peaks());
+    report
+}
+
+/// Returns the report with copies of pinned memory next to each pair of copies of pageable memory, `times` times as fast.
+pub fn with_pinned(mut report: Report, times: f64) -> Report {
+    let faster = |copy: &Transfer| Transfer {
+        memory: HostMemory::Pinned,
+        host_s: copy.host_s.iter().map(|time| time / times).collect(),
+        device_s: copy.device_s.iter().map(|time| time / times).collect(),
+        ..copy.clone()
+    };
+    for phases in report.rows.iter_mut().filter_map(|row| row.phases.as_mut()) {
+        let copies = phases.upload.as_ref().zip(phases.download.as_ref());
+        phases.pinned = copies.map(|(up, down)| PinnedCopies { upload: faster(up), download: faster(down) });
+    }
     report
 }
 

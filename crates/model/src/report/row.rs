@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Execute;
 use crate::case::{Cache, Case, Cell};
 use crate::measure::stopping::Reason;
-use crate::{Accuracy, Checked, Compile, DevicePhases, Side, Transfer, Work, fewer_threads};
+use crate::{Accuracy, Checked, Compile, DevicePhases, PinnedCopies, Side, Transfer, Work, fewer_threads};
 
 /// Outcome of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +62,9 @@ pub struct Phases {
     /// The copy from the device alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<Transfer>,
+    /// The same copies with pinned memory, where `upload` and `download` use pageable memory and both were timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<PinnedCopies>,
     /// Peak device memory of the variant's own allocations, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_device_bytes: Option<u64>,
@@ -79,6 +82,8 @@ impl Phases {
             self.plan_s = Some((self.prepare_s - preparing.compile_and_copy_s).max(0.0));
         }
         (self.compile, self.upload, self.download) = (preparing.compile, preparing.upload, after.download);
+        let pinned = preparing.pinned_upload.zip(after.pinned_download);
+        self.pinned = pinned.map(|(upload, download)| PinnedCopies { upload, download });
         self.peak_device_bytes = preparing.peak_device_bytes.max(after.peak_device_bytes);
     }
 }

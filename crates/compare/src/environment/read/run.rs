@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gpubench_model::TransferMemory;
 use gpubench_text::percent;
 use serde_json::Value;
 
@@ -58,8 +59,12 @@ pub(crate) fn budget(source: &Source) -> Vec<Reading> {
     one(budget.map(|seconds| seconds.unwrap_or("none".into())).as_deref())
 }
 
+/// Reads the host memory of the main copies: a run of both kinds has the same figures as one of pageable memory.
 pub(crate) fn transfer(source: &Source) -> Vec<Reading> {
-    one(words(&settings(source)["options"]["transfer"]).as_deref())
+    let chosen = words(&settings(source)["options"]["transfer"]);
+    let of_word = |word: &str| TransferMemory::ALL.into_iter().find(|memory| memory.name() == word);
+    let main = chosen.as_deref().map(|word| of_word(word).map_or(word, |memory| memory.main().name()));
+    one(main)
 }
 
 pub(crate) fn isolation(source: &Source) -> Vec<Reading> {

@@ -74,6 +74,20 @@ fn equal_environments_have_no_differences() {
 }
 
 #[test]
+fn copies_of_both_kinds_of_memory_contain_those_of_pageable_memory() {
+    assert!(after(|new| new.environment.settings["options"]["transfer"] = json!("both")).is_empty());
+    let differences = |old: &str, new: &str| {
+        let [old, new] = [old, new].map(|word| {
+            let mut report = report();
+            report.environment.settings["options"]["transfer"] = json!(word);
+            runs(&[report])
+        });
+        lines(&differences(&old, &new, &BTreeMap::new()))
+    };
+    assert_eq!(differences("both", "pinned"), ["transfer warn: pageable | pinned"]);
+}
+
+#[test]
 fn each_fact_is_found_with_its_grade_and_both_values() {
     type Change = fn(&mut Environment);
     let cases: &[(Change, &str)] = &[

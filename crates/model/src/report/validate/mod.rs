@@ -165,7 +165,14 @@ fn check_phases(phases: &Phases) -> anyhow::Result<()> {
     ] {
         seconds(key, &[time])?;
     }
-    for (key, copy) in [("upload", &phases.upload), ("download", &phases.download)] {
+    let pinned = phases.pinned.as_ref();
+    let copies = [
+        ("upload", phases.upload.as_ref()),
+        ("download", phases.download.as_ref()),
+        ("pinned.upload", pinned.map(|pinned| &pinned.upload)),
+        ("pinned.download", pinned.map(|pinned| &pinned.download)),
+    ];
+    for (key, copy) in copies {
         let Some(copy) = copy else { continue };
         seconds(key, &copy.host_s)?;
         ensure!(

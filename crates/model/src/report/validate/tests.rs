@@ -12,7 +12,7 @@ fn load(text: &[u8]) -> Result<Report, String> {
 
 /// Returns the refusal of a report in which `place` holds `value`.
 fn refusal(place: &str, value: Value) -> String {
-    let mut report = serde_json::to_value(example::full()).unwrap();
+    let mut report = serde_json::to_value(example::with_pinned(example::full(), 5.0)).unwrap();
     *report.pointer_mut(place).unwrap_or_else(|| panic!("no {place}")) = value;
     load(report.to_string().as_bytes()).err().unwrap_or_else(|| panic!("{place} was accepted"))
 }
@@ -93,6 +93,8 @@ fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
         ("/rows/1/phases/first_s", json!(-5.0), "phases: first_s contains -5e0"),
         ("/rows/1/phases/upload/host_s/0", json!(0.0), "phases: upload claims"),
         ("/rows/1/phases/upload/host_s/0", json!(-1e-3), "phases: upload contains -1e-3"),
+        ("/rows/1/phases/pinned/upload/host_s/0", json!(0.0), "phases: pinned.upload claims"),
+        ("/rows/1/phases/pinned/download/host_s/0", json!(-1e-3), "phases: pinned.download contains -1e-3"),
     ] {
         let message = refusal(place, value);
         assert!(message.contains(expected), "{place}: {message}");
