@@ -3,7 +3,7 @@
 use gpubench_model::measure::drift::by_round;
 use gpubench_model::measure::stats::{Summary, median};
 use gpubench_model::report::{Outcome, Row};
-use gpubench_model::{Side, Transfer};
+use gpubench_model::{PinnedCopies, Side, Transfer};
 use gpubench_ops as op;
 
 use super::Estimate;
@@ -15,20 +15,26 @@ pub enum Kind {
     Kernel,
     /// The host's time from the call until the answer is there, on the device: launching and waiting included.
     Resident,
-    /// The operands to the device, the resident time, the answer back.
+    /// The operands to the device, the resident time, the answer back: from and to pageable memory, unless pinned memory
+    /// alone was measured.
     EndToEnd,
+    /// The same from and to pinned memory, where pageable memory was measured too.
+    EndToEndPinned,
 }
 
 impl Kind {
     /// Every kind, from the least to the most that is included.
-    pub const ALL: [Kind; 3] = [Kind::Kernel, Kind::Resident, Kind::EndToEnd];
+    pub const ALL: [Kind; 4] = [Kind::Kernel, Kind::Resident, Kind::EndToEnd, Kind::EndToEndPinned];
 
-    /// The words for people: `end to end`.
+    /// The words for people: `end to end`. [`Kinds::name`] names the host memory too where two kinds were measured.
+    ///
+    /// [`Kinds::name`]: super::Kinds::name
     pub fn name(self) -> &'static str {
         match self {
             Kind::Kernel => "kernel",
             Kind::Resident => "resident",
             Kind::EndToEnd => "end to end",
+            Kind::EndToEndPinned => "end to end, pinned",
         }
     }
 
@@ -38,6 +44,7 @@ impl Kind {
             Kind::Kernel => "kernel",
             Kind::Resident => "resident",
             Kind::EndToEnd => "end_to_end",
+            Kind::EndToEndPinned => "end_to_end_pinned",
         }
     }
 }
@@ -58,10 +65,25 @@ pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
         Kind::EndToEnd if row.side == Side::Cpu || op::copies_itself(&row.case.op) => on_host(),
         Kind::EndToEnd => {
             let phases = row.phases.as_ref()?;
-            let [upload, download] = [copies(phases.upload.as_ref()?)?, copies(phases.download.as_ref()?)?];
-            upload.plus(on_host()).plus(download)
+            whole(phases.upload.as_ref()?, on_host(), phases.download.as_ref()?)?
+        }
+        Kind::EndToEndPinned if row.side == Side::Cpu => on_host(),
+        Kind::EndToEndPinned => {
+            let pinned = pinned_copies(row)?;
+            whole(&pinned.upload, on_host(), &pinned.download)?
         }
     })
+}
+
+/// The copies of a row with pinned memory next to those with pageable memory; `None` where the op has its copies in its
+/// executions.
+pub(crate) fn pinned_copies(row: &Row) -> Option<&PinnedCopies> {
+    row.phases.as_ref()?.pinned.as_ref().filter(|_| !op::copies_itself(&row.case.op))
+}
+
+/// The seconds of a call with its copies.
+fn whole(upload: &Transfer, resident: Estimate, download: &Transfer) -> Option<Estimate> {
+    Some(copies(upload)?.plus(resident).plus(copies(download)?))
 }
 
 /// The assumed error of a time known by a single sample, as a factor.
@@ -108,16 +130,24 @@ mod tests {
     use super::*;
     use gpubench_model::report::example;
 
-    fn values(row: &Row) -> [Option<f64>; 3] {
+    fn values(row: &Row) -> [Option<f64>; 4] {
         Kind::ALL.map(|kind| estimate(row, kind).map(|found| (found.value * 1e9).round() / 1e9))
     }
 
     #[test]
     fn each_kind_adds_to_the_one_before() {
         let gpu = example::measured("fft", 100, "cuda", "r2c", 100e-6);
-        assert_eq!(values(&gpu), [Some(100e-6), Some(105e-6), Some(167e-6)]);
+        assert_eq!(values(&gpu), [Some(100e-6), Some(105e-6), Some(167e-6), None]);
         let cpu = example::measured("fft", 100, "cpu", "realfft", 100e-6);
-        assert_eq!(values(&cpu), [Some(100e-6); 3]);
+        assert_eq!(values(&cpu), [Some(100e-6); 4]);
+    }
+
+    #[test]
+    fn copies_with_pinned_memory_have_a_time_of_their_own() {
+        let gpu = |op| example::measured(op, 100, "cuda", "r2c", 100e-6);
+        let report = example::with_pinned(example::of([gpu("fft"), gpu("transfer-loop")]), 10.0);
+        assert_eq!(values(&report.rows[0])[2..], [Some(167e-6), Some(111.2e-6)]);
+        assert_eq!(values(&report.rows[1])[2..], [Some(105e-6), None], "it has its copies in its executions");
     }
 
     #[test]
@@ -160,8 +190,8 @@ mod tests {
     fn what_is_not_known_has_no_cost() {
         let mut gpu = example::measured("fft", 100, "cuda", "r2c", 100e-6);
         gpu.phases = None;
-        assert_eq!(values(&gpu), [Some(100e-6), Some(105e-6), None]);
+        assert_eq!(values(&gpu), [Some(100e-6), Some(105e-6), None, None]);
         gpu.outcome = Outcome::Incorrect;
-        assert_eq!(values(&gpu), [None; 3]);
+        assert_eq!(values(&gpu), [None; 4]);
     }
 }

@@ -68,13 +68,13 @@ pub enum Repayment {
 /// Where the data stays on the device, one copy each way counts as part of the first use.
 pub fn repayment(first: &FirstUse, pair: &Pair<'_>) -> Option<Repayment> {
     let once = match pair.kind {
-        Kind::EndToEnd => first.total_s(),
+        Kind::EndToEnd | Kind::EndToEndPinned => first.total_s(),
         Kind::Kernel | Kind::Resident => first.total_s() + first.copies_s.unwrap_or(0.0),
     };
     // A caller waits for the resident time, not for the kernel alone.
     let gpu_s = match pair.kind {
         Kind::Kernel => estimate(pair.gpu, Kind::Resident)?,
-        Kind::Resident | Kind::EndToEnd => pair.gpu_s,
+        Kind::Resident | Kind::EndToEnd | Kind::EndToEndPinned => pair.gpu_s,
     };
     Some(calls(once, pair.cpu_s, gpu_s))
 }

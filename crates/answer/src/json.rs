@@ -194,6 +194,17 @@ mod tests {
     use gpubench_model::report::file::to_json;
 
     #[test]
+    fn pinned_memory_has_its_speed_up_and_crossover_where_it_was_measured() {
+        let report = example::with_pinned(example::full(), 5.0);
+        let value = serde_json::to_value(Answered::of(&report)).unwrap();
+        let section = &value["answer"]["sections"][0];
+        assert_eq!(section["crossovers"][3]["kind"], "end_to_end_pinned");
+        let speed_ups = &section["sizes"][0]["speed_ups"];
+        let ratio = |kind: &str| speed_ups[kind]["ratio"]["value"].as_f64().unwrap();
+        assert!(ratio("end_to_end_pinned") > ratio("end_to_end"), "{speed_ups}");
+    }
+
+    #[test]
     fn a_saved_report_has_the_answer_and_reads_back_as_the_report() {
         let report = example::with_peaks(example::full());
         let text = String::from_utf8(to_json(&Answered::of(&report)).unwrap()).unwrap();

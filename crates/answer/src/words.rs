@@ -15,7 +15,7 @@ use super::crossover::crossover;
 use super::crossover_text::crossover_clause;
 use super::figure::{figure, plain, size};
 use super::peak_share::share;
-use super::{Comparison, Estimate, Pair, Section, sections};
+use super::{Comparison, Estimate, Kinds, Pair, Section, sections};
 
 /// A sentence of the answer.
 #[derive(Clone, Debug)]
@@ -61,15 +61,18 @@ fn overall(report: &Report, parts: &[Section<'_>]) -> Option<Line> {
         };
         (count(Some(Side::Gpu)), winners.len(), open)
     };
-    let ((resident, of, open), (whole, of_whole, open_whole)) =
-        (count(Kind::Resident), count(Kind::EndToEnd));
+    let (resident, of, open) = count(Kind::Resident);
     if of == 0 {
         return None;
     }
-    let end = match of_whole {
-        0 => String::new(),
-        _ => format!("; with copies both ways in {whole} of {of_whole}{open_whole}"),
-    };
+    let kinds = Kinds::of(&report.rows);
+    let end = kinds.end_to_end().iter().map(|&kind| match count(kind) {
+        (_, 0, _) => String::new(),
+        (whole, of, open) => {
+            format!("; with copies both ways{} in {whole} of {of}{open}", kinds.memory(kind))
+        }
+    });
+    let end: String = end.collect();
     let text = format!(
         "{gpu} against {cpu}: at the largest size measured, the GPU is faster in {resident} of {} \
          with the data on the device{open}{end}.",
@@ -98,10 +101,11 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
         pair.cpu.variant_text(),
         kernel.unwrap_or_default(),
     );
-    if let Some((whole, (at, pair))) = crossover(part, Kind::EndToEnd).zip(largest(part, Kind::EndToEnd))
-        && !own_copies
-    {
-        text += &format!(". End to end {}; at {} {}", crossover_clause(&whole), size(at), faster(&pair));
+    let kinds = Kinds::of(&report.rows);
+    for &kind in kinds.end_to_end().iter().filter(|_| !own_copies) {
+        let Some((whole, (at, pair))) = crossover(part, kind).zip(largest(part, kind)) else { continue };
+        let (memory, clause) = (kinds.memory(kind), crossover_clause(&whole));
+        text += &format!(". End to end{memory} {clause}; at {} {}", size(at), faster(&pair));
     }
     text += &peaks(report, pair.gpu, pair.cpu);
     Some(Line { subject: Some(subject), text: text + "." })
@@ -148,6 +152,17 @@ mod tests {
         ));
         assert!(lines[1].contains("; at N = 10000 the GPU is 18.2x faster (cublas against openblas; kernel alone GPU 18x). End to end "), "{}", lines[1]);
         assert_eq!(lines.len(), 2);
+    }
+
+    #[test]
+    fn both_kinds_of_memory_have_their_answer() {
+        let report = example::with_pinned(example::full(), 5.0);
+        let lines: Vec<String> = paragraph(&report).iter().map(Line::to_string).collect();
+        let expected =
+            "; with copies both ways (pageable memory) in 1 of 1; with copies both ways (pinned memory) in 1 of 1.";
+        assert!(lines[0].ends_with(expected), "{}", lines[0]);
+        let at = |text: &str| lines[1].find(text).unwrap_or_else(|| panic!("{text}: {}", lines[1]));
+        assert!(at(". End to end (pageable memory) the GPU") < at(". End to end (pinned memory) the GPU"));
     }
 
     #[test]

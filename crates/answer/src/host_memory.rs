@@ -1,0 +1,112 @@
+//! Pageable and pinned host memory: the kinds of time that a report has, and the cases that the memory decides.
+
+use gpubench_model::report::{Outcome, Row};
+
+use super::cost::pinned_copies;
+use super::{Comparison, Kind, Pair};
+
+/// The kinds of time that some rows have, with names that tell these apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kinds {
+    has_pinned: bool,
+}
+
+impl Kinds {
+    /// The kinds of these rows.
+    pub fn of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Kinds {
+        let has_pinned = |row: &Row| row.outcome == Outcome::Measured && pinned_copies(row).is_some();
+        Kinds { has_pinned: rows.into_iter().any(has_pinned) }
+    }
+
+    /// Those of [`Kind::ALL`] that occur.
+    pub fn all(self) -> &'static [Kind] {
+        if self.has_pinned { &Kind::ALL } else { &Kind::ALL[..Kind::ALL.len() - 1] }
+    }
+
+    /// Those with copies.
+    pub fn end_to_end(self) -> &'static [Kind] {
+        if self.has_pinned { &[Kind::EndToEnd, Kind::EndToEndPinned] } else { &[Kind::EndToEnd] }
+    }
+
+    /// The words for people: `end to end`, or `end to end, pageable` next to `end to end, pinned`.
+    pub fn name(self, kind: Kind) -> &'static str {
+        match kind {
+            Kind::EndToEnd if self.has_pinned => "end to end, pageable",
+            kind => kind.name(),
+        }
+    }
+
+    /// The words after those of a kind in a sentence: ` (pinned memory)`; empty where one kind of memory was measured.
+    pub(crate) fn memory(self, kind: Kind) -> &'static str {
+        match kind {
+            Kind::EndToEnd if self.has_pinned => " (pageable memory)",
+            Kind::EndToEndPinned => " (pinned memory)",
+            _ => "",
+        }
+    }
+}
+
+/// The pairs of a case with pageable and with pinned memory, where one side is measurably faster with the one and the
+/// other side with the other.
+fn decided_by_memory<'a>(case: &Comparison<'a>) -> Option<[Pair<'a>; 2]> {
+    let pairs = [case.pair(Kind::EndToEnd)?, case.pair(Kind::EndToEndPinned)?];
+    let [pageable, pinned] = [&pairs[0], &pairs[1]].map(|pair| pair.speed_up.winner());
+    (pageable? != pinned?).then_some(pairs)
+}
+
+/// The cases, each with the name of its sweep, whose faster side end to end depends on the host memory: `Memory decides
+/// end to end: fft 2048 CPU 1.8x pageable, GPU 2.5x pinned.` `None` where there are none.
+pub fn memory_decides<'c, 'a: 'c>(
+    cases: impl IntoIterator<Item = (&'c str, &'c Comparison<'a>)>,
+) -> Option<String> {
+    let clause = |(name, case): (&str, &Comparison<'a>)| {
+        let [pageable, pinned] = decided_by_memory(case)?.map(|pair| pair.speed_up_text());
+        Some(format!("{name} {} {pageable} pageable, {pinned} pinned", case.n))
+    };
+    let clauses: Vec<String> = cases.into_iter().filter_map(clause).collect();
+    (!clauses.is_empty()).then(|| format!("Memory decides end to end: {}.", clauses.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sections;
+    use gpubench_model::report::{Report, example};
+
+    /// An FFT of 100 µs on the CPU and 50 µs on the GPU, whose copies take 62 µs with pageable memory.
+    fn report(times: f64) -> Report {
+        example::with_pinned(example::of(example::both_sides("fft", 2048, 100e-6, 50e-6)), times)
+    }
+
+    fn decides(report: &Report) -> Option<String> {
+        let sections = sections(report);
+        memory_decides(sections.iter().flat_map(|one| one.comparisons.iter().map(|case| (one.op, case))))
+    }
+
+    #[test]
+    fn the_memory_is_named_where_both_kinds_were_measured() {
+        let both = Kinds::of(&report(10.0).rows);
+        let names: Vec<&str> = both.all().iter().map(|kind| both.name(*kind)).collect();
+        assert_eq!(names, ["kernel", "resident", "end to end, pageable", "end to end, pinned"]);
+        let mut wrong = report(10.0);
+        wrong.rows[1].outcome = Outcome::Incorrect;
+        for rows in [&example::full().rows, &wrong.rows] {
+            let one = Kinds::of(rows);
+            let names: Vec<&str> = one.all().iter().map(|kind| one.name(*kind)).collect();
+            assert_eq!(names, ["kernel", "resident", "end to end"]);
+        }
+    }
+
+    #[test]
+    fn the_memory_decides_where_each_kind_has_another_winner() {
+        let text = decides(&report(10.0)).unwrap();
+        assert_eq!(text, "Memory decides end to end: fft 2048 CPU 1.2x pageable, GPU 1.6x pinned.");
+        assert_eq!(decides(&report(1.0)), None, "the CPU is faster with both");
+        let mut quick = report(10.0);
+        for row in &mut quick.rows[..1] {
+            *row = example::measured("fft", 2048, "cpu", "faer", 1.0);
+        }
+        assert_eq!(decides(&quick), None, "the GPU is faster with both");
+        assert_eq!(decides(&example::full()), None, "one kind of memory was measured");
+    }
+}
