@@ -36,6 +36,16 @@ impl Kinds {
         }
     }
 
+    /// The words in a sentence: `end to end (pinned memory)`.
+    pub fn words(self, kind: Kind) -> String {
+        match kind {
+            Kind::EndToEnd | Kind::EndToEndPinned => {
+                format!("{}{}", Kind::EndToEnd.name(), self.memory(kind))
+            }
+            Kind::Kernel | Kind::Resident => kind.name().into(),
+        }
+    }
+
     /// The words after those of a kind in a sentence: ` (pinned memory)`; empty where one kind of memory was measured.
     pub(crate) fn memory(self, kind: Kind) -> &'static str {
         match kind {

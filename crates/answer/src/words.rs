@@ -158,8 +158,7 @@ mod tests {
     fn both_kinds_of_memory_have_their_answer() {
         let report = example::with_pinned(example::full(), 5.0);
         let lines: Vec<String> = paragraph(&report).iter().map(Line::to_string).collect();
-        let expected =
-            "; with copies both ways (pageable memory) in 1 of 1; with copies both ways (pinned memory) in 1 of 1.";
+        let expected = "; with copies both ways (pageable memory) in 1 of 1; with copies both ways (pinned memory) in 1 of 1.";
         assert!(lines[0].ends_with(expected), "{}", lines[0]);
         let at = |text: &str| lines[1].find(text).unwrap_or_else(|| panic!("{text}: {}", lines[1]));
         assert!(at(". End to end (pageable memory) the GPU") < at(". End to end (pinned memory) the GPU"));

@@ -9,6 +9,9 @@ use gpubench_model::error::CellError;
 /// Latency of every copy, in seconds.
 const LATENCY_S: f64 = 10e-6;
 
+/// Times of each copy, as many as on a real device; fewer would mean wide intervals.
+const REPETITIONS: usize = 5;
+
 /// The bus, with the copies since they were last read.
 pub(crate) struct Bus {
     memory: TransferMemory,
@@ -56,7 +59,8 @@ impl Bus {
         let lockable = self.lockable.is_none_or(|limit| bytes <= limit);
         let copy = |memory: HostMemory| {
             let seconds = LATENCY_S + bytes as f64 / rates.of(memory);
-            Some(Transfer { bytes, memory, host_s: vec![seconds], device_s: vec![seconds] })
+            let times = vec![seconds; REPETITIONS];
+            Some(Transfer { bytes, memory, host_s: times.clone(), device_s: times })
         };
         match self.memory {
             TransferMemory::Pinned if !lockable => {

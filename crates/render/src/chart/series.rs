@@ -35,9 +35,9 @@ pub enum PointMark {
 /// The stroke of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stroke {
-    /// The GPU's side.
+    /// The GPU's side; times end to end with pageable memory.
     Solid,
-    /// The CPU's side.
+    /// The CPU's side; times end to end with pinned memory.
     Dashed,
     /// Reduced precision, outside the headline.
     Dotted,

@@ -49,7 +49,8 @@ fn vectors(theme: Theme) -> Drawing<'static> {
 /// charts_say` keeps the new text, which is then read before it is committed.
 #[test]
 fn charts_match_their_stored_texts() {
-    let found = text_dump(&charts(&[("", &two_ops())], Selection::ALL));
+    let report = example::with_pinned(two_ops(), 5.0);
+    let found = text_dump(&charts(&[("", &report)], Selection::ALL));
     if std::env::var_os("GPUBENCH_BLESS").is_some() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/chart/testdata/charts.txt");
         std::fs::write(path, &found).unwrap();

@@ -1,6 +1,6 @@
 //! The captions of charts: machine, clocks, date, version, and the meaning of points and bands.
 
-use gpubench_answer::{Pair, factor_text};
+use gpubench_answer::{Kind, Pair, factor_text};
 use gpubench_model::Side;
 use gpubench_model::case::Cache;
 use gpubench_model::report::machine::{device, host};
@@ -20,12 +20,17 @@ pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
     if winner == Side::Cpu { format!("CPU {text}{mark}") } else { text + mark }
 }
 
-/// `copies (pageable host memory)`: the copies of some rows, with every kind of host memory that they used.
-pub(crate) fn copies_clause<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
-    let kinds = rows.filter_map(|row| row.phases.as_ref()?.upload.as_ref()).map(|copy| copy.memory.name());
-    match distinct(kinds).as_slice() {
+/// `copies (pageable host memory)`: the copies of some rows, with every kind of host memory that those of these kinds of
+/// time used.
+pub(crate) fn copies_clause<'a>(rows: impl Iterator<Item = &'a Row>, kinds: &[Kind]) -> String {
+    let uploads = rows.filter_map(|row| row.phases.as_ref()).flat_map(|phases| {
+        let pinned = phases.pinned.as_ref().map(|pinned| &pinned.upload);
+        let of_kinds = [(Kind::EndToEnd, phases.upload.as_ref()), (Kind::EndToEndPinned, pinned)];
+        of_kinds.into_iter().filter(|(kind, _)| kinds.contains(kind)).filter_map(|(_, upload)| upload)
+    });
+    match distinct(uploads.map(|upload| upload.memory.name())).as_slice() {
         [] => "copies".into(),
-        kinds => format!("copies ({} host memory)", kinds.join(" and ")),
+        memories => format!("copies ({} host memory)", memories.join(" or ")),
     }
 }
 

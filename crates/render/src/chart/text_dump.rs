@@ -39,6 +39,7 @@ fn phases(chart: &PhaseChart) -> Vec<String> {
     for group in &chart.groups {
         text.push(format!("CPU {}", group.cpu.as_deref().unwrap_or("-")));
         text.push(format!("GPU {}", bar(&group.gpu)));
+        text.extend(group.pinned.iter().map(|time| format!("GPU, pinned {time}")));
     }
     text
 }

@@ -74,6 +74,8 @@ const COLUMNS: &[Show] = &[
     ("upload_bytes", |row| count(row, |phases| Some(phases.upload.as_ref()?.bytes))),
     ("upload_host_s", |row| phase(row, |phases| median(&phases.upload.as_ref()?.host_s))),
     ("upload_device_s", |row| phase(row, |phases| median(&phases.upload.as_ref()?.device_s))),
+    ("upload_pinned_host_s", |row| phase(row, |phases| median(&phases.pinned.as_ref()?.upload.host_s))),
+    ("upload_pinned_device_s", |row| phase(row, |phases| median(&phases.pinned.as_ref()?.upload.device_s))),
     ("first_s", |row| phase(row, |phases| Some(phases.first_s))),
     ("first_device_s", |row| phase(row, |phases| phases.first_device_s)),
     ("threads_s", |row| phase(row, |phases| Some(phases.threads_s))),
@@ -81,6 +83,10 @@ const COLUMNS: &[Show] = &[
     ("download_bytes", |row| count(row, |phases| Some(phases.download.as_ref()?.bytes))),
     ("download_host_s", |row| phase(row, |phases| median(&phases.download.as_ref()?.host_s))),
     ("download_device_s", |row| phase(row, |phases| median(&phases.download.as_ref()?.device_s))),
+    ("download_pinned_host_s", |row| phase(row, |phases| median(&phases.pinned.as_ref()?.download.host_s))),
+    ("download_pinned_device_s", |row| {
+        phase(row, |phases| median(&phases.pinned.as_ref()?.download.device_s))
+    }),
     ("peak_device_bytes", |row| count(row, |phases| phases.peak_device_bytes)),
     ("check_s", |row| phase(row, |phases| Some(phases.check_s))),
     ("inputs", |row| row.inputs.clone().unwrap_or_default()),
@@ -157,7 +163,7 @@ mod tests {
 
     #[test]
     fn headings_are_unique_and_every_column_is_filled_somewhere() {
-        let mut report = example::full();
+        let mut report = example::with_pinned(example::full(), 10.0);
         report.rows[0].case.density = Some(0.5);
         report.rows[0].picked = Some("faer".into());
         report.rows[0].threads = Some(16);
@@ -167,6 +173,18 @@ mod tests {
             assert_eq!(place(heading), index);
             assert!(records[1..].iter().any(|record| !record[index].is_empty()), "{heading}");
         }
+    }
+
+    #[test]
+    fn copies_with_pinned_memory_follow_those_with_pageable_memory() {
+        let record = &records(&example::with_pinned(example::full(), 10.0))[2];
+        for way in ["upload", "download"] {
+            let host = place(&format!("{way}_pinned_host_s"));
+            assert_eq!(record[host..host + 2], ["0.0000031", "0.0000021"]);
+            assert_eq!(place(&format!("{way}_device_s")) + 1, host);
+        }
+        let record = &records(&example::full())[2];
+        assert_eq!(record[place("upload_pinned_host_s")], "", "it was not measured");
     }
 
     #[test]

@@ -77,7 +77,9 @@ fn answer(report: &Report) -> String {
         let _ = writeln!(text, "- {}", escape(&line.to_string()));
     }
     let _ = writeln!(text, "\n{}", grid.markdown_table());
-    for note in [sweeps.first_use(), sweeps.legend(Some(&grid))].into_iter().flatten() {
+    for note in
+        [sweeps.memory_decides(false), sweeps.first_use(), sweeps.legend(Some(&grid))].into_iter().flatten()
+    {
         let _ = writeln!(text, "{}\n", escape(&note.replace('\n', " ")));
     }
     text

@@ -12,7 +12,7 @@ mod markdown;
 pub(crate) mod method;
 mod phases;
 pub(crate) mod problems;
-mod screen;
+pub(crate) mod screen;
 mod table;
 pub(crate) mod tables;
 mod view;

@@ -1,65 +1,70 @@
 //! The table of the phases around the timed one, for the best GPU variant of each case.
 
-use gpubench_answer::{Comparison, Names, Section, sections};
-use gpubench_model::Transfer;
+use gpubench_answer::{Names, Section, sections};
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::quantity::{bytes_text, time_text};
-use gpubench_model::report::{Report, Row};
+use gpubench_model::report::{Phases, Report, Row};
+use gpubench_model::{HostMemory, Transfer};
+use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Column, Field, Table};
 
-/// The columns after those that name the case.
-const COLUMNS: [&str; 9] = [
-    "variant",
-    "compile",
-    "from cache",
-    "plan",
-    "upload",
-    "first call",
-    "execute",
-    "download",
-    "device memory",
-];
-
-/// The phases of each case's best GPU variant; `None` where no row has them.
+/// The phases of each case's best GPU variant; `None` where no row has them. Copies with pinned memory next to others have
+/// columns of their own.
 pub(crate) fn phases(report: &Report) -> Option<Table> {
     let names = Names::of(report);
     let sections = sections(report);
-    let mut rows = vec![];
+    let mut found = vec![];
     for section in &sections {
         for comparison in &section.comparisons {
-            rows.extend(comparison.gpu.and_then(|row| fields(section, comparison, row, &names)));
+            let phases = comparison.gpu.and_then(|row| row.phases.as_ref().map(|phases| (row, phases)));
+            let copied = phases.filter(|(_, phases)| phases.upload.is_some());
+            found.extend(copied.map(|(row, phases)| (section, comparison.n, row, phases)));
         }
     }
-    let mut columns = vec![Column::words("case"), Column::figures("N")];
-    columns.extend(COLUMNS.map(|heading| Column::new(heading, heading != "variant")));
+    let memories =
+        distinct(found.iter().filter_map(|(.., phases)| Some(phases.upload.as_ref()?.memory.name())));
+    let memory = memories.join(" or ");
+    let has_pinned = found.iter().any(|(.., phases)| phases.pinned.is_some());
+    let mut columns = vec![Column::words("case"), Column::figures("N"), Column::words("variant")];
+    columns.extend(["compile", "from cache", "plan"].map(Column::figures));
+    columns.extend(copy_columns("upload", &memory, has_pinned));
+    columns.extend(["first call", "execute"].map(Column::figures));
+    columns.extend(copy_columns("download", &memory, has_pinned));
+    columns.push(Column::figures("device memory"));
+    let rows: Vec<Vec<Field>> = found
+        .into_iter()
+        .map(|(section, n, row, phases)| fields(section, n, &names.name(row), row, phases, has_pinned))
+        .collect();
     (!rows.is_empty()).then(|| Table::new("Phases", columns, rows))
+}
+
+/// The columns of the copies of one direction.
+fn copy_columns(way: &str, memory: &str, has_pinned: bool) -> impl Iterator<Item = Column> {
+    let memories = [Some(memory), has_pinned.then_some(HostMemory::Pinned.name())];
+    memories.into_iter().flatten().map(move |memory| Column::figures(format!("{way}, {memory}")))
 }
 
 fn fields(
     section: &Section<'_>,
-    comparison: &Comparison<'_>,
+    n: u64,
+    variant: &str,
     row: &Row,
-    names: &Names,
-) -> Option<Vec<Field>> {
-    let phases = row.phases.as_ref()?;
-    phases.upload.as_ref()?;
+    phases: &Phases,
+    has_pinned: bool,
+) -> Vec<Field> {
     let compile = phases.compile.unwrap_or_default();
     let time = |seconds: Option<f64>| seconds.map_or("-".into(), time_text);
-    let case = format!("{} {}, {}", section.op, section.dtype, section.cache);
-    let texts = [
-        case,
-        comparison.n.to_string(),
-        names.name(row),
-        time(compile.cold_s),
-        time(compile.cached_s),
-        time(phases.plan_s),
-        copied(phases.upload.as_ref()),
-        time(Some(phases.first_s)),
-        time(row.median_s()),
-        copied(phases.download.as_ref()),
-        phases.peak_device_bytes.map_or("-".into(), bytes_text),
-    ];
-    Some(texts.map(Field::from).to_vec())
+    let pinned = phases.pinned.as_ref();
+    let mut texts = vec![format!("{} {}, {}", section.op, section.dtype, section.cache)];
+    texts.extend([n.to_string(), variant.to_owned()]);
+    texts.extend([time(compile.cold_s), time(compile.cached_s), time(phases.plan_s)]);
+    texts.push(copied(phases.upload.as_ref()));
+    texts.extend(has_pinned.then(|| copied(pinned.map(|pinned| &pinned.upload))));
+    texts.extend([time(Some(phases.first_s)), time(row.median_s())]);
+    texts.push(copied(phases.download.as_ref()));
+    texts.extend(has_pinned.then(|| copied(pinned.map(|pinned| &pinned.download))));
+    texts.push(phases.peak_device_bytes.map_or("-".into(), bytes_text));
+    texts.into_iter().map(Field::from).collect()
 }
 
 /// `60.0 MiB in 1.20 ms`, by the host's clock.
@@ -79,6 +84,15 @@ mod tests {
         let expected = "| matmul f32, cold | 100 | cublas | 210 ms | 1.20 ms | 4.00 ms | 78.1 KiB in 31.0 µs | 30.0 ms | 12.4 µs | 39.1 KiB in 31.0 µs | 117 KiB |\n";
         assert!(table.contains(expected), "{table}");
         assert_eq!(table.lines().count(), 2 + 2);
+        assert!(table.contains("| upload, pageable |") && !table.contains("pinned"), "{table}");
+    }
+
+    #[test]
+    fn copies_with_pinned_memory_have_columns_of_their_own() {
+        let table = phases(&example::with_pinned(example::full(), 10.0)).unwrap().markdown_table();
+        let [up, down] = ["upload", "download"].map(|way| format!("| {way}, pageable | {way}, pinned |"));
+        assert!(table.contains(&up) && table.contains(&down), "{table}");
+        assert!(table.contains("| 78.1 KiB in 31.0 µs | 78.1 KiB in 3.10 µs |"), "{table}");
     }
 
     #[test]

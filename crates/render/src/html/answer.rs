@@ -1,11 +1,10 @@
 //! The answer of one report: sentences, a table of crossovers and speed-ups, and the cost of the first use.
 
-use gpubench_answer::cost::Kind;
 use gpubench_answer::crossover::Place;
 use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::words::{Line, paragraph};
-use gpubench_answer::{Names, Pair, peak_share};
+use gpubench_answer::{Kind, Kinds, Names, Pair, peak_share};
 use gpubench_model::Side;
 use gpubench_model::report::quantity::time_text;
 use gpubench_model::report::{Report, Row};
@@ -14,9 +13,10 @@ use gpubench_text::percent;
 
 use super::markup::{Element, Html, classed, element};
 use super::part::{Part, parts};
-use super::table::{self, NONE, below, cell, figures, framed, words};
+use super::table::{self, Heading, NONE, below, cell, figures, framed, words};
 use crate::chart::copies_clause;
 use crate::export::problems::ended_early;
+use crate::export::screen::Sweeps;
 
 /// The note below the overview, for the copies of some rows.
 pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
@@ -25,7 +25,7 @@ pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
          the data on the device. End to end: also with {}, both ways. Best correct variant of each side in full \
          precision; small figures are 95 % intervals. ?: the interval includes 1x, so either side may be faster; !: a \
          time has grade D.",
-        copies_clause(rows)
+        copies_clause(rows, &Kind::ALL)
     )
 }
 
@@ -38,7 +38,10 @@ pub(crate) fn answer(report: &Report) -> Html {
             capitalised(&first.text)
         });
     let early: Html = early.into_iter().map(Html::from).collect();
-    early.and(classed("p", "lead").holding(lead)).and(overview(report))
+    let memory = Sweeps::of(report).memory_decides(false);
+    let memory: Html =
+        memory.into_iter().map(|text| classed("p", "memory").holding(text)).map(Html::from).collect();
+    early.and(classed("p", "lead").holding(lead)).and(memory).and(overview(report))
 }
 
 /// One sentence per op with its subject in bold; empty without speed-ups.
@@ -52,7 +55,7 @@ pub(crate) fn in_words(report: &Report) -> Html {
 }
 
 /// The text with a capital first.
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
@@ -68,27 +71,33 @@ pub(crate) fn overview(report: &Report) -> Html {
     let span = |columns: &str, text: &str| {
         classed("th", "group").with("colspan", columns).with("scope", "colgroup").holding(text)
     };
+    let all = Kinds::of(&report.rows);
+    let count = all.all().len().to_string();
     let groups = element("tr")
         .holding(element("th").with("rowspan", "2").with("scope", "col").holding("op"))
-        .holding(span("3", "GPU faster from N ="))
-        .holding(span("3", "speed-up at the largest size"))
+        .holding(span(&count, "GPU faster from N ="))
+        .holding(span(&count, "speed-up at the largest size"))
         .holding(span("2", "best variant there, % of peak"))
         .holding(span("3", "first use, calls to repay it"));
-    let kinds = Kind::ALL.map(|kind| figures(kind.name()));
-    let rest = [words("CPU"), words("GPU"), figures("once"), figures("resident"), figures("end to end")];
+    let kinds: Vec<Heading> = all.all().iter().map(|kind| figures(all.name(*kind))).collect();
+    let [resident, whole] = REPAID.map(|kind| figures(all.name(kind)));
+    let rest = [words("CPU"), words("GPU"), figures("once"), resident, whole];
     let headings = kinds.iter().chain(&kinds).chain(&rest);
-    let head = element("thead")
-        .holding(groups)
-        .holding(element("tr").holding_all(headings.map(table::Heading::cell)));
-    let rows = parts.iter().map(|part| overview_row(report, part, &names));
+    let head =
+        element("thead").holding(groups).holding(element("tr").holding_all(headings.map(Heading::cell)));
+    let rows = parts.iter().map(|part| overview_row(report, part, &names, all));
     let body = element("tbody").holding_all(rows);
     let table = framed("overview of all ops", classed("table", "overview cards").holding(head).holding(body));
     Html::from(table).and(classed("p", "note").holding(kinds_note(report.rows.iter())))
 }
 
-fn overview_row(report: &Report, part: &Part<'_>, names: &Names) -> Element {
-    let mut cells: Vec<Element> = Kind::ALL.map(|kind| crossover_cell(Some(part), kind)).into();
-    cells.extend(Kind::ALL.map(|kind| speed_up_cell(Some(part), kind, part.largest_n())));
+/// The kinds for which the overview has the number of calls that repay the first use.
+const REPAID: [Kind; 2] = [Kind::Resident, Kind::EndToEnd];
+
+fn overview_row(report: &Report, part: &Part<'_>, names: &Names, kinds: Kinds) -> Element {
+    let all = || kinds.all().iter().copied();
+    let mut cells: Vec<Element> = all().map(|kind| crossover_cell(Some(part), kind)).collect();
+    cells.extend(all().map(|kind| speed_up_cell(Some(part), kind, part.largest_n())));
     match part.largest(Kind::Resident) {
         None => cells.extend([(); 5].map(|()| cell(NONE))),
         Some((_, pair)) => {
@@ -96,26 +105,24 @@ fn overview_row(report: &Report, part: &Part<'_>, names: &Names) -> Element {
             let calls = |kind| table::figure(calls(report, part.largest(kind).map(|found| found.1)));
             cells.extend([pair.cpu, pair.gpu].map(|row| variant_cell(report, row, names)));
             cells.push(table::figure(first.map_or(NONE.into(), |first| time_text(first.total_s()))));
-            cells.extend([Kind::Resident, Kind::EndToEnd].map(calls));
+            cells.extend(REPAID.map(calls));
         }
     }
-    element("tr").holding(part.heading(true)).holding_all(table::labelled(cells, LABELS))
+    let labels = labels(kinds);
+    element("tr")
+        .holding(part.heading(true))
+        .holding_all(table::labelled(cells, labels.iter().map(String::as_str)))
 }
 
 /// The labels of an overview's cells where its headings have no room.
-const LABELS: [&str; 11] = [
-    "kernel from N",
-    "resident from N",
-    "end to end from N",
-    "kernel",
-    "resident",
-    "end to end",
-    "best CPU",
-    "best GPU",
-    "first use",
-    "calls, resident",
-    "calls, end to end",
-];
+fn labels(kinds: Kinds) -> Vec<String> {
+    let of_kinds =
+        |after: &str| kinds.all().iter().map(|kind| format!("{}{after}", kinds.name(*kind))).collect();
+    let crossovers: Vec<String> = of_kinds(" from N");
+    let rest = ["best CPU", "best GPU", "first use"].map(str::to_owned);
+    let calls = REPAID.map(|kind| format!("calls, {}", kinds.name(kind)));
+    [crossovers, of_kinds(""), rest.to_vec(), calls.to_vec()].concat()
+}
 
 /// `310` over `290 to 335`.
 pub(crate) fn crossover_cell(part: Option<&Part<'_>>, kind: Kind) -> Element {
@@ -227,6 +234,25 @@ mod tests {
         }
         assert!(!html.contains("spgemm"), "no case of spgemm has both sides");
         assert!(first_use(&report).into_string().contains("210 ms"));
+    }
+
+    #[test]
+    fn both_kinds_of_memory_have_columns_and_the_answer_says_where_they_decide() {
+        let report = example::of(example::both_sides("fft", 2048, 100e-6, 50e-6));
+        assert!(!answer(&report).into_string().contains("pinned"));
+        let html = answer(&example::with_pinned(report, 10.0)).into_string();
+        for expected in [
+            "Memory decides end to end: fft 2048 CPU 1.2x pageable, GPU 1.6x pinned.",
+            "colspan=\"4\"",
+            "data-label=\"end to end, pinned from N\"",
+            "data-label=\"end to end, pageable\"",
+            "data-label=\"calls, end to end, pageable\"",
+            "copies (pageable or pinned host memory), both ways",
+        ] {
+            assert!(html.contains(expected), "{expected}\n{html}");
+        }
+        let count = |part: &str| html.split("<tbody").nth(1).unwrap().matches(part).count();
+        assert_eq!(count("data-label"), 2 * 4 + 5, "each cell has its label");
     }
 
     #[test]

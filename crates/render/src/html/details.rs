@@ -110,8 +110,10 @@ fn around(phases: &Phases) -> Vec<Fact> {
         ("inputs", Some(time_text(phases.inputs_s))),
         ("prepare, in all", Some(time_text(phases.prepare_s))),
         ("upload", phases.upload.as_ref().and_then(copy)),
+        ("upload, pinned", phases.pinned.as_ref().and_then(|pinned| copy(&pinned.upload))),
         ("first call", Some(time_text(phases.first_s))),
         ("download", phases.download.as_ref().and_then(copy)),
+        ("download, pinned", phases.pinned.as_ref().and_then(|pinned| copy(&pinned.download))),
         ("device memory", phases.peak_device_bytes.map(bytes_text)),
         ("check", Some(time_text(phases.check_s))),
     ])

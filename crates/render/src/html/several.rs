@@ -1,11 +1,11 @@
 //! The overview of several reports on one page, with one column per report.
 
-use gpubench_answer::cost::Kind;
+use gpubench_answer::{Kind, Kinds};
 use gpubench_model::Side;
 use gpubench_model::report::Report;
 use gpubench_model::report::machine::machine;
 
-use super::answer::{crossover_cell, kinds_note, speed_up_cell};
+use super::answer::{capitalised, crossover_cell, kinds_note, speed_up_cell};
 use super::markup::{Html, classed, element};
 use super::part::{Part, parts};
 use super::table::{self, below, framed};
@@ -24,15 +24,27 @@ pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
         return Html::new();
     }
     let rows = members.iter().flat_map(|(_, report)| &report.rows);
-    let tables = [Kind::Resident, Kind::EndToEnd].map(|kind| of_kind(kind, members, &of_each, &lines));
-    tables.into_iter().collect::<Html>().and(classed("p", "note").holding(kinds_note(rows)))
+    let kinds = Kinds::of(members.iter().flat_map(|(_, report)| &report.rows));
+    let shown = [Kind::Resident].into_iter().chain(kinds.end_to_end().iter().copied());
+    let tables = shown.map(|kind| {
+        let title = match kind {
+            Kind::Kernel | Kind::Resident => "With the data on the device".to_owned(),
+            Kind::EndToEnd | Kind::EndToEndPinned => {
+                format!("{}, copies both ways included", capitalised(kinds.name(kind)))
+            }
+        };
+        of_kind(kind, &title, members, &of_each, &lines)
+    });
+    tables.collect::<Html>().and(classed("p", "note").holding(kinds_note(rows)))
 }
 
-fn of_kind(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], lines: &[&Part<'_>]) -> Html {
-    let title = match kind {
-        Kind::Kernel | Kind::Resident => "With the data on the device",
-        Kind::EndToEnd => "End to end, copies both ways included",
-    };
+fn of_kind(
+    kind: Kind,
+    title: &str,
+    members: &[(&str, &Report)],
+    of_each: &[Vec<Part<'_>>],
+    lines: &[&Part<'_>],
+) -> Html {
     let name = |(name, report): &(&str, &Report)| {
         let heading = classed("th", "group").with("colspan", "2").with("scope", "colgroup").holding(*name);
         let device = machine(report, Side::Gpu).unwrap_or_default();

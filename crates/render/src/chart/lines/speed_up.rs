@@ -2,7 +2,7 @@
 
 use gpubench_answer::crossover_text::{crossover_text, size_text};
 use gpubench_answer::words::largest;
-use gpubench_answer::{Comparison, Crossover, Kind, Place};
+use gpubench_answer::{Comparison, Crossover, Kind, Kinds, Place};
 use gpubench_ops as op;
 use gpubench_text::palette::Role;
 
@@ -19,17 +19,26 @@ const LONE_KIND: Kind = Kind::Resident;
 
 /// The looks of a kind's line.
 pub(crate) fn kind_style(kind: Kind) -> Style {
-    let (hue, marker) = match kind {
-        Kind::Kernel => (Role::Blue, 0),
-        Kind::Resident => (Role::Green, 1),
-        Kind::EndToEnd => (Role::Orange, 3),
+    let (hue, stroke, marker) = match kind {
+        Kind::Kernel => (Role::Blue, Stroke::Solid, 0),
+        Kind::Resident => (Role::Green, Stroke::Solid, 1),
+        Kind::EndToEnd => (Role::Orange, Stroke::Solid, 3),
+        Kind::EndToEndPinned => (Role::Purple, Stroke::Dashed, 2),
     };
-    Style { hue, stroke: Stroke::Solid, marker, filled: true }
+    Style { hue, stroke, marker, filled: true }
+}
+
+/// The kinds of a report.
+pub(crate) fn report_kinds(part: &Part<'_>) -> Kinds {
+    Kinds::of(&part.report.rows)
 }
 
 /// The kinds that differ for an op: one that copies by itself has no copies to add.
-pub(crate) fn kinds(op: &str) -> &'static [Kind] {
-    if op::copies_itself(op) { &[Kind::Kernel, Kind::Resident] } else { &Kind::ALL }
+pub(crate) fn kinds(part: &Part<'_>) -> &'static [Kind] {
+    match op::copies_itself(part.section.op) {
+        true => &[Kind::Kernel, Kind::Resident],
+        false => report_kinds(part).all(),
+    }
 }
 
 /// A line of a chart, and where it crosses 1.
@@ -85,16 +94,19 @@ fn subtitle(lines: &[Line], sheet: &Sheet<'_>) -> String {
     if lines.iter().all(|line| line.kind == LONE_KIND) {
         return "Best variants, resident: data on the device, launch and wait included, no copies".into();
     }
-    let copies = lines.iter().any(|line| line.kind == Kind::EndToEnd);
+    let kinds: Vec<Kind> = lines.iter().map(|line| line.kind).collect();
     let rows = sheet.parts.iter().flat_map(|part| part.section.comparisons.iter().flat_map(|one| &one.rows));
-    let copies =
-        if copies { format!(". End to end: with {}", copies_clause(rows.copied())) } else { String::new() };
+    let copies = match kinds.contains(&Kind::EndToEnd) {
+        true => format!(". End to end: with {}", copies_clause(rows.copied(), &kinds)),
+        false => String::new(),
+    };
     format!("Best variants. Kernel: device clock. Resident: with launch and wait{copies}")
 }
 
 /// The kinds of some comparisons of one density; the first and the last point of each have labels.
 pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Line> {
-    let kinds = kinds(part.section.op).iter().filter_map(|&kind| {
+    let all = report_kinds(part);
+    let kinds = kinds(part).iter().filter_map(|&kind| {
         let mut points = points(comparisons, kind);
         let last = points.len().checked_sub(1)?;
         for point in points.iter_mut().take(last).skip(1) {
@@ -102,7 +114,7 @@ pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Li
         }
         let crossover = crossover(part, comparisons[0].density, kind);
         let (group, style, bends) = ("Time included", kind_style(kind), bends(crossover.as_ref()));
-        let series = Series { label: kind.name().into(), group, style, points, bends };
+        let series = Series { label: all.name(kind).into(), group, style, points, bends };
         Some(Line { series, kind, crossover })
     });
     kinds.collect()
@@ -175,13 +187,14 @@ pub(crate) fn crossing(line: &Line) -> Option<Crossing> {
 
 /// The variants of the speed-ups at the largest size; kinds with the same pair share lines.
 fn pairings(part: &Part<'_>) -> Vec<Row> {
+    let all = report_kinds(part);
     let mut found: Vec<(u64, [String; 2], Vec<&str>)> = vec![];
-    for &kind in kinds(part.section.op) {
+    for &kind in kinds(part) {
         let Some((n, pair)) = largest(&part.section.comparisons, kind) else { continue };
         let names = [pair.gpu, pair.cpu].map(|row| part.names.name(row));
         match found.iter_mut().find(|(at, known, _)| *at == n && *known == names) {
-            Some((_, _, kinds)) => kinds.push(kind.name()),
-            None => found.push((n, names, vec![kind.name()])),
+            Some((_, _, kinds)) => kinds.push(all.name(kind)),
+            None => found.push((n, names, vec![all.name(kind)])),
         }
     }
     let Some(n) = found.iter().map(|(n, ..)| *n).max() else { return vec![] };

@@ -24,6 +24,9 @@ const NOTICE: f64 = 26.0;
 /// Em of the speed-ups in words, and the height of their rows.
 const FIGURE: f64 = 24.0;
 const FIGURE_ROW: f64 = 40.0;
+/// Room before the names of speed-ups in words, and the least width of their column.
+const NAME: f64 = 26.0;
+const MIN_NAME_WIDTH: f64 = 96.0;
 /// Width and height of a panel in a page.
 pub(crate) const PANEL_SIZE: (u32, u32) = (480, 320);
 
@@ -77,13 +80,15 @@ fn axis_labels(plane: &Plane<'_>, ticks: &[usize], canvas: &Canvas<'_>) -> anyho
 /// The heading of a panel, and its speed-ups in words.
 fn draw_figures(panel: &Panel, plot: &Rect, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     heading(panel, plot, canvas)?;
+    let names = panel.figures.iter().map(|figure| width(figure.name, SMALL, Weight::Regular));
+    let column = plot.left + NAME + names.fold(MIN_NAME_WIDTH, f64::max) + 12.0;
     for (index, Figure { style, name, texts: [text, interval] }) in panel.figures.iter().enumerate() {
         let middle = plot.top + 24.0 + index as f64 * FIGURE_ROW;
         let y = baseline(middle, FIGURE);
         marker(canvas, (plot.left + MARKER, middle), *style, style.hue, MARKER)?;
-        canvas.text(name, (plot.left + 26.0, y), kind(SMALL, Role::Ink, Align::Left))?;
-        canvas.text(text, (plot.left + 134.0, y), medium(FIGURE, Role::Ink, Align::Left))?;
-        let left = plot.left + 134.0 + width(text, FIGURE, Weight::Medium) + 12.0;
+        canvas.text(name, (plot.left + NAME, y), kind(SMALL, Role::Ink, Align::Left))?;
+        canvas.text(text, (column, y), medium(FIGURE, Role::Ink, Align::Left))?;
+        let left = column + width(text, FIGURE, Weight::Medium) + 12.0;
         let interval = fitted(interval, SMALL, Weight::Regular, plot.right - left);
         canvas.text(&interval, (left, y), kind(SMALL, Role::Soft, Align::Left))?;
     }

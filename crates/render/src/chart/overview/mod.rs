@@ -3,7 +3,7 @@
 mod draw;
 mod layout;
 
-use gpubench_answer::{Comparison, Kind};
+use gpubench_answer::{Comparison, Kind, Kinds};
 use gpubench_model::case::{DType, density_clause};
 use gpubench_model::report::Report;
 
@@ -127,9 +127,12 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(Sample, String)> {
     let words = |kind| match kind {
         Kind::Kernel => "kernel: computation only".into(),
         Kind::Resident => "resident: with launch and wait".into(),
-        Kind::EndToEnd => format!("end to end: with {}", copies_clause(report.rows.iter())),
+        Kind::EndToEnd | Kind::EndToEndPinned => {
+            format!("end to end: with {}", copies_clause(report.rows.iter(), &[kind]))
+        }
     };
-    let lines = Kind::ALL.map(|kind| (Sample::Line(kind_style(kind)), words(kind)));
+    let kinds = Kinds::of(&report.rows).all().iter();
+    let lines = kinds.map(|kind| (Sample::Line(kind_style(*kind)), words(*kind)));
     let crosses = page.iter().any(|draft| !draft.panel.crossings.is_empty());
     let ring = crosses.then(|| (Sample::Crossover, "GPU faster from N (bar: interval)".to_owned()));
     let series: Vec<Series> = page.iter().flat_map(|draft| draft.panel.series.clone()).collect();
@@ -137,7 +140,7 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(Sample, String)> {
         Row::Entry(sample, text) => Some((sample, text)),
         Row::Heading(_) | Row::Note(_) => None,
     });
-    lines.into_iter().chain(ring).chain(marks).collect()
+    lines.chain(ring).chain(marks).collect()
 }
 
 /// One panel per density with a size that both sides have.
@@ -149,7 +152,7 @@ fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item
         let sizes = sizes(&series);
         let only = if let [n] = sizes.as_slice() { Some(*n) } else { None };
         let size = only.map(|n| format!(", N = {n}")).unwrap_or_default();
-        let figures = only.map(|n| figures(comparisons, n)).unwrap_or_default();
+        let figures = only.map(|n| figures(part, comparisons, n)).unwrap_or_default();
         let panel = Panel {
             heading: format!("{}{density}{size}", sheet.heading()),
             x: Axis::sizes("", &sizes),
@@ -163,13 +166,14 @@ fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item
 }
 
 /// The speed-ups of one size in words.
-fn figures(comparisons: &[Comparison<'_>], n: u64) -> Vec<Figure> {
+fn figures(part: &Part<'_>, comparisons: &[Comparison<'_>], n: u64) -> Vec<Figure> {
+    let kinds = speed_up::report_kinds(part);
     let figure = |kind: Kind| {
         let pair = comparisons.iter().find(|one| one.n == n)?.pair(kind)?;
         let texts = [pair.speed_up_text(), pair.speed_up.interval_text()];
-        Some(Figure { style: kind_style(kind), name: kind.name(), texts })
+        Some(Figure { style: kind_style(kind), name: kinds.name(kind), texts })
     };
-    Kind::ALL.into_iter().filter_map(figure).collect()
+    kinds.all().iter().copied().filter_map(figure).collect()
 }
 
 /// A line whose last point alone has a label.

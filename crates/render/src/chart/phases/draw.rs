@@ -73,18 +73,23 @@ impl Bars<'_> {
         Ok(())
     }
 
-    /// The whole of each bar, in two rows above the plot.
+    /// The time of each side, in rows above the plot: the whole of each bar, and with pinned memory where there is such a
+    /// time.
     fn totals(&self) -> anyhow::Result<()> {
         let (pitch, middles) = self.places();
-        let rows = [("CPU", Role::Vermilion), ("GPU", Role::Blue)];
+        let rows = [("CPU", Role::Vermilion), ("GPU", Role::Blue), ("pinned", Role::Blue)];
+        let count = self.chart.frame.rows_above;
         let groups = self.chart.groups.iter();
-        let texts: Vec<[&str; 2]> =
-            groups.map(|group| [group.cpu.as_deref().unwrap_or("–"), &group.gpu.total]).collect();
+        let texts = groups.map(|group| {
+            let times = [group.cpu.as_deref(), Some(group.gpu.total.as_str()), group.pinned.as_deref()];
+            times.map(|time| time.unwrap_or("–"))
+        });
+        let texts: Vec<[&str; 3]> = texts.collect();
         let widest = texts.iter().flatten().map(|text| width(text, TEXT, Weight::Medium)).fold(0.0, f64::max);
         let em = TEXT * ((pitch - 10.0) / widest).clamp(0.4, 1.0);
         let plot = &self.frame.layout.plot;
-        for (index, (name, hue)) in rows.into_iter().enumerate() {
-            let middle = plot.top - (1.5 - index as f64) * ROW_ABOVE - 13.0;
+        for (index, (name, hue)) in rows.into_iter().take(count).enumerate() {
+            let middle = plot.top - ((count - index) as f64 - 0.5) * ROW_ABOVE - 13.0;
             let y = baseline(middle, em);
             self.frame.canvas.text(name, (plot.left - 12.0, y), medium(TEXT, hue, Align::Right))?;
             for (text, x) in texts.iter().zip(&middles) {

@@ -8,7 +8,7 @@ mod draw;
 use gpubench_answer::cost::estimate;
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::words::largest;
-use gpubench_answer::{Comparison, Kind};
+use gpubench_answer::{Comparison, Estimate, Kind};
 use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::Row;
@@ -73,6 +73,8 @@ pub(crate) struct Group {
     /// The time of the best CPU variant in words, where there is one.
     pub cpu: Option<String>,
     pub gpu: Bar,
+    /// The time of the best GPU variant with pinned memory in words, where the bar is one with pageable memory.
+    pub pinned: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +82,13 @@ pub(crate) struct PhaseChart {
     /// Titles, axes, legend; positions on the x axis are indices of `groups`.
     pub(crate) frame: Frame,
     pub groups: Vec<Group>,
+}
+
+impl PhaseChart {
+    /// The rows above the plot: the sides, and the GPU with pinned memory where that was measured too.
+    fn rows_above(groups: &[Group]) -> usize {
+        if groups.iter().any(|group| group.pinned.is_some()) { 3 } else { 2 }
+    }
 }
 
 /// The charts of a sheet of one report, one per density; none without phases of a GPU, or where the op has its copies in
@@ -105,18 +114,20 @@ fn chart(
     legend.extend(Phase::ALL.into_iter().rev().map(entry));
     legend.extend(first_use(part, comparisons));
     let density = comparisons.first()?.density.filter(|_| part.shows_density);
+    let rows_above = PhaseChart::rows_above(&groups);
     let suffix = density.map(|density| format!("-d{}", density_text(density))).unwrap_or_default();
     let frame = Frame {
         name: sheet.name("phases") + &suffix,
         title: format!("{}{}: where does the GPU's time go?", sheet.heading(), density_clause(density)),
         subtitle: format!(
-            "One call end to end with {}; above the bars: the time of the best variant of each side",
-            copies_clause(comparisons.iter().flat_map(|one| &one.rows).copied())
+            "One call end to end with {}; above the bars: the time of the best variant of each side{}",
+            copies_clause(comparisons.iter().flat_map(|one| &one.rows).copied(), &[Kind::EndToEnd]),
+            if rows_above > 2 { ", pinned too" } else { "" }
         ),
         captions: captions.to_vec(),
         x: Axis::positions("N, size of the square operands", labels),
         y: Axis::shares("Share of the call"),
-        rows_above: 2,
+        rows_above,
         legend,
     };
     (!groups.is_empty()).then_some(PhaseChart { frame, groups })
@@ -132,7 +143,16 @@ fn group(comparison: &Comparison<'_>) -> Option<Group> {
     let cpu = pair.as_ref().map_or(comparison.cpu, |pair| Some(pair.cpu));
     let gpu = gpu_bar(pair.as_ref().map_or(comparison.gpu, |pair| Some(pair.gpu))?)?;
     let cpu = cpu.and_then(|row| Some(time_text(estimate(row, Kind::EndToEnd)?.value)));
-    Some(Group { cpu, gpu })
+    let pinned = best_with_pinned(comparison).map(|time| time_text(time.value));
+    Some(Group { cpu, gpu, pinned })
+}
+
+/// The time of a call of the best GPU variant with pinned memory; without a CPU time, of the fastest kernel.
+fn best_with_pinned(comparison: &Comparison<'_>) -> Option<Estimate> {
+    match comparison.pair(Kind::EndToEndPinned) {
+        Some(pair) => Some(pair.gpu_s),
+        None => estimate(comparison.gpu?, Kind::EndToEndPinned),
+    }
 }
 
 fn gpu_bar(row: &Row) -> Option<Bar> {

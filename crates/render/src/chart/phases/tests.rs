@@ -30,6 +30,20 @@ fn a_call_on_the_gpu_is_its_copies_the_wait_and_the_kernel() {
 }
 
 #[test]
+fn the_time_with_pinned_memory_is_above_the_bar_of_pageable_memory() {
+    let one = &phases(&report())[0];
+    assert_eq!((one.frame.rows_above, one.groups[0].pinned.as_deref()), (2, None));
+    let mut both = example::with_pinned(report(), 10.0);
+    let chart = &phases(&both)[0];
+    let group = &chart.groups[0];
+    assert_eq!((group.gpu.total.as_str(), group.pinned.as_deref()), ("167 µs", Some("111 µs")));
+    assert_eq!(chart.frame.rows_above, 3);
+    assert!(chart.frame.subtitle.contains("copies (pageable host memory)"), "{}", chart.frame.subtitle);
+    both.rows.remove(0);
+    assert_eq!(phases(&both)[0].groups[0].pinned.as_deref(), Some("111 µs"), "without a CPU too");
+}
+
+#[test]
 fn the_legend_shows_first_use_and_calls_to_repay_it() {
     let chart = &phases(&report())[0];
     let texts: Vec<&str> = chart.frame.legend.iter().map(LegendRow::text).collect();

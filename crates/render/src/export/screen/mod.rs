@@ -63,6 +63,7 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
     // Problems are shown even where they leave no room for notes.
     text.push_str(&paragraph([problems, notes::run_warnings(report)].into_iter().flatten()));
     let notes = [
+        Vec::from_iter(sweeps.memory_decides(few)),
         if few { sweeps.crossovers() } else { vec![] },
         sweeps.costs(),
         Vec::from_iter(notes::grades(report)),

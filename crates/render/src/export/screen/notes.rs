@@ -6,7 +6,9 @@ use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::crossover_clause;
 use gpubench_answer::figure::plain;
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
-use gpubench_answer::{Comparison, Estimate, Kind, Pair, SpeedUp, has_both_caches, peak_share};
+use gpubench_answer::{
+    Comparison, Estimate, Kind, Pair, SpeedUp, has_both_caches, memory_decides, peak_share,
+};
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::machine::machine;
@@ -110,15 +112,26 @@ impl Sweeps<'_> {
                 Some(plain(&crossover_clause(&found)))
             };
             let resident = clause(Kind::Resident)?;
-            Some(match clause(Kind::EndToEnd) {
-                None => format!("{}: {resident}.", sweep.name),
-                Some(whole) if whole == resident => {
-                    format!("{}: {resident}, with or without copies.", sweep.name)
-                }
-                Some(whole) => format!("{}: {resident}; end to end {whole}.", sweep.name),
-            })
+            let with_copies = self.kinds.end_to_end().iter().filter_map(|&kind| Some((kind, clause(kind)?)));
+            let with_copies: Vec<(Kind, String)> = with_copies.collect();
+            if !with_copies.is_empty() && with_copies.iter().all(|(_, whole)| *whole == resident) {
+                return Some(format!("{}: {resident}, with or without copies.", sweep.name));
+            }
+            let copies = |(kind, whole): &(Kind, String)| format!("; {} {whole}", self.kinds.words(*kind));
+            let copies: String = with_copies.iter().map(copies).collect();
+            Some(format!("{}: {resident}{copies}.", sweep.name))
         };
         self.all.iter().filter_map(line).collect()
+    }
+
+    /// The cases whose faster side end to end depends on the host memory: every case, or that of the largest size of
+    /// each sweep.
+    pub(crate) fn memory_decides(&self, every_case: bool) -> Option<String> {
+        let shown = self.all.iter().flat_map(|sweep| {
+            let skipped = if every_case { 0 } else { compared(sweep).count().saturating_sub(1) };
+            compared(sweep).skip(skipped).map(|case| (sweep.name.as_str(), case))
+        });
+        memory_decides(shown)
     }
 
     /// The fastest variant of each side at the largest sizes.
@@ -170,7 +183,7 @@ impl Sweeps<'_> {
             let all = compared(sweep).count();
             compared(sweep).skip(if shows_crossovers { all.saturating_sub(1) } else { 0 })
         });
-        let pairs = cases.flat_map(|case| Kind::ALL.into_iter().filter_map(|kind| case.pair(kind)));
+        let pairs = cases.flat_map(|case| self.speed_up_kinds().filter_map(|kind| case.pair(kind)));
         let pairs: Vec<Pair<'_>> = pairs.collect();
         let inconclusive = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
         let grade_d = pairs.iter().any(|pair| pair.speed_up.winner().is_some() && pair.has_grade_d());
@@ -191,8 +204,12 @@ impl Sweeps<'_> {
         (!pairs.is_empty()).then(|| lines.join("\n"))
     }
 
-    /// `copies (pageable)`: with the kinds of host memory that were copied from.
+    /// `copies (pageable)`: with the kinds of host memory that were copied from; where the columns name these, with their
+    /// meanings.
     fn copies(&self) -> String {
+        if self.kinds.end_to_end().len() > 1 {
+            return "copies (pageable: ordinary memory; pinned: page-locked)".into();
+        }
         let rows = self.all.iter().flat_map(|sweep| &sweep.section.comparisons).flat_map(|case| &case.rows);
         let uploads = rows.filter_map(|row| row.phases.as_ref()?.upload.as_ref());
         match distinct(uploads.map(|upload| upload.memory.name())).as_slice() {

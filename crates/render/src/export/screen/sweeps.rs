@@ -2,7 +2,9 @@
 
 use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::size_text;
-use gpubench_answer::{Comparison, Crossover, Kind, Names, Pair, Place, Section, has_both_caches, sections};
+use gpubench_answer::{
+    Comparison, Crossover, Kind, Kinds, Names, Pair, Place, Section, has_both_caches, sections,
+};
 use gpubench_model::case::{DType, density_text};
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
@@ -20,12 +22,16 @@ pub(crate) struct Sweep<'a> {
 /// Heading above the columns of crossovers.
 pub(super) const CROSSOVERS: &str = "GPU faster from N";
 
+/// The kinds of speed-up that the tables show, where the report has them.
+pub(super) const SPEED_UP_KINDS: &[Kind] = &[Kind::Kernel, Kind::Resident, Kind::EndToEnd];
+
 /// The kinds of speed-up whose crossovers the table of sweeps shows.
 pub(super) const CROSSOVER_KINDS: [Kind; 2] = [Kind::Resident, Kind::EndToEnd];
 
 pub(crate) struct Sweeps<'a> {
     pub(super) report: &'a Report,
     pub(super) all: Vec<Sweep<'a>>,
+    pub(super) kinds: Kinds,
 }
 
 impl<'a> Sweeps<'a> {
@@ -45,7 +51,13 @@ impl<'a> Sweeps<'a> {
                 all.push(Sweep { section: cases, name });
             }
         }
-        Sweeps { report, all }
+        Sweeps { report, all, kinds: Kinds::of(&report.rows) }
+    }
+
+    /// Those of [`SPEED_UP_KINDS`] that the report has.
+    pub(super) fn speed_up_kinds(&self) -> impl Iterator<Item = Kind> {
+        let occurs = |kind: &Kind| self.kinds.all().contains(kind);
+        SPEED_UP_KINDS.iter().copied().filter(occurs)
     }
 
     pub(crate) fn comparisons(&self) -> usize {
@@ -56,13 +68,14 @@ impl<'a> Sweeps<'a> {
     /// case has both sides.
     pub(crate) fn sweep_table(&self, intervals: bool) -> Option<Table> {
         let mut columns = vec![Column::words("op"), Column::figures("N")];
-        columns.extend(speed_up_columns());
-        columns.extend(CROSSOVER_KINDS.map(|kind| Column::words(kind.name()).in_group(CROSSOVERS)));
+        columns.extend(self.speed_up_columns());
+        let crossover_column = |kind| Column::words(self.kinds.name(kind)).in_group(CROSSOVERS);
+        columns.extend(CROSSOVER_KINDS.map(crossover_column));
         columns.extend(self.peak_columns());
         let row = |sweep: &Sweep<'_>| {
             let largest = compared(sweep).last()?;
             let mut fields = vec![Field::from(sweep.name.as_str()), largest.n.to_string().into()];
-            fields.extend(Kind::ALL.map(|kind| speed_up(largest.pair(kind).as_ref())));
+            fields.extend(self.speed_up_kinds().map(|kind| speed_up(largest.pair(kind).as_ref())));
             fields.extend(CROSSOVER_KINDS.map(|kind| {
                 let found = crossover(&sweep.section.comparisons, kind);
                 Field::from(found.map_or(NONE.into(), |found| short(&found, intervals)))
@@ -82,7 +95,7 @@ impl<'a> Sweeps<'a> {
             columns.extend(names.then(|| Column::words(best)));
             columns.push(Column::figures(time));
         }
-        columns.extend(speed_up_columns());
+        columns.extend(self.speed_up_columns());
         columns.extend(self.peak_columns());
         let mut rows = vec![];
         for sweep in &self.all {
@@ -93,12 +106,17 @@ impl<'a> Sweeps<'a> {
                     fields.extend(names.then_some(variant));
                     fields.push(time);
                 }
-                fields.extend(Kind::ALL.map(|kind| speed_up(case.pair(kind).as_ref())));
+                fields.extend(self.speed_up_kinds().map(|kind| speed_up(case.pair(kind).as_ref())));
                 fields.extend(self.peak_fields(case));
                 rows.push(fields);
             }
         }
         titleless(columns, rows)
+    }
+
+    /// One column per kind of speed-up.
+    fn speed_up_columns(&self) -> impl Iterator<Item = Column> {
+        self.speed_up_kinds().map(|kind| Column::words(self.kinds.name(kind)).in_group("faster side"))
     }
 
     fn peak_columns(&self) -> Vec<Column> {
@@ -144,11 +162,6 @@ impl<'a> Sweeps<'a> {
 /// The cases of a sweep that have both sides.
 pub(crate) fn compared<'s, 'a>(sweep: &'s Sweep<'a>) -> impl Iterator<Item = &'s Comparison<'a>> {
     sweep.section.comparisons.iter().filter(|case| case.pair(Kind::Kernel).is_some())
-}
-
-/// One column per kind of speed-up.
-fn speed_up_columns() -> [Column; 3] {
-    Kind::ALL.map(|kind| Column::words(kind.name()).in_group("faster side"))
 }
 
 fn titleless(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Option<Table> {

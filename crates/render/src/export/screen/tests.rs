@@ -52,6 +52,32 @@ fn seven_ops_fit_on_the_screen() {
 }
 
 #[test]
+fn the_host_memory_is_named_where_both_kinds_were_measured() {
+    let one = screen(&sweep(&[DType::F32]), false);
+    assert!(words(&one).contains("end to end: + copies (pageable)."), "{one}");
+    assert!(!one.contains("pinned"), "{one}");
+    let both = screen(&example::with_pinned(sweep(&[DType::F32]), 10.0), false);
+    assert!(both.lines().count() <= LINES, "{both}");
+    assert!(both.lines().all(|line| line.chars().count() <= TERMINAL_WIDTH), "{both}");
+    let copies = "end to end: + copies (pageable: ordinary memory; pinned: page-locked).";
+    assert!(words(&both).contains(copies), "{both}");
+}
+
+#[test]
+fn a_case_that_the_host_memory_decides_is_named() {
+    let sizes = [(1024, 150e-6), (2048, 100e-6), (4096, 1.0)];
+    let rows = sizes.map(|(n, cpu_s)| example::both_sides("fft", n, cpu_s, 50e-6));
+    let mut report = example::with_pinned(example::of(rows.concat()), 10.0);
+    let decides = "Memory decides end to end: fft 2048 CPU 1.2x pageable, GPU 1.6x pinned.";
+    let text = screen(&report, false);
+    assert!(words(&text).contains(decides), "{text}");
+    assert_eq!(Sweeps::of(&report).memory_decides(true).as_deref(), Some(decides));
+    assert_eq!(Sweeps::of(&report).memory_decides(false), None, "it does not at the largest size");
+    report.rows.truncate(4);
+    assert_eq!(Sweeps::of(&report).memory_decides(false).as_deref(), Some(decides));
+}
+
+#[test]
 fn a_variant_that_picks_is_named_by_what_it_picked() {
     let mut report = sweep(&[DType::F32]);
     for row in report.rows.iter_mut().filter(|row| row.variant == "cublas") {
