@@ -8,7 +8,7 @@ mod draw;
 use gpubench_answer::cost::estimate;
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::words::largest;
-use gpubench_answer::{Comparison, Estimate, Kind};
+use gpubench_answer::{Comparison, Estimate, Kind, Kinds};
 use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::Row;
@@ -122,7 +122,7 @@ fn chart(
         subtitle: format!(
             "One call end to end with {}; above the bars: the time of the best variant of each side{}",
             copies_clause(comparisons.iter().flat_map(|one| &one.rows).copied(), &[Kind::EndToEnd]),
-            if rows_above > 2 { ", pinned too" } else { "" }
+            if rows_above > 2 { ", also with pinned memory" } else { "" }
         ),
         captions: captions.to_vec(),
         x: Axis::positions("N, size of the square operands", labels),
@@ -186,14 +186,27 @@ fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> 
     ];
     let costs =
         named.into_iter().filter_map(|(name, seconds)| Some(format!("{name}: {}", time_text(seconds?))));
-    let calls = match repayment(&first, &pair) {
+    let kinds = Kinds::of(&part.report.rows).end_to_end();
+    let calls = kinds.iter().filter_map(|&kind| {
+        let (_, pair) = largest(comparisons, kind)?;
+        let calls = repaid(repayment(&FirstUse::of(part.report, pair.gpu)?, &pair));
+        Some(match kind {
+            Kind::EndToEndPinned => format!("pinned: {calls}"),
+            _ if kinds.len() > 1 => format!("pageable: {calls}"),
+            _ => calls,
+        })
+    });
+    let mut rows = LegendRow::notes(&format!("First use at {n}"), costs.collect());
+    rows.extend(LegendRow::notes("Start-up repaid, end to end", calls.collect()));
+    rows
+}
+
+fn repaid(repayment: Option<Repayment>) -> String {
+    match repayment {
         Some(Repayment::After(calls)) => format!("after {}", counted(calls, "call")),
         Some(Repayment::Never) => "never".into(),
         Some(Repayment::Open) | None => "no measurable saving".into(),
-    };
-    let mut rows = LegendRow::notes(&format!("First use at {n}"), costs.collect());
-    rows.extend(LegendRow::notes("Start-up repaid, end to end", vec![calls]));
-    rows
+    }
 }
 
 #[cfg(test)]

@@ -39,6 +39,8 @@ fn the_time_with_pinned_memory_is_above_the_bar_of_pageable_memory() {
     assert_eq!((group.gpu.total.as_str(), group.pinned.as_deref()), ("167 µs", Some("111 µs")));
     assert_eq!(chart.frame.rows_above, 3);
     assert!(chart.frame.subtitle.contains("copies (pageable host memory)"), "{}", chart.frame.subtitle);
+    let texts: Vec<&str> = chart.frame.legend.iter().map(LegendRow::text).collect();
+    assert_eq!(texts[texts.len() - 2..], ["pageable: after 473 calls", "pinned: after 444 calls"]);
     both.rows.remove(0);
     assert_eq!(phases(&both)[0].groups[0].pinned.as_deref(), Some("111 µs"), "without a CPU too");
 }

@@ -1,0 +1,118 @@
+//! `--transfer`: copies with pageable and with pinned host memory, side by side or alone.
+
+use serde_json::Value;
+
+use super::Folder;
+
+/// The GPU is slower than the CPU with pageable memory and faster with pinned memory, at N = 2048; at N = 64 it is slower
+/// with both.
+const SCRIPT: &str = r#"
+[[variant]]
+name = "host"
+side = "cpu"
+[[variant]]
+name = "accelerator"
+[[rule]]
+variant = "host"
+time = { per_element = "1.5ns", exponent = 2 }
+[[rule]]
+variant = "accelerator"
+time = { base = "8us", per_element = "0.03ns", exponent = 2 }
+[peaks]
+upload = { pageable = 5e9, pinned = 50e9 }
+download = { pageable = 5e9, pinned = 50e9 }
+"#;
+
+const RUN: &str = "run --ops sin --sizes 64,2048 --samples 6 --backends sim --sim copies.toml --quiet";
+
+/// Runs `options` after those of every run, and returns the folder with the run in `made`, and the screen.
+fn run(script: &str, options: &str) -> (Folder, String) {
+    let folder = Folder::new();
+    folder.write("copies.toml", script);
+    folder.succeeds(&format!("{RUN} --out made {options}"));
+    let screen = folder.succeeds("show made").stdout;
+    (folder, screen)
+}
+
+/// The phases of the GPU's row at N = 2048.
+fn phases(report: &Value) -> Value {
+    let rows = report["rows"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["n"] == 2048 && row["side"] == "gpu").unwrap();
+    row["phases"].clone()
+}
+
+/// The host seconds of the first repetition of a copy.
+fn seconds(copy: &Value) -> f64 {
+    copy["host_s"][0].as_f64().unwrap()
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn both_kinds_of_memory_are_measured_by_default_and_the_answer_names_what_they_decide() {
+    let (folder, screen) = run(SCRIPT, "--format json,md,csv,html");
+    let report = folder.json("made/report.json");
+    assert_eq!(report["environment"]["settings"]["options"]["transfer"], "both");
+    let phases = phases(&report);
+    for way in ["upload", "download"] {
+        let (pageable, pinned) = (&phases[way], &phases["pinned"][way]);
+        assert_eq!((&pageable["memory"], &pinned["memory"]), (&"pageable".into(), &"pinned".into()));
+        assert_eq!((pageable["bytes"].as_u64(), pinned["bytes"].as_u64()), (Some(16 << 20), Some(16 << 20)));
+        assert!(seconds(pageable) > 9.0 * seconds(pinned), "{phases}");
+    }
+    let speed_ups = &report["answer"]["sections"][0]["sizes"][1]["speed_ups"];
+    let ratio = |kind: &str| speed_ups[kind]["ratio"]["value"].as_f64().unwrap();
+    assert!(ratio("end_to_end") < 1.0 && ratio("end_to_end_pinned") > 1.0, "{speed_ups}");
+    let decides = "Memory decides end to end: sin 2048 CPU 1.09x pageable, GPU 7.63x pinned.";
+    for text in [screen, folder.read("made/report.md"), folder.read("made/report.html")] {
+        assert!(words(&text).contains(decides), "{text}");
+    }
+    let csv = folder.read("made/report.csv");
+    let line = |number: usize| csv.lines().nth(number).unwrap().split(',').collect::<Vec<_>>();
+    let place = line(0).iter().position(|heading| *heading == "upload_pinned_host_s").unwrap();
+    let filled = (1..=4).filter(|number| !line(*number)[place].is_empty()).count();
+    assert_eq!(filled, 2, "the GPU's rows have it: {csv}");
+}
+
+#[test]
+fn one_kind_of_memory_alone_is_named_by_the_legend_and_has_no_other_next_to_it() {
+    for memory in ["pageable", "pinned"] {
+        let (folder, screen) = run(SCRIPT, &format!("--transfer {memory} --format json"));
+        let report = folder.json("made/report.json");
+        let phases = phases(&report);
+        assert_eq!((&phases["upload"]["memory"], phases.get("pinned")), (&memory.into(), None));
+        let kinds = report["answer"]["sections"][0]["sizes"][1]["speed_ups"].as_object().unwrap();
+        assert_eq!(kinds.keys().collect::<Vec<_>>(), ["end_to_end", "kernel", "resident"]);
+        assert!(words(&screen).contains(&format!("end to end: + copies ({memory}).")), "{screen}");
+        assert!(!screen.contains("Memory decides"), "{screen}");
+    }
+}
+
+#[test]
+fn memory_that_cannot_be_locked_costs_the_pinned_copies_and_no_cell() {
+    let scarce = format!("{SCRIPT}[[device]]\nlockable_bytes = 1000000\n");
+    let (folder, _) = run(&scarce, "--format json");
+    let report = folder.json("made/report.json");
+    assert!(phases(&report).get("pinned").is_none());
+    let rows = report["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["outcome"] == "measured"), "{report}");
+    let small = rows.iter().find(|row| row["n"] == 64 && row["side"] == "gpu").unwrap();
+    assert!(small["phases"]["pinned"].is_object(), "so little memory can be locked");
+    let ended = folder.run_line(&format!("{RUN} --out again --transfer pinned"));
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(folder.read("again/report.json").contains("page-locked host memory"));
+}
+
+#[test]
+fn a_run_of_both_kinds_compares_with_one_of_pageable_memory_without_a_warning() {
+    let (folder, _) = run(SCRIPT, "--format json");
+    folder.succeeds(&format!("{RUN} --out old --transfer pageable --format json"));
+    let ended = folder.run_line("compare old made --format json");
+    assert!(!ended.stdout.contains("\"transfer\""), "{}", ended.stdout);
+    folder.succeeds(&format!("{RUN} --out locked --transfer pinned --format json"));
+    let ended = folder.run_line("compare old locked --format json");
+    assert!(ended.stdout.contains("\"transfer\""), "{}", ended.stdout);
+    folder.refuses(&format!("{RUN} --transfer pined --out never"), "did you mean 'pinned'?");
+}
