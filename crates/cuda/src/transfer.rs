@@ -21,9 +21,9 @@ const SMALL: usize = 256 << 20;
 const MANY: usize = 5;
 const FEW: usize = 3;
 
-/// Where page-locked memory is optional, it takes at most this part of the free host memory: the kernel cannot swap it
-/// out, and a process that exceeds the limit of its control group is killed.
-const LOCKED_PART: u128 = 2;
+/// Where page-locked memory is optional, it takes at most this part of the free host memory, so that operands of later
+/// cells still fit, and so that no control group kills the worker: the kernel cannot swap such memory out.
+const LOCKED_PART: u128 = 4;
 
 /// Makes and times all copies of a backend, on its one stream.
 pub(crate) struct TransferTimer {
@@ -85,7 +85,7 @@ impl TransferTimer {
     /// Copies all of `device` to `host`, which has the same length, several times with each kind of host memory, after all
     /// earlier work. Returns the time of each copy, in order.
     ///
-    /// The data is moved out of page-locked memory after the clock has stopped.
+    /// With page-locked memory alone, the data is moved out of it after the clock has stopped.
     pub(crate) fn download<T: DeviceRepr>(
         &self,
         device: &CudaSlice<T>,
@@ -101,7 +101,10 @@ impl TransferTimer {
         if let Some(block) = self.stage(&mut staging, device.num_bytes())? {
             let download = || block.copy_from(device).map_err(&copy);
             copies.pinned = Some(self.repeat(bytes, download)?);
-            block.read(host).map_err(driver("cuStreamSynchronize"))?;
+            // After copies with pageable memory, the data is in `host` already.
+            if copies.pageable.is_none() {
+                block.read(host).map_err(driver("cuStreamSynchronize"))?;
+            }
         }
         Ok(copies)
     }

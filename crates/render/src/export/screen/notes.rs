@@ -21,7 +21,7 @@ use gpubench_text::table::Table;
 use super::super::cautions::shown;
 use super::super::problems::groups;
 use super::super::tables::PEAK_SHARE;
-use super::sweeps::{CROSSOVER_KINDS, CROSSOVERS, Shown, Sweep, Sweeps, compared};
+use super::sweeps::{CROSSOVER_KINDS, CROSSOVERS, SPEED_UP_KINDS, Shown, Sweep, Sweeps, compared};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
 pub(crate) fn title(report: &Report) -> String {
@@ -183,7 +183,7 @@ impl Sweeps<'_> {
             let all = compared(sweep).count();
             compared(sweep).skip(if shows_crossovers { all.saturating_sub(1) } else { 0 })
         });
-        let pairs = cases.flat_map(|case| self.speed_up_kinds().filter_map(|kind| case.pair(kind)));
+        let pairs = cases.flat_map(|case| self.shown(SPEED_UP_KINDS).filter_map(|kind| case.pair(kind)));
         let pairs: Vec<Pair<'_>> = pairs.collect();
         let inconclusive = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
         let grade_d = pairs.iter().any(|pair| pair.speed_up.winner().is_some() && pair.has_grade_d());
@@ -221,7 +221,7 @@ impl Sweeps<'_> {
     /// The meaning of the crossovers that the table shows.
     fn crossover_legend(&self) -> String {
         let crossovers = self.all.iter().flat_map(|sweep| {
-            CROSSOVER_KINDS.into_iter().filter_map(|kind| crossover(&sweep.section.comparisons, kind))
+            self.shown(CROSSOVER_KINDS).filter_map(|kind| crossover(&sweep.section.comparisons, kind))
         });
         let shown: Vec<(Shown, bool)> = crossovers
             .map(|found| {

@@ -26,7 +26,7 @@ pub(super) const CROSSOVERS: &str = "GPU faster from N";
 pub(super) const SPEED_UP_KINDS: &[Kind] = &[Kind::Kernel, Kind::Resident, Kind::EndToEnd];
 
 /// The kinds of speed-up whose crossovers the table of sweeps shows.
-pub(super) const CROSSOVER_KINDS: [Kind; 2] = [Kind::Resident, Kind::EndToEnd];
+pub(super) const CROSSOVER_KINDS: &[Kind] = &[Kind::Resident, Kind::EndToEnd];
 
 pub(crate) struct Sweeps<'a> {
     pub(super) report: &'a Report,
@@ -54,10 +54,10 @@ impl<'a> Sweeps<'a> {
         Sweeps { report, all, kinds: Kinds::of(&report.rows) }
     }
 
-    /// Those of [`SPEED_UP_KINDS`] that the report has.
-    pub(super) fn speed_up_kinds(&self) -> impl Iterator<Item = Kind> {
+    /// Those of `kinds` that the report has.
+    pub(super) fn shown(&self, kinds: &'static [Kind]) -> impl Iterator<Item = Kind> {
         let occurs = |kind: &Kind| self.kinds.all().contains(kind);
-        SPEED_UP_KINDS.iter().copied().filter(occurs)
+        kinds.iter().copied().filter(occurs)
     }
 
     pub(crate) fn comparisons(&self) -> usize {
@@ -70,13 +70,13 @@ impl<'a> Sweeps<'a> {
         let mut columns = vec![Column::words("op"), Column::figures("N")];
         columns.extend(self.speed_up_columns());
         let crossover_column = |kind| Column::words(self.kinds.name(kind)).in_group(CROSSOVERS);
-        columns.extend(CROSSOVER_KINDS.map(crossover_column));
+        columns.extend(self.shown(CROSSOVER_KINDS).map(crossover_column));
         columns.extend(self.peak_columns());
         let row = |sweep: &Sweep<'_>| {
             let largest = compared(sweep).last()?;
             let mut fields = vec![Field::from(sweep.name.as_str()), largest.n.to_string().into()];
-            fields.extend(self.speed_up_kinds().map(|kind| speed_up(largest.pair(kind).as_ref())));
-            fields.extend(CROSSOVER_KINDS.map(|kind| {
+            fields.extend(self.shown(SPEED_UP_KINDS).map(|kind| speed_up(largest.pair(kind).as_ref())));
+            fields.extend(self.shown(CROSSOVER_KINDS).map(|kind| {
                 let found = crossover(&sweep.section.comparisons, kind);
                 Field::from(found.map_or(NONE.into(), |found| short(&found, intervals)))
             }));
@@ -106,7 +106,7 @@ impl<'a> Sweeps<'a> {
                     fields.extend(names.then_some(variant));
                     fields.push(time);
                 }
-                fields.extend(self.speed_up_kinds().map(|kind| speed_up(case.pair(kind).as_ref())));
+                fields.extend(self.shown(SPEED_UP_KINDS).map(|kind| speed_up(case.pair(kind).as_ref())));
                 fields.extend(self.peak_fields(case));
                 rows.push(fields);
             }
@@ -116,7 +116,7 @@ impl<'a> Sweeps<'a> {
 
     /// One column per kind of speed-up.
     fn speed_up_columns(&self) -> impl Iterator<Item = Column> {
-        self.speed_up_kinds().map(|kind| Column::words(self.kinds.name(kind)).in_group("faster side"))
+        self.shown(SPEED_UP_KINDS).map(|kind| Column::words(self.kinds.name(kind)).in_group("faster side"))
     }
 
     fn peak_columns(&self) -> Vec<Column> {
