@@ -116,3 +116,13 @@ fn a_run_of_both_kinds_compares_with_one_of_pageable_memory_without_a_warning() 
     assert!(ended.stdout.contains("\"transfer\""), "{}", ended.stdout);
     folder.refuses(&format!("{RUN} --transfer pined --out never"), "did you mean 'pinned'?");
 }
+
+#[test]
+fn a_report_from_before_there_were_two_kinds_is_shown_with_the_one_that_it_has() {
+    let folder = Folder::new();
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/quick/first/report.json");
+    let screen = folder.succeeds(&format!("show {old}")).stdout;
+    assert!(words(&screen).contains("end to end: + copies (pageable)."), "{screen}");
+    let text = folder.succeeds(&format!("show {old} --format md")).stdout;
+    assert!(text.contains("upload, pageable") && !text.contains("pinned"), "{text}");
+}

@@ -118,7 +118,12 @@ impl Sweeps<'_> {
                 return Some(format!("{}: {resident}, with or without copies.", sweep.name));
             }
             let copies = |(kind, whole): &(Kind, String)| format!("; {} {whole}", self.kinds.words(*kind));
-            let copies: String = with_copies.iter().map(copies).collect();
+            let copies: String = match with_copies.as_slice() {
+                [(_, pageable), (_, pinned)] if pageable == pinned => {
+                    format!("; end to end (either memory) {pinned}")
+                }
+                each => each.iter().map(copies).collect(),
+            };
             Some(format!("{}: {resident}{copies}.", sweep.name))
         };
         self.all.iter().filter_map(line).collect()

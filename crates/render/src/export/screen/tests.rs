@@ -78,6 +78,23 @@ fn a_case_that_the_host_memory_decides_is_named() {
 }
 
 #[test]
+fn crossovers_with_copies_name_the_memory_where_it_makes_a_difference() {
+    let of = |gpu_s: f64, times: f64| {
+        let rows = [1024, 2048].map(|n| example::both_sides("fft", n, 100e-6, gpu_s));
+        words(&screen(&example::with_pinned(example::of(rows.concat()), times), false))
+    };
+    let sizes = "is faster at every size from 1024 to 2048";
+    let apart = format!(
+        "fft: the GPU {sizes}; end to end (pageable memory) the CPU {sizes}; end to end (pinned memory) the GPU {sizes}."
+    );
+    assert!(of(50e-6, 10.0).contains(&apart), "{}", of(50e-6, 10.0));
+    let same = format!("fft: the GPU {sizes}; end to end (either memory) the CPU {sizes}.");
+    assert!(of(50e-6, 1.0).contains(&same), "{}", of(50e-6, 1.0));
+    let all = format!("fft: the GPU {sizes}, with or without copies.");
+    assert!(of(1e-6, 10.0).contains(&all), "{}", of(1e-6, 10.0));
+}
+
+#[test]
 fn a_variant_that_picks_is_named_by_what_it_picked() {
     let mut report = sweep(&[DType::F32]);
     for row in report.rows.iter_mut().filter(|row| row.variant == "cublas") {
