@@ -39,7 +39,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
         fleet.members[0].name
     );
     let color = !args.no_color && stream::takes_colors();
-    let view = View { tables: args.tables, all_variants: args.all_variants, color, ..View::default() };
+    let width = stream::width();
+    let view = View { tables: args.tables, all_variants: args.all_variants, color, width, ..View::default() };
     let text = match &args.member {
         Some(member) => format.text(fleet.member(member).context("--member")?, &view)?,
         None => rendered(&fleet, format, &view)?,

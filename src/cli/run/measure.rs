@@ -98,6 +98,7 @@ pub(crate) fn view(output: &Output) -> View {
         tables: output.tables,
         all_variants: output.all_variants,
         color: output.color,
+        width: stream::width(),
         theme: output.theme,
         charts: output.charts,
     }

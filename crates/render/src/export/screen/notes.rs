@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::crossover_clause;
 use gpubench_answer::figure::plain;
-use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
-use gpubench_answer::{Comparison, Estimate, Kind, Pair, SpeedUp, has_both_caches, peak_share};
+use gpubench_answer::first_use::{FirstUse, calls_to_repay, condition};
+use gpubench_answer::words::largest;
+use gpubench_answer::{Comparison, Estimate, Kind, Pair, SpeedUp, has_both_caches};
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::machine::machine;
@@ -14,12 +15,10 @@ use gpubench_model::report::quantity::{three_digits, time_text};
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
 use gpubench_text::grouped::distinct;
-use gpubench_text::table::Table;
 
 use super::super::cautions::shown;
 use super::super::problems::groups;
-use super::super::tables::PEAK_SHARE;
-use super::sweeps::{CROSSOVER_KINDS, CROSSOVERS, Shown, Sweep, Sweeps, compared};
+use super::sweeps::{Sweep, Sweeps, compared};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
 pub(crate) fn title(report: &Report) -> String {
@@ -133,12 +132,12 @@ impl Sweeps<'_> {
 
     /// The cost of the first use of the GPU, and the number of calls at the largest size that repay it.
     pub(crate) fn first_use(&self) -> Option<String> {
-        let at_largest = |sweep| {
-            let pair = compared(sweep).last()?.pair(Kind::Resident)?;
+        let found = self.all.iter().filter_map(|sweep| {
+            let (_, pair) = largest(&sweep.section.comparisons, Kind::Resident)?;
             let first = FirstUse::of(self.report, pair.gpu)?;
             Some((sweep, pair, first))
-        };
-        let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = self.all.iter().filter_map(at_largest).collect();
+        });
+        let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = found.collect();
         let max = |pick: fn(&FirstUse) -> Option<f64>| {
             found.iter().filter_map(|(_, _, first)| pick(first)).max_by(f64::total_cmp).map(time_text)
         };
@@ -148,93 +147,16 @@ impl Sweeps<'_> {
             max(|first| first.plan_s).map(|time| format!("planning {time}")),
         ];
         let costs: Vec<String> = costs.into_iter().flatten().collect();
-        let calls = found.iter().filter_map(|(sweep, pair, first)| match repayment(first, pair)? {
-            Repayment::After(calls) => Some(format!("{} {calls}", sweep.name)),
-            Repayment::Never => Some(format!("{} never", sweep.name)),
-            Repayment::Open => None,
+        let calls = found.iter().filter_map(|(sweep, pair, _)| {
+            Some(format!("{} {}", sweep.name, calls_to_repay(self.report, pair)?))
         });
         let calls: Vec<String> = calls.collect();
         let repaid = match calls.join(", ") {
             calls if calls.is_empty() => calls,
-            calls => format!(" Calls needed to repay it, data on the GPU: {calls}."),
+            calls => format!(" Calls needed to repay it ({}): {calls}.", condition(Kind::Resident)),
         };
         let most = if found.len() > 1 { ", at most per variant" } else { "" };
         (!costs.is_empty()).then(|| format!("First use of the GPU{most}: {}.{repaid}", costs.join(", ")))
-    }
-
-    /// The meaning of the columns of `grid` and of the marks that occur; `None` where no case has both sides.
-    pub(crate) fn legend(&self, grid: Option<&Table>) -> Option<String> {
-        let shows = |group| grid.is_some_and(|grid| grid.columns.iter().any(|column| column.group == group));
-        let shows_crossovers = shows(CROSSOVERS);
-        let cases = self.all.iter().flat_map(|sweep| {
-            let all = compared(sweep).count();
-            compared(sweep).skip(if shows_crossovers { all.saturating_sub(1) } else { 0 })
-        });
-        let pairs = cases.flat_map(|case| Kind::ALL.into_iter().filter_map(|kind| case.pair(kind)));
-        let pairs: Vec<Pair<'_>> = pairs.collect();
-        let inconclusive = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
-        let grade_d = pairs.iter().any(|pair| pair.speed_up.winner().is_some() && pair.has_grade_d());
-        let marks: Vec<&str> =
-            [(inconclusive, "?: the interval includes 1x."), (grade_d, "!: a time has grade D.")]
-                .into_iter()
-                .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
-                .collect();
-        let lines = [
-            format!("kernel: computation; resident: + launch, wait; end to end: + {}.", self.copies()),
-            [marks.join(" "), if shows_crossovers { self.crossover_legend() } else { String::new() }]
-                .join(" ")
-                .trim()
-                .to_owned(),
-            if shows(PEAK_SHARE) { self.peak_legend() } else { String::new() },
-        ];
-        let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
-        (!pairs.is_empty()).then(|| lines.join("\n"))
-    }
-
-    /// `copies (pageable)`: with the kinds of host memory that were copied from.
-    fn copies(&self) -> String {
-        let rows = self.all.iter().flat_map(|sweep| &sweep.section.comparisons).flat_map(|case| &case.rows);
-        let uploads = rows.filter_map(|row| row.phases.as_ref()?.upload.as_ref());
-        match distinct(uploads.map(|upload| upload.memory.name())).as_slice() {
-            [] => "copies".into(),
-            kinds => format!("copies ({})", kinds.join(", ")),
-        }
-    }
-
-    /// The meaning of the crossovers that the table shows.
-    fn crossover_legend(&self) -> String {
-        let crossovers = self.all.iter().flat_map(|sweep| {
-            CROSSOVER_KINDS.into_iter().filter_map(|kind| crossover(&sweep.section.comparisons, kind))
-        });
-        let shown: Vec<(Shown, bool)> = crossovers
-            .map(|found| {
-                let shown = Shown::of(&found);
-                (shown, shown.has_plus(&found))
-            })
-            .collect();
-        let occurs = |is_kind: fn(&Shown) -> bool| shown.iter().any(|(shown, _)| is_kind(shown));
-        let meanings = [
-            (occurs(|shown| matches!(shown, Shown::Within(..))), "a range: somewhere in it"),
-            (occurs(|shown| *shown == Shown::All), "all: at every size measured"),
-            (occurs(|shown| *shown == Shown::None), "none: at no size measured"),
-            (occurs(|shown| *shown == Shown::Some), "some: at smaller sizes only"),
-            (shown.iter().any(|(_, has_plus)| *has_plus), "+: also at smaller sizes"),
-        ];
-        let meanings = meanings.into_iter().filter_map(|(occurs, meaning)| occurs.then_some(meaning));
-        let meanings = ["interpolated"].into_iter().chain(meanings);
-        format!("From N: {}.", meanings.collect::<Vec<_>>().join("; "))
-    }
-
-    /// The meaning of the shares of the peaks, with the reasons for more than 100 % where that occurs.
-    fn peak_legend(&self) -> String {
-        let cases = self.all.iter().filter_map(|sweep| compared(sweep).last());
-        let shares = cases.flat_map(|case| [case.cpu, case.gpu]).flatten();
-        let mut shares = shares.filter_map(|row| peak_share::share(self.report, row));
-        let above = match shares.any(|found| found.share > 1.0) {
-            true => " More than 100 %: the peak was measured at a slower moment, or caches helped.",
-            false => "",
-        };
-        format!("% of peak: of the bandwidth or FLOP rate measured here, whichever is the limit.{above}")
     }
 
     /// One line per op that does not compare sides, with the time of each variant at its largest size.

@@ -6,6 +6,10 @@ use gpubench_text::palette::terminal;
 
 use super::*;
 
+fn screen(report: &Report, color: bool) -> String {
+    super::screen(report, &View { color, ..View::default() })
+}
+
 /// A report of seven ops at five sizes: the CPU's time grows as N³, the GPU's as N².
 fn sweep(dtypes: &[DType]) -> Report {
     let mut report = example::empty();

@@ -1,0 +1,142 @@
+//! The columns of the first screen's tables: those of each kind of speed-up under a heading of their own.
+
+use std::borrow::Cow;
+
+use gpubench_answer::Kind;
+use gpubench_text::grouped::distinct;
+use gpubench_text::table::{Column, Table};
+
+use super::sweeps::{Sweeps, compared};
+use crate::export::tables::{PEAK_SHARE, has_peaks};
+
+/// Heading of the columns with the faster side and its factor.
+const FASTER: &str = "faster";
+/// Heading of the columns with the size from which the GPU is faster.
+const FROM: &str = "from N";
+/// Heading of the columns with names of variants.
+const VARIANT: &str = "variant";
+
+/// Ranks of columns: where lines would be too long, those of the highest are left out first.
+mod rank {
+    pub(super) const ALWAYS: u8 = 0;
+    pub(super) const PEAK_SHARES: u8 = 1;
+    pub(super) const VARIANTS: u8 = 3;
+}
+
+/// A kind of speed-up, and the rank of the column with the size from which the GPU is faster, where it has one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KindColumns {
+    pub kind: Kind,
+    pub from: Option<u8>,
+}
+
+/// The kinds of speed-up that the screen shows, in the order of their columns.
+const KINDS: [KindColumns; 3] = [
+    KindColumns { kind: Kind::Kernel, from: None },
+    KindColumns { kind: Kind::Resident, from: Some(rank::ALWAYS) },
+    KindColumns { kind: Kind::EndToEnd, from: Some(rank::ALWAYS) },
+];
+
+impl Sweeps<'_> {
+    /// The kinds of speed-up that some case of the report has.
+    pub(super) fn kinds(&self) -> Vec<KindColumns> {
+        let occurs = |kind| self.all.iter().flat_map(compared).any(|case| case.pair(kind).is_some());
+        KINDS.into_iter().filter(|shown| occurs(shown.kind)).collect()
+    }
+
+    /// The kind of host memory that an end-to-end time copies from and to, as far as the report says.
+    fn memory(&self, kind: Kind) -> Option<String> {
+        match kind {
+            Kind::Kernel | Kind::Resident => None,
+            Kind::EndToEnd => {
+                let cases = self.all.iter().flat_map(|sweep| &sweep.section.comparisons);
+                let uploads = cases
+                    .flat_map(|case| &case.rows)
+                    .filter_map(|row| row.phases.as_ref()?.upload.as_ref().map(|upload| upload.memory.name()));
+                let names = distinct(uploads);
+                (!names.is_empty()).then(|| names.join(", "))
+            }
+        }
+    }
+
+    /// The headings above the columns of a kind: `resident`, `end to end, pageable`; where several kinds of memory were
+    /// measured, `end to end` with the memory under it.
+    fn groups(&self, kind: Kind) -> Vec<Cow<'static, str>> {
+        let whole = Kind::EndToEnd.name();
+        let of_memories = self.kinds().iter().filter(|shown| self.memory(shown.kind).is_some()).count();
+        match self.memory(kind) {
+            None => vec![kind.name().into()],
+            Some(memory) if of_memories > 1 => vec![whole.into(), memory.into()],
+            Some(memory) => vec![format!("{whole}, {memory}").into()],
+        }
+    }
+
+    /// Per kind of speed-up: the faster side, and the size from which the GPU is faster.
+    pub(super) fn sweep_columns(&self) -> Vec<Column> {
+        let columns = self.kinds().into_iter().flat_map(|KindColumns { kind, from }| {
+            let from = from.map(|rank| Column::words(FROM).ranked(rank));
+            let columns = [Column::words(FASTER)].into_iter().chain(from);
+            columns.map(|column| column.in_groups(self.groups(kind))).collect::<Vec<_>>()
+        });
+        columns.collect()
+    }
+
+    /// Per side the best variant and its time, then the faster side per kind of speed-up.
+    pub(super) fn case_columns(&self) -> Vec<Column> {
+        let best = |side| {
+            let columns = [Column::words(VARIANT).ranked(rank::VARIANTS), Column::figures("time")];
+            columns.map(|column| column.in_groups([side]))
+        };
+        let speed_ups = self.kinds().into_iter().map(|KindColumns { kind, .. }| {
+            let words: Vec<Cow<'static, str>> =
+                self.groups(kind).iter().flat_map(|group| group.split(", ")).map(|word| word.to_owned().into()).collect();
+            match words.split_last() {
+                Some((last, groups)) => Column::words(last.clone()).in_groups(groups.to_vec()),
+                None => Column::words(kind.name()),
+            }
+        });
+        ["best CPU", "best GPU"].into_iter().flat_map(best).chain(speed_ups).collect()
+    }
+
+    /// The share of the peak per side; none where no peaks were measured.
+    pub(super) fn peak_columns(&self) -> Vec<Column> {
+        let column = |side| Column::figures(side).in_groups([PEAK_SHARE]).ranked(rank::PEAK_SHARES);
+        if has_peaks(self.report) { ["CPU", "GPU"].map(column).to_vec() } else { vec![] }
+    }
+
+    /// The share of the peak in a table of one side.
+    pub(super) fn peak_column(&self) -> Option<Column> {
+        has_peaks(self.report).then(|| Column::figures(PEAK_SHARE).ranked(rank::PEAK_SHARES))
+    }
+}
+
+/// Returns whether a table says from which sizes the GPU is faster.
+pub(super) fn shows_crossovers(table: &Table) -> bool {
+    table.columns.iter().any(|column| column.heading == FROM)
+}
+
+/// Returns whether a table names the variants.
+pub(super) fn names_variants(table: &Table) -> bool {
+    table.columns.iter().any(|column| column.heading == VARIANT)
+}
+
+/// Returns whether a table has shares of the peaks.
+pub(super) fn shows_peaks(table: &Table) -> bool {
+    let is_share = |column: &Column| column.heading == PEAK_SHARE || column.groups.iter().any(|group| group == PEAK_SHARE);
+    table.columns.iter().any(is_share)
+}
+
+/// Says which columns a table had no room for, and where to find them; `None` where it has all.
+pub(super) fn left_out(removed: &[Cow<'static, str>]) -> Option<String> {
+    let name = |heading: &Cow<'static, str>| match heading.split_once(": ") {
+        Some((group, _)) if group == PEAK_SHARE => PEAK_SHARE.replace('\u{a0}', " "),
+        _ => heading.to_string(),
+    };
+    // The names of variants are in a note of their own.
+    let shown = removed.iter().filter(|heading| !heading.ends_with(VARIANT));
+    let names = distinct(shown.map(name));
+    (!names.is_empty()).then(|| {
+        let names = names.join(", ");
+        format!("No room here for {names}: see --tables, or widen the terminal (COLUMNS=120).")
+    })
+}
