@@ -11,6 +11,7 @@ mod peaks;
 mod plans;
 mod report;
 mod results;
+mod screen;
 mod trend;
 
 use std::path::Path;

@@ -52,8 +52,16 @@ fn concluded(
     let judged = cells.iter().filter(|change| is_judged(change)).count();
     let unsettled: Vec<&Change> = cells.iter().filter(|change| change.is_open()).collect();
     let reason = match unsettled.is_empty() {
+        true if judged == 1 => "the only cell is not worse".into(),
         true => format!("none of {judged} cells is worse"),
-        false => format!("none of {judged} cells is known to be worse; accepted: {}", tally(&unsettled)),
+        false => {
+            let of = if judged == 1 {
+                "the only cell is not".into()
+            } else {
+                format!("none of {judged} cells is")
+            };
+            format!("{of} known to be worse; accepted: {}", tally(&unsettled))
+        }
     };
     gate(Conclusion::Pass, reason, None)
 }

@@ -46,6 +46,32 @@ pub(crate) fn ended_early(report: &Report) -> Option<String> {
     (planned > done as u64).then(|| format!("ended early: {done} of {planned_cells}{more}"))
 }
 
+/// Reasons that a report without times lists; the rest is counted.
+const MAX_REASONS: usize = 3;
+
+/// Says why every cell of a report was skipped, and how to go on; `None` where one was not, or where there is none.
+pub fn nothing_measured(report: &Report) -> Option<String> {
+    let all_skipped = report.rows.iter().all(|row| row.outcome == Outcome::Skipped);
+    (all_skipped && !report.rows.is_empty()).then(|| format!("nothing was measured{}", why_nothing(report)))
+}
+
+/// `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty for a report without cells.
+pub(crate) fn why_nothing(report: &Report) -> String {
+    let groups = groups(report);
+    let reason = |group: &Group<'_>| {
+        let fix = group.fix.map(|fix| format!(" (fix: {fix})")).unwrap_or_default();
+        format!("{}{fix}", group.reason)
+    };
+    let mut reasons: Vec<String> = groups.iter().take(MAX_REASONS).map(reason).collect();
+    if groups.len() > MAX_REASONS {
+        reasons.push(format!("and {}", counted(groups.len() - MAX_REASONS, "more reason")));
+    }
+    match reasons.join("; ") {
+        none if none.is_empty() => none,
+        reasons => format!(": {reasons}; gpubench doctor lists what is missing"),
+    }
+}
+
 /// What a reader must know before any figure, the gravest first: incorrect answers, a run that ended early, lost workers.
 /// `elsewhere` says where every cell without a time is listed.
 pub(crate) fn first_lines(report: &Report, elsewhere: &str) -> Vec<String> {
@@ -76,7 +102,8 @@ pub(crate) fn early_notice(report: &Report) -> Option<String> {
     let ops = distinct(planned.filter_map(|sweep| sweep["op"].as_str()));
     let is_missing = |op: &&str| report.rows.iter().all(|row| row.case.op != *op);
     let missing: Vec<&str> = ops.into_iter().filter(is_missing).collect();
-    let missing = if missing.is_empty() { String::new() } else { format!("; no cell of {}", missing.join(", ")) };
+    let missing =
+        if missing.is_empty() { String::new() } else { format!("; no cell of {}", missing.join(", ")) };
     Some(format!("The run {early}{missing}. Run the sweep again to measure the rest."))
 }
 
@@ -85,7 +112,8 @@ fn lost_workers(report: &Report) -> Option<String> {
     let lost: Vec<String> =
         report.rows.iter().filter(|row| row.has_ended_early()).map(|row| row.cell().to_string()).collect();
     let (first, more) = lost.split_first()?;
-    let more = if more.is_empty() { String::new() } else { format!(" and {} more", counted(more.len(), "cell")) };
+    let more =
+        if more.is_empty() { String::new() } else { format!(" and {} more", counted(more.len(), "cell")) };
     Some(format!(
         "The worker of {first}{more} was lost for good: fewer samples than planned. Run these cells again, alone."
     ))
@@ -155,7 +183,8 @@ mod tests {
         report.environment.planned_rows = Some(12);
         assert_eq!(ended_early(&report).as_deref(), Some("ended early: 9 of 12 cells"));
         report.environment.settings = serde_json::json!({ "sweeps": [{ "op": "matmul" }, { "op": "svd" }] });
-        let notice = "The run ended early: 9 of 12 cells; no cell of svd. Run the sweep again to measure the rest.";
+        let notice =
+            "The run ended early: 9 of 12 cells; no cell of svd. Run the sweep again to measure the rest.";
         assert_eq!(early_notice(&report).as_deref(), Some(notice));
     }
 
@@ -164,7 +193,10 @@ mod tests {
         let mut report = example::full();
         report.environment.planned_rows = Some(12);
         let lines = first_lines(&report, "--tables");
-        assert_eq!(lines[0], "INCORRECT: spgemm N=512 f32 density 0.01 cuda/hash: error 5.0e-1, bound 1.2e-5");
+        assert_eq!(
+            lines[0],
+            "INCORRECT: spgemm N=512 f32 density 0.01 cuda/hash: error 5.0e-1, bound 1.2e-5"
+        );
         assert!(lines[1].starts_with("The run ended early: ") && lines.len() == 2, "{lines:?}");
         let mut worse = report.rows.iter().find(|row| row.outcome == Outcome::Incorrect).unwrap().clone();
         worse.error = Some(gpubench_model::Checked::new(f64::NAN, 1.2e-5));

@@ -27,7 +27,8 @@ impl Table {
     pub fn text_without_title(&self, color: bool) -> String {
         let lines = Lines::of(self, color);
         let blocks: Vec<String> = lines.blocks().iter().map(|columns| lines.block(columns)).collect();
-        blocks.join("\n")
+        // No-break spaces keep headings together; whoever searches the text types ordinary ones.
+        blocks.join("\n").replace('\u{a0}', " ")
     }
 
     /// Returns the length of the longest line, with columns one blank apart.

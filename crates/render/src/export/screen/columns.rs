@@ -20,7 +20,8 @@ const VARIANT: &str = "variant";
 mod rank {
     pub(super) const ALWAYS: u8 = 0;
     pub(super) const PEAK_SHARES: u8 = 1;
-    pub(super) const VARIANTS: u8 = 3;
+    /// Names of variants, and crossovers with a second kind of memory.
+    pub(super) const DETAILS: u8 = 2;
 }
 
 /// A kind of speed-up, and the rank of the column with the size from which the GPU is faster, where it has one.
@@ -50,51 +51,52 @@ impl Sweeps<'_> {
             Kind::Kernel | Kind::Resident => None,
             Kind::EndToEnd => {
                 let cases = self.all.iter().flat_map(|sweep| &sweep.section.comparisons);
-                let uploads = cases
-                    .flat_map(|case| &case.rows)
-                    .filter_map(|row| row.phases.as_ref()?.upload.as_ref().map(|upload| upload.memory.name()));
+                let uploads = cases.flat_map(|case| &case.rows).filter_map(|row| {
+                    row.phases.as_ref()?.upload.as_ref().map(|upload| upload.memory.name())
+                });
                 let names = distinct(uploads);
                 (!names.is_empty()).then(|| names.join(", "))
             }
         }
     }
 
-    /// The headings above the columns of a kind: `resident`, `end to end, pageable`; where several kinds of memory were
-    /// measured, `end to end` with the memory under it.
-    fn groups(&self, kind: Kind) -> Vec<Cow<'static, str>> {
-        let whole = Kind::EndToEnd.name();
-        let of_memories = self.kinds().iter().filter(|shown| self.memory(shown.kind).is_some()).count();
-        match self.memory(kind) {
-            None => vec![kind.name().into()],
-            Some(memory) if of_memories > 1 => vec![whole.into(), memory.into()],
-            Some(memory) => vec![format!("{whole}, {memory}").into()],
-        }
-    }
-
     /// Per kind of speed-up: the faster side, and the size from which the GPU is faster.
+    ///
+    /// Those of every kind of memory are under one heading, `end to end`.
     pub(super) fn sweep_columns(&self) -> Vec<Column> {
         let columns = self.kinds().into_iter().flat_map(|KindColumns { kind, from }| {
-            let from = from.map(|rank| Column::words(FROM).ranked(rank));
-            let columns = [Column::words(FASTER)].into_iter().chain(from);
-            columns.map(|column| column.in_groups(self.groups(kind))).collect::<Vec<_>>()
+            let from =
+                from.map(|rank| Column::words(FROM).ranked(rank).called(self.full_heading(kind, FROM)));
+            [self.faster_column(kind).in_groups([group(kind)])]
+                .into_iter()
+                .chain(from.map(|column| column.in_groups([group(kind)])))
+                .collect::<Vec<_>>()
         });
         columns.collect()
+    }
+
+    /// The column of the faster side: its heading is the memory of end-to-end times.
+    fn faster_column(&self, kind: Kind) -> Column {
+        let heading = self.memory(kind).map_or(Cow::Borrowed(FASTER), Cow::Owned);
+        Column::words(heading).called(self.full_heading(kind, FASTER))
+    }
+
+    /// `resident: from N`, `end to end, pageable: from N`.
+    fn full_heading(&self, kind: Kind, heading: &str) -> String {
+        let memory = self.memory(kind).map(|memory| format!(", {memory}")).unwrap_or_default();
+        format!("{}{memory}: {heading}", group(kind))
     }
 
     /// Per side the best variant and its time, then the faster side per kind of speed-up.
     pub(super) fn case_columns(&self) -> Vec<Column> {
         let best = |side| {
-            let columns = [Column::words(VARIANT).ranked(rank::VARIANTS), Column::figures("time")];
+            let columns = [Column::words(VARIANT).ranked(rank::DETAILS), Column::figures("time")];
             columns.map(|column| column.in_groups([side]))
         };
-        let speed_ups = self.kinds().into_iter().map(|KindColumns { kind, .. }| {
-            let words: Vec<Cow<'static, str>> =
-                self.groups(kind).iter().flat_map(|group| group.split(", ")).map(|word| word.to_owned().into()).collect();
-            match words.split_last() {
-                Some((last, groups)) => Column::words(last.clone()).in_groups(groups.to_vec()),
-                None => Column::words(kind.name()),
-            }
-        });
+        let speed_ups = self
+            .kinds()
+            .into_iter()
+            .map(|shown| self.faster_column(shown.kind).in_groups([group(shown.kind)]));
         ["best CPU", "best GPU"].into_iter().flat_map(best).chain(speed_ups).collect()
     }
 
@@ -110,6 +112,11 @@ impl Sweeps<'_> {
     }
 }
 
+/// The heading above the columns of a kind.
+fn group(kind: Kind) -> &'static str {
+    kind.name()
+}
+
 /// Returns whether a table says from which sizes the GPU is faster.
 pub(super) fn shows_crossovers(table: &Table) -> bool {
     table.columns.iter().any(|column| column.heading == FROM)
@@ -122,7 +129,9 @@ pub(super) fn names_variants(table: &Table) -> bool {
 
 /// Returns whether a table has shares of the peaks.
 pub(super) fn shows_peaks(table: &Table) -> bool {
-    let is_share = |column: &Column| column.heading == PEAK_SHARE || column.groups.iter().any(|group| group == PEAK_SHARE);
+    let is_share = |column: &Column| {
+        column.heading == PEAK_SHARE || column.groups.iter().any(|group| group == PEAK_SHARE)
+    };
     table.columns.iter().any(is_share)
 }
 

@@ -65,7 +65,6 @@ impl Sweeps<'_> {
             .collect();
         let occurs = |is_kind: fn(&Shown) -> bool| shown.iter().any(|(shown, _)| is_kind(shown));
         let meanings = [
-            (occurs(|shown| matches!(shown, Shown::From(_))), "interpolated"),
             (occurs(|shown| matches!(shown, Shown::Within(..))), "a range: somewhere in it"),
             (occurs(|shown| *shown == Shown::All), "all: at every N measured"),
             (occurs(|shown| *shown == Shown::None), "none: at no N measured"),
@@ -74,7 +73,12 @@ impl Sweeps<'_> {
             (shown.iter().any(|(_, has_plus)| *has_plus), "+: also at smaller N"),
         ];
         let meanings = meanings.into_iter().filter_map(|(occurs, meaning)| occurs.then_some(meaning));
-        let meanings = ["the GPU is faster from this N upward"].into_iter().chain(meanings);
+        let interpolated = occurs(|shown| matches!(shown, Shown::From(_)));
+        let first = match interpolated {
+            true => "the GPU is faster from this N upward (interpolated)",
+            false => "the GPU is faster from this N upward",
+        };
+        let meanings = [first].into_iter().chain(meanings);
         format!("from N: {}.", meanings.collect::<Vec<_>>().join("; "))
     }
 

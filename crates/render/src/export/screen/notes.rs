@@ -12,12 +12,12 @@ use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::machine::machine;
 use gpubench_model::report::quantity::{three_digits, time_text};
-use gpubench_model::report::{Report, Row};
+use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops as op;
 use gpubench_text::grouped::distinct;
 
 use super::super::cautions::shown;
-use super::super::problems::groups;
+use super::super::problems::why_nothing;
 use super::sweeps::{Sweep, Sweeps, compared};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
@@ -31,34 +31,23 @@ pub(crate) fn title(report: &Report) -> String {
         [Some(cpu), Some(gpu)] => format!("{gpu} against {cpu}; {conditions}."),
         [Some(cpu), None] => format!("{}\n{cpu}; {conditions}.", no_gpu(report)),
         [None, Some(gpu)] => format!("No CPU was measured: GPU times only.\n{gpu}; {conditions}."),
-        [None, None] => nothing_measured(report),
+        [None, None] => format!("Nothing was measured{}.", why_nothing(report)),
     }
 }
 
 /// Says why a report has CPU times only.
 fn no_gpu(report: &Report) -> &'static str {
-    let Some(gpu) = report.rows.iter().find(|row| row.side == Side::Gpu) else {
+    let mut of_gpu = report.rows.iter().filter(|row| row.side == Side::Gpu);
+    let Some(gpu) = of_gpu.next() else {
         return "CPU times only: no GPU variant was selected.";
     };
+    if gpu.outcome == Outcome::Incorrect || of_gpu.any(|row| row.outcome == Outcome::Incorrect) {
+        return "CPU times only: no answer of the GPU was correct.";
+    }
     match report.environment.backend(&gpu.backend).is_some_and(|backend| backend.available) {
         true => "No GPU cell was measured: CPU times only.",
         false => "No GPU found: CPU times only (gpubench doctor lists what is missing).",
     }
-}
-
-/// Says that no cell has a time, the first reason, and how to go on.
-fn nothing_measured(report: &Report) -> String {
-    let reason = match groups(report).first() {
-        Some(group) => {
-            let fix = group.fix.map(|fix| format!(" (fix: {fix})")).unwrap_or_default();
-            format!("Nothing was measured; first reason: {}{fix}.", group.reason)
-        }
-        None => "Nothing was measured.".into(),
-    };
-    format!(
-        "{reason} gpubench doctor lists what is missing; with --require cuda a run stops with an error where CUDA is \
-         missing."
-    )
 }
 
 /// `float32, N x N, cold caches`: element type and shape of the operands, and the state of the caches.
