@@ -30,11 +30,13 @@ variant = "host"
 noise = 1.5
 "#;
 
-const RUN: &str = "run --ops matmul,fft,spgemm --sizes 16,32,64 --backends sim --sim laws.toml --quiet --out made";
+const RUN: &str =
+    "run --ops matmul,fft,spgemm --sizes 16,32,64 --backends sim --sim laws.toml --quiet --out made";
 
 fn shown(folder: &Folder, columns: u32) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
-    let command = command.current_dir(folder.path()).args(["show", "made"]).env("COLUMNS", columns.to_string());
+    let command =
+        command.current_dir(folder.path()).args(["show", "made"]).env("COLUMNS", columns.to_string());
     Ended::of(command.output().unwrap()).good().stdout
 }
 
@@ -100,7 +102,10 @@ the chip is.
 #[test]
 fn incorrect_answers_come_first_then_a_run_that_ended_early() {
     let folder = Folder::new();
-    folder.write("wrong.toml", &(super::FAIR.to_owned() + "[[rule]]\nvariant = 'accelerator'\nanswer = 'wrong'\n"));
+    folder.write(
+        "wrong.toml",
+        &(super::FAIR.to_owned() + "[[rule]]\nvariant = 'accelerator'\nanswer = 'wrong'\n"),
+    );
     let run = "run --ops fft --sizes 4,8 --backends sim --sim wrong.toml --quiet --out made";
     let ended = folder.run_line(run);
     assert_eq!(ended.code, 1, "{}", ended.stderr);
@@ -121,7 +126,10 @@ fn incorrect_answers_come_first_then_a_run_that_ended_early() {
     let text = folder.succeeds("show made").stdout;
     let second = text.lines().find(|line| line.starts_with("The run "));
     assert!(text.find("The run ended early") < text.find("CPU times only"), "{text}");
-    assert_eq!(second.unwrap(), "The run ended early: 4 of 9 cells. Run the sweep again to measure the rest.");
+    assert_eq!(
+        second.unwrap(),
+        "The run ended early: 4 of 9 cells. Run the sweep again to measure the rest."
+    );
 }
 
 #[test]
