@@ -78,6 +78,10 @@ fn keep_ops(fleet: &mut Fleet, ops: &Ops) -> Result<()> {
         let removed = (before - report.rows.len()) as u64;
         let planned = &mut report.environment.planned_rows;
         *planned = planned.map(|planned| planned.saturating_sub(removed));
+        let sweeps = report.environment.settings.get_mut("sweeps").and_then(|sweeps| sweeps.as_array_mut());
+        if let Some(sweeps) = sweeps {
+            sweeps.retain(|sweep| sweep["op"].as_str().is_some_and(|op| ops.0.iter().any(|kept| kept == op)));
+        }
     }
     Ok(())
 }

@@ -75,7 +75,12 @@ pub(crate) fn why_nothing(report: &Report) -> String {
 /// What a reader must know before any figure, the gravest first: incorrect answers, a run that ended early, lost workers.
 /// `elsewhere` says where every cell without a time is listed.
 pub(crate) fn first_lines(report: &Report, elsewhere: &str) -> Vec<String> {
-    [incorrect(report, elsewhere), early_notice(report), lost_workers(report)].into_iter().flatten().collect()
+    incorrect(report, elsewhere).into_iter().chain(cut_short(report)).collect()
+}
+
+/// What is missing of a run that was cut short, and how to go on: by its end, and by lost workers.
+pub(crate) fn cut_short(report: &Report) -> Vec<String> {
+    [early_notice(report), lost_workers(report)].into_iter().flatten().collect()
 }
 
 /// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`; `None` where every answer is
@@ -96,7 +101,7 @@ fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
 }
 
 /// `The run ended early: 9 of 12 cells; no cell of solve, svd. Run the sweep again to measure the rest.`
-pub(crate) fn early_notice(report: &Report) -> Option<String> {
+fn early_notice(report: &Report) -> Option<String> {
     let early = ended_early(report)?;
     let planned = report.environment.settings["sweeps"].as_array().into_iter().flatten();
     let ops = distinct(planned.filter_map(|sweep| sweep["op"].as_str()));

@@ -78,7 +78,7 @@ pub(crate) fn overview(report: &Report) -> Html {
         .holding(span("3", "GPU faster from N ="))
         .holding(span("3", "speed-up at the largest size"))
         .holding(span("2", &format!("best variant there, {PEAK_SHARE_TEXT}")))
-        .holding(span("3", "first use, calls to repay it"));
+        .holding(span("3", "first use, calls to repay it (host clock)"));
     let kinds = Kind::ALL.map(|kind| figures(kind.name()));
     let rest = [words("CPU"), words("GPU"), figures("once"), figures("resident"), figures("end to end")];
     let headings = kinds.iter().chain(&kinds).chain(&rest);

@@ -14,7 +14,7 @@ use super::lines::{Crossing, Reference, mark_notes, sizes};
 use super::series::{Marks, Series, Style};
 use super::sheet::{Part, Sheet};
 use super::text::copies_clause;
-use crate::export::problems::early_notice;
+use crate::export::problems::cut_short;
 pub(super) use draw::{PANEL_SIZE, draw, draw_alone};
 
 /// Panels that one sheet holds; in more, texts would be too small.
@@ -91,7 +91,7 @@ pub(crate) fn sheets(report: &Report, sheets: &[Sheet<'_>], captions: &[String])
         let count = group.len().div_ceil(MOST_PANELS);
         pages.extend(group.chunks(group.len().div_ceil(count)).map(<[_]>::to_vec));
     }
-    let notice = early_notice(report);
+    let notice = cut_short(report).into_iter().next();
     let sheet = |(index, page): (usize, Vec<Draft>)| Overview {
         notice: notice.clone(),
         legend: legend(report, &page),

@@ -18,10 +18,11 @@ const VARIANT: &str = "variant";
 
 /// Ranks of columns: where lines would be too long, those of the highest are left out first.
 mod rank {
-    pub(super) const ALWAYS: u8 = 0;
-    pub(super) const PEAK_SHARES: u8 = 1;
+    /// Crossovers, which go only where names of sweeps are long.
+    pub(super) const CROSSOVERS: u8 = 1;
+    pub(super) const PEAK_SHARES: u8 = 2;
     /// Names of variants, and crossovers with a second kind of memory.
-    pub(super) const DETAILS: u8 = 2;
+    pub(super) const DETAILS: u8 = 3;
 }
 
 /// A kind of speed-up, and the rank of the column with the size from which the GPU is faster, where it has one.
@@ -34,8 +35,8 @@ pub(super) struct KindColumns {
 /// The kinds of speed-up that the screen shows, in the order of their columns.
 const KINDS: [KindColumns; 3] = [
     KindColumns { kind: Kind::Kernel, from: None },
-    KindColumns { kind: Kind::Resident, from: Some(rank::ALWAYS) },
-    KindColumns { kind: Kind::EndToEnd, from: Some(rank::ALWAYS) },
+    KindColumns { kind: Kind::Resident, from: Some(rank::CROSSOVERS) },
+    KindColumns { kind: Kind::EndToEnd, from: Some(rank::CROSSOVERS) },
 ];
 
 impl Sweeps<'_> {
@@ -145,7 +146,7 @@ pub(super) fn left_out(removed: &[Cow<'static, str>]) -> Option<String> {
     let shown = removed.iter().filter(|heading| !heading.ends_with(VARIANT));
     let names = distinct(shown.map(name));
     (!names.is_empty()).then(|| {
-        let names = names.join(", ");
+        let names = names.join("; ");
         format!("No room here for {names}: see --tables, or widen the terminal (COLUMNS=120).")
     })
 }

@@ -55,6 +55,21 @@ fn seven_ops_fit_on_the_screen() {
     }
 }
 
+/// Columns go until rows fit, crossovers last, and the screen says which.
+#[test]
+fn long_names_of_sweeps_leave_out_columns_and_fold_no_row() {
+    let mut report = sweep(&[DType::F32]);
+    for row in &mut report.rows {
+        row.case.op = format!("op-of-another-program-{}", row.case.op);
+    }
+    let text = screen(&report, false);
+    assert!(text.lines().all(|line| line.chars().count() <= TERMINAL_WIDTH), "{text}");
+    let left_out =
+        "No room here for rate / peak; resident: from N; end to end, pageable: from N: see --tables";
+    assert!(words(&text).contains(left_out), "{text}");
+    assert!(!text.contains("\nfrom N: ") && !text.contains("\nrate / peak: "), "{text}");
+}
+
 #[test]
 fn a_variant_that_picks_is_named_by_what_it_picked() {
     let mut report = sweep(&[DType::F32]);
