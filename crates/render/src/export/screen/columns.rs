@@ -41,7 +41,7 @@ const KINDS: [KindColumns; 3] = [
 
 impl Sweeps<'_> {
     /// The kinds of speed-up that some case of the report has.
-    pub(super) fn kinds(&self) -> Vec<KindColumns> {
+    pub(super) fn shown_kinds(&self) -> Vec<KindColumns> {
         let occurs = |kind| self.all.iter().flat_map(compared).any(|case| case.pair(kind).is_some());
         KINDS.into_iter().filter(|shown| occurs(shown.kind)).collect()
     }
@@ -65,7 +65,7 @@ impl Sweeps<'_> {
     ///
     /// Those of every kind of memory are under one heading, `end to end`.
     pub(super) fn sweep_columns(&self) -> Vec<Column> {
-        let columns = self.kinds().into_iter().flat_map(|KindColumns { kind, from }| {
+        let columns = self.shown_kinds().into_iter().flat_map(|KindColumns { kind, from }| {
             let from =
                 from.map(|rank| Column::words(FROM).ranked(rank).called(self.full_heading(kind, FROM)));
             [self.faster_column(kind).in_groups([group(kind)])]
@@ -95,7 +95,7 @@ impl Sweeps<'_> {
             columns.map(|column| column.in_groups([side]))
         };
         let speed_ups = self
-            .kinds()
+            .shown_kinds()
             .into_iter()
             .map(|shown| self.faster_column(shown.kind).in_groups([group(shown.kind)]));
         ["best CPU", "best GPU"].into_iter().flat_map(best).chain(speed_ups).collect()

@@ -18,7 +18,7 @@ impl Sweeps<'_> {
             let all = compared(sweep).count();
             compared(sweep).skip(if shows_crossovers { all.saturating_sub(1) } else { 0 })
         });
-        let kinds = self.kinds();
+        let kinds = self.shown_kinds();
         let pairs = cases.flat_map(|case| kinds.iter().filter_map(|shown| case.pair(shown.kind)));
         let pairs: Vec<Pair<'_>> = pairs.collect();
         let has_tie = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
@@ -51,8 +51,12 @@ impl Sweeps<'_> {
 
     /// The meaning of the crossovers that the table shows.
     fn crossover_legend(&self) -> String {
-        let kinds: Vec<Kind> =
-            self.kinds().into_iter().filter(|shown| shown.from.is_some()).map(|shown| shown.kind).collect();
+        let kinds: Vec<Kind> = self
+            .shown_kinds()
+            .into_iter()
+            .filter(|shown| shown.from.is_some())
+            .map(|shown| shown.kind)
+            .collect();
         let crossovers = self
             .all
             .iter()

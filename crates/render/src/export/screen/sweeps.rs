@@ -56,7 +56,7 @@ impl<'a> Sweeps<'a> {
         let row = |sweep: &Sweep<'_>| {
             let largest = compared(sweep).last()?;
             let mut fields = vec![Field::from(sweep.name.as_str()), largest.n.to_string().into()];
-            for KindColumns { kind, from } in self.kinds() {
+            for KindColumns { kind, from } in self.shown_kinds() {
                 fields.push(speed_up(largest.pair(kind).as_ref()));
                 fields.extend(from.map(|_| {
                     let found = crossover(&sweep.section.comparisons, kind);
@@ -80,7 +80,9 @@ impl<'a> Sweeps<'a> {
             for case in compared(sweep) {
                 let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
                 fields.extend([case.cpu, case.gpu].into_iter().flat_map(|row| timed(row, &variants)));
-                fields.extend(self.kinds().into_iter().map(|shown| speed_up(case.pair(shown.kind).as_ref())));
+                fields.extend(
+                    self.shown_kinds().into_iter().map(|shown| speed_up(case.pair(shown.kind).as_ref())),
+                );
                 fields.extend(self.peak_fields(case));
                 rows.push(fields);
             }
