@@ -10,7 +10,7 @@ use gpubench_text::table::{TERMINAL_WIDTH, Tone, hanging_within};
 use super::cautions::{self, Caution, cautions};
 use super::method::method;
 use super::problems::{Group, ended_early, groups, summary};
-use super::screen::screen;
+use super::screen::{screen, whole_table};
 use super::tables::{MARK, PEAK_SHARE, PEAK_SHARE_TEXT, tables};
 use super::view::{Format, View};
 
@@ -41,7 +41,11 @@ const RUN: usize = 2;
 fn text(report: &Report, view: &View) -> String {
     let answer = screen(report, view);
     match view.tables || view.all_variants {
-        true => format!("{answer}\n{}", tables_text(report, view)),
+        true => {
+            let whole = whole_table(report, view);
+            let whole = whole.map(|table| format!("With all columns:\n\n{table}\n")).unwrap_or_default();
+            format!("{answer}\n{whole}{}", tables_text(report, view))
+        }
         false => answer,
     }
 }

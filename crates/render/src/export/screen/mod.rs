@@ -9,7 +9,7 @@ mod sweeps;
 mod tests;
 
 use gpubench_model::report::Report;
-use gpubench_text::table::{TERMINAL_WIDTH, Table, Tone, hanging_within};
+use gpubench_text::table::{Layout, TERMINAL_WIDTH, Table, Tone, hanging_within};
 
 use super::problems::{first_lines, summary};
 use super::view::View;
@@ -81,6 +81,19 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
         text.push_str(&format!("{}{group}", if is_after_text { "\n" } else { "" }));
     }
     text
+}
+
+/// The table of the screen with the columns and intervals for which that had no room, in blocks that fit; `None` where the
+/// screen has all.
+pub(crate) fn whole_table(report: &Report, view: &View) -> Option<String> {
+    let sweeps = Sweeps::of(report);
+    let grid = match sweeps.comparisons() {
+        0 => None,
+        1..=MAX_COMPARISONS => sweeps.case_table(),
+        _ => sweeps.sweep_table(true),
+    };
+    let grid = grid?.within(view.width.unwrap_or(TERMINAL_WIDTH));
+    (!grid.fits()).then(|| grid.laid_out(Layout::Blocks { keys: 2 }).text_without_title(view.color))
 }
 
 /// What the table answers, and the table with every column, without intervals where there is no room for these.

@@ -68,6 +68,14 @@ fn long_names_of_sweeps_leave_out_columns_and_fold_no_row() {
         "No room here for rate / peak; resident: from N; end to end, pageable: from N: see --tables";
     assert!(words(&text).contains(left_out), "{text}");
     assert!(!text.contains("\nfrom N: ") && !text.contains("\nrate / peak: "), "{text}");
+    let whole = whole_table(&report, &View::default()).unwrap();
+    assert!(whole.lines().all(|line| line.chars().count() <= TERMINAL_WIDTH), "{whole}");
+    assert!(whole.contains("rate / peak") && whole.matches("from N").count() == 2, "{whole}");
+    assert_eq!(
+        whole_table(&report, &View { width: Some(200), ..View::default() }),
+        None,
+        "nothing is left out"
+    );
 }
 
 #[test]
