@@ -30,8 +30,7 @@ variant = "host"
 noise = 1.5
 "#;
 
-const RUN: &str =
-    "run --ops matmul,fft,spgemm --sizes 16,32,64 --backends sim --sim laws.toml --quiet --out made";
+const RUN: &str = "run --ops matmul,fft,spgemm --sizes 16,32,64 --backends sim --sim laws.toml --transfer pageable --quiet --out made";
 
 fn shown(folder: &Folder, columns: u32) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
