@@ -119,7 +119,7 @@ def compared():
 
 def shares():
     """The share of the measured peaks that the best variant of each side reaches, with the grade of its time."""
-    lines = ["| op | N | CPU | % of peak | grade | GPU | % of peak | grade |", "|---|---:|---|---:|---|---|---:|---|"]
+    lines = ["| op | N | CPU | rate / peak | grade | GPU | rate / peak | grade |", "|---|---:|---|---:|---|---|---:|---|"]
     for op, n, size in sizes():
         cells = []
         for key, backend in (("cpu", "cpu"), ("gpu", "cuda")):

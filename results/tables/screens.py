@@ -9,7 +9,8 @@ ARTICLE = os.path.join("results", "h200", "article")
 def shown(*options):
     """What `gpubench show` prints of the article's sweep; the program is the first argument of figures.py."""
     command = [os.path.abspath(sys.argv[1]), "show", ARTICLE, *options]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.rstrip("\n")
+    environment = os.environ | {"COLUMNS": "80"}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout.rstrip("\n")
 
 
 def screen():

@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::fleet;
 use crate::report::file::FILE_NAME;
+use crate::{baseline, fleet};
 
 /// The part of a report that dates it.
 #[derive(Deserialize)]
@@ -41,9 +41,12 @@ pub(crate) fn newest_run(results: &Path) -> Result<PathBuf> {
     Ok(whole.map(Path::to_owned).unwrap_or(newest))
 }
 
-/// Adds the folders in and below `folder` that contain a report. Links to folders are not followed: they may form a
-/// circle.
+/// Adds the folders in and below `folder` that contain a report. The passes of a baseline are not runs. Links to folders are
+/// not followed: they may form a circle.
 fn add_runs(folder: &Path, found: &mut Vec<PathBuf>) {
+    if folder.ends_with(baseline::FOLDER) || folder.join(baseline::FILE_NAME).is_file() {
+        return;
+    }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             add_runs(&entry.path(), found);
@@ -80,6 +83,18 @@ mod tests {
         write(root.path(), "c", "2026-11-02T11:00:00+02:00");
         write(root.path(), "d", "tomorrow");
         assert_eq!(newest_run(root.path()).unwrap(), root.path().join("a/b"));
+    }
+
+    #[test]
+    fn the_passes_of_a_baseline_are_no_runs() {
+        let root = tempfile::tempdir().unwrap();
+        let results = root.path().join("results");
+        write(&results, "mine", "2026-11-01T10:00:00Z");
+        write(&results, "elsewhere/main/pass-1", "2026-11-03T10:00:00Z");
+        fs::write(results.join("elsewhere/main").join(baseline::FILE_NAME), "{}").unwrap();
+        // While a baseline is being saved it has no file yet.
+        write(&results, "baselines/main.new/pass-1", "2026-11-04T10:00:00Z");
+        assert_eq!(newest_run(&results).unwrap(), results.join("mine"));
     }
 
     #[test]

@@ -39,7 +39,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
         fleet.members[0].name
     );
     let color = !args.no_color && stream::takes_colors();
-    let view = View { tables: args.tables, all_variants: args.all_variants, color, ..View::default() };
+    let width = stream::width();
+    let view = View { tables: args.tables, all_variants: args.all_variants, color, width, ..View::default() };
     let text = match &args.member {
         Some(member) => format.text(fleet.member(member).context("--member")?, &view)?,
         None => rendered(&fleet, format, &view)?,
@@ -77,6 +78,10 @@ fn keep_ops(fleet: &mut Fleet, ops: &Ops) -> Result<()> {
         let removed = (before - report.rows.len()) as u64;
         let planned = &mut report.environment.planned_rows;
         *planned = planned.map(|planned| planned.saturating_sub(removed));
+        let sweeps = report.environment.settings.get_mut("sweeps").and_then(|sweeps| sweeps.as_array_mut());
+        if let Some(sweeps) = sweeps {
+            sweeps.retain(|sweep| sweep["op"].as_str().is_some_and(|op| ops.0.iter().any(|kept| kept == op)));
+        }
     }
     Ok(())
 }

@@ -26,6 +26,13 @@ pub(crate) fn takes_colors() -> bool {
     !refused && io::stdout().is_terminal()
 }
 
+/// Returns the columns of the terminal: of COLUMNS where it is set, otherwise of stdout; `None` where neither is known.
+pub(crate) fn width() -> Option<usize> {
+    let set = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    set.filter(|columns| *columns > 0).or_else(of_terminal)
+}
+
 /// Returns success if the reader of stdout has closed the pipe, as `head` does.
 pub(crate) fn unless_broken_pipe(error: io::Error) -> Result<()> {
     if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error).context("cannot write to stdout") }

@@ -151,12 +151,14 @@ fn a_sweep_file_that_does_not_say_what_to_measure_is_refused() {
     folder.write("bare.toml", "[[sweep]]\n");
     folder.write("fft.toml", "[[sweep]]\nops = \"fft\"\nsizes = 4\n");
     folder.write("text.toml", "samples = \"20\"\n");
+    folder.write("many.toml", "threads = 4096\nbackends = \"cpu\"\n[[sweep]]\nops = \"fft\"\nsizes = 4\n");
     for (line, expected) in [
         ("run --config /dev/null", "/dev/null names no ops"),
         ("run --config comment.toml", "comment.toml names no ops"),
         ("run --config none.toml", "none.toml names no ops"),
         ("run --config bare.toml", "bare.toml names no ops"),
         ("run --config text.toml", "text.toml:1: samples must be a whole number, not a string"),
+        ("run --config many.toml", "--threads 4096 is more than the "),
         ("run --config fft.toml --ops matmul", "--ops matmul: fft.toml contains only fft"),
         ("run --config article --ops spmv", "give sizes with --sizes"),
         ("run --ops fft --cell-timeout -1s", "duration '-1s' is not above zero"),

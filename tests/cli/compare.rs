@@ -57,6 +57,14 @@ pub(super) fn of<'a>(verdicts: &'a [(String, String)], verdict: &str) -> Vec<&'a
 }
 
 #[test]
+fn a_gate_of_one_cell_does_not_count_it() {
+    let folder = Folder::new();
+    folder.sim_of("one", 1, "", "--ops fft --sizes 4 --variants host");
+    let comparison = folder.compared("one one");
+    assert_eq!(comparison["gate"]["reason"], "the only cell is not worse", "{comparison}");
+}
+
+#[test]
 fn a_run_against_itself_is_the_same_everywhere_and_exits_0() {
     let folder = Folder::new();
     folder.sim("old", 1, "");

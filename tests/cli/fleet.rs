@@ -195,8 +195,11 @@ fn invalid_runs_on_several_devices_are_refused_before_any_work() {
     }
     let missing =
         "run --ops fft --sizes 4 --backends sim --sim fair.toml --device 1 --quiet --out - --format csv";
-    let skipped = folder.succeeds(missing).stdout;
-    assert!(skipped.contains("there is no simulated device 1"), "{skipped}");
+    let skipped = folder.run_line(missing);
+    assert_eq!(skipped.code, 2, "nothing was measured");
+    for text in [&skipped.stdout, &skipped.stderr] {
+        assert!(text.contains("there is no simulated device 1"), "{text}");
+    }
 }
 
 #[test]

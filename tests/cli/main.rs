@@ -11,6 +11,7 @@ mod peaks;
 mod plans;
 mod report;
 mod results;
+mod screen;
 mod transfer;
 mod trend;
 
@@ -103,7 +104,7 @@ impl Folder {
     fn run(&self, args: &[&str]) -> Ended {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
         // Nothing may be left in the user's cache.
-        command.env("GPUBENCH_PEAK_CACHE", "off");
+        command.env("GPUBENCH_PEAK_CACHE", "off").env_remove("COLUMNS");
         Ended::of(command.current_dir(self.path()).args(args).output().unwrap())
     }
 

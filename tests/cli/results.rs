@@ -113,7 +113,16 @@ fn a_required_backend_that_is_missing_ends_the_run_before_any_work() {
     );
     let run = "run --ops fft --sizes 4 --backends sim --sim absent.toml --quiet --out new/here";
     folder.refuses(&format!("{run} --require sim"), "no such device");
-    assert_eq!(folder.run_line(run).code, 0, "not required, so its cells are skipped");
+    let ended = folder.run_line(run);
+    assert_eq!(
+        (ended.code, ended.stdout.as_str()),
+        (2, ""),
+        "every cell is skipped, so nothing was measured"
+    );
+    let reason = "gpubench: nothing was measured: no such device; gpubench doctor lists what is missing\n";
+    assert_eq!(ended.stderr, reason);
+    let json = folder.run_line(&format!("{} --out - --format json", run.replace(" --out new/here", "")));
+    assert_eq!((json.code, rows(&json.stdout).len()), (2, 1), "a program still gets the report");
 }
 
 #[test]

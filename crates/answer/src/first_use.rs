@@ -1,5 +1,7 @@
 //! The cost of the first use of a GPU, and the number of calls that repay it.
 
+use std::fmt;
+
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::{Report, Row};
 
@@ -79,6 +81,43 @@ pub fn repayment(first: &FirstUse, pair: &Pair<'_>) -> Option<Repayment> {
     Some(calls(once, pair.cpu_s, gpu_s))
 }
 
+/// The number of calls of a pair that repay the first use of its GPU; `None` where the first use is not known, and where
+/// the time saved per call is within noise.
+pub fn calls_to_repay(report: &Report, pair: &Pair<'_>) -> Option<Calls> {
+    match repayment(&FirstUse::of(report, pair.gpu)?, pair)? {
+        Repayment::After(calls) => Some(Calls::After(calls)),
+        Repayment::Never => Some(Calls::Never),
+        Repayment::Open => None,
+    }
+}
+
+/// A known number of calls, written as `105` or `never`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// This many calls repay the first use.
+    After(u64),
+    /// Calls take longer on the GPU.
+    Never,
+}
+
+impl fmt::Display for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Calls::After(calls) => calls.fmt(f),
+            Calls::Never => f.write_str("never"),
+        }
+    }
+}
+
+/// The clock of the calls that are counted, and where their data is.
+pub fn condition(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Kernel | Kind::Resident => "host clock, data on the GPU",
+        Kind::EndToEnd => "host clock, copies with each call",
+        Kind::EndToEndPinned => "host clock, pinned copies each call",
+    }
+}
+
 fn calls(once_s: f64, cpu_s: Estimate, gpu_s: Estimate) -> Repayment {
     let saved = cpu_s.minus(gpu_s);
     let calls = (once_s / saved.value).ceil().max(1.0);
@@ -123,5 +162,18 @@ mod tests {
         assert!((first.copies_s.unwrap() - 62e-6).abs() < 1e-12);
         let pair = sections(&report)[0].comparisons[0].pair(Kind::Resident).unwrap();
         assert_eq!(repayment(&first, &pair), Some(Repayment::After(1)));
+        assert_eq!(calls_to_repay(&report, &pair), Some(Calls::After(1)));
+    }
+
+    #[test]
+    fn nothing_is_said_of_calls_whose_saving_is_within_noise() {
+        let calls = |cpu_s: f64| {
+            let report = example::of(example::both_sides("fft", 100, cpu_s, 100e-6));
+            let pair = sections(&report)[0].comparisons[0].pair(Kind::Resident).unwrap();
+            calls_to_repay(&report, &pair).map(|calls| calls.to_string())
+        };
+        assert_eq!(calls(105e-6), None, "the GPU's resident time is the same");
+        assert_eq!(calls(50e-6).as_deref(), Some("never"));
+        assert!(calls(1.0).is_some_and(|text| text == "1"));
     }
 }

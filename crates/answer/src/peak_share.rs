@@ -8,6 +8,10 @@ use gpubench_model::report::{Clock, Report, Row};
 use gpubench_model::{Accuracy, Peaks};
 use gpubench_ops::{self as op, Limit};
 
+/// The meaning of a share of the peak, for legends.
+pub const MEANING: &str = "achieved bandwidth or FLOP rate over the peak rate measured here, of whichever limits the op; not \
+                           how busy the chip is";
+
 /// The resource that limits a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -124,14 +124,10 @@ pub struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Returns `GPU 34x`; `0.98x?` where neither side is measurably faster, `GPU 34x!` where a time has grade D.
+    /// Returns `GPU 34x`; `GPU 1.1x?` where the interval includes 1, `GPU 34x!` where a time has grade D, `GPU 1.1x?!` for
+    /// both.
     pub fn speed_up_text(&self) -> String {
-        match self.speed_up.winner() {
-            Some(_) if self.has_grade_d() => {
-                format!("{}!", self.speed_up)
-            }
-            _ => self.speed_up.to_string(),
-        }
+        format!("{}{}", self.speed_up, if self.has_grade_d() { "!" } else { "" })
     }
 
     /// Returns whether one of the times has grade D.

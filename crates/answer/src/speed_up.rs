@@ -22,23 +22,28 @@ impl SpeedUp {
         }
     }
 
-    /// The factor by which one side is faster, at least 1.
-    pub fn factor(&self) -> f64 {
-        let ratio = self.0.value;
-        if ratio >= 1.0 { ratio } else { 1.0 / ratio }
+    /// The side whose median is smaller, whether measurably or not; the GPU where both are equal.
+    pub fn leader(&self) -> Side {
+        if self.0.value >= 1.0 { Side::Gpu } else { Side::Cpu }
     }
 
-    /// The factor with its digits, without the winner: `12x`.
+    /// The factor by which one side is faster, at least 1.
+    pub fn factor(&self) -> f64 {
+        match self.leader() {
+            Side::Gpu => self.0.value,
+            Side::Cpu => 1.0 / self.0.value,
+        }
+    }
+
+    /// The factor with its digits, without the side: `12x`.
     pub fn factor_text(&self) -> String {
         factor_within(self.factor(), self.digits())
     }
 
-    /// The interval of the winner's factor, or of the ratio without a winner, with enough digits to distinguish its ends:
-    /// `17.9 to 18.5`.
+    /// The interval of the factor, with enough digits to distinguish its ends: `17.9 to 18.5`.
     pub fn interval_text(&self) -> String {
         let Estimate { low, high, .. } = self.0;
-        let (low, high) =
-            if self.winner() == Some(Side::Cpu) { (1.0 / high, 1.0 / low) } else { (low, high) };
+        let (low, high) = if self.leader() == Side::Cpu { (1.0 / high, 1.0 / low) } else { (low, high) };
         let text = |digits| [low, high].map(|end| factor_digits(end, digits));
         let [low, high] = (2..5).map(text).find(|[low, high]| low != high).unwrap_or_else(|| text(5));
         if low == high { format!("within {low}") } else { format!("{low} to {high}") }
@@ -60,13 +65,12 @@ impl SpeedUp {
     }
 }
 
-/// `GPU 12.3x` or `CPU 2.9x`: the winner and a factor, never below 1. Without a winner the ratio: `0.98x?`.
+/// `GPU 12.3x` or `CPU 2.9x`: the faster side and a factor, never below 1. A `?` follows where the interval includes 1:
+/// `CPU 1.02x?`.
 impl fmt::Display for SpeedUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&match self.winner() {
-            Some(side) => format!("{} {}", side.label(), self.factor_text()),
-            None => format!("{}?", factor_within(self.0.value, self.digits())),
-        })
+        let mark = if self.winner().is_none() { "?" } else { "" };
+        f.pad(&format!("{} {}{mark}", self.leader().label(), self.factor_text()))
     }
 }
 
@@ -89,7 +93,7 @@ mod tests {
         let ratios = [12.34, 1.0 / 2.9, 1.0, 0.999, 270.85, 99.97, 1e-300];
         assert_eq!(
             ratios.map(|ratio| SpeedUp(exact(ratio)).to_string()),
-            ["GPU 12.3x", "CPU 2.90x", "1.00x?", "CPU 1.001x", "GPU 271x", "GPU 100x", "CPU 1.0e300x"]
+            ["GPU 12.3x", "CPU 2.90x", "GPU 1.00x?", "CPU 1.001x", "GPU 271x", "GPU 100x", "CPU 1.0e300x"]
         );
     }
 
@@ -117,9 +121,10 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_includes_one_has_no_winner() {
+    fn an_interval_that_includes_one_has_no_winner_and_a_question_mark() {
         let open = SpeedUp(Estimate { value: 0.93, low: 0.85, high: 1.02 });
-        assert_eq!((open.winner(), open.to_string()), (None, "0.93x?".into()));
+        assert_eq!((open.winner(), open.to_string()), (None, "CPU 1.1x?".into()));
+        assert_eq!(open.interval_text(), "0.98 to 1.2", "of the factor shown");
         assert_eq!(SpeedUp(Estimate { value: 1.1, low: 1.05, high: 1.3 }).winner(), Some(Side::Gpu));
         assert_eq!(SpeedUp(Estimate { value: 0.9, low: 0.8, high: 0.99 }).winner(), Some(Side::Cpu));
     }

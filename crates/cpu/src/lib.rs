@@ -175,7 +175,9 @@ impl Backend for Started {
         let loaded = self.libraries.iter().filter_map(|library| Some((library, library.loaded()?)));
         let of_blas = loaded.map(|(library, provider)| {
             let mut finding = library.finding(served_by(library, &self.kernels));
-            finding.version = Some(format!("{}, {} threads", provider.version(), provider.threads()));
+            let (version, threads) = (provider.version(), provider.threads());
+            let noun = if threads == 1 { "thread" } else { "threads" };
+            finding.version = Some(format!("{version}, {threads} {noun}"));
             finding
         });
         of_blas.chain(fftw::loaded()).collect()

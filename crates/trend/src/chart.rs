@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, density_clause, density_text};
 use gpubench_model::report::machine::processor;
-use gpubench_render::chart::panels::{MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis};
+use gpubench_render::chart::panels::{MOST_PANELS, Mark, MarkKind, Marks, Panel, PanelChart, Point, axis};
 use gpubench_text::grouped::{distinct, grouped};
 use gpubench_text::palette::Role;
 
@@ -134,7 +134,14 @@ fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -
     let in_range: Vec<f64> = levels.chain(newest).collect();
     let point = |point: &super::Point| {
         let [low, high] = point.ci95_s;
-        Point { x: position(point.report), y: point.median_s, low, high, label: None, mark: None }
+        Point {
+            x: position(point.report),
+            y: point.median_s,
+            low,
+            high,
+            label: None,
+            marks: Marks::default(),
+        }
     };
     let place_of = |index: usize| position(series.points[index].report);
     let level =

@@ -40,8 +40,8 @@ sizes.
 ";
 
 const EXIT_CODES: &str = "
-Exit codes: 0 finished (skips allowed); 1 a cell is incorrect or failed; 2 wrong usage, nothing to run or a required backend \
-missing; 130 interrupted, finished cells are saved.";
+Exit codes: 0 finished (skips allowed); 1 a cell is incorrect or failed; 2 wrong usage, nothing to run, every cell skipped \
+or a required backend missing; 130 interrupted, finished cells are saved.";
 
 /// The options that `run --help` shows; `run --help --all` shows every one.
 const COMMON: [&str; 10] =

@@ -12,7 +12,7 @@ use super::show_in;
 use crate::baseline::{self, Baseline, StagedBaseline};
 use crate::cli::args::SaveArgs;
 use crate::cli::compare::read_policy;
-use crate::cli::run::{INTERRUPTED, exit_code, measure};
+use crate::cli::run::{INTERRUPTED, NOTHING_MEASURED, exit_code, measure};
 use crate::cli::sweep::{sweep_file, with_libraries};
 use crate::cli::{stream, values};
 use crate::compare::calibration::{Calibrated, calibrate};
@@ -62,6 +62,7 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Resu
         let problem = match code {
             0 => continue,
             INTERRUPTED => "was interrupted",
+            NOTHING_MEASURED => "measured nothing: every cell was skipped (see its report)",
             _ => "has cells that are incorrect or failed (see its report)",
         };
         stream::complain(&format!(

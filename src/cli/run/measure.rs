@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::cli::stream;
 use crate::executor::{self, Finished, PeakSource};
-use crate::export::{JSON, View};
+use crate::export::{JSON, TABLE, View, nothing_measured};
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::report::file::save_all;
@@ -50,6 +50,7 @@ fn peaks(wanted: bool) -> PeakSource {
 pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     let output = &settings.output;
     let view = view(output);
+    let nothing = nothing_measured(report);
     let mut text = String::new();
     let mut formats = output.formats.clone();
     // A folder always gets the report, from which everything else follows.
@@ -63,8 +64,15 @@ pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
                 save_all(folder, &format.files(report, &view)?, true)?;
                 text.push_str(&format.screen(report, &view)?);
             }
+            // An empty table would hide the reason; other formats are for programs, which get what they asked for.
+            Destination::Stdout if nothing.is_some() && format.name == TABLE.name => {}
             Destination::Stdout => text.push_str(&format.text(report, &view)?),
         }
+    }
+    if let Some(reasons) = nothing {
+        stream::complain(&reasons);
+        let is_for_people = matches!(output.destination, Destination::Folder(_));
+        return if is_for_people { Ok(()) } else { stream::print(&text) };
     }
     if let (Destination::Folder(folder), false) = (&output.destination, output.quiet) {
         if let Some(text) = time_spent(report, start.elapsed().as_secs_f64()) {
@@ -98,6 +106,7 @@ pub(crate) fn view(output: &Output) -> View {
         tables: output.tables,
         all_variants: output.all_variants,
         color: output.color,
+        width: stream::width(),
         theme: output.theme,
         charts: output.charts,
     }

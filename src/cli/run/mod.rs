@@ -12,7 +12,7 @@ use anyhow::Result;
 
 use super::args::RunArgs;
 pub(crate) use measure::measure;
-pub(crate) use one::{INTERRUPTED, exit_code};
+pub(crate) use one::{INTERRUPTED, NOTHING_MEASURED, exit_code};
 
 /// Runs the sweep that `args` describe.
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {

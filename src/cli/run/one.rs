@@ -44,13 +44,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
 /// Exit code of a run that was interrupted.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Returns 0 if all cells finished or were skipped, 1 if a cell is incorrect, failed or ended early, 130 if
-/// interrupted.
+/// Exit code of a run that could measure nothing.
+pub(crate) const NOTHING_MEASURED: u8 = 2;
+
+/// Returns 0 if cells finished, others may be skipped; 1 if a cell is incorrect, failed or ended early; 2 if all were
+/// skipped; 130 if interrupted.
 pub(crate) fn exit_code(report: &Report, interrupted: bool) -> u8 {
     let bad = |outcome| matches!(outcome, Outcome::Incorrect | Outcome::Failed);
     match interrupted {
         true => INTERRUPTED,
-        false => u8::from(report.rows.iter().any(|row| bad(row.outcome) || row.has_ended_early())),
+        false if report.rows.iter().any(|row| bad(row.outcome) || row.has_ended_early()) => 1,
+        false if report.rows.iter().all(|row| row.outcome == Outcome::Skipped) => NOTHING_MEASURED,
+        false => 0,
     }
 }
 
@@ -77,7 +82,9 @@ mod tests {
             (&[Failed], false, 1),
             (&[Measured], true, 130),
             (&[Failed], true, 130),
-            (&[], false, 0),
+            (&[Skipped, Skipped], false, 2),
+            (&[Skipped, Failed], false, 1),
+            (&[Skipped], true, 130),
         ] {
             assert_eq!(exit_code(&report(outcomes), interrupted), expected, "{outcomes:?} {interrupted}");
         }

@@ -51,9 +51,13 @@ fn concluded(
     }
     let judged = cells.iter().filter(|change| is_judged(change)).count();
     let unsettled: Vec<&Change> = cells.iter().filter(|change| change.is_open()).collect();
+    let none = match judged {
+        1 => "the only cell is not".into(),
+        _ => format!("none of {judged} cells is"),
+    };
     let reason = match unsettled.is_empty() {
-        true => format!("none of {judged} cells is worse"),
-        false => format!("none of {judged} cells is known to be worse; accepted: {}", tally(&unsettled)),
+        true => format!("{none} worse"),
+        false => format!("{none} known to be worse; accepted: {}", tally(&unsettled)),
     };
     gate(Conclusion::Pass, reason, None)
 }

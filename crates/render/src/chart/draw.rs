@@ -9,7 +9,7 @@ use super::geometry::{Place, Rect};
 use super::layout::{CAPTION, Extent, Layout, MARGIN, SAMPLE_GAP, TEXT, TITLE, picture};
 use super::paint::Paint;
 use super::plane::Plane;
-use super::series::{PointMark, Stroke, Style};
+use super::series::{Marks, Stroke, Style};
 use super::shape::corners;
 use super::ticks::below;
 
@@ -52,20 +52,24 @@ pub(crate) fn marker(
     if style.filled { Ok(()) } else { canvas.fill(&shape(radius * 0.6), Role::Ground) }
 }
 
-/// A marker with the mark of its point: open where an interval includes 1, with a cross inside for grade D.
+/// The colour of ties, which is no side's.
+pub(crate) const TIE: Role = Role::Soft;
+
+/// A marker with the marks of its point: open and grey for a tie, with a cross inside for grade D.
 pub(crate) fn marked(
     canvas: &Canvas<'_>,
     place: Place,
     style: Style,
-    mark: Option<PointMark>,
+    marks: Marks,
     radius: f64,
 ) -> anyhow::Result<()> {
-    let filled = style.filled && mark != Some(PointMark::IncludesOne);
-    marker(canvas, place, Style { filled, ..style }, style.hue, radius)?;
-    if mark != Some(PointMark::GradeD) {
+    let filled = style.filled && !marks.is_tie;
+    let own = if marks.is_tie { TIE } else { style.hue };
+    marker(canvas, place, Style { filled, ..style }, own, radius)?;
+    if !marks.grade_d {
         return Ok(());
     }
-    let (arm, hue) = (CROSS * radius, if filled { Role::Ground } else { style.hue });
+    let (arm, hue) = (CROSS * radius, if filled { Role::Ground } else { own });
     [-1.0, 1.0].into_iter().try_for_each(|slope| {
         let ends = [(place.0 - arm, place.1 - slope * arm), (place.0 + arm, place.1 + slope * arm)];
         canvas.rule(ends, hue, (0.28 * radius).max(1.4))
@@ -97,7 +101,7 @@ pub(crate) fn sample(
         Sample::Rule(style) => line(style),
         Sample::Line(style) => line(style).and_then(|()| mark(style)),
         Sample::Marker(style) => mark(style),
-        Sample::Mark(shown) => marked(canvas, center, SAMPLE, Some(shown), MARKER * scale),
+        Sample::Mark(shown) => marked(canvas, center, SAMPLE, shown, MARKER * scale),
         Sample::Crossover => crossover(canvas, center, Role::Ink, MARKER * scale),
         Sample::OffLine => marker(canvas, center, SAMPLE, SAMPLE.hue, OFF_LINE * MARKER * scale),
         Sample::Swatch(hue) => {

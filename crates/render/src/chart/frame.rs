@@ -3,7 +3,7 @@
 use gpubench_text::palette::Role;
 
 use super::axis::Axis;
-use super::series::{PointMark, Style};
+use super::series::{Marks, Style};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
@@ -54,7 +54,7 @@ pub(crate) enum Sample {
     Rule(Style),
     Marker(Style),
     /// A marker with a mark.
-    Mark(PointMark),
+    Mark(Marks),
     /// The mark of a crossover.
     Crossover,
     /// A small marker, as next to a line.

@@ -1,5 +1,6 @@
 //! The series of a chart: points and style of each variant or report.
 
+use gpubench_answer::Pair;
 use gpubench_model::report::Row;
 use gpubench_model::{Accuracy, Side};
 use gpubench_text::palette::Role;
@@ -20,16 +21,23 @@ pub struct Point {
     /// The label next to it, if any.
     pub label: Option<String>,
     /// What a reader must know of it before using it.
-    pub mark: Option<PointMark>,
+    pub marks: Marks,
 }
 
-/// A reservation about a point, which its marker shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PointMark {
-    /// The interval of the speed-up includes 1: neither side is measurably faster.
-    IncludesOne,
+/// Reservations about a point, which its marker and its label show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The interval of the speed-up includes 1: a tie, in no side's colour.
+    pub is_tie: bool,
     /// A time has grade D.
-    GradeD,
+    pub grade_d: bool,
+}
+
+impl Marks {
+    /// Those of a speed-up.
+    pub(crate) fn of(pair: &Pair<'_>) -> Marks {
+        Marks { is_tie: pair.speed_up.winner().is_none(), grade_d: pair.has_grade_d() }
+    }
 }
 
 /// The stroke of a line.

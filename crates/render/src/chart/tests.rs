@@ -102,7 +102,7 @@ fn a_single_size_has_no_line_and_several_ops_share_an_overview_of_figures() {
     assert!(page_charts(&report).unwrap().iter().all(|chart| chart.kind == ChartKind::Phases));
     assert_eq!(overview.panels[0].heading, "fft, N = 8");
     let figures = overview.panels.iter().map(|panel| panel.figures[0].texts[0].as_str());
-    assert_eq!(figures.collect::<Vec<_>>(), ["GPU 10.0x", "1.00x?"]);
+    assert_eq!(figures.collect::<Vec<_>>(), ["GPU 10.0x", "GPU 1.00x?"]);
 }
 
 #[test]
@@ -114,7 +114,10 @@ fn an_overview_says_that_the_run_ended_early() {
     };
     assert_eq!(notice(&report), None);
     report.environment.planned_rows = Some(40);
-    assert_eq!(notice(&report).as_deref(), Some("The run ended early: 18 of 40 cells."));
+    assert_eq!(
+        notice(&report).as_deref(),
+        Some("The run ended early: 18 of 40 cells. Run the sweep again to measure the rest.")
+    );
 }
 
 #[test]

@@ -9,15 +9,16 @@ use gpubench_text::grouped::distinct;
 
 use crate::export::problems::ended_early;
 
-/// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is, `0.97x?` where neither is, and
-/// `12x!` where a time has grade D.
+/// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is. A `?` follows where the interval
+/// includes 1, a `!` where a time has grade D.
 pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
-    let Some(winner) = pair.speed_up.winner() else { return pair.speed_up.to_string() };
     let factor = pair.speed_up.factor();
     let whole = (9.95..99.95).contains(&factor);
     let text = if whole { format!("{factor:.0}x") } else { factor_text(factor) };
-    let mark = if pair.has_grade_d() { "!" } else { "" };
-    if winner == Side::Cpu { format!("CPU {text}{mark}") } else { text + mark }
+    let side = if pair.speed_up.leader() == Side::Cpu { "CPU " } else { "" };
+    let tie = if pair.speed_up.winner().is_none() { "?" } else { "" };
+    let grade_d = if pair.has_grade_d() { "!" } else { "" };
+    format!("{side}{text}{tie}{grade_d}")
 }
 
 /// `copies (pageable host memory)`: the copies of some rows, with every kind of host memory that those of these kinds of

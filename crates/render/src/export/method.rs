@@ -13,7 +13,7 @@ use gpubench_text::count::{agree, counted};
 use gpubench_text::grouped::distinct;
 
 use super::cautions::{is_launch_bound, shown};
-use super::tables::has_peaks;
+use super::tables::{PEAK_SHARE_TEXT, has_peaks};
 
 /// The sentences for the tables of a report. `mark` is [`MARK`](super::tables::MARK) as the format writes it.
 pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<String> {
@@ -27,8 +27,7 @@ pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<Str
         lines.push("Error: the larger of both sides, relative to its bound (share in parentheses).".into());
     }
     if has_peaks(report) && rows.iter().any(|row| peak_share::share(report, row).is_some()) {
-        let peak = "of this machine's measured bandwidth or FLOP rate, whichever limits";
-        lines.push(format!("% of peak: {peak}."));
+        lines.push(format!("{PEAK_SHARE_TEXT}: {}.", peak_share::MEANING));
     }
     if executes(&rows).any(|execute| execute.grade.is_some()) {
         let grades = "A precise and undisturbed, B comparable, C an estimate, D not reliable";

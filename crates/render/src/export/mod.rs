@@ -25,6 +25,7 @@ use gpubench_text::table::{Field, Tone};
 
 pub use image::{PNG, SVG};
 pub use json::JSON;
+pub use problems::nothing_measured;
 pub use table::TABLE;
 pub use view::{Format, View};
 

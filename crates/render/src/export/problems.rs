@@ -1,8 +1,9 @@
 //! Groups the cells without a time by reason, for every format that lists them.
 
+use gpubench_model::report::quantity::error_text;
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
-use gpubench_text::grouped::grouped;
+use gpubench_text::grouped::{distinct, grouped};
 
 /// Cells that share an outcome, a reason and a fix.
 pub(crate) struct Group<'a> {
@@ -43,6 +44,84 @@ pub(crate) fn ended_early(report: &Report) -> Option<String> {
     let planned_cells = counted(planned, "cell");
     let more = if cut_short > 0 { format!(", {cut_short} more cut short") } else { String::new() };
     (planned > done as u64).then(|| format!("ended early: {done} of {planned_cells}{more}"))
+}
+
+/// Reasons that a report without times lists; the rest is counted.
+const MAX_REASONS: usize = 3;
+
+/// Says why every cell of a report was skipped, and how to go on; `None` where one was not, or where there is none.
+pub fn nothing_measured(report: &Report) -> Option<String> {
+    let all_skipped = report.rows.iter().all(|row| row.outcome == Outcome::Skipped);
+    (all_skipped && !report.rows.is_empty()).then(|| format!("nothing was measured{}", why_nothing(report)))
+}
+
+/// `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty for a report without cells.
+pub(crate) fn why_nothing(report: &Report) -> String {
+    let groups = groups(report);
+    let reason = |group: &Group<'_>| {
+        let fix = group.fix.map(|fix| format!(" (fix: {fix})")).unwrap_or_default();
+        format!("{}{fix}", group.reason)
+    };
+    let mut reasons: Vec<String> = groups.iter().take(MAX_REASONS).map(reason).collect();
+    if groups.len() > MAX_REASONS {
+        reasons.push(format!("and {}", counted(groups.len() - MAX_REASONS, "more reason")));
+    }
+    match reasons.join("; ") {
+        none if none.is_empty() => none,
+        reasons => format!(": {reasons}; gpubench doctor lists what is missing"),
+    }
+}
+
+/// What a reader must know before any figure, the gravest first: incorrect answers, a run that ended early, lost workers.
+/// `elsewhere` says where every cell without a time is listed.
+pub(crate) fn first_lines(report: &Report, elsewhere: &str) -> Vec<String> {
+    incorrect(report, elsewhere).into_iter().chain(cut_short(report)).collect()
+}
+
+/// What is missing of a run that was cut short, and how to go on: by its end, and by lost workers.
+pub(crate) fn cut_short(report: &Report) -> Vec<String> {
+    [early_notice(report), lost_workers(report)].into_iter().flatten().collect()
+}
+
+/// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`; `None` where every answer is
+/// right.
+fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
+    let rows: Vec<&Row> = report.rows.iter().filter(|row| row.outcome == Outcome::Incorrect).collect();
+    let excess = |row: &Row| row.error.map_or(f64::INFINITY, |error| error.value / error.bound);
+    let worst = rows.iter().max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
+    let why = match worst.error {
+        Some(error) => format!("error {}, bound {:.1e}", error_text(error), error.bound),
+        None => worst.reason.clone().unwrap_or_else(|| "no reason given".into()),
+    };
+    let more = match rows.len() {
+        1 => String::new(),
+        count => format!(" ({} more: {elsewhere})", count - 1),
+    };
+    Some(format!("INCORRECT: {} {}/{}: {why}{more}", worst.case, worst.backend, worst.variant))
+}
+
+/// `The run ended early: 9 of 12 cells; no cell of solve, svd. Run the sweep again to measure the rest.`
+fn early_notice(report: &Report) -> Option<String> {
+    let early = ended_early(report)?;
+    let planned = report.environment.settings["sweeps"].as_array().into_iter().flatten();
+    let ops = distinct(planned.filter_map(|sweep| sweep["op"].as_str()));
+    let is_missing = |op: &&str| report.rows.iter().all(|row| row.case.op != *op);
+    let missing: Vec<&str> = ops.into_iter().filter(is_missing).collect();
+    let missing =
+        if missing.is_empty() { String::new() } else { format!("; no cell of {}", missing.join(", ")) };
+    Some(format!("The run {early}{missing}. Run the sweep again to measure the rest."))
+}
+
+/// Names the cells whose worker was lost before they had all their samples.
+fn lost_workers(report: &Report) -> Option<String> {
+    let lost: Vec<String> =
+        report.rows.iter().filter(|row| row.has_ended_early()).map(|row| row.cell().to_string()).collect();
+    let (first, more) = lost.split_first()?;
+    let more =
+        if more.is_empty() { String::new() } else { format!(" and {} more", counted(more.len(), "cell")) };
+    Some(format!(
+        "The worker of {first}{more} was lost for good: fewer samples than planned. Run these cells again, alone."
+    ))
 }
 
 /// `15 of 70 cells skipped`, or `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
@@ -108,5 +187,31 @@ mod tests {
         assert_eq!(ended_early(&report), None);
         report.environment.planned_rows = Some(12);
         assert_eq!(ended_early(&report).as_deref(), Some("ended early: 9 of 12 cells"));
+        report.environment.settings = serde_json::json!({ "sweeps": [{ "op": "matmul" }, { "op": "svd" }] });
+        let notice =
+            "The run ended early: 9 of 12 cells; no cell of svd. Run the sweep again to measure the rest.";
+        assert_eq!(early_notice(&report).as_deref(), Some(notice));
+    }
+
+    #[test]
+    fn the_worst_answer_is_the_first_thing_said() {
+        let mut report = example::full();
+        report.environment.planned_rows = Some(12);
+        let lines = first_lines(&report, "--tables");
+        assert_eq!(
+            lines[0],
+            "INCORRECT: spgemm N=512 f32 density 0.01 cuda/hash: error 5.0e-1, bound 1.2e-5"
+        );
+        assert!(lines[1].starts_with("The run ended early: ") && lines.len() == 2, "{lines:?}");
+        let mut worse = report.rows.iter().find(|row| row.outcome == Outcome::Incorrect).unwrap().clone();
+        worse.error = Some(gpubench_model::Checked::new(f64::NAN, 1.2e-5));
+        report.rows.push(worse);
+        let lines = first_lines(&report, "--tables");
+        assert!(lines[0].ends_with(": error not finite, bound 1.2e-5 (1 more: --tables)"), "{lines:?}");
+        let stopped = &mut report.rows[0].execute.as_mut().unwrap().stopped;
+        *stopped = Some(gpubench_model::measure::stopping::Reason::EndedEarly);
+        let lost = "The worker of matmul N=100 f32 cpu/openblas cold was lost for good: fewer samples than planned. Run \
+                    these cells again, alone.";
+        assert_eq!(first_lines(&report, "--tables")[2], lost);
     }
 }

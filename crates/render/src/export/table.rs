@@ -10,8 +10,8 @@ use gpubench_text::table::{TERMINAL_WIDTH, Tone, hanging_within};
 use super::cautions::{self, Caution, cautions};
 use super::method::method;
 use super::problems::{Group, ended_early, groups, summary};
-use super::screen::screen;
-use super::tables::{MARK, PEAK_SHARE, tables};
+use super::screen::{screen, whole_table};
+use super::tables::{MARK, PEAK_SHARE, PEAK_SHARE_TEXT, tables};
 use super::view::{Format, View};
 
 /// The report as aligned text.
@@ -39,9 +39,13 @@ const RUN: usize = 2;
 
 /// The first screen, and the tables where the view asks for them.
 fn text(report: &Report, view: &View) -> String {
-    let answer = screen(report, view.color);
+    let answer = screen(report, view);
     match view.tables || view.all_variants {
-        true => format!("{answer}\n{}", tables_text(report, view)),
+        true => {
+            let whole = whole_table(report, view);
+            let whole = whole.map(|table| format!("With all columns:\n\n{table}\n")).unwrap_or_default();
+            format!("{answer}\n{whole}{}", tables_text(report, view))
+        }
         false => answer,
     }
 }
@@ -60,7 +64,7 @@ fn tables_text(report: &Report, view: &View) -> String {
     let shows_peaks =
         tables.iter().flat_map(|table| &table.columns).any(|column| column.heading == PEAK_SHARE);
     let lines = method(report, view.all_variants, MARK).into_iter();
-    for line in lines.filter(|line| shows_peaks || !line.starts_with("% of peak")) {
+    for line in lines.filter(|line| shows_peaks || !line.starts_with(PEAK_SHARE_TEXT)) {
         text.push_str(&wrapped(&line, 0));
         text.push('\n');
     }

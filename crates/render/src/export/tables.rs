@@ -17,8 +17,10 @@ pub(crate) const NONE: &str = "-";
 const TIME: &str = "time";
 /// Heading of the columns with the share of the peak.
 ///
-/// The no-break space keeps "% of" on one line where headings are broken.
-pub(crate) const PEAK_SHARE: &str = "%\u{a0}of peak";
+/// The no-break space keeps "/ peak" on one line where headings are broken.
+pub(crate) const PEAK_SHARE: &str = "rate /\u{a0}peak";
+/// The same in sentences.
+pub(crate) const PEAK_SHARE_TEXT: &str = "rate / peak";
 /// Columns that tables of every variant leave out, the first first, where lines would be too long: the element type is
 /// in the title, and reduced precision in the names of variants.
 const LESS_NEEDED: [&str; 3] = ["type", "samples", THREADS];

@@ -17,6 +17,8 @@ pub struct View {
     pub all_variants: bool,
     /// ANSI colours for winners and wrong answers.
     pub color: bool,
+    /// Columns of the terminal that the first screen is for; 80 where unknown.
+    pub width: Option<usize>,
     /// The look of charts.
     pub theme: Theme,
     /// The kinds of charts.

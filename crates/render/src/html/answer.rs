@@ -2,7 +2,7 @@
 
 use gpubench_answer::crossover::Place;
 use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
-use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
+use gpubench_answer::first_use::{Calls, FirstUse, calls_to_repay};
 use gpubench_answer::words::{Line, paragraph};
 use gpubench_answer::{Kind, Kinds, Names, Pair, peak_share};
 use gpubench_model::Side;
@@ -15,33 +15,38 @@ use super::markup::{Element, Html, classed, element};
 use super::part::{Part, parts};
 use super::table::{self, Heading, NONE, below, cell, figures, framed, words};
 use crate::chart::copies_clause;
-use crate::export::problems::ended_early;
+use crate::export::problems::first_lines;
 use crate::export::screen::Sweeps;
+use crate::export::tables::PEAK_SHARE_TEXT;
 
 /// The note below the overview, for the copies of some rows.
 pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     format!(
         "Kernel: the work alone, on a GPU by its own clock. Resident: by the host's clock, launch and wait included, with \
          the data on the device. End to end: also with {}, both ways. Best correct variant of each side in full \
-         precision; small figures are 95 % intervals. ?: the interval includes 1x, so either side may be faster; !: a \
-         time has grade D.",
-        copies_clause(rows, &Kind::ALL)
+         precision; small figures are 95 % intervals. ?: the interval includes 1x, a tie; !: a time has grade D. {}: {}. \
+         Calls needed to repay the first use count by the host's clock; none are given where the time saved is within \
+         noise.",
+        copies_clause(rows, &Kind::ALL),
+        capitalised(PEAK_SHARE_TEXT),
+        peak_share::MEANING,
     )
 }
 
-/// That the run ended early, the sentence about all ops, and the overview.
+/// Incorrect answers, that the run ended early, the sentence about all ops, and the overview.
 pub(crate) fn answer(report: &Report) -> Html {
-    let early = ended_early(report).map(|line| classed("p", "early").holding(format!("The run {line}.")));
+    let first_lines = first_lines(report, "see Warnings").into_iter();
+    let first_lines = first_lines.map(|line| classed("p", "early").holding(line));
     let first = paragraph(report).into_iter().next();
     let lead = first
         .map_or("No case has a correct time on both sides, so there is no speed-up.".to_owned(), |first| {
             capitalised(&first.text)
         });
-    let early: Html = early.into_iter().map(Html::from).collect();
+    let first_lines: Html = first_lines.map(Html::from).collect();
     let memory = Sweeps::of(report).memory_decides(false);
     let memory: Html =
         memory.into_iter().map(|text| classed("p", "memory").holding(text)).map(Html::from).collect();
-    early.and(classed("p", "lead").holding(lead)).and(memory).and(overview(report))
+    first_lines.and(classed("p", "lead").holding(lead)).and(memory).and(overview(report))
 }
 
 /// One sentence per op with its subject in bold; empty without speed-ups.
@@ -77,8 +82,8 @@ pub(crate) fn overview(report: &Report) -> Html {
         .holding(element("th").with("rowspan", "2").with("scope", "col").holding("op"))
         .holding(span(&count, "GPU faster from N ="))
         .holding(span(&count, "speed-up at the largest size"))
-        .holding(span("2", "best variant there, % of peak"))
-        .holding(span("3", "first use, calls to repay it"));
+        .holding(span("2", &format!("best variant there, {PEAK_SHARE_TEXT}")))
+        .holding(span("3", "first use, calls to repay it (host clock)"));
     let kinds: Vec<Heading> = all.all().iter().map(|kind| figures(all.name(*kind))).collect();
     let [resident, whole] = REPAID.map(|kind| figures(all.name(kind)));
     let rest = [words("CPU"), words("GPU"), figures("once"), resident, whole];
@@ -152,18 +157,18 @@ fn badge(pair: &Pair<'_>) -> Element {
 /// The name of a variant over its share of the peak.
 fn variant_cell(report: &Report, row: &Row, names: &Names) -> Element {
     let share = peak_share::share(report, row);
-    let share =
-        share.map(|found| format!("{} of peak {}", percent::in_words(found.share), found.bound_by.rate()));
+    let share = share
+        .map(|found| format!("{} of the peak {}", percent::in_words(found.share), found.bound_by.rate()));
     cell(names.name(row)).holding_all(share.map(below))
 }
 
-/// The number of calls that repay the first use.
+/// The number of calls that repay the first use; nothing where the time saved is within noise.
 fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
-    let repaid = pair.and_then(|pair| repayment(&FirstUse::of(report, pair.gpu)?, &pair));
-    match repaid {
-        Some(Repayment::After(calls)) => counted(calls, "call"),
-        Some(Repayment::Never) => "never".into(),
-        Some(Repayment::Open) | None => NONE.into(),
+    let calls = pair.and_then(|pair| calls_to_repay(report, &pair));
+    match calls {
+        Some(Calls::After(calls)) => counted(calls, "call"),
+        Some(Calls::Never) => "never".into(),
+        None => NONE.into(),
     }
 }
 
@@ -229,7 +234,9 @@ mod tests {
     fn the_overview_has_three_crossovers_three_speed_ups_and_first_use() {
         let report = example::with_peaks(example::full());
         let html = overview(&report).into_string();
-        for expected in ["<b>matmul</b>", "GPU 18.2x", "98 % of peak FLOP rate", "openblas", "1 call</td>"] {
+        for expected in
+            ["<b>matmul</b>", "GPU 18.2x", "98 % of the peak FLOP rate", "openblas", "1 call</td>"]
+        {
             assert!(html.contains(expected), "{expected}\n{html}");
         }
         assert!(!html.contains("spgemm"), "no case of spgemm has both sides");

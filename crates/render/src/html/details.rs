@@ -14,6 +14,7 @@ use gpubench_text::words::json_word;
 use super::markup::{Element, Html, classed, element};
 use super::strip::strip;
 use super::table::{facts, next_step};
+use crate::export::tables::PEAK_SHARE_TEXT;
 
 type Fact = (&'static str, String);
 
@@ -132,7 +133,7 @@ fn copy(transfer: &Transfer) -> Option<String> {
 fn work(report: &Report, row: &Row) -> Vec<Fact> {
     let peak = peak_share::share(report, row).map(|Share { share, bound_by, min_s }| {
         let (share, min) = (percent::in_words(share), time_text(min_s));
-        format!("{share} of peak {}, which would take {min}", bound_by.rate())
+        format!("{share} of the peak {}, which would take {min}", bound_by.rate())
     });
     let error = |error: Checked| {
         format!("{}, {} of the bound {:.1e}", error_text(error), share_text(error), error.bound)
@@ -153,7 +154,7 @@ fn work(report: &Report, row: &Row) -> Vec<Fact> {
         ("cache", Some(row.cache.name().into())),
         ("seed", Some(row.case.seed.to_string())),
         ("threads", row.threads.map(|threads| threads.to_string())),
-        ("% of peak", peak),
+        (PEAK_SHARE_TEXT, peak),
         ("error", row.error.map(error)),
         ("inputs' fingerprint", row.inputs.clone()),
     ])

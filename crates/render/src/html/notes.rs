@@ -28,9 +28,9 @@ const MEANINGS: [(&str, &str); 6] = [
     ),
     ("End-to-end speed-up", "The same with copying the operands to the device and the answer back."),
     (
-        "% of peak",
-        "The shortest time that the peaks measured on this machine (memory, arithmetic or bus, whichever limits the op) \
-         allow for the op's work, over the measured time. Above 100 % the data stayed in a cache.",
+        "Rate / peak",
+        "The achieved bandwidth or FLOP rate over the peak rate measured on this machine, of memory, arithmetic or bus, \
+         whichever limits the op. It is not how busy the chip is. Above 100 % the data stayed in a cache.",
     ),
 ];
 

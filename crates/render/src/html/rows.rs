@@ -15,7 +15,7 @@ use super::details::details;
 use super::markup::{Element, Html, classed, element};
 use super::table::{Heading, NONE, below, cell, explained, figure, figures, framed, sortable, words};
 use crate::export::cautions::is_launch_bound;
-use crate::export::tables::MARK;
+use crate::export::tables::{MARK, PEAK_SHARE_TEXT};
 
 /// The columns that a phone has room for.
 const NARROW: [&str; 5] = ["op", "N", "variant", "time", "grade"];
@@ -97,8 +97,8 @@ impl Sheet<'_> {
             explained("GB/s", "the minimum bytes to move, over the time"),
         ]);
         if self.peaks {
-            let help = "the shortest time that the machine's peaks allow, over the measured time";
-            headings.extend([explained("% of peak", help), words("limited by")]);
+            let help = "the achieved rate over the measured peak rate of what limits the op; not how busy the chip is";
+            headings.extend([explained(PEAK_SHARE_TEXT, help), words("limited by")]);
         }
         headings.extend([explained("error", "against its bound in the details"), words("outcome")]);
         headings
@@ -236,7 +236,7 @@ mod tests {
         }
         assert_eq!(html.matches("<tbody").count(), html.matches("class=\"more\"").count());
         assert!(html.contains("mkl: not found") && html.contains("12.4 µs*"), "{html}");
-        let empty = html.contains("% of peak") || html.contains(">cache</th>");
+        let empty = html.contains(PEAK_SHARE_TEXT) || html.contains(">cache</th>");
         assert!(!empty, "empty columns are left out");
     }
 
@@ -246,7 +246,7 @@ mod tests {
         report.rows[0].cache = Cache::Hot;
         report.rows[6].case.density = Some(0.5);
         let html = rows(&report, "").into_string();
-        for heading in ["density", "cache", "% of peak"] {
+        for heading in ["density", "cache", PEAK_SHARE_TEXT] {
             assert!(html.contains(&format!(">{heading}</th>")), "{heading}");
         }
         assert!(html.contains("98 %</td><td data-wide=\"1\">arithmetic</td>"));

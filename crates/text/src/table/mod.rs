@@ -68,28 +68,43 @@ impl<T: Into<String>> From<T> for Field {
 pub struct Column {
     /// The heading.
     pub heading: Cow<'static, str>,
-    /// The heading that it shares with its neighbours; empty if none.
-    pub group: &'static str,
+    /// The headings that it shares with its neighbours, the outermost first; empty if none.
+    pub groups: Vec<Cow<'static, str>>,
+    /// The heading for formats that cannot show one heading above several columns, where it is not `groups: heading`.
+    pub full: Option<Cow<'static, str>>,
     /// True if it holds figures.
     pub figures: bool,
+    /// Where lines would be too long, columns of the highest rank are left out first; those of rank 0 always stay.
+    pub rank: u8,
 }
 
 impl Column {
     /// Returns a column of figures, or of words.
     pub fn new(heading: impl Into<Cow<'static, str>>, figures: bool) -> Column {
-        Column { heading: heading.into(), group: "", figures }
+        Column { heading: heading.into(), groups: vec![], full: None, figures, rank: 0 }
     }
 
-    /// Puts the column under a heading that neighbours with the same group share.
-    pub fn in_group(self, group: &'static str) -> Column {
-        Column { group, ..self }
+    /// Puts the column under headings that neighbours with the same groups share, the outermost first.
+    pub fn in_groups<T: Into<Cow<'static, str>>>(self, groups: impl IntoIterator<Item = T>) -> Column {
+        Column { groups: groups.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Returns the heading for formats that cannot show one heading above several columns: `GPU faster from N: resident`.
-    fn full_heading(&self) -> Cow<'static, str> {
-        match self.group {
-            "" => self.heading.clone(),
-            group => format!("{group}: {}", self.heading).into(),
+    /// Sets the heading for formats that cannot show one heading above several columns.
+    pub fn called(self, full: impl Into<Cow<'static, str>>) -> Column {
+        Column { full: Some(full.into()), ..self }
+    }
+
+    /// Sets the rank.
+    pub fn ranked(self, rank: u8) -> Column {
+        Column { rank, ..self }
+    }
+
+    /// Returns the heading for formats that cannot show one heading above several columns: `resident: from N`.
+    pub fn full_heading(&self) -> Cow<'static, str> {
+        match (&self.full, self.groups.as_slice()) {
+            (Some(full), _) => full.clone(),
+            (None, []) => self.heading.clone(),
+            (None, groups) => format!("{}: {}", groups.join(", "), self.heading).into(),
         }
     }
 
@@ -186,11 +201,30 @@ impl Table {
         self
     }
 
+    /// Leaves out columns, those of the highest rank first, while lines are too long; returns the headings of these.
+    pub fn leave_out(&mut self) -> Vec<Cow<'static, str>> {
+        let mut removed = vec![];
+        while !self.fits() {
+            let rank = self.columns.iter().map(|column| column.rank).max().unwrap_or(0);
+            if rank == 0 {
+                break;
+            }
+            while let Some(place) = self.columns.iter().position(|column| column.rank == rank) {
+                removed.push(self.remove(place).full_heading());
+            }
+        }
+        removed
+    }
+
     /// Removes the columns of that heading.
     pub fn remove_columns(&mut self, heading: &str) {
         while let Some(place) = self.columns.iter().position(|column| column.heading == heading) {
-            self.columns.remove(place);
-            self.rows.iter_mut().for_each(|row| drop(row.remove(place)));
+            self.remove(place);
         }
+    }
+
+    fn remove(&mut self, place: usize) -> Column {
+        self.rows.iter_mut().for_each(|row| drop(row.remove(place)));
+        self.columns.remove(place)
     }
 }

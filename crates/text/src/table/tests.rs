@@ -70,6 +70,31 @@ fn narrow_headings_are_no_wider_than_their_fields() {
     assert!(!table.within(9).fits());
 }
 
+#[test]
+fn headings_above_several_columns_have_a_line_per_level_and_a_rule() {
+    let under = |groups: &[&'static str]| Column::words("from").in_groups(groups.iter().copied());
+    let columns = vec![
+        Column::words("op"),
+        under(&["resident"]),
+        under(&["end to end", "pageable"]),
+        under(&["end to end", "pageable"]),
+        under(&["end to end", "pinned"]).ranked(1),
+    ];
+    let row = ["fft", "all", "1.2x", "1550", "9x"];
+    let mut table = Table::untitled(columns, vec![row.map(Field::from).to_vec()]);
+    let expected = "
+                 end to end ───────
+       resident  pageable ─  pinned
+  op   from      from  from  from
+  fft  all       1.2x  1550  9x
+";
+    assert_eq!(format!("\n{}", table.text_without_title(false)), expected);
+    assert!(table.markdown_table().contains("| end to end, pinned: from |"));
+    table.width = 29;
+    assert_eq!(table.leave_out(), ["end to end, pinned: from"]);
+    assert!(table.leave_out().is_empty() && table.columns.len() == 4);
+}
+
 fn wide(columns: usize) -> Table {
     let mut headings = vec![Column::words("op"), Column::figures("N")];
     headings.extend((0..columns).map(|column| Column::figures(format!("node{column} GPU 0"))));

@@ -1,5 +1,6 @@
 //! Writes tables as aligned text for terminals.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::{Column, Field, Layout, Table};
@@ -9,6 +10,9 @@ pub const WIDTH: usize = 100;
 
 /// Columns of a terminal, which texts other than tables fit in.
 pub const TERMINAL_WIDTH: usize = 80;
+
+/// Fills the line of a heading above several columns.
+const RULE: &str = "─";
 
 /// Blanks between columns, where there is room.
 const GUTTER: usize = 2;
@@ -23,7 +27,8 @@ impl Table {
     pub fn text_without_title(&self, color: bool) -> String {
         let lines = Lines::of(self, color);
         let blocks: Vec<String> = lines.blocks().iter().map(|columns| lines.block(columns)).collect();
-        blocks.join("\n")
+        // No-break spaces keep headings together; whoever searches the text types ordinary ones.
+        blocks.join("\n").replace('\u{a0}', " ")
     }
 
     /// Returns the length of the longest line, with columns one blank apart.
@@ -115,21 +120,27 @@ impl<'a> Lines<'a> {
         text
     }
 
-    /// Writes the headings that several columns share, on a line of their own; empty where there are none.
+    /// Writes the headings that several columns share, one line per level; empty where there are none.
     fn groups(&self, columns: &[usize]) -> String {
-        let mut line = " ".repeat(self.margin);
-        for run in columns.chunk_by(|&a, &b| self.group(a) == self.group(b)) {
-            let width: usize = run.iter().map(|&column| self.widths[column] + self.gutter).sum();
-            line.push_str(&format!("{:width$}", self.group(run[0])));
+        let height = columns.iter().map(|&column| self.table.columns[column].groups.len()).max().unwrap_or(0);
+        let mut text = String::new();
+        for below in (0..height).rev() {
+            let shared = |column: usize| shared(&self.table.columns[column], below);
+            let mut line = " ".repeat(self.margin);
+            for run in columns.chunk_by(|&a, &b| shared(a) == shared(b)) {
+                let width: usize = run.iter().map(|&column| self.widths[column] + self.gutter).sum();
+                let heading = shared(run[0]).last().map_or("", AsRef::as_ref);
+                let length = heading.chars().count();
+                // A rule shows which columns belong together.
+                let rule = (width - self.gutter).saturating_sub(length + 1);
+                let rule = if run.len() > 1 && length > 0 { RULE.repeat(rule) } else { String::new() };
+                let heading = format!("{heading} {rule}");
+                line.push_str(&format!("{heading:width$}"));
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
         }
-        match line.trim_end() {
-            "" => String::new(),
-            shared => format!("{shared}\n"),
-        }
-    }
-
-    fn group(&self, column: usize) -> &'static str {
-        self.table.columns[column].group
+        text
     }
 
     fn line(&self, text: &mut String, columns: &[usize], field: impl Fn(usize) -> Field) {
@@ -150,14 +161,24 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// The headings that a column shares with its neighbours, without the lowest `below` of them: the last is the one of its
+/// level. Empty above the column's highest.
+fn shared(column: &Column, below: usize) -> &[Cow<'static, str>] {
+    &column.groups[..column.groups.len().saturating_sub(below)]
+}
+
 /// Makes the last column of each group wide enough for the heading that its columns share, one blank apart.
 fn widen_for_groups(columns: &[Column], widths: &mut [usize]) {
-    let mut first = 0;
-    for run in columns.chunk_by(|a, b| a.group == b.group) {
-        let last = first + run.len() - 1;
-        let width = widths[first..=last].iter().sum::<usize>() + run.len() - 1;
-        widths[last] += run[0].group.chars().count().saturating_sub(width);
-        first = last + 1;
+    let height = columns.iter().map(|column| column.groups.len()).max().unwrap_or(0);
+    for below in 0..height {
+        let mut first = 0;
+        for run in columns.chunk_by(|a, b| shared(a, below) == shared(b, below)) {
+            let last = first + run.len() - 1;
+            let width = widths[first..=last].iter().sum::<usize>() + run.len() - 1;
+            let heading = shared(&run[0], below).last().map_or(0, |heading| heading.chars().count());
+            widths[last] += heading.saturating_sub(width);
+            first = last + 1;
+        }
     }
 }
 

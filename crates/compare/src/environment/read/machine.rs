@@ -35,7 +35,9 @@ pub(crate) fn library_paths(source: &Source) -> Vec<Reading> {
 /// Splits the version that a BLAS reports into the version and its number of threads.
 fn split_threads(version: &str) -> (&str, Option<u64>) {
     let split = version.rsplit_once(", ").and_then(|(version, threads)| {
-        Some((version, Some(threads.strip_suffix(" threads")?.parse().ok()?)))
+        // Earlier reports have `1 threads`.
+        let count = threads.strip_suffix(" threads").or_else(|| threads.strip_suffix(" thread"))?;
+        Some((version, Some(count.parse().ok()?)))
     });
     split.unwrap_or((version, None))
 }

@@ -176,6 +176,17 @@ fn half_the_threads_are_a_warning_that_names_libraries_with_another_number() {
     assert_eq!(all, ["cpu-threads warn: 16 | 8"]);
 }
 
+/// Reports of before had `1 threads`.
+#[test]
+fn one_thread_is_read_in_both_forms() {
+    for version in ["0.3.26 Cooperlake, 1 threads", "0.3.26 Cooperlake, 1 thread"] {
+        let found = after(|r| {
+            r.environment.backends[0].libraries[0].version = Some(version.into());
+        });
+        assert_eq!(found, ["cpu-threads warn: 16 | 16 (OpenBLAS 1)"], "{version}");
+    }
+}
+
 #[test]
 fn items_with_the_same_difference_share_an_entry_and_the_most_severe_difference_comes_first() {
     let found = after(|r| {

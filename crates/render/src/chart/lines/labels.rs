@@ -27,10 +27,19 @@ pub(crate) struct Contents<'a> {
 pub(crate) struct Labels {
     /// Names of the regions; `true` for the one above the reference line.
     pub(crate) regions: Vec<(bool, Placed)>,
-    /// The labels of points, each with the index of its series.
-    pub points: Vec<(usize, Placed)>,
+    /// The labels of points.
+    pub points: Vec<PointLabel>,
     /// The labels of crossings, each with its index.
     pub(crate) crossings: Vec<(usize, Placed)>,
+}
+
+/// The label of a point.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PointLabel {
+    /// The index of its series.
+    pub series: usize,
+    pub is_tie: bool,
+    pub(crate) placed: Placed,
 }
 
 impl Labels {
@@ -44,8 +53,9 @@ impl Labels {
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Placed> {
-        let others = self.points.iter().chain(&self.crossings).map(|(_, label)| label);
-        self.regions.iter().map(|(_, label)| label).chain(others)
+        let points = self.points.iter().map(|label| &label.placed);
+        let crossings = self.crossings.iter().map(|(_, label)| label);
+        self.regions.iter().map(|(_, label)| label).chain(points).chain(crossings)
     }
 }
 
@@ -84,7 +94,7 @@ fn crossings(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
     order.into_iter().enumerate().filter_map(label).collect()
 }
 
-fn points(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
+fn points(contents: &Contents<'_>, room: &mut Room) -> Vec<PointLabel> {
     let mut placed = vec![];
     for (index, series) in contents.series.iter().enumerate() {
         for point in &series.points {
@@ -92,7 +102,8 @@ fn points(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
             let loses = contents.reference.is_some_and(|reference| point.y < reference.value);
             let place = contents.plane.place(point.x, point.y);
             let found = room.place_near(place, contents.marker, text, contents.em, loses);
-            placed.extend(found.map(|found| (index, found)));
+            let is_tie = point.marks.is_tie;
+            placed.extend(found.map(|placed| PointLabel { series: index, is_tie, placed }));
         }
     }
     placed

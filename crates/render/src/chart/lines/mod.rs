@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use super::ChartKind;
 use super::frame::{Frame, Row, Sample};
-use super::series::{PointMark, Series, Style};
+use super::series::{Marks, Series, Style};
 pub(super) use draw::draw;
 use gpubench_text::palette::Role;
 
@@ -70,11 +70,14 @@ fn legend(series: &[Series]) -> Vec<Row> {
 
 /// The rows of a legend that explain the marks of points, as far as there are such points.
 pub(crate) fn mark_notes(series: &[Series]) -> Vec<Row> {
-    let has = |mark| series.iter().flat_map(|one| &one.points).any(|point| point.mark == Some(mark));
+    let has = |is_set: fn(Marks) -> bool| {
+        series.iter().flat_map(|one| &one.points).any(|point| is_set(point.marks))
+    };
+    let (tie, grade_d) = (Marks { is_tie: true, grade_d: false }, Marks { is_tie: false, grade_d: true });
     let is_off_line = series.iter().any(|one| one.marked().any(|(_, off_line)| off_line));
     let rows = [
-        (has(PointMark::IncludesOne), Sample::Mark(PointMark::IncludesOne), "?: interval includes 1x"),
-        (has(PointMark::GradeD), Sample::Mark(PointMark::GradeD), "!: a time has grade D"),
+        (has(|marks| marks.is_tie), Sample::Mark(tie), "?: interval includes 1x"),
+        (has(|marks| marks.grade_d), Sample::Mark(grade_d), "!: a time has grade D"),
         (is_off_line, Sample::OffLine, "within 10 % of another N"),
     ];
     let rows = rows.into_iter().filter(|(shown, ..)| *shown);

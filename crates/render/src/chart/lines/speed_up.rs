@@ -10,7 +10,7 @@ use super::{Crossing, LineChart, Reference, SIZE_TITLE, extremes, legend, mark_n
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
 use crate::chart::frame::{Frame, Row};
-use crate::chart::series::{Point, PointMark, Series, Stroke, Style};
+use crate::chart::series::{Marks, Point, Series, Stroke, Style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::text::{copies_clause, ratio_text};
 
@@ -152,11 +152,8 @@ fn points(comparisons: &[Comparison<'_>], kind: Kind) -> Vec<Point> {
     let point = |comparison: &Comparison<'_>| {
         let pair = comparison.pair(kind)?;
         let (label, ratio) = (Some(ratio_text(&pair)), pair.speed_up.0);
-        let mark = match pair.speed_up.winner() {
-            None => Some(PointMark::IncludesOne),
-            Some(_) => pair.has_grade_d().then_some(PointMark::GradeD),
-        };
-        Some(Point { x: comparison.n as f64, y: ratio.value, low: ratio.low, high: ratio.high, label, mark })
+        let (x, marks) = (comparison.n as f64, Marks::of(&pair));
+        Some(Point { x, y: ratio.value, low: ratio.low, high: ratio.high, label, marks })
     };
     comparisons.iter().filter_map(point).collect()
 }

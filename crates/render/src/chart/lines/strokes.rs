@@ -5,7 +5,7 @@ use gpubench_text::palette::{Role, Tint};
 use super::Crossing;
 use super::labels::{Contents, Labels, REGION_TEXT};
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{LINE, OFF_LINE, baseline, crossover, marked, medium};
+use crate::chart::draw::{LINE, OFF_LINE, TIE, baseline, crossover, marked, medium};
 use crate::chart::geometry::{Place, Rect};
 use crate::chart::paint::Paint;
 use crate::chart::placing::Placed;
@@ -108,7 +108,7 @@ impl Strokes<'_> {
         self.canvas.stroke(&path, series.style.hue, LINE, series.style.stroke)?;
         series.marked().try_for_each(|(point, off_line)| {
             let radius = self.contents.marker * if off_line { OFF_LINE } else { 1.0 };
-            marked(self.canvas, plane.place(point.x, point.y), series.style, point.mark, radius)
+            marked(self.canvas, plane.place(point.x, point.y), series.style, point.marks, radius)
         })
     }
 
@@ -139,9 +139,13 @@ impl Strokes<'_> {
         for (index, label) in &labels.crossings {
             self.label(label, em, crossings[*index].hue)?;
         }
-        for (index, label) in &labels.points {
-            let own = series[*index].style.hue;
-            self.label(label, em, if series.len() > 1 { own } else { Role::Ink })?;
+        for label in &labels.points {
+            let hue = match series.len() {
+                _ if label.is_tie => TIE,
+                1 => Role::Ink,
+                _ => series[label.series].style.hue,
+            };
+            self.label(&label.placed, em, hue)?;
         }
         Ok(())
     }

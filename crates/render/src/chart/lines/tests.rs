@@ -253,8 +253,9 @@ fn points_without_a_winner_or_with_grade_d_have_a_mark_that_the_legend_explains(
     let mut rows = rows.concat();
     rows[5].execute.as_mut().unwrap().grade = Some(gpubench_model::measure::grade::Grade::D);
     let chart = &of(rows)[0];
-    let marks: Vec<Option<PointMark>> = chart.series[0].points.iter().map(|point| point.mark).collect();
-    assert_eq!(marks, [Some(PointMark::IncludesOne), None, Some(PointMark::GradeD)]);
+    let marks: Vec<[bool; 2]> =
+        chart.series[0].points.iter().map(|point| [point.marks.is_tie, point.marks.grade_d]).collect();
+    assert_eq!(marks, [[true, false], [false, false], [false, true]]);
     let notes = notes(chart);
     assert!(
         notes.contains(&"?: interval includes 1x") && notes.contains(&"!: a time has grade D"),

@@ -12,7 +12,7 @@ use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
 use crate::chart::frame::{Frame, Row as LegendRow, Sample};
 use crate::chart::looks::Looks;
-use crate::chart::series::{GROUPS, Point, PointMark, Series, Stroke, Style, group};
+use crate::chart::series::{GROUPS, Marks, Point, Series, Stroke, Style, group};
 use crate::chart::sheet::{Part, Sheet};
 
 /// A line, and the rows of its points.
@@ -96,8 +96,8 @@ fn lines_of<'a>(part: &'a Part<'_>, quantity: Quantity, looks: &Looks<'_>, turn:
 fn point(row: &Row, quantity: Quantity) -> Option<Point> {
     let execute = row.execute.as_ref()?;
     let [y, low, high] = quantity.of(row)?;
-    let mark = (execute.grade == Some(Grade::D)).then_some(PointMark::GradeD);
-    Some(Point { x: row.case.n as f64, y, low, high, label: None, mark })
+    let marks = Marks { is_tie: false, grade_d: execute.grade == Some(Grade::D) };
+    Some(Point { x: row.case.n as f64, y, low, high, label: None, marks })
 }
 
 /// Adds the choice of a variant that chooses among others to the name of its line; where it depends on the size, the

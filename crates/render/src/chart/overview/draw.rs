@@ -5,7 +5,7 @@ use gpubench_text::palette::Role;
 use super::layout::{HEADING, LEGEND, Layout, SAMPLE_GAP, SMALL, labelled};
 use super::{Figure, Overview, Panel, REFERENCE};
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{baseline, captions, kind, marker, medium, sample};
+use crate::chart::draw::{baseline, captions, kind, marked, medium, sample};
 use crate::chart::font::{Weight, fitted, width};
 use crate::chart::geometry::Rect;
 use crate::chart::layout::{MARGIN, TITLE, picture};
@@ -35,7 +35,8 @@ pub(crate) fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<(
     canvas.rectangle(picture().corners(), Role::Ground)?;
     canvas.text(&overview.title, (MARGIN, 58.0), medium(TITLE, Role::Ink, Align::Left))?;
     if let Some(notice) = &overview.notice {
-        canvas.text(notice, (MARGIN, 98.0), medium(NOTICE, Role::Worse, Align::Left))?;
+        let notice = fitted(notice, NOTICE, Weight::Medium, picture().right - 2.0 * MARGIN);
+        canvas.text(&notice, (MARGIN, 98.0), medium(NOTICE, Role::Worse, Align::Left))?;
     }
     for ((shown, text), &(left, middle)) in overview.legend.iter().zip(&layout.legend) {
         sample(canvas, *shown, (left, middle), 0.8)?;
@@ -82,10 +83,10 @@ fn draw_figures(panel: &Panel, plot: &Rect, canvas: &Canvas<'_>) -> anyhow::Resu
     heading(panel, plot, canvas)?;
     let names = panel.figures.iter().map(|figure| width(figure.name, SMALL, Weight::Regular));
     let column = plot.left + NAME + names.fold(MIN_NAME_WIDTH, f64::max) + 12.0;
-    for (index, Figure { style, name, texts: [text, interval] }) in panel.figures.iter().enumerate() {
+    for (index, Figure { style, marks, name, texts: [text, interval] }) in panel.figures.iter().enumerate() {
         let middle = plot.top + 24.0 + index as f64 * FIGURE_ROW;
         let y = baseline(middle, FIGURE);
-        marker(canvas, (plot.left + MARKER, middle), *style, style.hue, MARKER)?;
+        marked(canvas, (plot.left + MARKER, middle), *style, *marks, MARKER)?;
         canvas.text(name, (plot.left + NAME, y), kind(SMALL, Role::Ink, Align::Left))?;
         canvas.text(text, (column, y), medium(FIGURE, Role::Ink, Align::Left))?;
         let left = column + width(text, FIGURE, Weight::Medium) + 12.0;

@@ -11,10 +11,10 @@ use super::axis::Axis;
 use super::frame::{Row, Sample};
 use super::lines::speed_up::{self, kind_style};
 use super::lines::{Crossing, Reference, mark_notes, sizes};
-use super::series::{Series, Style};
+use super::series::{Marks, Series, Style};
 use super::sheet::{Part, Sheet};
 use super::text::copies_clause;
-use crate::export::problems::ended_early;
+use crate::export::problems::cut_short;
 pub(super) use draw::{PANEL_SIZE, draw, draw_alone};
 
 /// Panels that one sheet holds; in more, texts would be too small.
@@ -29,7 +29,7 @@ pub(crate) struct Overview {
     pub name: String,
     pub title: String,
     pub captions: Vec<String>,
-    /// What a reader must know first: that the run ended early.
+    /// What a reader must know first: that the run ended early, what is missing, and how to go on.
     pub(crate) notice: Option<String>,
     /// The legend of lines and marks.
     pub(crate) legend: Vec<(Sample, String)>,
@@ -55,6 +55,7 @@ pub(crate) struct Panel {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
     pub(crate) style: Style,
+    pub(crate) marks: Marks,
     /// The kind of speed-up.
     pub name: &'static str,
     /// Winner and factor with marks, and the interval.
@@ -90,7 +91,7 @@ pub(crate) fn sheets(report: &Report, sheets: &[Sheet<'_>], captions: &[String])
         let count = group.len().div_ceil(MOST_PANELS);
         pages.extend(group.chunks(group.len().div_ceil(count)).map(<[_]>::to_vec));
     }
-    let notice = ended_early(report).map(|text| format!("The run {text}."));
+    let notice = cut_short(report).into_iter().next();
     let sheet = |(index, page): (usize, Vec<Draft>)| Overview {
         notice: notice.clone(),
         legend: legend(report, &page),
@@ -171,7 +172,7 @@ fn figures(part: &Part<'_>, comparisons: &[Comparison<'_>], n: u64) -> Vec<Figur
     let figure = |kind: Kind| {
         let pair = comparisons.iter().find(|one| one.n == n)?.pair(kind)?;
         let texts = [pair.speed_up_text(), pair.speed_up.interval_text()];
-        Some(Figure { style: kind_style(kind), name: kinds.name(kind), texts })
+        Some(Figure { style: kind_style(kind), marks: Marks::of(&pair), name: kinds.name(kind), texts })
     };
     kinds.all().iter().copied().filter_map(figure).collect()
 }

@@ -8,7 +8,7 @@ mod layout;
 use super::Format;
 pub(crate) use super::axis::Axis;
 pub use super::linear::axis;
-pub use super::series::Point;
+pub use super::series::{Marks, Point};
 use gpubench_model::report::file::File;
 use gpubench_text::palette::{Role, Theme};
 

@@ -17,7 +17,7 @@ fn chart(panels: usize, positions: usize, marks: &[usize]) -> PanelChart {
         low: 0.99 * y,
         high: 1.01 * y,
         label: None,
-        mark: None,
+        marks: Marks::default(),
     };
     let mark = |&at: &usize| Mark {
         position: at as f64 - 0.5,

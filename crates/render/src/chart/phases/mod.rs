@@ -6,7 +6,7 @@
 mod draw;
 
 use gpubench_answer::cost::estimate;
-use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
+use gpubench_answer::first_use::{FirstUse, calls_to_repay, condition};
 use gpubench_answer::words::largest;
 use gpubench_answer::{Comparison, Estimate, Kind, Kinds};
 use gpubench_model::case::{density_clause, density_text};
@@ -14,7 +14,6 @@ use gpubench_model::measure::stats::median;
 use gpubench_model::report::Row;
 use gpubench_model::report::quantity::time_text;
 use gpubench_ops as op;
-use gpubench_text::count::counted;
 
 use super::axis::Axis;
 use super::frame::{Frame, Row as LegendRow, Sample};
@@ -175,7 +174,7 @@ fn bar(parts: Vec<(Phase, f64)>) -> Option<Bar> {
 
 /// The cost of the first use at the largest size, and the number of calls that repay it.
 fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> {
-    let Some((n, pair)) = largest(comparisons, Kind::EndToEnd) else { return vec![] };
+    let Some((n, pair)) = largest(comparisons, Kind::Resident) else { return vec![] };
     let Some(first) = FirstUse::of(part.report, pair.gpu) else { return vec![] };
     let named = [
         ("context", first.context_s),
@@ -186,27 +185,15 @@ fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> 
     ];
     let costs =
         named.into_iter().filter_map(|(name, seconds)| Some(format!("{name}: {}", time_text(seconds?))));
-    let kinds = Kinds::of(&part.report.rows).end_to_end();
-    let calls = kinds.iter().filter_map(|&kind| {
-        let (_, pair) = largest(comparisons, kind)?;
-        let calls = repaid(repayment(&FirstUse::of(part.report, pair.gpu)?, &pair));
-        Some(match kind {
-            Kind::EndToEndPinned => format!("pinned: {calls}"),
-            _ if kinds.len() > 1 => format!("pageable: {calls}"),
-            _ => calls,
-        })
-    });
     let mut rows = LegendRow::notes(&format!("First use at {n}"), costs.collect());
-    rows.extend(LegendRow::notes("Start-up repaid, end to end", calls.collect()));
+    let kinds = [Kind::Resident].iter().chain(Kinds::of(&part.report.rows).end_to_end());
+    let calls = kinds.filter_map(|&kind| {
+        let (_, pair) = largest(comparisons, kind)?;
+        let calls = calls_to_repay(part.report, &pair)?;
+        Some([format!("{}:", condition(kind)), format!("\u{a0}\u{a0}\u{a0}{calls}")])
+    });
+    rows.extend(LegendRow::notes("Calls needed to repay it", calls.flatten().collect()));
     rows
-}
-
-fn repaid(repayment: Option<Repayment>) -> String {
-    match repayment {
-        Some(Repayment::After(calls)) => format!("after {}", counted(calls, "call")),
-        Some(Repayment::Never) => "never".into(),
-        Some(Repayment::Open) | None => "no measurable saving".into(),
-    }
 }
 
 #[cfg(test)]

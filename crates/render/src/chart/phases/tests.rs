@@ -40,7 +40,13 @@ fn the_time_with_pinned_memory_is_above_the_bar_of_pageable_memory() {
     assert_eq!(chart.frame.rows_above, 3);
     assert!(chart.frame.subtitle.contains("copies (pageable host memory)"), "{}", chart.frame.subtitle);
     let texts: Vec<&str> = chart.frame.legend.iter().map(LegendRow::text).collect();
-    assert_eq!(texts[texts.len() - 2..], ["pageable: after 473 calls", "pinned: after 444 calls"]);
+    let calls = [
+        "host clock, copies with each call:",
+        "\u{a0}\u{a0}\u{a0}473",
+        "host clock, pinned copies each call:",
+        "\u{a0}\u{a0}\u{a0}444",
+    ];
+    assert_eq!(texts[texts.len() - 4..], calls);
     both.rows.remove(0);
     assert_eq!(phases(&both)[0].groups[0].pinned.as_deref(), Some("111 µs"), "without a CPU too");
 }
@@ -52,7 +58,34 @@ fn the_legend_shows_first_use_and_calls_to_repay_it() {
     let first = texts.iter().position(|text| *text == "First use at 100").unwrap();
     assert_eq!(texts[first + 1], "context: 150 ms");
     assert_eq!(texts[first + 2], "compiling: 210 ms");
-    assert_eq!(texts[texts.len() - 2..], ["Start-up repaid, end to end", "after 473 calls"]);
+    let calls = texts.iter().position(|text| *text == "Calls needed to repay it").unwrap();
+    let expected = [
+        "host clock, data on the GPU:",
+        "\u{a0}\u{a0}\u{a0}441",
+        "host clock, copies with each call:",
+        "\u{a0}\u{a0}\u{a0}473",
+    ];
+    assert_eq!(texts[calls + 1..], expected);
+}
+
+#[test]
+fn the_legend_and_the_first_screen_agree_on_the_calls_and_say_nothing_within_noise() {
+    use crate::export::{TABLE, View};
+    for (cpu_s, expected) in [(1e-3, Some("441")), (50e-6, Some("never")), (105e-6, None)] {
+        let mut report = example::of(example::both_sides("fft", 100, cpu_s, 100e-6));
+        report.environment.backends[1].description["context_s"] = 0.15.into();
+        let screen = TABLE.text(&report, &View::default()).unwrap();
+        let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        let rows = &phases(&report)[0].frame.legend;
+        let clock = rows.iter().position(|row| row.text() == "host clock, data on the GPU:");
+        let in_chart = clock.map(|at| rows[at + 1].text().trim());
+        assert_eq!(in_chart, expected, "{rows:?}");
+        let on_screen = expected.map(|calls| format!("repay it (host clock, data on the GPU): fft {calls}."));
+        match on_screen {
+            Some(clause) => assert!(screen.contains(&clause), "{screen}"),
+            None => assert!(!screen.contains("repay"), "{screen}"),
+        }
+    }
 }
 
 #[test]

@@ -1,14 +1,19 @@
 //! The first screen: the answer in few lines, what matters most first. Reads a report and returns text.
 
+mod columns;
+mod crossovers;
+mod legend;
 mod notes;
 mod sweeps;
 #[cfg(test)]
 mod tests;
 
 use gpubench_model::report::Report;
-use gpubench_text::table::{TERMINAL_WIDTH, Table, hanging_within};
+use gpubench_text::table::{Layout, TERMINAL_WIDTH, Table, Tone, hanging_within};
 
-use super::problems::{ended_early, summary};
+use super::problems::{first_lines, summary};
+use super::view::View;
+use columns::{left_out, names_variants};
 pub(crate) use sweeps::Sweeps;
 
 /// Lines of the screen; notes without room are left out.
@@ -23,45 +28,37 @@ const MAX_ROWS: usize = 16;
 /// A report of one side and at most this many cases has one row per case; of more, one row per sweep.
 const MAX_CASES: usize = 12;
 
-pub(crate) fn screen(report: &Report, color: bool) -> String {
+/// Columns of the terminal that sentences take at most; longer lines are hard to read.
+const MAX_PROSE: usize = 120;
+
+/// The first screen for a terminal as wide as the view says.
+pub(crate) fn screen(report: &Report, view: &View) -> String {
+    let width = view.width.unwrap_or(TERMINAL_WIDTH);
+    let paragraph = |sentences: &[String]| paragraph(sentences, width.min(MAX_PROSE));
     let sweeps = Sweeps::of(report);
     let few = sweeps.comparisons() <= MAX_COMPARISONS;
-    let (question, grid) = match sweeps.comparisons() {
-        0 => (None, sweeps.times_table(MAX_CASES)),
-        _ if few => {
-            let question = "The best time of each side, which side is faster, and how many times:";
-            (Some(question), sweeps.case_table(true).filter(fits).or_else(|| sweeps.case_table(false)))
-        }
-        _ => {
-            let question = "Which side is faster at the largest N, and from which N the GPU is faster:";
-            (Some(question), sweeps.sweep_table(true).filter(fits).or_else(|| sweeps.sweep_table(false)))
-        }
-    };
-    let names_variants =
-        grid.as_ref().is_some_and(|grid| grid.columns.iter().any(|c| c.heading == "best CPU"));
-    // Shares of the peaks are the first to go where lines would be too long.
-    let grid = grid.map(|grid| grid.within(TERMINAL_WIDTH).fitting(&["CPU", "GPU"]));
-    let legend = sweeps.legend(grid.as_ref());
-    let mut text = paragraph([notes::title(report)].into_iter().chain(question.map(str::to_owned)));
-    if let Some(mut grid) = grid {
-        let more = grid.rows.len().saturating_sub(MAX_ROWS);
-        grid.rows.truncate(MAX_ROWS);
-        text.push_str(&format!("\n{}", grid.text_without_title(color)));
-        if more > 0 {
-            text.push_str(&format!("  and {more} more rows (see --tables)\n"));
-        }
-        text.push('\n');
+    let (question, grid) = question(&sweeps, width);
+    let grid = grid.map(|grid| grid.within(width));
+    let (grid, removed) = grid.map_or((None, vec![]), |mut grid| {
+        let removed = grid.leave_out();
+        (Some(grid), removed)
+    });
+    let mut text = String::new();
+    for line in first_lines(report, "--tables") {
+        text.extend(paragraph(&[line]).lines().map(|line| painted(line, view.color) + "\n"));
     }
-    let problems = match (ended_early(report), summary(report)) {
-        (None, None) => None,
-        (Some(early), None) => Some(format!("{early}; run the sweep again to measure the rest.")),
-        (early, Some(summary)) => {
-            let early = early.map(|early| early + "; ").unwrap_or_default();
-            Some(format!("{early}{summary} (reasons: --tables)."))
-        }
-    };
+    let begin = if text.is_empty() { "" } else { "\n" };
+    let title = [notes::title(report)].into_iter().chain(question.map(str::to_owned));
+    text.push_str(&format!("{begin}{}", paragraph(&title.collect::<Vec<_>>())));
+    let names_variants = grid.as_ref().is_some_and(names_variants);
+    let legend = sweeps.legend(grid.as_ref()).into_iter().chain(left_out(&removed));
+    let legend = paragraph(&legend.collect::<Vec<_>>());
+    if let Some(grid) = grid {
+        text.push_str(&grid_text(grid, view.color));
+    }
     // Problems are shown even where they leave no room for notes.
-    text.push_str(&paragraph([problems, notes::run_warnings(report)].into_iter().flatten()));
+    let problems = summary(report).map(|summary| format!("{summary} (reasons: --tables)."));
+    text.push_str(&paragraph(&problems.into_iter().chain(notes::run_warnings(report)).collect::<Vec<_>>()));
     let notes = [
         Vec::from_iter(sweeps.memory_decides(few)),
         if few { sweeps.crossovers() } else { vec![] },
@@ -71,11 +68,10 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
         Vec::from_iter(sweeps.first_use()),
         Vec::from_iter(sweeps.variants().filter(|_| !names_variants)),
     ];
-    let legend = paragraph(legend);
     // Each group of lines begins with a blank line.
     let mut room = LINES.saturating_sub(text.lines().count() + legend.lines().count() + 2);
     let mut facts = String::new();
-    for note in notes.map(paragraph) {
+    for note in notes.iter().map(|note| paragraph(note)) {
         if note.lines().count() <= room {
             room -= note.lines().count();
             facts.push_str(&note);
@@ -88,15 +84,49 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
     text
 }
 
-/// Returns whether the lines of a table are no longer than those of the screen.
-fn fits(grid: &Table) -> bool {
-    grid.clone().within(TERMINAL_WIDTH).fits()
+/// The table of the screen with the columns and intervals for which that had no room, in blocks that fit; `None` where the
+/// screen has all.
+pub(crate) fn whole_table(report: &Report, view: &View) -> Option<String> {
+    let sweeps = Sweeps::of(report);
+    let grid = match sweeps.comparisons() {
+        0 => None,
+        1..=MAX_COMPARISONS => sweeps.case_table(),
+        _ => sweeps.sweep_table(true),
+    };
+    let grid = grid?.within(view.width.unwrap_or(TERMINAL_WIDTH));
+    (!grid.fits()).then(|| grid.laid_out(Layout::Blocks { keys: 2 }).text_without_title(view.color))
+}
+
+/// What the table answers, and the table with every column, without intervals where there is no room for these.
+fn question(sweeps: &Sweeps<'_>, width: usize) -> (Option<&'static str>, Option<Table>) {
+    match sweeps.comparisons() {
+        0 => (None, sweeps.times_table(MAX_CASES)),
+        1..=MAX_COMPARISONS => {
+            let question = "The best time of each side, the faster side, and how many times faster it is:";
+            (Some(question), sweeps.case_table())
+        }
+        _ => {
+            let question = "The faster side at the largest N, and the N from which the GPU is faster:";
+            let fits = |grid: &Table| grid.clone().within(width).fits();
+            (Some(question), sweeps.sweep_table(true).filter(fits).or_else(|| sweeps.sweep_table(false)))
+        }
+    }
+}
+
+/// The table between blank lines; rows without room are counted.
+fn grid_text(mut grid: Table, color: bool) -> String {
+    let more = grid.rows.len().saturating_sub(MAX_ROWS);
+    grid.rows.truncate(MAX_ROWS);
+    let more = if more > 0 { format!("  and {more} more rows (see --tables)\n") } else { String::new() };
+    format!("\n{}{more}\n", grid.text_without_title(color))
+}
+
+fn painted(line: &str, color: bool) -> String {
+    if color { Tone::Wrong.paint(line) } else { line.to_owned() }
 }
 
 /// Joins sentences, each broken into lines; line feeds in names are kept.
-fn paragraph(sentences: impl IntoIterator<Item = String>) -> String {
-    let wrapped = |text: String| {
-        text.lines().map(|line| hanging_within(TERMINAL_WIDTH, line, 0) + "\n").collect::<String>()
-    };
-    sentences.into_iter().map(wrapped).collect()
+fn paragraph(sentences: &[String], width: usize) -> String {
+    let lines = sentences.iter().flat_map(|text| text.lines());
+    lines.map(|line| hanging_within(width, line, 0) + "\n").collect()
 }

@@ -5,23 +5,20 @@ use std::collections::BTreeMap;
 use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::crossover_clause;
 use gpubench_answer::figure::plain;
-use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
-use gpubench_answer::{
-    Comparison, Estimate, Kind, Pair, SpeedUp, has_both_caches, memory_decides, peak_share,
-};
+use gpubench_answer::first_use::{FirstUse, calls_to_repay, condition};
+use gpubench_answer::words::largest;
+use gpubench_answer::{Comparison, Estimate, Kind, Pair, SpeedUp, has_both_caches, memory_decides};
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::machine::machine;
 use gpubench_model::report::quantity::{three_digits, time_text};
-use gpubench_model::report::{Report, Row};
+use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops as op;
 use gpubench_text::grouped::distinct;
-use gpubench_text::table::Table;
 
 use super::super::cautions::shown;
-use super::super::problems::groups;
-use super::super::tables::PEAK_SHARE;
-use super::sweeps::{CROSSOVER_KINDS, CROSSOVERS, SPEED_UP_KINDS, Shown, Sweep, Sweeps, compared};
+use super::super::problems::why_nothing;
+use super::sweeps::{Sweep, Sweeps, compared};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
 pub(crate) fn title(report: &Report) -> String {
@@ -34,34 +31,23 @@ pub(crate) fn title(report: &Report) -> String {
         [Some(cpu), Some(gpu)] => format!("{gpu} against {cpu}; {conditions}."),
         [Some(cpu), None] => format!("{}\n{cpu}; {conditions}.", no_gpu(report)),
         [None, Some(gpu)] => format!("No CPU was measured: GPU times only.\n{gpu}; {conditions}."),
-        [None, None] => nothing_measured(report),
+        [None, None] => format!("Nothing was measured{}.", why_nothing(report)),
     }
 }
 
 /// Says why a report has CPU times only.
 fn no_gpu(report: &Report) -> &'static str {
-    let Some(gpu) = report.rows.iter().find(|row| row.side == Side::Gpu) else {
+    let mut of_gpu = report.rows.iter().filter(|row| row.side == Side::Gpu);
+    let Some(gpu) = of_gpu.next() else {
         return "CPU times only: no GPU variant was selected.";
     };
+    if gpu.outcome == Outcome::Incorrect || of_gpu.any(|row| row.outcome == Outcome::Incorrect) {
+        return "CPU times only: no answer of the GPU was correct.";
+    }
     match report.environment.backend(&gpu.backend).is_some_and(|backend| backend.available) {
         true => "No GPU cell was measured: CPU times only.",
         false => "No GPU found: CPU times only (gpubench doctor lists what is missing).",
     }
-}
-
-/// Says that no cell has a time, the first reason, and how to go on.
-fn nothing_measured(report: &Report) -> String {
-    let reason = match groups(report).first() {
-        Some(group) => {
-            let fix = group.fix.map(|fix| format!(" (fix: {fix})")).unwrap_or_default();
-            format!("Nothing was measured; first reason: {}{fix}.", group.reason)
-        }
-        None => "Nothing was measured.".into(),
-    };
-    format!(
-        "{reason} gpubench doctor lists what is missing; with --require cuda a run stops with an error where CUDA is \
-         missing."
-    )
 }
 
 /// `float32, N x N, cold caches`: element type and shape of the operands, and the state of the caches.
@@ -151,12 +137,12 @@ impl Sweeps<'_> {
 
     /// The cost of the first use of the GPU, and the number of calls at the largest size that repay it.
     pub(crate) fn first_use(&self) -> Option<String> {
-        let at_largest = |sweep| {
-            let pair = compared(sweep).last()?.pair(Kind::Resident)?;
+        let found = self.all.iter().filter_map(|sweep| {
+            let (_, pair) = largest(&sweep.section.comparisons, Kind::Resident)?;
             let first = FirstUse::of(self.report, pair.gpu)?;
             Some((sweep, pair, first))
-        };
-        let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = self.all.iter().filter_map(at_largest).collect();
+        });
+        let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = found.collect();
         let max = |pick: fn(&FirstUse) -> Option<f64>| {
             found.iter().filter_map(|(_, _, first)| pick(first)).max_by(f64::total_cmp).map(time_text)
         };
@@ -166,97 +152,16 @@ impl Sweeps<'_> {
             max(|first| first.plan_s).map(|time| format!("planning {time}")),
         ];
         let costs: Vec<String> = costs.into_iter().flatten().collect();
-        let calls = found.iter().filter_map(|(sweep, pair, first)| match repayment(first, pair)? {
-            Repayment::After(calls) => Some(format!("{} {calls}", sweep.name)),
-            Repayment::Never => Some(format!("{} never", sweep.name)),
-            Repayment::Open => None,
+        let calls = found.iter().filter_map(|(sweep, pair, _)| {
+            Some(format!("{} {}", sweep.name, calls_to_repay(self.report, pair)?))
         });
         let calls: Vec<String> = calls.collect();
         let repaid = match calls.join(", ") {
             calls if calls.is_empty() => calls,
-            calls => format!(" Calls needed to repay it, data on the GPU: {calls}."),
+            calls => format!(" Calls needed to repay it ({}): {calls}.", condition(Kind::Resident)),
         };
         let most = if found.len() > 1 { ", at most per variant" } else { "" };
         (!costs.is_empty()).then(|| format!("First use of the GPU{most}: {}.{repaid}", costs.join(", ")))
-    }
-
-    /// The meaning of the columns of `grid` and of the marks that occur; `None` where no case has both sides.
-    pub(crate) fn legend(&self, grid: Option<&Table>) -> Option<String> {
-        let shows = |group| grid.is_some_and(|grid| grid.columns.iter().any(|column| column.group == group));
-        let shows_crossovers = shows(CROSSOVERS);
-        let cases = self.all.iter().flat_map(|sweep| {
-            let all = compared(sweep).count();
-            compared(sweep).skip(if shows_crossovers { all.saturating_sub(1) } else { 0 })
-        });
-        let pairs = cases.flat_map(|case| self.shown(SPEED_UP_KINDS).filter_map(|kind| case.pair(kind)));
-        let pairs: Vec<Pair<'_>> = pairs.collect();
-        let inconclusive = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
-        let grade_d = pairs.iter().any(|pair| pair.speed_up.winner().is_some() && pair.has_grade_d());
-        let marks: Vec<&str> =
-            [(inconclusive, "?: the interval includes 1x."), (grade_d, "!: a time has grade D.")]
-                .into_iter()
-                .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
-                .collect();
-        let lines = [
-            format!("kernel: computation; resident: + launch, wait; end to end: + {}.", self.copies()),
-            [marks.join(" "), if shows_crossovers { self.crossover_legend() } else { String::new() }]
-                .join(" ")
-                .trim()
-                .to_owned(),
-            if shows(PEAK_SHARE) { self.peak_legend() } else { String::new() },
-        ];
-        let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
-        (!pairs.is_empty()).then(|| lines.join("\n"))
-    }
-
-    /// `copies (pageable)`: with the kinds of host memory that were copied from; where the columns name these, with their
-    /// meanings.
-    fn copies(&self) -> String {
-        if self.kinds.end_to_end().len() > 1 {
-            return "copies (pageable: ordinary memory; pinned: page-locked)".into();
-        }
-        let rows = self.all.iter().flat_map(|sweep| &sweep.section.comparisons).flat_map(|case| &case.rows);
-        let uploads = rows.filter_map(|row| row.phases.as_ref()?.upload.as_ref());
-        match distinct(uploads.map(|upload| upload.memory.name())).as_slice() {
-            [] => "copies".into(),
-            kinds => format!("copies ({})", kinds.join(", ")),
-        }
-    }
-
-    /// The meaning of the crossovers that the table shows.
-    fn crossover_legend(&self) -> String {
-        let crossovers = self.all.iter().flat_map(|sweep| {
-            self.shown(CROSSOVER_KINDS).filter_map(|kind| crossover(&sweep.section.comparisons, kind))
-        });
-        let shown: Vec<(Shown, bool)> = crossovers
-            .map(|found| {
-                let shown = Shown::of(&found);
-                (shown, shown.has_plus(&found))
-            })
-            .collect();
-        let occurs = |is_kind: fn(&Shown) -> bool| shown.iter().any(|(shown, _)| is_kind(shown));
-        let meanings = [
-            (occurs(|shown| matches!(shown, Shown::Within(..))), "a range: somewhere in it"),
-            (occurs(|shown| *shown == Shown::All), "all: at every size measured"),
-            (occurs(|shown| *shown == Shown::None), "none: at no size measured"),
-            (occurs(|shown| *shown == Shown::Some), "some: at smaller sizes only"),
-            (shown.iter().any(|(_, has_plus)| *has_plus), "+: also at smaller sizes"),
-        ];
-        let meanings = meanings.into_iter().filter_map(|(occurs, meaning)| occurs.then_some(meaning));
-        let meanings = ["interpolated"].into_iter().chain(meanings);
-        format!("From N: {}.", meanings.collect::<Vec<_>>().join("; "))
-    }
-
-    /// The meaning of the shares of the peaks, with the reasons for more than 100 % where that occurs.
-    fn peak_legend(&self) -> String {
-        let cases = self.all.iter().filter_map(|sweep| compared(sweep).last());
-        let shares = cases.flat_map(|case| [case.cpu, case.gpu]).flatten();
-        let mut shares = shares.filter_map(|row| peak_share::share(self.report, row));
-        let above = match shares.any(|found| found.share > 1.0) {
-            true => " More than 100 %: the peak was measured at a slower moment, or caches helped.",
-            false => "",
-        };
-        format!("% of peak: of the bandwidth or FLOP rate measured here, whichever is the limit.{above}")
     }
 
     /// One line per op that does not compare sides, with the time of each variant at its largest size.

@@ -1,16 +1,15 @@
 //! The tables of the first screen: one row per sweep with its crossovers, or one row per case with its times.
 
 use gpubench_answer::crossover::crossover;
-use gpubench_answer::crossover_text::size_text;
-use gpubench_answer::{
-    Comparison, Crossover, Kind, Kinds, Names, Pair, Place, Section, has_both_caches, sections,
-};
+use gpubench_answer::{Comparison, Kind, Kinds, Names, Pair, Section, has_both_caches, sections};
 use gpubench_model::case::{DType, density_text};
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
 use gpubench_text::table::{Column, Field, Layout, Table};
 
-use crate::export::tables::{NONE, PEAK_SHARE, has_peaks, peak_share_text};
+use super::columns::KindColumns;
+use super::crossovers::short;
+use crate::export::tables::{NONE, has_peaks, peak_share_text};
 
 /// The cases of one op, element type, cache state and density, smallest first.
 pub(crate) struct Sweep<'a> {
@@ -18,15 +17,6 @@ pub(crate) struct Sweep<'a> {
     /// Op, and element type, cache state and density where these differ in the report.
     pub name: String,
 }
-
-/// Heading above the columns of crossovers.
-pub(super) const CROSSOVERS: &str = "GPU faster from N";
-
-/// The kinds of speed-up that the tables show, where the report has them.
-pub(super) const SPEED_UP_KINDS: &[Kind] = &[Kind::Kernel, Kind::Resident, Kind::EndToEnd];
-
-/// The kinds of speed-up whose crossovers the table of sweeps shows.
-pub(super) const CROSSOVER_KINDS: &[Kind] = &[Kind::Resident, Kind::EndToEnd];
 
 pub(crate) struct Sweeps<'a> {
     pub(super) report: &'a Report,
@@ -54,12 +44,6 @@ impl<'a> Sweeps<'a> {
         Sweeps { report, all, kinds: Kinds::of(&report.rows) }
     }
 
-    /// Those of `kinds` that the report has.
-    pub(super) fn shown(&self, kinds: &'static [Kind]) -> impl Iterator<Item = Kind> {
-        let occurs = |kind: &Kind| self.kinds.all().contains(kind);
-        kinds.iter().copied().filter(occurs)
-    }
-
     pub(crate) fn comparisons(&self) -> usize {
         self.all.iter().map(|sweep| compared(sweep).count()).sum()
     }
@@ -68,60 +52,43 @@ impl<'a> Sweeps<'a> {
     /// case has both sides.
     pub(crate) fn sweep_table(&self, intervals: bool) -> Option<Table> {
         let mut columns = vec![Column::words("op"), Column::figures("N")];
-        columns.extend(self.speed_up_columns());
-        let crossover_column = |kind| Column::words(self.kinds.name(kind)).in_group(CROSSOVERS);
-        columns.extend(self.shown(CROSSOVER_KINDS).map(crossover_column));
+        columns.extend(self.sweep_columns());
         columns.extend(self.peak_columns());
         let row = |sweep: &Sweep<'_>| {
             let largest = compared(sweep).last()?;
             let mut fields = vec![Field::from(sweep.name.as_str()), largest.n.to_string().into()];
-            fields.extend(self.shown(SPEED_UP_KINDS).map(|kind| speed_up(largest.pair(kind).as_ref())));
-            fields.extend(self.shown(CROSSOVER_KINDS).map(|kind| {
-                let found = crossover(&sweep.section.comparisons, kind);
-                Field::from(found.map_or(NONE.into(), |found| short(&found, intervals)))
-            }));
+            for KindColumns { kind, from } in self.shown_kinds() {
+                fields.push(speed_up(largest.pair(kind).as_ref()));
+                fields.extend(from.map(|_| {
+                    let found = crossover(&sweep.section.comparisons, kind);
+                    Field::from(found.map_or(NONE.into(), |found| short(&found, intervals)))
+                }));
+            }
             fields.extend(self.peak_fields(largest));
             Some(fields)
         };
         titleless(columns, self.all.iter().filter_map(row).collect())
     }
 
-    /// One row per case with its times, and with the names of the variants where `names` is set; `None` where no case has
-    /// both sides.
-    pub(crate) fn case_table(&self, names: bool) -> Option<Table> {
+    /// One row per case with its variants and times; `None` where no case has both sides.
+    pub(crate) fn case_table(&self) -> Option<Table> {
         let variants = Names::of(self.report);
         let mut columns = vec![Column::words("op"), Column::figures("N")];
-        for (best, time) in [("best CPU", "CPU time"), ("best GPU", "GPU time")] {
-            columns.extend(names.then(|| Column::words(best)));
-            columns.push(Column::figures(time));
-        }
-        columns.extend(self.speed_up_columns());
+        columns.extend(self.case_columns());
         columns.extend(self.peak_columns());
         let mut rows = vec![];
         for sweep in &self.all {
             for case in compared(sweep) {
                 let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
-                for row in [case.cpu, case.gpu] {
-                    let [variant, time] = timed(row, &variants);
-                    fields.extend(names.then_some(variant));
-                    fields.push(time);
-                }
-                fields.extend(self.shown(SPEED_UP_KINDS).map(|kind| speed_up(case.pair(kind).as_ref())));
+                fields.extend([case.cpu, case.gpu].into_iter().flat_map(|row| timed(row, &variants)));
+                fields.extend(
+                    self.shown_kinds().into_iter().map(|shown| speed_up(case.pair(shown.kind).as_ref())),
+                );
                 fields.extend(self.peak_fields(case));
                 rows.push(fields);
             }
         }
         titleless(columns, rows)
-    }
-
-    /// One column per kind of speed-up.
-    fn speed_up_columns(&self) -> impl Iterator<Item = Column> {
-        self.shown(SPEED_UP_KINDS).map(|kind| Column::words(self.kinds.name(kind)).in_group("faster side"))
-    }
-
-    fn peak_columns(&self) -> Vec<Column> {
-        let columns = ["CPU", "GPU"].map(|side| Column::figures(side).in_group(PEAK_SHARE)).to_vec();
-        if has_peaks(self.report) { columns } else { vec![] }
     }
 
     fn peak_fields(&self, case: &Comparison<'_>) -> Vec<Field> {
@@ -135,7 +102,7 @@ impl<'a> Sweeps<'a> {
         let names = Names::of(self.report);
         let mut columns = vec![Column::words("op"), Column::figures("N")];
         columns.extend([Column::words("best"), Column::figures("time"), Column::words("grade")]);
-        columns.extend(has_peaks(self.report).then(|| Column::figures(PEAK_SHARE)));
+        columns.extend(self.peak_column());
         let timed_cases = |sweep: &'_ Sweep<'a>| -> Vec<(u64, &'a Row)> {
             let asked = op::compares_sides(sweep.section.op);
             let cases = sweep.section.comparisons.iter().filter(|_| asked);
@@ -176,63 +143,4 @@ fn timed(row: Option<&Row>, names: &Names) -> [Field; 2] {
 
 fn speed_up(pair: Option<&Pair<'_>>) -> Field {
     pair.map_or(NONE.into(), super::super::speed_up)
-}
-
-/// What the table of sweeps says about a crossover.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Shown {
-    /// The GPU is faster at every size.
-    All,
-    /// The GPU is faster at no size.
-    None,
-    /// The GPU is faster at some sizes, but not at the largest.
-    Some,
-    /// The GPU is faster from this size upward, to the largest.
-    From(f64),
-    /// The crossover is in this range, which has no upper end where it may be above the largest size.
-    Within(f64, Option<f64>),
-    /// The measurements do not say.
-    Unknown,
-}
-
-impl Shown {
-    pub(super) fn of(found: &Crossover) -> Shown {
-        match (found.from, found.interval) {
-            (Some(Place::Below), _) => Shown::All,
-            (Some(Place::Beyond), _) if found.is_mixed() => Shown::Some,
-            (Some(Place::Beyond), _) => Shown::None,
-            (Some(Place::At(size)), _) => Shown::From(size),
-            (None, [_, Place::At(max)]) => Shown::Within(found.smallest as f64, Some(max)),
-            (None, [Place::At(min), _]) => Shown::Within(min, None),
-            (None, _) => Shown::Unknown,
-        }
-    }
-
-    /// Returns whether a `+` says that the GPU is also faster at some smaller sizes.
-    pub(super) fn has_plus(self, found: &Crossover) -> bool {
-        found.is_mixed() && !matches!(self, Shown::All | Shown::None | Shown::Some)
-    }
-}
-
-/// `312 (290–335)`, `all`, `none`, `some`, the range that contains an unknown crossover (`100–187`, or `1330–?` if it may be
-/// above the largest size), or `?`.
-fn short(found: &Crossover, with_interval: bool) -> String {
-    let size = |size| size_text(size, found.interval);
-    let shown = Shown::of(found);
-    let place = match shown {
-        Shown::All => "all".into(),
-        Shown::None => "none".into(),
-        Shown::Some => "some".into(),
-        Shown::From(at) => size(at),
-        Shown::Within(min, Some(max)) => format!("{min}–{}", size(max)),
-        Shown::Within(min, None) => format!("{}–?", size(min)),
-        Shown::Unknown => "?".into(),
-    };
-    let place = place + if shown.has_plus(found) { "+" } else { "" };
-    match (shown, found.interval) {
-        (Shown::From(_), [Place::At(low), Place::At(high)]) if with_interval && size(low) != size(high) => {
-            format!("{place} ({}–{})", size(low), size(high))
-        }
-        _ => place,
-    }
 }

@@ -6,6 +6,10 @@ use gpubench_text::palette::terminal;
 
 use super::*;
 
+fn screen(report: &Report, color: bool) -> String {
+    super::screen(report, &View { color, ..View::default() })
+}
+
 /// A report of seven ops at five sizes: the CPU's time grows as N³, the GPU's as N².
 fn sweep(dtypes: &[DType]) -> Report {
     let mut report = example::empty();
@@ -49,6 +53,29 @@ fn seven_ops_fit_on_the_screen() {
         }
         assert!(text.contains(" cells failed (reasons: --tables)."), "{text}");
     }
+}
+
+/// Columns go until rows fit, crossovers last, and the screen says which.
+#[test]
+fn long_names_of_sweeps_leave_out_columns_and_fold_no_row() {
+    let mut report = sweep(&[DType::F32]);
+    for row in &mut report.rows {
+        row.case.op = format!("op-of-another-program-{}", row.case.op);
+    }
+    let text = screen(&report, false);
+    assert!(text.lines().all(|line| line.chars().count() <= TERMINAL_WIDTH), "{text}");
+    let left_out =
+        "No room here for rate / peak; resident: from N; end to end, pageable: from N: see --tables";
+    assert!(words(&text).contains(left_out), "{text}");
+    assert!(!text.contains("\nfrom N: ") && !text.contains("\nrate / peak: "), "{text}");
+    let whole = whole_table(&report, &View::default()).unwrap();
+    assert!(whole.lines().all(|line| line.chars().count() <= TERMINAL_WIDTH), "{whole}");
+    assert!(whole.contains("rate / peak") && whole.matches("from N").count() == 2, "{whole}");
+    assert_eq!(
+        whole_table(&report, &View { width: Some(200), ..View::default() }),
+        None,
+        "nothing is left out"
+    );
 }
 
 #[test]
@@ -109,10 +136,10 @@ fn a_variant_that_picks_is_named_by_what_it_picked() {
 fn a_sweep_has_one_row_with_its_crossovers() {
     let text = screen(&sweep(&[DType::F32]), false);
     let line = |op: &str| words(text.lines().find(|line| line.trim_start().starts_with(op)).unwrap());
-    let expected = "fft 10000 GPU 3.12x GPU 3.12x GPU 3.12x 3200 3200 <0.1% <0.1%";
+    let expected = "fft 10000 GPU 3.12x GPU 3.12x 3200 GPU 3.12x 3200 <0.1% <0.1%";
     assert_eq!(line("fft"), expected);
-    assert!(line("matmul").contains(" all all "), "{text}");
-    assert!(line("svd").contains(" CPU 20.5x none none "), "{text}");
+    assert!(line("matmul").contains(" all GPU 200x all "), "{text}");
+    assert!(line("svd").contains(" CPU 20.5x none CPU 20.5x none "), "{text}");
     let costs =
         "First use of the GPU, at most per variant: context 150 ms, compiling 210 ms, planning 4.00 ms.";
     assert!(words(&text).contains(costs) && text.contains("solve never"), "{text}");
@@ -129,7 +156,11 @@ fn few_cases_have_one_row_each_with_times() {
 #[test]
 fn an_inconclusive_speed_up_has_a_question_mark() {
     let text = screen(&example::of(example::both_sides("fft", 100, 1.0005e-3, 1e-3)), false);
-    assert!(text.contains(" 1.00x?") && !text.contains("GPU 1.00x"), "{text}");
+    assert!(
+        text.contains("GPU 1.00x? ") && text.contains("\n?: the 95 % interval includes 1x: a tie.\n"),
+        "{text}"
+    );
+    assert!(!text.contains("!:"), "{text}");
 }
 
 #[test]
@@ -137,7 +168,20 @@ fn colours_mark_winners_only() {
     let text = screen(&example::full(), true);
     let [cpu, gpu] = [terminal::CPU, terminal::GPU].map(|code| format!("\x1b[{code}m"));
     assert!(text.contains(&format!("{cpu}CPU ")) && text.contains(&format!("{gpu}GPU ")), "{text}");
-    assert_eq!(text.matches("\x1b[0m").count(), 6, "{text}");
+    let wrong = format!("\x1b[{}mINCORRECT: ", terminal::WRONG);
+    assert!(text.starts_with(&wrong), "{text}");
+    assert_eq!(text.matches("\x1b[0m").count(), 1 + 6, "{text}");
+}
+
+/// The marks are independent of each other, and a tie has no side's colour.
+#[test]
+fn a_tie_of_a_time_of_grade_d_has_both_marks_and_no_colour() {
+    use gpubench_model::measure::grade::{Grade, WarningKind};
+    let mut report = example::of(example::both_sides("fft", 100, 1.0005e-3, 1e-3));
+    example::warn(&mut report.rows[0], WarningKind::Drift, Grade::D, "something", "do something");
+    let text = screen(&report, true);
+    assert!(text.contains(" GPU 1.00x?! "), "{text}");
+    assert!(text.contains("\n?: the 95 % interval includes 1x: a tie. !: a time has grade D.\n"), "{text}");
 }
 
 #[test]
@@ -159,7 +203,7 @@ fn a_report_of_one_side_says_why_there_is_no_comparison() {
     report.rows.remove(0);
     let text = words(&screen(&report, false));
     assert!(
-        text.starts_with("Nothing was measured; first reason: no driver. gpubench doctor lists"),
+        text.starts_with("Nothing was measured: no driver; gpubench doctor lists what is missing."),
         "{text}"
     );
     report.rows.clear();

@@ -1,0 +1,158 @@
+//! The columns of the first screen's tables: those of each kind of speed-up under a heading of their own.
+
+use std::borrow::Cow;
+
+use gpubench_answer::Kind;
+use gpubench_model::HostMemory;
+use gpubench_text::grouped::distinct;
+use gpubench_text::table::{Column, Table};
+
+use super::sweeps::{Sweeps, compared};
+use crate::export::tables::{PEAK_SHARE, has_peaks};
+
+/// Heading of the columns with the faster side and its factor.
+const FASTER: &str = "faster";
+/// Heading of the columns with the size from which the GPU is faster.
+const FROM: &str = "from N";
+/// Heading of the columns with names of variants.
+const VARIANT: &str = "variant";
+
+/// Ranks of columns: where lines would be too long, those of the highest are left out first.
+mod rank {
+    /// Crossovers, which go only where names of sweeps are long.
+    pub(super) const CROSSOVERS: u8 = 1;
+    pub(super) const PEAK_SHARES: u8 = 2;
+    /// Names of variants, and crossovers with a second kind of memory.
+    pub(super) const DETAILS: u8 = 3;
+}
+
+/// A kind of speed-up, and the rank of the column with the size from which the GPU is faster, where it has one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KindColumns {
+    pub kind: Kind,
+    pub from: Option<u8>,
+}
+
+/// The kinds of speed-up that the screen shows, in the order of their columns.
+const KINDS: [KindColumns; 4] = [
+    KindColumns { kind: Kind::Kernel, from: None },
+    KindColumns { kind: Kind::Resident, from: Some(rank::CROSSOVERS) },
+    KindColumns { kind: Kind::EndToEnd, from: Some(rank::CROSSOVERS) },
+    KindColumns { kind: Kind::EndToEndPinned, from: Some(rank::DETAILS) },
+];
+
+impl Sweeps<'_> {
+    /// The kinds of speed-up that some case of the report has.
+    pub(super) fn shown_kinds(&self) -> Vec<KindColumns> {
+        let occurs = |kind| self.all.iter().flat_map(compared).any(|case| case.pair(kind).is_some());
+        KINDS.into_iter().filter(|shown| occurs(shown.kind)).collect()
+    }
+
+    /// The kind of host memory that an end-to-end time copies from and to, as far as the report says.
+    fn memory(&self, kind: Kind) -> Option<String> {
+        match kind {
+            Kind::Kernel | Kind::Resident => None,
+            Kind::EndToEndPinned => Some(HostMemory::Pinned.name().into()),
+            Kind::EndToEnd => {
+                let cases = self.all.iter().flat_map(|sweep| &sweep.section.comparisons);
+                let uploads = cases.flat_map(|case| &case.rows).filter_map(|row| {
+                    row.phases.as_ref()?.upload.as_ref().map(|upload| upload.memory.name())
+                });
+                let names = distinct(uploads);
+                (!names.is_empty()).then(|| names.join(", "))
+            }
+        }
+    }
+
+    /// Per kind of speed-up: the faster side, and the size from which the GPU is faster.
+    ///
+    /// Those of every kind of memory are under one heading, `end to end`.
+    pub(super) fn sweep_columns(&self) -> Vec<Column> {
+        let columns = self.shown_kinds().into_iter().flat_map(|KindColumns { kind, from }| {
+            let from =
+                from.map(|rank| Column::words(FROM).ranked(rank).called(self.full_heading(kind, FROM)));
+            [self.faster_column(kind).in_groups([group(kind)])]
+                .into_iter()
+                .chain(from.map(|column| column.in_groups([group(kind)])))
+                .collect::<Vec<_>>()
+        });
+        columns.collect()
+    }
+
+    /// The column of the faster side: its heading is the memory of end-to-end times.
+    fn faster_column(&self, kind: Kind) -> Column {
+        let heading = self.memory(kind).map_or(Cow::Borrowed(FASTER), Cow::Owned);
+        Column::words(heading).called(self.full_heading(kind, FASTER))
+    }
+
+    /// `resident: from N`, `end to end, pageable: from N`.
+    fn full_heading(&self, kind: Kind, heading: &str) -> String {
+        let memory = self.memory(kind).map(|memory| format!(", {memory}")).unwrap_or_default();
+        format!("{}{memory}: {heading}", group(kind))
+    }
+
+    /// Per side the best variant and its time, then the faster side per kind of speed-up.
+    pub(super) fn case_columns(&self) -> Vec<Column> {
+        let best = |side| {
+            let columns = [Column::words(VARIANT).ranked(rank::DETAILS), Column::figures("time")];
+            columns.map(|column| column.in_groups([side]))
+        };
+        let speed_ups = self
+            .shown_kinds()
+            .into_iter()
+            .map(|shown| self.faster_column(shown.kind).in_groups([group(shown.kind)]));
+        ["best CPU", "best GPU"].into_iter().flat_map(best).chain(speed_ups).collect()
+    }
+
+    /// The share of the peak per side; none where no peaks were measured.
+    pub(super) fn peak_columns(&self) -> Vec<Column> {
+        let column = |side| Column::figures(side).in_groups([PEAK_SHARE]).ranked(rank::PEAK_SHARES);
+        if has_peaks(self.report) { ["CPU", "GPU"].map(column).to_vec() } else { vec![] }
+    }
+
+    /// The share of the peak in a table of one side.
+    pub(super) fn peak_column(&self) -> Option<Column> {
+        has_peaks(self.report).then(|| Column::figures(PEAK_SHARE).ranked(rank::PEAK_SHARES))
+    }
+}
+
+/// The heading above the columns of a kind.
+fn group(kind: Kind) -> &'static str {
+    match kind {
+        Kind::EndToEndPinned => Kind::EndToEnd.name(),
+        kind => kind.name(),
+    }
+}
+
+/// Returns whether a table says from which sizes the GPU is faster.
+pub(super) fn shows_crossovers(table: &Table) -> bool {
+    table.columns.iter().any(|column| column.heading == FROM)
+}
+
+/// Returns whether a table names the variants.
+pub(super) fn names_variants(table: &Table) -> bool {
+    table.columns.iter().any(|column| column.heading == VARIANT)
+}
+
+/// Returns whether a table has shares of the peaks.
+pub(super) fn shows_peaks(table: &Table) -> bool {
+    let is_share = |column: &Column| {
+        column.heading == PEAK_SHARE || column.groups.iter().any(|group| group == PEAK_SHARE)
+    };
+    table.columns.iter().any(is_share)
+}
+
+/// Says which columns a table had no room for, and where to find them; `None` where it has all.
+pub(super) fn left_out(removed: &[Cow<'static, str>]) -> Option<String> {
+    let name = |heading: &Cow<'static, str>| match heading.split_once(": ") {
+        Some((group, _)) if group == PEAK_SHARE => PEAK_SHARE.replace('\u{a0}', " "),
+        _ => heading.to_string(),
+    };
+    // The names of variants are in a note of their own.
+    let shown = removed.iter().filter(|heading| !heading.ends_with(VARIANT));
+    let names = distinct(shown.map(name));
+    (!names.is_empty()).then(|| {
+        let names = names.join("; ");
+        format!("No room here for {names}: see --tables, or widen the terminal (COLUMNS=120).")
+    })
+}

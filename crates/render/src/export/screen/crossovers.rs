@@ -1,0 +1,63 @@
+//! Crossovers in the table of sweeps: from which size the GPU is faster, in a word or a size.
+
+use gpubench_answer::crossover_text::size_text;
+use gpubench_answer::{Crossover, Place};
+
+/// What the table of sweeps says about a crossover.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Shown {
+    /// The GPU is faster at every size.
+    All,
+    /// The GPU is faster at no size.
+    None,
+    /// The GPU is faster at some sizes, but not at the largest.
+    Some,
+    /// The GPU is faster from this size upward, to the largest.
+    From(f64),
+    /// The crossover is in this range, which has no upper end where it may be above the largest size.
+    Within(f64, Option<f64>),
+    /// The measurements do not say.
+    Unknown,
+}
+
+impl Shown {
+    pub(super) fn of(found: &Crossover) -> Shown {
+        match (found.from, found.interval) {
+            (Some(Place::Below), _) => Shown::All,
+            (Some(Place::Beyond), _) if found.is_mixed() => Shown::Some,
+            (Some(Place::Beyond), _) => Shown::None,
+            (Some(Place::At(size)), _) => Shown::From(size),
+            (None, [_, Place::At(max)]) => Shown::Within(found.smallest as f64, Some(max)),
+            (None, [Place::At(min), _]) => Shown::Within(min, None),
+            (None, _) => Shown::Unknown,
+        }
+    }
+
+    /// Returns whether a `+` says that the GPU is also faster at some smaller sizes.
+    pub(super) fn has_plus(self, found: &Crossover) -> bool {
+        found.is_mixed() && !matches!(self, Shown::All | Shown::None | Shown::Some)
+    }
+}
+
+/// `312 (290–335)`, `all`, `none`, `some`, the range that contains an unknown crossover (`100–187`, or `1330–?` if it may be
+/// above the largest size), or `?`.
+pub(super) fn short(found: &Crossover, with_interval: bool) -> String {
+    let size = |size| size_text(size, found.interval);
+    let shown = Shown::of(found);
+    let place = match shown {
+        Shown::All => "all".into(),
+        Shown::None => "none".into(),
+        Shown::Some => "some".into(),
+        Shown::From(at) => size(at),
+        Shown::Within(min, Some(max)) => format!("{min}–{}", size(max)),
+        Shown::Within(min, None) => format!("{}–?", size(min)),
+        Shown::Unknown => "?".into(),
+    };
+    let place = place + if shown.has_plus(found) { "+" } else { "" };
+    match (shown, found.interval) {
+        (Shown::From(_), [Place::At(low), Place::At(high)]) if with_interval && size(low) != size(high) => {
+            format!("{place} ({}–{})", size(low), size(high))
+        }
+        _ => place,
+    }
+}

@@ -1,0 +1,104 @@
+//! The legend of the first screen: the meaning of the columns shown and of the marks that occur.
+
+use gpubench_answer::crossover::crossover;
+use gpubench_answer::{Kind, Pair, peak_share};
+use gpubench_text::grouped::distinct;
+use gpubench_text::table::Table;
+
+use super::columns::{shows_crossovers, shows_peaks};
+use super::crossovers::Shown;
+use super::sweeps::{Sweeps, compared};
+use crate::export::tables::PEAK_SHARE_TEXT;
+
+impl Sweeps<'_> {
+    /// The meaning of the columns of `grid` and of the marks that occur; `None` where no case has both sides.
+    pub(crate) fn legend(&self, grid: Option<&Table>) -> Option<String> {
+        let shows_crossovers = grid.is_some_and(shows_crossovers);
+        let cases = self.all.iter().flat_map(|sweep| {
+            let all = compared(sweep).count();
+            compared(sweep).skip(if shows_crossovers { all.saturating_sub(1) } else { 0 })
+        });
+        let kinds = self.shown_kinds();
+        let pairs = cases.flat_map(|case| kinds.iter().filter_map(|shown| case.pair(shown.kind)));
+        let pairs: Vec<Pair<'_>> = pairs.collect();
+        let has_tie = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
+        let marks: Vec<&str> = [
+            (has_tie, "?: the 95 % interval includes 1x: a tie."),
+            (pairs.iter().any(Pair::has_grade_d), "!: a time has grade D."),
+        ]
+        .into_iter()
+        .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
+        .collect();
+        let lines = [
+            format!("kernel: computation; resident: + launch, wait; end to end: + {}.", self.copies()),
+            marks.join(" "),
+            if shows_crossovers { self.crossover_legend() } else { String::new() },
+            if grid.is_some_and(shows_peaks) { self.peak_legend() } else { String::new() },
+        ];
+        let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+        (!pairs.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// `copies (pageable)`: with the kinds of host memory that were copied from; where the columns name these, with their
+    /// meanings.
+    fn copies(&self) -> String {
+        if self.kinds.end_to_end().len() > 1 {
+            return "copies (pageable: ordinary memory; pinned: page-locked)".into();
+        }
+        let rows = self.all.iter().flat_map(|sweep| &sweep.section.comparisons).flat_map(|case| &case.rows);
+        let uploads = rows.filter_map(|row| row.phases.as_ref()?.upload.as_ref());
+        match distinct(uploads.map(|upload| upload.memory.name())).as_slice() {
+            [] => "copies".into(),
+            kinds => format!("copies ({})", kinds.join(", ")),
+        }
+    }
+
+    /// The meaning of the crossovers that the table shows.
+    fn crossover_legend(&self) -> String {
+        let kinds: Vec<Kind> = self
+            .shown_kinds()
+            .into_iter()
+            .filter(|shown| shown.from.is_some())
+            .map(|shown| shown.kind)
+            .collect();
+        let crossovers = self
+            .all
+            .iter()
+            .flat_map(|sweep| kinds.iter().filter_map(|kind| crossover(&sweep.section.comparisons, *kind)));
+        let shown: Vec<(Shown, bool)> = crossovers
+            .map(|found| {
+                let shown = Shown::of(&found);
+                (shown, shown.has_plus(&found))
+            })
+            .collect();
+        let occurs = |is_kind: fn(&Shown) -> bool| shown.iter().any(|(shown, _)| is_kind(shown));
+        let meanings = [
+            (occurs(|shown| matches!(shown, Shown::Within(..))), "a range: somewhere in it"),
+            (occurs(|shown| *shown == Shown::All), "all: at every N measured"),
+            (occurs(|shown| *shown == Shown::None), "none: at no N measured"),
+            (occurs(|shown| *shown == Shown::Some), "some: at smaller N only"),
+            (occurs(|shown| *shown == Shown::Unknown), "?: not measurable"),
+            (shown.iter().any(|(_, has_plus)| *has_plus), "+: also at smaller N"),
+        ];
+        let meanings = meanings.into_iter().filter_map(|(occurs, meaning)| occurs.then_some(meaning));
+        let interpolated = occurs(|shown| matches!(shown, Shown::From(_)));
+        let first = match interpolated {
+            true => "the GPU is faster from this N upward (interpolated)",
+            false => "the GPU is faster from this N upward",
+        };
+        let meanings = [first].into_iter().chain(meanings);
+        format!("from N: {}.", meanings.collect::<Vec<_>>().join("; "))
+    }
+
+    /// The meaning of the shares of the peaks, with the reasons for more than 100 % where that occurs.
+    fn peak_legend(&self) -> String {
+        let cases = self.all.iter().filter_map(|sweep| compared(sweep).last());
+        let shares = cases.flat_map(|case| [case.cpu, case.gpu]).flatten();
+        let mut shares = shares.filter_map(|row| peak_share::share(self.report, row));
+        let above = match shares.any(|found| found.share > 1.0) {
+            true => " More than 100 %: the peak was measured at a slower moment, or caches helped.",
+            false => "",
+        };
+        format!("{PEAK_SHARE_TEXT}: {}.{above}", peak_share::MEANING)
+    }
+}

@@ -1,0 +1,185 @@
+//! The first screen: it fits terminals of 80 and of 120 columns, and says first what a reader must know first.
+
+use assert_cmd::Command;
+
+use super::{Ended, Folder};
+
+/// Laws by which matmul crosses over between 32 and 64, fft is a tie, and spgemm has a CPU time of grade D.
+const LAWS: &str = r#"
+seed = 1
+[[variant]]
+name = "host"
+side = "cpu"
+[[variant]]
+name = "accelerator"
+[[rule]]
+variant = "host"
+noise = 0.01
+time = { per_element = "1ns", exponent = 3.0 }
+[[rule]]
+variant = "accelerator"
+noise = 0.01
+time = { base = "100us", per_element = "1ns", exponent = 2.0 }
+[[rule]]
+op = "fft"
+time = "80us"
+noise = 0.05
+[[rule]]
+op = "spgemm"
+variant = "host"
+noise = 1.5
+"#;
+
+const RUN: &str = "run --ops matmul,fft,spgemm --sizes 16,32,64 --backends sim --sim laws.toml --transfer pageable --quiet --out made";
+
+fn shown(folder: &Folder, columns: u32) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    let command =
+        command.current_dir(folder.path()).args(["show", "made"]).env("COLUMNS", columns.to_string());
+    Ended::of(command.output().unwrap()).good().stdout
+}
+
+/// The screen without the costs of the first use, which are real times.
+fn without_costs(text: &str) -> String {
+    let groups = text.split("\n\n").filter(|group| !group.starts_with("Grades"));
+    groups.map(|group| group.trim_end().to_owned() + "\n").collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn no_line_is_longer_than_the_terminal_and_columns_are_left_out_by_rank() {
+    let folder = Folder::new();
+    folder.write("laws.toml", LAWS);
+    folder.succeeds(RUN);
+    for columns in [60, 70, 80, 100, 120, 200] {
+        let text = shown(&folder, columns);
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(longest <= columns.min(120) as usize, "{columns}: {text}");
+        let heads = text.lines().skip_while(|line| !line.is_empty()).nth(1).unwrap();
+        assert!(heads.contains("kernel") && heads.contains("resident ─") && heads.contains("end to end ─"));
+        assert_eq!(heads.contains("rate / peak"), columns >= 70, "{columns}: {text}");
+        assert_eq!(text.contains("No room here for rate / peak: see --tables"), columns < 70, "{text}");
+    }
+    assert_eq!(without_costs(&shown(&folder, 80)), AT_80);
+    assert_eq!(without_costs(&shown(&folder, 120)), AT_120);
+}
+
+const AT_80: &str = "\
+simulated against simulated; float32, N x N, cold caches.
+The faster side at the largest N, and the N from which the GPU is faster:
+
+          kernel     resident ──────────── end to end ───────── rate / peak
+op      N faster     faster     from N     pageable  from N       CPU   GPU
+matmul 64 GPU 2.5x   GPU 2.5x   47         GPU 2.0x  50          1.6%  3.9%
+fft    64 CPU 1.00x? CPU 1.00x? ?          CPU 1.3x  none        5.1%  5.1%
+spgemm 64 GPU 2.6x!  GPU 2.6x!  47 (45–48) GPU 2.1x! 49 (48–51) <0.1%  0.1%
+
+kernel: computation; resident: + launch, wait; end to end: + copies (pageable).
+?: the 95 % interval includes 1x: a tie. !: a time has grade D.
+from N: the GPU is faster from this N upward (interpolated); none: at no N
+measured; ?: not measurable.
+rate / peak: achieved bandwidth or FLOP rate over the peak rate measured here,
+of whichever limits the op; not how busy the chip is.
+";
+
+const AT_120: &str = "\
+simulated against simulated; float32, N x N, cold caches.
+The faster side at the largest N, and the N from which the GPU is faster:
+
+              kernel      resident ─────────────  end to end ──────────  rate / peak
+  op       N  faster      faster      from N      pageable   from N        CPU    GPU
+  matmul  64  GPU 2.5x    GPU 2.5x    47          GPU 2.0x   50           1.6%   3.9%
+  fft     64  CPU 1.00x?  CPU 1.00x?  ?           CPU 1.3x   none         5.1%   5.1%
+  spgemm  64  GPU 2.6x!   GPU 2.6x!   47 (45–48)  GPU 2.1x!  49 (48–51)  <0.1%   0.1%
+
+kernel: computation; resident: + launch, wait; end to end: + copies (pageable).
+?: the 95 % interval includes 1x: a tie. !: a time has grade D.
+from N: the GPU is faster from this N upward (interpolated); none: at no N measured; ?: not measurable.
+rate / peak: achieved bandwidth or FLOP rate over the peak rate measured here, of whichever limits the op; not how busy
+the chip is.
+";
+
+/// At 80 columns the crossover with pinned memory goes first; at 120 nothing does.
+#[test]
+fn both_kinds_of_memory_are_under_one_heading() {
+    let folder = Folder::new();
+    folder.write("laws.toml", LAWS);
+    folder.succeeds(&RUN.replace("--transfer pageable", "--transfer both"));
+    for (columns, expected) in [
+        (
+            80,
+            [
+                "kernel resident ──── end to end ──── rate / peak",
+                "op N faster faster from N pageable from N pinned CPU GPU",
+            ],
+        ),
+        (
+            120,
+            [
+                "kernel resident ──── end to end ──── rate / peak",
+                "op N faster faster from N pageable from N pinned from N CPU GPU",
+            ],
+        ),
+    ] {
+        let text = shown(&folder, columns);
+        let words = |line: &str| {
+            let words =
+                line.split_whitespace().map(|word| if word.starts_with('─') { "────" } else { word });
+            words.collect::<Vec<_>>().join(" ")
+        };
+        let heads: Vec<String> =
+            text.lines().skip_while(|line| !line.is_empty()).skip(1).take(2).map(words).collect();
+        assert_eq!(heads, expected, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= columns as usize), "{text}");
+        assert_eq!(text.contains("No room here for end to end, pinned: from N"), columns == 80, "{text}");
+    }
+}
+
+#[test]
+fn incorrect_answers_come_first_then_a_run_that_ended_early() {
+    let folder = Folder::new();
+    folder.write(
+        "wrong.toml",
+        &(super::FAIR.to_owned() + "[[rule]]\nvariant = 'accelerator'\nanswer = 'wrong'\n"),
+    );
+    let run = "run --ops fft --sizes 4,8 --backends sim --sim wrong.toml --quiet --out made";
+    let ended = folder.run_line(run);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let first: Vec<&str> = ended.stdout.lines().take_while(|line| !line.is_empty()).collect();
+    let first = first.join(" ");
+    assert!(first.starts_with("INCORRECT: fft N="), "{first}");
+    assert!(first.contains("sim/accelerator: error ") && first.contains(", bound "), "{first}");
+    assert!(first.ends_with(" (1 more: --tables)"), "{first}");
+    let page = folder.succeeds("report made --out page.html");
+    assert!(page.stderr.is_empty() || page.code == 0);
+    let html = folder.read("page.html");
+    let (notice, lead) = (html.find("INCORRECT: fft N=").unwrap(), html.find("class=\"lead\"").unwrap());
+    assert!(notice < lead, "the page says it before the answer");
+
+    let mut report = folder.json("made/report.json");
+    report["environment"]["planned_rows"] = 9.into();
+    folder.write("made/report.json", &report.to_string());
+    let text = folder.succeeds("show made").stdout;
+    let second = text.lines().find(|line| line.starts_with("The run "));
+    assert!(text.find("The run ended early") < text.find("CPU times only"), "{text}");
+    assert_eq!(
+        second.unwrap(),
+        "The run ended early: 4 of 9 cells. Run the sweep again to measure the rest."
+    );
+}
+
+#[test]
+fn without_a_device_one_line_says_why_and_what_to_do() {
+    let folder = Folder::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    // No driver is found: this folder is the only one that is searched.
+    let command = command.env("LD_LIBRARY_PATH", folder.path()).current_dir(folder.path());
+    let line = "run --backends cuda --ops matmul --sizes 4 --quiet --out made";
+    let ended = Ended::of(command.args(line.split(' ')).output().unwrap());
+    if ended.code == 0 {
+        return; // A machine with a GPU.
+    }
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{}", ended.stderr);
+    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("gpubench: nothing was measured: "), "{}", ended.stderr);
+    assert!(ended.stderr.contains("gpubench doctor lists what is missing"), "{}", ended.stderr);
+}
