@@ -1,30 +1,10 @@
-//! A worker that is not running leaves CPUs and memory to the next one.
-
-use std::time::Duration;
+//! A worker that is not running leaves memory to the next one.
 
 use crate::leave_out;
 use crate::worker::Worker;
 
-/// CPU time of all its threads, in ticks of a hundredth of a second.
-fn ticks(worker: &Worker) -> u64 {
-    worker.ticks().values().sum()
-}
-
-/// Repetitions: on a busy system a spinning thread may get no CPU and look asleep, but not this often.
-const WINDOWS: usize = 24;
-
-/// Returns the ticks out of 30 that it uses at rest, after another execution.
-fn used_at_rest(worker: &mut Worker) -> u64 {
-    worker.measure(3, 1.0);
-    assert_eq!(worker.reply()["type"], "measured", "its jobs are kept");
-    worker.rest();
-    let before = ticks(worker);
-    std::thread::sleep(Duration::from_millis(300));
-    ticks(worker) - before
-}
-
 #[test]
-fn a_worker_at_rest_uses_no_processor_and_keeps_no_operands() {
+fn a_worker_at_rest_keeps_its_jobs_and_no_operands() {
     for (library, variant) in [(None, "faer"), (Some("openblas"), "openblas"), (Some("mkl"), "mkl")] {
         let mut worker = Worker::start_for(library, 2, false);
         let n = 1500;
@@ -41,8 +21,8 @@ fn a_worker_at_rest_uses_no_processor_and_keeps_no_operands() {
         let operands = 2 * n * n * 4;
         let kept = worker.resident_bytes();
         assert!(kept + operands * 9 / 10 < held, "{variant}: {held} bytes before, {kept} at rest");
-        let used = (0..WINDOWS).map(|_| used_at_rest(&mut worker)).find(|used| *used <= 1);
-        assert!(used.is_some(), "{variant}: its threads go on");
+        worker.measure(3, 1.0);
+        assert_eq!(worker.reply()["type"], "measured", "its jobs are kept");
     }
 }
 

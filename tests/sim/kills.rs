@@ -20,8 +20,10 @@ const PARENT_FOLDER: &str = "GPUBENCH_TEST_PARENT_FOLDER";
 fn parent() {
     let Some(folder) = std::env::var_os(PARENT_FOLDER) else { return };
     // Two checked executions and four samples succeed in the first round; the next ones hang.
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = '4..'\noutcome = 'hang'\nafter = 6\n";
-    let mut run = plan(Path::new(&folder), script, &["sin"], &[2, 3, 4, 5], &[DType::F32]);
+    // Two workers: one hangs while the other is stopped between its turns.
+    let script = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'x'\nlibrary = 'libx'\n\
+                  [[rule]]\nn = '4..'\noutcome = 'hang'\nafter = 6\n";
+    let mut run = plan(Path::new(&folder), script, &["sin"], &[2, 4], &[DType::F32]);
     for planned in &mut run.cells {
         planned.sampling.warmup = 0;
     }
@@ -29,7 +31,7 @@ fn parent() {
     assert!(interrupted);
 }
 
-/// Starts a parent with four cells, two of which hang in the second round. Waits until all are on disk and one hangs.
+/// Starts a parent with four cells in two workers, two of which hang in the second round. Waits until all are on disk and one hangs.
 fn parent_in_its_second_round(folder: &Path) -> (Child, PathBuf) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
@@ -64,12 +66,15 @@ fn workers(parent: &Child) -> Vec<u32> {
     children.collect::<Vec<_>>().join(" ").split_whitespace().map(|pid| pid.parse().unwrap()).collect()
 }
 
+/// Returns the letter of a process's state, such as `T` for a stopped one; `None` once it is gone.
+fn state(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
 fn assert_gone(workers: &[u32]) {
     assert!(!workers.is_empty());
-    let running = |pid: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        !stat.is_empty() && !stat.contains(") Z ")
-    };
+    let running = |pid: &u32| state(*pid).is_some_and(|state| state != 'Z');
     let deadline = Instant::now() + Duration::from_secs(10);
     while workers.iter().any(running) {
         assert!(Instant::now() < deadline, "workers outlive their parent");
@@ -83,6 +88,8 @@ fn a_killed_parent_leaves_the_samples_of_its_first_round_and_no_orphan() {
     let folder = tempfile::tempdir().unwrap();
     let (mut child, file) = parent_in_its_second_round(folder.path());
     let workers = workers(&child);
+    assert_eq!(workers.len(), 2);
+    assert!(workers.iter().any(|pid| state(*pid) == Some('T')), "one has its turn, the other is stopped");
     child.kill().unwrap();
     child.wait().unwrap();
     assert_gone(&workers);

@@ -54,8 +54,8 @@ pub enum Request {
         /// Number of the job.
         job: u64,
     },
-    /// Another worker is about to use the CPUs: drop the operands kept for later cells, and wait until no thread
-    /// spins. Jobs stay prepared. Answered by `Rested` or `Failed`.
+    /// Another worker is about to have its turn: drop the operands kept for later cells. Jobs stay prepared. Answered by
+    /// `Rested` or `Failed`; the process is then stopped until its next request.
     Rest,
     /// Measure the peaks of the backend, which holds no job. Answered by `Peaks` or `Failed`.
     Peaks,

@@ -49,13 +49,38 @@ pub fn exit_now(code: i32) -> ! {
 
 /// Kills the process group led by process `leader`. A group that is gone is not an error.
 pub fn kill_group(leader: u32) {
+    signal_group(leader, libc::SIGKILL);
+}
+
+/// Stops all threads of the process group led by process `leader` until [`continue_group`].
+pub fn stop_group(leader: u32) {
+    signal_group(leader, libc::SIGSTOP);
+}
+
+/// Continues the process group led by process `leader` after [`stop_group`].
+pub fn continue_group(leader: u32) {
+    signal_group(leader, libc::SIGCONT);
+}
+
+fn signal_group(leader: u32, signal: i32) {
     let Ok(leader) = i32::try_from(leader) else { return };
     if leader > 1 {
         // SAFETY: `kill` touches no memory. The leader is an unreaped child of ours, so its number is not reused,
         // and it is above 1, so that neither our own group nor every process is meant.
-        unsafe { libc::kill(-leader, libc::SIGKILL) };
+        unsafe { libc::kill(-leader, signal) };
     }
 }
+
+/// Has the system continue this process when its parent ends, so that a stopped one finds its input closed and ends too.
+#[cfg(target_os = "linux")]
+pub fn continue_when_parent_ends() {
+    // SAFETY: this option of `prctl` takes the number of a signal and touches no memory.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT) };
+}
+
+/// Elsewhere the system continues the stopped members of a process group that loses its last parent.
+#[cfg(not(target_os = "linux"))]
+pub fn continue_when_parent_ends() {}
 
 /// The number of the signal that ends a process which cannot refuse it.
 pub const SIGKILL: i32 = libc::SIGKILL;

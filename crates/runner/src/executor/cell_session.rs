@@ -172,7 +172,8 @@ impl CellSession<'_> {
         round: u32,
     ) -> Result<(), SessionEnd> {
         self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
-        let mut warm_up = Some(cell_run.planned.sampling.warm_up(round));
+        let shortest_s = cell_run.series.seconds().into_iter().min_by(f64::total_cmp);
+        let mut warm_up = Some(cell_run.planned.sampling.warm_up(round, shortest_s));
         loop {
             let in_round = cell_run.series.samples_in(round);
             let series = &cell_run.series;

@@ -19,7 +19,7 @@ const TIME_SHARE: f64 = 0.25;
 const LEAST_S: f64 = 10.0;
 
 /// A variant runs at a new size if its time at a neighbouring size was at most this multiple of the best of its side.
-const RIVAL: f64 = 1.5;
+const RIVAL: f64 = 1.2;
 
 /// Returns the kinds of crossover that are refined: those of the times for which a caller waits, not of kernel times.
 fn kinds(op: &str) -> &'static [Kind] {

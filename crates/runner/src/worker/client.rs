@@ -63,7 +63,7 @@ pub enum WaitError {
 }
 
 enum Link {
-    Process { child: Child, stdin: Option<ChildStdin>, stderr: Option<JoinHandle<()>> },
+    Process { child: Child, stdin: Option<ChildStdin>, stderr: Option<JoinHandle<()>>, is_stopped: bool },
     Thread { requests: Option<PipeWriter> },
 }
 
@@ -118,6 +118,7 @@ impl Client {
     pub fn send(&mut self, request: &Request) {
         let Ok(mut line) = serde_json::to_string(request) else { return };
         line.push('\n');
+        self.go_on();
         let sink: Option<&mut dyn Write> = match &mut self.link {
             Link::Process { stdin, .. } => stdin.as_mut().map(|s| s as &mut dyn Write),
             Link::Thread { requests } => requests.as_mut().map(|s| s as &mut dyn Write),
@@ -125,6 +126,23 @@ impl Client {
         if let Some(sink) = sink {
             // An error here means that the worker has closed its end: the wait reports how it ended.
             let _ = sink.write_all(line.as_bytes()).and_then(|()| sink.flush());
+        }
+    }
+
+    /// Stops its process until the next request, so that threads which spin after their work take no CPU time from another
+    /// worker. A thread of this process runs on.
+    pub(crate) fn stop(&mut self) {
+        if let Link::Process { child, is_stopped, .. } = &mut self.link {
+            process::stop_group(child.id());
+            *is_stopped = true;
+        }
+    }
+
+    fn go_on(&mut self) {
+        if let Link::Process { child, is_stopped, .. } = &mut self.link
+            && std::mem::take(is_stopped)
+        {
+            process::continue_group(child.id());
         }
     }
 
@@ -219,7 +237,7 @@ fn start_process(
         let kept = Arc::clone(last_lines);
         std::thread::spawn(move || keep_last_lines(stderr, &kept))
     });
-    Ok(Link::Process { child, stdin, stderr })
+    Ok(Link::Process { child, stdin, stderr, is_stopped: false })
 }
 
 fn start_thread(name: &str, registry: Registry, replies: Sender<TimedReply>) -> io::Result<Link> {

@@ -25,6 +25,8 @@ pub fn main(name: &str, registry: Registry) -> ExitCode {
     panic::set_hook(Box::new(|panic| {
         drop(writeln!(io::stderr(), "{}", panic.to_string().replace('\n', " ")))
     }));
+    // The parent stops this process between its turns; if the parent is killed then, nobody else would continue it.
+    process::continue_when_parent_ends();
     let mut output = match process::claim_stdout() {
         Ok(output) => output,
         Err(error) => return complain(&format!("cannot reserve standard output for the protocol: {error}")),

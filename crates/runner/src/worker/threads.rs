@@ -78,7 +78,8 @@ pub(crate) fn choose(
     Ok(chosen)
 }
 
-/// Times each count of `trials`, in descending order, and skips the counts below a hopeless one.
+/// Times each count of `trials`, in descending order, and skips the counts below a hopeless one. Where a pass takes longer
+/// than [`MAX_TRIALS_S`], a count that gains nothing ends it.
 fn pass(
     backend: &mut dyn Backend,
     job: &mut Prepared,
@@ -87,16 +88,18 @@ fn pass(
 ) -> Result<(), CellError> {
     let mut best = f64::INFINITY;
     backend.settle();
+    let start = backend.now_s();
     for trial in trials {
         job.use_threads(trial.threads);
         // The first execution may start threads.
         let first = backend.time(job, cache)?.seconds();
         let seconds = if first > LONG_S { first } else { median_of_some(backend, job, cache)? };
         trial.seconds = trial.seconds.min(seconds);
-        best = best.min(seconds);
-        if seconds > HOPELESS * best {
+        let limit = if backend.now_s() - start > MAX_TRIALS_S { 1.0 } else { HOPELESS };
+        if seconds > limit * best {
             break;
         }
+        best = best.min(seconds);
     }
     Ok(())
 }
@@ -241,6 +244,12 @@ mod tests {
     #[test]
     fn counts_below_a_hopeless_one_are_not_tried() {
         assert_eq!(chosen(&[(1, 4.0), (2, 2.0), (4, 1.0)]), (Some(4), vec![2, 4]));
+    }
+
+    #[test]
+    fn where_a_pass_takes_long_a_count_that_gains_nothing_ends_it() {
+        assert_eq!(chosen(&[(1, 4.0), (2, 2.0), (4, 1.2), (8, 1.0)]), (Some(8), vec![4, 8]));
+        assert_eq!(chosen(&[(1, 4.0), (2, 0.8), (4, 0.9), (8, 1.0)]), (Some(2), vec![1, 2, 4, 8]));
     }
 
     #[test]

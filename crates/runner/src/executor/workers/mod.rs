@@ -28,8 +28,8 @@ pub(crate) const NO_ANSWER: &str = "the worker sent a reply that does not match 
 /// Minimum time limit for a worker's start, since creating a device's context can take seconds.
 pub(crate) const MIN_START_LIMIT: Duration = Duration::from_secs(30);
 
-/// Time limit for a worker to become idle; it waits at most half a second for spinning threads.
-const IDLE_LIMIT: Duration = Duration::from_secs(10);
+/// Time limit for a worker to free the memory that it does not need between its turns.
+const REST_LIMIT: Duration = Duration::from_secs(10);
 
 /// A backend required with `--require` cannot start, so the run does not begin.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -134,8 +134,8 @@ impl Workers {
         }
     }
 
-    /// Gives that worker its turn. Afterwards no worker is starting and the previous one is idle, so that neither disturbs
-    /// the timing.
+    /// Gives that worker its turn. Afterwards no worker is starting and the previous one is stopped, so that neither disturbs
+    /// the timing: threads of BLAS and OpenMP libraries spin for up to 200 ms after their work.
     pub(crate) fn give_turn(
         &mut self,
         id: &WorkerId,
@@ -151,9 +151,12 @@ impl Workers {
             return Ok(());
         };
         let start = Instant::now();
-        let rested = self.request(&before, &Request::Rest, IDLE_LIMIT);
+        self.request(&before, &Request::Rest, REST_LIMIT)?;
+        if let Some(State::Ready(client)) = self.find_mut(&before).map(|slot| &mut slot.state) {
+            client.stop();
+        }
         self.time_spent.idle_s += start.elapsed().as_secs_f64();
-        rested
+        Ok(())
     }
 
     /// Sends a worker a request whose reply has no content. A worker that does not reply within `limit` is lost.
@@ -164,7 +167,7 @@ impl Workers {
         limit: Duration,
     ) -> Result<(), WorkerUnavailable> {
         let stop = self.stop;
-        let Some(slot) = self.slots.iter_mut().find(|slot| slot.id == *id) else { return Ok(()) };
+        let Some(slot) = self.find_mut(id) else { return Ok(()) };
         let State::Ready(client) = &mut slot.state else { return Ok(()) };
         client.send(request);
         match client.wait(Instant::now() + limit, stop, &mut |_| {}) {
@@ -188,6 +191,10 @@ impl Workers {
 
     fn find(&self, id: &WorkerId) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.id == *id)
+    }
+
+    fn find_mut(&mut self, id: &WorkerId) -> Option<&mut Slot> {
+        self.slots.iter_mut().find(|slot| slot.id == *id)
     }
 
     /// Marks it as a worker of the whole run.

@@ -96,11 +96,10 @@ impl Session {
         Ok(Reply::Peaks { peaks: self.backend.peaks()? })
     }
 
-    /// Frees memory and CPUs for another worker: drops the operands of the last case, and waits until no thread spins.
+    /// Frees memory for another worker: drops the operands of the last case.
     pub(crate) fn rest(&mut self) -> Reply {
         self.operands = Operands::default();
         memory::return_freed();
-        self.backend.settle();
         Reply::Rested
     }
 
