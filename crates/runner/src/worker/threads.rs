@@ -63,6 +63,8 @@ pub(crate) fn choose(
     let untimed = |&threads: &usize| Trial { threads, seconds: f64::INFINITY };
     let mut trials: Vec<Trial> = job.traits.thread_choices.iter().rev().map(untimed).collect();
     if trials.len() > 1 {
+        // Binds threads that the first execution has started.
+        backend.settle();
         let start = backend.now_s();
         for passes in 1..=MAX_PASSES {
             pass(backend, job, cache, &mut trials)?;
@@ -87,7 +89,6 @@ fn pass(
     trials: &mut [Trial],
 ) -> Result<(), CellError> {
     let mut best = f64::INFINITY;
-    backend.settle();
     let start = backend.now_s();
     for trial in trials {
         job.use_threads(trial.threads);

@@ -55,7 +55,7 @@ impl Rounds<'_> {
     }
 
     /// Ends the cells of a race that are behind after batch number `batch` (from 0), and returns the competitors that need
-    /// another batch. `best` has the times of each one's fastest batch.
+    /// another batch and have time for it. `best` has the times of each one's fastest batch.
     fn drop_out(
         &mut self,
         cell_runs: &mut [CellRun<'_>],
@@ -69,6 +69,7 @@ impl Rounds<'_> {
             match standing {
                 _ if cell_run.has_ended() => {}
                 Standing::Near => {}
+                Standing::Open if cell_run.series.spent_s >= cell_run.planned.rule().hard_time_s => {}
                 Standing::Open => open.push(competitor),
                 Standing::Behind => self.end_screened(cell_run)?,
             }
