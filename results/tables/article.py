@@ -51,13 +51,13 @@ def provenance():
 
 def warnings(environment):
     """The warnings of the run, which limit what its figures mean."""
-    return "".join(f" The run warned: {warning['text']}." for warning in environment["warnings"])
+    return "".join(f" The run warned: {warning['text']}." for warning in environment.get("warnings", []))
 
 
 def largest():
     """A row per op: the speed-ups at its largest size, and that of the GPU vendor's library by kernel time."""
-    lines = ["| op | N | best CPU | best GPU | kernel | resident | end to end | vendor's library, kernel |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|"]
+    lines = ["| op | N | best CPU | best GPU | kernel | resident | end to end, pageable | end to end, pinned | vendor's library, kernel |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
     last = {op: (n, size["speed_ups"]) for op, n, size in sizes()}
     for op, (n, of) in last.items():
         kernel, cells, grades = of["kernel"], [], []
@@ -65,7 +65,7 @@ def largest():
             row = row_of(article(), op, n, backend, kernel[key])
             grades.append(row["execute"]["grade"])
             cells.append(f"{duration(kernel[f'{key}_s']['value'])} {row.get('picked') or row['variant']}, {grades[-1]}")
-        cells += [with_interval(of[kind]["ratio"], "D" in grades) for kind in ("kernel", "resident", "end_to_end")]
+        cells += [with_interval(of[kind]["ratio"], "D" in grades) for kind in ("kernel", "resident", "end_to_end", "end_to_end_pinned")]
         cells.append(vendor(op, n, kernel["cpu_s"]["value"]))
         lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -8,6 +8,9 @@ use gpubench_model::report::{Clock, Report, Row};
 use gpubench_model::{Accuracy, Peaks};
 use gpubench_ops::{self as op, Limit};
 
+/// The op whose rates are the peaks of arithmetic.
+const MATMUL: &str = "matmul";
+
 /// The meaning of a share of the peak, for legends.
 pub const MEANING: &str = "achieved bandwidth or FLOP rate over the peak rate measured here, of whichever limits the op; not \
                            how busy the chip is";
@@ -58,13 +61,23 @@ pub struct Share {
 /// Returns the share of the peak that `row` reaches by its own clock; `None` without a peak or a time.
 pub fn share(report: &Report, row: &Row) -> Option<Share> {
     let median_s = row.median_s().filter(|median| *median > 0.0)?;
-    let (min_s, bound_by) = min_time(peaks(report, &row.backend)?, row)?;
+    let (min_s, bound_by) = min_time(&peaks(report, &row.backend)?, row)?;
     Some(Share { share: min_s / median_s, bound_by, min_s })
 }
 
-/// The peaks of a backend.
-pub fn peaks<'a>(report: &'a Report, backend: &str) -> Option<&'a Peaks> {
-    report.environment.backend(backend)?.peaks.as_ref()
+/// The peaks of a backend. The FLOP rate of a precision is at least the highest that a matrix product of the report reached:
+/// each is one more measurement of the same rate, and larger products or a less disturbed moment may show more of it.
+pub fn peaks(report: &Report, backend: &str) -> Option<Peaks> {
+    let mut peaks = report.environment.backend(backend)?.peaks.clone()?;
+    let products = report.rows.iter().filter(|row| row.case.op == MATMUL && row.backend == backend);
+    for row in products.filter(|row| row.accuracy != Accuracy::Emulated) {
+        if let Some(rate) = peaks.matmul.get_mut(precision(row))
+            && let Some(median_s) = row.median_s().filter(|median| *median > 0.0)
+        {
+            *rate = rate.max(row.work.flop / median_s);
+        }
+    }
+    Some(peaks)
 }
 
 /// The arithmetic of a row: its element type, which it may emulate, or the reduced precision that it names.
@@ -169,6 +182,16 @@ mod tests {
         // 2 N³ FLOP at 50 TFLOP/s and 12 N² bytes at 4 TB/s.
         assert_eq!(found(&report("matmul", 10_000, 80e-3)), (0.5, BoundBy::Arithmetic));
         assert_eq!(found(&report("matmul", 10, 6e-10)), (0.5, BoundBy::Memory));
+    }
+
+    #[test]
+    fn a_product_faster_than_the_measured_peak_raises_it() {
+        let mut report = report("matmul", 10_000, 20e-3);
+        assert_eq!(found(&report), (1.0, BoundBy::Arithmetic), "100 TFLOP/s, measured were 50");
+        report.rows.push(example::measured("matmul", 10_000, "cuda", "w", 10e-3));
+        assert_eq!(found(&report), (0.5, BoundBy::Arithmetic));
+        report.rows[1].accuracy = Accuracy::Emulated;
+        assert_eq!(found(&report), (1.0, BoundBy::Arithmetic));
     }
 
     #[test]

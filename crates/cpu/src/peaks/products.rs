@@ -17,7 +17,7 @@ use crate::ops::available::AvailableVariant;
 /// ones.
 const SIDES: [u64; 7] = [96, 192, 384, 768, 1536, 3072, 6144];
 /// Seconds: the next side is tried while it is expected to take less than this.
-const CLIMB_S: f64 = 0.1;
+const CLIMB_S: f64 = 0.4;
 /// Factor by which the time grows when the side doubles.
 const STEP: f64 = 8.0;
 /// Minimum number of executions per side.

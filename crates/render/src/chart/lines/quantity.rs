@@ -76,9 +76,9 @@ impl Quantity {
         let bus = || [peaks.upload, peaks.download].into_iter().flatten().map(|rates| rates.pinned);
         let found = match self {
             Quantity::Time => None,
-            Quantity::Flops => peak(peaks, row),
+            Quantity::Flops => peak(&peaks, row),
             Quantity::Bytes if limit == Limit::Bus => bus().reduce(f64::max),
-            Quantity::Bytes => bandwidth(peaks, limit),
+            Quantity::Bytes => bandwidth(&peaks, limit),
         };
         found.map(|rate| rate / GIGA).filter(|rate| rate.is_finite() && *rate > 0.0)
     }

@@ -93,7 +93,7 @@ fn chart(report: &Report, subject: Subject<'_>, captions: Vec<String>) -> Option
     let ops = ops(&rows);
     let dots = dots(&rows, &ops);
     let (xs, ys): (Vec<f64>, Vec<f64>) = dots.iter().map(|dot| (dot.x, dot.y)).unzip();
-    let roofs = roofs(peaks, &rows, (&xs, &ys)).filter(|_| !dots.is_empty())?;
+    let roofs = roofs(&peaks, &rows, (&xs, &ys)).filter(|_| !dots.is_empty())?;
     let mut legend = vec![LegendRow::Heading("Peaks".into())];
     legend.extend(roofs.iter().map(|roof| LegendRow::Entry(Sample::Rule(roof.style), roof.label.clone())));
     legend.push(LegendRow::Heading("Ops".into()));
