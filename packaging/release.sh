@@ -21,7 +21,7 @@ GPUBENCH_REVISION=$(git rev-parse --short HEAD)
 export SOURCE_DATE_EPOCH GPUBENCH_REVISION
 
 install_tools() {
-    [ -d "$tools" ] || python3 -m venv "$tools"
+    "$tools/bin/pip" --version >/dev/null 2>&1 || python3 -m venv --clear "$tools"
     "$tools/bin/pip" install --quiet --requirement packaging/tools.txt
     "$tools/bin/cargo-about" about --version 2>/dev/null | grep -qF "$about_version" ||
         cargo install cargo-about --quiet --locked --version "$about_version" --features cli --root "$tools"
