@@ -74,7 +74,7 @@ fft    64 CPU 1.00x? CPU 1.00x? ?          CPU 1.3x  none        5.1%  5.1%
 spgemm 64 GPU 2.6x!  GPU 2.6x!  47 (45–48) GPU 2.1x! 49 (48–51) <0.1%  0.1%
 
 kernel: computation; resident: + launch, wait; end to end: + copies (pageable).
-?: the 95 % interval includes 1x: a tie. !: a time has grade D.
+?: the 95 % interval includes 1x: a tie. !: unreliable (grade D).
 from N: the GPU is faster from this N upward (interpolated); none: at no N
 measured; ?: not measurable.
 rate / peak: achieved bandwidth or FLOP rate over the peak rate measured here,
@@ -92,7 +92,7 @@ The faster side at the largest N, and the N from which the GPU is faster:
   spgemm  64  GPU 2.6x!   GPU 2.6x!   47 (45–48)  GPU 2.1x!  49 (48–51)  <0.1%   0.1%
 
 kernel: computation; resident: + launch, wait; end to end: + copies (pageable).
-?: the 95 % interval includes 1x: a tie. !: a time has grade D.
+?: the 95 % interval includes 1x: a tie. !: unreliable (grade D).
 from N: the GPU is faster from this N upward (interpolated); none: at no N measured; ?: not measurable.
 rate / peak: achieved bandwidth or FLOP rate over the peak rate measured here, of whichever limits the op; not how busy
 the chip is.

@@ -65,7 +65,7 @@ fn both_kinds_of_memory_are_measured_by_default_and_the_answer_names_what_they_d
     let speed_ups = &report["answer"]["sections"][0]["sizes"][1]["speed_ups"];
     let ratio = |kind: &str| speed_ups[kind]["ratio"]["value"].as_f64().unwrap();
     assert!(ratio("end_to_end") < 1.0 && ratio("end_to_end_pinned") > 1.0, "{speed_ups}");
-    let decides = "Memory decides end to end: sin 2048 CPU 1.09x pageable, GPU 7.63x pinned.";
+    let decides = "End to end depends on the host memory: sin 2048 CPU 1.09x pageable, GPU 7.63x pinned.";
     for text in [screen, folder.read("made/report.md"), folder.read("made/report.html")] {
         assert!(words(&text).contains(decides), "{text}");
     }
@@ -86,7 +86,7 @@ fn one_kind_of_memory_alone_is_named_by_the_legend_and_has_no_other_next_to_it()
         let kinds = report["answer"]["sections"][0]["sizes"][1]["speed_ups"].as_object().unwrap();
         assert_eq!(kinds.keys().collect::<Vec<_>>(), ["end_to_end", "kernel", "resident"]);
         assert!(words(&screen).contains(&format!("end to end: + copies ({memory}).")), "{screen}");
-        assert!(!screen.contains("Memory decides"), "{screen}");
+        assert!(!screen.contains("depends on the host memory"), "{screen}");
     }
 }
 

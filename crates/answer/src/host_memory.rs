@@ -64,8 +64,8 @@ fn decided_by_memory<'a>(case: &Comparison<'a>) -> Option<[Pair<'a>; 2]> {
     (pageable? != pinned?).then_some(pairs)
 }
 
-/// The cases, each with the name of its sweep, whose faster side end to end depends on the host memory: `Memory decides
-/// end to end: fft 2048 CPU 1.8x pageable, GPU 2.5x pinned.` `None` where there are none.
+/// The cases, each with the name of its sweep, whose faster side end to end depends on the host memory:
+/// `End to end depends on the host memory: fft 2048 CPU 1.8x pageable, GPU 2.5x pinned.` `None` where there are none.
 pub fn memory_decides<'c, 'a: 'c>(
     cases: impl IntoIterator<Item = (&'c str, &'c Comparison<'a>)>,
 ) -> Option<String> {
@@ -74,7 +74,7 @@ pub fn memory_decides<'c, 'a: 'c>(
         Some(format!("{name} {} {pageable} pageable, {pinned} pinned", case.n))
     };
     let clauses: Vec<String> = cases.into_iter().filter_map(clause).collect();
-    (!clauses.is_empty()).then(|| format!("Memory decides end to end: {}.", clauses.join("; ")))
+    (!clauses.is_empty()).then(|| format!("End to end depends on the host memory: {}.", clauses.join("; ")))
 }
 
 #[cfg(test)]
@@ -110,7 +110,10 @@ mod tests {
     #[test]
     fn the_memory_decides_where_each_kind_has_another_winner() {
         let text = decides(&report(10.0)).unwrap();
-        assert_eq!(text, "Memory decides end to end: fft 2048 CPU 1.2x pageable, GPU 1.6x pinned.");
+        assert_eq!(
+            text,
+            "End to end depends on the host memory: fft 2048 CPU 1.2x pageable, GPU 1.6x pinned."
+        );
         assert_eq!(decides(&report(1.0)), None, "the CPU is faster with both");
         let mut quick = report(10.0);
         for row in &mut quick.rows[..1] {

@@ -97,7 +97,7 @@ fn speed_up(report: &Report) -> Option<String> {
     let gpu = clocks(compared.iter().filter_map(|case| case.gpu));
     let is_marked = |pair: Pair<'_>| pair.speed_up.winner().is_some() && pair.has_grade_d();
     let mark = match compared.iter().filter_map(|case| case.pair(Kind::Kernel)).any(is_marked) {
-        true => " !: a time has grade D.",
+        true => " !: unreliable (grade D).",
         false => "",
     };
     let line = format!("Kernel speed-up: no launch, no copies; CPU by {cpu}, GPU by {gpu}.{mark}");

@@ -24,7 +24,7 @@ pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     format!(
         "Kernel: the work alone, on a GPU by its own clock. Resident: by the host's clock, launch and wait included, with \
          the data on the device. End to end: also with {}, both ways. Best correct variant of each side in full \
-         precision; small figures are 95 % intervals. ?: the interval includes 1x, a tie; !: a time has grade D. {}: {}. \
+         precision; small figures are 95 % intervals. ?: the interval includes 1x, a tie; !: unreliable (grade D). {}: {}. \
          Calls needed to repay the first use count by the host's clock; none are given where the time saved is within \
          noise.",
         copies_clause(rows, &Kind::ALL),
@@ -249,7 +249,7 @@ mod tests {
         assert!(!answer(&report).into_string().contains("pinned"));
         let html = answer(&example::with_pinned(report, 10.0)).into_string();
         for expected in [
-            "Memory decides end to end: fft 2048 CPU 1.2x pageable, GPU 1.6x pinned.",
+            "End to end depends on the host memory: fft 2048 CPU 1.2x pageable, GPU 1.6x pinned.",
             "colspan=\"4\"",
             "data-label=\"end to end, pinned from N\"",
             "data-label=\"end to end, pageable\"",

@@ -258,7 +258,7 @@ fn points_without_a_winner_or_with_grade_d_have_a_mark_that_the_legend_explains(
     assert_eq!(marks, [[true, false], [false, false], [false, true]]);
     let notes = notes(chart);
     assert!(
-        notes.contains(&"?: interval includes 1x") && notes.contains(&"!: a time has grade D"),
+        notes.contains(&"?: interval includes 1x") && notes.contains(&"!: unreliable (grade D)"),
         "{notes:?}"
     );
 }

@@ -24,7 +24,7 @@ impl Sweeps<'_> {
         let has_tie = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
         let marks: Vec<&str> = [
             (has_tie, "?: the 95 % interval includes 1x: a tie."),
-            (pairs.iter().any(Pair::has_grade_d), "!: a time has grade D."),
+            (pairs.iter().any(Pair::has_grade_d), "!: unreliable (grade D)."),
         ]
         .into_iter()
         .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
@@ -73,7 +73,11 @@ impl Sweeps<'_> {
             .collect();
         let occurs = |is_kind: fn(&Shown) -> bool| shown.iter().any(|(shown, _)| is_kind(shown));
         let meanings = [
-            (occurs(|shown| matches!(shown, Shown::Within(..))), "a range: somewhere in it"),
+            (occurs(|shown| matches!(shown, Shown::Within(_, Some(_)))), "a range: somewhere in it"),
+            (
+                occurs(|shown| matches!(shown, Shown::Within(_, None))),
+                "up to ?: perhaps above every N measured",
+            ),
             (occurs(|shown| *shown == Shown::All), "all: at every N measured"),
             (occurs(|shown| *shown == Shown::None), "none: at no N measured"),
             (occurs(|shown| *shown == Shown::Some), "some: at smaller N only"),

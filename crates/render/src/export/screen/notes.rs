@@ -158,7 +158,7 @@ impl Sweeps<'_> {
         let calls: Vec<String> = calls.collect();
         let repaid = match calls.join(", ") {
             calls if calls.is_empty() => calls,
-            calls => format!(" Calls needed to repay it ({}): {calls}.", condition(Kind::Resident)),
+            calls => format!(" Calls at that N to repay it ({}): {calls}.", condition(Kind::Resident)),
         };
         let most = if found.len() > 1 { ", at most per variant" } else { "" };
         (!costs.is_empty()).then(|| format!("First use of the GPU{most}: {}.{repaid}", costs.join(", ")))

@@ -95,7 +95,7 @@ fn a_case_that_the_host_memory_decides_is_named() {
     let sizes = [(1024, 150e-6), (2048, 100e-6), (4096, 1.0)];
     let rows = sizes.map(|(n, cpu_s)| example::both_sides("fft", n, cpu_s, 50e-6));
     let mut report = example::with_pinned(example::of(rows.concat()), 10.0);
-    let decides = "Memory decides end to end: fft 2048 CPU 1.2x pageable, GPU 1.6x pinned.";
+    let decides = "End to end depends on the host memory: fft 2048 CPU 1.2x pageable, GPU 1.6x pinned.";
     let text = screen(&report, false);
     assert!(words(&text).contains(decides), "{text}");
     assert_eq!(Sweeps::of(&report).memory_decides(true).as_deref(), Some(decides));
@@ -181,7 +181,7 @@ fn a_tie_of_a_time_of_grade_d_has_both_marks_and_no_colour() {
     example::warn(&mut report.rows[0], WarningKind::Drift, Grade::D, "something", "do something");
     let text = screen(&report, true);
     assert!(text.contains(" GPU 1.00x?! "), "{text}");
-    assert!(text.contains("\n?: the 95 % interval includes 1x: a tie. !: a time has grade D.\n"), "{text}");
+    assert!(text.contains("\n?: the 95 % interval includes 1x: a tie. !: unreliable (grade D).\n"), "{text}");
 }
 
 #[test]
