@@ -17,7 +17,7 @@ impl Rounds<'_> {
                 self.finished(&cell_runs[at])?;
             }
         }
-        for mut race in screening::rivals(cell_runs, case) {
+        for race in screening::rivals(cell_runs, case) {
             let mut best = vec![vec![]; race.len()];
             let mut open: Vec<usize> = (0..race.len()).collect();
             for batch in 0..screening::MAX_BATCHES {
@@ -27,9 +27,8 @@ impl Rounds<'_> {
                 }
                 open = self.drop_out(cell_runs, &race, &best, batch)?;
             }
-            // The preferred copy of a library comes first in the plan.
-            race.sort_unstable();
-            for at in self.copies.choose(cell_runs, &race) {
+            let times = race.into_iter().zip(best).collect();
+            for at in self.copies.choose(cell_runs, &times) {
                 self.end_screened(&mut cell_runs[at])?;
             }
         }

@@ -1,6 +1,8 @@
 //! Chooses one of several copies of a library, such as the OpenBLAS of the system, of NumPy and of SciPy: they are
 //! compared at one size per op, and the chosen one runs at the others.
 
+use std::collections::BTreeMap;
+
 use gpubench_model::report::Outcome;
 
 use super::PlannedCell;
@@ -38,10 +40,15 @@ impl Copies {
         })
     }
 
-    /// Chooses among the copies of each library in `race`, whose cells have short samples. Returns the cells of the
-    /// others.
-    pub(crate) fn choose(&mut self, cell_runs: &[CellRun<'_>], race: &[usize]) -> Vec<usize> {
+    /// Chooses among the copies of each library in a race, by the seconds of the executions of each cell's fastest batch.
+    /// The preferred copy of a library comes first in the plan. Returns the cells of the others.
+    pub(crate) fn choose(
+        &mut self,
+        cell_runs: &[CellRun<'_>],
+        times: &BTreeMap<usize, Vec<f64>>,
+    ) -> Vec<usize> {
         let mut passed_over = vec![];
+        let race: Vec<usize> = times.keys().copied().collect();
         let copy_of = |at: usize| cell_runs[at].planned.variant.copy_of();
         for (index, &first) in race.iter().enumerate() {
             let is_first = race[..index].iter().all(|earlier| copy_of(*earlier) != copy_of(first));
@@ -51,15 +58,14 @@ impl Copies {
             // A copy that is far behind the best of all has ended, and can still be the best copy.
             let has_times = |at: &usize| {
                 let cell_run = &cell_runs[*at];
-                cell_run.series.has_samples() && (!cell_run.has_ended() || cell_run.row.screened)
+                !times[at].is_empty() && (!cell_run.has_ended() || cell_run.row.screened)
             };
             let measured: Vec<usize> = copies.iter().copied().filter(has_times).collect();
             let [preferred, others @ ..] = measured.as_slice() else { continue };
             if copies.len() < 2 {
                 continue;
             }
-            let times = |at: usize| cell_runs[at].series.seconds();
-            let faster = |best: usize, at: &usize| match is_slower(&times(best), &times(*at), CLEARLY) {
+            let faster = |best: usize, at: &usize| match is_slower(&times[&best], &times[at], CLEARLY) {
                 true => *at,
                 false => best,
             };
@@ -89,7 +95,6 @@ pub(crate) fn pass_over(cell_run: &mut CellRun<'_>, reason: String) {
 mod tests {
     use super::*;
     use crate::executor::cell_run::tests::planned;
-    use gpubench_backend::Sample;
     use std::time::Duration;
 
     fn of_library(n: u64, library: &str) -> PlannedCell {
@@ -102,13 +107,12 @@ mod tests {
     fn the_preferred_copy_stays_unless_another_is_clearly_faster() {
         for (seconds, expected) in [(0.95, "openblas"), (0.5, "openblas-scipy")] {
             let cells = ["openblas", "mkl", "openblas-scipy"].map(|library| of_library(100, library));
-            let mut cell_runs: Vec<CellRun<'_>> =
+            let cell_runs: Vec<CellRun<'_>> =
                 cells.iter().map(|one| CellRun::new(0, one, Duration::from_secs(60))).collect();
-            for (cell_run, scale) in cell_runs.iter_mut().zip([1.0, 0.2, seconds]) {
-                cell_run.series.samples = [1.0, 1.01, 0.99].map(|x| Sample::of_host(scale * x)).to_vec();
-            }
+            let times = [1.0, 0.2, seconds].map(|scale| [1.0, 1.01, 0.99].map(|x| scale * x).to_vec());
+            let times = times.into_iter().enumerate().collect();
             let mut copies = Copies::default();
-            let passed_over = copies.choose(&cell_runs, &[0, 1, 2]);
+            let passed_over = copies.choose(&cell_runs, &times);
             let names: Vec<&str> = passed_over.iter().map(|at| cells[*at].cell.variant.as_str()).collect();
             assert_eq!(names.len(), 1);
             assert!(!names.contains(&expected) && !names.contains(&"mkl"), "{names:?}");
