@@ -1,10 +1,15 @@
 //! Measures the bandwidth at which all threads together read, copy and add, by the method of STREAM.
 //!
 //! J. D. McCalpin, "Memory bandwidth and machine balance in current high performance computers", IEEE TCCA Newsletter
-//! (1995): arrays of at least four times the last-level cache, each part first touched by the thread that works on
-//! it, the best of several repetitions. Bytes are counted as STREAM does: those that the program reads and writes,
-//! and not the lines that ordinary stores read before they overwrite them.
+//! (1995): arrays that exceed the last-level cache, each part first touched by the thread that works on it, the best of
+//! several repetitions. Bytes are counted as STREAM does: those that the program reads and writes, and not the lines that
+//! ordinary stores read before they overwrite them.
+//!
+//! STREAM's arrays have four times the cache each. A virtual machine reports the whole cache of its host, and touching
+//! memory that it has not used yet takes a second per GB. So smaller arrays come first, of which one half would fit in the
+//! cache; if reading that half is no faster than reading all, the cache has no part in the rates.
 
+use std::convert::Infallible;
 use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -13,9 +18,14 @@ use gpubench_backend::Peaks;
 
 use super::line::{Line, Writer};
 use super::lines;
+use super::repeat::shortest_s;
 
-/// Size of an array, in multiples of the last-level cache.
+/// Size of an array in multiples of the last-level cache, where the cache has a part in the rates of smaller ones.
 const CACHES: u64 = 4;
+/// The cache has a part in the rates if half of the arrays is read at more than this multiple of the rate of all. Where
+/// lines are evicted at random from a cache with twice the bandwidth of memory, reading all gains 3 % where reading half
+/// gains 27 %.
+const CACHED: f64 = 1.2;
 /// Assumed size of the last-level cache in bytes if the system does not report it.
 const UNKNOWN_CACHE: u64 = 64 << 20;
 /// Minimum and maximum size of an array in bytes.
@@ -26,16 +36,38 @@ const SHARE_OF_FREE: u64 = 8;
 const ARRAYS: u64 = 3;
 /// Minimum seconds per repetition: waking the threads takes up to 0.1 ms.
 const REPETITION_S: f64 = 0.015;
-/// Minimum number of repetitions.
-const REPETITIONS: u32 = 3;
+/// An implementation whose first pass takes more than this multiple of another's time is not repeated.
+const BEHIND: f64 = 1.25;
 
-/// Returns the size in bytes of each of the three arrays, for a last-level cache of `cache` bytes and `free` bytes of
-/// free memory. `None` when memory is too small to exceed the caches by the required factor.
-pub(crate) fn bytes_each(cache: Option<u64>, free: Option<u64>) -> Option<u64> {
-    let beyond_caches = CACHES.saturating_mul(cache.unwrap_or(UNKNOWN_CACHE));
+/// Parts of the arrays that a measurement reads: all, or one half.
+const WHOLE: usize = 1;
+const HALF: usize = 2;
+
+/// Measures the rates, each in at most about the given number of seconds, with a last-level cache of `cache` bytes and
+/// `free` bytes of free memory. There are none if memory is too small to exceed the caches.
+pub(crate) fn rates(cache: Option<u64>, free: Option<u64>, seconds: f64) -> Peaks {
+    for (bytes, may_be_cached) in sizes(cache, free) {
+        let arrays = Arrays::touch(bytes);
+        let read = arrays.read_rate(WHOLE, seconds);
+        if !may_be_cached || arrays.read_rate(HALF, seconds) <= CACHED * read {
+            return Peaks { read: Some(read), ..arrays.write_rates(seconds) };
+        }
+    }
+    Peaks::default()
+}
+
+/// Returns the sizes in bytes of each of the three arrays, in the order in which they are tried, and whether the cache may
+/// have a part in the rates. Sizes for which memory is too small are left out.
+fn sizes(cache: Option<u64>, free: Option<u64>) -> Vec<(u64, bool)> {
+    let cache = cache.unwrap_or(UNKNOWN_CACHE);
     let max = free.map_or(MAX_BYTES, |free| (free / SHARE_OF_FREE / ARRAYS).min(MAX_BYTES));
-    let each = beyond_caches.max(MIN_BYTES).min(max);
-    (ARRAYS * each >= beyond_caches.max(MIN_BYTES)).then_some(each)
+    // One half of the three arrays has three quarters of the cache's size, and a copy's two arrays have all of it.
+    let small = (cache / 2).max(MIN_BYTES);
+    let beyond_caches = CACHES.saturating_mul(cache).max(MIN_BYTES);
+    let large = beyond_caches.min(max);
+    let small = (small <= max).then_some((small, true));
+    let large = (ARRAYS * large >= beyond_caches).then_some((large, false));
+    small.into_iter().chain(large).collect()
 }
 
 /// One thread's part of the arrays.
@@ -46,7 +78,7 @@ struct Part {
 }
 
 /// Three arrays, a part for each thread of the pool.
-pub(crate) struct Arrays {
+struct Arrays {
     parts: Vec<Mutex<Part>>,
     /// Size of one array in bytes.
     bytes: f64,
@@ -54,7 +86,7 @@ pub(crate) struct Arrays {
 
 impl Arrays {
     /// Allocates arrays of the given size; every thread allocates and touches its own part.
-    pub(crate) fn touch(bytes: u64) -> Arrays {
+    fn touch(bytes: u64) -> Arrays {
         let lines = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<Line>();
         let lines = lines.div_ceil(rayon::current_num_threads());
         let array = |value| vec![Line([value; 8]); lines];
@@ -64,39 +96,41 @@ impl Arrays {
         Arrays { parts, bytes }
     }
 
-    /// Measures reading, copying and the triad in bytes per second, each for the given number of seconds.
-    pub(crate) fn rates(&self, seconds: f64) -> Peaks {
+    /// Returns the bytes per second at which all threads read the first `1 / parts` of each of their arrays.
+    fn read_rate(&self, parts: usize, seconds: f64) -> f64 {
         let read = |part: &mut Part| {
             for array in [&part.a, &part.b, &part.c] {
-                black_box(lines::sum(black_box(array)));
+                black_box(lines::sum(black_box(&array[..array.len() / parts])));
             }
         };
+        ARRAYS as f64 * self.bytes / parts as f64 / self.min_s(seconds, f64::INFINITY, read)
+    }
+
+    /// Measures copying and the triad in bytes per second.
+    fn write_rates(&self, seconds: f64) -> Peaks {
         let by = |ways: Vec<Writer>| {
-            let share = seconds / ways.len() as f64;
-            let times = ways.into_iter().map(|way| {
-                self.min_s(share, |Part { a, b, c }| way(black_box(a), black_box(b), black_box(c)))
-            });
-            times.fold(f64::INFINITY, f64::min)
+            ways.into_iter().fold(f64::INFINITY, |best_s, way| {
+                let work = |Part { a, b, c }: &mut Part| way(black_box(a), black_box(b), black_box(c));
+                self.min_s(seconds, best_s, work).min(best_s)
+            })
         };
         Peaks {
-            read: Some(3.0 * self.bytes / self.min_s(seconds, read)),
             copy: Some(2.0 * self.bytes / by(lines::copies())),
             triad: Some(3.0 * self.bytes / by(lines::triads())),
             ..Peaks::default()
         }
     }
 
-    /// Returns the shortest time in seconds of one pass of `work` over all parts, from repetitions that take the given
-    /// time together.
-    fn min_s(&self, seconds: f64, work: impl Fn(&mut Part) + Sync) -> f64 {
-        let begun = Instant::now();
-        let passes = (REPETITION_S / self.pass_s(1, &work)).ceil().clamp(1.0, 1000.0) as u32;
-        let (mut least, mut repetitions) = (f64::INFINITY, 0);
-        while repetitions < REPETITIONS || begun.elapsed().as_secs_f64() < seconds {
-            least = self.pass_s(passes, &work).min(least);
-            repetitions += 1;
+    /// Returns the shortest time in seconds of one pass of `work` over all parts, from repetitions that take at most about
+    /// the given time together. The first pass is the only one if it is far behind `best_s`.
+    fn min_s(&self, seconds: f64, best_s: f64, work: impl Fn(&mut Part) + Sync) -> f64 {
+        let first_s = self.pass_s(1, &work);
+        if first_s > BEHIND * best_s {
+            return first_s;
         }
-        least
+        let passes = (REPETITION_S / first_s).ceil().clamp(1.0, 1000.0) as u32;
+        let Ok(least_s) = shortest_s(seconds, || Ok::<_, Infallible>(self.pass_s(passes, &work)));
+        least_s.min(first_s)
     }
 
     /// Returns the seconds per pass when every thread makes `passes` passes over its part.
@@ -116,15 +150,21 @@ mod tests {
 
     #[test]
     fn arrays_exceed_the_caches_or_there_are_none() {
-        assert_eq!(bytes_each(Some(32 << 20), Some(64 << 30)), Some(128 << 20));
-        assert_eq!(bytes_each(Some(1 << 20), None), Some(MIN_BYTES));
-        assert_eq!(bytes_each(None, Some(64 << 30)), Some(256 << 20));
+        const MIB: u64 = 1 << 20;
+        const GIB: u64 = 1 << 30;
+        let of = |cache, free| sizes(cache, free).into_iter().map(|(bytes, _)| bytes).collect::<Vec<_>>();
+        assert_eq!(of(Some(32 * MIB), Some(64 * GIB)), [MIN_BYTES, 128 * MIB]);
+        assert_eq!(of(Some(MIB), None), [MIN_BYTES, MIN_BYTES]);
+        assert_eq!(of(None, Some(64 * GIB)), [MIN_BYTES, 256 * MIB]);
+        assert_eq!(of(Some(480 * MIB), Some(64 * GIB)), [240 * MIB, 1920 * MIB]);
         // Two sockets of 1152 MiB, as AMD's EPYC 9684X has them.
-        assert_eq!(bytes_each(Some(2304 << 20), Some(768 << 30)), Some(MAX_BYTES));
+        assert_eq!(of(Some(2304 * MIB), Some(768 * GIB)), [1152 * MIB, MAX_BYTES]);
         // Of 4 GiB an eighth is 512 MiB, which three arrays share.
-        assert_eq!(bytes_each(Some(64 << 20), Some(4 << 30)), Some((512 << 20) / 3));
-        assert_eq!(bytes_each(Some(256 << 20), Some(4 << 30)), None);
-        assert_eq!(bytes_each(Some(1 << 20), Some(1 << 20)), None);
+        assert_eq!(of(Some(64 * MIB), Some(4 * GIB)), [MIN_BYTES, 512 * MIB / 3]);
+        assert_eq!(of(Some(256 * MIB), Some(4 * GIB)), [128 * MIB]);
+        assert!(of(Some(MIB), Some(MIB)).is_empty());
+        let may_be_cached = |(_, may_be_cached): &(u64, bool)| *may_be_cached;
+        assert!(sizes(Some(256 * MIB), Some(4 * GIB)).iter().all(may_be_cached));
     }
 
     #[test]
@@ -133,11 +173,17 @@ mod tests {
         pool.install(|| {
             let arrays = Arrays::touch(1 << 16);
             assert_eq!((arrays.parts.len(), arrays.bytes), (2, f64::from(1 << 16)));
-            let rates = arrays.rates(0.0);
-            for rate in [rates.read, rates.copy, rates.triad] {
+            let Peaks { copy, triad, .. } = arrays.write_rates(0.0);
+            let read = |parts| Some(arrays.read_rate(parts, 0.0));
+            for rate in [read(WHOLE), read(HALF), copy, triad] {
                 // No memory and no cache is that fast.
-                assert!(rate.is_some_and(|rate| rate > 1e3 && rate < 1e15), "{rates:?}");
+                assert!(rate.is_some_and(|rate| rate > 1e3 && rate < 1e15), "{rate:?}");
             }
         });
+    }
+
+    #[test]
+    fn memory_too_small_for_the_arrays_has_no_rates() {
+        assert_eq!(rates(Some(1 << 20), Some(1 << 20), 0.0), Peaks::default());
     }
 }

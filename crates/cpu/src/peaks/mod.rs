@@ -5,6 +5,7 @@ mod line;
 mod lines;
 mod memory;
 mod products;
+mod repeat;
 mod streaming;
 
 use std::path::Path;
@@ -22,14 +23,13 @@ use crate::context::Cpu;
 use crate::libs::blas::Library;
 use crate::ops::available::AvailableVariant;
 use crate::simd;
-use memory::Arrays;
 
-/// Seconds per bandwidth figure.
+/// Maximum seconds per bandwidth figure and implementation, not counting the first and the last pass.
 const MEMORY_S: f64 = 0.1;
-/// Seconds for the products of one library in one element type, not counting the last execution.
+/// Maximum seconds for the largest product of one library in one element type, not counting the last execution.
 const PRODUCTS_S: f64 = 0.1;
 
-/// Measures this worker's peaks in about half a second: the products of its `library` in `dtypes`, or, in the worker
+/// Measures this worker's peaks in less than a second: the products of its `library` in `dtypes`, or, in the worker
 /// without a library, memory and all other products. Figures that cannot be measured are omitted.
 pub(crate) fn measure(
     cpu: &Cpu,
@@ -46,8 +46,7 @@ pub(crate) fn measure(
 
 fn memory_rates() -> Peaks {
     let free = free_host_bytes().and_then(|bytes| u64::try_from(bytes).ok());
-    let bytes = memory::bytes_each(processors::last_level_cache_bytes(), free);
-    bytes.map(Arrays::touch).map(|arrays| arrays.rates(MEMORY_S)).unwrap_or_default()
+    memory::rates(processors::last_level_cache_bytes(), free, MEMORY_S)
 }
 
 /// Returns the highest rate of a product by any default variant of this worker's `library`.

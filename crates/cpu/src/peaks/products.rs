@@ -10,6 +10,7 @@ use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use gpubench_ops as op;
 
+use super::repeat::shortest_s;
 use crate::context::Cpu;
 use crate::ops::available::AvailableVariant;
 
@@ -17,11 +18,9 @@ use crate::ops::available::AvailableVariant;
 /// ones.
 const SIDES: [u64; 7] = [96, 192, 384, 768, 1536, 3072, 6144];
 /// Seconds: the next side is tried while it is expected to take less than this.
-const CLIMB_S: f64 = 0.4;
+const CLIMB_S: f64 = 0.1;
 /// Factor by which the time grows when the side doubles.
 const STEP: f64 = 8.0;
-/// Minimum number of executions per side.
-const EXECUTIONS: u32 = 2;
 /// Matrices of the largest side in memory at a time: two operands, the copies of them in the job, and the answer.
 const MATRICES: u128 = 5;
 /// The matrices take at most free memory divided by this.
@@ -29,14 +28,13 @@ const SHARE_OF_FREE: u128 = 4;
 /// Number of distinct values in an operand: a prime, so that no two rows are alike.
 const PATTERN: usize = 65_521;
 
-/// Returns the highest rate that the variant reaches in about the given number of seconds.
+/// Returns the highest rate that the variant reaches, with at most about the given number of seconds for the largest side.
 pub(crate) fn rate(
     cpu: &Cpu,
     kernel: &AvailableVariant,
     dtype: DType,
     seconds: f64,
 ) -> Result<f64, CellError> {
-    let begun = Instant::now();
     let mut best: f64 = 0.0;
     for (index, n) in SIDES.into_iter().enumerate() {
         let case = Case { op: "matmul".into(), n, dtype, density: None, seed: 0 };
@@ -45,10 +43,10 @@ pub(crate) fn rate(
             break;
         }
         let mut job = kernel.prepare(cpu, &case, &operands(&case))?;
-        let mut min_s = min_s(&mut job.job, EXECUTIONS)?;
+        let mut min_s = execute_s(&mut job.job)?.min(execute_s(&mut job.job)?);
         let is_last = STEP * min_s > CLIMB_S || index + 1 == SIDES.len();
-        while is_last && begun.elapsed().as_secs_f64() < seconds {
-            min_s = self::min_s(&mut job.job, 1)?.min(min_s);
+        if is_last {
+            min_s = min_s.min(shortest_s(seconds, || execute_s(&mut job.job))?);
         }
         let flop = op::find("matmul").map_or(0.0, |op| op.work(&case).flop);
         best = best.max(flop / min_s);
@@ -59,15 +57,11 @@ pub(crate) fn rate(
     Ok(best)
 }
 
-/// Returns the shortest time in seconds of `executions` executions.
-fn min_s(job: &mut dyn Job, executions: u32) -> Result<f64, CellError> {
-    let mut min = f64::INFINITY;
-    for _ in 0..executions {
-        let begun = Instant::now();
-        job.execute()?;
-        min = min.min(begun.elapsed().as_secs_f64());
-    }
-    Ok(min)
+/// Returns the time in seconds of one execution.
+fn execute_s(job: &mut dyn Job) -> Result<f64, CellError> {
+    let begun = Instant::now();
+    job.execute()?;
+    Ok(begun.elapsed().as_secs_f64())
 }
 
 /// Returns two operands of uniform numbers that repeat: generating all of them would take longer than the products.

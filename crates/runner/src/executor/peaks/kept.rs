@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Version of the measurement's method; kept peaks of another version are ignored.
-const METHOD: u32 = 5;
+const METHOD: u32 = 6;
 
 /// Identifies kept peaks by everything they depend on.
 pub(crate) struct Key {
