@@ -26,7 +26,7 @@ use crate::simd;
 
 /// Maximum seconds per bandwidth figure and implementation, not counting the first and the last pass.
 const MEMORY_S: f64 = 0.1;
-/// Maximum seconds for the largest product of one library in one element type, not counting the last execution.
+/// Maximum seconds for the products of one variant in one element type, not counting two executions per size.
 const PRODUCTS_S: f64 = 0.1;
 
 /// Measures this worker's peaks in less than a second: the products of its `library` in `dtypes`, or, in the worker
