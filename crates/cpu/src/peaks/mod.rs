@@ -56,10 +56,9 @@ fn product(cpu: &Cpu, kernels: &[AvailableVariant], library: Option<&str>, dtype
         variant.op == "matmul" && variant.default && variant.library.as_deref() == library
     };
     let rates = kernels.iter().filter(is_own).filter_map(|kernel| {
-        let rate = products::rate(cpu, kernel, dtype, PRODUCTS_S).ok();
-        // Threads that spin for more work would slow the next product.
+        // Threads that the previous product left spinning for more work would slow this one.
         wait_idle::wait();
-        rate
+        products::rate(cpu, kernel, dtype, PRODUCTS_S).ok()
     });
     rates.max_by(f64::total_cmp)
 }
