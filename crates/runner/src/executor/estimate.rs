@@ -20,8 +20,11 @@ const SHARE: Range = [0.7, 0.85];
 const SHARE_OF_ALL: Range = [0.7, 1.0];
 /// Part of `--max-time` until a time is precise.
 const PRECISE: Range = [1.0 / 3.0, 1.0];
-/// Executions that are not samples: the first, those of warm-ups, checks and trials of threads.
-const UNTIMED: Range = [2.0, 6.0];
+/// Executions that are not samples: the first and those of checks.
+const UNTIMED: Range = [2.0, 3.0];
+/// Executions of warm-ups and trials of threads, and the seconds after which these end.
+const WARM_UPS: Range = [0.0, 5.0];
+const WARM_UPS_S: f64 = 0.5;
 /// Seconds to measure the peaks of one backend, and to start and end workers.
 const PEAKS_S: Range = [1.0, 5.0];
 const START_S: Range = [0.3, 1.0];
@@ -111,7 +114,8 @@ fn cost_s(planned: &PlannedCell, peaks: Option<&Peaks>) -> Range {
         let threads_s = if is_gpu { 0.0 } else { THREADS_S[end] };
         // A GPU without known peaks may be absent, and cells without a device take no time.
         let share = if is_gpu && peaks.is_none() && end == 0 { 0.0 } else { share[end] };
-        share * (AROUND_S[end] + threads_s + sampling_s + UNTIMED[end] * execution_s[end])
+        let warm_ups_s = (WARM_UPS[end] * execution_s[end]).min(WARM_UPS_S);
+        share * (AROUND_S[end] + threads_s + warm_ups_s + sampling_s + UNTIMED[end] * execution_s[end])
     })
 }
 
