@@ -21,6 +21,29 @@ fn a_dry_run_names_every_cell_with_its_work_and_creates_nothing() {
     assert_eq!(folder.names(), before);
 }
 
+/// Returns the line of a dry run that says how long the run takes.
+fn expected_time(folder: &Folder, line: &str) -> Option<String> {
+    let out = folder.succeeds(&format!("{line} --dry-run")).stdout;
+    out.lines().find(|line| line.contains(" takes about ")).map(str::to_owned)
+}
+
+#[test]
+fn a_dry_run_says_about_how_long_the_run_takes() {
+    let folder = Folder::new();
+    let of = |line: &str| expected_time(&folder, line).unwrap();
+    let quick = of("run");
+    assert!(quick.starts_with("The run takes about "), "{quick}");
+    assert!(quick.ends_with(", with the peaks, which are measured once per machine."), "{quick}");
+    let no_peaks = of("run --no-peaks --backends cpu");
+    assert!(no_peaks.contains(" to ") && !no_peaks.contains("peaks"), "{no_peaks}");
+    assert_eq!(
+        of("run --budget 1s"),
+        "The run takes about 1 s, with the peaks, which are measured once per machine."
+    );
+    assert!(of("run --device all").starts_with("The run of each device takes about "));
+    assert_eq!(expected_time(&folder, "run --ops fft --backends sim --sim fair.toml"), None);
+}
+
 #[test]
 fn the_command_line_replaces_what_a_sweep_file_says() {
     let folder = Folder::new();

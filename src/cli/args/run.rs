@@ -61,7 +61,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub sweep: SweepOptions,
 
-    /// Print the cells that would be measured, and measure nothing
+    /// Print the cells and about how long the run takes, and measure nothing
     #[arg(long, help_heading = "How to measure")]
     pub dry_run: bool,
 

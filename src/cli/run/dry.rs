@@ -4,14 +4,16 @@ use std::io::{self, Write};
 
 use gpubench_text::count::counted;
 
-use crate::executor::{PlannedCell, max_added_cells};
+use super::measure::peaks;
+use crate::backend::BACKENDS;
+use crate::executor::{Estimate, Limits, PlannedCell, estimate, max_added_cells};
 use crate::op;
 use crate::plan::Plan;
 use crate::settings::Settings;
 
-/// Writes one line per cell, with the work that all variants of its case share, and the number of cells that
-/// refinement may add.
-pub(crate) fn write_plan(plan: &Plan, settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
+/// Writes one line per cell, with the work that all variants of its case share, the number of cells that refinement may
+/// add, and the time that `run`, such as `The run`, is expected to take.
+pub(crate) fn write_plan(plan: &Plan, settings: &Settings, run: &str, out: &mut dyn Write) -> io::Result<()> {
     let widest_of = |length: fn(&PlannedCell) -> usize| plan.cells.iter().map(length).max().unwrap_or(0);
     let widest = widest_of(|planned| name(planned).len()).max("variant".len());
     let widest_op = widest_of(|planned| planned.cell.case.op.len()).max("op".len());
@@ -50,9 +52,59 @@ pub(crate) fn write_plan(plan: &Plan, settings: &Settings, out: &mut dyn Write) 
             counted(added, "cell")
         )?;
     }
+    let asked = &settings.asked;
+    let budget_s = asked.budget.map(|budget| budget.0);
+    let limits = Limits { budget_s, cell_s: asked.cell_timeout.unwrap_or_default().0 };
+    let peaks = peaks(asked.peaks.unwrap_or(true));
+    if let Some(estimate) = estimate(&plan.cells, BACKENDS, &peaks, limits) {
+        writeln!(out, "{run} takes about {}.", time_text(&estimate))?;
+    }
     writeln!(out, "{cells} in {cases}. Dry run: nothing was measured.")
+}
+
+/// Describes the expected time, such as "12 s to 40 s".
+fn time_text(estimate: &Estimate) -> String {
+    let [least, most] = estimate.seconds.map(duration_text);
+    let range = if least == most { least } else { format!("{least} to {most}") };
+    let first = match estimate.to_measure.is_empty() {
+        true => "",
+        false => ", with the peaks, which are measured once per machine",
+    };
+    format!("{range}{first}")
+}
+
+/// Writes seconds with two digits, in seconds, minutes or hours.
+fn duration_text(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 100.0 => (s, "s"),
+        s if s < 6000.0 => (s / 60.0, "min"),
+        s => (s / 3600.0, "h"),
+    };
+    let digits = usize::from(value < 9.95);
+    let text = format!("{value:.digits$}");
+    format!("{} {unit}", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 fn name(planned: &PlannedCell) -> String {
     format!("{}/{}", planned.cell.backend, planned.cell.variant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_expected_time_has_two_digits_and_its_own_units() {
+        let text = |seconds, to_measure: &[&str]| {
+            let to_measure = to_measure.iter().map(|name| (*name).to_owned()).collect();
+            time_text(&Estimate { seconds, to_measure })
+        };
+        assert_eq!(text([10.4, 33.5], &[]), "10 s to 34 s");
+        assert_eq!(text([4.96, 99.0], &[]), "5 s to 99 s");
+        assert_eq!(text([65.0, 310.0], &[]), "65 s to 5.2 min");
+        assert_eq!(text([1200.0, 1200.0], &[]), "20 min");
+        assert_eq!(text([5400.0, 90_000.0], &[]), "90 min to 25 h");
+        let first = "1 s to 2 s, with the peaks, which are measured once per machine";
+        assert_eq!(text([1.0, 2.0], &["cpu"]), first);
+    }
 }

@@ -40,7 +40,7 @@ pub(crate) fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
 }
 
 /// Returns the folder of kept peaks, or that none are wanted.
-fn peaks(wanted: bool) -> PeakSource {
+pub(super) fn peaks(wanted: bool) -> PeakSource {
     let folder = || user_cache::folder("peaks", "GPUBENCH_PEAK_CACHE", &|name| std::env::var_os(name));
     if wanted { folder().map_or(PeakSource::Measured, PeakSource::Kept) } else { PeakSource::Unwanted }
 }

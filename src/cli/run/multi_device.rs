@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     let plan = Plan::of(&settings)?;
     say_notes(&plan, &settings);
     if args.dry_run {
-        stream::print_with(|out| write_plan(&plan, &settings, out))?;
+        stream::print_with(|out| write_plan(&plan, &settings, "The run of each device", out))?;
         return stream::print(&format!("These cells are measured once per device (--device {devices}).\n"))
             .map(|()| ExitCode::SUCCESS);
     }

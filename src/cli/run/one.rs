@@ -21,7 +21,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let plan = Plan::of(&settings)?;
     say_notes(&plan, &settings);
     if args.dry_run {
-        return stream::print_with(|out| write_plan(&plan, &settings, out)).map(|()| ExitCode::SUCCESS);
+        return stream::print_with(|out| write_plan(&plan, &settings, "The run", out))
+            .map(|()| ExitCode::SUCCESS);
     }
     let output = &settings.output;
     let folder = match &output.destination {

@@ -26,7 +26,7 @@ use crate::simd;
 
 /// Maximum seconds per bandwidth figure and implementation, not counting the first and the last pass.
 const MEMORY_S: f64 = 0.1;
-/// Maximum seconds for the largest product of one library in one element type, not counting the last execution.
+/// Maximum seconds for the products of one variant in one element type, not counting two executions per size.
 const PRODUCTS_S: f64 = 0.1;
 
 /// Measures this worker's peaks in less than a second: the products of its `library` in `dtypes`, or, in the worker
@@ -56,10 +56,9 @@ fn product(cpu: &Cpu, kernels: &[AvailableVariant], library: Option<&str>, dtype
         variant.op == "matmul" && variant.default && variant.library.as_deref() == library
     };
     let rates = kernels.iter().filter(is_own).filter_map(|kernel| {
-        let rate = products::rate(cpu, kernel, dtype, PRODUCTS_S).ok();
-        // Threads that spin for more work would slow the next product.
+        // Threads that the previous product left spinning for more work would slow this one.
         wait_idle::wait();
-        rate
+        products::rate(cpu, kernel, dtype, PRODUCTS_S).ok()
     });
     rates.max_by(f64::total_cmp)
 }

@@ -9,6 +9,7 @@ mod budget;
 mod cell_run;
 mod cell_session;
 mod devices;
+mod estimate;
 mod inputs;
 mod interrupt;
 mod order;
@@ -29,6 +30,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use devices::device_count;
+pub use estimate::{Estimate, Limits, estimate};
 pub use interrupt::Watch;
 pub use peaks::PeakSource;
 pub use refine::max_added_cells;

@@ -21,6 +21,8 @@ use crate::observe::Observer;
 use crate::worker::client::WaitError;
 use kept::Key;
 
+pub(crate) use kept::newest as newest_kept;
+
 /// Source of the backends' peaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PeakSource {
