@@ -66,11 +66,9 @@ pub(crate) fn write_plan(plan: &Plan, settings: &Settings, run: &str, out: &mut 
 fn time_text(estimate: &Estimate) -> String {
     let [least, most] = estimate.seconds.map(duration_text);
     let range = if least == most { least } else { format!("{least} to {most}") };
-    let first = match estimate.to_measure.is_empty() {
-        true => "",
-        false => ", with the peaks, which are measured once per machine",
-    };
-    format!("{range}{first}")
+    let peaks =
+        if estimate.measures_peaks { ", with the peaks, which are measured once per machine" } else { "" };
+    format!("{range}{peaks}")
 }
 
 /// Writes seconds with two digits, in seconds, minutes or hours.
@@ -95,16 +93,13 @@ mod tests {
 
     #[test]
     fn the_expected_time_has_two_digits_and_its_own_units() {
-        let text = |seconds, to_measure: &[&str]| {
-            let to_measure = to_measure.iter().map(|name| (*name).to_owned()).collect();
-            time_text(&Estimate { seconds, to_measure })
-        };
-        assert_eq!(text([10.4, 33.5], &[]), "10 s to 34 s");
-        assert_eq!(text([4.96, 99.0], &[]), "5 s to 99 s");
-        assert_eq!(text([65.0, 310.0], &[]), "65 s to 5.2 min");
-        assert_eq!(text([1200.0, 1200.0], &[]), "20 min");
-        assert_eq!(text([5400.0, 90_000.0], &[]), "90 min to 25 h");
+        let text = |seconds, measures_peaks| time_text(&Estimate { seconds, measures_peaks });
+        assert_eq!(text([10.4, 33.5], false), "10 s to 34 s");
+        assert_eq!(text([4.96, 99.0], false), "5 s to 99 s");
+        assert_eq!(text([65.0, 310.0], false), "65 s to 5.2 min");
+        assert_eq!(text([1200.0, 1200.0], false), "20 min");
+        assert_eq!(text([5400.0, 90_000.0], false), "90 min to 25 h");
         let first = "1 s to 2 s, with the peaks, which are measured once per machine";
-        assert_eq!(text([1.0, 2.0], &["cpu"]), first);
+        assert_eq!(text([1.0, 2.0], true), first);
     }
 }

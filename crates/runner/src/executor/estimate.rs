@@ -45,8 +45,8 @@ const GPU_BYTES: Range = [3e11, 4e12];
 pub struct Estimate {
     /// Seconds, at least and at most.
     pub seconds: Range,
-    /// The backends whose peaks are not known, so that the run measures them.
-    pub to_measure: Vec<String>,
+    /// True if the run measures peaks of the CPU, because none are known.
+    pub measures_peaks: bool,
 }
 
 /// The limits of a run, in seconds.
@@ -78,15 +78,22 @@ pub fn estimate(
         }
     }
     let is_measured = |kept: &Option<Peaks>| *peaks != PeakSource::Unwanted && kept.is_none();
-    let to_measure = backends.iter().filter(|(_, kept)| is_measured(kept)).map(|(name, _)| (*name).into());
-    let to_measure: Vec<String> = to_measure.collect();
-    let cells_s = cells_s(cells, &backends, limits.cell_s);
-    let mut seconds = to_measure.iter().fold(plus(START_S, cells_s), |sum, _| plus(sum, PEAKS_S));
+    let is_gpu = |name: &str| {
+        cells.iter().any(|planned| planned.cell.backend == name && planned.variant.side == Side::Gpu)
+    };
+    let mut seconds = plus(START_S, cells_s(cells, &backends, limits.cell_s));
+    let mut measures_peaks = false;
+    for (name, _) in backends.iter().filter(|(_, kept)| is_measured(kept)) {
+        // A GPU without known peaks may be absent.
+        let least_s = if is_gpu(name) { 0.0 } else { PEAKS_S[0] };
+        seconds = plus(seconds, [least_s, PEAKS_S[1]]);
+        measures_peaks |= !is_gpu(name);
+    }
     if let Some(budget_s) = limits.budget_s {
         // A run spends the rest of its budget on times that are not precise.
         seconds = [seconds[0].min(budget_s), budget_s];
     }
-    (!backends.is_empty()).then_some(Estimate { seconds, to_measure })
+    (!backends.is_empty()).then_some(Estimate { seconds, measures_peaks })
 }
 
 /// Returns the seconds that the cells of `backends`, given with their peaks, take together, each at most `limit_s`.
@@ -236,12 +243,13 @@ mod tests {
             estimate(&cells, Registry::new(&[]), peaks, Limits { budget_s, cell_s: 300.0 }).unwrap()
         };
         let free = of(&PeakSource::Unwanted, None);
-        assert!(free.to_measure.is_empty());
+        assert!(!free.measures_peaks);
         assert_eq!(of(&PeakSource::Unwanted, Some(60.0)).seconds, [free.seconds[0], 60.0]);
         assert_eq!(of(&PeakSource::Unwanted, Some(1.0)).seconds, [1.0; 2]);
         let measured = of(&PeakSource::Measured, None);
-        assert_eq!(measured.to_measure, ["cpu", "cuda"]);
-        assert_eq!(measured.seconds, plus(plus(free.seconds, PEAKS_S), PEAKS_S));
+        assert!(measured.measures_peaks);
+        let with_cpu = plus(free.seconds, PEAKS_S);
+        assert_eq!(measured.seconds, plus(with_cpu, [0.0, PEAKS_S[1]]), "the GPU may be absent");
     }
 
     #[test]
