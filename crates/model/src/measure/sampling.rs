@@ -26,7 +26,7 @@ pub const MIN_SAMPLES: u32 = 12;
 /// Maximum samples of a cell, at any precision.
 pub(crate) const MAX_SAMPLES: u32 = 2000;
 /// Multiple of `max_time_s` that a cell of long executions may take to reach [`MIN_SAMPLES`].
-pub const HARD_FACTOR: f64 = 5.0;
+pub const HARD_FACTOR: f64 = 10.0;
 /// Maximum of the minimum seconds of warm-up in the first round; later rounds take a quarter.
 const WARMUP_S: f64 = 0.05;
 /// Multiple of [`WARMUP_S`] from which an execution is long: it needs no warm-up once others came before, because clocks and

@@ -68,7 +68,7 @@ impl Rounds<'_> {
             match standing {
                 _ if cell_run.has_ended() => {}
                 Standing::Near => {}
-                Standing::Open if cell_run.series.spent_s >= cell_run.planned.rule().hard_time_s => {}
+                Standing::Open if cell_run.series.spent_s >= screening::max_s(cell_run.planned) => {}
                 Standing::Open => open.push(competitor),
                 Standing::Behind => self.end_screened(cell_run)?,
             }

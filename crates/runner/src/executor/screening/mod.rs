@@ -26,6 +26,12 @@ const WARM_UP: WarmUp = WarmUp { executions: 1, min_s: 0.01, max_s: 0.05 };
 /// machine, and enough that the start of a call does not decide.
 const MAX_COPY_WORK: f64 = 5e9;
 
+/// Returns the seconds of short samples after which a cell gets no further batch: half of what its samples may take at most,
+/// so that a race leaves time for the rounds.
+pub(crate) fn max_s(planned: &PlannedCell) -> f64 {
+    0.5 * planned.rule().hard_time_s
+}
+
 /// Returns the request for one batch of a cell whose first execution took `first_s` seconds, and that may take `max_s`.
 pub(crate) fn batch(first_s: f64, is_warm: bool, max_s: f64) -> Batch {
     let none = WarmUp { executions: 0, min_s: 0.0, max_s: 0.0 };
