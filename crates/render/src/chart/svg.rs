@@ -87,15 +87,15 @@ impl Surface for Svg {
     }
 
     fn polygon(&self, corners: &[Pixel], paint: Paint) -> anyhow::Result<()> {
-        let ((color, opacity), points) = (self.paint(paint), points(corners));
-        self.write(&format!("<polygon{opacity} fill=\"{color}\" points=\"{points}\"/>\n"));
+        let ((color, opacity), path) = (self.paint(paint), path(corners));
+        self.write(&format!("<path{opacity} fill=\"{color}\" d=\"{path}z\"/>\n"));
         Ok(())
     }
 
-    fn line(&self, path: &[Pixel], paint: Paint, width: u32) -> anyhow::Result<()> {
-        let ((color, opacity), points) = (self.paint(paint), points(path));
+    fn line(&self, points: &[Pixel], paint: Paint, width: u32) -> anyhow::Result<()> {
+        let ((color, opacity), path) = (self.paint(paint), path(points));
         self.write(&format!(
-            "<polyline fill=\"none\"{opacity} stroke=\"{color}\" stroke-width=\"{width}\" points=\"{points}\"/>\n"
+            "<path fill=\"none\"{opacity} stroke=\"{color}\" stroke-width=\"{width}\" d=\"{path}\"/>\n"
         ));
         Ok(())
     }
@@ -128,12 +128,23 @@ impl Surface for Svg {
     }
 }
 
-fn points(path: &[Pixel]) -> String {
-    let mut points = String::with_capacity(10 * path.len());
-    for (x, y) in path {
-        let _ = write!(points, "{x},{y} ");
+/// The data of a path through the points: each after the first relative to the one before it, which is half as long as
+/// absolute coordinates.
+fn path(points: &[Pixel]) -> String {
+    let mut data = String::with_capacity(6 * points.len());
+    if let Some((x, y)) = points.first() {
+        let _ = write!(data, "M{x} {y}");
     }
-    points
+    for pair in points.windows(2) {
+        let (across, down) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+        let _ = match (across, down) {
+            (_, 0) => write!(data, "h{across}"),
+            (0, _) => write!(data, "v{down}"),
+            (_, ..0) => write!(data, "l{across}{down}"),
+            _ => write!(data, "l{across} {down}"),
+        };
+    }
+    data
 }
 
 /// Rules of CSS that carry the font of all charts, in both weights.
@@ -165,6 +176,13 @@ fn base64(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_reaches_each_of_its_points() {
+        let points = [(5, 7), (9, 7), (9, 3), (4, 1), (6, 4), (6, 4)];
+        assert_eq!(path(&points), "M5 7h4v-4l-5-2l2 3h0");
+        assert_eq!(path(&[]), "");
+    }
 
     #[test]
     fn base64_agrees_with_the_vectors_of_its_standard() {

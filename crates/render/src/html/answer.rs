@@ -109,7 +109,9 @@ fn overview_row(report: &Report, part: &Part<'_>, names: &Names, kinds: Kinds) -
             let first = FirstUse::of(report, pair.gpu);
             let calls = |kind| table::figure(calls(report, part.largest(kind).map(|found| found.1)));
             cells.extend([pair.cpu, pair.gpu].map(|row| variant_cell(report, row, names)));
-            cells.push(table::figure(first.map_or(NONE.into(), |first| time_text(first.total_s()))));
+            cells.push(table::figure(
+                first.map_or(NONE.into(), |first| time_text(first.total_s()).replace(' ', "\u{a0}")),
+            ));
             cells.extend(REPAID.map(calls));
         }
     }

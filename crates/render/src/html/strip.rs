@@ -82,8 +82,13 @@ fn dots(lanes: &[Vec<f64>], high: f64, x: impl Fn(f64) -> u32) -> String {
         }
     }
     let mut path = String::new();
+    let mut last = None;
     for (y, x) in places {
-        let _ = write!(path, "M{x} {y}h0");
+        // A step from the dot before, where that is on the same line, is shorter than the place itself.
+        let _ = match last.replace((y, x)) {
+            Some((line, before)) if line == y => write!(path, "m{} 0h0", x - before),
+            _ => write!(path, "M{x} {y}h0"),
+        };
     }
     path
 }
