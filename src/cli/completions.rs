@@ -8,11 +8,12 @@ use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 
 use super::args;
-use crate::backend::{BACKENDS, TransferMemory};
+use crate::backend::TransferMemory;
 use crate::case::{Cache, DType};
 use crate::chart::{self, ChartKind, Theme};
 use crate::op::OPS;
 use crate::settings::config::BUILT_IN;
+use crate::settings::words;
 use crate::{compare, export, trend};
 
 /// Returns the completion script for a shell.
@@ -38,7 +39,7 @@ fn words(command: &str, arg: &str, shell: Shell) -> Option<Vec<&'static str>> {
     let or_all = |words: Vec<&'static str>| words.into_iter().chain(["all"]).collect();
     Some(match arg {
         "ops" => or_all(OPS.iter().map(|op| op.name()).collect()),
-        "backends" | "require" => or_all(BACKENDS.iter().map(|backend| backend.name).collect()),
+        "backends" | "require" => or_all(words::backend_names()),
         "dtypes" => or_all(DType::ALL.iter().map(|dtype| dtype.name()).collect()),
         "cache" => Cache::ALL.iter().map(|cache| cache.name()).chain(["both"]).collect(),
         "transfer" => TransferMemory::ALL.map(TransferMemory::name).to_vec(),

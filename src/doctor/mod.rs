@@ -13,13 +13,14 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
-use gpubench_host::{environment, process};
+use gpubench_host::environment;
 use serde::Serialize;
 
 use crate::backend::{self, BACKENDS, Finding, Options, Registration};
 use crate::processors;
 use crate::report::Host;
-use crate::worker::client::{Client, Place, WaitError};
+use crate::worker::client::{Client, WaitError};
+use crate::worker::launcher::Launcher;
 
 /// Longest wait for a backend to answer.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -61,7 +62,7 @@ fn is_usable(finding: &Finding) -> bool {
 /// # Errors
 /// `out` cannot be written, or the path of this program is unknown. Missing libraries are findings, not errors.
 pub fn run(json: bool, options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    let report = examine(&Place::Process(process::program()?), options);
+    let report = examine(&Launcher::new(true, None, BACKENDS, &[])?, options);
     if json {
         serde_json::to_writer_pretty(&mut *out, &report)?;
         writeln!(out)?;
@@ -71,13 +72,13 @@ pub fn run(json: bool, options: &Options, out: &mut dyn Write) -> anyhow::Result
     Ok(())
 }
 
-/// Lets all backends search at the same time, in workers at `place`.
-pub fn examine(place: &Place, options: &Options) -> DoctorReport {
+/// Lets all backends search at the same time, in workers that `launcher` starts.
+pub fn examine(launcher: &Launcher, options: &Options) -> DoctorReport {
     let start_all = |backend| {
         let libraries = backend::libraries(backend, options);
         let ids = std::iter::once(None).chain(libraries.into_iter().map(Some));
         let ids = ids.map(|library| WorkerId { library, ..WorkerId::of_backend(backend.name) });
-        ids.map(|id| (start_search(&id, place, options), id)).collect::<Vec<_>>()
+        ids.map(|id| (start_search(&id, launcher, options), id)).collect::<Vec<_>>()
     };
     let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, start_all(backend))).collect();
     let deadline = Instant::now() + MAX_WAIT;
@@ -102,8 +103,8 @@ pub fn examine(place: &Place, options: &Options) -> DoctorReport {
 /// A worker that searches, or the error that prevented its start.
 type Search = (std::io::Result<Client>, WorkerId);
 
-fn start_search(id: &WorkerId, place: &Place, options: &Options) -> std::io::Result<Client> {
-    let mut client = Client::start(id, place)?;
+fn start_search(id: &WorkerId, launcher: &Launcher, options: &Options) -> std::io::Result<Client> {
+    let mut client = launcher.start(id)?;
     client.send(&Request::Doctor { options: Options { library: id.library.clone(), ..options.clone() } });
     Ok(client)
 }

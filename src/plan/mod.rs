@@ -1,5 +1,7 @@
 //! Turns settings into a plan: the cells of a run, in the order of the report. Uses no device.
 
+mod externals;
+
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -8,11 +10,13 @@ use gpubench_model::pattern::Pattern;
 use gpubench_text::grouped::distinct;
 use gpubench_text::words;
 
-use crate::backend::{BACKENDS, Side, Variant, fewer_threads, on_threads};
+use crate::backend::{BACKENDS, External, Side, Variant, fewer_threads, on_threads};
 use crate::case::{Case, Cell};
 use crate::executor::PlannedCell;
 use crate::op::OPS;
 use crate::settings::{Settings, Sweep};
+
+pub use externals::describe;
 
 /// More cells than a run of several weeks could measure.
 const MAX_CELLS: u128 = 1_000_000;
@@ -27,25 +31,15 @@ pub struct Plan {
 /// A backend and all its variants.
 pub struct Table {
     /// Name of the backend.
-    pub backend: &'static str,
+    pub backend: String,
     /// The variants it offers.
     pub variants: Vec<Variant>,
 }
 
 impl Plan {
-    /// Plans the cells of `settings`. If there are none, the error says what to change.
-    pub fn of(settings: &Settings) -> Result<Plan> {
-        let mut tables = Vec::with_capacity(BACKENDS.iter().len());
-        for registered in BACKENDS.iter() {
-            match (registered.variants)(&settings.options) {
-                Ok(variants) => tables.push(Table { backend: registered.name, variants }),
-                Err(error) if settings.backends.iter().any(|name| name == registered.name) => {
-                    return Err(error);
-                }
-                Err(_) => {} // Not in this run, and here only to explain a pattern that matches nothing.
-            }
-        }
-        Plan::from_tables(settings, &tables)
+    /// Plans the cells of `settings`, some of them on `externals`. If there are none, the error says what to change.
+    pub fn of(settings: &Settings, externals: &[External]) -> Result<Plan> {
+        Plan::from_tables(settings, &tables(settings, externals)?)
     }
 
     /// Plans the cells of `settings` from the variants in `tables`. A cell in several sweeps is planned once, with the
@@ -69,17 +63,17 @@ impl Plan {
     }
 
     /// Returns a note per backend of the run that `--variants` leaves without cells.
-    pub fn notes(&self, settings: &Settings) -> Vec<String> {
+    pub fn notes(&self, settings: &Settings, externals: &[External]) -> Vec<String> {
         let patterns = settings.sweeps.iter().filter_map(|sweep| sweep.variants.as_ref()).flatten();
         let given = distinct(patterns.filter(|pattern| pattern.origin == "--variants"));
         if given.is_empty() {
             return vec![];
         }
+        let tables = tables(settings, externals).unwrap_or_default();
         // A variant that matches but cannot compute these ops or dtypes is not what the note is about.
         let matches = |name: &String| {
-            let registered = BACKENDS.iter().find(|backend| backend.name == *name);
-            let variants = registered.and_then(|backend| (backend.variants)(&settings.options).ok());
-            let mut variants = variants.into_iter().flatten();
+            let mut variants =
+                tables.iter().filter(|table| table.backend == *name).flat_map(|table| &table.variants);
             variants.any(|variant| given.iter().any(|pattern| pattern.matches(name, &variant.name)))
         };
         let has_cells = |name: &String| self.cells.iter().any(|planned| planned.cell.backend == *name);
@@ -105,6 +99,26 @@ impl Plan {
     }
 }
 
+/// Returns the variants of every backend of the program, and of `externals`.
+fn tables(settings: &Settings, externals: &[External]) -> Result<Vec<Table>> {
+    let mut tables = Vec::with_capacity(BACKENDS.iter().len() + externals.len());
+    for registered in BACKENDS.iter() {
+        match (registered.variants)(&settings.options) {
+            Ok(variants) => tables.push(Table { backend: registered.name.to_owned(), variants }),
+            Err(error) if settings.backends.iter().any(|name| name == registered.name) => {
+                return Err(error);
+            }
+            Err(_) => {} // Not in this run, and here only to explain a pattern that matches nothing.
+        }
+    }
+    let table = |external: &External| Table {
+        backend: external.name.clone(),
+        variants: external.described.variants.clone(),
+    };
+    tables.extend(externals.iter().map(table));
+    Ok(tables)
+}
+
 /// The display name of a backend in notes.
 fn display_name(backend: &str) -> &str {
     match backend {
@@ -114,24 +128,27 @@ fn display_name(backend: &str) -> &str {
     }
 }
 
-/// A cell, and the rank of its variant in its backend's table, by which cells are sorted.
-type Ranked = (usize, PlannedCell);
+/// The position of a backend's table and that of a variant in it, by which cells are sorted.
+type Rank = (usize, usize);
 
-/// A variant of a backend, and its rank in the backend's table.
+/// A cell, and the rank of its variant.
+type Ranked = (Rank, PlannedCell);
+
+/// A variant of a backend, and its rank.
 #[derive(Clone, Copy)]
 struct Choice<'a> {
-    rank: usize,
-    backend: &'static str,
+    rank: Rank,
+    backend: &'a str,
     variant: &'a Variant,
 }
 
 /// Returns the variants of the sweep's op on its backends.
 fn offered<'a>(sweep: &Sweep, tables: &'a [Table]) -> impl Iterator<Item = Choice<'a>> {
-    let tables = tables.iter().filter(|table| sweep.backends.iter().any(|name| name == table.backend));
+    let tables = tables.iter().enumerate().filter(|(_, table)| sweep.backends.contains(&table.backend));
     tables
-        .flat_map(|table| {
+        .flat_map(|(at, table)| {
             let ranked = table.variants.iter().enumerate();
-            ranked.map(|(rank, variant)| Choice { rank, backend: table.backend, variant })
+            ranked.map(move |(rank, variant)| Choice { rank: (at, rank), backend: &table.backend, variant })
         })
         .filter(|choice| choice.variant.op == sweep.op)
 }
@@ -179,12 +196,11 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
         (op, cell.case.dtype, cell.case.n)
     };
     let density = |cell: &Cell| cell.case.density.unwrap_or(0.0);
-    let backend = |cell: &Cell| BACKENDS.iter().position(|backend| backend.name == cell.backend);
     let ((rank_a, a), (rank_b, b)) = ((a.0, &a.1.cell), (b.0, &b.1.cell));
     problem(a)
         .cmp(&problem(b))
         .then_with(|| density(a).total_cmp(&density(b)))
-        .then_with(|| (a.cache, backend(a), rank_a).cmp(&(b.cache, backend(b), rank_b)))
+        .then_with(|| (a.cache, rank_a).cmp(&(b.cache, rank_b)))
         .then_with(|| fewer_threads(&a.variant).cmp(&fewer_threads(&b.variant)))
 }
 
@@ -231,7 +247,7 @@ fn check_patterns(sweeps: &[Sweep], tables: &[Table]) -> Result<()> {
 fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[Table]) -> String {
     let text = &pattern.text;
     let elsewhere = tables.iter().find_map(|table| {
-        let variant = table.variants.iter().find(|variant| pattern.matches(table.backend, &variant.name))?;
+        let variant = table.variants.iter().find(|variant| pattern.matches(&table.backend, &variant.name))?;
         Some(format!("{}/{} computes {}", table.backend, variant.name, variant.op))
     });
     if let Some(elsewhere) = elsewhere {

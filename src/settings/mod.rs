@@ -41,7 +41,7 @@ pub struct Settings {
     /// Smaller numbers of threads at which CPU variants are measured too, ascending.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fewer_threads: Vec<usize>,
-    /// The backends of all sweeps, in the order of [`crate::backend::BACKENDS`].
+    /// The backends of all sweeps, in the order of [`words::backend_names`], then those of `--external`.
     pub backends: Vec<String>,
     /// The output settings.
     pub output: Output,

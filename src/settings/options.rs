@@ -4,12 +4,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
 use super::value::{OptionScope, layer};
 pub use super::values::*;
+use crate::backend::external::NamedCommand;
 use crate::measure::sampling::Sampling;
 
 /// Yes or no.
@@ -42,7 +43,8 @@ pub struct SweepOptions {
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table dtypes: DTypes,
 
-    /// Backends: cpu, cuda, or sim (a simulated device, see --sim). Default: cpu,cuda
+    /// Backends: cpu, cuda, the Python libraries numpy, cupy, torch, torch-cpu, jax, jax-cpu, or sim (a simulated device,
+    /// see --sim). Default: cpu,cuda
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table backends: Backends,
 
@@ -132,6 +134,17 @@ pub struct SweepOptions {
     /// Script of the simulated device, for --backends sim
     #[arg(long, value_name = "FILE", help_heading = HOW)]
     File sim: PathBuf,
+
+    /// Python interpreter for the Python libraries. Default: that of the active virtual environment, else python3 on PATH
+    #[arg(long, value_name = "PATH", help_heading = WHAT)]
+    #[serde(skip)]
+    Line python: PathBuf,
+
+    /// Program that joins the run as backend NAME by the worker protocol (docs/worker-protocol.md). May be given several
+    /// times. No shell runs the command
+    #[arg(long, value_name = "NAME=COMMAND", action = ArgAction::Append, help_heading = WHAT)]
+    #[serde(skip)]
+    Line external: Vec<NamedCommand>,
 
     /// Whether each backend gets a process of its own; with no, a crash ends the run
     #[arg(long, value_name = "YES|NO", hide = true, help_heading = HOW)]

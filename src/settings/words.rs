@@ -5,6 +5,7 @@ use gpubench_model::pattern::{self, Pattern};
 use gpubench_text::words::{choose, unknown};
 use serde::Deserializer;
 
+use crate::backend::external::ADAPTERS;
 use crate::backend::{BACKENDS, TransferMemory};
 use crate::case::{Cache, DType};
 use crate::chart::{self, ChartKind, Selection, Theme};
@@ -77,9 +78,16 @@ pub fn ops(text: &str) -> Result<Vec<String>> {
     Ok(chosen("op", text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
 }
 
-/// Parses names of backends; returns them in the order of [`BACKENDS`]. `all` excludes the simulated device.
+/// Returns the names of the backends that can be chosen: those of this program, then its adapters for Python libraries.
+pub fn backend_names() -> Vec<&'static str> {
+    let own = BACKENDS.iter().map(|backend| backend.name);
+    own.chain(ADAPTERS.iter().map(|adapter| adapter.name)).collect()
+}
+
+/// Parses names of backends; returns them in the order of [`backend_names`]. `all` excludes the simulated device and the
+/// Python libraries.
 pub fn backends(text: &str) -> Result<Vec<String>> {
-    let valid: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
+    let valid = backend_names();
     let text = text.split(',').map(|item| if item.trim() == "all" { DEFAULT_BACKENDS } else { item });
     let text = text.collect::<Vec<_>>().join(",");
     Ok(chosen("backend", &text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())

@@ -89,6 +89,7 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
     }
     Run {
         registry: backend::BACKENDS,
+        externals: vec![],
         cells,
         options,
         seed: 42,

@@ -5,6 +5,7 @@
 
 mod backend;
 pub mod contents;
+mod external;
 mod job;
 mod prepared;
 pub mod protocol;
@@ -13,6 +14,7 @@ pub mod verify;
 mod worker_id;
 
 pub use backend::Backend;
+pub use external::{External, Program};
 pub use gpubench_model::{
     Accuracy, BusRates, ClockCheck, Compile, Conditions, DevicePhases, Finding, HostMemory, PageFaults,
     Peaks, PinnedCopies, Sample, SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer, TransferMemory,

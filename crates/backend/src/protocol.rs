@@ -1,20 +1,25 @@
 //! Defines the messages between the parent and a worker: one JSON object per line. docs/worker-protocol.md describes them.
 
+use std::path::PathBuf;
+
 use gpubench_model::case::Cell;
 use gpubench_model::measure::batch::{Batch, BatchResult};
 use gpubench_model::report::{Clock, Phases};
-use gpubench_ops::Checked;
+use gpubench_ops::{Checked, Decisive};
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Options, Peaks, TimerOverhead};
+use crate::{Finding, Options, Peaks, TimerOverhead, Variant};
 
 /// Version of the protocol.
-pub const PROTOCOL_VERSION: u32 = 4;
+pub const PROTOCOL_VERSION: u32 = 5;
 
 /// A message from the parent to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Request {
+    /// Describe the backend and its variants, without loading a library. Answered by `Described` or `Failed`; needs no
+    /// `Hello`.
+    Describe,
     /// Start the backend. Answered by `Ready`, `Unavailable` or `Failed`.
     Hello {
         /// `PROTOCOL_VERSION` of the parent.
@@ -23,7 +28,7 @@ pub enum Request {
         options: Options,
     },
     /// Generate operands, prepare the cell, execute once, check, and keep it as job number `job`. Answered by
-    /// `Prepared`, `Incorrect`, `Skipped` or `Failed`.
+    /// `Prepared`, `Incorrect`, `Skipped` or `Failed`; by an external worker with `Answered` in place of the first two.
     Prepare {
         /// Number of the job in later requests.
         job: u64,
@@ -32,6 +37,9 @@ pub enum Request {
         /// Number of threads chosen when it was prepared before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         threads: Option<usize>,
+        /// File for the answer of an external worker, which the parent judges.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<PathBuf>,
     },
     /// Sample a prepared job. Answered by `Measured` or `Failed`.
     Measure {
@@ -41,13 +49,19 @@ pub enum Request {
         batch: Batch,
     },
     /// Check that the last timed execution of a job left the operands unchanged and a right answer. Answered by
-    /// `Verified`, `Refuted` or `Failed`.
+    /// `Verified`, `Refuted` or `Failed`; by an external worker with `Answered` in place of the first two.
     Verify {
         /// Number of the job.
         job: u64,
         /// True to erase the answer, execute once more, and check that all of it is written again.
         #[serde(default)]
         execute: bool,
+        /// For an external worker: alter this element, execute once, and restore it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        alter: Option<Decisive>,
+        /// File for the answer of an external worker.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<PathBuf>,
     },
     /// Release a job and free its memory. Answered by `Released`, also when no such job is held.
     Release {
@@ -72,6 +86,8 @@ pub enum Request {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Reply {
+    /// The backend's name and variants.
+    Described(Described),
     /// The backend has started.
     Ready {
         /// Description for the report.
@@ -114,6 +130,8 @@ pub enum Reply {
         /// Libraries loaded so far.
         libraries: Vec<Finding>,
     },
+    /// An answer of an external worker is in the file that the request named.
+    Answered(Box<Answered>),
     /// The cell's answer is wrong.
     Incorrect {
         /// The error found and its bound.
@@ -175,4 +193,72 @@ pub enum Reply {
         /// One entry per library or device.
         findings: Vec<Finding>,
     },
+}
+
+/// What a backend says about itself before it is started.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Described {
+    /// Name for people: `NumPy`.
+    pub name: String,
+    /// Description in one line.
+    pub summary: String,
+    /// Its variants.
+    pub variants: Vec<Variant>,
+}
+
+/// An answer that its worker does not judge.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Answered {
+    /// Fingerprint of the operands as the worker holds them now, hexadecimal.
+    pub inputs: String,
+    /// Phases so far, in reply to `Prepare`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<Phases>,
+    /// The arrays in the file, in its order.
+    pub arrays: Vec<Array>,
+    /// The variant that does the work, where the requested one picks among others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picked: Option<String>,
+    /// Number of CPU threads that the job may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<usize>,
+    /// Libraries loaded so far.
+    #[serde(default)]
+    pub libraries: Vec<Finding>,
+}
+
+/// An array in the file of an answer: little-endian elements, row after row, without padding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Array {
+    /// Type of the elements.
+    pub dtype: ElementType,
+    /// Length of each dimension; one or two.
+    pub shape: Vec<u64>,
+}
+
+/// Type of the elements of an [`Array`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ElementType {
+    /// Real, binary32.
+    F32,
+    /// Real, binary64.
+    F64,
+    /// Complex, of two binary32.
+    C64,
+    /// Complex, of two binary64.
+    C128,
+    /// Signed integers of 32 bits.
+    I32,
+}
+
+impl ElementType {
+    /// Returns the bytes of an element.
+    pub fn bytes(self) -> u64 {
+        match self {
+            ElementType::F32 | ElementType::I32 => 4,
+            ElementType::F64 | ElementType::C64 => 8,
+            ElementType::C128 => 16,
+        }
+    }
 }

@@ -109,7 +109,7 @@ impl Judged {
     ) -> Result<(), Unverified> {
         let now = backend.fingerprints(job)?;
         if now.operands != self.operands {
-            return refuted("timed executions changed the operands");
+            return refuted(OPERANDS_CHANGED);
         }
         if self.knows(now.answer) {
             return Ok(());
@@ -138,8 +138,12 @@ pub enum Proof {
     Execution,
 }
 
+/// Reason for operands that are not what they were.
+pub const OPERANDS_CHANGED: &str = "timed executions changed the operands";
+
 /// Reason for an answer that does not depend on the operands.
-const KEPT: &str = "the answer did not change when an operand changed: it was kept from an earlier execution";
+pub const KEPT: &str =
+    "the answer did not change when an operand changed: it was kept from an earlier execution";
 
 /// Reason for an answer that is complete before an execution.
 const EARLY: &str =

@@ -53,7 +53,7 @@ pub enum Limit {
 }
 
 /// An element of an operand, and a value for it that changes the answer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Decisive {
     /// The index of the operand.
     pub operand: usize,

@@ -9,6 +9,7 @@ use gpubench_text::count::counted;
 
 use super::refusal::refusal;
 use super::show_in;
+use crate::backend::External;
 use crate::baseline::{self, Baseline, StagedBaseline};
 use crate::cli::args::SaveArgs;
 use crate::cli::compare::read_policy;
@@ -18,7 +19,7 @@ use crate::cli::{stream, values};
 use crate::compare::calibration::{Calibrated, calibrate};
 use crate::compare::{Limits, Policy, load};
 use crate::export::JSON;
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::report::file;
 use crate::settings::options::SweepOptions;
 use crate::settings::resolve::Request;
@@ -49,7 +50,8 @@ pub(crate) fn save(args: &SaveArgs) -> Result<ExitCode> {
 /// Measures passes in a folder next to the baseline, so that an existing one stays until all passes agree.
 fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Result<ExitCode> {
     let settings = settings(args)?;
-    let plan = Plan::of(&settings)?;
+    let externals = plan::describe(&settings)?;
+    let plan = Plan::of(&settings, &externals)?;
     if staged.clear()? && !args.quiet {
         stream::note(&format!("gpubench: removed {}, left by an earlier save", staged.staging.display()));
     }
@@ -58,7 +60,7 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Resu
         if !args.quiet {
             stream::note(&format!("gpubench: pass {pass} of {}", args.passes));
         }
-        let code = measure_pass(&settings, &plan, &staged.staging.join(name(pass)))?;
+        let code = measure_pass(&settings, &plan, &externals, &staged.staging.join(name(pass)))?;
         let problem = match code {
             0 => continue,
             INTERRUPTED => "was interrupted",
@@ -151,11 +153,11 @@ fn make(folder: &Path) -> Result<()> {
 }
 
 /// Runs the sweep once with its report in `folder`, and returns the exit code that `run` would have.
-fn measure_pass(settings: &Settings, plan: &Plan, folder: &Path) -> Result<u8> {
+fn measure_pass(settings: &Settings, plan: &Plan, externals: &[External], folder: &Path) -> Result<u8> {
     make(folder)?;
     let mut settings = settings.clone();
     settings.output.destination = Destination::Folder(folder.to_owned());
-    let finished = measure(&settings, plan.clone())?;
+    let finished = measure(&settings, plan.clone(), externals.to_vec())?;
     file::save(&finished.report, &folder.join(file::FILE_NAME))?;
     Ok(exit_code(&finished.report, finished.interrupted))
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use crate::backend::External;
 use crate::cli::stream;
 use crate::executor::{self, Finished, PeakSource};
 use crate::export::{JSON, TABLE, View, nothing_measured};
@@ -13,8 +14,8 @@ use crate::report::file::save_all;
 use crate::settings::{Destination, Output, Settings};
 use crate::{observe, user_cache};
 
-/// Runs the plan; progress goes to stderr.
-pub(crate) fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
+/// Runs the plan, with `externals` for some of its cells; progress goes to stderr.
+pub(crate) fn measure(settings: &Settings, plan: Plan, externals: Vec<External>) -> Result<Finished> {
     let out = match &settings.output.destination {
         Destination::Folder(path) => Some(path.clone()),
         Destination::Stdout => None,
@@ -22,6 +23,7 @@ pub(crate) fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
     let asked = &settings.asked;
     let run = executor::Run {
         registry: crate::backend::BACKENDS,
+        externals,
         cells: plan.cells,
         options: settings.options.clone(),
         seed: asked.seed.unwrap_or_default().0,

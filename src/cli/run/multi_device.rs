@@ -9,7 +9,7 @@ use super::dry::write_plan;
 use super::measure::{deliver, measure, view};
 use super::one::{INTERRUPTED, exit_code};
 use super::request::{request, say_default_sweep, say_notes};
-use crate::backend::Side;
+use crate::backend::{External, Side};
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
 use crate::cli::show::rendered;
@@ -18,11 +18,12 @@ use crate::cli::sweep::sweep_file;
 use crate::executor::{self, Watch};
 use crate::export::TABLE;
 use crate::fleet::{self, Fleet, Source};
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::report::{Report, file};
 use crate::settings::devices::Devices;
 use crate::settings::options::Budget;
 use crate::settings::{Destination, Settings};
+use crate::worker::launcher::Launcher;
 
 /// A device and the folder of its run.
 struct Part {
@@ -34,8 +35,9 @@ struct Part {
 /// Runs the sweep on each of `devices`, and prints the merged report.
 pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
-    let plan = Plan::of(&settings)?;
-    say_notes(&plan, &settings);
+    let externals = plan::describe(&settings)?;
+    let plan = Plan::of(&settings, &externals)?;
+    say_notes(&plan, &settings, &externals);
     if args.dry_run {
         stream::print_with(|out| write_plan(&plan, &settings, "The run of each device", out))?;
         return stream::print(&format!("These cells are measured once per device (--device {devices}).\n"))
@@ -48,7 +50,7 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     };
     // The first interrupt from here ends the current run cleanly, and skips the runs after it.
     let watch = Watch::begin()?;
-    let ordinals = chosen(devices, &settings, &plan)?;
+    let ordinals = chosen(devices, &settings, &plan, &externals)?;
     let (whole, parts) = claim(out, &ordinals, &settings)?;
     let mut reports = vec![];
     let mut code = 0;
@@ -61,8 +63,8 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
             stream::note(&format!("gpubench: device {} ({} of {})", part.ordinal, index + 1, parts.len()));
         }
         let settings = settings_of(&settings, part, parts.len());
-        let finished =
-            measure(&settings, plan.clone()).inspect_err(|_| remove_created(&parts[index..], &whole))?;
+        let finished = measure(&settings, plan.clone(), externals.clone())
+            .inspect_err(|_| remove_created(&parts[index..], &whole))?;
         if args.force {
             part.folder.clear_stale(file::FILE_NAME);
         }
@@ -84,7 +86,7 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
 ///
 /// # Errors
 /// The run has no GPU backend, no such backend can start, or a named device is missing.
-fn chosen(devices: &Devices, settings: &Settings, plan: &Plan) -> Result<Vec<u32>> {
+fn chosen(devices: &Devices, settings: &Settings, plan: &Plan, externals: &[External]) -> Result<Vec<u32>> {
     let mut backends: Vec<&str> = vec![];
     for planned in plan.cells.iter().filter(|planned| planned.variant.side == Side::Gpu) {
         if !backends.contains(&planned.cell.backend.as_str()) {
@@ -95,11 +97,11 @@ fn chosen(devices: &Devices, settings: &Settings, plan: &Plan) -> Result<Vec<u32
         !backends.is_empty(),
         "--device {devices}: no cell of this run uses a GPU: add cuda to --backends"
     );
-    let isolates = settings.asked.isolates();
+    let launcher = Launcher::new(settings.asked.isolates(), None, crate::backend::BACKENDS, externals)?;
     let mut most = None;
     let mut missing = vec![];
     for backend in backends {
-        match executor::device_count(backend, crate::backend::BACKENDS, &settings.options, isolates) {
+        match executor::device_count(backend, &launcher, &settings.options) {
             Ok(count) => most = most.max(Some(count)),
             Err(why) => {
                 let fix = why.fix.map(|fix| format!(" ({fix})")).unwrap_or_default();

@@ -11,15 +11,16 @@ use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
 use crate::cli::stream;
 use crate::cli::sweep::sweep_file;
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::report::{Outcome, Report, file};
 use crate::settings::{Destination, Settings};
 
 /// Runs the sweep that `args` describe.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
-    let plan = Plan::of(&settings)?;
-    say_notes(&plan, &settings);
+    let externals = plan::describe(&settings)?;
+    let plan = Plan::of(&settings, &externals)?;
+    say_notes(&plan, &settings, &externals);
     if args.dry_run {
         return stream::print_with(|out| write_plan(&plan, &settings, "The run", out))
             .map(|()| ExitCode::SUCCESS);
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
         Destination::Folder(path) => Some(Folder::claim(path, &output.formats, output.force)?),
         Destination::Stdout => None,
     };
-    let finished = measure(&settings, plan).inspect_err(|_| {
+    let finished = measure(&settings, plan, externals).inspect_err(|_| {
         if let Some(folder) = &folder {
             folder.remove_created();
         }

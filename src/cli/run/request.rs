@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::backend::External;
 use crate::cli::args::RunArgs;
 use crate::cli::stream;
 use crate::cli::sweep::{names_nothing, parsed, with_libraries};
@@ -21,9 +22,9 @@ pub(crate) fn say_default_sweep(args: &RunArgs) {
 }
 
 /// Prints the notes on a plan, unless the run is quiet.
-pub(crate) fn say_notes(plan: &Plan, settings: &Settings) {
+pub(crate) fn say_notes(plan: &Plan, settings: &Settings, externals: &[External]) {
     if !settings.output.quiet {
-        plan.notes(settings).iter().for_each(|note| stream::note(note));
+        plan.notes(settings, externals).iter().for_each(|note| stream::note(note));
     }
 }
 

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, ensure};
 use gpubench_model::format::{Unprintable, for_stdout};
 
-use crate::backend::{BACKENDS, Options};
+use crate::backend::Options;
 use crate::case::DType;
 use crate::chart::Selection;
 use crate::export::FORMATS;
 use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::config::{SweepFile, is_built_in};
 use crate::settings::options::SweepOptions;
-use crate::settings::{Destination, Format, Output, Settings, Sweep};
+use crate::settings::{Destination, Format, Output, Settings, Sweep, words};
 
 /// The values from the command line.
 #[derive(Clone, Debug, Default)]
@@ -48,17 +48,19 @@ impl Settings {
             check_ops(&request.options, file)?;
         }
         let file = file.unwrap_or_default();
-        let sweeps = resolve_sweeps(&request.options, &file);
+        let named = request.options.external.as_deref().unwrap_or_default();
+        let named: Vec<String> = named.iter().map(|command| command.name.clone()).collect();
+        check_named(&named)?;
+        let mut sweeps = resolve_sweeps(&request.options, &file);
+        sweeps.iter_mut().for_each(|sweep| sweep.backends.extend(named.iter().cloned()));
         conflicts::check(&request.options, &file, &sweeps)?;
         let mut asked = request.options.over(&file.defaults);
         // A user who names sizes, or wrote the sweep, wants exactly these sizes.
         asked.refine.get_or_insert(request.options.sizes.is_none() && is_built_in(&file.name));
         check_times(&sweeps, &asked)?;
-        let backends: Vec<String> = BACKENDS
-            .iter()
-            .map(|backend| backend.name.to_owned())
-            .filter(|name| sweeps.iter().any(|sweep| sweep.backends.contains(name)))
-            .collect();
+        let known = words::backend_names().into_iter().map(str::to_owned).chain(named);
+        let backends: Vec<String> =
+            known.filter(|name| sweeps.iter().any(|sweep| sweep.backends.contains(name))).collect();
         check_required(&asked, &backends)?;
         let sim_is_chosen = backends.iter().any(|name| name == "sim");
         ensure!(
@@ -94,6 +96,15 @@ impl Settings {
             asked,
         })
     }
+}
+
+/// Checks that the programs of `--external` have names of their own.
+fn check_named(named: &[String]) -> Result<()> {
+    for (at, name) in named.iter().enumerate() {
+        let taken = words::backend_names().contains(&name.as_str()) || named[..at].contains(name);
+        ensure!(!taken, "--external: there is a backend named {name} already: choose another name");
+    }
+    Ok(())
 }
 
 /// Returns the options that workers get when they start.

@@ -1,18 +1,23 @@
 //! Exchanges the messages about one cell with its worker: prepare, measure, verify, release.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::protocol::{Reply, Request};
+use gpubench_backend::{Side, WorkerId};
 use gpubench_model::error::Unavailable;
 use gpubench_model::measure::batch::Batch;
 use gpubench_model::measure::stopping::{self, Rule, Step};
 use gpubench_model::report::{Outcome, check_row};
+use gpubench_ops::Decisive;
 
 use super::cell_run::{CellRun, NO_SAMPLES};
 use super::inputs::InputFingerprints;
+use super::judge::Judge;
+use super::plausible::implausible;
 use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers, format_duration};
-use super::{screening, time_spent};
+use super::{PlannedCell, screening, time_spent};
 use crate::observe::Observer;
 use crate::worker::client::WaitError;
 
@@ -40,6 +45,8 @@ pub(crate) struct CellSession<'a> {
     pub(crate) observer: &'a mut dyn Observer,
     /// The fingerprints of operands so far.
     pub inputs: InputFingerprints,
+    /// Judges the answers of external workers.
+    pub(crate) judge: Judge,
     /// The time limit of a cell, as the user set it.
     pub limit: Duration,
 }
@@ -95,6 +102,7 @@ impl CellSession<'_> {
             return Ok(());
         }
         cell_run.held_by = None;
+        self.judge.rest();
         let request = Request::Release { job: cell_run.job() };
         self.workers.request(&cell_run.worker, &request, self.limit).map_err(|_| Interrupted)
     }
@@ -141,10 +149,14 @@ impl CellSession<'_> {
 
     fn prepare_steps(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
         self.await_worker(cell_run)?;
+        if !self.is_external(cell_run) {
+            self.judge.rest();
+        }
         // The worker may time choices of threads.
         self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
         let (cell, threads) = (cell_run.asked(), cell_run.row.threads);
-        let reply = self.exchange(cell_run, &Request::Prepare { job: cell_run.job(), cell, threads })?;
+        let (job, answer) = (cell_run.job(), self.answer_file(cell_run)?);
+        let reply = self.exchange(cell_run, &Request::Prepare { job, cell, threads, answer })?;
         let Reply::Prepared { error, inputs, phases, picked, threads, libraries } = reply else {
             return Err(ended(cell_run, reply));
         };
@@ -162,7 +174,24 @@ impl CellSession<'_> {
         }
         let checked = check_row(&cell_run.row).map_err(|problem| format!("{problem:#}"));
         let agreed = checked.and_then(|()| self.inputs.agree(&cell_run.row, &inputs));
-        agreed.map_err(|reason| closed(cell_run, Outcome::Failed, reason))
+        agreed.map_err(|reason| closed(cell_run, Outcome::Failed, reason))?;
+        // Other workers alter an operand themselves, before their first sample.
+        match self.judge.decisive(job).filter(|_| self.is_external(cell_run)) {
+            Some(decisive) => self.check_answer(cell_run, false, Some(decisive)),
+            None => Ok(()),
+        }
+    }
+
+    fn is_external(&self, cell_run: &CellRun<'_>) -> bool {
+        self.workers.is_external(&cell_run.worker.backend)
+    }
+
+    /// Returns a new file for the cell's next answer, if its worker is external.
+    fn answer_file(&mut self, cell_run: &mut CellRun<'_>) -> Result<Option<PathBuf>, SessionEnd> {
+        if !self.is_external(cell_run) {
+            return Ok(None);
+        }
+        self.judge.new_file().map(Some).map_err(|reason| closed(cell_run, Outcome::Failed, reason))
     }
 
     fn sample_steps(
@@ -212,17 +241,59 @@ impl CellSession<'_> {
 
     /// Has the worker compare the timed answer with the judged one; with `execute`, also the answer of one more execution.
     fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
+        // An external worker gives one answer at a time.
+        if execute && self.is_external(cell_run) {
+            self.check_answer(cell_run, false, None)?;
+        }
+        self.check_answer(cell_run, execute, None)?;
+        cell_run.series.verified += 1;
+        Ok(())
+    }
+
+    /// Has an answer of a prepared cell checked: the last one, one more, or one for an altered operand.
+    fn check_answer(
+        &mut self,
+        cell_run: &mut CellRun<'_>,
+        execute: bool,
+        alter: Option<Decisive>,
+    ) -> Result<(), SessionEnd> {
         let start = Instant::now();
-        let reply = self.exchange(cell_run, &Request::Verify { job: cell_run.job(), execute })?;
+        let (job, answer) = (cell_run.job(), self.answer_file(cell_run)?);
+        let reply = self.exchange(cell_run, &Request::Verify { job, execute, alter, answer })?;
         if let Some(phases) = &mut cell_run.row.phases {
             phases.verify_s += start.elapsed().as_secs_f64();
         }
         match reply {
-            Reply::Verified => {
-                cell_run.series.verified += 1;
-                Ok(())
-            }
+            Reply::Verified => Ok(()),
             other => Err(ended(cell_run, other)),
+        }
+    }
+
+    /// Returns the reply of a worker that judges itself, from that of an external one, which took `took_s`.
+    fn reply_of_external(
+        &mut self,
+        cell_run: &CellRun<'_>,
+        request: &Request,
+        reply: Reply,
+        took_s: f64,
+    ) -> Reply {
+        let failed = |reason: String| Reply::Failed { reason, device_lost: false };
+        match reply {
+            Reply::Answered(answered) => {
+                let PlannedCell { cell, variant, .. } = cell_run.planned;
+                self.judge.judged(request, (&cell.case, variant), *answered)
+            }
+            Reply::Prepared { .. } | Reply::Verified => failed(
+                "it judged its own answer, which only workers of gpubench do; reply with `answered`".into(),
+            ),
+            Reply::Measured { clock, result } => {
+                let peaks = self.workers.peaks(&own_backend(cell_run.planned.variant.side));
+                match implausible(cell_run.planned, (clock, &result), took_s, peaks) {
+                    Some(reason) => failed(reason),
+                    None => Reply::Measured { clock, result },
+                }
+            }
+            other => other,
         }
     }
 
@@ -255,6 +326,12 @@ impl CellSession<'_> {
             phase = phase_text(begun);
             observer.phase(begun);
         });
+        let reply = match reply {
+            Ok(reply) if self.workers.is_external(&cell_run.worker.backend) => {
+                Ok(self.reply_of_external(cell_run, request, reply, start.elapsed().as_secs_f64()))
+            }
+            reply => reply,
+        };
         let took = start.elapsed();
         cell_run.left = cell_run.left.saturating_sub(took);
         if let Ok(reply) = &reply {
@@ -285,6 +362,14 @@ fn phase_text(phase: &str) -> Cow<'static, str> {
         "verify" => "while verifying timed answers".into(),
         other => format!("in phase {other}").into(),
     }
+}
+
+/// Returns the worker of gpubench's own backend on that side, whose peaks are those of the hardware.
+fn own_backend(side: Side) -> WorkerId {
+    WorkerId::of_backend(match side {
+        Side::Cpu => "cpu",
+        Side::Gpu => "cuda",
+    })
 }
 
 fn closed(cell_run: &mut CellRun<'_>, outcome: Outcome, reason: String) -> SessionEnd {

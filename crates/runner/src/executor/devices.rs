@@ -3,28 +3,23 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use gpubench_backend::Options;
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
-use gpubench_backend::{Options, Registry};
 use gpubench_model::error::Unavailable;
 
 use super::workers::{MIN_START_LIMIT, SEE_DOCTOR};
-use crate::worker::client::{Client, Place, WaitError};
+use crate::worker::client::WaitError;
+use crate::worker::launcher::Launcher;
 
 /// Returns the number of devices of `backend`: `device_count` of its description, or 1. Devices are numbered from 0.
 ///
 /// # Errors
 /// The backend cannot start, or its worker fails or takes longer than any start may.
-pub fn device_count(
-    backend: &str,
-    registry: Registry,
-    options: &Options,
-    isolate: bool,
-) -> Result<u32, Unavailable> {
+pub fn device_count(backend: &str, launcher: &Launcher, options: &Options) -> Result<u32, Unavailable> {
     let broken = |reason: String| Unavailable::new(reason, SEE_DOCTOR);
-    let place = Place::of(isolate, None, registry)
-        .map_err(|error| broken(format!("cannot locate the gpubench executable: {error}")))?;
-    let mut client = Client::start(&WorkerId::of_backend(backend), &place)
+    let mut client = launcher
+        .start(&WorkerId::of_backend(backend))
         .map_err(|error| broken(format!("the worker could not be started: {error}")))?;
     // Without ops, the worker compiles nothing at its start.
     let options = Options { device: 0, ops: vec![], ..options.clone() };

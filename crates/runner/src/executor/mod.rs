@@ -12,9 +12,11 @@ mod devices;
 mod estimate;
 mod inputs;
 mod interrupt;
+mod judge;
 mod order;
 mod peaks;
 mod planned;
+mod plausible;
 mod refine;
 mod report_writer;
 mod rounds;
@@ -38,13 +40,13 @@ pub use workers::RequiredBackendMissing;
 
 pub use planned::PlannedCell;
 
-use gpubench_backend::{Options, Registry};
+use gpubench_backend::{External, Options, Registry};
 use gpubench_host::memory;
 use gpubench_host::other_programs::OtherPrograms;
 use gpubench_model::report::Report;
 
 use crate::observe::Observer;
-use crate::worker::client::Place;
+use crate::worker::launcher::Launcher;
 use rounds::Rounds;
 
 /// Settings of a run.
@@ -54,6 +56,8 @@ pub struct Run {
     pub cells: Vec<PlannedCell>,
     /// The backends of the program.
     pub registry: Registry,
+    /// The backends of other programs that the run uses.
+    pub externals: Vec<External>,
     /// Options with which backends are started.
     pub options: Options,
     /// Seed of the random order of cells.
@@ -110,9 +114,9 @@ pub struct Finished {
 pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
-    let place = Place::of(run.isolate, run.program.as_ref(), run.registry)?;
+    let launcher = Launcher::new(run.isolate, run.program.as_ref(), run.registry, &run.externals)?;
     let others = OtherPrograms::begin();
-    let mut workers = workers::Workers::start(run, place, watch.flag());
+    let mut workers = workers::Workers::start(run, launcher, watch.flag());
     let mut writer = report_writer::ReportWriter::begin(run, start);
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break()

@@ -3,19 +3,18 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, Once};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use gpubench_backend::Registry;
-use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
+use gpubench_backend::{Program, Registration, WorkerId};
 use gpubench_host::process;
 
+use super::launcher::Place;
 use super::serve;
 
 /// Interval at which a wait checks whether the user ended the run.
@@ -27,29 +26,14 @@ const EXIT_LIMIT: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
 const STACK_BYTES: usize = 64 << 20;
 
+/// Number of replies that may wait to be read before the reader waits too.
+const UNREAD_REPLIES: usize = 1024;
+/// Bytes of the longest reply: a hundred thousand samples take less.
+const LONGEST_REPLY: u64 = 64 << 20;
+/// Number of letters of an invalid reply that an error message quotes.
+const QUOTED_LETTERS: usize = 200;
+
 const THREAD_PREFIX: &str = "worker-";
-
-/// Place in which a worker runs.
-#[derive(Clone, Debug)]
-pub enum Place {
-    /// In a separate process: this program, started as `PROGRAM worker NAME`.
-    Process(PathBuf),
-    /// In a thread of this process, which a hang or crash there takes down too.
-    Thread(Registry),
-}
-
-impl Place {
-    /// Returns a process of `program`, or of this one, if `isolate`; otherwise a thread.
-    ///
-    /// # Errors
-    /// The path of this program cannot be found.
-    pub(crate) fn of(isolate: bool, program: Option<&PathBuf>, registry: Registry) -> io::Result<Place> {
-        if !isolate {
-            return Ok(Place::Thread(registry));
-        }
-        program.cloned().map_or_else(process::program, Ok).map(Place::Process)
-    }
-}
 
 /// The reason that no reply came.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +57,8 @@ pub struct Client {
     link: Link,
     replies: Receiver<TimedReply>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
+    /// True if it sent a reply that no request asked for, so that replies no longer belong to requests.
+    is_out_of_step: bool,
     started: Instant,
     replied: Instant,
 }
@@ -84,16 +70,27 @@ struct TimedReply {
 }
 
 impl Client {
-    /// Starts a worker. The caller sends `Hello` next.
-    pub fn start(id: &WorkerId, place: &Place) -> io::Result<Self> {
-        let (sender, replies) = channel();
+    /// Starts a worker in `place`. The caller sends `Hello` next.
+    ///
+    /// # Errors
+    /// The program cannot be started.
+    pub(super) fn start(id: &WorkerId, place: Place<'_>) -> io::Result<Self> {
+        let (sender, replies) = sync_channel(UNREAD_REPLIES);
         let last_lines = Arc::default();
         let started = Instant::now();
         let link = match place {
-            Place::Process(program) => start_process(&id.backend, program, sender, &last_lines)?,
-            Place::Thread(registry) => start_thread(&id.backend, *registry, sender)?,
+            Place::Process(program) => start_process(program, sender, &last_lines)?,
+            Place::Thread(registration) => start_thread(registration, sender)?,
         };
-        Ok(Client { name: id.to_string(), link, replies, last_lines, started, replied: started })
+        Ok(Client {
+            name: id.to_string(),
+            link,
+            replies,
+            last_lines,
+            is_out_of_step: false,
+            started,
+            replied: started,
+        })
     }
 
     /// Returns the time of its start.
@@ -119,6 +116,8 @@ impl Client {
         let Ok(mut line) = serde_json::to_string(request) else { return };
         line.push('\n');
         self.go_on();
+        let unasked = |found: &TimedReply| !matches!(found.reply, Ok(Reply::Phase { .. }));
+        self.is_out_of_step |= self.replies.try_iter().any(|found| unasked(&found));
         let sink: Option<&mut dyn Write> = match &mut self.link {
             Link::Process { stdin, .. } => stdin.as_mut().map(|s| s as &mut dyn Write),
             Link::Thread { requests } => requests.as_mut().map(|s| s as &mut dyn Write),
@@ -154,6 +153,9 @@ impl Client {
         stop: &AtomicBool,
         on_phase: &mut dyn FnMut(&str),
     ) -> Result<Reply, WaitError> {
+        if self.is_out_of_step {
+            return Err(WaitError::Gone(format!("the {} worker sent a reply to no request", self.name)));
+        }
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err(WaitError::Interrupted);
@@ -220,16 +222,19 @@ impl Drop for Client {
 }
 
 fn start_process(
-    name: &str,
-    program: &PathBuf,
-    replies: Sender<TimedReply>,
+    program: &Program,
+    replies: SyncSender<TimedReply>,
     last_lines: &Arc<Mutex<VecDeque<String>>>,
 ) -> io::Result<Link> {
-    let mut command = Command::new(program);
-    command.args(["worker", name]).process_group(0);
+    let mut command = Command::new(&program.path);
+    command.args(&program.arguments).process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
-    let stdin = child.stdin.take();
+    let mut stdin = child.stdin.take();
+    if let (Some(stdin), Some(preface)) = (&mut stdin, &program.preface) {
+        // An error means that the program has ended; the wait for its first reply reports how.
+        let _ = stdin.write_all(preface.as_bytes()).and_then(|()| stdin.write_all(b"\n"));
+    }
     if let Some(stdout) = child.stdout.take() {
         std::thread::spawn(move || read_replies(stdout, &replies));
     }
@@ -240,14 +245,14 @@ fn start_process(
     Ok(Link::Process { child, stdin, stderr, is_stopped: false })
 }
 
-fn start_thread(name: &str, registry: Registry, replies: Sender<TimedReply>) -> io::Result<Link> {
-    let registration =
-        registry.find(name).ok_or_else(|| io::Error::other(format!("no backend is named {name}")))?;
+fn start_thread(registration: &'static Registration, replies: SyncSender<TimedReply>) -> io::Result<Link> {
     static QUIET: Once = Once::new();
     QUIET.call_once(quiet_worker_threads);
     let (request_reader, request_writer): (PipeReader, PipeWriter) = io::pipe()?;
     let (reply_reader, mut reply_writer) = io::pipe()?;
-    let thread = std::thread::Builder::new().name(format!("{THREAD_PREFIX}{name}")).stack_size(STACK_BYTES);
+    let thread = std::thread::Builder::new()
+        .name(format!("{THREAD_PREFIX}{}", registration.name))
+        .stack_size(STACK_BYTES);
     thread.spawn(move || {
         let requests = BufReader::new(request_reader).lines().map_while(Result::ok);
         // An error means that the parent has dropped its end, so nobody would read the reply.
@@ -268,14 +273,34 @@ fn quiet_worker_threads() {
     }));
 }
 
-fn read_replies(source: impl Read, replies: &Sender<TimedReply>) {
-    for line in BufReader::new(source).lines().map_while(Result::ok) {
-        let reply = serde_json::from_str(&line)
-            .map_err(|error| format!("the worker sent an invalid reply ({error}): {line}"));
-        if replies.send(TimedReply { at: Instant::now(), reply }).is_err() {
+/// Passes on the replies in `source`, until it ends or sends a line that is none.
+fn read_replies(source: impl Read, replies: &SyncSender<TimedReply>) {
+    let mut source = BufReader::new(source);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = source.by_ref().take(LONGEST_REPLY).read_until(b'\n', &mut line);
+        if !matches!(read, Ok(1..)) {
+            return;
+        }
+        let reply = parsed(&line);
+        let is_last = reply.is_err();
+        if replies.send(TimedReply { at: Instant::now(), reply }).is_err() || is_last {
             return;
         }
     }
+}
+
+fn parsed(line: &[u8]) -> Result<Reply, String> {
+    if line.len() as u64 >= LONGEST_REPLY {
+        return Err(format!("the worker sent a reply of more than {} MiB", LONGEST_REPLY >> 20));
+    }
+    serde_json::from_slice(line).map_err(|error| {
+        let text = String::from_utf8_lossy(line);
+        let shown: String = text.trim_end().chars().take(QUOTED_LETTERS).collect();
+        let rest = if shown.len() < text.trim_end().len() { "..." } else { "" };
+        format!("the worker sent an invalid reply ({error}): {shown}{rest}")
+    })
 }
 
 fn keep_last_lines(source: impl Read, kept: &Mutex<VecDeque<String>>) {

@@ -3,6 +3,8 @@
 //! [`serve`] is the worker's end, [`client`] the parent's; neither reads plans or the files of reports.
 
 pub mod client;
+pub mod describe;
+pub mod launcher;
 pub mod operands;
 pub mod serve;
 mod session;

@@ -6,7 +6,7 @@ use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::mpsc;
 
-use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
+use gpubench_backend::protocol::{Described, PROTOCOL_VERSION, Reply, Request};
 use gpubench_backend::{Options, Registration, Registry};
 use gpubench_host::process;
 use gpubench_model::error::{CellError, Unavailable};
@@ -89,8 +89,9 @@ fn answer(
     // If the parent is gone, sending the final reply fails.
     let mut notify = |phase: &str| drop(send(output, &Reply::Phase { phase: phase.into() }));
     let attempt = catch_unwind(AssertUnwindSafe(|| match request {
+        Request::Describe => described(registration),
         Request::Hello { protocol, options } => Ok(hello(registration, session, protocol, &options)),
-        Request::Prepare { job, cell, threads } => {
+        Request::Prepare { job, cell, threads, answer: _ } => {
             let attempt = started(session)?.prepare(job, &cell, threads, &mut notify);
             Ok(attempt.unwrap_or_else(|error| refusal(error, true)))
         }
@@ -98,7 +99,7 @@ fn answer(
             notify("samples");
             started(session)?.measure(job, &batch)
         }
-        Request::Verify { job, execute } => {
+        Request::Verify { job, execute, alter: _, answer: _ } => {
             notify("verify");
             started(session)?.verify(job, execute)
         }
@@ -130,6 +131,14 @@ fn hello(
         Ok(started) => session.insert(started).ready_reply(),
         Err(Unavailable { reason, fix }) => Reply::Unavailable { reason, fix },
     }
+}
+
+fn described(registration: &Registration) -> Result<Reply, CellError> {
+    let variants = (registration.variants)(&Options::default());
+    let variants =
+        variants.map_err(|error| CellError::Failed(format!("{}: {error:#}", registration.name)))?;
+    let (name, summary) = (registration.name.to_owned(), registration.summary.to_owned());
+    Ok(Reply::Described(Described { name, summary, variants }))
 }
 
 fn started(session: &mut Option<Session>) -> Result<&mut Session, CellError> {

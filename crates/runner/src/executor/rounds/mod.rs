@@ -14,6 +14,7 @@ use super::budget;
 use super::cell_run::CellRun;
 use super::cell_session::{CellSession, Interrupted};
 use super::inputs::InputFingerprints;
+use super::judge::Judge;
 use super::report_writer::ReportWriter;
 use super::screening::Copies;
 use super::workers::Workers;
@@ -51,6 +52,7 @@ impl<'a> Rounds<'a> {
                 workers,
                 observer,
                 inputs: InputFingerprints::default(),
+                judge: Judge::default(),
                 limit: run.cell_timeout,
             },
             writer,

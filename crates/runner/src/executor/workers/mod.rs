@@ -15,7 +15,8 @@ use gpubench_model::report::{BackendState, TimeSpent};
 
 use super::Run;
 use crate::observe::Observer;
-use crate::worker::client::{Client, Place, WaitError};
+use crate::worker::client::{Client, WaitError};
+use crate::worker::launcher::Launcher;
 pub(crate) use slot::format_duration;
 use slot::{Slot, State};
 
@@ -57,7 +58,7 @@ pub(crate) struct Workers {
     slots: Vec<Slot>,
     /// The worker that had the last turn.
     at_work: Option<WorkerId>,
-    place: Place,
+    launcher: Launcher,
     options: Options,
     start_limit: Duration,
     stop: &'static AtomicBool,
@@ -69,13 +70,13 @@ impl Workers {
     /// Starts the workers that load no library, without waiting for them. Every backend of the plan and every required
     /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
     /// prepared: one after the other, while nothing is timed.
-    pub(crate) fn start(run: &Run, place: Place, stop: &'static AtomicBool) -> Self {
+    pub(crate) fn start(run: &Run, launcher: Launcher, stop: &'static AtomicBool) -> Self {
         let start_limit = run.cell_timeout.max(MIN_START_LIMIT);
         let options = run.options.clone();
         let mut workers = Workers {
             slots: vec![],
             at_work: None,
-            place,
+            launcher,
             options,
             start_limit,
             stop,
@@ -119,7 +120,7 @@ impl Workers {
         loop {
             match &slot.state {
                 State::Ready(_) | State::Missing(_) | State::Broken(_) => break,
-                State::Absent => slot.launch(&self.place, &self.options),
+                State::Absent => slot.launch(&self.launcher, &self.options),
                 State::Starting(_) => {
                     observer.phase(&format!("starting {id}"));
                     slot.settle(self.start_limit, self.stop, &mut self.time_spent)?;
@@ -211,6 +212,11 @@ impl Workers {
         })
     }
 
+    /// Returns whether another program serves the backend, so that this process judges its answers.
+    pub(crate) fn is_external(&self, backend: &str) -> bool {
+        self.launcher.is_external(backend)
+    }
+
     /// Returns the flag that is set once the user asks to stop.
     pub(crate) fn stop(&self) -> &'static AtomicBool {
         self.stop
@@ -234,7 +240,7 @@ impl Workers {
     pub(crate) fn start_absent(&mut self) {
         let planned = self.slots.iter_mut().filter(|slot| slot.is_planned && slot.id.library.is_none());
         for slot in planned.filter(|slot| matches!(slot.state, State::Absent)) {
-            slot.launch(&self.place, &self.options);
+            slot.launch(&self.launcher, &self.options);
         }
     }
 

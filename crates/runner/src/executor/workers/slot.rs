@@ -10,7 +10,8 @@ use gpubench_model::error::Unavailable;
 use gpubench_model::report::{BackendState, TimeSpent};
 
 use super::{SEE_DOCTOR, WorkerUnavailable};
-use crate::worker::client::{Client, Place, WaitError};
+use crate::worker::client::{Client, WaitError};
+use crate::worker::launcher::Launcher;
 
 /// Number of consecutive failed starts after which a backend is given up.
 const START_ATTEMPTS: u32 = 3;
@@ -59,11 +60,11 @@ impl Slot {
     }
 
     /// Starts a worker and sends `Hello`, without waiting.
-    pub(crate) fn launch(&mut self, place: &Place, options: &Options) {
+    pub(crate) fn launch(&mut self, launcher: &Launcher, options: &Options) {
         self.generation += 1;
         let (threads, library) = (self.id.threads.or(options.threads), self.id.library.clone());
         let options = Options { threads, library, ..options.clone() };
-        match Client::start(&self.id, place) {
+        match launcher.start(&self.id) {
             Ok(mut client) => {
                 client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
                 self.state = State::Starting(client);

@@ -1,0 +1,66 @@
+//! The adapters for Python libraries: their names, and their source, which the interpreter gets on its standard input.
+
+use std::sync::{Arc, LazyLock};
+
+use gpubench_backend::Program;
+
+use crate::Python;
+
+/// A backend that an adapter in Python serves.
+#[derive(Clone, Copy, Debug)]
+pub struct Adapter {
+    /// Name on the command line and in reports.
+    pub name: &'static str,
+    /// Description in one line.
+    pub summary: &'static str,
+}
+
+const fn adapter(name: &'static str, summary: &'static str) -> Adapter {
+    Adapter { name, summary }
+}
+
+/// Every adapter, in the order reports use.
+pub static ADAPTERS: [Adapter; 8] = [
+    adapter("numpy", "NumPy and SciPy on the CPU"),
+    adapter("torch-cpu", "PyTorch on the CPU"),
+    adapter("jax-cpu", "JAX on the CPU"),
+    adapter("cupy", "CuPy on the GPU"),
+    adapter("torch", "PyTorch on a CUDA or ROCm GPU"),
+    adapter("torch-xpu", "PyTorch on an Intel GPU (not tested)"),
+    adapter("torch-mps", "PyTorch on an Apple GPU (not tested)"),
+    adapter("jax", "JAX on its default device"),
+];
+
+macro_rules! package {
+    ($($name:literal),* $(,)?) => {
+        /// The Python package of the adapters: each file's name and source.
+        pub static PACKAGE: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../adapters/gpubench_adapter/", $name)))),*];
+    };
+}
+
+package!["__init__.py"];
+
+/// The program that installs the package in an interpreter and runs an adapter of it.
+const BOOTSTRAP: &str = include_str!("../adapters/gpubench_adapter/bootstrap.py");
+
+/// The package as one line of JSON.
+static PREFACE: LazyLock<Arc<str>> = LazyLock::new(|| {
+    let files = PACKAGE.iter().map(|(name, source)| ((*name).to_owned(), (*source).into()));
+    serde_json::Value::Object(files.collect()).to_string().into()
+});
+
+impl Adapter {
+    /// Returns the adapter of that name.
+    pub fn find(name: &str) -> Option<&'static Adapter> {
+        ADAPTERS.iter().find(|adapter| adapter.name == name)
+    }
+
+    /// Returns the program that runs it in that interpreter.
+    pub fn program(&self, python: &Python) -> Program {
+        // -P keeps the current folder off the search path: no file of the user's project may stand in for a library.
+        let isolation = if python.keeps_folder_off { &["-P"][..] } else { &[] };
+        let arguments = isolation.iter().chain(&["-u", "-c", BOOTSTRAP, self.name]).map(Into::into).collect();
+        Program { path: python.path.clone(), arguments, preface: Some(Arc::clone(&PREFACE)) }
+    }
+}

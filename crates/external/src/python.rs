@@ -1,0 +1,96 @@
+//! Finds the Python interpreter for the adapters.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail, ensure};
+
+/// A Python interpreter.
+#[derive(Clone, Debug)]
+pub struct Python {
+    /// Its executable.
+    pub path: PathBuf,
+    /// True if it knows the option `-P` (Python 3.11), which keeps the current folder off the search path.
+    pub keeps_folder_off: bool,
+}
+
+/// The oldest version that the adapters support.
+const OLDEST: (u32, u32) = (3, 9);
+
+/// Returns the interpreter that the user `named`, else that of the active virtual environment, else `python3` on PATH.
+///
+/// # Errors
+/// There is none, it does not run, or it is too old; the message says what to do.
+pub fn interpreter(named: Option<&Path>) -> Result<Python> {
+    let path = match named {
+        Some(path) => path.to_owned(),
+        None => match found(env::var_os("VIRTUAL_ENV").as_deref(), env::var_os("PATH").as_deref()) {
+            Some(path) => path,
+            None => bail!("no Python was found: install Python 3, or name one with --python PATH"),
+        },
+    };
+    let shown = path.display();
+    let script = "import sys; print(*sys.version_info[:2])";
+    let output = Command::new(&path).args(["-I", "-c", script]).stdin(Stdio::null()).output();
+    let output = match output {
+        Ok(output) => output,
+        Err(error) => bail!("{shown} cannot be started ({error}): name a Python with --python PATH"),
+    };
+    let text = String::from_utf8_lossy(&output.stdout);
+    let Some(version) = output.status.success().then(|| version(&text)).flatten() else {
+        bail!("{shown} is not a Python that works: name another one with --python PATH");
+    };
+    let (major, minor) = version;
+    ensure!(
+        version >= OLDEST,
+        "{shown} is Python {major}.{minor}, but {}.{} is needed: name another one with --python PATH",
+        OLDEST.0,
+        OLDEST.1
+    );
+    Ok(Python { path, keeps_folder_off: version >= (3, 11) })
+}
+
+/// Returns the interpreter of a virtual environment, or the first `python3` of the folders in `path`.
+fn found(environment: Option<&OsStr>, path: Option<&OsStr>) -> Option<PathBuf> {
+    let of_environment = environment.map(|folder| Path::new(folder).join("bin/python"));
+    // Relative folders are left out: what is started must not depend on the current folder.
+    let folders = path.into_iter().flat_map(env::split_paths).filter(|folder| folder.is_absolute());
+    of_environment.into_iter().chain(folders.map(|folder| folder.join("python3"))).find(|file| file.is_file())
+}
+
+fn version(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.trim().split_once(' ')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_virtual_environment_comes_before_the_path_and_the_current_folder_never() {
+        let folder = tempfile::tempdir().unwrap();
+        let [environment, first, second] = ["venv", "a", "b"].map(|name| folder.path().join(name));
+        std::fs::create_dir_all(environment.join("bin")).unwrap();
+        std::fs::create_dir(&second).unwrap();
+        std::fs::write(second.join("python3"), "").unwrap();
+        let path = env::join_paths([Path::new("."), &first, &second]).unwrap();
+        assert_eq!(found(Some(environment.as_os_str()), Some(&path)), Some(second.join("python3")));
+        std::fs::write(environment.join("bin/python"), "").unwrap();
+        assert_eq!(found(Some(environment.as_os_str()), Some(&path)), Some(environment.join("bin/python")));
+        assert_eq!(found(None, Some(OsStr::new("."))), None);
+    }
+
+    #[test]
+    fn what_is_no_python_is_refused_with_the_option_that_helps() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [Path::new("/bin/true"), &folder.path().join("missing")] {
+            let refusal = interpreter(Some(path)).unwrap_err().to_string();
+            assert!(refusal.contains("--python PATH") && !refusal.contains('\n'), "{refusal}");
+        }
+        assert_eq!(version("3 12\n"), Some((3, 12)));
+        assert_eq!(version("Python 3.12"), None);
+    }
+}

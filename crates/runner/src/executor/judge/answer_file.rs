@@ -1,0 +1,155 @@
+//! Reads the answer of an external worker from the file that it has written.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use gpubench_backend::protocol::{Array, ElementType};
+use gpubench_model::data::{Csr, Dense, Operand, Plain, Values, bytes_mut};
+use rustfft::num_complex::Complex;
+
+/// Reads `arrays` from the file, whose sparse matrices have `columns` columns. The answer may have `most_bytes`.
+///
+/// # Errors
+/// In one line: the arrays are not those of an answer, too many, or not what the file holds.
+pub(super) fn read(
+    path: &Path,
+    arrays: &[Array],
+    columns: u64,
+    most_bytes: u128,
+) -> Result<Vec<Operand>, String> {
+    let bytes =
+        arrays.iter().map(bytes_of).sum::<Option<u128>>().ok_or("an array has no or too many elements")?;
+    if bytes > most_bytes {
+        return Err(format!("the answer has {bytes} bytes, where at most {most_bytes} can be right"));
+    }
+    let metadata = fs::symlink_metadata(path).map_err(|error| format!("it wrote no answer ({error})"))?;
+    if !metadata.is_file() || u128::from(metadata.len()) != bytes {
+        return Err(format!("the file of the answer has {} bytes, its arrays {bytes}", metadata.len()));
+    }
+    let mut file =
+        File::open(path).map_err(|error| format!("the file of the answer cannot be read ({error})"))?;
+    let mut left = arrays.iter();
+    let mut operands = vec![];
+    while let Some(array) = left.next() {
+        operands.push(match array.dtype {
+            ElementType::I32 => sparse(&mut file, array, [left.next(), left.next()], columns)?,
+            _ => dense(&mut file, array)?,
+        });
+    }
+    Ok(operands)
+}
+
+/// Returns the bytes of an array; `None` for a shape that no array of an answer has.
+fn bytes_of(array: &Array) -> Option<u128> {
+    let elements = match array.shape[..] {
+        [rows] => u128::from(rows),
+        [rows, columns] => u128::from(rows) * u128::from(columns),
+        _ => return None,
+    };
+    elements.checked_mul(u128::from(array.dtype.bytes()))
+}
+
+fn dense(file: &mut File, array: &Array) -> Result<Operand, String> {
+    let (rows, columns) = match array.shape[..] {
+        [rows] => (rows, 1),
+        [rows, columns] => (rows, columns),
+        _ => return Err(NO_SHAPE.into()),
+    };
+    Ok(Operand::Dense(Dense { rows: rows as usize, cols: columns as usize, values: values(file, array)? }))
+}
+
+/// Reads a sparse matrix: `offsets` of its rows, columns of its entries, and their values.
+fn sparse(
+    file: &mut File,
+    offsets: &Array,
+    [places, entries]: [Option<&Array>; 2],
+    columns: u64,
+) -> Result<Operand, String> {
+    let (Some(places), Some(entries)) = (places, entries) else { return Err(NO_SPARSE.into()) };
+    let same_length = places.shape == entries.shape && places.shape.len() == 1;
+    if places.dtype != ElementType::I32 || !same_length || offsets.shape.len() != 1 || offsets.shape[0] == 0 {
+        return Err(NO_SPARSE.into());
+    }
+    let indptr = numbers(file, offsets.shape[0], 0i32)?;
+    let indices = numbers(file, places.shape[0], 0i32)?;
+    let values = values(file, entries)?;
+    let ascend = indptr.first() == Some(&0) && indptr.is_sorted();
+    let in_range = |column: &i32| u64::try_from(*column).is_ok_and(|column| column < columns);
+    if !ascend || indptr.last().copied() != i32::try_from(indices.len()).ok() || !indices.iter().all(in_range)
+    {
+        return Err("the offsets or columns of its sparse answer are out of range".into());
+    }
+    Ok(Operand::Csr(Csr { rows: indptr.len() - 1, cols: columns as usize, indptr, indices, values }))
+}
+
+fn values(file: &mut File, array: &Array) -> Result<Values, String> {
+    let count = array.shape.iter().product();
+    Ok(match array.dtype {
+        ElementType::F32 => Values::F32(numbers(file, count, 0.0)?),
+        ElementType::F64 => Values::F64(numbers(file, count, 0.0)?),
+        ElementType::C64 => Values::C32(numbers(file, count, Complex::default())?),
+        ElementType::C128 => Values::C64(numbers(file, count, Complex::default())?),
+        ElementType::I32 => return Err(NO_SPARSE.into()),
+    })
+}
+
+fn numbers<T: Plain + Clone>(file: &mut File, count: u64, zero: T) -> Result<Vec<T>, String> {
+    let mut numbers = vec![zero; count as usize];
+    file.read_exact(bytes_mut(&mut numbers))
+        .map_err(|error| format!("the file of the answer ends early ({error})"))?;
+    Ok(numbers)
+}
+
+const NO_SHAPE: &str = "an array of the answer has neither one nor two dimensions";
+const NO_SPARSE: &str =
+    "a sparse answer needs three arrays: offsets (i32), columns (i32), and as many values";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn array(dtype: ElementType, shape: &[u64]) -> Array {
+        Array { dtype, shape: shape.to_vec() }
+    }
+
+    fn found(bytes: &[u8], arrays: &[Array]) -> Result<Vec<Operand>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("answer");
+        fs::write(&path, bytes).unwrap();
+        read(&path, arrays, 3, 1000)
+    }
+
+    #[test]
+    fn arrays_follow_each_other_without_padding() {
+        let bytes: Vec<u8> =
+            [1f32, 2.0].iter().flat_map(|x| x.to_le_bytes()).chain(3f64.to_le_bytes()).collect();
+        let arrays = [array(ElementType::F32, &[1, 2]), array(ElementType::F64, &[1])];
+        let expected = [Operand::dense(1, 2, vec![1f32, 2.0]), Operand::dense(1, 1, vec![3f64])];
+        assert_eq!(found(&bytes, &arrays).unwrap(), expected);
+        assert!(found(&bytes[..15], &arrays).unwrap_err().contains("15 bytes, its arrays 16"));
+        assert!(found(&[], &[array(ElementType::F64, &[1000])]).unwrap_err().contains("at most 1000"));
+        let huge = array(ElementType::C128, &[u64::MAX, u64::MAX]);
+        assert!(found(&[], &[huge.clone(), huge]).is_err());
+        assert!(found(&[], &[array(ElementType::F32, &[])]).is_err());
+    }
+
+    #[test]
+    fn a_sparse_answer_must_have_offsets_and_columns_in_range() {
+        let arrays =
+            [array(ElementType::I32, &[3]), array(ElementType::I32, &[2]), array(ElementType::F32, &[2])];
+        let bytes = |structure: [i32; 5]| -> Vec<u8> {
+            let values = [1f32, 2.0].into_iter().flat_map(f32::to_le_bytes);
+            structure.into_iter().flat_map(i32::to_le_bytes).chain(values).collect()
+        };
+        let Operand::Csr(csr) = &found(&bytes([0, 1, 2, 2, 0]), &arrays).unwrap()[0] else { panic!() };
+        assert_eq!(
+            (csr.rows, csr.cols, &csr.indptr[..], &csr.indices[..]),
+            (2, 3, &[0, 1, 2][..], &[2, 0][..])
+        );
+        for wrong in [[0, 1, 2, 3, 0], [0, 1, 2, -1, 0], [0, 2, 1, 0, 0], [1, 1, 2, 0, 0], [0, 1, 3, 0, 0]] {
+            assert!(found(&bytes(wrong), &arrays).unwrap_err().contains("out of range"), "{wrong:?}");
+        }
+        assert!(found(&bytes([0, 1, 2, 2, 0]), &arrays[..2]).is_err());
+    }
+}

@@ -1,0 +1,78 @@
+//! Asks an external program which backend it is, without having it load a library.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use gpubench_backend::Program;
+use gpubench_backend::protocol::{Described, Reply, Request};
+
+use super::client::{Client, WaitError};
+use super::launcher::start_alone;
+
+/// Time limit of a description.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// A program that was started and asked.
+pub struct Asked(Result<Client, String>);
+
+/// Starts `program` as backend `name` and asks it to describe itself.
+pub fn ask(name: &str, program: &Program) -> Asked {
+    let started = start_alone(name, program);
+    let failed = |error| format!("{} cannot be started: {error}", program.path.display());
+    Asked(started.map_err(failed).map(|mut client| {
+        client.send(&Request::Describe);
+        client
+    }))
+}
+
+impl Asked {
+    /// Waits for the description.
+    ///
+    /// # Errors
+    /// In one line: the program cannot be started, ends, is silent, or sends something else.
+    pub fn described(self) -> Result<Described, String> {
+        let mut client = self.0?;
+        let reply = client.wait(Instant::now() + LIMIT, &AtomicBool::new(false), &mut |_| {});
+        let described = match reply {
+            Ok(Reply::Described(described)) => described,
+            Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => return Err(reason),
+            Ok(_) => return Err("it sent an unexpected reply to describe".into()),
+            Err(WaitError::TimedOut | WaitError::Interrupted) => {
+                return Err(format!("it did not describe itself within {} s", LIMIT.as_secs()));
+            }
+        };
+        client.finish();
+        checked(described)
+    }
+}
+
+/// Returns the description, or the reason that no plan can use it.
+fn checked(described: Described) -> Result<Described, String> {
+    let is_word = |text: &str| {
+        let letters = text.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
+        letters && !text.is_empty() && text.len() <= LONGEST_NAME
+    };
+    let is_line = |text: &str| text.len() <= LONGEST_LINE && !text.chars().any(char::is_control);
+    let texts = [&described.name, &described.summary].into_iter().map(String::as_str);
+    if !texts.chain(described.variants.iter().map(|variant| &*variant.summary)).all(is_line) {
+        return Err(format!("its texts must be lines of at most {LONGEST_LINE} bytes"));
+    }
+    for (at, variant) in described.variants.iter().enumerate() {
+        let name = format!("{}/{}", variant.op, variant.name);
+        if !is_word(&variant.name) || !is_word(&variant.op) {
+            return Err(format!(
+                "'{}' is no name of a variant: use a-z, 0-9, '.', '_' and '-'",
+                name.escape_debug()
+            ));
+        }
+        if described.variants[..at].iter().any(|known| known.op == variant.op && known.name == variant.name) {
+            return Err(format!("it describes {name} twice"));
+        }
+    }
+    Ok(described)
+}
+
+/// Bytes of the longest name of a variant.
+const LONGEST_NAME: usize = 60;
+/// Bytes of the longest line about a backend or variant.
+const LONGEST_LINE: usize = 400;

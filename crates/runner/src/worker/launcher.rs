@@ -1,0 +1,80 @@
+//! Knows how each backend's worker is started: this program, a thread of it, or an external program.
+
+use std::io;
+use std::path::PathBuf;
+
+use gpubench_backend::{External, Program, Registration, Registry, WorkerId};
+use gpubench_host::process;
+
+use super::client::Client;
+
+/// Place in which a worker runs.
+pub(super) enum Place<'a> {
+    /// A process of its own.
+    Process(&'a Program),
+    /// A thread of this process, which a hang or crash there takes down too.
+    Thread(&'static Registration),
+}
+
+/// Starts the workers of a run.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    /// The program that serves the backends of `registry`; `None` for threads of this process.
+    program: Option<PathBuf>,
+    registry: Registry,
+    externals: Vec<External>,
+}
+
+impl Launcher {
+    /// Returns a launcher for the backends of `registry` and for `externals`. The former run in processes of `program`, or
+    /// of this one, if `isolate`; otherwise in threads.
+    ///
+    /// # Errors
+    /// The path of this program cannot be found.
+    pub fn new(
+        isolate: bool,
+        program: Option<&PathBuf>,
+        registry: Registry,
+        externals: &[External],
+    ) -> io::Result<Launcher> {
+        let program = match isolate {
+            true => Some(program.cloned().map_or_else(process::program, Ok)?),
+            false => None,
+        };
+        Ok(Launcher { program, registry, externals: externals.to_vec() })
+    }
+
+    /// Returns whether another program serves the backend, so that this process judges its answers.
+    pub(crate) fn is_external(&self, backend: &str) -> bool {
+        self.external(backend).is_some()
+    }
+
+    fn external(&self, backend: &str) -> Option<&External> {
+        self.externals.iter().find(|external| external.name == backend)
+    }
+
+    /// Starts a worker. The caller sends `Hello` next.
+    ///
+    /// # Errors
+    /// Its program cannot be started.
+    pub fn start(&self, id: &WorkerId) -> io::Result<Client> {
+        if let Some(external) = self.external(&id.backend) {
+            return Client::start(id, Place::Process(&external.program));
+        }
+        match &self.program {
+            Some(path) => {
+                let arguments = vec!["worker".into(), id.backend.as_str().into()];
+                Client::start(id, Place::Process(&Program { path: path.clone(), arguments, preface: None }))
+            }
+            None => {
+                let unknown = || io::Error::other(format!("no backend is named {}", id.backend));
+                Client::start(id, Place::Thread(self.registry.find(&id.backend).ok_or_else(unknown)?))
+            }
+        }
+    }
+}
+
+/// Starts the program of an external backend, to ask it for its description.
+pub(super) fn start_alone(name: &str, program: &Program) -> io::Result<Client> {
+    Client::start(&WorkerId::of_backend(name), Place::Process(program))
+}
