@@ -56,6 +56,11 @@ impl Adapter {
         ADAPTERS.iter().find(|adapter| adapter.name == name)
     }
 
+    /// Returns one adapter per library: that of its default device.
+    pub fn of_libraries() -> impl Iterator<Item = &'static Adapter> {
+        ADAPTERS.iter().filter(|adapter| !adapter.name.contains('-'))
+    }
+
     /// Returns the program that runs it in that interpreter.
     pub fn program(&self, python: &Python) -> Program {
         // -P keeps the current folder off the search path: no file of the user's project may stand in for a library.
