@@ -1,0 +1,55 @@
+"""Loads the package from memory and runs an adapter: python -c BOOTSTRAP NAME.
+
+The first line of standard input is a JSON object that maps each file name of the package to its source text. The lines after
+it are requests.
+"""
+
+import importlib.abc
+import importlib.util
+import json
+import linecache
+import sys
+
+PACKAGE = "gpubench_adapter"
+
+
+class MemoryImporter(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports the package from source texts, which tracebacks can quote."""
+
+    def __init__(self, sources):
+        self.sources = {}
+        for file, text in sources.items():
+            stem = file[: -len(".py")]
+            module = PACKAGE if stem == "__init__" else PACKAGE + "." + stem
+            path = "<" + PACKAGE + "/" + file + ">"
+            self.sources[module] = (path, text)
+            linecache.cache[path] = (len(text), None, text.splitlines(True), path)
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname not in self.sources:
+            return None
+        return importlib.util.spec_from_loader(fullname, self, origin=self.sources[fullname][0])
+
+    def is_package(self, fullname):
+        return fullname == PACKAGE
+
+    def get_source(self, fullname):
+        return self.sources[fullname][1]
+
+    def exec_module(self, module):
+        path, text = self.sources[module.__name__]
+        exec(compile(text, path, "exec"), module.__dict__)
+
+
+def main():
+    # `python -c` searches the working directory for modules first; a file there must not replace a library.
+    if sys.path and sys.path[0] == "":
+        del sys.path[0]
+    requests = sys.stdin.buffer
+    sys.meta_path.insert(0, MemoryImporter(json.loads(requests.readline().decode("utf-8"))))
+    worker = importlib.import_module(PACKAGE + ".worker")
+    worker.main(sys.argv[1], requests)
+
+
+if __name__ == "__main__":
+    main()
