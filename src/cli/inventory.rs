@@ -4,6 +4,7 @@ use anyhow::Result;
 use gpubench_text::table::Table;
 use serde::Serialize;
 
+use crate::backend::external::ADAPTERS;
 use crate::backend::{Accuracy, BACKENDS, Options, Side, Variant};
 use crate::case::DType;
 use crate::op::{OPS, Op};
@@ -69,6 +70,11 @@ impl Inventory {
             backends: BACKENDS
                 .iter()
                 .map(|backend| BackendEntry { name: backend.name, summary: backend.summary })
+                .chain(
+                    ADAPTERS
+                        .iter()
+                        .map(|adapter| BackendEntry { name: adapter.name, summary: adapter.summary }),
+                )
                 .collect(),
             variants: listed
                 .iter()
@@ -98,7 +104,8 @@ impl Inventory {
         }
         tables.push_str(&format!("\n{}", variants.text_without_title(false)));
         tables
-            + "\n* runs by default; --variants chooses others.\nThe simulated device takes its variants from its script (--sim FILE).\n"
+            + "\n* runs by default; --variants chooses others.\nThe simulated device takes its variants from its script (--sim FILE);\n\
+               those of Python libraries are in docs/python.md, or: gpubench run --backends numpy --dry-run\n"
     }
 
     fn ops_and_backends(&self) -> String {

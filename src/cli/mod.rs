@@ -64,9 +64,9 @@ fn dispatch(command: Command) -> Result<ExitCode> {
             let inventory = inventory::Inventory::of_registries(&options_with(&blas)?, ops.as_ref())?;
             stream::print(&if json { inventory.json()? } else { inventory.text() })?;
         }
-        Command::Doctor { json, blas } => {
+        Command::Doctor { json, blas, python } => {
             let mut text = Vec::new();
-            doctor::run(json, &options_with(&blas)?, &mut text)?;
+            doctor::run(json, &options_with(&blas)?, python.as_deref(), &mut text)?;
             stream::print_bytes(&text)?;
         }
         Command::Show(args) => show::run(&args)?,

@@ -4,10 +4,12 @@
 //! Each backend searches in one worker per library, so that a library that crashes when loaded costs one line, and
 //! libraries do not call each other's routines.
 
+mod python;
 mod summary;
 mod text;
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -57,12 +59,14 @@ fn is_usable(finding: &Finding) -> bool {
     finding.problem.is_none() && (finding.path.is_some() || finding.version.is_some())
 }
 
-/// Examines the machine and writes the findings as text or as one JSON object.
+/// Examines the machine, with the interpreter `python` for Python libraries, and writes the findings as text or as one JSON object.
 ///
 /// # Errors
 /// `out` cannot be written, or the path of this program is unknown. Missing libraries are findings, not errors.
-pub fn run(json: bool, options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    let report = examine(&Launcher::new(true, None, BACKENDS, &[])?, options);
+pub fn run(json: bool, options: &Options, python: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
+    let libraries = python::Search::begin(python, options);
+    let mut report = examine(&Launcher::new(true, None, BACKENDS, &[])?, options);
+    report.backends.push(libraries.findings());
     if json {
         serde_json::to_writer_pretty(&mut *out, &report)?;
         writeln!(out)?;

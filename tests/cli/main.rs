@@ -9,6 +9,7 @@ mod compare;
 mod fleet;
 mod peaks;
 mod plans;
+mod python;
 mod report;
 mod results;
 mod screen;

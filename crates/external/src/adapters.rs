@@ -39,7 +39,28 @@ macro_rules! package {
     };
 }
 
-package!["__init__.py"];
+package![
+    "__init__.py",
+    "answers.py",
+    "backend.py",
+    "blas_threads.py",
+    "caches.py",
+    "errors.py",
+    "fingerprint.py",
+    "generator.py",
+    "host.py",
+    "host_clock.py",
+    "job.py",
+    "numpy_backend.py",
+    "operands.py",
+    "pool.py",
+    "registry.py",
+    "session.py",
+    "storage.py",
+    "take.py",
+    "threads.py",
+    "worker.py",
+];
 
 /// The program that installs the package in an interpreter and runs an adapter of it.
 const BOOTSTRAP: &str = include_str!("../adapters/gpubench_adapter/bootstrap.py");
@@ -56,11 +77,37 @@ impl Adapter {
         ADAPTERS.iter().find(|adapter| adapter.name == name)
     }
 
+    /// Returns one adapter per library: that of its default device.
+    pub fn of_libraries() -> impl Iterator<Item = &'static Adapter> {
+        ADAPTERS.iter().filter(|adapter| !adapter.name.contains('-'))
+    }
+
     /// Returns the program that runs it in that interpreter.
     pub fn program(&self, python: &Python) -> Program {
         // -P keeps the current folder off the search path: no file of the user's project may stand in for a library.
         let isolation = if python.keeps_folder_off { &["-P"][..] } else { &[] };
         let arguments = isolation.iter().chain(&["-u", "-c", BOOTSTRAP, self.name]).map(Into::into).collect();
         Program { path: python.path.clone(), arguments, preface: Some(Arc::clone(&PREFACE)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_package_is_embedded() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/adapters/gpubench_adapter");
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".py"))
+            // The first is given to the interpreter by itself; the second serves development.
+            .filter(|name| name != "bootstrap.py" && name != "__main__.py")
+            .collect();
+        names.sort_unstable();
+        let mut embedded: Vec<&str> = PACKAGE.iter().map(|(name, _)| *name).collect();
+        embedded.sort_unstable();
+        assert_eq!(embedded, names);
     }
 }

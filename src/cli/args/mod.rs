@@ -71,6 +71,11 @@ Examples:
         /// BLAS libraries to use before those found, separated by commas
         #[arg(long, value_name = "FILE", value_delimiter = ',')]
         blas: Vec<PathBuf>,
+
+        /// Python interpreter whose libraries are listed. Default: that of the active virtual environment, else python3 on
+        /// PATH
+        #[arg(long, value_name = "PATH")]
+        python: Option<PathBuf>,
     },
     /// Compare runs: what became slower, faster or wrong
     Compare(Box<CompareArgs>),

@@ -1,10 +1,10 @@
-//! Asks an external program which backend it is, without having it load a library.
+//! Asks external programs about themselves, outside a run: which backend they are, and what they find on the machine.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use gpubench_backend::Program;
 use gpubench_backend::protocol::{Described, Reply, Request};
+use gpubench_backend::{Options, Program};
 
 use super::client::{Client, WaitError};
 use super::launcher::start_alone;
@@ -12,17 +12,27 @@ use super::launcher::start_alone;
 /// Time limit of a description.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// A program that was started and asked.
+/// A program that was started and asked for its findings, or why it could not be started.
+pub type Search = Result<Client, String>;
+
+/// Starts `program` as backend `name` and asks it for everything that it could use.
+pub fn search(name: &str, program: &Program, options: &Options) -> Search {
+    started(name, program, &Request::Doctor { options: options.clone() })
+}
+
+fn started(name: &str, program: &Program, request: &Request) -> Result<Client, String> {
+    let mut client = start_alone(name, program)
+        .map_err(|error| format!("{} cannot be started: {error}", program.path.display()))?;
+    client.send(request);
+    Ok(client)
+}
+
+/// A program that was started and asked for its description.
 pub struct Asked(Result<Client, String>);
 
 /// Starts `program` as backend `name` and asks it to describe itself.
 pub fn ask(name: &str, program: &Program) -> Asked {
-    let started = start_alone(name, program);
-    let failed = |error| format!("{} cannot be started: {error}", program.path.display());
-    Asked(started.map_err(failed).map(|mut client| {
-        client.send(&Request::Describe);
-        client
-    }))
+    Asked(started(name, program, &Request::Describe))
 }
 
 impl Asked {

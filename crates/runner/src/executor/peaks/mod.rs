@@ -63,7 +63,10 @@ pub(crate) fn gather(
     }
     let mut ready = vec![];
     // Peaks need all threads, so only the workers on all threads measure them.
-    for id in workers.describing() {
+    // External workers run on hardware whose peaks the backends of gpubench measure.
+    let describing = workers.describing().into_iter();
+    let own = describing.filter(|id| run.registry.find(&id.backend).is_some());
+    for id in own {
         match workers.ready(&id, observer) {
             Ok(_) => ready.push(id),
             Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),

@@ -1,0 +1,103 @@
+"""Generates operands: SplitMix64 with random access, as docs/worker-protocol.md specifies it."""
+
+import math
+
+import numpy as np
+
+from . import pool
+
+GAMMA = 0x9E3779B97F4A7C15
+MASK = (1 << 64) - 1
+FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+# Elements per chunk: its words and scratch stay in a core's second-level cache.
+CHUNK = 1 << 16
+
+# GAMMA * (index + 1) of the first chunk.
+_STEPS = np.arange(1, CHUNK + 1, dtype=np.uint64) * np.uint64(GAMMA)
+
+
+class Csr:
+    """A sparse matrix in CSR form with 32-bit offsets and columns."""
+
+    def __init__(self, shape, indptr, indices, values):
+        self.shape, self.indptr, self.indices, self.values = shape, indptr, indices, values
+
+
+def _mix_number(z):
+    z = ((z ^ (z >> 30)) * FACTORS[0]) & MASK
+    z = ((z ^ (z >> 27)) * FACTORS[1]) & MASK
+    return z ^ (z >> 31)
+
+
+def _mix(z):
+    """Mixes an array of words in place."""
+    scratch = np.empty_like(z)
+    for shift, factor in ((30, FACTORS[0]), (27, FACTORS[1]), (31, None)):
+        np.right_shift(z, np.uint64(shift), out=scratch)
+        np.bitwise_xor(z, scratch, out=z)
+        if factor is not None:
+            np.multiply(z, np.uint64(factor), out=z)
+    return z
+
+
+class Stream:
+    """The random words of one operand."""
+
+    def __init__(self, seed, operand):
+        self.key = _mix_number((seed + GAMMA * (operand + 1)) & MASK)
+
+    def bits(self, start, end):
+        """Returns the words from `start` to `end`, at most `CHUNK`."""
+        return _mix(_STEPS[: end - start] + np.uint64((self.key + GAMMA * start) & MASK))
+
+    def bits_at(self, indices):
+        """Returns the words at `indices`."""
+        z = (indices.astype(np.uint64) + np.uint64(1)) * np.uint64(GAMMA)
+        return _mix(z + np.uint64(self.key))
+
+    def fill(self, out, convert):
+        """Writes `convert(words, part)` into all parts of a flat array."""
+        pool.over_chunks(lambda start, end: convert(self.bits(start, end), out[start:end]), out.size, CHUNK)
+        return out
+
+    def uniforms(self, shape, dtype):
+        """Returns uniform values in [0, 1)."""
+        out = np.empty(math.prod(shape), dtype)
+        return self.fill(out, _uniform).reshape(shape)
+
+
+def _leading(words, bits, part):
+    """Writes the leading `bits` bits of `words` into `part`, as fractions of 2^bits."""
+    np.right_shift(words, np.uint64(64 - bits), out=words)
+    # Below 2^63 the signed view has the same value, and CPUs convert it faster.
+    np.multiply(words.view(np.int64), part.dtype.type(2.0**-bits), out=part, casting="unsafe", dtype=part.dtype)
+
+
+def _uniform(words, part):
+    _leading(words, 53 if part.dtype == np.float64 else 24, part)
+
+
+def short_uniforms(seed, n):
+    """Returns X of the op solve: the leading 19 bits of stream 0."""
+    out = np.empty(n * n, np.float64)
+    return Stream(seed, 0).fill(out, lambda words, part: _leading(words, 19, part)).reshape(n, n)
+
+
+def sparse(seed, operand, n, density, dtype):
+    """Returns a sparse n by n matrix of that density; its rows are sorted by column."""
+    pattern, values = Stream(seed, 2 * operand), Stream(seed, 2 * operand + 1)
+    threshold = np.uint64(min(math.floor(density * 2.0**32), 1 << 32))
+
+    def stored(start, end):
+        words = pattern.bits(start, end)
+        at = np.flatnonzero(np.right_shift(words, np.uint64(32), out=words) < threshold)
+        at += start
+        part = np.empty(at.size, dtype)
+        _uniform(values.bits_at(at), part)
+        return at, part
+
+    chunks = pool.over_chunks(stored, n * n, CHUNK)
+    at = np.concatenate([chunk[0] for chunk in chunks])
+    indptr = np.searchsorted(at, np.arange(n + 1, dtype=np.int64) * n).astype(np.int32)
+    indices = (at % n).astype(np.int32)
+    return Csr((n, n), indptr, indices, np.concatenate([chunk[1] for chunk in chunks]))

@@ -1,0 +1,77 @@
+"""Defines a job: one prepared cell."""
+
+
+class Job:
+    """One prepared cell: operands in the library's storage, the call that is timed, and the way to its answer.
+
+    `call` takes the operands and returns the result. `parts` turns a result into host arrays, in the order of the protocol.
+    `outputs` are arrays that every execution overwrites. `restore` runs before each execution, outside the clock, for calls
+    that destroy what they read. `activate` sets what a library keeps for the whole process, such as a number of threads.
+    """
+
+    def __init__(self, storage, operands, call, parts=None, outputs=(), restore=None):
+        self.storage, self.operands, self.call = storage, [storage.upload(operand) for operand in operands], call
+        self.parts = parts or (lambda result: [storage.host(result)])
+        self.outputs, self.restore, self.result = list(outputs), restore, None
+        self.thread_choices, self.threads, self.use_threads, self.wake = [], None, None, None
+        self.activate, self.compile_s, self.synchronises = None, None, False
+        self.history = None
+
+    @property
+    def restores(self):
+        """Whether executions destroy what they read."""
+        return self.restore is not None
+
+    def execute(self):
+        """Does the op once."""
+        self.result = self.call(*self.operands)
+
+    def reset(self):
+        """Prepares for an execution, outside the clock: frees the last result and restores what executions destroy."""
+        self.result = None
+        if self.restore is not None:
+            self.restore(*self.operands)
+
+    def settle(self):
+        """Sets the library to the job's threads and modes."""
+        if self.use_threads is not None and self.threads is not None:
+            self.use_threads(self.threads)
+        if self.activate is not None:
+            self.activate()
+
+    def set_threads(self, threads):
+        """Uses that number of threads from now on."""
+        self.threads = threads
+        self.settle()
+
+    def answer(self):
+        """Returns the arrays of the answer that the last execution left, on the host."""
+        return self.parts(self.result)
+
+    def execute_erased(self):
+        """Overwrites the outputs with NaN, drops the last result, and executes once."""
+        self.reset()
+        for output in self.outputs:
+            self.storage.erase(output)
+        if self.restores:
+            # An output in which the operands are restored holds them when the call begins.
+            self.reset()
+        self.execute()
+
+    def operands_now(self):
+        """Returns the operands as they are now, on the host."""
+        return [self.storage.download(operand) for operand in self.operands]
+
+    def altered(self, operand, element, value):
+        """Executes once with another value at one stored element of an operand, then restores the element."""
+        original = self.storage.get(self.operands[operand], element)
+        self.operands[operand] = self.storage.put(self.operands[operand], element, value)
+        try:
+            self.reset()
+            self.execute()
+        finally:
+            self.operands[operand] = self.storage.put(self.operands[operand], element, original)
+
+    def memory(self):
+        """Returns host arrays over all memory of operands and outputs."""
+        return [part for array in self.operands + self.outputs for part in self.storage.memory(array)]

@@ -1,0 +1,105 @@
+"""Makes the operands of a case, and keeps those of the last one for its next cell."""
+
+import numpy as np
+
+from . import host
+from .errors import CellFailed, OutOfMemory, Unavailable
+from .generator import Stream, short_uniforms, sparse
+
+DTYPES = {"f32": np.float32, "f64": np.float64}
+# Expected entries of a sparse operand that certainly fit into 32-bit offsets.
+MAX_EXPECTED_ENTRIES = 2.147e9
+
+
+class Case:
+    """One problem: an op at one size, element type and density."""
+
+    def __init__(self, fields):
+        self.op, self.n, self.dtype_name = fields["op"], int(fields["n"]), fields["dtype"]
+        self.density, self.seed = fields.get("density"), int(fields["seed"])
+        self.dtype = np.dtype(DTYPES[self.dtype_name])
+        self.fields = fields
+
+
+def _matrix(operand):
+    return lambda case: Stream(case.seed, operand).uniforms((case.n, case.n), case.dtype)
+
+
+def _vector(operand):
+    return lambda case: Stream(case.seed, operand).uniforms((case.n,), case.dtype)
+
+
+def _sparse(operand):
+    return lambda case: sparse(case.seed, operand, case.n, case.density, case.dtype)
+
+
+def _positive_definite(case):
+    x = short_uniforms(case.seed, case.n)
+    # Every product and sum is exact in float64 up to n = 32768, in any order.
+    gram = np.matmul(x.T, x)
+    gram[np.diag_indices(case.n)] += 1.0
+    return gram.astype(case.dtype, copy=False)
+
+
+# Operands by op, in the order of the protocol.
+OPERANDS = {
+    "matmul": (_matrix(0), _matrix(1)),
+    "elementwise": (_matrix(0), _matrix(1)),
+    "sin": (_matrix(0),),
+    "reduction": (_matrix(0),),
+    "fft": (_matrix(0),),
+    "solve": (_positive_definite, _vector(1)),
+    "spgemm": (_sparse(0), _sparse(1)),
+    "spmv": (_sparse(0), _vector(2)),
+    "svd": (_matrix(0),),
+}
+
+# Dense n by n matrices of operands and answer by op; a complex matrix counts as two.
+MATRICES = {"matmul": 3, "elementwise": 3, "sin": 2, "reduction": 1, "fft": 3, "solve": 1, "svd": 3}
+
+
+def footprint(case):
+    """Returns the bytes of operands and answer."""
+    if case.op in MATRICES:
+        return (MATRICES[case.op] * case.n + 2) * case.n * case.dtype.itemsize
+    entry, entries = case.dtype.itemsize + 4, case.density * case.n**2
+    if case.op == "spmv":
+        return int(entry * entries) + 12 * case.n
+    product = case.n**2 * (1.0 - (1.0 - case.density**2) ** case.n)
+    return int(entry * (2 * entries + product)) + 12 * case.n
+
+
+def admit(case, copies):
+    """Raises an error if `copies` times the case's operands and answer do not fit into the host's memory."""
+    needed = copies * footprint(case)
+    if case.op == "solve":
+        # X and its product, in float64.
+        needed = max(needed, footprint(case) + 16 * case.n**2)
+    free = host.free_memory()
+    if free is not None and needed > free:
+        gib = tuple(amount / 2**30 for amount in (needed, free))
+        raise OutOfMemory("needs %.2f GiB of host memory, %.2f GiB is free" % gib)
+
+
+class Operands:
+    """The operands of the last case, if any."""
+
+    def __init__(self):
+        self.fields, self.kept = None, None
+
+    def of(self, case, copies):
+        """Returns the operands of `case`; new ones, unless it is the last case again."""
+        if case.op not in OPERANDS:
+            raise CellFailed("this adapter has no op named %s" % case.op)
+        if self.fields != case.fields:
+            self.drop()
+            if case.density is not None and case.density * case.n**2 > MAX_EXPECTED_ENTRIES:
+                raise Unavailable("the stored entries exceed 32-bit offsets", "choose a smaller size or density")
+            admit(case, copies)
+            self.kept = [make(case) for make in OPERANDS[case.op]]
+            self.fields = case.fields
+        return self.kept
+
+    def drop(self):
+        """Frees the operands."""
+        self.fields, self.kept = None, None

@@ -1,0 +1,149 @@
+"""Lists the adapters and their variants. Imports no library, so that `describe` answers immediately."""
+
+BOTH, SINGLE, DOUBLE = ("f32", "f64"), ("f32",), ("f64",)
+
+
+class Adapter:
+    """An entry of the list."""
+
+    def __init__(self, title, summary, side, module, install, variants):
+        self.title, self.summary, self.side, self.module = title, summary, side, module
+        self.install, self.variants = install, variants
+
+    def described(self):
+        """Returns the reply to `describe`."""
+        variants = [dict(variant, side=self.side) for variant in self.variants]
+        return {"type": "described", "name": self.title, "summary": self.summary, "variants": variants}
+
+
+def _variant(op, name, summary, default=True, accuracy="ieee", dtypes=BOTH):
+    return dict(op=op, name=name, summary=summary, accuracy=accuracy, default=default, dtypes=list(dtypes))
+
+
+HALF = "left half of the spectrum only; the other half is added outside the clock"
+
+NUMPY = [
+    _variant("matmul", "matmul", "a @ b, into a new array"),
+    _variant("matmul", "out", "numpy.matmul(a, b, out=c)"),
+    _variant("elementwise", "ufuncs", "a * b + sin(a) + cos(b), with temporary arrays"),
+    _variant("elementwise", "out", "the same ufuncs into arrays allocated beforehand"),
+    _variant("sin", "ufunc", "numpy.sin(a), into a new array"),
+    _variant("sin", "out", "numpy.sin(a, out=c)"),
+    _variant("reduction", "numpy", "numpy.sum, numpy.mean and numpy.std"),
+    _variant("fft", "scipy-fft2", "scipy.fft.fft2 with workers"),
+    _variant("fft", "scipy-rfft2", "scipy.fft.rfft2 with workers: " + HALF, default=False),
+    _variant("fft", "numpy-fft2", "numpy.fft.fft2, serial"),
+    _variant("solve", "solve", "numpy.linalg.solve, by LU", default=False),
+    _variant("solve", "scipy-pos", 'scipy.linalg.solve with assume_a="pos", by Cholesky'),
+    _variant("solve", "posv", "LAPACK's posv through SciPy, in place; A and b are restored outside the clock"),
+    _variant("spgemm", "scipy-csr", "product of two csr_array, serial"),
+    _variant("spmv", "scipy-csr", "product of a csr_array and a vector, serial"),
+    _variant("svd", "gesdd", "numpy.linalg.svd, by divide and conquer"),
+    _variant("svd", "gesvd", "scipy.linalg.svd with lapack_driver='gesvd'", default=False),
+]
+
+CUPY = [
+    _variant("matmul", "matmul", "a @ b, into a new array"),
+    _variant("matmul", "out", "cupy.matmul(a, b, out=c)"),
+    _variant("matmul", "tf32", "a @ b with compute type TF32", default=False, accuracy="tf32", dtypes=SINGLE),
+    _variant("elementwise", "eager", "a * b + sin(a) + cos(b), with temporary arrays"),
+    _variant("elementwise", "fuse", "the same by cupy.fuse, in one kernel"),
+    _variant("sin", "eager", "cupy.sin(a), into a new array"),
+    _variant("sin", "out", "cupy.sin(a, out=c)"),
+    _variant("reduction", "eager", "cupy.sum, cupy.mean and cupy.std with CuPy's default accelerators"),
+    _variant("reduction", "cub", "the same with accelerator cub"),
+    _variant("reduction", "none", "the same without accelerators", default=False),
+    _variant("fft", "fft2", "cupy.fft.fft2"),
+    _variant("fft", "rfft2", "cupy.fft.rfft2: " + HALF, default=False),
+    _variant("solve", "solve", "cupy.linalg.solve, by LU"),
+    _variant("spgemm", "csr", "product of two csr_matrix, by cuSPARSE"),
+    _variant("spmv", "csr", "product of a csr_matrix and a vector, by cuSPARSE"),
+    _variant("svd", "svd", "cupy.linalg.svd, full_matrices=False"),
+]
+
+_TORCH = [
+    _variant("matmul", "matmul", "a @ b, into a new tensor"),
+    _variant("matmul", "out", "torch.matmul(a, b, out=c)"),
+    _variant("elementwise", "eager", "a * b + sin(a) + cos(b), with temporary tensors"),
+    _variant("elementwise", "compile", "the same by torch.compile"),
+    _variant("sin", "eager", "torch.sin(a), into a new tensor"),
+    _variant("sin", "out", "torch.sin(a, out=c)"),
+    _variant("reduction", "eager", "sum, mean and std(correction=0)"),
+    _variant("reduction", "std-mean", "sum and torch.std_mean(correction=0)"),
+    _variant("reduction", "compile", "sum, mean and std by torch.compile"),
+    _variant("fft", "fft2", "torch.fft.fft2"),
+    _variant("fft", "rfft2", "torch.fft.rfft2: " + HALF, default=False),
+    _variant("solve", "solve", "torch.linalg.solve, by LU", default=False),
+    _variant("solve", "cholesky", "torch.linalg.cholesky_ex and torch.cholesky_solve"),
+    _variant("svd", "svd", "torch.linalg.svd, full_matrices=False"),
+]
+
+_TORCH_SPARSE = [
+    _variant("spgemm", "csr", "product of two sparse CSR tensors"),
+    _variant("spmv", "csr", "product of a sparse CSR tensor and a vector"),
+]
+
+_TORCH_CUDA = [
+    _variant("matmul", "tf32", "a @ b with TF32 allowed", default=False, accuracy="tf32", dtypes=SINGLE),
+    _variant("elementwise", "compile-reduce-overhead", 'torch.compile with mode="reduce-overhead": CUDA graphs'),
+    _variant("reduction", "compile-reduce-overhead", 'torch.compile with mode="reduce-overhead": CUDA graphs'),
+    _variant("svd", "gesvd", 'torch.linalg.svd with driver="gesvd"'),
+    _variant("svd", "gesvdj", 'torch.linalg.svd with driver="gesvdj"'),
+    _variant("svd", "gesvda", 'torch.linalg.svd with driver="gesvda", which cuSOLVER documents as approximate'),
+]
+
+
+def _torch(dtypes, extra=()):
+    """Returns PyTorch's variants for a device."""
+    wanted = _TORCH + list(extra)
+    return [dict(variant, dtypes=[dtype for dtype in variant["dtypes"] if dtype in dtypes]) for variant in wanted]
+
+
+_JAX = [
+    _variant("matmul", "jit", 'jax.numpy.matmul with precision="highest"'),
+    _variant("elementwise", "jit", "a * b + sin(a) + cos(b), one jitted function"),
+    _variant("sin", "jit", "jax.numpy.sin"),
+    _variant("reduction", "jit", "sum, mean and std, one jitted function"),
+    _variant("fft", "fft2", "jax.numpy.fft.fft2"),
+    _variant("fft", "rfft2", "jax.numpy.fft.rfft2: " + HALF, default=False),
+    _variant("solve", "solve", "jax.numpy.linalg.solve, by LU", default=False),
+    _variant("solve", "cholesky", 'jax.scipy.linalg.solve with assume_a="pos"'),
+    _variant("spmv", "bcsr", "product of a jax.experimental.sparse.BCSR and a vector"),
+    _variant("svd", "svd", "jax.numpy.linalg.svd, full_matrices=False"),
+    _variant("svd", "qr", "jax.lax.linalg.svd by QR iteration", default=False),
+    _variant("svd", "jacobi", "jax.lax.linalg.svd by Jacobi's method", default=False),
+    _variant("svd", "polar", "jax.lax.linalg.svd by polar decomposition", default=False),
+]
+_JAX_GPU = [
+    _variant(
+        "matmul", "tf32", 'jax.numpy.matmul with precision="tensorfloat32"', default=False, accuracy="tf32", dtypes=SINGLE
+    )
+]
+
+_CUPY_PIP = 'pip install "cupy-cuda13x[ctk]"  (cupy-cuda12x for CUDA 12)'
+_TORCH_PIP = "pip install torch"
+
+ADAPTERS = {
+    "numpy": Adapter("NumPy", "NumPy and SciPy on the CPU", "cpu", "numpy_backend", "pip install numpy scipy", NUMPY),
+    "cupy": Adapter("CuPy", "CuPy on an NVIDIA GPU", "gpu", "cupy_backend", _CUPY_PIP, CUPY),
+    "torch": Adapter(
+        "PyTorch", "PyTorch on a GPU through CUDA or ROCm (ROCm is untested)", "gpu", "torch_cuda", _TORCH_PIP,
+        _torch(BOTH, _TORCH_SPARSE + _TORCH_CUDA),
+    ),
+    "torch-cpu": Adapter(
+        "PyTorch (CPU)", "PyTorch on the CPU", "cpu", "torch_backend", _TORCH_PIP, _torch(BOTH, _TORCH_SPARSE),
+    ),
+    "torch-mps": Adapter(
+        "PyTorch (MPS)", "PyTorch on an Apple GPU, host clock only; untested", "gpu", "torch_backend", _TORCH_PIP,
+        _torch(SINGLE),
+    ),
+    "torch-xpu": Adapter(
+        "PyTorch (XPU)", "PyTorch on an Intel GPU, host clock only; untested", "gpu", "torch_backend",
+        "pip install torch --index-url https://download.pytorch.org/whl/xpu", _torch(BOTH, _TORCH_SPARSE),
+    ),
+    "jax": Adapter(
+        "JAX", "JAX on its default accelerator; host clock only, because JAX gives no access to its stream", "gpu",
+        "jax_backend", 'pip install "jax[cuda13]"', _JAX + _JAX_GPU,
+    ),
+    "jax-cpu": Adapter("JAX (CPU)", "JAX on the CPU", "cpu", "jax_backend", "pip install jax", _JAX),
+}

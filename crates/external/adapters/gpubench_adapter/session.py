@@ -1,0 +1,143 @@
+"""Holds a started backend with its operands and jobs, and answers the requests about them."""
+
+import gc
+
+from . import answers, threads
+from .backend import timed
+from .errors import CellFailed, Unavailable
+from .fingerprint import fingerprint
+from .operands import Case, Operands
+from .take import take
+
+
+class Session:
+    """A started backend with its jobs. Each job is prepared once, then measured in rounds."""
+
+    def __init__(self, backend):
+        self.backend, self.operands, self.jobs = backend, Operands(), {}
+
+    def ready(self):
+        """Returns the reply to `hello`."""
+        description = self.backend.describe()
+        return {"type": "ready", "description": description, "timer_overhead": self.backend.timer_overhead()}
+
+    def prepare(self, request, notify):
+        """Prepares a cell, executes it, writes its answer, and keeps the job."""
+        number, cell = request["job"], request["cell"]
+        self._free(number)
+        variant = self._variant(cell)
+        case, cache = Case(cell["case"]), cell.get("cache", "hot")
+        phases = {"check_s": 0.0, "threads_s": 0.0}
+
+        notify("inputs")
+        operands, phases["inputs_s"] = timed(lambda: self.operands.of(case, self.backend.host_copies))
+        notify("prepare")
+        job, phases["prepare_s"] = timed(lambda: self.backend.prepare(variant, case, operands))
+        if job.compile_s is not None:
+            phases["compile"] = {"cold_s": job.compile_s}
+        inputs = fingerprint(job.operands_now() if self.backend.host_copies > 1 else operands)
+
+        notify("first")
+        chosen = request.get("threads")
+        if chosen in job.thread_choices:
+            job.set_threads(chosen)
+        job.settle()
+        first = self.backend.time(job, cache)
+        phases["first_s"], phases["first_device_s"] = first["host_s"], first.get("device_s")
+        if job.thread_choices and chosen not in job.thread_choices:
+            phases["threads_s"] = self._choose_threads(job, cache, notify)
+
+        notify("check")
+        arrays, phases["download_s"] = timed(job.answer)
+        described = answers.write(request["answer"], arrays)
+        del arrays
+        phases.update(self.backend.copies(job, operands))
+        self.jobs[number] = (job, cache)
+        return {
+            "type": "answered",
+            "inputs": inputs,
+            "phases": {name: value for name, value in phases.items() if value is not None},
+            "arrays": described,
+            "libraries": self.backend.findings(),
+            "threads": job.threads if self.backend.adapter.side == "cpu" else None,
+            "picked": None,
+        }
+
+    def _choose_threads(self, job, cache, notify):
+        """Sets the fastest number of threads, executes once more with it, and returns the seconds that took."""
+        if len(job.thread_choices) > 1:
+            notify("threads")
+
+        def choose():
+            threads.choose(job, lambda: self.backend.time(job, cache))
+            if len(job.thread_choices) > 1:
+                self.backend.time(job, cache)
+
+        return timed(choose)[1]
+
+    def measure(self, request, notify):
+        """Takes a batch of samples of a job."""
+        job, cache = self._job(request)
+        notify("samples")
+        result = take(lambda: self.backend.time(job, cache), request["batch"], self.backend.compilations)
+        on_device = all("device_s" in sample for sample in result["samples"])
+        return {"type": "measured", "clock": "device-events" if on_device else "host", "result": result}
+
+    def verify(self, request, notify):
+        """Writes the answer of the last timed execution, or of one more on request."""
+        job, _ = self._job(request)
+        notify("verify")
+        alter = request.get("alter")
+        if alter:
+            job.altered(alter["operand"], alter["element"], alter["value"])
+        elif request.get("execute"):
+            job.execute_erased()
+        elif job.result is None:
+            raise CellFailed("the job has not executed since its answer was erased")
+        arrays = job.answer()
+        described = answers.write(request["answer"], arrays)
+        return {"type": "answered", "inputs": fingerprint(job.operands_now()), "arrays": described}
+
+    def release(self, request, _notify):
+        """Frees a job and the memory that the library keeps."""
+        self._free(request["job"])
+        return {"type": "released"}
+
+    def rest(self, _request, _notify):
+        """Frees the operands that are kept for later cells."""
+        self.operands.drop()
+        return {"type": "rested"}
+
+    def peaks(self, _request, _notify):
+        """Measures nothing: an adapter measures no peaks."""
+        return {"type": "peaks"}
+
+    def recover(self):
+        """Frees what a failed request left, and raises an exception if the device no longer works."""
+        self._collect()
+        self.backend.check_device()
+
+    def _free(self, number):
+        if self.jobs.pop(number, None) is not None:
+            self._collect()
+
+    def _collect(self):
+        # The collector runs only here, so never while something is timed.
+        gc.collect()
+        self.backend.release_memory()
+
+    def _job(self, request):
+        number = request["job"]
+        if number not in self.jobs:
+            raise CellFailed("job %s was not prepared" % number)
+        self.jobs[number][0].settle()
+        return self.jobs[number]
+
+    def _variant(self, cell):
+        case, name = cell["case"], cell["variant"]
+        for variant in self.backend.adapter.variants:
+            if (variant["op"], variant["name"]) == (case["op"], name):
+                if case["dtype"] not in variant["dtypes"]:
+                    raise Unavailable("%s does not support %s" % (name, case["dtype"]))
+                return name
+        raise CellFailed("%s has no variant %s of %s" % (self.backend.name, name, case["op"]))

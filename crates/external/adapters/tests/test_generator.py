@@ -1,0 +1,98 @@
+import re
+import unittest
+
+import numpy as np
+
+from conversation import FOLDER
+from gpubench_adapter import pool
+from gpubench_adapter.fingerprint import fingerprint
+from gpubench_adapter.generator import CHUNK, Csr, Stream
+from gpubench_adapter.operands import OPERANDS, Case
+from plain import DENSITY, SIZES, bits, operands, sparse_as_dense, uniform
+
+PROTOCOL = (FOLDER.parents[2] / "docs" / "worker-protocol.md").read_text()
+VECTOR = re.compile(r"^\| (\d+) \| (\d) \| (\d+) \| `([0-9A-F]{16})` \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
+
+
+def case(op, n=2, dtype="f32", density=None):
+    return Case({"op": op, "n": n, "dtype": dtype, "density": density, "seed": 42})
+
+
+class Generator(unittest.TestCase):
+    def test_the_published_vectors_hold(self):
+        vectors = VECTOR.findall(PROTOCOL)
+        self.assertGreaterEqual(len(vectors), 12)
+        for seed, operand, index, word, double, single in vectors:
+            stream = Stream(int(seed), int(operand))
+            at = np.array([int(index)])
+            self.assertEqual(int(stream.bits_at(at)[0]), int(word, 16))
+            self.assertEqual(int(stream.bits(int(index), int(index) + 1)[0]), int(word, 16))
+            start = int(index)
+            for dtype, text in ((np.float64, double), (np.float32, single)):
+                if start < CHUNK:
+                    value = stream.uniforms((start + 1,), dtype)[start]
+                    self.assertEqual(float(value), float(text))
+
+    def test_chunks_on_several_threads_agree_with_single_values(self):
+        size = 2 * CHUNK + 5
+        alone = Stream(7, 1).uniforms((size,), np.dtype(np.float32))
+        pool.use_threads(3)
+        together = Stream(7, 1).uniforms((size,), np.dtype(np.float32))
+        pool.use_threads(1)
+        np.testing.assert_array_equal(alone, together)
+        for index in (0, CHUNK - 1, CHUNK, size - 1):
+            self.assertEqual(alone[index], uniform(7, 1, index, np.float32))
+        self.assertEqual(int(Stream(7, 1).bits(CHUNK, CHUNK + 1)[0]), bits(7, 1, CHUNK))
+
+    def test_operands_of_every_op_are_those_of_the_plain_formulas(self):
+        for op, makers in OPERANDS.items():
+            for n in SIZES[:3]:
+                for name, dtype in (("f32", np.float32), ("f64", np.float64)):
+                    made = [make(case(op, n, name, DENSITY)) for make in makers]
+                    for found, wanted in zip(made, operands(op, 42, n, dtype)):
+                        if isinstance(found, Csr):
+                            found = _dense(found)
+                        np.testing.assert_array_equal(found.reshape(wanted.shape), wanted, err_msg=op)
+                        self.assertEqual(found.dtype, dtype)
+
+    def test_a_sparse_matrix_stores_the_places_of_its_pattern(self):
+        made = OPERANDS["spgemm"][1](case("spgemm", 33, "f64", DENSITY))
+        _, stored = sparse_as_dense(42, 1, 33, np.float64)
+        np.testing.assert_array_equal(np.diff(made.indptr), stored.sum(axis=1))
+        np.testing.assert_array_equal(made.indices, np.nonzero(stored)[1])
+        full = OPERANDS["spgemm"][0](case("spgemm", 20, "f32", 1.0))
+        self.assertEqual(full.values.size, 400)
+
+
+def _dense(matrix):
+    full = np.zeros(matrix.shape, matrix.values.dtype)
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    full[rows, matrix.indices] = matrix.values
+    return full
+
+
+class Fingerprint(unittest.TestCase):
+    def test_the_documented_example_holds(self):
+        documented = re.search(r"have the fingerprint `([0-9a-f]{16})`", PROTOCOL).group(1)
+        self.assertEqual(fingerprint([make(case("matmul")) for make in OPERANDS["matmul"]]), documented)
+
+    def test_chunks_add_up_to_the_plain_sum(self):
+        values = np.arange(2 * CHUNK + 7, dtype=np.uint64).view(np.float64)
+        weights = sum((int(v) + 1) * (2 * p + 1) for p, v in enumerate(values.view(np.uint64)))
+        state = 0
+        for part in (values.size, 1, 0, weights):
+            state = (((state << 13 | state >> 51) & (1 << 64) - 1) * 0x9E3779B97F4A7C15 + part) & (1 << 64) - 1
+        self.assertEqual(fingerprint([values]), format(state, "016x"))
+
+    def test_every_part_of_an_operand_counts(self):
+        matrix = OPERANDS["spgemm"][0](case("spgemm", 33, "f32", DENSITY))
+        whole = fingerprint([matrix])
+        for part in (matrix.indptr, matrix.indices, matrix.values):
+            part[3] += 1
+            self.assertNotEqual(fingerprint([matrix]), whole)
+            part[3] -= 1
+        self.assertEqual(fingerprint([matrix]), whole)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,141 @@
+"""gpubench's own variants next to NumPy, SciPy, CuPy, PyTorch and JAX, from one report that has all of them."""
+import math
+
+from .text import duration, factor
+
+# gpubench's own backend of each side; every other backend of the side is a peer.
+OWN = {"cpu": "cpu", "gpu": "cuda"}
+TYPES = ("f32", "f64")
+
+
+def timed(row, clock):
+    """Median and 95 % interval of a row in seconds by a clock; None where the row has no time by it."""
+    execute = row.get("execute")
+    if not execute or row["accuracy"] != "ieee":
+        return None
+    if clock == "host":
+        return execute["host_median_s"], *execute["host_ci95_s"]
+    return (execute["median_s"], *execute["ci95_s"]) if execute["clock"] == "device-events" else None
+
+
+def name(row):
+    return f"{row['backend']} {row['variant']}" + (f" ({row['picked']})" if row.get("picked") else "")
+
+
+class Cell:
+    """A case by one clock: gpubench's fastest row, the fastest row of the other backends, and the second over the first."""
+
+    def __init__(self, key, clock, ours, theirs):
+        self.key, self.clock, self.ours, self.theirs = key, clock, ours, theirs
+        (value, low, high), (other, other_low, other_high) = timed(ours, clock), timed(theirs, clock)
+        self.seconds, self.peer_seconds = value, other
+        self.ratio, self.low, self.high = other / value, other_low / high, other_high / low
+
+
+def cells(report, side, clock):
+    """The cells of a side that both gpubench and a peer measured, in the order of the report."""
+    found = {}
+    for row in report["rows"]:
+        if row["side"] == side and timed(row, clock):
+            found.setdefault((row["op"], row["dtype"], row["n"]), []).append(row)
+    for key, rows in found.items():
+        fastest = lambda of: min(of, key=lambda row: timed(row, clock)[0], default=None)
+        own = fastest([row for row in rows if row["backend"] == OWN[side]])
+        peer = fastest([row for row in rows if row["backend"] != OWN[side]])
+        if own and peer:
+            yield Cell(key, clock, own, peer)
+
+
+def mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def clocks(side):
+    return ("host", "device") if side == "gpu" else ("host",)
+
+
+def means(report, side):
+    """A row per element type and op, and one for all: by each clock the geometric mean and the smallest ratio."""
+    by_clock = {clock: list(cells(report, side, clock)) for clock in clocks(side)}
+    heads = "".join(f" {clock} clock | smallest, at N |" for clock in by_clock)
+    lines = [f"| type | op | cells |{heads}", "|---|---|---:|" + "---:|" * (2 * len(by_clock))]
+    ops = list(dict.fromkeys(cell.key[0] for cell in by_clock["host"]))
+    for dtype in TYPES:
+        for op in [*ops, "all"]:
+            of = {clock: [cell for cell in found if cell.key[1] == dtype and op in (cell.key[0], "all")]
+                  for clock, found in by_clock.items()}
+            if not of["host"]:
+                continue
+            line = f"| {dtype} | {op} | {len(of['host'])} |"
+            for found in of.values():
+                least = min(found, key=lambda cell: cell.ratio)
+                where = f"{least.key[0]} {least.key[2]}" if op == "all" else f"{least.key[2]}"
+                line += f" {mean([cell.ratio for cell in found]):.2f} | {least.ratio:.2f} ({where}) |"
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def losses(report, side):
+    """The cells in which a peer is faster, beyond the intervals of both, the worst first."""
+    lost = [cell for clock in clocks(side) for cell in cells(report, side, clock) if cell.high < 1]
+    lost.sort(key=lambda cell: cell.ratio)
+    clock = lambda cell: f"{cell.clock} clock " if side == "gpu" else ""
+    texts = [f"{cell.key[0]} {cell.key[1]} N = {cell.key[2]} ({clock(cell)}{cell.ratio:.2f}, {name(cell.theirs)})" for cell in lost]
+    return "; ".join(texts) if texts else "no cell"
+
+
+def all_cells(report):
+    """Every cell of both sides, for a file of its own."""
+    lines = [provenance(report), "", "A ratio is the peer's time over gpubench's: above 1, gpubench is faster. Ranges are 95 % intervals.", ""]
+    for side in OWN:
+        for clock in clocks(side):
+            found = list(cells(report, side, clock))
+            if not found:
+                continue
+            lines += [f"## {side.upper()}, {clock} clock", "",
+                      "| op | type | N | gpubench | time | fastest peer | its time | ratio | error / bound | peer's |",
+                      "|---|---|---:|---|---:|---|---:|---:|---:|---:|"]
+            for cell in found:
+                op, dtype, n = cell.key
+                errors = [f"{row['error']['value']:.1e} / {row['error']['bound']:.1e}" for row in (cell.ours, cell.theirs)]
+                lines.append(f"| {op} | {dtype} | {n} | {name(cell.ours)} | {duration(cell.seconds)} | {name(cell.theirs)} | "
+                             f"{duration(cell.peer_seconds)} | {cell.ratio:.2f} ({cell.low:.2f} to {cell.high:.2f}) | {errors[0]} | {errors[1]} |")
+            lines.append("")
+    return "\n".join(lines)
+
+
+def wrong(report):
+    """The peers' rows whose answers were judged incorrect."""
+    found = [row for row in report["rows"] if row["outcome"] == "incorrect" and row["backend"] not in OWN.values()]
+    texts = [f"{row['op']} {row['dtype']} N = {row['n']} ({row['backend']} {row['variant']})" for row in found]
+    return "; ".join(texts) if texts else "none"
+
+
+def provenance(report):
+    """One sentence: revision, machine, date, threads and libraries."""
+    environment = report["environment"]
+    available = {backend["name"]: backend["description"] for backend in environment["backends"] if backend["available"]}
+    machine = [environment["host"]["cpu"] + f", {environment['host']['threads']} threads"]
+    if "cuda" in available:
+        machine.insert(0, f"{available['cuda']['name']}, driver {available['cuda']['driver_version']}")
+    versions = {}
+    for description in available.values():
+        versions.update(description.get("versions", {}))
+    libraries = ", ".join(f"{library} {version.split(',')[0]}" for library, version in sorted(versions.items()))
+    return f"gpubench {environment['gpubench_revision'][:7]}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. Hot caches, operands resident."
+
+
+def summary(report):
+    """A row per op: geometric mean and smallest ratio of both element types, the host's clock first."""
+    rows = []
+    for side in OWN:
+        for clock in clocks(side):
+            found = list(cells(report, side, clock))
+            for op in dict.fromkeys(cell.key[0] for cell in found):
+                line = f"| {op} | {side.upper()}, {clock} clock |"
+                for dtype in TYPES:
+                    of = [cell for cell in found if cell.key[:2] == (op, dtype)]
+                    least = min(of, key=lambda cell: cell.ratio, default=None)
+                    line += f" {factor(mean([cell.ratio for cell in of]))} ({factor(least.ratio)} at {least.key[2]}) |" if least else " – |"
+                rows.append(line)
+    return "\n".join(["| op | side, clock | float32 | float64 |", "|---|---|---:|---:|", *rows])
