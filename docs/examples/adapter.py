@@ -1,9 +1,9 @@
 """A worker for gpubench in plain Python: products of small matrices. docs/external.md explains how to run and check it."""
-import array, json, math, operator, os, platform, queue, statistics, sys, threading, time
+import array, json, math, mmap, operator, os, platform, queue, statistics, sys, threading, time
 
 MASK, GOLDEN = (1 << 64) - 1, 0x9E3779B97F4A7C15
 CODES, WORDS = {"f32": "f", "f64": "d"}, {"f32": "I", "f64": "Q"}
-FLUSHED, LINES = bytearray(256 << 20), bytes((256 << 20) // 64)  # Larger than the caches of most CPUs.
+FLUSHED, LINES = mmap.mmap(-1, 256 << 20), bytes((256 << 20) // 64)  # Larger than the caches of most CPUs.
 VARIANT = {"op": "matmul", "name": "lists", "summary": "a sum of products per element of the answer",
            "side": "cpu", "accuracy": "ieee", "default": True, "dtypes": ["f32", "f64"]}
 

@@ -55,6 +55,11 @@ def describe_bad_name(request, honest):
 
 
 @fault("describe")
+def describe_escapes(request, honest):
+    return {**honest(request), "summary": ESCAPES}
+
+
+@fault("describe")
 def describe_nothing(request, honest):
     return {**honest(request), "variants": []}
 
@@ -110,10 +115,23 @@ def hang_in_measure(request, honest):
     time.sleep(1000)
 
 
+@fault("prepare")
+def endless_phases(request, honest):
+    while True:
+        adapter.output.write(line({"type": "phase", "phase": ESCAPES}))
+
+
 @fault("measure")
 def exit_early(request, honest):
     print("out of memory " + ESCAPES, file=sys.stderr, flush=True)
     os._exit(3)
+
+
+@fault("measure")
+def endless_stderr(request, honest):
+    for _ in range(10000):
+        os.write(2, b"x" * 10000)
+    os._exit(5)
 
 
 @fault("measure")
@@ -126,7 +144,7 @@ def leave_a_child(request, honest):
 
 @fault("prepare")
 def long_reply(request, honest):
-    return b'{"type":"answered","inputs":"' + bytes(100 << 20).replace(b"\0", b"f") + b'"}\n'
+    return b'{"type":"answered","inputs":"' + b"f" * (100 << 20) + b'"}\n'
 
 
 @fault("prepare")
@@ -153,6 +171,27 @@ def no_utf8(request, honest):
 @fault("prepare")
 def other_json(request, honest):
     return b"[1, 2, 3]\n"
+
+
+@fault("release")
+def keep_jobs(request, honest):
+    return {"type": "released"}
+
+
+@fault("exit")
+def stay(request, honest):
+    return {"type": "rested"}
+
+
+@fault("measure")
+def sleep_through_the_end(request, honest):
+    os._exit = lambda code: None
+    return honest(request)
+
+
+@fault("dance")
+def ignore_junk(request, honest):
+    return {"type": "released"}
 
 
 @fault("measure")
@@ -305,6 +344,11 @@ def verify_itself(request, honest):
     return {"type": "verified"}
 
 
+@fault("verify")
+def refute_itself(request, honest):
+    return {"type": "refuted", "reason": "I was wrong"}
+
+
 # Figures.
 
 
@@ -391,6 +435,13 @@ def negative_phase(request, honest):
 
 
 @fault("prepare")
+def long_phase(request, honest):
+    reply = honest(request)
+    reply["phases"]["prepare_s"] = 1000.0
+    return reply
+
+
+@fault("prepare")
 def picked_path(request, honest):
     return {**honest(request), "picked": "../../etc/passwd"}
 
@@ -428,7 +479,7 @@ def size(request):
 
 
 def faulty(kind, function):
-    honest = adapter.REPLIES[kind]
+    honest = adapter.REPLIES.get(kind)
     return lambda request: function(request, honest) if size(request) == 3 else honest(request)
 
 
@@ -437,8 +488,9 @@ def serve():
     adapter.output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     threading.Thread(target=adapter.read, args=[lines], daemon=True).start()
-    while request := json.loads(lines.get()):
+    while text := lines.get():
         try:
+            request = json.loads(text)
             reply = adapter.REPLIES[request["type"]](request)
         except Exception as error:
             reply = {"type": "failed", "reason": f"{type(error).__name__}: {error}", "device_lost": False}

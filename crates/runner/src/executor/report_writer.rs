@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use gpubench_host::environment;
+use gpubench_model::report::sanitize::sanitized;
 use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, TimeSpent, file};
 
 use super::Run;
@@ -69,7 +71,7 @@ impl ReportWriter {
         self.report.environment.warnings.extend(warnings);
     }
 
-    /// Saves the file for the last time and returns the report.
+    /// Saves the file for the last time and returns the report, without the control characters that workers sent.
     pub(crate) fn finish(
         mut self,
         backends: Vec<BackendState>,
@@ -78,7 +80,7 @@ impl ReportWriter {
         let saving_s = self.saving.as_secs_f64();
         self.report.environment.time_spent = Some(TimeSpent { saving_s, ..time_spent });
         self.save(backends)?;
-        Ok(self.report)
+        sanitized(self.report).context("a worker sent text that cannot be shown")
     }
 
     /// Saves the file, unless saves have taken too much of the run's time already.

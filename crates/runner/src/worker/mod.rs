@@ -5,6 +5,7 @@
 pub mod client;
 pub mod describe;
 pub mod launcher;
+mod leader;
 pub mod operands;
 pub mod serve;
 mod session;

@@ -174,13 +174,16 @@ impl Judge {
         let reason = if known.answers.contains(&data::fingerprint(&answer)) {
             KEPT
         } else if about.answered.inputs != known.inputs {
-            OPERANDS_CHANGED
+            NOT_RESTORED
         } else {
             return Ok(Reply::Verified);
         };
         Ok(Reply::Refuted { reason: reason.into(), error: None })
     }
 }
+
+/// Reason for an altered operand that is not as it was before.
+const NOT_RESTORED: &str = "the operands are not what they were before one of them was altered";
 
 fn not_prepared() -> Unjudged {
     CellError::Failed("it answered for a job that was not prepared".into()).into()
