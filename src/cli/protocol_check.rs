@@ -97,7 +97,7 @@ fn text(check: &Check) -> String {
 
 /// Returns a named text, broken into lines. Messages are broken after commas.
 fn field(name: &str, text: &str) -> String {
-    let text = control::spelled_out(text).replace(",\"", ", \"");
+    let text = control::spelled_out(text).replace(",\"", ", \"").replace(",{", ", {");
     let width = TEXT_COLUMN - NAME_COLUMN;
     format!("{:NAME_COLUMN$}{name:<width$}{}\n", "", hanging_within(TERMINAL_WIDTH, &text, TEXT_COLUMN))
 }

@@ -1,4 +1,5 @@
-"""The example adapter with one fault: `faulty.py FAULT`. Faults about cells occur at N = 3 only."""
+"""The example adapter with faults: `faulty.py FAULT,FAULT,...`. Of those about cells, the first occurs at N = 3 only, the
+second at N = 4, and so on."""
 import array
 import json
 import math
@@ -14,6 +15,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs/examples"))
 import adapter  # noqa: E402
 
+adapter.FLUSHED, adapter.LINES = bytearray(1 << 16), bytes((1 << 16) // 64)
 ESCAPES = "\x1b[31mred\x07\u202e"
 # Each fault's request and function. The function gets the request and the honest way to answer it, and returns the reply, as
 # an object or as bytes.
@@ -236,14 +238,14 @@ def nan_answer(request, honest):
 
 @fault("prepare")
 def wrong_shape(request, honest):
-    return {**honest(request), "arrays": [{"dtype": "f32", "shape": [9]}]}
+    return {**honest(request), "arrays": [{"dtype": "f32", "shape": [job(request).n ** 2]}]}
 
 
 @fault("prepare")
 def wrong_dtype(request, honest):
     reply = honest(request)
     pathlib.Path(request["answer"]).write_bytes(array.array("d", job(request).answer).tobytes())
-    return {**reply, "arrays": [{"dtype": "f64", "shape": [3, 3]}]}
+    return {**reply, "arrays": [{"dtype": "f64", "shape": 2 * [job(request).n]}]}
 
 
 @fault("prepare")
@@ -471,16 +473,20 @@ def columns_out_of_range(request, honest):
     return {"type": "answered", "inputs": "", "phases": None, "arrays": arrays}
 
 
-def size(request):
-    """Returns N of the cell that a request is about; 3 for a request about none."""
+def concerns(request, size):
+    """Returns whether a request is about the cell at that N, or about none."""
     if "cell" in request:
-        return request["cell"]["case"]["n"]
-    return adapter.JOBS[request["job"]].n if "job" in request else 3
+        return request["cell"]["case"]["n"] == size
+    return "job" not in request or adapter.JOBS[request["job"]].n == size
 
 
-def faulty(kind, function):
+def faulty(kind, function, size):
     honest = adapter.REPLIES.get(kind)
-    return lambda request: function(request, honest) if size(request) == 3 else honest(request)
+    return lambda request: (function if concerns(request, size) else answer)(request, honest)
+
+
+def answer(request, honest):
+    return honest(request)
 
 
 def serve():
@@ -499,11 +505,12 @@ def serve():
 
 
 def main():
-    kind, function = FAULTS[sys.argv[1]]
-    if sys.argv[1] == "columns-out-of-range":
+    faults = sys.argv[1].split(",")
+    if faults[0] == "columns-out-of-range":
         adapter.VARIANT["op"] = "spgemm"
         adapter.REPLIES["prepare"] = lambda request: {"type": "failed", "reason": "not planned", "device_lost": False}
-    adapter.REPLIES[kind] = faulty(kind, function)
+    for size, (kind, function) in enumerate((FAULTS[name] for name in faults), 3):
+        adapter.REPLIES[kind] = faulty(kind, function, size)
     serve()
 
 

@@ -39,7 +39,7 @@ fn has_controls(text: &str) -> bool {
 }
 
 fn command(script: &str, argument: &str) -> String {
-    format!("python3 '{script}' {argument}")
+    format!("python3 -S -E '{script}' {argument}")
 }
 
 #[test]
