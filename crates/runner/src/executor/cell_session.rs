@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::protocol::{Reply, Request};
-use gpubench_backend::{Side, WorkerId};
 use gpubench_model::error::Unavailable;
 use gpubench_model::measure::batch::Batch;
 use gpubench_model::measure::stopping::{self, Rule, Step};
@@ -287,8 +286,7 @@ impl CellSession<'_> {
                 "it judged its own answer, which only workers of gpubench do; reply with `answered`".into(),
             ),
             Reply::Measured { clock, result } => {
-                let peaks = self.workers.peaks(&own_backend(cell_run.planned.variant.side));
-                match implausible(cell_run.planned, (clock, &result), took_s, peaks) {
+                match implausible(cell_run.planned, (clock, &result), took_s) {
                     Some(reason) => failed(reason),
                     None => Reply::Measured { clock, result },
                 }
@@ -362,14 +360,6 @@ fn phase_text(phase: &str) -> Cow<'static, str> {
         "verify" => "while verifying timed answers".into(),
         other => format!("in phase {other}").into(),
     }
-}
-
-/// Returns the worker of gpubench's own backend on that side, whose peaks are those of the hardware.
-fn own_backend(side: Side) -> WorkerId {
-    WorkerId::of_backend(match side {
-        Side::Cpu => "cpu",
-        Side::Gpu => "cuda",
-    })
 }
 
 fn closed(cell_run: &mut CellRun<'_>, outcome: Outcome, reason: String) -> SessionEnd {

@@ -239,7 +239,7 @@ impl<'a> Rounds<'a> {
 
     /// Marks a cell as incorrect if it is faster than the machine's peaks allow.
     fn refuse_impossible(&self, cell_run: &mut CellRun<'_>) {
-        let peaks = self.session.workers.peaks(&cell_run.worker);
+        let peaks = self.session.workers.peaks(&cell_run.worker, cell_run.planned.variant.side);
         if let Some(reason) = peaks.and_then(|peaks| peak_share::impossible(peaks, &cell_run.row)) {
             cell_run.close(Outcome::Incorrect, reason, None);
         }
