@@ -87,7 +87,7 @@ impl Adapter {
         // -P keeps the current folder off the search path: no file of the user's project may stand in for a library.
         let isolation = if python.keeps_folder_off { &["-P"][..] } else { &[] };
         let arguments = isolation.iter().chain(&["-u", "-c", BOOTSTRAP, self.name]).map(Into::into).collect();
-        Program { path: python.path.clone(), arguments, preface: Some(Arc::clone(&PREFACE)) }
+        Program { path: python.path.clone(), called: None, arguments, preface: Some(Arc::clone(&PREFACE)) }
     }
 }
 

@@ -228,6 +228,9 @@ fn start_process(
 ) -> io::Result<Link> {
     let mut command = Command::new(&program.path);
     command.args(&program.arguments).process_group(0);
+    if let Some(called) = &program.called {
+        command.arg0(called);
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let mut stdin = child.stdin.take();

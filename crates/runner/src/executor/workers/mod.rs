@@ -244,6 +244,16 @@ impl Workers {
         }
     }
 
+    /// Waits until every worker that is starting has started or failed. Breaks if the user has ended the run.
+    pub(crate) fn await_started(&mut self, observer: &mut dyn Observer) -> ControlFlow<()> {
+        for id in self.describing() {
+            if let Err(WorkerUnavailable::Interrupted) = self.ready(&id, observer).map(|_| ()) {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     /// Returns the worker of each backend that describes it.
     pub(crate) fn describing(&self) -> Vec<WorkerId> {
         let planned = self.slots.iter().filter(|slot| slot.is_planned);
