@@ -56,6 +56,7 @@ CUPY = [
     _variant("fft", "fft2", "cupy.fft.fft2"),
     _variant("fft", "rfft2", "cupy.fft.rfft2: " + HALF, default=False),
     _variant("solve", "solve", "cupy.linalg.solve, by LU"),
+    _variant("solve", "posv", "cupyx.lapack.posv, by Cholesky"),
     _variant("spgemm", "csr", "product of two csr_matrix, by cuSPARSE"),
     _variant("spmv", "csr", "product of a csr_matrix and a vector, by cuSPARSE"),
     _variant("svd", "svd", "cupy.linalg.svd, full_matrices=False"),

@@ -104,8 +104,9 @@ class Session:
         return {"type": "released"}
 
     def rest(self, _request, _notify):
-        """Frees the operands that are kept for later cells."""
+        """Frees the operands that are kept for later cells, and memory that the library keeps without need."""
         self.operands.drop()
+        self._collect()
         return {"type": "rested"}
 
     def peaks(self, _request, _notify):
