@@ -35,6 +35,12 @@ class Accelerator(Backend):
         """Returns the bytes that a flush reads."""
         return CACHES * (self.l2_bytes() or UNKNOWN_L2_BYTES)
 
+    def describe(self):
+        found = super().describe()
+        # The host's threads do none of the work.
+        del found["threads"]
+        return found
+
     def cold_caches(self):
         return "reading %d MiB on the device" % (self.flush_bytes() >> 20)
 

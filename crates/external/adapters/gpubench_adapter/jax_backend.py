@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import answers
+from . import answers, host
 from .accelerator import Accelerator
 from .backend import Backend, finding, timed
 from .errors import Unavailable
@@ -59,8 +59,7 @@ class JaxStorage(Storage):
         from jax.experimental import sparse
 
         values, indices, indptr = (self.send(part) for part in (operand.values, operand.indices, operand.indptr))
-        matrix = sparse.BCSR((values, indices, indptr), shape=operand.shape)
-        return matrix
+        return sparse.BCSR((values, indices, indptr), shape=operand.shape)
 
     def csr_parts(self, matrix):
         return matrix.indptr, matrix.indices, matrix.data
@@ -106,7 +105,9 @@ class JaxOps:
     def prepare(self, variant, case, operands):
         function, *forms = self.JOBS[case.op, variant]
         job = Job(self.storage, operands, None, *forms)
-        job.call, job.compile_s = timed(lambda: jax.jit(function).lower(*job.operands).compile())
+        # A function of its own per job, because JAX keeps what it has compiled for a function.
+        own = jax.jit(lambda *inputs: function(*inputs))
+        job.call, job.compile_s = timed(lambda: own.lower(*job.operands).compile())
         return job
 
 
@@ -141,11 +142,8 @@ class JaxAccelerator(JaxOps, Accelerator):
     def describe(self):
         found = super().describe()
         found.update(name=self.storage.device.device_kind, device=self.device)
-        client = self.storage.device.client
-        found["platform_version"] = " ".join(client.platform_version.split())
-        from .host import nvidia_driver
-
-        found["driver_version"] = nvidia_driver()
+        found["cuda_version"] = " ".join(self.storage.device.client.platform_version.split())
+        found["driver_version"] = host.nvidia_driver()
         return found
 
     def synchronize(self):

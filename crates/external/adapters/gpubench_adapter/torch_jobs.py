@@ -11,6 +11,12 @@ from .job import Job
 
 # Executions before a compiled function is steady: CUDA graphs are recorded in the second one.
 FIRST_CALLS = 3
+# Parts of the messages about a missing tool of `torch.compile`, with the steps that supply it.
+MISSING_TOOLS = (
+    ("InvalidCxxCompiler", "install g++"),
+    ("Failed to find C compiler", "install gcc"),
+    ("working triton installation", "pip install triton"),
+)
 
 
 def _elementwise(a, b):
@@ -58,8 +64,11 @@ def _compiled(function, mode=None, parts=None, finish=None):
         compiled_before = backend.compilations()
         try:
             _, job.compile_s = timed(lambda: _first_call(backend, job))
-        except torch._inductor.exc.InvalidCxxCompiler as error:
-            raise Unavailable("torch.compile needs a C++ compiler: %s" % error, "install g++") from None
+        except Exception as error:
+            for text, fix in MISSING_TOOLS:
+                if text in str(error):
+                    raise Unavailable("torch.compile: %s" % str(error).splitlines()[0], fix) from None
+            raise
         if backend.compilations() == compiled_before:
             raise CellFailed("torch.compile ran the function without compiling it")
         for _ in range(FIRST_CALLS - 1):

@@ -76,7 +76,7 @@ class Worker:
             traceback.print_exception(type(error), error, error.__traceback__)
         reason = one_line(error)
         # The frames of the traceback hold the arrays of the failed request.
-        error.__traceback__ = None
+        error.__traceback__ = error.__context__ = error.__cause__ = None
         if kind == "hello":
             return {"type": "unavailable", "reason": reason, "fix": getattr(error, "fix", None)}
         if self.session is not None:
@@ -167,4 +167,7 @@ def main(name, requests=None):
         if reply is None:
             sys.stderr.flush()
             os._exit(0)
-        replies.send(reply)
+        try:
+            replies.send(reply)
+        except ValueError as error:
+            replies.send({"type": "failed", "reason": "a reply is no JSON: %s" % error, "device_lost": False})

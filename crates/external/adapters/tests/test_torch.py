@@ -28,6 +28,19 @@ class PyTorch(unittest.TestCase):
                     self.assertEqual(reply["type"], "answered", reply)
                     self.assertGreater(reply["phases"]["compile"]["cold_s"], reply["phases"]["first_s"])
 
+    def test_a_function_that_is_not_compiled_fails(self):
+        with Conversation("torch-cpu", TORCHDYNAMO_DISABLE="1") as adapter:
+            adapter.hello()
+            reply = adapter.prepare("reduction", "compile", 16)
+            self.assertEqual(reply["type"], "failed")
+            self.assertIn("without compiling", reply["reason"])
+
+    def test_without_a_compiler_for_cpp_the_cell_is_skipped(self):
+        with Conversation("torch-cpu", CXX="/no/such/compiler") as adapter:
+            adapter.hello()
+            reply = adapter.prepare("elementwise", "compile", 16)
+            self.assertEqual((reply["type"], reply["fix"]), ("skipped", "install g++"), reply)
+
     def test_without_a_device_the_reply_says_so(self):
         import torch
 
