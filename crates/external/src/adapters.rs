@@ -41,15 +41,20 @@ macro_rules! package {
 
 package![
     "__init__.py",
+    "accelerator.py",
     "answers.py",
     "backend.py",
     "blas_threads.py",
     "caches.py",
+    "cupy_backend.py",
+    "device_clock.py",
     "errors.py",
+    "event_backend.py",
     "fingerprint.py",
     "generator.py",
     "host.py",
     "host_clock.py",
+    "jax_backend.py",
     "job.py",
     "numpy_backend.py",
     "operands.py",
@@ -59,6 +64,9 @@ package![
     "storage.py",
     "take.py",
     "threads.py",
+    "torch_backend.py",
+    "torch_cuda.py",
+    "torch_jobs.py",
     "worker.py",
 ];
 
