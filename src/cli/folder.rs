@@ -1,11 +1,13 @@
 //! The folder of results: checked before any work, and restored if the run does not start.
 
+use std::cell::Cell;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::cli::lock::Lock;
 use crate::export::FORMATS;
 use crate::fleet;
 use crate::report::file;
@@ -19,6 +21,8 @@ pub(crate) struct Folder {
     path: PathBuf,
     /// The folders created for it, the outermost first.
     created: Vec<PathBuf>,
+    /// Held until it is dropped, so that no other run writes here meanwhile.
+    lock: Cell<Option<Lock>>,
 }
 
 impl Folder {
@@ -37,14 +41,20 @@ impl Folder {
                 "{path} already contains a {name}: name another folder with --out, or replace it with --force"
             );
         }
-        let mut folder = Folder { path: path.to_owned(), created: Vec::new() };
-        if let Err(error) = folder.make().and_then(|()| folder.probe()) {
-            folder.remove_created();
-            let path = path.display();
-            return Err(error)
-                .with_context(|| format!("cannot write to the folder '{path}' (name another with --out)"));
+        let mut folder = Folder { path: path.to_owned(), created: Vec::new(), lock: Cell::default() };
+        let locked = folder.make().and_then(|()| folder.probe()).and_then(|()| Lock::take(path));
+        match locked {
+            Ok(Some(lock)) => Ok(Folder { lock: Cell::new(Some(lock)), ..folder }),
+            Ok(None) => {
+                bail!("another run of gpubench writes to {}: name another folder with --out", path.display())
+            }
+            Err(error) => {
+                folder.remove_created();
+                let path = path.display();
+                Err(error)
+                    .with_context(|| format!("cannot write to the folder '{path}' (name another with --out)"))
+            }
         }
-        Ok(folder)
     }
 
     fn make(&mut self) -> io::Result<()> {
@@ -76,6 +86,7 @@ impl Folder {
 
     /// Removes the created folders that are still empty.
     pub(crate) fn remove_created(&self) {
+        drop(self.lock.take());
         for path in self.created.iter().rev() {
             if fs::remove_dir(path).is_err() {
                 break;
@@ -117,11 +128,22 @@ mod tests {
     use crate::export::{PNG, TABLE};
 
     #[test]
+    fn a_folder_in_use_is_refused_and_free_again_afterwards() {
+        let root = tempfile::tempdir().unwrap();
+        let first = Folder::claim(root.path(), &[], false).unwrap();
+        let refusal = Folder::claim(root.path(), &[], true).err().unwrap().to_string();
+        assert!(refusal.contains("another run") && refusal.contains("--out"), "{refusal}");
+        drop(first);
+        drop(Folder::claim(root.path(), &[], false).unwrap());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0, "no file of the lock is left");
+    }
+
+    #[test]
     fn a_folder_is_made_with_its_parents_and_withdrawn_with_them() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("a/b");
         let folder = Folder::claim(&path, &[], false).unwrap();
-        assert_eq!(fs::read_dir(&path).unwrap().count(), 0, "the probe is gone");
+        assert_eq!(results_in(&path), [""; 0], "the probe is gone");
         folder.remove_created();
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
     }

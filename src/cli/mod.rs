@@ -7,6 +7,7 @@ mod completions;
 mod folder;
 mod help;
 mod inventory;
+mod lock;
 mod merge;
 mod newest;
 mod plot;
@@ -26,6 +27,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::error::ErrorKind;
+use gpubench_host::process;
 
 use args::{Command, SchemaOf};
 
@@ -37,6 +39,7 @@ const USAGE: u8 = 2;
 
 /// Runs the command in `args`, whose first entry is the program name. An error is one line on stderr and exit code 2.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    process::fail_at_file_size_limit();
     let args: Vec<OsString> = args.into_iter().collect();
     let outcome = match help::parse(&args) {
         Ok(cli) => dispatch(cli.command),

@@ -51,7 +51,7 @@ fn program(args: &ProtocolCheckArgs) -> Result<Program> {
     let adapter = path.to_str().filter(|_| arguments.is_empty()).and_then(Adapter::find);
     match adapter {
         Some(adapter) => Ok(adapter.program(&interpreter(args.python.as_deref())?)),
-        None => Ok(Program { path: path.into(), arguments: arguments.to_vec(), preface: None }),
+        None => Ok(Program { path: path.into(), arguments: arguments.to_vec(), preface: None, called: None }),
     }
 }
 

@@ -12,6 +12,7 @@ mod plans;
 mod python;
 mod report;
 mod results;
+mod resume;
 mod screen;
 mod transfer;
 mod trend;

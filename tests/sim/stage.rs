@@ -64,8 +64,8 @@ impl Stage {
     }
 
     pub(crate) fn finish(&self) -> Report {
-        let Finished { report, interrupted } = executor::run(&self.run, &mut Silent).unwrap();
-        assert!(!interrupted);
+        let Finished { report, interrupted, unsaved } = executor::run(&self.run, &mut Silent).unwrap();
+        assert!(!interrupted && unsaved.is_none(), "{unsaved:?}");
         report
     }
 }
@@ -102,6 +102,7 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
         require: vec![],
         out: Some(folder.join("out")),
         argv: vec!["gpubench".into()],
+        earlier: None,
         settings: serde_json::json!({}),
     }
 }

@@ -22,6 +22,8 @@ pub struct External {
 pub struct Program {
     /// The executable.
     pub path: PathBuf,
+    /// The name by which it is told that it was called; `None` for its path.
+    pub called: Option<OsString>,
     /// Its arguments.
     pub arguments: Vec<OsString>,
     /// A line written to its standard input before the first request, such as the source of an adapter.

@@ -41,15 +41,20 @@ macro_rules! package {
 
 package![
     "__init__.py",
+    "accelerator.py",
     "answers.py",
     "backend.py",
     "blas_threads.py",
     "caches.py",
+    "cupy_backend.py",
+    "device_clock.py",
     "errors.py",
+    "event_backend.py",
     "fingerprint.py",
     "generator.py",
     "host.py",
     "host_clock.py",
+    "jax_backend.py",
     "job.py",
     "numpy_backend.py",
     "operands.py",
@@ -59,6 +64,9 @@ package![
     "storage.py",
     "take.py",
     "threads.py",
+    "torch_backend.py",
+    "torch_cuda.py",
+    "torch_jobs.py",
     "worker.py",
 ];
 
@@ -87,7 +95,7 @@ impl Adapter {
         // -P keeps the current folder off the search path: no file of the user's project may stand in for a library.
         let isolation = if python.keeps_folder_off { &["-P"][..] } else { &[] };
         let arguments = isolation.iter().chain(&["-u", "-c", BOOTSTRAP, self.name]).map(Into::into).collect();
-        Program { path: python.path.clone(), arguments, preface: Some(Arc::clone(&PREFACE)) }
+        Program { path: python.path.clone(), called: None, arguments, preface: Some(Arc::clone(&PREFACE)) }
     }
 }
 

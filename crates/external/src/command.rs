@@ -35,7 +35,7 @@ impl NamedCommand {
     pub fn program(&self) -> Program {
         let mut words = self.words.iter();
         let path = words.next().map(Into::into).unwrap_or_default();
-        Program { path, arguments: words.map(Into::into).collect(), preface: None }
+        Program { path, called: None, arguments: words.map(Into::into).collect(), preface: None }
     }
 }
 

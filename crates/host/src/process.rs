@@ -16,6 +16,19 @@ pub fn program() -> io::Result<PathBuf> {
     Ok(called.unwrap_or(file))
 }
 
+/// Makes writes beyond a limit on file sizes fail, where the system would end the process (SIGXFSZ).
+pub fn fail_at_file_size_limit() {
+    // SAFETY: ignoring a signal runs no code of this program.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+/// Returns a path to the file that this process runs, which stays the same file when the program is replaced on disk: on
+/// Linux the link of the kernel, elsewhere the file's own path.
+pub fn running_file() -> io::Result<PathBuf> {
+    let link = PathBuf::from("/proc/self/exe");
+    if cfg!(target_os = "linux") && link.exists() { Ok(link) } else { std::env::current_exe() }
+}
+
 /// Returns the path behind the name of a call, if it leads to `file`; a name without a slash is searched in `path`.
 fn called_as(name: &OsStr, path: &OsStr, file: &Path) -> Option<PathBuf> {
     let has_slash = Path::new(name).components().count() > 1;

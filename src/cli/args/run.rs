@@ -1,5 +1,7 @@
 //! The arguments of `run` besides the options of its sweep.
 
+use std::path::PathBuf;
+
 use clap::{Args, Command};
 
 use crate::export::FORMATS;
@@ -78,6 +80,11 @@ pub(crate) struct RunArgs {
     /// Folder for results, created if missing; with -, one --format goes to stdout. Default: a new folder in results
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub out: Option<String>,
+
+    /// Go on with the run in this folder after any stop, with the options of its first start; finished cells are kept. Refuses
+    /// another machine or another build of gpubench, unless --force accepts it
+    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    pub resume: Option<PathBuf>,
 
     #[arg(help = format!(
         "Formats to write besides report.json: {}. Default: {}",

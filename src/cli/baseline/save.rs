@@ -13,6 +13,7 @@ use crate::backend::External;
 use crate::baseline::{self, Baseline, StagedBaseline};
 use crate::cli::args::SaveArgs;
 use crate::cli::compare::read_policy;
+use crate::cli::lock::Lock;
 use crate::cli::run::{INTERRUPTED, NOTHING_MEASURED, exit_code, measure};
 use crate::cli::sweep::{sweep_file, with_libraries};
 use crate::cli::{stream, values};
@@ -33,6 +34,15 @@ pub(crate) fn save(args: &SaveArgs) -> Result<ExitCode> {
     baseline::check_name(&args.name)?;
     let given = Limits { threshold: args.threshold, ..Limits::default() };
     let policy = read_policy(args.policy.as_deref(), given)?;
+    make(&args.dir)?;
+    let lock = Lock::take(&args.dir);
+    let lock = lock.with_context(|| {
+        format!("cannot write to {} (name another folder with --dir)", args.dir.display())
+    })?;
+    // Held until the baseline is in place.
+    let Some(_lock) = lock else {
+        bail!("another gpubench baseline save writes to {}: wait until it has ended", args.dir.display());
+    };
     let staged = StagedBaseline::new(&args.dir, &args.name);
     staged.recover()?;
     ensure!(
@@ -157,7 +167,7 @@ fn measure_pass(settings: &Settings, plan: &Plan, externals: &[External], folder
     make(folder)?;
     let mut settings = settings.clone();
     settings.output.destination = Destination::Folder(folder.to_owned());
-    let finished = measure(&settings, plan.clone(), externals.to_vec())?;
+    let finished = measure(&settings, plan.clone(), externals.to_vec(), None)?;
     file::save(&finished.report, &folder.join(file::FILE_NAME))?;
     Ok(exit_code(&finished.report, finished.interrupted))
 }

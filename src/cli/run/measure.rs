@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::backend::External;
 use crate::cli::stream;
-use crate::executor::{self, Finished, PeakSource};
+use crate::executor::{self, Earlier, Finished, PeakSource};
 use crate::export::{JSON, TABLE, View, nothing_measured};
 use crate::plan::Plan;
 use crate::report::Report;
@@ -15,7 +15,12 @@ use crate::settings::{Destination, Output, Settings};
 use crate::{observe, user_cache};
 
 /// Runs the plan, with `externals` for some of its cells; progress goes to stderr.
-pub(crate) fn measure(settings: &Settings, plan: Plan, externals: Vec<External>) -> Result<Finished> {
+pub(crate) fn measure(
+    settings: &Settings,
+    plan: Plan,
+    externals: Vec<External>,
+    earlier: Option<Earlier>,
+) -> Result<Finished> {
     let out = match &settings.output.destination {
         Destination::Folder(path) => Some(path.clone()),
         Destination::Stdout => None,
@@ -35,10 +40,16 @@ pub(crate) fn measure(settings: &Settings, plan: Plan, externals: Vec<External>)
         program: None,
         require: asked.required().to_vec(),
         out,
-        argv: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+        argv: earlier.as_ref().map_or_else(argv, |earlier| earlier.environment.argv.clone()),
+        earlier,
         settings: serde_json::to_value(settings)?,
     };
     executor::run(&run, observe::for_stderr(settings.output.quiet).as_mut())
+}
+
+/// Returns the command line, which a later `--resume` repeats.
+fn argv() -> Vec<String> {
+    std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect()
 }
 
 /// Returns the folder of kept peaks, or that none are wanted.
@@ -49,8 +60,11 @@ pub(super) fn peaks(wanted: bool) -> PeakSource {
 
 /// Writes the report in the formats of `settings.output`: to a folder, with tables on stdout, or the single format of
 /// the run to stdout.
-pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
-    let output = &settings.output;
+///
+/// # Errors
+/// A file cannot be written. Everything else is written, and tables are on stdout all the same.
+pub(crate) fn deliver(settings: &Settings, finished: &Finished) -> Result<()> {
+    let (output, report) = (&settings.output, &finished.report);
     let view = view(output);
     let nothing = nothing_measured(report);
     let mut text = String::new();
@@ -60,10 +74,15 @@ pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
         formats.push(&JSON);
     }
     let start = Instant::now();
+    let mut unsaved = None;
     for format in &formats {
         match &output.destination {
             Destination::Folder(folder) => {
-                save_all(folder, &format.files(report, &view)?, true)?;
+                // A report without rows does not replace one that has some.
+                if !report.rows.is_empty() {
+                    let saved = format.files(report, &view).and_then(|files| save_all(folder, &files, true));
+                    unsaved = unsaved.or(saved.err());
+                }
                 text.push_str(&format.screen(report, &view)?);
             }
             // An empty table would hide the reason; other formats are for programs, which get what they asked for.
@@ -76,13 +95,14 @@ pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
         let is_for_people = matches!(output.destination, Destination::Folder(_));
         return if is_for_people { Ok(()) } else { stream::print(&text) };
     }
-    if let (Destination::Folder(folder), false) = (&output.destination, output.quiet) {
+    if let (Destination::Folder(folder), false, None) = (&output.destination, output.quiet, &unsaved) {
         if let Some(text) = time_spent(report, start.elapsed().as_secs_f64()) {
             stream::note(&text);
         }
         stream::note(&format!("gpubench: results are in {}", folder.display()));
     }
-    stream::print(&text)
+    stream::print(&text)?;
+    unsaved.map_or(Ok(()), Err)
 }
 
 /// Smallest share of the run's time that is listed.

@@ -5,6 +5,7 @@ mod measure;
 mod multi_device;
 mod one;
 mod request;
+mod resume;
 
 use std::process::ExitCode;
 
@@ -16,6 +17,9 @@ pub(crate) use one::{INTERRUPTED, NOTHING_MEASURED, exit_code};
 
 /// Runs the sweep that `args` describe.
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
+    if let Some(folder) = &args.resume {
+        return resume::run(&args, folder);
+    }
     match args.sweep.device.as_ref().filter(|device| device.0.single().is_none()) {
         Some(devices) => multi_device::run(&args, &devices.0),
         None => one::run(&args),

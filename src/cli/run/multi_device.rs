@@ -63,12 +63,12 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
             stream::note(&format!("gpubench: device {} ({} of {})", part.ordinal, index + 1, parts.len()));
         }
         let settings = settings_of(&settings, part, parts.len());
-        let finished = measure(&settings, plan.clone(), externals.clone())
+        let finished = measure(&settings, plan.clone(), externals.clone(), None)
             .inspect_err(|_| remove_created(&parts[index..], &whole))?;
         if args.force {
             part.folder.clear_stale(file::FILE_NAME);
         }
-        deliver(&settings, &finished.report)?;
+        deliver(&settings, &finished)?;
         code = code.max(exit_code(&finished.report, finished.interrupted));
         reports.push((part, finished.report));
         save(&reports, out)?;

@@ -1,5 +1,6 @@
 //! Runs a sweep on one device: settings, plan, folder of results, measurement, exit code.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -7,40 +8,62 @@ use anyhow::Result;
 use super::dry::write_plan;
 use super::measure::{deliver, measure};
 use super::request::{request, say_default_sweep, say_notes};
+use super::resume::keep_same_settings;
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
 use crate::cli::stream;
 use crate::cli::sweep::sweep_file;
+use crate::executor::Earlier;
 use crate::plan::{self, Plan};
 use crate::report::{Outcome, Report, file};
+use crate::settings::resolve::{RESULTS, new_folder};
 use crate::settings::{Destination, Settings};
 
 /// Runs the sweep that `args` describe.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
-    let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
+    start(args, None)
+}
+
+/// Runs what an earlier start has left of the sweep that `args` describe.
+pub(super) fn resume(args: &RunArgs, earlier: Earlier) -> Result<ExitCode> {
+    start(args, Some(earlier))
+}
+
+fn start(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<ExitCode> {
+    let mut settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let externals = plan::describe(&settings)?;
     let plan = Plan::of(&settings, &externals)?;
     say_notes(&plan, &settings, &externals);
+    if let Some(earlier) = &mut earlier {
+        keep_same_settings(earlier, &settings)?;
+    }
     if args.dry_run {
         return stream::print_with(|out| write_plan(&plan, &settings, "The run", out))
             .map(|()| ExitCode::SUCCESS);
     }
-    let output = &settings.output;
-    let folder = match &output.destination {
-        Destination::Folder(path) => Some(Folder::claim(path, &output.formats, output.force)?),
-        Destination::Stdout => None,
-    };
-    let finished = measure(&settings, plan, externals).inspect_err(|_| {
-        if let Some(folder) = &folder {
-            folder.remove_created();
-        }
-    })?;
-    if let Some(folder) = folder.filter(|_| args.force) {
+    let folder = claim(&mut settings, args.out.is_none())?;
+    let measured = measure(&settings, plan, externals, earlier);
+    let finished = measured.inspect_err(|_| folder.iter().for_each(Folder::remove_created))?;
+    if let Some(folder) = folder.as_ref().filter(|_| args.force && !finished.report.rows.is_empty()) {
         folder.clear_stale(file::FILE_NAME);
     }
     say_default_sweep(args);
-    deliver(&settings, &finished.report)?;
+    deliver(&settings, &finished)?;
     Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
+}
+
+/// Claims the folder of the results. If nobody named it and another run has taken it meanwhile, takes a new one.
+fn claim(settings: &mut Settings, is_default: bool) -> Result<Option<Folder>> {
+    let output = &mut settings.output;
+    let Destination::Folder(path) = &mut output.destination else { return Ok(None) };
+    loop {
+        let claimed = Folder::claim(path, &output.formats, output.force);
+        let next = new_folder(Path::new(RESULTS));
+        if claimed.is_ok() || !is_default || next == *path {
+            return claimed.map(Some);
+        }
+        *path = next;
+    }
 }
 
 /// Exit code of a run that was interrupted.

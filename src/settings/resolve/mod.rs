@@ -250,7 +250,7 @@ fn destination(out: Option<&str>, formats: Option<&[Format]>) -> Result<Destinat
 }
 
 /// Returns a folder under `parent` that does not exist yet, named by the current UTC time.
-fn new_folder(parent: &Path) -> PathBuf {
+pub fn new_folder(parent: &Path) -> PathBuf {
     let stamp = jiff::Timestamp::now().strftime("%Y-%m-%dT%H%M%SZ").to_string();
     let names = std::iter::once(stamp.clone()).chain((2u32..).map(|count| format!("{stamp}-{count}")));
     let mut free = names.map(|name| parent.join(name)).filter(|path| !path.exists());

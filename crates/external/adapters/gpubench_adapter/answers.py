@@ -20,22 +20,35 @@ def write(path, arrays):
     return described
 
 
-def column(array):
-    """Returns a vector as an n by 1 matrix."""
-    return array.reshape(-1, 1)
+def columns(arrays):
+    """Returns vectors as n by 1 matrices."""
+    return [array.reshape(-1, 1) for array in arrays]
 
 
 def moments(numbers):
     """Returns sum, mean and standard deviation as the answer of a reduction: float64 for every element type."""
-    return column(np.array([float(number) for number in numbers], np.float64))
+    return columns([np.array([float(number) for number in numbers], np.float64)])
 
 
-def complete_spectrum(half, n):
+def factors(arrays):
+    """Returns the answer of a decomposition from U, the singular values and the transpose of V."""
+    u, s, vt = arrays
+    return [u, s.reshape(-1, 1), vt]
+
+
+def csr(arrays):
+    """Returns row offsets, columns and values with 32-bit indices."""
+    indptr, indices, values = arrays
+    return [indptr.astype(np.int32, copy=False), indices.astype(np.int32, copy=False), values]
+
+
+def whole_spectrum(arrays):
     """Returns the n by n transform of a real matrix from its left half, columns 0 to n / 2."""
+    half = arrays[0]
+    n, width = half.shape
     full = np.empty((n, n), half.dtype)
-    width = half.shape[1]
     full[:, :width] = half
     # F[r, c] is the conjugate of F[-r, -c].
-    rows, columns = -np.arange(n) % n, n - np.arange(width, n)
-    full[:, width:] = np.conj(half[rows][:, columns])
-    return full
+    rows, mirrored = -np.arange(n) % n, n - np.arange(width, n)
+    full[:, width:] = np.conj(half[rows][:, mirrored])
+    return [full]

@@ -4,18 +4,18 @@
 class Job:
     """One prepared cell: operands in the library's storage, the call that is timed, and the way to its answer.
 
-    `call` takes the operands and returns the result. `parts` turns a result into host arrays, in the order of the protocol.
-    `outputs` are arrays that every execution overwrites. `restore` runs before each execution, outside the clock, for calls
-    that destroy what they read. `activate` sets what a library keeps for the whole process, such as a number of threads.
+    `call` takes the operands and returns the result. `parts` lists the library's arrays in a result, and `finish` turns
+    their copies on the host into the arrays of the answer. `outputs` are arrays that every execution overwrites. `restore`
+    runs before each execution, outside the clock, for calls that destroy what they read. `activate` sets what a library
+    keeps for the whole process, such as a mode of its products.
     """
 
-    def __init__(self, storage, operands, call, parts=None, outputs=(), restore=None):
+    def __init__(self, storage, operands, call, parts=None, finish=None, outputs=(), restore=None):
         self.storage, self.operands, self.call = storage, [storage.upload(operand) for operand in operands], call
-        self.parts = parts or (lambda result: [storage.host(result)])
+        self.parts, self.finish = parts or (lambda result: [result]), finish or (lambda arrays: arrays)
         self.outputs, self.restore, self.result = list(outputs), restore, None
         self.thread_choices, self.threads, self.use_threads, self.wake = [], None, None, None
-        self.activate, self.compile_s, self.synchronises = None, None, False
-        self.history = None
+        self.activate, self.compile_s, self.history = None, None, None
 
     @property
     def restores(self):
@@ -46,7 +46,7 @@ class Job:
 
     def answer(self):
         """Returns the arrays of the answer that the last execution left, on the host."""
-        return self.parts(self.result)
+        return self.finish([self.storage.host(part) for part in self.parts(self.result)])
 
     def execute_erased(self):
         """Overwrites the outputs with NaN, drops the last result, and executes once."""

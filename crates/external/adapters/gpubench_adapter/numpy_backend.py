@@ -106,13 +106,13 @@ def _sin_out(backend, case, operands):
 
 
 def _reduction(backend, case, operands):
-    def parts(result):
-        return [answers.moments(result)]
+    def call(a):
+        return np.sum(a), np.mean(a), np.std(a)
 
-    return serial(Job(backend.storage, operands, lambda a: (np.sum(a), np.mean(a), np.std(a)), parts))
+    return serial(Job(backend.storage, operands, call, list, answers.moments))
 
 
-def _scipy_fft(function, complete):
+def _scipy_fft(function, finish=None):
     def prepare(backend, case, operands):
         transform = getattr(backend.scipy("fft"), function)
         workers = [backend.threads]
@@ -120,10 +120,7 @@ def _scipy_fft(function, complete):
         def set_threads(threads):
             workers[0] = threads
 
-        def parts(result):
-            return [answers.complete_spectrum(result, case.n) if complete else result]
-
-        job = Job(backend.storage, operands, lambda a: transform(a, workers=workers[0]), parts)
+        job = Job(backend.storage, operands, lambda a: transform(a, workers=workers[0]), finish=finish)
         small = np.ones((64, 64), case.dtype)
         return backend.give_choice(job, set_threads, lambda: transform(small, workers=workers[0]), case.n)
 
@@ -133,19 +130,15 @@ def _scipy_fft(function, complete):
 def _numpy_fft(backend, case, operands):
     complex_type = np.result_type(case.dtype, np.complex64)
 
-    def parts(result):
+    def finish(arrays):
         # NumPy before 2.0 transforms float32 in float64.
-        return [result.astype(complex_type, copy=False)]
+        return [arrays[0].astype(complex_type, copy=False)]
 
-    return serial(Job(backend.storage, operands, np.fft.fft2, parts))
+    return serial(Job(backend.storage, operands, np.fft.fft2, finish=finish))
 
 
 def _solve(backend, case, operands):
-    return backend.with_blas(Job(backend.storage, operands, np.linalg.solve, _column), case)
-
-
-def _column(x):
-    return [answers.column(x)]
+    return backend.with_blas(Job(backend.storage, operands, np.linalg.solve, finish=answers.columns), case)
 
 
 def _scipy_blas(backend, case):
@@ -156,7 +149,7 @@ def _scipy_blas(backend, case):
 
 def _scipy_pos(backend, case, operands):
     solve = backend.scipy("linalg").solve
-    job = Job(backend.storage, operands, lambda a, b: solve(a, b, assume_a="pos"), _column)
+    job = Job(backend.storage, operands, lambda a, b: solve(a, b, assume_a="pos"), finish=answers.columns)
     return backend.with_blas(job, case, _scipy_blas(backend, case))
 
 
@@ -176,33 +169,28 @@ def _posv(backend, case, operands):
             raise np.linalg.LinAlgError("posv returned %d" % info)
         return solution
 
-    job = Job(backend.storage, operands, call, _column, outputs=[factor, x], restore=restore)
+    job = Job(backend.storage, operands, call, finish=answers.columns, outputs=[factor, x], restore=restore)
     return backend.with_blas(job, case, _scipy_blas(backend, case))
 
 
 def _sparse_product(backend, case, operands):
     backend.scipy("sparse")
-    return serial(Job(backend.storage, operands, lambda a, b: a @ b, backend.storage.sparse_answer))
+    return serial(Job(backend.storage, operands, lambda a, b: a @ b, backend.storage.csr_parts, answers.csr))
 
 
 def _sparse_vector(backend, case, operands):
     backend.scipy("sparse")
-    return serial(Job(backend.storage, operands, lambda a, x: a @ x, _column))
-
-
-def _factors(result):
-    u, s, vt = result
-    return [u, answers.column(s), vt]
+    return serial(Job(backend.storage, operands, lambda a, x: a @ x, finish=answers.columns))
 
 
 def _gesdd(backend, case, operands):
-    job = Job(backend.storage, operands, lambda a: np.linalg.svd(a, full_matrices=False), _factors)
+    job = Job(backend.storage, operands, lambda a: np.linalg.svd(a, full_matrices=False), list, answers.factors)
     return backend.with_blas(job, case)
 
 
 def _gesvd(backend, case, operands):
     svd = backend.scipy("linalg").svd
-    job = Job(backend.storage, operands, lambda a: svd(a, full_matrices=False, lapack_driver="gesvd"), _factors)
+    job = Job(backend.storage, operands, lambda a: svd(a, full_matrices=False, lapack_driver="gesvd"), list, answers.factors)
     return backend.with_blas(job, case, _scipy_blas(backend, case))
 
 
@@ -214,8 +202,8 @@ NumpyBackend.JOBS = {
     ("sin", "ufunc"): _sin,
     ("sin", "out"): _sin_out,
     ("reduction", "numpy"): _reduction,
-    ("fft", "scipy-fft2"): _scipy_fft("fft2", complete=False),
-    ("fft", "scipy-rfft2"): _scipy_fft("rfft2", complete=True),
+    ("fft", "scipy-fft2"): _scipy_fft("fft2"),
+    ("fft", "scipy-rfft2"): _scipy_fft("rfft2", answers.whole_spectrum),
     ("fft", "numpy-fft2"): _numpy_fft,
     ("solve", "solve"): _solve,
     ("solve", "scipy-pos"): _scipy_pos,

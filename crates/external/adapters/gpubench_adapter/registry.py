@@ -6,9 +6,9 @@ BOTH, SINGLE, DOUBLE = ("f32", "f64"), ("f32",), ("f64",)
 class Adapter:
     """An entry of the list."""
 
-    def __init__(self, title, summary, side, module, install, variants):
+    def __init__(self, title, summary, side, module, install, variants, environment=None):
         self.title, self.summary, self.side, self.module = title, summary, side, module
-        self.install, self.variants = install, variants
+        self.install, self.variants, self.environment = install, variants, environment or {}
 
     def described(self):
         """Returns the reply to `describe`."""
@@ -56,6 +56,7 @@ CUPY = [
     _variant("fft", "fft2", "cupy.fft.fft2"),
     _variant("fft", "rfft2", "cupy.fft.rfft2: " + HALF, default=False),
     _variant("solve", "solve", "cupy.linalg.solve, by LU"),
+    _variant("solve", "posv", "cupyx.lapack.posv, by Cholesky"),
     _variant("spgemm", "csr", "product of two csr_matrix, by cuSPARSE"),
     _variant("spmv", "csr", "product of a csr_matrix and a vector, by cuSPARSE"),
     _variant("svd", "svd", "cupy.linalg.svd, full_matrices=False"),
@@ -111,39 +112,49 @@ _JAX = [
     _variant("spmv", "bcsr", "product of a jax.experimental.sparse.BCSR and a vector"),
     _variant("svd", "svd", "jax.numpy.linalg.svd, full_matrices=False"),
     _variant("svd", "qr", "jax.lax.linalg.svd by QR iteration", default=False),
-    _variant("svd", "jacobi", "jax.lax.linalg.svd by Jacobi's method", default=False),
-    _variant("svd", "polar", "jax.lax.linalg.svd by polar decomposition", default=False),
 ]
 _JAX_GPU = [
     _variant(
         "matmul", "tf32", 'jax.numpy.matmul with precision="tensorfloat32"', default=False, accuracy="tf32", dtypes=SINGLE
-    )
+    ),
+    _variant("svd", "jacobi", "jax.lax.linalg.svd by Jacobi's method", default=False),
+    _variant("svd", "polar", "jax.lax.linalg.svd by polar decomposition", default=False),
 ]
 
 _CUPY_PIP = 'pip install "cupy-cuda13x[ctk]"  (cupy-cuda12x for CUDA 12)'
 _TORCH_PIP = "pip install torch"
+_XPU_PIP = _TORCH_PIP + " --index-url https://download.pytorch.org/whl/xpu"
+
+# Variables of the process, set before the library is imported.
+# Compile times are those of a first use, and no other process compiles.
+_TORCH_ENVIRONMENT = {"TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+_JAX_ENVIRONMENT = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_ENABLE_COMPILATION_CACHE": "false"}
+
+
+def _torch_adapter(title, summary, side, module, variants, install=_TORCH_PIP):
+    return Adapter(title, summary, side, module, install, variants, _TORCH_ENVIRONMENT)
+
 
 ADAPTERS = {
     "numpy": Adapter("NumPy", "NumPy and SciPy on the CPU", "cpu", "numpy_backend", "pip install numpy scipy", NUMPY),
     "cupy": Adapter("CuPy", "CuPy on an NVIDIA GPU", "gpu", "cupy_backend", _CUPY_PIP, CUPY),
-    "torch": Adapter(
-        "PyTorch", "PyTorch on a GPU through CUDA or ROCm (ROCm is untested)", "gpu", "torch_cuda", _TORCH_PIP,
+    "torch": _torch_adapter(
+        "PyTorch", "PyTorch on an NVIDIA GPU, or an AMD GPU (untested)", "gpu", "torch_cuda",
         _torch(BOTH, _TORCH_SPARSE + _TORCH_CUDA),
     ),
-    "torch-cpu": Adapter(
-        "PyTorch (CPU)", "PyTorch on the CPU", "cpu", "torch_backend", _TORCH_PIP, _torch(BOTH, _TORCH_SPARSE),
+    "torch-cpu": _torch_adapter("PyTorch (CPU)", "PyTorch on the CPU", "cpu", "torch_backend", _torch(BOTH, _TORCH_SPARSE)),
+    "torch-mps": _torch_adapter(
+        "PyTorch (MPS)", "PyTorch on an Apple GPU, host clock only; untested", "gpu", "torch_backend", _torch(SINGLE)
     ),
-    "torch-mps": Adapter(
-        "PyTorch (MPS)", "PyTorch on an Apple GPU, host clock only; untested", "gpu", "torch_backend", _TORCH_PIP,
-        _torch(SINGLE),
-    ),
-    "torch-xpu": Adapter(
+    "torch-xpu": _torch_adapter(
         "PyTorch (XPU)", "PyTorch on an Intel GPU, host clock only; untested", "gpu", "torch_backend",
-        "pip install torch --index-url https://download.pytorch.org/whl/xpu", _torch(BOTH, _TORCH_SPARSE),
+        _torch(BOTH, _TORCH_SPARSE), _XPU_PIP,
     ),
     "jax": Adapter(
         "JAX", "JAX on its default accelerator; host clock only, because JAX gives no access to its stream", "gpu",
-        "jax_backend", 'pip install "jax[cuda13]"', _JAX + _JAX_GPU,
+        "jax_backend", 'pip install "jax[cuda13]"', _JAX + _JAX_GPU, _JAX_ENVIRONMENT,
     ),
-    "jax-cpu": Adapter("JAX (CPU)", "JAX on the CPU", "cpu", "jax_backend", "pip install jax", _JAX),
+    "jax-cpu": Adapter(
+        "JAX (CPU)", "JAX on the CPU", "cpu", "jax_backend", "pip install jax", _JAX, dict(_JAX_ENVIRONMENT, JAX_PLATFORMS="cpu")
+    ),
 }

@@ -51,7 +51,7 @@ class Session:
         arrays, phases["download_s"] = timed(job.answer)
         described = answers.write(request["answer"], arrays)
         del arrays
-        phases.update(self.backend.copies(job, operands))
+        phases.update(self._copies(job, operands))
         self.jobs[number] = (job, cache)
         return {
             "type": "answered",
@@ -62,6 +62,15 @@ class Session:
             "threads": job.threads if self.backend.adapter.side == "cpu" else None,
             "picked": None,
         }
+
+    def _copies(self, job, operands):
+        """Returns the times of copies to a device and back; none where memory is too small for a second copy."""
+        try:
+            return self.backend.copies(job, operands)
+        except Exception as error:
+            if not self.backend.is_out_of_memory(error):
+                raise
+            return {}
 
     def _choose_threads(self, job, cache, notify):
         """Sets the fastest number of threads, executes once more with it, and returns the seconds that took."""
@@ -104,8 +113,9 @@ class Session:
         return {"type": "released"}
 
     def rest(self, _request, _notify):
-        """Frees the operands that are kept for later cells."""
+        """Frees the operands that are kept for later cells, and memory that the library keeps without need."""
         self.operands.drop()
+        self._collect()
         return {"type": "rested"}
 
     def peaks(self, _request, _notify):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from . import answers
 from .generator import Csr
 
 
@@ -33,16 +34,16 @@ class Storage:
         """Returns the stored values of an operand as a flat view."""
         return operand.data if self.is_sparse(operand) else operand.reshape(-1)
 
-    def sparse_answer(self, matrix):
-        """Returns a sparse matrix as the three arrays of an answer."""
-        indptr, indices, values = (self.host(part) for part in self.csr_parts(matrix))
-        return [indptr.astype(np.int32), indices.astype(np.int32), values]
+    def for_download(self, array):
+        """Returns an array whose next copy to the host is a real one."""
+        return array
 
     def download(self, operand):
-        """Returns an operand in the form in which it was generated."""
+        """Returns an operand as it is now in the form in which it was generated."""
         if not self.is_sparse(operand):
-            return self.host(operand)
-        return Csr(tuple(operand.shape), *self.sparse_answer(operand))
+            return self.host(self.for_download(operand))
+        parts = [self.host(self.for_download(part)) for part in self.csr_parts(operand)]
+        return Csr(tuple(operand.shape), *answers.csr(parts))
 
     def get(self, operand, element):
         """Returns a stored element as a number."""
@@ -59,4 +60,15 @@ class Storage:
 
     def memory(self, array):
         """Returns host arrays over all memory of an array; none for memory of a device."""
-        return list(self.csr_parts(array)) if self.is_sparse(array) else [self.host(array)]
+        parts = self.csr_parts(array) if self.is_sparse(array) else [array]
+        return [self.host(part) for part in parts]
+
+    def send(self, array):
+        """Returns a copy of a host array in the library's memory."""
+        return array.copy()
+
+    def host_parts(self, operand):
+        """Returns the host arrays of a generated operand."""
+        if isinstance(operand, Csr):
+            return [operand.indptr, operand.indices, operand.values]
+        return [operand]

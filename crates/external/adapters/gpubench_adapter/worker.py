@@ -71,11 +71,12 @@ class Worker:
     def failure(self, kind, error):
         """Returns the reply to a request that ended with an exception."""
         is_crowded = self.is_out_of_memory(error)
+        is_missing = isinstance(error, (Unavailable, NotImplementedError))
         if not isinstance(error, (Unavailable, OutOfMemory, CellFailed)):
             traceback.print_exception(type(error), error, error.__traceback__)
         reason = one_line(error)
         # The frames of the traceback hold the arrays of the failed request.
-        error.__traceback__ = None
+        error.__traceback__ = error.__context__ = error.__cause__ = None
         if kind == "hello":
             return {"type": "unavailable", "reason": reason, "fix": getattr(error, "fix", None)}
         if self.session is not None:
@@ -84,7 +85,7 @@ class Worker:
             except Exception as lost:
                 reason = "%s (%s)" % (reason, one_line(lost))
                 return {"type": "failed", "reason": reason, "device_lost": True}
-        if kind == "prepare" and (is_crowded or isinstance(error, Unavailable)):
+        if kind == "prepare" and (is_crowded or is_missing):
             return {"type": "skipped", "reason": reason, "fix": getattr(error, "fix", None), "crowded": is_crowded}
         return {"type": "failed", "reason": reason, "device_lost": isinstance(error, DeviceLost)}
 
@@ -131,12 +132,15 @@ class Worker:
         return {"type": "findings", "findings": found}
 
     def module(self):
-        """Imports the module of the library. All of them need NumPy."""
+        """Imports the module of the library, with its variables set."""
+        os.environ.update(self.adapter.environment)
         try:
-            importlib.import_module("numpy")
-        except ImportError as error:
-            raise Unavailable("NumPy does not load: %s" % one_line(error), self.adapter.install) from None
-        return importlib.import_module("." + self.adapter.module, __package__)
+            return importlib.import_module("." + self.adapter.module, __package__)
+        except ModuleNotFoundError as error:
+            reason = "Python has no package %s" % error.name
+            raise Unavailable(reason, self.adapter.install) from None
+        except (ImportError, OSError) as error:
+            raise Unavailable("%s does not load: %s" % (self.adapter.title, one_line(error)), self.adapter.install) from None
 
 
 def parsed(line):
@@ -163,4 +167,7 @@ def main(name, requests=None):
         if reply is None:
             sys.stderr.flush()
             os._exit(0)
-        replies.send(reply)
+        try:
+            replies.send(reply)
+        except ValueError as error:
+            replies.send({"type": "failed", "reason": "a reply is no JSON: %s" % error, "device_lost": False})

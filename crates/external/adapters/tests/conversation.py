@@ -19,7 +19,7 @@ DTYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.
 class Conversation:
     """A running adapter. Requests go in as objects and replies come out as such."""
 
-    def __init__(self, name, program=(sys.executable,), errors=subprocess.DEVNULL):
+    def __init__(self, name, program=(sys.executable,), errors=subprocess.DEVNULL, **environment):
         bootstrap = (PACKAGE / "bootstrap.py").read_text()
         sources = {path.name: path.read_text() for path in PACKAGE.glob("*.py")}
         self.folder = tempfile.TemporaryDirectory()
@@ -29,6 +29,7 @@ class Conversation:
             stdout=subprocess.PIPE,
             stderr=errors,
             cwd=self.folder.name,
+            env=dict(os.environ, **environment),
         )
         self.send_line(json.dumps(sources))
 

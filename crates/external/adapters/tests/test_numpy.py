@@ -1,4 +1,6 @@
+import tempfile
 import unittest
+from pathlib import Path
 
 from cells import try_every_variant
 from conversation import Conversation
@@ -23,6 +25,21 @@ class NumPy(unittest.TestCase):
                 self.assertEqual(given["threads"], threads)
                 self.assertEqual(given["phases"]["threads_s"], 0.0)
             self.assertEqual(adapter.prepare("sin", "out", 64)["threads"], 1)
+
+    def test_without_scipy_its_cells_are_skipped_with_the_line_that_installs_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            hidden = Path(folder) / "scipy"
+            hidden.mkdir()
+            (hidden / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'scipy'\", name='scipy')")
+            with Conversation("numpy", PYTHONPATH=folder) as adapter:
+                problems = [finding["problem"] for finding in adapter.ask("doctor", options={})["findings"]]
+                self.assertEqual(problems, [None, "Python has no package scipy"])
+                self.assertNotIn("scipy", adapter.hello()["description"]["versions"])
+                for op, variant in (("fft", "scipy-fft2"), ("solve", "posv"), ("spgemm", "scipy-csr"), ("svd", "gesvd")):
+                    skipped = adapter.prepare(op, variant, 8, density=0.5)
+                    self.assertEqual((skipped["type"], skipped["crowded"]), ("skipped", False))
+                    self.assertEqual(skipped["fix"], "pip install numpy scipy")
+                self.assertEqual(adapter.prepare("fft", "numpy-fft2", 8)["type"], "answered")
 
 
 if __name__ == "__main__":

@@ -39,6 +39,11 @@ impl<'a> CellRun<'a> {
         CellRun { position, planned, worker, held_by: None, ended: false, row, series, left: limit }
     }
 
+    /// Returns the run of a cell whose row an earlier start of the run has finished.
+    pub(crate) fn taken_over(position: usize, planned: &'a PlannedCell, row: Row) -> Self {
+        CellRun { ended: true, row, ..CellRun::new(position, planned, Duration::ZERO) }
+    }
+
     /// Returns the number by which workers know its job.
     pub(crate) fn job(&self) -> u64 {
         self.position as u64

@@ -9,9 +9,11 @@ mod budget;
 mod cell_run;
 mod cell_session;
 mod devices;
+mod earlier;
 mod estimate;
 mod inputs;
 mod interrupt;
+pub mod journal;
 pub(crate) mod judge;
 mod order;
 mod peaks;
@@ -32,6 +34,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use devices::device_count;
+pub use earlier::Earlier;
 pub use estimate::{Estimate, Limits, estimate};
 pub use interrupt::Watch;
 pub use peaks::PeakSource;
@@ -78,6 +81,8 @@ pub struct Run {
     pub require: Vec<String>,
     /// Folder of `report.json`; `None` writes no file.
     pub out: Option<PathBuf>,
+    /// What an earlier start of the same run has finished, if this one resumes it.
+    pub earlier: Option<Earlier>,
     /// The command line, for the report.
     pub argv: Vec<String>,
     /// The resolved settings, for the report; a JSON object.
@@ -97,20 +102,22 @@ impl Run {
 }
 
 /// Result of a run.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Finished {
     /// The report, with a row for every cell that was finished.
     pub report: Report,
     /// True if the user ended the run early (Ctrl-C or a termination signal).
     pub interrupted: bool,
+    /// The error of the last save, if the report could not be saved.
+    pub unsaved: Option<anyhow::Error>,
 }
 
 /// Runs every cell. The report in `out` is replaced after each turn of a cell, or less often where that would take more
 /// than a twentieth of the run's time.
 ///
 /// # Errors
-/// A required backend that cannot start ([`RequiredBackendMissing`], before any cell is run), or a report that
-/// cannot be written. Failures of a cell are in its row.
+/// Before any cell is run: a required backend cannot start ([`RequiredBackendMissing`]), or the run that is resumed was on
+/// another machine. Failures of a cell are in its row; a report that cannot be saved is in [`Finished::unsaved`].
 pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
@@ -118,11 +125,20 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let others = OtherPrograms::begin();
     let mut workers = workers::Workers::start(run, launcher, watch.flag());
     let mut writer = report_writer::ReportWriter::begin(run, start);
+    if let Some(earlier) = &run.earlier {
+        earlier.check_host(&writer.report().environment)?;
+    }
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break()
         || peaks::gather(run, &mut workers, others.as_ref(), &mut writer, observer).is_break();
     if let Some(others) = others.filter(|_| !interrupted && !run.is_simulated()) {
         writer.note_other_programs(others.share(&workers.processes()));
+    }
+    if let Some(earlier) = run.earlier.as_ref().filter(|_| !interrupted) {
+        interrupted = workers.await_started(observer).is_break();
+        earlier.check_backends(&workers.states())?;
+        let is_finished = |planned: &&PlannedCell| earlier.row(&planned.cell).is_some();
+        observer.taken_over(run.cells.iter().filter(is_finished).count(), run.cells.len());
     }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
     let mut cells = run.cells.clone();
@@ -130,14 +146,14 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
         if interrupted {
             break;
         }
-        interrupted = rounds.run(&cells, block)?;
+        interrupted = rounds.run(&cells, block);
     }
     if run.refine && !interrupted {
-        interrupted = refine::refine(run, &mut cells, &mut rounds)?;
+        interrupted = refine::refine(run, &mut cells, &mut rounds);
     }
-    let report = rounds.finish()?;
+    let (report, unsaved) = rounds.finish();
     if interrupted {
         observer.interrupted(&report, cells.len());
     }
-    Ok(Finished { report, interrupted })
+    Ok(Finished { report, interrupted, unsaved })
 }

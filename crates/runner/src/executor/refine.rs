@@ -60,11 +60,7 @@ fn is_variant(one: &PlannedCell, other: &PlannedCell) -> bool {
 }
 
 /// Adds cells near the crossovers and runs them. Returns whether the user ended the run meanwhile.
-pub(crate) fn refine(
-    run: &Run,
-    cells: &mut Vec<PlannedCell>,
-    rounds: &mut Rounds<'_>,
-) -> anyhow::Result<bool> {
+pub(crate) fn refine(run: &Run, cells: &mut Vec<PlannedCell>, rounds: &mut Rounds<'_>) -> bool {
     let begin_s = rounds.spent_s(&[]);
     let end_s = run.budget_s.unwrap_or(begin_s + LEAST_S.max(TIME_SHARE * begin_s));
     for pass in 0..PASSES {
@@ -77,12 +73,12 @@ pub(crate) fn refine(
         cells.extend(added);
         rounds.extend(cells.len() - first, cells.len(), PASSES - pass);
         for block in block::blocks(&cells[first..], memory::free_host_bytes()) {
-            if rounds.run(cells, first + block.start..first + block.end)? {
-                return Ok(true);
+            if rounds.run(cells, first + block.start..first + block.end) {
+                return true;
             }
         }
     }
-    Ok(false)
+    false
 }
 
 /// A size that would narrow a crossover.

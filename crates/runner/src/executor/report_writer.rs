@@ -1,22 +1,27 @@
 //! Writes the report of a run while it grows, with the rows in the order of the plan.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use gpubench_host::environment;
 use gpubench_model::report::sanitize::sanitized;
 use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, TimeSpent, file};
 
 use super::Run;
+use super::journal::Journal;
 
 pub(crate) struct ReportWriter {
     start: Instant,
     report: Report,
     /// The position in the plan of each row; ascending.
     positions: Vec<usize>,
-    file: Option<PathBuf>,
+    /// Folder of the run's files.
+    folder: Option<PathBuf>,
+    /// The journal, once a cell has ended.
+    journal: Option<Journal>,
     saving: Duration,
+    /// The reason that the last save failed.
+    unsaved: Option<anyhow::Error>,
 }
 
 /// Saves may take a twentieth of a run's time, plus one second in total.
@@ -32,8 +37,10 @@ impl ReportWriter {
             start,
             report: Report { schema_version: SCHEMA_VERSION, environment, rows: vec![] },
             positions: vec![],
-            file: run.out.as_ref().map(|folder| folder.join(file::FILE_NAME)),
+            folder: run.out.clone(),
+            journal: None,
             saving: Duration::ZERO,
+            unsaved: None,
         }
     }
 
@@ -46,6 +53,26 @@ impl ReportWriter {
                 self.report.rows.insert(at, row);
             }
         }
+    }
+
+    /// Records the final row of a cell, in the journal too. Returns the error of a save that failed, as
+    /// [`ReportWriter::save_soon`] does.
+    pub(crate) fn record_finished(&mut self, position: usize, row: Row) -> Option<&anyhow::Error> {
+        let begun = Instant::now();
+        self.record(position, row.clone());
+        let Some(folder) = self.folder.clone() else { return None };
+        let failed_before = self.unsaved.is_some();
+        let appended = match &mut self.journal {
+            Some(journal) => journal.append(&row),
+            None => start(&folder, &self.report).map(|journal| self.journal = Some(journal)),
+        };
+        self.saving += begun.elapsed();
+        if let Err(error) = appended {
+            // A new journal gets all rows.
+            self.journal = None;
+            self.unsaved = Some(error);
+        }
+        self.unsaved.as_ref().filter(|_| !failed_before)
     }
 
     /// Records the share of the CPUs' time that other programs used while the run started.
@@ -71,37 +98,55 @@ impl ReportWriter {
         self.report.environment.warnings.extend(warnings);
     }
 
-    /// Saves the file for the last time and returns the report, without the control characters that workers sent.
+    /// Saves the file for the last time. Returns the report, without the control characters that workers sent, and the error
+    /// if it could not be saved.
     pub(crate) fn finish(
         mut self,
         backends: Vec<BackendState>,
         time_spent: TimeSpent,
-    ) -> anyhow::Result<Report> {
+    ) -> (Report, Option<anyhow::Error>) {
         let saving_s = self.saving.as_secs_f64();
         self.report.environment.time_spent = Some(TimeSpent { saving_s, ..time_spent });
-        self.save(backends)?;
-        sanitized(self.report).context("a worker sent text that cannot be shown")
-    }
-
-    /// Saves the file, unless saves have taken too much of the run's time already.
-    pub(crate) fn save_soon(&mut self, backends: impl FnOnce() -> Vec<BackendState>) -> anyhow::Result<()> {
-        if self.saving > SAVING_GRACE + self.start.elapsed() / SAVING_SHARE {
-            return Ok(());
+        self.save(backends);
+        // Where the report could not be saved, the journal has its rows.
+        if let Some(journal) = self.journal.take().filter(|_| self.unsaved.is_none()) {
+            journal.remove();
         }
-        let begun = Instant::now();
-        self.save(backends())?;
-        self.saving += begun.elapsed();
-        Ok(())
+        (sanitized(self.report), self.unsaved)
     }
 
-    fn save(&mut self, backends: Vec<BackendState>) -> anyhow::Result<()> {
+    /// Saves the file, unless saves have taken too much of the run's time already. Returns the error of a save that failed, if
+    /// the one before did not: the run goes on, since a full disk or a lost network may come back.
+    pub(crate) fn save_soon(
+        &mut self,
+        backends: impl FnOnce() -> Vec<BackendState>,
+    ) -> Option<&anyhow::Error> {
+        if self.saving > SAVING_GRACE + self.start.elapsed() / SAVING_SHARE {
+            return None;
+        }
+        let (begun, failed_before) = (Instant::now(), self.unsaved.is_some());
+        self.save(backends());
+        self.saving += begun.elapsed();
+        self.unsaved.as_ref().filter(|_| !failed_before)
+    }
+
+    fn save(&mut self, backends: Vec<BackendState>) {
         self.report.environment.backends = backends;
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
-        let Some(path) = &self.file else { return Ok(()) };
-        if let Some(folder) = path.parent() {
-            // If this fails, the save below fails too, and its error names the file and the next step.
-            let _ = std::fs::create_dir_all(folder);
-        }
-        file::save(&self.report, path)
+        // An earlier report is worth more than one without rows.
+        let Some(folder) = self.folder.as_ref().filter(|_| !self.report.rows.is_empty()) else { return };
+        make(folder);
+        self.unsaved = file::save(&self.report, &folder.join(file::FILE_NAME)).err();
     }
+}
+
+fn start(folder: &Path, report: &Report) -> anyhow::Result<Journal> {
+    make(folder);
+    Journal::start(folder, report)
+}
+
+/// Makes the folder again, which may have been removed meanwhile. If this fails, writing to it fails too, and that error
+/// names the file and the next step.
+fn make(folder: &Path) {
+    let _ = std::fs::create_dir_all(folder);
 }

@@ -105,6 +105,16 @@ impl Observer for Bar {
         self.bar.finish_and_clear();
     }
 
+    fn taken_over(&mut self, finished: usize, total: usize) {
+        self.finished += finished;
+        self.pace.plan(total - finished);
+        self.bar.println(lines::taken_over(finished, total));
+    }
+
+    fn not_saved(&mut self, error: &anyhow::Error) {
+        self.bar.println(lines::not_saved(error));
+    }
+
     fn interrupted(&mut self, report: &Report, total: usize) {
         self.bar.println(lines::interrupted(report, total));
     }

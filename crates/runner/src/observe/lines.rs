@@ -46,6 +46,15 @@ impl<W: Write> Observer for Lines<W> {
         let _ = writeln!(self.sink, "[{}/{}] {} {}", self.done, self.total, row.cell(), result(row));
     }
 
+    fn taken_over(&mut self, finished: usize, total: usize) {
+        self.done += finished;
+        let _ = writeln!(self.sink, "{}", taken_over(finished, total));
+    }
+
+    fn not_saved(&mut self, error: &anyhow::Error) {
+        let _ = writeln!(self.sink, "{}", not_saved(error));
+    }
+
     fn interrupted(&mut self, report: &Report, total: usize) {
         let _ = writeln!(self.sink, "{}", interrupted(report, total));
     }
@@ -54,6 +63,16 @@ impl<W: Write> Observer for Lines<W> {
 /// Returns the line printed before a measurement of the machine.
 pub(crate) fn measuring(what: &str) -> String {
     format!("measuring {what}")
+}
+
+/// Returns the line printed when a run is resumed.
+pub(crate) fn taken_over(finished: usize, total: usize) -> String {
+    format!("resumed: {finished} of {total} cells are finished; {} are left", total - finished)
+}
+
+/// Returns the line printed when results cannot be saved.
+pub(crate) fn not_saved(error: &anyhow::Error) -> String {
+    format!("{error:#}; the run goes on and tries again after the next cell")
 }
 
 /// Returns the line printed when the user ends a run: the cells with a result, also those whose samples are not complete.

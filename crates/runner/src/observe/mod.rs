@@ -20,6 +20,9 @@ pub trait Observer {
     /// Cells are added to the run, which now has `total`.
     fn cells_added(&mut self, _total: usize) {}
 
+    /// An earlier start of the run has finished that many of its cells.
+    fn taken_over(&mut self, _finished: usize, _total: usize) {}
+
     /// A measurement of the machine begins, such as `peak bandwidth and FLOP rate of the GPU`.
     fn measuring(&mut self, _what: &str) {}
 
@@ -31,6 +34,9 @@ pub trait Observer {
 
     /// A cell is finished and on disk.
     fn cell_finished(&mut self, _row: &Row) {}
+
+    /// The results so far could not be saved; the run goes on and tries again.
+    fn not_saved(&mut self, _error: &anyhow::Error) {}
 
     /// No more cells follow.
     fn run_finished(&mut self) {}

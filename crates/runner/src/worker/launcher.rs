@@ -1,5 +1,6 @@
 //! Knows how each backend's worker is started: this program, a thread of it, or an external program.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
@@ -19,8 +20,8 @@ pub(super) enum Place<'a> {
 /// Starts the workers of a run.
 #[derive(Clone, Debug)]
 pub struct Launcher {
-    /// The program that serves the backends of `registry`; `None` for threads of this process.
-    program: Option<PathBuf>,
+    /// The program that serves the backends of `registry`, without arguments; `None` for threads of this process.
+    program: Option<Program>,
     registry: Registry,
     externals: Vec<External>,
 }
@@ -37,9 +38,10 @@ impl Launcher {
         registry: Registry,
         externals: &[External],
     ) -> io::Result<Launcher> {
-        let program = match isolate {
-            true => Some(program.cloned().map_or_else(process::program, Ok)?),
-            false => None,
+        let program = match (isolate, program) {
+            (true, Some(path)) => Some(at(path.clone(), None)),
+            (true, None) => Some(at(process::running_file()?, Some(process::program()?.into()))),
+            (false, _) => None,
         };
         Ok(Launcher { program, registry, externals: externals.to_vec() })
     }
@@ -62,9 +64,9 @@ impl Launcher {
             return Client::start(id, Place::Process(&external.program));
         }
         match &self.program {
-            Some(path) => {
+            Some(own) => {
                 let arguments = vec!["worker".into(), id.backend.as_str().into()];
-                Client::start(id, Place::Process(&Program { path: path.clone(), arguments, preface: None }))
+                Client::start(id, Place::Process(&Program { arguments, ..own.clone() }))
             }
             None => {
                 let unknown = || io::Error::other(format!("no backend is named {}", id.backend));
@@ -72,6 +74,10 @@ impl Launcher {
             }
         }
     }
+}
+
+fn at(path: PathBuf, called: Option<OsString>) -> Program {
+    Program { path, called, arguments: vec![], preface: None }
 }
 
 /// Starts the program of an external backend, to ask it for its description.

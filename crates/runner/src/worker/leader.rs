@@ -24,6 +24,9 @@ impl Leader {
     pub(super) fn start(program: &Program) -> io::Result<(Leader, Streams)> {
         let mut command = Command::new(&program.path);
         command.args(&program.arguments).process_group(0);
+        if let Some(called) = &program.called {
+            command.arg0(called);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use gpubench_backend::protocol::{Reply, Request};
-use gpubench_backend::{Side, WorkerId};
 use gpubench_model::report::Outcome;
 
 use super::super::PlannedCell;
@@ -82,9 +81,8 @@ impl CellSession<'_> {
                 failed(JUDGED_ITSELF.into())
             }
             Reply::Measured { clock, result } => {
-                let peaks = self.workers.peaks(&own_backend(variant.side));
                 let asked = if let Request::Measure { batch, .. } = request { batch.samples } else { 0 };
-                match implausible(&cell.case, asked, (clock, &result), took_s, peaks) {
+                match implausible(&cell.case, asked, (clock, &result), took_s) {
                     Some(reason) => failed(reason),
                     None => Reply::Measured { clock, result },
                 }
@@ -131,12 +129,4 @@ fn phase_text(phase: &str) -> Cow<'static, str> {
         "verify" => "while verifying timed answers".into(),
         other => format!("in phase {other}").into(),
     }
-}
-
-/// Returns the worker of gpubench's own backend on that side, whose peaks are those of the hardware.
-fn own_backend(side: Side) -> WorkerId {
-    WorkerId::of_backend(match side {
-        Side::Cpu => "cpu",
-        Side::Gpu => "cuda",
-    })
 }

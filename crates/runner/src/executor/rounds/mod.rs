@@ -67,28 +67,30 @@ impl<'a> Rounds<'a> {
 
     /// Runs the block of `cells`, which are those of the plan, then those that refinement added. Returns whether the user
     /// ended the run meanwhile.
-    pub(crate) fn run(&mut self, cells: &[PlannedCell], block: Range<usize>) -> anyhow::Result<bool> {
+    pub(crate) fn run(&mut self, cells: &[PlannedCell], block: Range<usize>) -> bool {
+        let earlier = |planned: &PlannedCell| self.run.earlier.as_ref()?.row(&planned.cell).cloned();
         let cell_run = |at: usize| {
-            let mut cell_run = CellRun::new(at, &cells[at], self.run.cell_timeout);
+            let mut cell_run = match earlier(&cells[at]) {
+                Some(row) => CellRun::taken_over(at, &cells[at], row),
+                None => CellRun::new(at, &cells[at], self.run.cell_timeout),
+            };
             cell_run.row.added_by_refinement = at >= self.run.cells.len();
             cell_run
         };
         let mut cell_runs: Vec<CellRun<'_>> = block.clone().map(cell_run).collect();
+        cell_runs.iter().for_each(|cell_run| self.record(cell_run));
         // Other programs do not affect simulated times.
         for cell_run in cell_runs.iter_mut().filter(|_| !self.simulated) {
             cell_run.series.other_programs = self.writer.other_programs();
         }
-        match self.steps(&mut cell_runs, cells, &block) {
-            Err(error) if error.is::<Interrupted>() => {
-                cell_runs.iter().for_each(|cell_run| self.record(cell_run));
-                return Ok(true);
-            }
-            done => done?,
+        if let Err(Interrupted) = self.steps(&mut cell_runs, cells, &block) {
+            cell_runs.iter().for_each(|cell_run| self.record(cell_run));
+            return true;
         }
         self.sampled_s += sampled_s(&cell_runs);
         self.left -= block.len();
         self.wide.extend(cell_runs.iter().filter_map(advice::ImpreciseCell::of));
-        Ok(false)
+        false
     }
 
     pub(crate) fn report(&self) -> &Report {
@@ -110,8 +112,8 @@ impl<'a> Rounds<'a> {
         sampled_s + around.map_or(0.0, |p| p.inputs_s + p.prepare_s + p.first_s + p.download_s + p.check_s)
     }
 
-    /// Ends the workers, saves the report for the last time, and returns it.
-    pub(crate) fn finish(mut self) -> anyhow::Result<Report> {
+    /// Ends the workers and saves the report for the last time. Returns it, and the error if it could not be saved.
+    pub(crate) fn finish(mut self) -> (Report, Option<anyhow::Error>) {
         self.session.observer.run_finished();
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
@@ -123,13 +125,13 @@ impl<'a> Rounds<'a> {
         self.writer.finish(states, time_spent)
     }
 
-    /// Runs a block. Returns [`Interrupted`], or an error if the report cannot be saved.
+    /// Runs a block, unless the user ends the run.
     fn steps(
         &mut self,
         cell_runs: &mut [CellRun<'_>],
         cells: &[PlannedCell],
         block: &Range<usize>,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), Interrupted> {
         let begin_s = self.spent_s(cell_runs);
         let end_s =
             self.budget_s.map(|all_s| begin_s + budget::share(all_s, begin_s, block.len(), self.left));
@@ -162,7 +164,7 @@ impl<'a> Rounds<'a> {
         at: usize,
         round: u32,
         cap_s: f64,
-    ) -> anyhow::Result<()> {
+    ) -> Result<(), Interrupted> {
         let CellRun { planned, series, .. } = &cell_runs[at];
         if cell_runs[at].has_ended() || series.stopped.is_some() || round >= planned.sampling.rounds {
             return Ok(());
@@ -171,17 +173,19 @@ impl<'a> Rounds<'a> {
         let rule = budget::base(planned.rule(), cap_s);
         self.sample(cell_runs, at, &rule, round)?;
         if cell_runs[at].has_ended() {
-            return self.finished(&cell_runs[at]);
+            self.finished(&cell_runs[at]);
+            return Ok(());
         }
         let stopped = cell_runs[at].series.stopped;
         if stopped.is_none() || (self.budget_s.is_some() && stopped == Some(Reason::OutOfTime)) {
-            return self.save_samples(&cell_runs[at]);
+            self.save_samples(&cell_runs[at]);
+            return Ok(());
         }
         self.conclude(&mut cell_runs[at])
     }
 
     /// Gives extra rounds to the cells with the widest intervals until `end_s`.
-    fn spend(&mut self, cell_runs: &mut [CellRun<'_>], rounds: u32, end_s: f64) -> anyhow::Result<()> {
+    fn spend(&mut self, cell_runs: &mut [CellRun<'_>], rounds: u32, end_s: f64) -> Result<(), Interrupted> {
         let mut round = rounds;
         while self.spent_s(cell_runs) < end_s {
             let Some(at) = budget::widest(cell_runs) else { break };
@@ -191,8 +195,8 @@ impl<'a> Rounds<'a> {
             cell_run.series.stopped = None;
             self.sample(cell_runs, at, &rule, round)?;
             match cell_runs[at].has_ended() {
-                true => self.finished(&cell_runs[at])?,
-                false => self.save_samples(&cell_runs[at])?,
+                true => self.finished(&cell_runs[at]),
+                false => self.save_samples(&cell_runs[at]),
             }
             round += 1;
         }
@@ -226,7 +230,7 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    fn conclude(&mut self, cell_run: &mut CellRun<'_>) -> anyhow::Result<()> {
+    fn conclude(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
         if cell_run.has_ended() {
             return Ok(());
         }
@@ -234,29 +238,35 @@ impl<'a> Rounds<'a> {
         self.session.release(cell_run)?;
         cell_run.conclude();
         self.refuse_impossible(cell_run);
-        self.finished(cell_run)
+        self.finished(cell_run);
+        Ok(())
     }
 
     /// Marks a cell as incorrect if it is faster than the machine's peaks allow.
     fn refuse_impossible(&self, cell_run: &mut CellRun<'_>) {
-        let peaks = self.session.workers.peaks(&cell_run.worker);
+        let peaks = self.session.workers.peaks(&cell_run.worker, cell_run.planned.variant.side);
         if let Some(reason) = peaks.and_then(|peaks| peak_share::impossible(peaks, &cell_run.row)) {
             cell_run.close(Outcome::Incorrect, reason, None);
         }
     }
 
     /// Saves the row of a cell that has ended.
-    fn finished(&mut self, cell_run: &CellRun<'_>) -> anyhow::Result<()> {
-        self.writer.record(cell_run.position, cell_run.row.clone());
-        self.writer.save_soon(|| self.session.workers.states())?;
+    fn finished(&mut self, cell_run: &CellRun<'_>) {
+        let unsaved = self.writer.record_finished(cell_run.position, cell_run.row.clone());
+        say_unsaved(unsaved, self.session.observer);
+        self.save_soon();
         self.session.observer.cell_finished(&cell_run.row);
-        Ok(())
     }
 
     /// Saves a cell's samples so far, so that a killed run loses no round.
-    fn save_samples(&mut self, cell_run: &CellRun<'_>) -> anyhow::Result<()> {
+    fn save_samples(&mut self, cell_run: &CellRun<'_>) {
         self.record(cell_run);
-        self.writer.save_soon(|| self.session.workers.states())
+        self.save_soon();
+    }
+
+    fn save_soon(&mut self) {
+        let unsaved = self.writer.save_soon(|| self.session.workers.states());
+        say_unsaved(unsaved, self.session.observer);
     }
 
     /// Records the row of a cell as it would be if the run ended now, if there is one.
@@ -272,6 +282,12 @@ impl<'a> Rounds<'a> {
             true => self.sampled_s + sampled_s(cell_runs),
             false => self.start.elapsed().as_secs_f64(),
         }
+    }
+}
+
+fn say_unsaved(error: Option<&anyhow::Error>, observer: &mut dyn Observer) {
+    if let Some(error) = error {
+        observer.not_saved(error);
     }
 }
 

@@ -4,17 +4,23 @@ use gpubench_model::measure::stopping::Reason;
 
 use super::Rounds;
 use crate::executor::cell_run::CellRun;
+use crate::executor::cell_session::Interrupted;
 use crate::executor::screening::{self, Standing};
 
 impl Rounds<'_> {
     /// Ends the cells of a case that a few executions show to be far behind, and those of copies of a library that were
     /// not chosen.
-    pub(super) fn screen(&mut self, cell_runs: &mut [CellRun<'_>], case: &[usize]) -> anyhow::Result<()> {
+    pub(super) fn screen(
+        &mut self,
+        cell_runs: &mut [CellRun<'_>],
+        case: &[usize],
+    ) -> Result<(), Interrupted> {
+        let may_end = |cell_run: &CellRun<'_>| cell_run.planned.may_be_screened && !cell_run.has_ended();
         for &at in case {
             let planned = cell_runs[at].planned;
-            if let Some(reason) = self.copies.reason_against(planned).filter(|_| planned.may_be_screened) {
+            if let Some(reason) = self.copies.reason_against(planned).filter(|_| may_end(&cell_runs[at])) {
                 screening::pass_over(&mut cell_runs[at], reason);
-                self.finished(&cell_runs[at])?;
+                self.finished(&cell_runs[at]);
             }
         }
         for race in screening::rivals(cell_runs, case) {
@@ -41,13 +47,13 @@ impl Rounds<'_> {
         cell_runs: &mut [CellRun<'_>],
         at: usize,
         is_warm: bool,
-    ) -> anyhow::Result<Vec<f64>> {
+    ) -> Result<Vec<f64>, Interrupted> {
         self.session.observer.cell_started(&cell_runs[at].planned.cell, None);
         self.prepare(cell_runs, at)?;
         let before = cell_runs[at].series.samples.len();
         self.session.screen(&mut cell_runs[at], is_warm)?;
         if cell_runs[at].has_ended() {
-            self.finished(&cell_runs[at])?;
+            self.finished(&cell_runs[at]);
             return Ok(vec![]);
         }
         Ok(cell_runs[at].series.seconds().split_off(before))
@@ -61,7 +67,7 @@ impl Rounds<'_> {
         race: &[usize],
         best: &[Vec<f64>],
         batch: u32,
-    ) -> anyhow::Result<Vec<usize>> {
+    ) -> Result<Vec<usize>, Interrupted> {
         let mut open = vec![];
         for (competitor, standing) in screening::standings(best, batch).into_iter().enumerate() {
             let cell_run = &mut cell_runs[race[competitor]];
@@ -76,7 +82,7 @@ impl Rounds<'_> {
         Ok(open)
     }
 
-    fn end_screened(&mut self, cell_run: &mut CellRun<'_>) -> anyhow::Result<()> {
+    fn end_screened(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
         cell_run.row.screened = true;
         cell_run.series.stopped = Some(Reason::Screened);
         self.conclude(cell_run)

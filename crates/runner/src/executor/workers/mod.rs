@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::Request;
-use gpubench_backend::{Finding, Options, Peaks, TimerOverhead};
+use gpubench_backend::{Finding, Options, Peaks, Side, TimerOverhead};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::{BackendState, TimeSpent};
 
@@ -244,6 +244,16 @@ impl Workers {
         }
     }
 
+    /// Waits until every worker that is starting has started or failed. Breaks if the user has ended the run.
+    pub(crate) fn await_started(&mut self, observer: &mut dyn Observer) -> ControlFlow<()> {
+        for id in self.describing() {
+            if let Err(WorkerUnavailable::Interrupted) = self.ready(&id, observer).map(|_| ()) {
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     /// Returns the worker of each backend that describes it.
     pub(crate) fn describing(&self) -> Vec<WorkerId> {
         let planned = self.slots.iter().filter(|slot| slot.is_planned);
@@ -265,11 +275,17 @@ impl Workers {
         self.find(id)?.peaks_depend_on.as_ref()
     }
 
-    /// Returns the peaks of the backend that a worker serves, on fewer threads or with another library too.
-    pub(crate) fn peaks(&self, id: &WorkerId) -> Option<&Peaks> {
+    /// Returns the peaks of the hardware on which a worker's cells of that side run, on fewer threads or with another library
+    /// too. For an external worker these are the peaks of gpubench's own backend.
+    pub(crate) fn peaks(&self, id: &WorkerId, side: Side) -> Option<&Peaks> {
+        let backend = match (self.is_external(&id.backend), side) {
+            (false, _) => id.backend.as_str(),
+            (true, Side::Cpu) => "cpu",
+            (true, Side::Gpu) => "cuda",
+        };
         self.slots
             .iter()
-            .filter(|slot| slot.id.backend == id.backend)
+            .filter(|slot| slot.id.backend == backend)
             .find_map(|slot| slot.report.peaks.as_ref())
     }
 

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Compares an adapter's times with those of the tool that the library's users have, for the same calls.
+
+usage: agreement.py NAME [--threads N] [--seconds S]
+
+NAME is an adapter. Both measure the same call on the same operands in this process, alternating, for S seconds per cell, with
+hot caches. The tools: `timeit` for NumPy and JAX, `torch.utils.benchmark` for PyTorch, and the GPU times of
+`cupyx.profiler.benchmark` for CuPy. Each figure is the 10th percentile, because other work only makes a time longer.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+import timeit
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from gpubench_adapter.worker import THREAD_VARIABLES, Worker  # noqa: E402, from this folder
+
+# A cell per op at sizes whose times are above 50 us, with variants that exist or the first one of the op.
+SIZES = {
+    "matmul": (200, 500, 1000),
+    "elementwise": (200, 500, 2000),
+    "reduction": (500, 2000),
+    "fft": (200, 512),
+    "solve": (500,),
+    "spgemm": (512,),
+    "svd": (200,),
+}
+WARM_UP_CALLS = 20
+# Seconds of a group of calls before the other side has its turn.
+GROUP_S = 1e-3
+
+
+def low(times):
+    """Returns the 10th percentile."""
+    return sorted(times)[len(times) // 10]
+
+
+class Tool:
+    """The tool of a library: `seconds(calls)` is its time per call."""
+
+    def __init__(self, name, job):
+        self.name, self.job = name, job
+        if name == "cupy":
+            import cupyx.profiler
+
+            self.title, self.benchmark = "cupyx.profiler", cupyx.profiler.benchmark
+            return
+        operands = {"x%d" % k: operand for k, operand in enumerate(job.operands)}
+        statement = "call(%s)" % ", ".join(operands)
+        call = job.call
+        if name == "jax":
+            import jax
+
+            def call(*inputs):
+                return jax.block_until_ready(job.call(*inputs))
+
+        names = dict(operands, call=call)
+        if name.startswith("torch"):
+            import torch.utils.benchmark
+
+            timer = torch.utils.benchmark.Timer(statement, globals=names, num_threads=torch.get_num_threads())
+            self.title, self.timer = "torch.utils.benchmark", timer._timer
+        else:
+            self.title, self.timer = "timeit", timeit.Timer(statement, globals=names)
+
+    def seconds(self, calls):
+        if self.name == "cupy":
+            found = self.benchmark(self.job.call, tuple(self.job.operands), n_repeat=calls, n_warmup=1)
+            return low(found.gpu_times[0].tolist())
+        if self.name == "torch":
+            # Several calls would overlap: the second is queued while the first one runs.
+            return low([self.timer.timeit(1) for _ in range(calls)])
+        return self.timer.timeit(calls) / calls
+
+
+def compare(name, backend, job, seconds):
+    """Returns the adapter's and the tool's seconds per call."""
+    tool = Tool(name, job)
+    clock = "events_s" if name == "cupy" else "host_s"
+
+    def once():
+        sample = backend.time(job, "hot")
+        return sample.get(clock, sample["host_s"])
+
+    for _ in range(WARM_UP_CALLS):
+        once()
+    tool.seconds(WARM_UP_CALLS)
+    calls = max(1, int(GROUP_S / once()))
+    ours, theirs, end = [], [], time.monotonic() + seconds
+    while time.monotonic() < end or len(ours) < 5:
+        ours += [once() for _ in range(calls)]
+        job.reset()
+        theirs.append(tool.seconds(calls))
+    return low(ours), low(theirs), tool.title
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("name")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    asked = parser.parse_args()
+    os.environ.update({variable: str(asked.threads) for variable in THREAD_VARIABLES})
+    worker = Worker(asked.name, None)
+    ready = worker.answer(json.dumps({"type": "hello", "protocol": 5, "options": {"threads": asked.threads}}).encode())
+    if ready["type"] != "ready":
+        sys.exit("%s: %s" % (asked.name, ready["reason"]))
+    from gpubench_adapter.operands import OPERANDS, Case
+
+    backend = worker.session.backend
+    for op, sizes in SIZES.items():
+        variants = [variant["name"] for variant in backend.adapter.variants if variant["op"] == op and variant["default"]]
+        for n in sizes if variants else ():
+            case = Case({"op": op, "n": n, "dtype": "f64", "seed": 42, "density": 0.01})
+            job = backend.prepare(variants[0], case, [make(case) for make in OPERANDS[op]])
+            job.settle()
+            ours, theirs, title = compare(asked.name, backend, job, asked.seconds)
+            figures = (asked.name, op, variants[0], n, 1e6 * ours, title, 1e6 * theirs, ours / theirs)
+            print("%-10s %-12s %-11s %5d  adapter %10.1f us  %s %10.1f us  ratio %.3f" % figures, flush=True)
+
+
+if __name__ == "__main__":
+    main()

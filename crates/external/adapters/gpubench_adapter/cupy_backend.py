@@ -1,0 +1,233 @@
+"""Runs CuPy."""
+
+import cupy
+import cupy._core
+import cupyx.scipy.sparse
+import numpy as np
+
+from . import answers
+from .backend import finding
+from .errors import Unavailable
+from .event_backend import EventBackend
+from .generator import Csr
+from .job import Job
+from .storage import Storage
+
+# Spins for a number of cycles of the multiprocessor, as `torch.cuda._sleep` does.
+SPIN = r"""
+extern "C" __global__ void spin(long long cycles) {
+    const long long start = clock64();
+    while (clock64() - start < cycles) {
+    }
+}
+"""
+
+
+def findings(adapter):
+    """Returns what `doctor` reports."""
+    found = finding("CuPy", cupy)
+    try:
+        check_device(adapter, 0)
+        found["version"] += ", CUDA %s, %s" % (cuda_version(), device_name(0))
+    except Unavailable as error:
+        found.update(problem=str(error), fix=error.fix)
+    return [found]
+
+
+def check_device(adapter, ordinal):
+    """Raises an exception if CuPy does not find that GPU."""
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise Unavailable("CuPy %s finds no GPU: %s" % (cupy.__version__, error), "install NVIDIA's driver") from None
+    if ordinal >= count:
+        raise Unavailable("CuPy finds %d GPUs, so there is no device %d" % (count, ordinal))
+
+
+def device_name(ordinal):
+    """Returns the model of the GPU."""
+    return cupy.cuda.runtime.getDeviceProperties(ordinal)["name"].decode()
+
+
+def cuda_version():
+    """Returns the version of the CUDA runtime that CuPy uses: 13.0."""
+    number = cupy.cuda.runtime.runtimeGetVersion()
+    return "%d.%d" % (number // 1000, number % 1000 // 10)
+
+
+class CupyStorage(Storage):
+    """CuPy's arrays, and the sparse matrices of cupyx."""
+
+    def send(self, array):
+        return cupy.asarray(array)
+
+    def upload(self, operand):
+        if not isinstance(operand, Csr):
+            return self.send(operand)
+        values, indices, indptr = (self.send(part) for part in (operand.values, operand.indices, operand.indptr))
+        return cupyx.scipy.sparse.csr_matrix((values, indices, indptr), shape=operand.shape)
+
+    def host(self, array):
+        return cupy.asnumpy(array)
+
+    def memory(self, array):
+        return []
+
+
+class Rig:
+    """CuPy's current stream, for `device_clock`."""
+
+    def __init__(self):
+        self.kernel = cupy.RawKernel(SPIN, "spin")
+        self.device = cupy.cuda.Device()
+
+    def synchronize(self):
+        self.device.synchronize()
+
+    def spin(self, cycles):
+        self.kernel((1,), (1,), (np.int64(cycles),))
+
+    @staticmethod
+    def event():
+        return cupy.cuda.Event()
+
+    @staticmethod
+    def is_done(event):
+        return event.done
+
+    @staticmethod
+    def elapsed_s(start, end):
+        return cupy.cuda.get_elapsed_time(start, end) / 1e3
+
+
+class CupyBackend(EventBackend):
+    """CuPy on an NVIDIA GPU."""
+
+    def __init__(self, name, options):
+        super().__init__(name, options)
+        check_device(self.adapter, self.device)
+        cupy.cuda.Device(self.device).use()
+        self.storage = CupyStorage()
+        # What the environment has chosen, as CUPY_ACCELERATORS and CUPY_TF32.
+        self.accelerators = cupy._core.get_reduction_accelerators(), cupy._core.get_routine_accelerators()
+        try:
+            self.zeros = cupy.zeros(self.flush_bytes() // 4, cupy.float32)
+            self.start_clock(Rig())
+        except (ImportError, RuntimeError) as error:
+            # CuPy's wheels compile kernels with CUDA's headers, which are a package of their own.
+            reason = "CuPy cannot compile kernels: %s" % " ".join(str(error).split())
+            raise Unavailable(reason[:300], self.adapter.install) from error
+
+    def flush(self):
+        self.zeros.sum()
+
+    def l2_bytes(self):
+        return cupy.cuda.Device().attributes.get("L2CacheSize")
+
+    def device_name(self):
+        return device_name(self.device)
+
+    def cuda_version(self):
+        return cuda_version()
+
+    def versions(self):
+        return {"cupy": cupy.__version__}
+
+    def findings(self):
+        return [finding("CuPy", cupy)]
+
+    def release_memory(self):
+        cupy.get_default_memory_pool().free_all_blocks()
+        cupy.get_default_pinned_memory_pool().free_all_blocks()
+        # Plans hold work areas.
+        cupy.fft.config.get_plan_cache().clear()
+
+
+def _call(function, parts=None, finish=None):
+    """Returns the preparation of a call without an output of its own."""
+    return lambda backend, case, operands: Job(backend.storage, operands, function, parts, finish)
+
+
+def _into(function):
+    """Returns the preparation of a call that writes an output like its first operand."""
+
+    def prepare(backend, case, operands):
+        c = backend.storage.send(operands[0])
+        return Job(backend.storage, operands, lambda *inputs: function(*inputs, out=c), outputs=[c])
+
+    return prepare
+
+
+def _matmul(prepare, compute_type):
+    """Sets the arithmetic of float32 products, which CuPy keeps for the whole process."""
+
+    def prepared(backend, case, operands):
+        job = prepare(backend, case, operands)
+        job.activate = lambda: cupy._core.set_compute_type(np.float32, compute_type)
+        return job
+
+    return prepared
+
+
+def _elementwise(a, b):
+    return a * b + cupy.sin(a) + cupy.cos(b)
+
+
+def _reduction(accelerators):
+    """Returns the preparation of the reduction; `accelerators` are names, or `None` for CuPy's choice."""
+
+    def prepare(backend, case, operands):
+        def activate():
+            chosen = backend.accelerators if accelerators is None else (accelerators, accelerators)
+            cupy._core.set_reduction_accelerators(chosen[0])
+            cupy._core.set_routine_accelerators(chosen[1])
+
+        def call(a):
+            return cupy.sum(a), cupy.mean(a), cupy.std(a)
+
+        job = Job(backend.storage, operands, call, list, answers.moments)
+        job.activate = activate
+        return job
+
+    return prepare
+
+
+def _svd(a):
+    return cupy.linalg.svd(a, full_matrices=False)
+
+
+def _posv(a, b):
+    from cupyx import lapack
+
+    return lapack.posv(a, b)
+
+
+_product = _call(lambda a, b: a @ b)
+_DEFAULT, _TF32 = cupy._core._routines_linalg.COMPUTE_TYPE_DEFAULT, cupy._core._routines_linalg.COMPUTE_TYPE_TF32
+
+CupyBackend.JOBS = {
+    ("matmul", "matmul"): _matmul(_product, _DEFAULT),
+    ("matmul", "out"): _matmul(_into(cupy.matmul), _DEFAULT),
+    ("matmul", "tf32"): _matmul(_product, _TF32),
+    ("elementwise", "eager"): _call(_elementwise),
+    ("elementwise", "fuse"): _call(cupy.fuse()(_elementwise)),
+    ("sin", "eager"): _call(cupy.sin),
+    ("sin", "out"): _into(cupy.sin),
+    ("reduction", "eager"): _reduction(None),
+    ("reduction", "cub"): _reduction(["cub"]),
+    ("reduction", "none"): _reduction([]),
+    ("fft", "fft2"): _call(cupy.fft.fft2),
+    ("fft", "rfft2"): _call(cupy.fft.rfft2, finish=answers.whole_spectrum),
+    ("solve", "solve"): _call(cupy.linalg.solve, finish=answers.columns),
+    ("solve", "posv"): _call(_posv, finish=answers.columns),
+    ("spgemm", "csr"): lambda backend, case, operands: Job(
+        backend.storage, operands, lambda a, b: a @ b, backend.storage.csr_parts, answers.csr
+    ),
+    ("spmv", "csr"): _call(lambda a, x: a @ x, finish=answers.columns),
+    ("svd", "svd"): _call(_svd, list, answers.factors),
+}
+
+
+def start(name, options):
+    """Starts the backend."""
+    return CupyBackend(name, options)

@@ -1,0 +1,209 @@
+"""Runs JAX on the CPU or on its default accelerator."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import answers, host
+from .accelerator import Accelerator
+from .backend import Backend, finding, timed
+from .errors import Unavailable
+from .generator import Csr
+from .job import Job
+from .storage import Storage
+
+
+def findings(adapter):
+    """Returns what `doctor` reports."""
+    found = finding("JAX", jax, version())
+    if adapter.side == "gpu":
+        try:
+            default_accelerator(adapter, 0)
+        except Unavailable as error:
+            found.update(problem=str(error), fix=error.fix)
+    return [found]
+
+
+def version():
+    """Returns the versions of JAX and of its compiler."""
+    import jaxlib
+
+    return "%s, jaxlib %s" % (jax.__version__, jaxlib.__version__)
+
+
+def default_accelerator(adapter, ordinal):
+    """Returns a device of JAX's default platform."""
+    try:
+        devices = jax.devices()
+    except RuntimeError as error:
+        raise Unavailable("JAX finds no device: %s" % " ".join(str(error).split()), adapter.install) from None
+    if devices[0].platform == "cpu":
+        raise Unavailable("JAX %s finds no accelerator" % jax.__version__, adapter.install)
+    if ordinal >= len(devices):
+        raise Unavailable("JAX finds %d devices, so there is no device %d" % (len(devices), ordinal))
+    return devices[ordinal]
+
+
+class JaxStorage(Storage):
+    """Arrays of JAX, which never change."""
+
+    def __init__(self, device):
+        self.device = device
+
+    def send(self, array):
+        return jax.device_put(array, self.device, may_alias=False)
+
+    def upload(self, operand):
+        if not isinstance(operand, Csr):
+            return self.send(operand)
+        from jax.experimental import sparse
+
+        values, indices, indptr = (self.send(part) for part in (operand.values, operand.indices, operand.indptr))
+        return sparse.BCSR((values, indices, indptr), shape=operand.shape)
+
+    def csr_parts(self, matrix):
+        return matrix.indptr, matrix.indices, matrix.data
+
+    def for_download(self, array):
+        # JAX keeps the first copy to the host, so only a new array is copied again.
+        return array.copy()
+
+    def get(self, operand, element):
+        return float(np.asarray(self.stored(operand)[element]))
+
+    def put(self, operand, element, value):
+        if not self.is_sparse(operand):
+            return self.stored(operand).at[element].set(value).reshape(operand.shape)
+        from jax.experimental import sparse
+
+        values = operand.data.at[element].set(value)
+        return sparse.BCSR((values, operand.indices, operand.indptr), shape=operand.shape)
+
+    def memory(self, array):
+        # On the CPU these are views.
+        return super().memory(array) if self.device.platform == "cpu" else []
+
+
+class JaxOps:
+    """What JAX's backends have in common."""
+
+    def set_up(self, device):
+        """Uses a device from now on."""
+        jax.config.update("jax_enable_x64", True)
+        jax.config.update("jax_default_device", device)
+        self.storage = JaxStorage(device)
+
+    def versions(self):
+        return {"jax": version()}
+
+    def findings(self):
+        return [finding("JAX", jax, version())]
+
+    def is_out_of_memory(self, error):
+        return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error)
+
+    def prepare(self, variant, case, operands):
+        function, *forms = self.JOBS[case.op, variant]
+        job = Job(self.storage, operands, None, *forms)
+        # A function of its own per job, because JAX keeps what it has compiled for a function.
+        own = jax.jit(lambda *inputs: function(*inputs))
+        job.call, job.compile_s = timed(lambda: own.lower(*job.operands).compile())
+        return job
+
+
+class JaxCpu(JaxOps, Backend):
+    """JAX on the CPU, whose calls return before the work is done."""
+
+    def __init__(self, name, options):
+        super().__init__(name, options)
+        self.set_up(jax.devices("cpu")[0])
+
+    def prepare(self, variant, case, operands):
+        job = super().prepare(variant, case, operands)
+        compiled = job.call
+
+        def call(*inputs):
+            return jax.block_until_ready(compiled(*inputs))
+
+        job.call, job.threads = call, self.threads
+        return job
+
+
+class JaxAccelerator(JaxOps, Accelerator):
+    """JAX on a GPU or TPU. Its stream is out of reach, so there is the host's clock alone."""
+
+    def __init__(self, name, options):
+        super().__init__(name, options)
+        self.set_up(default_accelerator(self.adapter, self.device))
+        self.zeros = jnp.zeros(self.flush_bytes() // 4, jnp.float32)
+        self.sum = jax.jit(jnp.sum)
+        self.flushed = None
+
+    def describe(self):
+        found = super().describe()
+        found.update(name=self.storage.device.device_kind, device=self.device)
+        found["cuda_version"] = " ".join(self.storage.device.client.platform_version.split())
+        found["driver_version"] = host.nvidia_driver()
+        return found
+
+    def synchronize(self):
+        if self.flushed is not None:
+            self.flushed.block_until_ready()
+
+    def flush(self):
+        self.flushed = self.sum(self.zeros)
+
+    def wait_for(self, job):
+        jax.block_until_ready(job.result)
+
+    def check_device(self):
+        self.flush()
+        self.synchronize()
+
+
+def _svd(algorithm=None):
+    def function(a):
+        if algorithm is None:
+            return jnp.linalg.svd(a, full_matrices=False)
+        names = getattr(jax.lax.linalg, "SvdAlgorithm", None)
+        if names is None:
+            raise Unavailable("JAX %s has no choice of svd algorithms" % jax.__version__, "pip install --upgrade jax")
+        return jax.lax.linalg.svd(a, full_matrices=False, algorithm=getattr(names, algorithm))
+
+    return (function, list, answers.factors)
+
+
+def _matmul(precision):
+    return (lambda a, b: jnp.matmul(a, b, precision=precision),)
+
+
+def _reduction(a):
+    return jnp.sum(a), jnp.mean(a), jnp.std(a)
+
+
+def _solve_by_cholesky(a, b):
+    return jax.scipy.linalg.solve(a, b, assume_a="pos")
+
+
+# The function, the parts of its result, and what makes them the answer.
+JaxOps.JOBS = {
+    ("matmul", "jit"): _matmul("highest"),
+    ("matmul", "tf32"): _matmul("tensorfloat32"),
+    ("elementwise", "jit"): (lambda a, b: a * b + jnp.sin(a) + jnp.cos(b),),
+    ("sin", "jit"): (jnp.sin,),
+    ("reduction", "jit"): (_reduction, list, answers.moments),
+    ("fft", "fft2"): (jnp.fft.fft2,),
+    ("fft", "rfft2"): (jnp.fft.rfft2, None, answers.whole_spectrum),
+    ("solve", "solve"): (jnp.linalg.solve, None, answers.columns),
+    ("solve", "cholesky"): (_solve_by_cholesky, None, answers.columns),
+    ("spmv", "bcsr"): (lambda a, x: a @ x, None, answers.columns),
+    ("svd", "svd"): _svd(),
+    ("svd", "qr"): _svd("QR"),
+    ("svd", "jacobi"): _svd("JACOBI"),
+    ("svd", "polar"): _svd("POLAR"),
+}
+
+
+def start(name, options):
+    """Starts the backend."""
+    return JaxCpu(name, options) if name == "jax-cpu" else JaxAccelerator(name, options)

@@ -1,0 +1,151 @@
+"""Runs PyTorch on the CPU, and on accelerators that are timed by the host's clock."""
+
+import torch
+
+from . import torch_jobs
+from .accelerator import Accelerator
+from .backend import Backend, finding
+from .errors import Unavailable
+from .generator import Csr
+from .storage import Storage
+
+# Elements of the sum that wakes PyTorch's threads: more than it does on one thread.
+WAKING_ELEMENTS = 1 << 18
+
+
+def build():
+    """Returns PyTorch's version and what it was built for."""
+    target = torch.version.cuda or getattr(torch.version, "hip", None)
+    kind = "CUDA" if torch.version.cuda else "ROCm"
+    return "%s (%s)" % (torch.__version__, "%s %s" % (kind, target) if target else "CPU only")
+
+
+def findings(adapter):
+    """Returns what `doctor` reports."""
+    found = finding("PyTorch", torch, build())
+    device = {"PyTorch (MPS)": "mps", "PyTorch (XPU)": "xpu"}.get(adapter.title)
+    if device and not is_available(device):
+        found.update(problem="this build of PyTorch finds no device %s" % device, fix=adapter.install)
+    return [found]
+
+
+def is_available(device):
+    """Returns whether PyTorch finds a device of that kind."""
+    module = torch.backends.mps if device == "mps" else getattr(torch, device, None)
+    return module is not None and module.is_available()
+
+
+class TorchStorage(Storage):
+    """Tensors on a device."""
+
+    def __init__(self, device):
+        self.device = torch.device(device)
+
+    def send(self, array):
+        # PyTorch's tensors on the CPU would share the generated operand's memory.
+        tensor = torch.from_numpy(array)
+        return tensor.clone() if self.device.type == "cpu" else tensor.to(self.device)
+
+    def upload(self, operand):
+        if not isinstance(operand, Csr):
+            return self.send(operand)
+        indptr, indices, values = (self.send(part) for part in (operand.indptr, operand.indices, operand.values))
+        return torch.sparse_csr_tensor(indptr, indices, values, size=operand.shape)
+
+    def host(self, array):
+        return array.detach().cpu().numpy()
+
+    def is_sparse(self, operand):
+        return operand.layout == torch.sparse_csr
+
+    def csr_parts(self, matrix):
+        return matrix.crow_indices(), matrix.col_indices(), matrix.values()
+
+    def stored(self, operand):
+        return operand.values() if self.is_sparse(operand) else operand.view(-1)
+
+    def erase(self, output):
+        output.fill_(float("nan"))
+
+    def memory(self, array):
+        return super().memory(array) if self.device.type == "cpu" else []
+
+
+class TorchOps:
+    """What PyTorch's backends have in common."""
+
+    JOBS = torch_jobs.JOBS
+    has_compiled = False
+
+    def versions(self):
+        return {"torch": build()}
+
+    def findings(self):
+        return [finding("PyTorch", torch, build())]
+
+    def compilations(self):
+        if not self.has_compiled:
+            return 0
+        from torch._dynamo.utils import counters
+
+        return counters["stats"]["unique_graphs"]
+
+
+class TorchCpu(TorchOps, Backend):
+    """PyTorch on the CPU."""
+
+    def __init__(self, name, options):
+        super().__init__(name, options)
+        torch.set_num_threads(self.threads)
+        self.storage = TorchStorage("cpu")
+        self.ones = torch.ones(WAKING_ELEMENTS)
+
+    def versions(self):
+        found = super().versions()
+        found["blas"] = "MKL" if torch.backends.mkl.is_available() else "without MKL"
+        return found
+
+    def prepare(self, variant, case, operands):
+        job = super().prepare(variant, case, operands)
+        job = self.give_choice(job, torch.set_num_threads, self.wake, case.n)
+        if job.compile_s is not None:
+            # The compiled code keeps the number of threads that it was compiled for.
+            job.thread_choices = [self.threads]
+        return job
+
+    def wake(self):
+        """Wakes PyTorch's threads."""
+        torch.add(self.ones, self.ones)
+
+
+class TorchAccelerator(TorchOps, Accelerator):
+    """PyTorch on an Apple or Intel GPU."""
+
+    def __init__(self, name, options):
+        super().__init__(name, options)
+        kind = name.split("-")[1]
+        if not is_available(kind):
+            raise Unavailable("PyTorch %s finds no device %s" % (build(), kind), self.adapter.install)
+        self.module = getattr(torch, kind)
+        self.storage = TorchStorage(kind)
+        self.zeros = torch.zeros(self.flush_bytes() // 4, device=kind)
+
+    def describe(self):
+        found = super().describe()
+        is_xpu = self.storage.device.type == "xpu"
+        found["name"] = torch.xpu.get_device_name() if is_xpu else "Apple GPU with the %s" % found["name"]
+        return found
+
+    def synchronize(self):
+        self.module.synchronize()
+
+    def flush(self):
+        self.zeros.sum()
+
+    def release_memory(self):
+        self.module.empty_cache()
+
+
+def start(name, options):
+    """Starts the backend."""
+    return TorchCpu(name, options) if name == "torch-cpu" else TorchAccelerator(name, options)

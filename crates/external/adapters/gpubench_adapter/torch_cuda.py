@@ -1,0 +1,81 @@
+"""Runs PyTorch on a GPU through CUDA, or through ROCm, whose builds have the same functions."""
+
+import torch
+
+from .backend import finding
+from .errors import Unavailable
+from .event_backend import EventBackend
+from .torch_backend import TorchOps, TorchStorage, build
+
+
+def findings(adapter):
+    """Returns what `doctor` reports."""
+    found = finding("PyTorch", torch, build())
+    try:
+        found["version"] += ", " + device_name(adapter, 0)
+    except Unavailable as error:
+        found.update(problem=str(error), fix=error.fix)
+    return [found]
+
+
+def device_name(adapter, ordinal):
+    """Returns the name of a GPU, after PyTorch has found it."""
+    if not torch.cuda.is_available():
+        is_cpu_build = "CPU only" in build()
+        fix = adapter.install if is_cpu_build else "install the driver of the GPU"
+        raise Unavailable("PyTorch %s finds no GPU" % build(), fix)
+    if ordinal >= torch.cuda.device_count():
+        count = torch.cuda.device_count()
+        raise Unavailable("PyTorch finds %d GPUs, so there is no device %d" % (count, ordinal))
+    return torch.cuda.get_device_name(ordinal)
+
+
+class Rig:
+    """PyTorch's current stream, for `device_clock`."""
+
+    synchronize = staticmethod(torch.cuda.synchronize)
+    spin = staticmethod(torch.cuda._sleep)
+
+    @staticmethod
+    def event():
+        return torch.cuda.Event(enable_timing=True)
+
+    @staticmethod
+    def is_done(event):
+        return event.query()
+
+    @staticmethod
+    def elapsed_s(start, end):
+        return start.elapsed_time(end) / 1e3
+
+
+class TorchCuda(TorchOps, EventBackend):
+    """PyTorch on a GPU of NVIDIA or AMD."""
+
+    def __init__(self, name, options):
+        super().__init__(name, options)
+        self.name_of_device = device_name(self.adapter, self.device)
+        torch.cuda.set_device(self.device)
+        self.storage = TorchStorage("cuda:%d" % self.device)
+        self.zeros = torch.zeros(self.flush_bytes() // 4, device=self.storage.device)
+        self.start_clock(Rig())
+
+    def flush(self):
+        self.zeros.sum()
+
+    def l2_bytes(self):
+        return getattr(torch.cuda.get_device_properties(self.device), "L2_cache_size", None)
+
+    def device_name(self):
+        return self.name_of_device
+
+    def cuda_version(self):
+        return torch.version.cuda or getattr(torch.version, "hip", None)
+
+    def release_memory(self):
+        torch.cuda.empty_cache()
+
+
+def start(name, options):
+    """Starts the backend."""
+    return TorchCuda(name, options)

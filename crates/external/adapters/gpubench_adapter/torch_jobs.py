@@ -1,0 +1,141 @@
+"""Prepares PyTorch's variants on any device."""
+
+import types
+
+import torch
+
+from . import answers
+from .backend import timed
+from .errors import CellFailed, Unavailable
+from .job import Job
+
+# Executions before a compiled function is steady: CUDA graphs are recorded in the second one.
+FIRST_CALLS = 3
+# Parts of the messages about a missing tool of `torch.compile`, with the steps that supply it.
+MISSING_TOOLS = (
+    ("InvalidCxxCompiler", "install g++"),
+    ("Failed to find C compiler", "install gcc"),
+    ("working triton installation", "pip install triton"),
+)
+
+
+def _elementwise(a, b):
+    return a * b + torch.sin(a) + torch.cos(b)
+
+
+def _reduction(a):
+    return a.sum(), a.mean(), a.std(correction=0)
+
+
+def _std_mean(a):
+    total = a.sum()
+    std, mean = torch.std_mean(a, correction=0)
+    return total, mean, std
+
+
+def _call(function, parts=None, finish=None):
+    """Returns the preparation of a call without an output of its own."""
+    return lambda backend, case, operands: Job(backend.storage, operands, function, parts, finish)
+
+
+def _into(function):
+    """Returns the preparation of a call that writes an output like its first operand."""
+
+    def prepare(backend, case, operands):
+        c = backend.storage.send(operands[0])
+        return Job(backend.storage, operands, lambda *inputs: function(*inputs, out=c), outputs=[c])
+
+    return prepare
+
+
+def _compiled(function, mode=None, parts=None, finish=None):
+    """Returns the preparation of a function compiled by `torch.compile`."""
+
+    def prepare(backend, case, operands):
+        import torch._dynamo
+
+        # Beyond the limit, 8 shapes per function, PyTorch would run the function without compiling it, and say nothing.
+        torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 1 << 20
+        backend.has_compiled = True
+        # Code of its own per job: every cell compiles, and no guard of another shape is checked in its calls.
+        own = types.FunctionType(function.__code__.replace(), function.__globals__, function.__name__)
+        compiled = torch.compile(own, fullgraph=True, dynamic=False, mode=mode)
+        job = Job(backend.storage, operands, compiled, parts, finish)
+        compiled_before = backend.compilations()
+        try:
+            _, job.compile_s = timed(lambda: _first_call(backend, job))
+        except Exception as error:
+            for text, fix in MISSING_TOOLS:
+                if text in str(error):
+                    raise Unavailable("torch.compile: %s" % str(error).splitlines()[0], fix) from None
+            raise
+        if backend.compilations() == compiled_before:
+            raise CellFailed("torch.compile ran the function without compiling it")
+        for _ in range(FIRST_CALLS - 1):
+            _first_call(backend, job)
+        return job
+
+    return prepare
+
+
+def _first_call(backend, job):
+    job.reset()
+    job.execute()
+    job.storage.host(job.parts(job.result)[0])
+
+
+def _products_in_tf32(is_allowed):
+    def activate():
+        torch.backends.cuda.matmul.allow_tf32 = is_allowed
+
+    return activate
+
+
+def _matmul(prepare, is_tf32=False):
+    """Sets the precision of products, which PyTorch keeps for the whole process."""
+
+    def prepared(backend, case, operands):
+        job = prepare(backend, case, operands)
+        job.activate = _products_in_tf32(is_tf32)
+        return job
+
+    return prepared
+
+
+def _solve_by_cholesky(a, b):
+    factor, _ = torch.linalg.cholesky_ex(a)
+    return torch.cholesky_solve(b.unsqueeze(1), factor)
+
+
+def _sparse_product(backend, case, operands):
+    return Job(backend.storage, operands, lambda a, b: a @ b, backend.storage.csr_parts, answers.csr)
+
+
+def _svd(driver=None):
+    return _call(lambda a: torch.linalg.svd(a, full_matrices=False, driver=driver), list, answers.factors)
+
+
+JOBS = {
+    ("matmul", "matmul"): _matmul(_call(lambda a, b: a @ b)),
+    ("matmul", "out"): _matmul(_into(torch.matmul)),
+    ("matmul", "tf32"): _matmul(_call(lambda a, b: a @ b), is_tf32=True),
+    ("elementwise", "eager"): _call(_elementwise),
+    ("elementwise", "compile"): _compiled(_elementwise),
+    ("elementwise", "compile-reduce-overhead"): _compiled(_elementwise, "reduce-overhead"),
+    ("sin", "eager"): _call(torch.sin),
+    ("sin", "out"): _into(torch.sin),
+    ("reduction", "eager"): _call(_reduction, list, answers.moments),
+    ("reduction", "std-mean"): _call(_std_mean, list, answers.moments),
+    ("reduction", "compile"): _compiled(_reduction, None, list, answers.moments),
+    ("reduction", "compile-reduce-overhead"): _compiled(_reduction, "reduce-overhead", list, answers.moments),
+    ("fft", "fft2"): _call(torch.fft.fft2),
+    ("fft", "rfft2"): _call(torch.fft.rfft2, finish=answers.whole_spectrum),
+    ("solve", "solve"): _call(torch.linalg.solve, finish=answers.columns),
+    ("solve", "cholesky"): _call(_solve_by_cholesky, finish=answers.columns),
+    ("spgemm", "csr"): _sparse_product,
+    ("spmv", "csr"): _call(lambda a, x: a @ x, finish=answers.columns),
+    ("svd", "svd"): _svd(),
+    ("svd", "gesvd"): _svd("gesvd"),
+    ("svd", "gesvdj"): _svd("gesvdj"),
+    ("svd", "gesvda"): _svd("gesvda"),
+}

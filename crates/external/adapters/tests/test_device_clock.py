@@ -1,0 +1,165 @@
+import statistics
+import time
+import unittest
+
+from conversation import FOLDER  # noqa: F401, puts the package on the path
+from gpubench_adapter import device_clock
+from gpubench_adapter.device_clock import History, Timer, batch_size
+
+CYCLES_PER_S = 1.5e9
+# What two events read beyond the kernel between them, and the gap between queued kernels.
+EVENTS_S, GAP_S = 3e-6, 1e-6
+
+
+class Event:
+    def __init__(self, stream):
+        self.stream, self.at = stream, 0.0
+
+    def record(self):
+        self.at = max(self.stream.free_at, time.perf_counter())
+        self.stream.kernels_since_event = 0
+
+
+class Stream:
+    """A simulated stream: work takes its place on a timeline, and waiting takes real time."""
+
+    def __init__(self):
+        self.free_at, self.kernels_since_event, self.longest_block_s = 0.0, 0, 0.0
+
+    def queue(self, seconds):
+        """Queues a kernel. The first one after an event starts late, as on a GPU."""
+        late = GAP_S if self.kernels_since_event else EVENTS_S
+        self.kernels_since_event += 1
+        self.free_at = max(self.free_at, time.perf_counter()) + late + seconds
+
+    def spin(self, cycles):
+        self.longest_block_s = max(self.longest_block_s, cycles / CYCLES_PER_S)
+        self.queue(cycles / CYCLES_PER_S)
+
+    def synchronize(self):
+        while time.perf_counter() < self.free_at:
+            pass
+
+    def event(self):
+        return Event(self)
+
+    def is_done(self, event):
+        return time.perf_counter() >= event.at
+
+    def elapsed_s(self, start, end):
+        return end.at - start.at
+
+
+class Kernels:
+    """A job that queues kernels of known duration, each by a call that takes some time."""
+
+    restores = False
+
+    def __init__(self, stream, seconds, count=1, call_s=0.0, waits=False):
+        self.stream, self.seconds, self.count = stream, seconds, count
+        self.call_s, self.waits, self.history, self.executions = call_s, waits, None, 0
+
+    def reset(self):
+        pass
+
+    def execute(self):
+        self.executions += 1
+        for _ in range(self.count):
+            end = time.perf_counter() + self.call_s
+            while time.perf_counter() < end:
+                pass
+            self.stream.queue(self.seconds)
+        if self.waits:
+            self.stream.synchronize()
+
+
+class Clock(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.stream = Stream()
+
+        def time_host(job):
+            start = time.perf_counter()
+            job.execute()
+            queued = time.perf_counter()
+            cls.stream.synchronize()
+            return {"host_s": time.perf_counter() - start, "enqueue_s": queued - start}
+
+        cls.timer = Timer(cls.stream, lambda _cache: cls.stream.synchronize(), time_host)
+
+    def median(self, job, cache, samples=21):
+        self.timer.time(job, cache)
+        taken = [self.timer.time(job, cache) for _ in range(samples)]
+        self.assertTrue(all(sample["device_s"] <= sample["events_s"] for sample in taken))
+        return statistics.median(sample["device_s"] for sample in taken), taken
+
+    def test_the_overhead_of_the_events_is_found(self):
+        self.assertAlmostEqual(self.timer.cycles_per_s / CYCLES_PER_S, 1.0, delta=0.01)
+        self.assertAlmostEqual(self.timer.pair_s["cold"], EVENTS_S, delta=0.3e-6)
+        self.assertAlmostEqual(self.timer.pair_s["hot"], EVENTS_S, delta=0.3e-6)
+        self.assertAlmostEqual(self.timer.gap_s, GAP_S, delta=0.3e-6)
+        for check in self.timer.overhead()["checks"]:
+            self.assertAlmostEqual(check["device_s"], check["spun_s"], delta=0.3e-6 + 0.02 * check["spun_s"])
+
+    def test_short_work_is_blocked_and_its_time_has_no_gap_between_launches(self):
+        for cache in ("cold", "hot"):
+            for seconds, count in ((100e-6, 1), (30e-6, 4)):
+                # A call slower than its kernel: without a block the device would wait for it.
+                job = Kernels(self.stream, seconds, count, call_s=60e-6)
+                found, taken = self.median(job, cache)
+                self.assertAlmostEqual(found, count * seconds + (count - 1) * GAP_S, delta=0.6e-6)
+                self.assertTrue(all(sample["blocked"] for sample in taken))
+                host_s = statistics.median(sample["host_s"] for sample in taken)
+                self.assertGreater(host_s, count * 60e-6)
+
+    def test_very_short_work_is_batched_with_hot_caches_alone(self):
+        job = Kernels(self.stream, 5e-6)
+        found, _ = self.median(job, "hot")
+        self.assertAlmostEqual(found, 5e-6, delta=0.3e-6)
+        self.assertGreater(job.history.repeats, 20)
+        found, _ = self.median(Kernels(self.stream, 5e-6), "cold")
+        self.assertAlmostEqual(found, 5e-6, delta=0.6e-6)
+
+    def test_work_that_waits_for_the_device_is_found_and_not_blocked(self):
+        job = Kernels(self.stream, 300e-6, waits=True)
+        found, taken = self.median(job, "hot", 5)
+        self.assertEqual(job.history.mode, "both")
+        self.assertFalse(any(sample["blocked"] for sample in taken))
+        self.assertAlmostEqual(found, 300e-6, delta=10e-6)
+        for sample in taken:
+            self.assertGreaterEqual(sample["host_s"], sample["device_s"])
+
+    def test_long_work_is_not_blocked_and_one_execution_serves_both_clocks(self):
+        job = Kernels(self.stream, 5e-3)
+        for _ in range(4):
+            sample = self.timer.time(job, "cold")
+        self.assertEqual((job.history.mode, sample["blocked"]), ("both", False))
+        before = job.executions
+        self.timer.time(job, "cold")
+        self.assertEqual(job.executions, before + 1)
+
+    def test_a_block_never_exceeds_its_limit(self):
+        self.stream.longest_block_s = 0.0
+        job = Kernels(self.stream, 1e-6, count=20, call_s=2e-3, waits=True)
+        for _ in range(5):
+            self.timer.time(job, "cold")
+        self.assertLessEqual(self.stream.longest_block_s, device_clock.MAX_BLOCK_S * 1.01)
+
+    def test_a_slow_first_execution_does_not_settle_the_mode(self):
+        history = History()
+        history.advance(5.0)
+        self.assertEqual(history.mode, "slow")
+        history.advance(1e-4)
+        self.assertEqual(history.mode, "blocked")
+        history = History()
+        for _ in range(device_clock.LONG_EXECUTIONS):
+            self.assertNotEqual(history.mode, "both")
+            history.advance(3e-3)
+        self.assertEqual(history.mode, "both")
+
+    def test_batches_last_a_fifth_of_a_millisecond_within_bounds(self):
+        self.assertEqual([batch_size(s) for s in (25e-6, 19e-6, 10e-6, 2e-6, 0.0)], [1, 11, 20, 32, 32])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,86 @@
+"""Tries the adapters of GPUs. Each test skips where the library or its device is missing."""
+
+import importlib.util
+import unittest
+
+from cells import try_every_variant
+from conversation import Conversation
+from gpubench_adapter.registry import ADAPTERS
+
+
+def is_ready(name):
+    """Returns whether an adapter starts on this machine."""
+    with Conversation(name) as adapter:
+        return adapter.hello()["type"] == "ready"
+
+
+class Gpus(unittest.TestCase):
+    def adapter(self, name):
+        if not is_ready(name):
+            self.skipTest("the adapter %s does not start here" % name)
+
+    def test_every_variant_of_cupy(self):
+        self.adapter("cupy")
+        try_every_variant(self, "cupy")
+
+    def test_every_variant_of_pytorch(self):
+        self.adapter("torch")
+        compiled = [(op, name) for op in ("elementwise", "reduction") for name in ("compile", "compile-reduce-overhead")]
+        # torch.compile needs a C compiler.
+        try_every_variant(self, "torch", may_skip=compiled)
+
+    def test_every_variant_of_jax(self):
+        self.adapter("jax")
+        try_every_variant(self, "jax", may_skip=[("svd", "qr"), ("svd", "jacobi"), ("svd", "polar")])
+
+    def test_a_gpu_sample_has_both_clocks_and_a_cell_its_copies(self):
+        for name in ("cupy", "torch"):
+            with self.subTest(name=name):
+                self.adapter(name)
+                with Conversation(name) as adapter:
+                    ready = adapter.hello()
+                    self.assertTrue(ready["description"]["name"] and ready["description"]["driver_version"])
+                    for check in ready["timer_overhead"]["checks"]:
+                        self.assertAlmostEqual(check["device_s"], check["spun_s"], delta=0.5e-6 + 0.03 * check["spun_s"])
+                    prepared = adapter.prepare("sin", "out", 2048, "f32", "cold")
+                    for copies in ("upload", "download"):
+                        self.assertEqual(prepared["phases"][copies]["bytes"], 4 * 2048**2)
+                        self.assertGreaterEqual(len(prepared["phases"][copies]["host_s"]), 3)
+                    measured = adapter.measure(samples=10, warm_up={"executions": 2, "min_s": 0.05, "max_s": 0.5})
+                    self.assertEqual(measured["clock"], "device-events")
+                    for sample in measured["result"]["samples"]:
+                        self.assertTrue(sample["blocked"])
+                        self.assertTrue(0 < sample["device_s"] < sample["host_s"])
+
+    def test_jax_has_the_hosts_clock_alone(self):
+        self.adapter("jax")
+        with Conversation("jax") as adapter:
+            adapter.hello()
+            adapter.prepare("matmul", "jit", 512, "f32")
+            measured = adapter.measure()
+            self.assertEqual(measured["clock"], "host")
+            self.assertTrue(all("device_s" not in sample for sample in measured["result"]["samples"]))
+
+    def test_memory_is_given_back_and_too_large_cells_are_crowded(self):
+        for name in ("cupy", "torch", "jax"):
+            with self.subTest(name=name):
+                self.adapter(name)
+                with Conversation(name) as adapter:
+                    adapter.hello()
+                    variant = next(v["name"] for v in ADAPTERS[name].variants if v["op"] == "matmul")
+                    reply = adapter.prepare("matmul", variant, 120_000, "f64")
+                    self.assertEqual((reply["type"], reply["crowded"]), ("skipped", True), reply)
+                    self.assertEqual(adapter.prepare("matmul", variant, 256, "f64")["type"], "answered")
+
+
+@unittest.skipUnless(importlib.util.find_spec("cupy"), "CuPy is not installed")
+class CuPy(unittest.TestCase):
+    def test_every_variant_has_code(self):
+        from gpubench_adapter.cupy_backend import CupyBackend
+
+        variants = {(variant["op"], variant["name"]) for variant in ADAPTERS["cupy"].variants}
+        self.assertEqual(variants, set(CupyBackend.JOBS))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,43 @@
+import re
+import unittest
+
+from conversation import FOLDER
+from gpubench_adapter.registry import ADAPTERS
+
+PAGE = (FOLDER.parents[2] / "docs" / "python.md").read_text()
+
+
+class Page(unittest.TestCase):
+    def test_the_page_lists_every_adapter_with_the_line_that_installs_it(self):
+        for name, adapter in ADAPTERS.items():
+            row = re.search(r"^\| `%s` \|.*$" % name, PAGE, re.MULTILINE).group(0)
+            self.assertIn("`%s`" % adapter.install.split("  ")[0], row)
+
+    def test_the_page_lists_every_variant_and_marks_the_defaults(self):
+        header = re.search(r"^\| op \|(.*)\|$", PAGE, re.MULTILINE).group(1)
+        columns = [column.strip(" `") for column in header.split("|")]
+        listed = {}
+        for op, cells in re.findall(r"^\| `([a-z]+)` \|(.*)\|$", PAGE, re.MULTILINE):
+            if cells.count("|") == len(columns) - 1 and op not in ADAPTERS:
+                listed[op] = dict(zip(columns, cells.split("|")))
+        self.assertEqual(len(listed), 9)
+        for column in columns:
+            variants = {}
+            for variant in ADAPTERS[column].variants:
+                shown = "**%s**" % variant["name"] if variant["default"] else variant["name"]
+                variants.setdefault(variant["op"], []).append(shown)
+            for op, row in listed.items():
+                self.assertEqual(row[column].strip(), ", ".join(variants.get(op, [])), (op, column))
+
+    def test_the_variants_of_other_devices_are_those_of_the_cpu(self):
+        def names(adapter, ops=None):
+            return [(v["op"], v["name"]) for v in ADAPTERS[adapter].variants if ops is None or v["op"] in ops]
+
+        self.assertEqual(names("torch-xpu"), names("torch-cpu"))
+        dense = {op for op, _ in names("torch-cpu")} - {"spgemm", "spmv"}
+        self.assertEqual(names("torch-mps"), names("torch-cpu", dense))
+        self.assertEqual({tuple(v["dtypes"]) for v in ADAPTERS["torch-mps"].variants}, {("f32",)})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,177 @@
+//! The rows that an earlier start of the same run has finished, which a resumed run takes over.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use anyhow::{Result, bail, ensure};
+use gpubench_model::case::Cell;
+use gpubench_model::report::{BackendState, Environment, Host, Outcome, Report, Row, file};
+
+use super::journal;
+
+/// What an earlier start of a run left in its folder.
+#[derive(Clone, Debug)]
+pub struct Earlier {
+    /// Its environment.
+    pub environment: Environment,
+    /// The rows that need not be measured again.
+    rows: HashMap<String, Row>,
+    /// True if the user accepts rows of another machine or program in one report.
+    pub accepts_changes: bool,
+}
+
+impl Earlier {
+    /// Reads the journal and the report in `folder`.
+    ///
+    /// # Errors
+    /// There is neither, or one cannot be read.
+    pub fn load(folder: &Path) -> Result<Earlier> {
+        let saved = folder.join(file::FILE_NAME);
+        let saved = if saved.exists() { Some(file::load(&saved)?) } else { None };
+        let Report { environment, rows, .. } = match (journal::read(folder)?, saved) {
+            (Some(journal), Some(saved)) if saved.environment.started == journal.environment.started => {
+                joined(journal, saved.rows)
+            }
+            // A report of another start is older: its journal was removed when it was saved.
+            (Some(journal), _) => journal,
+            (None, Some(saved)) => saved,
+            (None, None) => bail!(
+                "{} has neither a {} nor a {}: name the folder of an earlier run",
+                folder.display(),
+                file::FILE_NAME,
+                journal::FILE_NAME
+            ),
+        };
+        let finished = rows.into_iter().filter(is_finished);
+        let rows = finished.map(|row| (journal::key(&row.cell()), row)).collect();
+        Ok(Earlier { environment, rows, accepts_changes: false })
+    }
+
+    /// Drops the rows that `stays` refuses.
+    pub fn retain(&mut self, stays: impl Fn(&Row) -> bool) {
+        self.rows.retain(|_, row| stays(row));
+    }
+
+    /// Returns the finished row of a cell.
+    pub fn row(&self, cell: &Cell) -> Option<&Row> {
+        self.rows.get(&journal::key(cell))
+    }
+
+    /// Checks that the earlier start was on this machine and with this program.
+    ///
+    /// # Errors
+    /// It was not, and the user does not accept that.
+    pub(crate) fn check_host(&self, now: &Environment) -> Result<()> {
+        let of = |environment: &Environment| {
+            let Host { cpu, threads, os, .. } = &environment.host;
+            let revision = environment.gpubench_revision.as_deref().unwrap_or("unknown revision");
+            [
+                ("CPU", cpu.clone()),
+                ("number of CPUs", threads.to_string()),
+                ("operating system", os.clone()),
+                ("gpubench", format!("{} ({revision})", environment.gpubench_version)),
+            ]
+        };
+        for ((what, before), (_, now)) in of(&self.environment).into_iter().zip(of(now)) {
+            self.check(what, &before, &now)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the backends have the device, driver and libraries that they had.
+    ///
+    /// # Errors
+    /// They do not, and the user does not accept that.
+    pub(crate) fn check_backends(&self, now: &[BackendState]) -> Result<()> {
+        const FACTS: [&str; 3] = ["name", "driver_version", "versions"];
+        for now in now.iter().filter(|state| state.available) {
+            let Some(before) = self.environment.backend(&now.name).filter(|state| state.available) else {
+                continue;
+            };
+            for fact in FACTS {
+                let [was, is] =
+                    [before, now].map(|state| state.description.get(fact).map(ToString::to_string));
+                if let (Some(was), Some(is)) = (was, is) {
+                    self.check(&format!("{fact} of {}", now.name), &was, &is)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&self, what: &str, before: &str, now: &str) -> Result<()> {
+        ensure!(
+            before == now || self.accepts_changes,
+            "--resume: the {what} was {before} and is {now} now: run anew with --out, or accept both in one report with --force"
+        );
+        Ok(())
+    }
+}
+
+/// Joins the rows of the report to those of the journal, which are newer.
+fn joined(mut newer: Report, saved: Vec<Row>) -> Report {
+    let known: HashSet<String> = newer.rows.iter().map(|row| journal::key(&row.cell())).collect();
+    newer.rows.extend(saved.into_iter().filter(|row| !known.contains(&journal::key(&row.cell()))));
+    newer
+}
+
+/// Returns whether a row has all its samples or a verdict. Skipped and failed cells may succeed now.
+fn is_finished(row: &Row) -> bool {
+    match row.outcome {
+        Outcome::Measured => !row.was_cut_short() && !row.has_ended_early(),
+        Outcome::Incorrect => true,
+        Outcome::Skipped | Outcome::Failed => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::measure::stopping::Reason;
+    use gpubench_model::report::example;
+
+    fn earlier() -> Earlier {
+        let environment = example::full().environment;
+        Earlier { environment, rows: HashMap::new(), accepts_changes: false }
+    }
+
+    #[test]
+    fn finished_rows_are_taken_over_and_others_are_measured_again() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Earlier::load(folder.path()).unwrap_err().to_string().contains("neither"));
+        let row = |n| example::measured("fft", n, "cpu", "realfft", 1e-3);
+        let mut rows = [4, 8, 16, 32].map(row);
+        rows[1].execute.as_mut().unwrap().stopped = Some(Reason::EndedEarly);
+        (rows[2].outcome, rows[2].execute, rows[2].reason) =
+            (Outcome::Failed, None, Some("it crashed".into()));
+        file::save(&example::of(rows), &folder.path().join(file::FILE_NAME)).unwrap();
+        let found = Earlier::load(folder.path()).unwrap();
+        let mut sizes: Vec<u64> = found.rows.values().map(|row| row.case.n).collect();
+        sizes.sort_unstable();
+        assert_eq!(sizes, [4, 32]);
+        assert_eq!(found.row(&row(32).cell()).unwrap().case.n, 32);
+    }
+
+    #[test]
+    fn another_machine_is_refused_unless_the_user_accepts_it() {
+        let mut before = earlier();
+        let mut now = before.environment.clone();
+        assert!(before.check_host(&now).is_ok());
+        now.host.cpu = "another CPU".into();
+        let refusal = before.check_host(&now).unwrap_err().to_string();
+        assert!(refusal.contains("another CPU") && refusal.contains("--force"), "{refusal}");
+        before.accepts_changes = true;
+        assert!(before.check_host(&now).is_ok());
+    }
+
+    #[test]
+    fn another_device_is_refused_and_a_backend_that_was_missing_is_not() {
+        let before = earlier();
+        let mut now = before.environment.backends.clone();
+        assert!(before.check_backends(&now).is_ok());
+        now[1].description["name"] = "NVIDIA H100".into();
+        assert!(before.check_backends(&now).unwrap_err().to_string().contains("NVIDIA H100"));
+        now[1].available = false;
+        assert!(before.check_backends(&now).is_ok());
+    }
+}

@@ -1,0 +1,162 @@
+//! The journal of a run: a line per finished cell, on disk when the cell ends, so that a run that is killed loses none. The
+//! report takes its place when the run ends.
+//!
+//! The first line is the run's environment, each further line a row of the report.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use gpubench_model::case::Cell;
+use gpubench_model::report::{Environment, Report, Row, SCHEMA_VERSION, file};
+
+/// Name of the journal in the folder of a run.
+pub const FILE_NAME: &str = "journal.jsonl";
+
+/// Waiting for the disk may take this part of a run's time, and a second in total; beyond, the system writes when it likes.
+const SYNCING_SHARE: u32 = 20;
+const SYNCING_GRACE: Duration = Duration::from_secs(1);
+
+/// A journal that is being written.
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: File,
+    begun: Instant,
+    syncing: Duration,
+}
+
+impl Journal {
+    /// Starts the journal of a run in `folder` with the rows that it has already; an older journal stays until then.
+    ///
+    /// # Errors
+    /// The folder cannot be written to.
+    pub(crate) fn start(folder: &Path, report: &Report) -> anyhow::Result<Journal> {
+        let path = folder.join(FILE_NAME);
+        let mut text = line(&report.environment)?;
+        for row in &report.rows {
+            text.extend(line(row)?);
+        }
+        file::write_atomic(&path, &text)?;
+        let file = OpenOptions::new().append(true).open(&path);
+        let file = file.with_context(|| format!("cannot append to {}", path.display()))?;
+        Ok(Journal { path, file, begun: Instant::now(), syncing: Duration::ZERO })
+    }
+
+    /// Appends a row, and waits until it is on disk.
+    ///
+    /// # Errors
+    /// The disk is full, or the file system is gone.
+    pub(crate) fn append(&mut self, row: &Row) -> anyhow::Result<()> {
+        let unwritten = || format!("cannot append to {}", self.path.display());
+        // One write, so that a full disk leaves at most one line that ends early.
+        self.file.write_all(&line(row)?).with_context(unwritten)?;
+        if self.syncing <= SYNCING_GRACE + self.begun.elapsed() / SYNCING_SHARE {
+            let start = Instant::now();
+            self.file.sync_data().with_context(unwritten)?;
+            self.syncing += start.elapsed();
+        }
+        Ok(())
+    }
+
+    /// Removes the journal, whose rows are in the report.
+    pub(crate) fn remove(self) {
+        // What cannot be removed is read again by a later `--resume`, which finds the same rows in it.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn line(value: &impl serde::Serialize) -> anyhow::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec(value).context("cannot write the journal as JSON")?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Returns the report that the journal in `folder` amounts to; `None` where there is no journal.
+///
+/// # Errors
+/// It cannot be read, or is not a journal. A last line that ends early is left out.
+pub fn read(folder: &Path) -> anyhow::Result<Option<Report>> {
+    let path = folder.join(FILE_NAME);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let shown = || format!("cannot read {}", path.display());
+    let bytes = file::read(&path, file::LARGEST).with_context(shown)?;
+    let bytes = bytes.with_context(|| format!("{} {}", path.display(), file::TOO_LARGE))?;
+    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let mut lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let environment: Environment = match lines.next() {
+        Some(line) => serde_json::from_slice(line).with_context(shown)?,
+        None => return Ok(None),
+    };
+    // A disk that was full for a while may have left a line that ends early among the others.
+    let rows = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let report = Report { schema_version: SCHEMA_VERSION, environment, rows };
+    file::validated(latest_rows(report), true).with_context(shown).map(Some)
+}
+
+/// Keeps the last row of each cell: a run that was resumed while its disk was full may have two.
+fn latest_rows(mut report: Report) -> Report {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut latest: Vec<Row> = vec![];
+    for row in report.rows.drain(..) {
+        match places.entry(key(&row.cell())) {
+            Entry::Occupied(place) => latest[*place.get()] = row,
+            Entry::Vacant(place) => {
+                place.insert(latest.len());
+                latest.push(row);
+            }
+        }
+    }
+    Report { rows: latest, ..report }
+}
+
+/// Returns a text that is equal for equal cells alone.
+pub(super) fn key(cell: &Cell) -> String {
+    format!("{} seed {} {}/{} {}", cell.case, cell.case.seed, cell.backend, cell.variant, cell.cache.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+
+    fn row(n: u64, median_s: f64) -> Row {
+        example::measured("fft", n, "cpu", "realfft", median_s)
+    }
+
+    #[test]
+    fn what_was_appended_is_read_again_and_a_line_that_ends_early_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(read(folder.path()).unwrap().is_none());
+        let begun = example::of([row(4, 1e-3)]);
+        let mut journal = Journal::start(folder.path(), &begun).unwrap();
+        journal.append(&row(8, 2e-3)).unwrap();
+        journal.append(&row(8, 3e-3)).unwrap();
+        let path = folder.path().join(FILE_NAME);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes.extend(&line(&row(16, 4e-3)).unwrap()[..40]);
+        fs::write(&path, bytes).unwrap();
+        let found = read(folder.path()).unwrap().unwrap();
+        assert_eq!(found.environment.started, begun.environment.started);
+        let times: Vec<_> = found.rows.iter().map(|row| (row.case.n, row.median_s())).collect();
+        assert_eq!(times, [(4, Some(1e-3)), (8, Some(3e-3))], "the later row of a cell counts");
+        journal.remove();
+        assert!(read(folder.path()).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_file_that_is_no_journal_is_refused_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        for text in ["[1]\n", "{}\n", "nonsense\n"] {
+            fs::write(folder.path().join(FILE_NAME), text).unwrap();
+            assert!(format!("{:#}", read(folder.path()).unwrap_err()).contains(FILE_NAME), "{text}");
+        }
+        fs::write(folder.path().join(FILE_NAME), "{\"gpubench").unwrap();
+        assert!(read(folder.path()).unwrap().is_none(), "killed while it wrote its first line");
+    }
+}

@@ -1,0 +1,79 @@
+//! `gpubench run --resume DIR`: goes on with a run that was stopped, by the command line of its first start.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use super::one;
+use crate::cli::args::{Command, RunArgs};
+use crate::cli::help;
+use crate::executor::Earlier;
+use crate::report::Row;
+use crate::settings::Settings;
+use crate::settings::options::SweepOptions;
+
+/// Resumes the run in `folder`. Of `args`, only `--force`, `--quiet` and the programs to start count.
+pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
+    let SweepOptions { python, external, .. } = &args.sweep;
+    let programs =
+        SweepOptions { python: python.clone(), external: external.clone(), ..SweepOptions::default() };
+    ensure!(
+        args.sweep == programs && args.out.is_none(),
+        "--resume goes on with the options of the first start: omit the others, or run anew with --out"
+    );
+    let mut earlier = Earlier::load(folder)?;
+    earlier.accepts_changes = args.force;
+    let mut first = first_start(&earlier, folder)?;
+    // A report may come from somebody else, so no program that it names is started.
+    for (option, was_given, is_given) in [
+        ("--external", first.sweep.external.is_some(), external.is_some()),
+        ("--python", first.sweep.python.is_some(), python.is_some()),
+    ] {
+        ensure!(
+            was_given == is_given,
+            "--resume: {option} must be given again exactly if the first start had it"
+        );
+    }
+    (first.sweep.python, first.sweep.external) = (python.clone(), external.clone());
+    ensure!(
+        first.sweep.device.as_ref().is_none_or(|device| device.0.single().is_some()),
+        "--resume: that run was on several devices; measure the missing ones with --device and join the reports with \
+         gpubench merge"
+    );
+    first.out = Some(folder.display().to_string());
+    (first.force, first.quiet, first.dry_run) = (true, first.quiet || args.quiet, args.dry_run);
+    one::resume(&first, earlier)
+}
+
+/// Returns the arguments of the first start.
+fn first_start(earlier: &Earlier, folder: &Path) -> Result<RunArgs> {
+    let argv: Vec<OsString> = earlier.environment.argv.iter().map(Into::into).collect();
+    let parsed = help::parse(&argv).map(|cli| cli.command);
+    match parsed.ok().context("--resume: the command line of the first start cannot be read; run anew")? {
+        Command::Run(first) => Ok(*first),
+        _ => bail!("--resume: {} is not the folder of a gpubench run", folder.display()),
+    }
+}
+
+/// Keeps the rows whose settings are those of the resumed run: a sweep file may have changed meanwhile.
+pub(super) fn keep_same_settings(earlier: &mut Earlier, settings: &Settings) -> Result<()> {
+    let (was, is) = (earlier.environment.settings.clone(), serde_json::to_value(settings)?);
+    let same_options = was["options"] == is["options"];
+    earlier.retain(|row| {
+        same_options && sampling(&was, row).is_some_and(|found| sampling(&is, row) == Some(found))
+    });
+    Ok(())
+}
+
+/// Returns how the settings sample the op of a row.
+fn sampling<'a>(settings: &'a Value, row: &Row) -> Option<&'a Value> {
+    let sweeps = settings["sweeps"].as_array()?;
+    let of_op = |sweep: &&Value| {
+        let sizes = sweep["sizes"].as_array().is_some_and(|sizes| sizes.iter().any(|n| *n == row.case.n));
+        sweep["op"] == row.case.op.as_str() && (sizes || row.added_by_refinement)
+    };
+    sweeps.iter().find(of_op).map(|sweep| &sweep["sampling"])
+}

@@ -1,0 +1,178 @@
+//! Runs that are stopped, killed, or cannot save: nothing finished is lost, and `--resume` goes on.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::Folder;
+
+/// Two variants whose cells of N = 8 never end.
+const HANGS: &str = r#"
+seed = 1
+[[variant]]
+name = "host"
+side = "cpu"
+[[variant]]
+name = "accelerator"
+[[rule]]
+n = "8"
+outcome = "hang"
+"#;
+
+const SWEEP: &str =
+    "run --backends sim --sim script.toml --ops sin --sizes 4,8,16,32 --samples 6 --rounds 1 --out out";
+
+fn spawn(folder: &Folder, program: &str, line: &str) -> Child {
+    let mut command = Command::new(program);
+    command.args(line.split(' ')).current_dir(folder.path()).env("GPUBENCH_PEAK_CACHE", "off");
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Waits until `done`, for at most a minute.
+fn wait_until(what: &str, done: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !done() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn lines(folder: &Folder, file: &str) -> usize {
+    std::fs::read_to_string(folder.path().join(file)).map_or(0, |text| text.lines().count())
+}
+
+/// Starts the sweep of which one size hangs, and kills it there; returns the rows of the journal.
+fn killed(folder: &Folder) -> Vec<Value> {
+    folder.write("script.toml", HANGS);
+    let mut run = spawn(folder, env!("CARGO_BIN_EXE_gpubench"), SWEEP);
+    wait_until("no cell was finished", || lines(folder, "out/journal.jsonl") >= 2);
+    std::thread::sleep(Duration::from_millis(300));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let text = folder.read("out/journal.jsonl");
+    text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn samples<'a>(rows: &'a [Value], of: &Value) -> &'a Value {
+    let same =
+        |row: &&Value| ["op", "n", "dtype", "backend", "variant"].iter().all(|key| row[key] == of[key]);
+    &rows.iter().find(same).unwrap()["execute"]["samples_s"]
+}
+
+#[test]
+fn a_killed_run_keeps_what_it_has_finished_and_resume_measures_only_the_rest() {
+    let folder = Folder::new();
+    let finished = killed(&folder);
+    assert!((1..8).contains(&finished.len()), "{}", finished.len());
+    folder.write("script.toml", &HANGS.replace("hang", "none").replace("seed = 1", "seed = 2"));
+    let ended = folder.succeeds("run --resume out");
+    let expected =
+        format!("resumed: {} of 8 cells are finished; {} are left", finished.len(), 8 - finished.len());
+    assert!(ended.stderr.contains(&expected), "{}", ended.stderr);
+    let report = folder.json("out/report.json");
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    assert!(rows.iter().all(|row| row["outcome"] == "measured"));
+    for row in &finished {
+        assert_eq!(samples(rows, row), &row["execute"]["samples_s"], "taken over");
+    }
+    assert!(!folder.path().join("out/journal.jsonl").exists());
+    let again = folder.succeeds("run --resume out");
+    assert!(again.stderr.contains("8 of 8 cells are finished; 0 are left"), "{}", again.stderr);
+    assert_eq!(folder.json("out/report.json")["rows"], report["rows"]);
+}
+
+#[test]
+fn rows_of_other_settings_are_measured_again() {
+    let folder = Folder::new();
+    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    let sweep = |samples: u32| format!("[[sweep]]\nops = [\"sin\"]\nsizes = [4, 8]\nsamples = {samples}\n");
+    folder.write("sweep.toml", &sweep(5));
+    folder.succeeds("run --config sweep.toml --backends sim --sim script.toml --out out");
+    folder.write("sweep.toml", &sweep(7));
+    let ended = folder.succeeds("run --resume out");
+    assert!(ended.stderr.contains("0 of 4 cells are finished"), "{}", ended.stderr);
+    let report = folder.json("out/report.json");
+    assert!(
+        report["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|row| { row["execute"]["host_samples_s"].as_array().unwrap().len() == 7 })
+    );
+}
+
+#[test]
+fn what_cannot_be_resumed_is_refused_in_one_line() {
+    let folder = Folder::new();
+    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    folder.succeeds(SWEEP);
+    folder.refuses("run --resume missing", "neither");
+    folder.refuses("run --resume out --ops fft", "omit the others");
+    folder.refuses("run --resume out --external mine=true", "--external must be given again");
+    let report = folder.read("out/report.json");
+    let cpu = folder.json("out/report.json")["environment"]["host"]["cpu"].to_string();
+    folder.write("out/report.json", &report.replace(&cpu, "\"another CPU\""));
+    folder.refuses("run --resume out", "--force");
+    folder.succeeds("run --resume out --force");
+}
+
+#[test]
+fn two_runs_never_write_to_one_folder() {
+    let folder = Folder::new();
+    folder.write("script.toml", HANGS);
+    let mut first = spawn(&folder, env!("CARGO_BIN_EXE_gpubench"), SWEEP);
+    wait_until("the first run did not start", || folder.path().join("out/.gpubench.lock").exists());
+    folder.refuses(&format!("{SWEEP} --force"), "another run of gpubench writes to out");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    folder.succeeds(&format!("{SWEEP} --force"));
+}
+
+#[test]
+fn an_interrupt_before_the_first_cell_keeps_the_earlier_results() {
+    let folder = Folder::new();
+    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    folder.succeeds(SWEEP);
+    let before = folder.read("out/report.json");
+    folder.write("script.toml", &format!("[start]\ndelay = \"60s\"\n{}", HANGS.replace("seed = 1", "")));
+    folder.interrupted(&format!("{SWEEP} --force"), "out/.gpubench.lock", Duration::from_millis(500));
+    assert_eq!(folder.read("out/report.json"), before);
+}
+
+#[test]
+fn a_full_disk_costs_the_files_and_not_the_run() {
+    let folder = Folder::new();
+    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    let mut limited = Command::new("sh");
+    let script = format!("ulimit -f 4; exec {} {SWEEP}", env!("CARGO_BIN_EXE_gpubench"));
+    limited.args(["-c", &script]).current_dir(folder.path()).env("GPUBENCH_PEAK_CACHE", "off");
+    let output = limited.output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stdout.contains("sin") && stdout.contains("32"), "the table is printed all the same: {stdout}");
+    assert!(stderr.contains("the run goes on"), "{stderr}");
+    assert!(stderr.contains("[8/8]"), "{stderr}");
+    assert!(stderr.lines().last().unwrap().starts_with("gpubench: cannot write"), "{stderr}");
+}
+
+#[test]
+fn a_program_replaced_during_a_run_starts_its_old_workers() {
+    let folder = Folder::new();
+    let crashes = HANGS.replace("hang", "crash");
+    folder.write("script.toml", &format!("[start]\ndelay = \"1s\"\n{crashes}").replace("seed = 1\n", ""));
+    let program = folder.path().join("gpubench");
+    std::fs::copy(env!("CARGO_BIN_EXE_gpubench"), &program).unwrap();
+    let mut run = spawn(&folder, program.to_str().unwrap(), SWEEP);
+    wait_until("the run did not start", || folder.path().join("out/.gpubench.lock").exists());
+    folder.write("new", "#!/bin/sh\nexit 9\n");
+    std::fs::rename(folder.path().join("new"), &program).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(1));
+    let report = folder.json("out/report.json");
+    for row in report["rows"].as_array().unwrap() {
+        let expected = if row["n"] == 8 { "failed" } else { "measured" };
+        assert_eq!(row["outcome"], expected, "{row}");
+    }
+}
