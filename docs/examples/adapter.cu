@@ -8,7 +8,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <deque>
 #include <fstream>
 #include <iostream>
@@ -21,24 +20,14 @@
 #include <thread>
 #include <vector>
 
-// ---- A reader of JSON that is enough for requests: objects, arrays, strings without \u, numbers and words.
-struct Json {
-    std::map<std::string, Json> fields;
-    std::string text;  // A string, or the letters of a number or word.
+// ---- A reader of JSON that is enough for requests. It finds each string, number and word by its path, such as cell.case.n.
+using Request = std::map<std::string, std::string>;
 
-    const Json& at(const std::string& name) const {
-        auto found = fields.find(name);
-        if (found == fields.end()) throw std::runtime_error("the request has no field " + name);
-        return found->second;
-    }
-    bool has(const std::string& name) const { return fields.count(name) && fields.at(name).text != "null"; }
-    double number() const { return std::stod(text); }
-    uint64_t whole() const { return std::stoull(text); }
-};
+std::runtime_error no_json(const std::string& line) { return std::runtime_error("this line is not JSON: " + line); }
 
-char skip(const std::string& line, size_t& at) {
-    at = std::min(line.find_first_not_of(" \t\r", at), line.size());
-    if (at == line.size()) throw std::runtime_error("this line is not JSON: " + line);
+char next(const std::string& line, size_t& at) {
+    at = line.find_first_not_of(" \t\r", at);
+    if (at >= line.size()) throw no_json(line);
     return line[at];
 }
 
@@ -49,41 +38,45 @@ std::string read_string(const std::string& line, size_t& at) {
     return text;
 }
 
-Json read(const std::string& line, size_t& at) {
-    Json value;
-    char open = skip(line, at);
-    if (open == '"') {
-        value.text = read_string(line, at);
-    } else if (open == '{' || open == '[') {
-        char close = open == '{' ? '}' : ']';
-        for (++at; skip(line, at) != close;) {
-            if (line[at] == ',') { ++at; continue; }
-            std::string name = std::to_string(value.fields.size());
-            if (open == '{') {
-                name = read_string(line, at);
-                if (skip(line, at) != ':') throw std::runtime_error("this line is not JSON: " + line);
-                ++at;
-            }
-            value.fields[name] = read(line, at);
+void read(const std::string& line, size_t& at, const std::string& path, Request& found) {
+    const char open = next(line, at);
+    if (open == '{' || open == '[') {
+        const std::string prefix = path.empty() ? "" : path + ".";
+        int element = 0;
+        for (++at; next(line, at) != (open == '{' ? '}' : ']');) {
+            if (line[at] == ',') ++at, next(line, at);
+            const std::string name = open == '{' ? read_string(line, at) : std::to_string(element++);
+            if (open == '{' && next(line, at) == ':') ++at;
+            read(line, at, prefix + name, found);
         }
         ++at;
+    } else if (open == '"') {
+        found[path] = read_string(line, at);
     } else {
-        size_t end = std::min(line.find_first_of(",]} \t\r", at), line.size());
-        if (end == at) throw std::runtime_error("this line is not JSON: " + line);
-        value.text = line.substr(at, end - at);
+        const size_t end = std::min(line.find_first_of(",]} \t\r", at), line.size());
+        if (end == at) throw no_json(line);
+        found[path] = line.substr(at, end - at);
         at = end;
     }
-    return value;
 }
+
+bool has(const Request& request, const std::string& path) { return request.count(path) && request.at(path) != "null"; }
+
+const std::string& text(const Request& request, const std::string& path) {
+    if (!has(request, path)) throw std::runtime_error("the request has no " + path);
+    return request.at(path);
+}
+double number(const Request& request, const std::string& path) { return std::stod(text(request, path)); }
+uint64_t whole(const Request& request, const std::string& path) { return std::stoull(text(request, path)); }
 
 // ---- The device.
 struct OutOfMemory : std::runtime_error { using runtime_error::runtime_error; };
 
 void check(cudaError_t code, const char* call) {
     if (code == cudaSuccess) return;
-    std::string text = std::string(call) + ": " + cudaGetErrorString(code);
-    if (code == cudaErrorMemoryAllocation) { cudaGetLastError(); throw OutOfMemory(text); }
-    throw std::runtime_error(text);
+    std::string reason = std::string(call) + ": " + cudaGetErrorString(code);
+    if (code == cudaErrorMemoryAllocation) { cudaGetLastError(); throw OutOfMemory(reason); }
+    throw std::runtime_error(reason);
 }
 #define CHECK(call) check(call, #call)
 
@@ -128,12 +121,12 @@ struct Job {
     double inputs_s, prepare_s;
     char* buffers[3] = {};  // a, b and the answer.
 
-    explicit Job(const Json& cell) {
-        const Json& of = cell.at("case");
-        n = of.at("n").whole(), width = of.at("dtype").text == "f32" ? 4 : 8, is_cold = cell.at("cache").text == "cold";
+    explicit Job(const Request& request) {
+        n = whole(request, "cell.case.n"), width = text(request, "cell.case.dtype") == "f32" ? 4 : 8;
+        is_cold = text(request, "cell.cache") == "cold";
         double start = now_s();
         std::vector<char> operands[2];
-        for (uint64_t k = 0; k < 2; ++k) operands[k] = uniform(of.at("seed").whole(), k);
+        for (uint64_t k = 0; k < 2; ++k) operands[k] = uniform(whole(request, "cell.case.seed"), k);
         inputs_s = now_s() - start;
         for (char*& buffer : buffers) CHECK(cudaMalloc(&buffer, bytes()));
         for (int k = 0; k < 2; ++k) CHECK(cudaMemcpy(buffers[k], operands[k].data(), bytes(), cudaMemcpyHostToDevice));
@@ -171,9 +164,9 @@ struct Job {
             for (uint64_t part : {uint64_t(n), uint64_t(n), uint64_t(0), elements})
                 state = (state << 13 | state >> 51) * GOLDEN + part;
         }
-        char text[17];
-        std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(state));
-        return text;
+        char digits[17];
+        std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(state));
+        return digits;
     }
     void launch() {
         int blocks = int(std::min<size_t>((count() + 255) / 256, 65535));
@@ -214,16 +207,16 @@ struct Job {
 };
 std::map<uint64_t, std::unique_ptr<Job>> jobs;
 
-Job& job_of(const Json& request) {
-    auto found = jobs.find(request.at("job").whole());
+Job& job_of(const Request& request) {
+    auto found = jobs.find(whole(request, "job"));
     if (found == jobs.end()) throw std::runtime_error("there is no such job");
     return *found->second;
 }
 
 // ---- The replies.
-std::string quoted(const std::string& text) {
+std::string quoted(const std::string& line) {
     std::string safe;
-    for (char c : text) safe += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c < ' ' && c >= 0 ? ' ' : c);
+    for (char c : line) safe += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c < ' ' && c >= 0 ? ' ' : c);
     return '"' + safe + '"';
 }
 
@@ -236,8 +229,8 @@ std::string answered(const Job& job, const std::string& path, const std::string&
     return reply.str();
 }
 
-std::string hello(const Json& request) {
-    int ordinal = request.at("options").has("device") ? int(request.at("options").at("device").whole()) : 0;
+std::string hello(const Request& request) {
+    int ordinal = has(request, "options.device") ? int(whole(request, "options.device")) : 0;
     cudaDeviceProp about;
     int driver = 0;
     cudaError_t code = cudaSetDevice(ordinal);
@@ -253,17 +246,16 @@ std::string hello(const Json& request) {
            R"(,"cuda_version":)" + std::to_string(driver) + "}}";
 }
 
-std::string prepare(const Json& request) {
-    uint64_t number = request.at("job").whole();
-    jobs.erase(number);
-    auto job = std::make_unique<Job>(request.at("cell"));
+std::string prepare(const Request& request) {
+    jobs.erase(whole(request, "job"));
+    auto job = std::make_unique<Job>(request);
     double first_s = job->execute(), start = now_s();
     job->download(2);
     std::ostringstream phases;
     phases << R"(,"phases":{"inputs_s":)" << job->inputs_s << R"(,"prepare_s":)" << job->prepare_s << R"(,"first_s":)" << first_s
            << R"(,"download_s":)" << now_s() - start << R"(,"check_s":0})";
-    std::string reply = answered(*job, request.at("answer").text, phases.str());
-    jobs[number] = std::move(job);
+    std::string reply = answered(*job, text(request, "answer"), phases.str());
+    jobs[whole(request, "job")] = std::move(job);
     return reply;
 }
 
@@ -277,18 +269,14 @@ bool is_steady(const std::vector<double>& times) {
     return half < 3 || median(half, times.size()) > 0.98 * median(0, half);
 }
 
-std::string measure(const Json& request) {
+std::string measure(const Request& request) {
     Job& job = job_of(request);
-    const Json& batch = request.at("batch");
     std::vector<double> times;
     double start = now_s();
-    if (batch.has("warm_up")) {
-        const Json& warm = batch.at("warm_up");
-        double spent_s;
-        while ((spent_s = now_s() - start) < warm.at("max_s").number() &&
-               (times.size() < warm.at("executions").whole() || spent_s < warm.at("min_s").number() || !is_steady(times)))
-            times.push_back(job.sample().device_s);
-    }
+    while (has(request, "batch.warm_up.max_s") && now_s() - start < number(request, "batch.warm_up.max_s") &&
+           (times.size() < whole(request, "batch.warm_up.executions") ||
+            now_s() - start < number(request, "batch.warm_up.min_s") || !is_steady(times)))
+        times.push_back(job.sample().device_s);
     double began = now_s();
     std::ostringstream samples;
     samples.precision(9);
@@ -296,7 +284,7 @@ std::string measure(const Json& request) {
     do {
         Sample sample = job.sample();
         samples << (count++ ? "," : "") << R"({"host_s":)" << sample.host_s << R"(,"device_s":)" << sample.device_s << R"(,"blocked":true})";
-    } while (count < batch.at("samples").whole() && now_s() - began < batch.at("max_s").number());
+    } while (count < whole(request, "batch.samples") && now_s() - began < number(request, "batch.max_s"));
     std::ostringstream reply;
     reply << R"({"type":"measured","clock":"device-events","result":{"samples":[)" << samples.str() << R"(],"warmups":)" << times.size()
           << R"(,"warmup_s":)" << began - start << R"(,"spent_s":)" << now_s() - began << R"(,"steady":)" << (is_steady(times) ? "true" : "false")
@@ -304,26 +292,25 @@ std::string measure(const Json& request) {
     return reply.str();
 }
 
-std::string verify(const Json& request) {
+std::string verify(const Request& request) {
     Job& job = job_of(request);
-    if (request.has("alter")) {
-        const Json& alter = request.at("alter");
-        char* element = job.buffers[alter.at("operand").whole()] + alter.at("element").whole() * job.width;
-        double value = alter.at("value").number(), before;
+    if (has(request, "alter.value")) {
+        char* element = job.buffers[whole(request, "alter.operand")] + whole(request, "alter.element") * job.width;
+        double value = number(request, "alter.value"), before;
         float narrow = float(value);
         CHECK(cudaMemcpy(&before, element, job.width, cudaMemcpyDeviceToHost));
         CHECK(cudaMemcpy(element, job.width == 4 ? static_cast<void*>(&narrow) : &value, job.width, cudaMemcpyHostToDevice));
         job.execute();
         CHECK(cudaMemcpy(element, &before, job.width, cudaMemcpyHostToDevice));
-    } else if (request.at("execute").text == "true") {
+    } else if (text(request, "execute") == "true") {
         CHECK(cudaMemset(job.buffers[2], 0xff, job.bytes()));  // Each element becomes NaN.
         job.execute();
     }
-    return answered(job, request.at("answer").text, "");
+    return answered(job, text(request, "answer"), "");
 }
 
-std::string reply_to(const Json& request) {
-    const std::string& type = request.at("type").text;
+std::string reply_to(const Request& request) {
+    const std::string& type = text(request, "type");
     if (type == "describe")
         return R"({"type":"described","name":"CUDA C++","summary":"the example in C++","variants":[{"op":"elementwise","name":"loop",)"
                R"("summary":"one loop over the elements","side":"gpu","accuracy":"ieee","default":true,"dtypes":["f32","f64"]}]})";
@@ -331,7 +318,7 @@ std::string reply_to(const Json& request) {
     if (type == "prepare") return prepare(request);
     if (type == "measure") return measure(request);
     if (type == "verify") return verify(request);
-    if (type == "release") return jobs.erase(request.at("job").whole()), R"({"type":"released"})";
+    if (type == "release") return jobs.erase(whole(request, "job")), R"({"type":"released"})";
     if (type == "rest") return R"({"type":"rested"})";
     if (type == "exit") std::exit(0);
     throw std::runtime_error("there is no request " + type);
@@ -358,7 +345,9 @@ int main() {
         guard.unlock();
         try {
             size_t at = 0;
-            reply = reply_to(read(line, at));
+            Request request;
+            read(line, at, "", request);
+            reply = reply_to(request);
         } catch (const OutOfMemory& error) {
             reply = R"({"type":"skipped","crowded":true,"fix":"choose a smaller size","reason":)" + quoted(error.what()) + '}';
         } catch (const std::exception& error) {

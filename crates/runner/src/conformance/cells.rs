@@ -162,10 +162,8 @@ impl<'a> Session<'a> {
             Reply::Skipped { reason, .. } => return Ok(Prepared::Skipped(reason)),
             _ => return Err(self.talk.failure(TYPES, "Requests")),
         };
-        let Some(phases) = &answered.phases else {
-            return Err(self.talk.failure("phases of the preparation", "Fields of replies"));
-        };
-        if let Some(reason) = implausible_phases(phases, self.talk.took_s) {
+        let phases = answered.phases.as_ref();
+        if let Some(reason) = phases.and_then(|phases| implausible_phases(phases, self.talk.took_s)) {
             return Err(self
                 .talk
                 .failure("phases that have taken place", "Fields of replies")
@@ -205,10 +203,12 @@ impl<'a> Session<'a> {
             | Reply::Refuted { reason, .. }
             | Reply::Failed { reason, .. }
             | Reply::Skipped { reason, .. } => {
-                let section = if reason.contains("inputs") { "Fingerprint" } else { "Operands" };
-                let expected = match request {
-                    Request::Verify { alter: Some(_), .. } => "another answer, and the operands as before",
-                    _ => "the right answer, from the right operands",
+                let (expected, section) = match request {
+                    Request::Verify { alter: Some(_), .. } => {
+                        ("another answer, and the operands as before", "Requests")
+                    }
+                    _ if reason.contains("inputs") => ("the operands of every backend", "Fingerprint"),
+                    _ => ("the right answer, and unchanged operands", "Operands"),
                 };
                 Err(self.talk.failure(expected, section).because(reason))
             }
