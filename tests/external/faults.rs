@@ -33,7 +33,7 @@ const FAILED: &[(&str, &str)] = &[
     ("other-json", "invalid reply"),
     ("unknown-type", "invalid reply (unknown variant `sung`"),
     ("wrong-type", "a reply that does not match the request"),
-    ("two-replies", "a reply to no request"),
+    ("two-replies", "sent a reply"),
     ("escapes-in-reason", "no luck \u{fffd}[31mred"),
     ("device-lost", "the device fell off the bus"),
     ("wrong-shape", "it must be"),

@@ -96,7 +96,7 @@ Examples:
     Report(ReportArgs),
     /// Find steps in the times of many reports
     Trend(TrendArgs),
-    /// Check that a program keeps to the worker protocol
+    /// Check that a program can serve as a backend
     ProtocolCheck(ProtocolCheckArgs),
     /// Print the JSON schema of a report, comparison or merged file
     Schema {

@@ -81,8 +81,8 @@ impl CellSession<'_> {
                 failed(JUDGED_ITSELF.into())
             }
             Reply::Measured { clock, result } => {
-                let asked = if let Request::Measure { batch, .. } = request { batch.samples } else { 0 };
-                match implausible(&cell.case, asked, (clock, &result), took_s) {
+                let Request::Measure { batch, .. } = request else { return Reply::Measured { clock, result } };
+                match implausible(&cell.case, batch.samples, (clock, &result), took_s) {
                     Some(reason) => failed(reason),
                     None => Reply::Measured { clock, result },
                 }
