@@ -45,7 +45,7 @@ impl Cache {
 
     /// Returns the entry of `key` if it exists and is intact.
     pub(crate) fn get(&self, key: &str) -> Option<Stored> {
-        parse(&std::fs::read(self.folder.as_ref()?.join(key)).ok()?)
+        parse(&user_cache::read(&self.folder.as_ref()?.join(key))?)
     }
 
     /// Stores a compiled source. If the folder is not writable, the next run compiles again.

@@ -17,7 +17,7 @@ pub struct Python {
 }
 
 /// The oldest version that the adapters support.
-const OLDEST: (u32, u32) = (3, 9);
+const OLDEST: (u32, u32) = (3, 8);
 
 /// Returns the interpreter that the user `named`, else that of the active virtual environment, else `python3` on PATH.
 ///

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Command, Stdio};
 
 use gpubench_model::report::{Environment, Host};
 
-use crate::processors;
+use crate::{git, processors};
 
 /// Environment variables that change results.
 const VARIABLES: &[&str] = &[
@@ -43,7 +42,7 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
         gpubench_revision: option_env!("GPUBENCH_REVISION").map(str::to_owned),
         build_profile: Some(if cfg!(debug_assertions) { "debug" } else { "release" }.into()),
         argv,
-        git_revision: git_revision(),
+        git_revision: git::revision(),
         started: jiff::Timestamp::now().to_string(),
         elapsed_s: 0.0,
         time_spent: None,
@@ -121,19 +120,6 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
 fn total(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
-}
-
-/// Returns the git revision of the current folder, `-dirty` when a tracked file differs; `None` outside a checkout.
-fn git_revision() -> Option<String> {
-    let revision = git(&["rev-parse", "HEAD"])?;
-    let dirty = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
-    Some(if dirty { format!("{revision}-dirty") } else { revision })
-}
-
-fn git(arguments: &[&str]) -> Option<String> {
-    let output =
-        Command::new("git").args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 #[cfg(test)]

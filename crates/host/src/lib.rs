@@ -3,6 +3,7 @@
 //! backends, this is the only crate with `unsafe` system calls.
 
 pub mod environment;
+mod git;
 pub mod install_folders;
 pub mod memory;
 pub mod numa;

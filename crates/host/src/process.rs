@@ -60,6 +60,31 @@ pub fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
+/// Returns the number of the user on whose behalf this process acts.
+pub fn effective_user() -> u32 {
+    // SAFETY: `geteuid` takes nothing, touches no memory and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// Removes `RAYON_NUM_THREADS` from the environment where it asks for more threads than could ever take turns on this
+/// machine: starting them would take minutes. Call it before any other thread starts.
+pub fn drop_absurd_thread_count() {
+    const NAME: &str = "RAYON_NUM_THREADS";
+    let most = 16 * std::thread::available_parallelism().map_or(1, usize::from);
+    let asked = std::env::var(NAME).ok().and_then(|count| count.parse::<u64>().ok());
+    if asked.is_some_and(|count| count > most as u64) {
+        // SAFETY: no other thread runs yet that could read the environment.
+        unsafe { std::env::remove_var(NAME) };
+    }
+}
+
+/// Removes what an OpenMP runtime leaves in shared memory when its process, a child of this user, is killed.
+pub fn remove_leftovers(child: u32) {
+    let name = format!("__KMP_REGISTERED_LIB_{child}_{}", effective_user());
+    // Most processes leave nothing.
+    let _ = std::fs::remove_file(Path::new("/dev/shm").join(name));
+}
+
 /// Kills the process group led by process `leader`. A group that is gone is not an error.
 pub fn kill_group(leader: u32) {
     signal_group(leader, libc::SIGKILL);

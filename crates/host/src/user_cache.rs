@@ -1,10 +1,12 @@
 //! Writes files to the user's cache folder, which keeps data between runs. The folder can be deleted at any time.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use gpubench_text::file;
+
+use crate::process;
 
 /// Returns the folder `gpubench/NAME` in the user's cache folder (`XDG_CACHE_HOME` or `~/.cache`).
 ///
@@ -25,6 +27,24 @@ pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     file::write_whole(&folder.join(name), bytes)
 }
+
+/// Reads a file that [`write`] made; `None` if there is none. A file of another user, or one that others may write, could hold
+/// anything, and is not read; nor is what is no plain file, which could block.
+pub fn read(path: &Path) -> Option<Vec<u8>> {
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+    let mut file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    let is_own = metadata.uid() == process::effective_user() && metadata.mode() & 0o022 == 0;
+    if !metadata.is_file() || !is_own || metadata.len() > LONGEST {
+        return None;
+    }
+    let mut bytes = vec![];
+    file.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Bytes of the longest file that is read: compiled kernels take a few megabytes.
+const LONGEST: u64 = 256 << 20;
 
 /// Returns the size and modification time of a file, a key's substitute for its content; empty if it does not exist.
 pub fn file_identity(path: &Path) -> String {
@@ -61,6 +81,21 @@ mod tests {
         write(&inner, "file", b"one").unwrap();
         assert_eq!(std::fs::read(inner.join("file")).unwrap(), b"one");
         assert_eq!(std::fs::metadata(&inner).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn only_a_plain_file_that_nobody_else_may_write_is_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "file", b"one").unwrap();
+        let path = folder.path().join("file");
+        assert_eq!(read(&path).as_deref(), Some(&b"one"[..]));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(read(&path), None);
+        assert_eq!(read(folder.path()), None);
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert_eq!(read(&pipe), None, "and does not wait for a writer");
     }
 
     #[test]

@@ -105,6 +105,10 @@ impl Observer for Bar {
         self.bar.finish_and_clear();
     }
 
+    fn slow_start(&mut self, worker: &str, limit: &str) {
+        self.bar.println(lines::slow_start(worker, limit));
+    }
+
     fn taken_over(&mut self, finished: usize, total: usize) {
         self.finished += finished;
         self.pace.plan(total - finished);

@@ -46,6 +46,10 @@ impl<W: Write> Observer for Lines<W> {
         let _ = writeln!(self.sink, "[{}/{}] {} {}", self.done, self.total, row.cell(), result(row));
     }
 
+    fn slow_start(&mut self, worker: &str, limit: &str) {
+        let _ = writeln!(self.sink, "{}", slow_start(worker, limit));
+    }
+
     fn taken_over(&mut self, finished: usize, total: usize) {
         self.done += finished;
         let _ = writeln!(self.sink, "{}", taken_over(finished, total));
@@ -63,6 +67,11 @@ impl<W: Write> Observer for Lines<W> {
 /// Returns the line printed before a measurement of the machine.
 pub(crate) fn measuring(what: &str) -> String {
     format!("measuring {what}")
+}
+
+/// Returns the line printed when a worker takes long to start.
+pub(crate) fn slow_start(worker: &str, limit: &str) -> String {
+    format!("still starting {worker}; its cells fail if that takes more than {limit}")
 }
 
 /// Returns the line printed when a run is resumed.

@@ -45,7 +45,7 @@ impl Key {
 
     /// Returns the kept peaks from `folder`; `None` where there are none, or none that are plausible.
     pub(crate) fn read(&self, folder: &Path) -> Option<Peaks> {
-        let bytes = std::fs::read(self.path(folder)).ok()?;
+        let bytes = user_cache::read(&self.path(folder))?;
         let Kept { state, peaks } = serde_json::from_slice(&bytes).ok()?;
         let dated = peaks.measured.parse::<jiff::Timestamp>().is_ok();
         let intact = state == self.state && dated && peaks.has_rates_alone();
@@ -77,8 +77,7 @@ pub(crate) fn newest(folder: &Path, backend: &str) -> Option<Peaks> {
     let files = std::fs::read_dir(folder).ok()?.filter_map(Result::ok);
     let is_of_backend = |name: &str| name.strip_prefix(backend).is_some_and(|rest| rest.starts_with('-'));
     let files = files.filter(|file| file.file_name().to_str().is_some_and(is_of_backend));
-    let kept =
-        files.filter_map(|file| serde_json::from_slice::<Kept>(&std::fs::read(file.path()).ok()?).ok());
+    let kept = files.filter_map(|file| serde_json::from_slice::<Kept>(&user_cache::read(&file.path())?).ok());
     let of_host = kept.filter(|Kept { state, .. }| {
         state["method"] == METHOD && state["host"]["name"] == host.name && state["host"]["cpu"] == host.cpu
     });

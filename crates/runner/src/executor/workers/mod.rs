@@ -29,6 +29,9 @@ pub(crate) const NO_ANSWER: &str = "the worker sent a reply that does not match 
 /// Minimum time limit for a worker's start, since creating a device's context can take seconds.
 pub(crate) const MIN_START_LIMIT: Duration = Duration::from_secs(30);
 
+/// Maximum time limit for a worker's start: no other worker is timed meanwhile, so a driver that hangs holds up the whole run.
+const MAX_START_LIMIT: Duration = Duration::from_secs(60);
+
 /// Time limit for a worker to free the memory that it does not need between its turns.
 const REST_LIMIT: Duration = Duration::from_secs(10);
 
@@ -71,7 +74,7 @@ impl Workers {
     /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
     /// prepared: one after the other, while nothing is timed.
     pub(crate) fn start(run: &Run, launcher: Launcher, stop: &'static AtomicBool) -> Self {
-        let start_limit = run.cell_timeout.max(MIN_START_LIMIT);
+        let start_limit = run.cell_timeout.clamp(MIN_START_LIMIT, MAX_START_LIMIT);
         let options = run.options.clone();
         let mut workers = Workers {
             slots: vec![],
@@ -122,8 +125,7 @@ impl Workers {
                 State::Ready(_) | State::Missing(_) | State::Broken(_) => break,
                 State::Absent => slot.launch(&self.launcher, &self.options),
                 State::Starting(_) => {
-                    observer.phase(&format!("starting {id}"));
-                    slot.settle(self.start_limit, self.stop, &mut self.time_spent)?;
+                    slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
                 }
             }
         }
@@ -144,8 +146,7 @@ impl Workers {
     ) -> Result<(), WorkerUnavailable> {
         for slot in &mut self.slots {
             if matches!(slot.state, State::Starting(_)) {
-                observer.phase(&format!("starting {}", slot.id));
-                slot.settle(self.start_limit, self.stop, &mut self.time_spent)?;
+                slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
             }
         }
         let Some(before) = self.at_work.replace(id.clone()).filter(|before| before != id) else {

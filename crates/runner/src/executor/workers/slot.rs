@@ -10,11 +10,15 @@ use gpubench_model::error::Unavailable;
 use gpubench_model::report::{BackendState, TimeSpent};
 
 use super::{SEE_DOCTOR, WorkerUnavailable};
+use crate::observe::Observer;
 use crate::worker::client::{Client, WaitError};
 use crate::worker::launcher::Launcher;
 
 /// Number of consecutive failed starts after which a backend is given up.
 const START_ATTEMPTS: u32 = 3;
+
+/// Wait for a start after which the user is told of it.
+const SLOW_START: Duration = Duration::from_secs(10);
 
 pub(crate) enum State {
     /// No worker: it was not started, or it is lost.
@@ -80,12 +84,18 @@ impl Slot {
         limit: Duration,
         stop: &AtomicBool,
         spent: &mut TimeSpent,
+        observer: &mut dyn Observer,
     ) -> Result<(), WorkerUnavailable> {
         let State::Starting(mut client) = std::mem::replace(&mut self.state, State::Absent) else {
             return Ok(());
         };
         let (startup, begun) = (client.started(), Instant::now());
-        let reply = client.wait(startup + limit, stop, &mut |_| {});
+        observer.phase(&format!("starting {}", self.id));
+        let mut reply = client.wait(startup + limit.min(SLOW_START), stop, &mut |_| {});
+        if reply.as_ref().is_err_and(|error| *error == WaitError::TimedOut) {
+            observer.slow_start(&self.id.to_string(), &format_duration(limit));
+            reply = client.wait(startup + limit, stop, &mut |_| {});
+        }
         spent.starting_s += begun.elapsed().as_secs_f64();
         match reply {
             Ok(Reply::Ready { description, timer_overhead, peaks_depend_on }) => {
@@ -103,11 +113,9 @@ impl Slot {
             }
             Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
             Ok(_) => self.failed_start("the worker sent an unexpected reply to hello".into()),
+            // What hangs once, such as the start of a driver, hangs again.
             Err(WaitError::TimedOut) => {
-                self.failed_start(format!(
-                    "the worker did not reply within {} (raise --cell-timeout)",
-                    format_duration(limit)
-                ));
+                self.give_up(format!("the worker did not start within {}", format_duration(limit)));
             }
             Err(WaitError::Gone(reason)) => self.failed_start(reason),
             Err(WaitError::Interrupted) => return Err(WorkerUnavailable::Interrupted),
@@ -119,10 +127,13 @@ impl Slot {
         self.failed_starts += 1;
         self.state = State::Absent;
         if self.failed_starts >= START_ATTEMPTS {
-            let reason = format!("the worker failed to start {} times: {reason}", self.failed_starts);
-            self.note_absence(&reason, Some(SEE_DOCTOR));
-            self.state = State::Broken(reason);
+            self.give_up(format!("the worker failed to start {} times: {reason}", self.failed_starts));
         }
+    }
+
+    fn give_up(&mut self, reason: String) {
+        self.note_absence(&reason, Some(SEE_DOCTOR));
+        self.state = State::Broken(reason);
     }
 
     fn note_absence(&mut self, reason: &str, fix: Option<&str>) {
