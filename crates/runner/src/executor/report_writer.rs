@@ -60,7 +60,7 @@ impl ReportWriter {
     pub(crate) fn record_finished(&mut self, position: usize, row: Row) -> Option<&anyhow::Error> {
         let begun = Instant::now();
         self.record(position, row.clone());
-        let Some(folder) = self.folder.clone() else { return None };
+        let folder = self.folder.clone()?;
         let failed_before = self.unsaved.is_some();
         let appended = match &mut self.journal {
             Some(journal) => journal.append(&row),

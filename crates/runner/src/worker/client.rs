@@ -1,7 +1,7 @@
 //! Starts a worker, exchanges messages with it under deadlines, and reports how it ended.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::process::ChildStdin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -11,16 +11,14 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{Program, Registration, WorkerId};
-use gpubench_text::control;
 
 use super::launcher::Place;
 use super::leader::{Leader, end_of};
+use super::output::{TimedReply, keep_last_lines, read_replies};
 use super::serve;
 
 /// Interval at which a wait checks whether the user ended the run.
 const POLL: Duration = Duration::from_millis(100);
-/// Number of a worker's last lines on standard error that an error message quotes.
-const LAST_LINES: usize = 3;
 /// Time limit for a worker's exit, after which it is killed.
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
@@ -28,13 +26,6 @@ const STACK_BYTES: usize = 64 << 20;
 
 /// Number of replies that may wait to be read before the reader waits too.
 const UNREAD_REPLIES: usize = 1024;
-/// Bytes of the longest reply: a hundred thousand samples take less.
-const LONGEST_REPLY: u64 = 64 << 20;
-/// Bytes of the longest line on standard error that is kept whole.
-const LONGEST_LINE: u64 = 4096;
-/// Number of letters of an invalid reply that an error message quotes.
-const QUOTED_LETTERS: usize = 200;
-
 const THREAD_PREFIX: &str = "worker-";
 
 /// The reason that no reply came.
@@ -63,12 +54,6 @@ pub struct Client {
     is_out_of_step: bool,
     started: Instant,
     replied: Instant,
-}
-
-/// A line from a worker, with its arrival time.
-struct TimedReply {
-    at: Instant,
-    reply: Result<Reply, String>,
 }
 
 impl Client {
@@ -283,68 +268,4 @@ fn quiet_worker_threads() {
             usual(panic);
         }
     }));
-}
-
-/// Passes on the replies in `source`, until it ends or sends a line that is none.
-fn read_replies(source: impl Read, replies: &SyncSender<TimedReply>) {
-    let mut source = BufReader::new(source);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = source.by_ref().take(LONGEST_REPLY).read_until(b'\n', &mut line);
-        if !matches!(read, Ok(1..)) {
-            return;
-        }
-        let reply = parsed(&line);
-        let is_last = reply.is_err();
-        if replies.send(TimedReply { at: Instant::now(), reply }).is_err() || is_last {
-            return;
-        }
-    }
-}
-
-fn parsed(line: &[u8]) -> Result<Reply, String> {
-    if line.len() as u64 >= LONGEST_REPLY {
-        return Err(format!("the worker sent a reply of more than {} MiB", LONGEST_REPLY >> 20));
-    }
-    serde_json::from_slice(line).map(sanitized).map_err(|error| {
-        let text = control::replaced(&String::from_utf8_lossy(line));
-        let shown: String = text.trim_end().chars().take(QUOTED_LETTERS).collect();
-        let rest = if shown.len() < text.trim_end().len() { "..." } else { "" };
-        format!("the worker sent an invalid reply ({error}): {shown}{rest}")
-    })
-}
-
-/// Replaces control characters in the texts that the screen shows during a run.
-fn sanitized(mut reply: Reply) -> Reply {
-    match &mut reply {
-        Reply::Skipped { reason, fix, .. } | Reply::Unavailable { reason, fix } => {
-            *reason = control::replaced(reason);
-            *fix = fix.take().map(|fix| control::replaced(&fix));
-        }
-        Reply::Failed { reason: text, .. }
-        | Reply::Incorrect { reason: text, .. }
-        | Reply::Refuted { reason: text, .. }
-        | Reply::Phase { phase: text } => *text = control::replaced(text),
-        _ => {}
-    }
-    reply
-}
-
-fn keep_last_lines(source: impl Read, kept: &Mutex<VecDeque<String>>) {
-    let mut source = BufReader::new(source);
-    let mut line = Vec::new();
-    while matches!(source.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line), Ok(1..)) {
-        let text = control::replaced(String::from_utf8_lossy(&line).trim());
-        line.clear();
-        let line = text;
-        if line.is_empty() || line.starts_with("note: run with `RUST_BACKTRACE") {
-            continue;
-        }
-        let Ok(mut lines) = kept.lock() else { return };
-        if lines.len() == LAST_LINES {
-            lines.pop_front();
-        }
-        lines.push_back(line);
-    }
 }

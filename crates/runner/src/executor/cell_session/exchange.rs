@@ -81,7 +81,9 @@ impl CellSession<'_> {
                 failed(JUDGED_ITSELF.into())
             }
             Reply::Measured { clock, result } => {
-                let Request::Measure { batch, .. } = request else { return Reply::Measured { clock, result } };
+                let Request::Measure { batch, .. } = request else {
+                    return Reply::Measured { clock, result };
+                };
                 match implausible(&cell.case, batch.samples, (clock, &result), took_s) {
                     Some(reason) => failed(reason),
                     None => Reply::Measured { clock, result },
