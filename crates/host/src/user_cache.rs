@@ -28,7 +28,7 @@ pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     file::write_whole(&folder.join(name), bytes)
 }
 
-/// Reads a file that [`write`] made; `None` if there is none. A file of another user, or one that others may write, could hold
+/// Reads a file that [`write()`] made; `None` if there is none. A file of another user, or one that others may write, could hold
 /// anything, and is not read; nor is what is no plain file, which could block.
 pub fn read(path: &Path) -> Option<Vec<u8>> {
     use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
