@@ -29,6 +29,11 @@ impl Names {
         self.of_side(row, row.variant.clone())
     }
 
+    /// The name of the variant that did the work: `cublas` for `auto (cublas)`.
+    pub fn doer(&self, row: &Row) -> String {
+        self.of_side(row, row.doer().to_owned())
+    }
+
     fn of_side(&self, row: &Row, variant: String) -> String {
         if self.several[row.side as usize] { format!("{}/{variant}", row.backend) } else { variant }
     }

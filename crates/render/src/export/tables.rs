@@ -1,7 +1,7 @@
 //! The tables that the text and the Markdown format share: one per op, element type and cache state.
 
 use gpubench_answer::peak_share::{self, precision};
-use gpubench_answer::{Comparison, Kind, Names, Section, sections};
+use gpubench_answer::{Comparison, Contender, Names, Section, sections};
 use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::report::quantity::{judged_text, spread_text, three_digits};
 use gpubench_model::report::{Execute, Outcome, Report, Row};
@@ -29,7 +29,7 @@ const THREADS: &str = "threads";
 /// The mark after a launch-bound time; a footnote of the tables explains it.
 pub(crate) const MARK: &str = "*";
 
-/// One table per section: the best of each side, or every variant.
+/// One table per section: the best of each contender, or every variant.
 ///
 /// Either all of them have a column of a kind that can be left out, or none has.
 pub(crate) fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
@@ -87,25 +87,26 @@ pub(crate) fn peak_share_text(report: &Report, row: Option<&Row>) -> String {
 fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table {
     let has_peaks = has_peaks(report);
     let mut columns = case_columns(section);
-    for side in ["best CPU", "best GPU"] {
-        columns.extend([Column::words(side), Column::figures(TIME), Column::figures("±")]);
+    for contender in Contender::BOTH {
+        let heading = format!("best {}", section.versus.label(contender));
+        columns.extend([Column::words(heading), Column::figures(TIME), Column::figures("±")]);
         columns.push(Column::words("grade"));
         columns.extend(has_peaks.then(|| Column::figures(PEAK_SHARE)));
     }
     columns.extend([Column::words("speed-up"), Column::figures("error")]);
     let cases = &section.comparisons;
     let marked = [
-        cases.iter().filter_map(|case| case.cpu).any(is_launch_bound),
-        cases.iter().filter_map(|case| case.gpu).any(is_launch_bound),
+        cases.iter().filter_map(|case| case.a).any(is_launch_bound),
+        cases.iter().filter_map(|case| case.b).any(is_launch_bound),
     ];
     let row = |comparison: &Comparison<'_>| {
         let mut fields = case_fields(section, comparison);
-        for (side, is_marked) in [comparison.cpu, comparison.gpu].into_iter().zip(marked) {
-            fields.push(side.map_or(NONE.into(), |row| names.name(row)).into());
-            fields.extend(time_fields(side, is_marked));
-            fields.extend(has_peaks.then(|| peak_share_text(report, side).into()));
+        for (best, is_marked) in comparison.bests().into_iter().zip(marked) {
+            fields.push(best.map_or(NONE.into(), |row| names.name(row)).into());
+            fields.extend(time_fields(best, is_marked));
+            fields.extend(has_peaks.then(|| peak_share_text(report, best).into()));
         }
-        fields.push(comparison.pair(Kind::Kernel).as_ref().map_or(NONE.into(), super::speed_up));
+        fields.push(comparison.own_clocks().as_ref().map_or(NONE.into(), super::speed_up));
         fields.push(comparison.error().map_or(NONE.into(), judged_text).into());
         fields
     };

@@ -5,5 +5,7 @@ mod names;
 mod value;
 
 pub use facts::*;
-pub use names::{cpu_model, device, device_name, host, machine, processor, threads};
+pub use names::{
+    cpu_model, device, device_name, device_of_backend, host, machine, machine_of, processor, threads,
+};
 pub use value::{Value, plain};

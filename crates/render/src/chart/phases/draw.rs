@@ -47,7 +47,7 @@ impl Bars<'_> {
         let (pitch, middles) = self.places();
         let half = (WIDTH * pitch).min(MOST_WIDTH) / 2.0;
         let mut groups = self.chart.groups.iter().zip(middles);
-        groups.try_for_each(|(group, middle)| self.bar(&group.gpu, middle - half, middle + half))
+        groups.try_for_each(|(group, middle)| self.bar(&group.b, middle - half, middle + half))
     }
 
     fn bar(&self, bar: &Bar, left: f64, right: f64) -> anyhow::Result<()> {
@@ -73,15 +73,16 @@ impl Bars<'_> {
         Ok(())
     }
 
-    /// The time of each side, in rows above the plot: the whole of each bar, and with pinned memory where there is such a
+    /// The time of each contender, in rows above the plot: the whole of each bar, and with pinned memory where there is such a
     /// time.
     fn totals(&self) -> anyhow::Result<()> {
         let (pitch, middles) = self.places();
-        let rows = [("CPU", Role::Vermilion), ("GPU", Role::Blue), ("pinned", Role::Blue)];
+        let [a, b] = &self.chart.names;
+        let rows = [(a.as_str(), Role::Vermilion), (b.as_str(), Role::Blue), ("pinned", Role::Blue)];
         let count = self.chart.frame.rows_above;
         let groups = self.chart.groups.iter();
         let texts = groups.map(|group| {
-            let times = [group.cpu.as_deref(), Some(group.gpu.total.as_str()), group.pinned.as_deref()];
+            let times = [group.a.as_deref(), Some(group.b.total.as_str()), group.pinned.as_deref()];
             times.map(|time| time.unwrap_or("–"))
         });
         let texts: Vec<[&str; 3]> = texts.collect();
