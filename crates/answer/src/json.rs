@@ -28,7 +28,7 @@ impl<'a> Answered<'a> {
     pub fn of(report: &'a Report) -> Answered<'a> {
         let (versus, sections) = (Versus::of(report), sections(report));
         let answer = Answer {
-            versus: versus.is_named().then(|| keyed(versus, |one| versus.label(one))),
+            versus: versus.is_named().then(|| keyed(versus, |one| versus.name(one))),
             words: paragraph(report).iter().map(Line::to_string).collect(),
             sections: sections.iter().map(|section| SectionAnswer::of(report, section)).collect(),
         };

@@ -29,6 +29,11 @@ impl Names {
         self.of_side(row, row.variant.clone())
     }
 
+    /// The name of a row's variant in a column whose heading names the backend, or does not.
+    pub fn below(&self, heading: &str, row: &Row) -> String {
+        if row.backend == heading { row.variant_text() } else { self.name(row) }
+    }
+
     /// The name of the variant that did the work: `cublas` for `auto (cublas)`.
     pub fn doer(&self, row: &Row) -> String {
         self.of_side(row, row.doer().to_owned())

@@ -40,8 +40,17 @@ impl SpeedUp {
     /// `GPU 12.3x` or `CPU 2.9x`: the faster contender and a factor, never below 1. A `?` follows where the interval
     /// includes 1: `CPU 1.02x?`.
     pub fn text(&self, versus: Versus<'_>) -> String {
+        self.led_by(versus.label(self.leader()))
+    }
+
+    /// The same for sentences, with the contender's whole name.
+    pub(crate) fn text_in_words(&self, versus: Versus<'_>) -> String {
+        self.led_by(versus.name(self.leader()))
+    }
+
+    fn led_by(&self, name: &str) -> String {
         let mark = if self.winner().is_none() { "?" } else { "" };
-        format!("{} {}{mark}", versus.label(self.leader()), self.factor_text())
+        format!("{name} {}{mark}", self.factor_text())
     }
 
     /// The interval of the factor, with enough digits to distinguish its ends: `17.9 to 18.5`.

@@ -8,7 +8,7 @@ use anyhow::{Result, bail, ensure};
 use super::dry::write_plan;
 use super::measure::{deliver, measure, view};
 use super::one::{INTERRUPTED, exit_code};
-use super::request::{request, say_default_sweep, say_notes};
+use super::request::{check_contenders, request, say_default_sweep, say_notes};
 use crate::backend::Side;
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
@@ -35,6 +35,7 @@ struct Part {
 pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
+    check_contenders(&plan, &settings)?;
     say_notes(&plan, &settings);
     if args.dry_run {
         stream::print_with(|out| write_plan(&plan, &settings, "The run of each device", out))?;

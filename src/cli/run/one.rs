@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::dry::write_plan;
 use super::measure::{deliver, measure};
-use super::request::{request, say_default_sweep, say_notes};
+use super::request::{check_contenders, request, say_default_sweep, say_notes};
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
 use crate::cli::stream;
@@ -19,6 +19,7 @@ use crate::settings::{Destination, Settings};
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
+    check_contenders(&plan, &settings)?;
     say_notes(&plan, &settings);
     if args.dry_run {
         return stream::print_with(|out| write_plan(&plan, &settings, "The run", out))

@@ -15,6 +15,9 @@ const KEY: &str = "versus";
 /// The text for the CPU's side against the GPU's.
 const SIDES: &str = "sides";
 
+/// Characters of a name for which tables and charts have room.
+const MAX_LABEL: usize = 12;
+
 /// One of the two contenders. A speed-up is the time of A over the time of B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
@@ -134,10 +137,10 @@ impl<'a> Versus<'a> {
         let variants = known.iter().filter(|(backend, _)| Some(*backend) == of_backend);
         let variants = distinct(variants.map(|(_, variant)| *variant));
         let there_are = match variants.as_slice() {
-            [] => format!("backends: {}", distinct(known.iter().map(|(backend, _)| *backend)).join(", ")),
-            some => format!("variants of {}: {}", of_backend.unwrap_or_default(), some.join(", ")),
+            [] => distinct(known.iter().map(|(backend, _)| *backend)).join(", "),
+            some => some.iter().map(|variant| format!("{}/{variant}", of_backend.unwrap_or_default())).collect::<Vec<_>>().join(", "),
         };
-        Err(format!("nothing measured is called '{item}' ({there_are})"))
+        Err(format!("there are no cells of '{item}': name one of {there_are}"))
     }
 
     /// Makes `text` the contenders of a report.
@@ -165,7 +168,7 @@ impl<'a> Versus<'a> {
             return Ok(());
         }
         report.environment.settings = before;
-        let [a, b] = Contender::BOTH.map(|one| versus.label(one));
+        let [a, b] = Contender::BOTH.map(|one| versus.name(one));
         Err(format!(
             "no case has a correct time of both {a} and {b}: 'gpubench show --tables --all-variants' lists every row"
         ))
@@ -195,12 +198,27 @@ impl<'a> Versus<'a> {
         self != Versus::SIDES
     }
 
-    /// Returns the contender's name in tables: `GPU`, `cupy`.
+    /// Returns the contender's name in tables and charts: `GPU`, `cupy`; `A` or `B` for one without room there.
     pub fn label(self, contender: Contender) -> &'a str {
+        match (self.name(contender), contender) {
+            (name, _) if name.chars().count() <= MAX_LABEL => name,
+            (_, Contender::A) => "A",
+            (_, Contender::B) => "B",
+        }
+    }
+
+    /// Returns the contender's whole name: `GPU`, `cupy`, `cpu,numpy,torch-cpu`.
+    pub fn name(self, contender: Contender) -> &'a str {
         match self.selection(contender) {
             Selection::Side(side) => side.label(),
             Selection::Named(list) => list,
         }
+    }
+
+    /// Returns the name with the label where that is another: `cupy`, `A (cpu,numpy,torch-cpu)`.
+    pub fn label_and_name(self, contender: Contender) -> String {
+        let (label, name) = (self.label(contender), self.name(contender));
+        if label == name { name.to_owned() } else { format!("{label} ({name})") }
     }
 
     /// Returns the contender's name in sentences: `the GPU`, `cupy`.
@@ -226,10 +244,11 @@ impl<'a> Versus<'a> {
         let machine = self.device(report, contender);
         match self.selection(contender) {
             Selection::Side(_) => machine,
-            Selection::Named(list) => match machine {
-                Some(machine) => Some(format!("{list} on {machine}")),
-                None => report.rows.iter().any(|row| self.has(contender, row)).then(|| list.to_owned()),
-            },
+            Selection::Named(_) => {
+                let name = self.label_and_name(contender);
+                let is_there = report.rows.iter().any(|row| self.has(contender, row));
+                machine.map(|machine| format!("{name} on {machine}")).or(is_there.then_some(name))
+            }
         }
     }
 
@@ -248,7 +267,7 @@ impl<'a> Versus<'a> {
             && a == b
             && let Some(machine) = a
         {
-            let [a, b] = Contender::BOTH.map(|one| self.label(one));
+            let [a, b] = Contender::BOTH.map(|one| self.label_and_name(one));
             return Some(format!("{b} against {a} on {machine}"));
         }
         let [a, b] = Contender::BOTH.map(|one| self.machine(report, one));

@@ -120,6 +120,9 @@ fn sentences_name_the_contenders() {
     assert!(!found.contains("the GPU") && !found.contains("the CPU"), "{found}");
     let found = words("cuda:cupy");
     assert!(found.starts_with("cupy against cuda on NVIDIA H200: "), "{found}");
+    let found = words("cpu,numpy:cupy,cuda,jax");
+    assert!(found.starts_with("B (cupy,cuda,jax) on NVIDIA H200 against cpu,numpy on "), "{found}");
+    assert!(found.contains("cupy,cuda,jax is faster") && found.contains("kernel alone cupy,cuda,jax 100x"), "{found}");
     let found = words("cpu:numpy");
     assert!(
         found.starts_with(&format!("numpy against cpu on {cpu}: ")) && !found.contains("device"),
@@ -161,9 +164,9 @@ fn what_cannot_be_compared_is_refused_with_the_next_step() {
     let forms = ["numpy", "a:b:c", "", "numpy:", ":cupy", ",:cupy"];
     assert!(forms.iter().all(|text| error(text).contains("such as numpy:cupy")), "{:?}", forms.map(error));
     assert!(error("cupy,cuda:cuda,cupy,cuda").contains("with itself"));
-    let unknown = "nothing measured is called 'torch' (backends: cpu, numpy, cuda, cupy, jax)";
+    let unknown = "there are no cells of 'torch': name one of cpu, numpy, cuda, cupy, jax";
     assert_eq!(error("torch:cupy"), unknown);
-    assert_eq!(error("numpy:cupy/x"), "nothing measured is called 'cupy/x' (variants of cupy: matmul, tf32)");
+    assert_eq!(error("numpy:cupy/x"), "there are no cells of 'cupy/x': name one of cupy/matmul, cupy/tf32");
     let mut report = several();
     report.rows[1].outcome = Outcome::Incorrect;
     let refused = Versus::choose(&mut report, "numpy:cupy").unwrap_err();

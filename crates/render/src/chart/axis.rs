@@ -191,18 +191,12 @@ fn time_label(seconds: f64) -> String {
     format!("{} {symbol}", round(seconds / unit))
 }
 
-/// Characters of a contender's name for which labels of an axis have room.
-const NAME: usize = 12;
-
-/// `GPU 10x`, `1x` or `CPU 10x`, for a ratio and its factor, which is at least 1; `10x` and `1/10x` where names are long.
+/// `GPU 10x`, `1x` or `CPU 10x`, for a ratio and its factor, which is at least 1.
 fn ratio_label(ratio: f64, factor: f64, versus: Versus<'_>) -> String {
-    let faster = if ratio > 1.0 { Contender::B } else { Contender::A };
-    let are_short = Contender::BOTH.iter().all(|one| versus.label(*one).chars().count() <= NAME);
-    match (ratio, faster) {
-        (1.0, _) => "1x".into(),
-        _ if are_short => format!("{} {}x", versus.label(faster), round(factor)),
-        (_, Contender::A) => format!("1/{}x", round(factor)),
-        (_, Contender::B) => format!("{}x", round(factor)),
+    match ratio {
+        1.0 => "1x".into(),
+        ratio if ratio > 1.0 => format!("{} {}x", versus.label(Contender::B), round(factor)),
+        _ => format!("{} {}x", versus.label(Contender::A), round(factor)),
     }
 }
 
@@ -249,10 +243,10 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_no_labels() {
+    fn ratios_name_the_contenders() {
         let axis = |versus| Axis::ratios("", &[0.2, 6.0], Versus::parse(versus).unwrap());
         assert_eq!(labels(&axis("numpy:cupy")), ["numpy 5x", "numpy 2x", "1x", "cupy 2x", "cupy 5x"]);
-        assert_eq!(labels(&axis("numpy,torch-cpu:cupy")), ["1/5x", "1/2x", "1x", "2x", "5x"]);
+        assert_eq!(labels(&axis("numpy,torch-cpu:cupy")), ["A 5x", "A 2x", "1x", "cupy 2x", "cupy 5x"]);
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn machine(report: &Report, caption: Caption) -> String {
         let device = versus.device(report, one);
         let clock = (caption.own_clocks || device.is_none()).then_some(clock);
         let facts: Vec<String> = device.into_iter().chain(clock).collect();
-        Some(format!("{}: {}", versus.label(one), facts.join(", ")))
+        Some(format!("{}: {}", versus.label_and_name(one), facts.join(", ")))
     };
     let mut facts: Vec<String> = [Contender::B, Contender::A].into_iter().filter_map(of_contender).collect();
     facts.extend(environment.started.get(..10).map(String::from));

@@ -49,7 +49,7 @@ pub(crate) fn answer(report: &Report) -> Html {
 
 fn no_speed_up(versus: Versus<'_>) -> String {
     let both = match versus.is_named() {
-        true => format!("of both {} and {}", versus.label(Contender::A), versus.label(Contender::B)),
+        true => format!("of both {} and {}", versus.name(Contender::A), versus.name(Contender::B)),
         false => "on both sides".into(),
     };
     format!("No case has a correct time {both}, so there is no speed-up.")
@@ -68,7 +68,7 @@ pub(crate) fn in_words(report: &Report) -> Html {
 
 /// The text with a capital first, unless a contender's name is first.
 fn sentence(text: &str, versus: Versus<'_>) -> String {
-    let begins = |one: Contender| versus.is_named() && text.starts_with(versus.label(one));
+    let begins = |one: Contender| versus.is_named() && text.starts_with(versus.name(one));
     if Contender::BOTH.into_iter().any(begins) { text.to_owned() } else { capitalised(text) }
 }
 

@@ -60,14 +60,18 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
     // Problems are shown even where they leave no room for notes.
     let problems = summary(report).map(|summary| format!("{summary} (reasons: --tables)."));
     text.push_str(&paragraph(&problems.into_iter().chain(notes::run_warnings(report)).collect::<Vec<_>>()));
+    let variants = || sweeps.variants().filter(|_| !names_variants);
+    let several = sweeps.has_several_backends();
     let notes = [
+        // Which backend is the best of its side is a part of the answer.
+        Vec::from_iter(variants().filter(|_| several)),
         Vec::from_iter(sweeps.memory_decides(few)),
         if few { sweeps.crossovers() } else { vec![] },
         sweeps.costs(),
         Vec::from_iter(notes::grades(report)),
         Vec::from_iter(sweeps.slower_variants()),
         Vec::from_iter(sweeps.first_use()),
-        Vec::from_iter(sweeps.variants().filter(|_| !names_variants)),
+        Vec::from_iter(variants().filter(|_| !several)),
     ];
     // Each group of lines begins with a blank line.
     let mut room = LINES.saturating_sub(text.lines().count() + legend.lines().count() + 2);
@@ -110,7 +114,7 @@ fn question(sweeps: &Sweeps<'_>, width: usize) -> (Option<String>, Option<Table>
             (Some(question.to_owned()), sweeps.case_table())
         }
         _ => {
-            let faster = if sweeps.versus().is_named() { "The faster" } else { "The faster side" };
+            let faster = if sweeps.versus().is_named() { "The faster one" } else { "The faster side" };
             let b = sweeps.versus().noun(Contender::B);
             let question = format!("{faster} at the largest N, and the N from which {b} is faster:");
             let fits = |grid: &Table| grid.clone().within(width).fits();

@@ -52,7 +52,7 @@ fn title_of(report: &Report, versus: Versus<'_>) -> String {
     };
     match versus.machine(report, missing.other()).filter(|_| is_measured(&missing.other())) {
         Some(other) => {
-            let [none, times] = [missing, missing.other()].map(|one| versus.label(one));
+            let [none, times] = [missing, missing.other()].map(|one| versus.name(one));
             format!("No cell of {none} was measured: {times} times only.\n{other}; {conditions}.")
         }
         None => format!("Nothing was measured{}.", why_nothing(report)),
@@ -157,11 +157,25 @@ impl Sweeps<'_> {
         let names = Names::of(self.report);
         let best = |sweep: &Sweep<'_>| {
             let pair = compared(sweep).last()?.own_clocks()?;
-            Some(format!("{} {} / {}", sweep.section.op, names.doer(pair.a), names.doer(pair.b)))
+            let doers = [(Contender::A, pair.a), (Contender::B, pair.b)];
+            let [a, b] = doers.map(|(one, row)| match row.backend == self.versus().name(one) {
+                true => row.doer().to_owned(),
+                false => names.doer(row),
+            });
+            Some(format!("{} {a} / {b}", sweep.section.op))
         };
         let named = distinct(self.all.iter().filter_map(best));
         let [a, b] = Contender::BOTH.map(|one| self.versus().label(one));
         (!named.is_empty()).then(|| format!("Fastest variants at that N ({a} / {b}): {}.", named.join(", ")))
+    }
+
+    /// Returns whether the best of a contender may be of one backend or another.
+    pub(crate) fn has_several_backends(&self) -> bool {
+        let of = |one| {
+            let rows = self.report.rows.iter().filter(move |row| self.versus().has(one, row));
+            distinct(rows.map(|row| row.backend.as_str())).len()
+        };
+        Contender::BOTH.into_iter().any(|one| of(one) > 1)
     }
 
     /// The cost of the first use of B's GPU, and the number of calls at the largest size that repay it.
