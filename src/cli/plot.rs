@@ -15,7 +15,8 @@ use crate::settings::words;
 pub(crate) fn run(args: &PlotArgs) -> Result<()> {
     let (formats, theme) = (args.formats()?, args.theme.0);
     let selection = parsed("--charts", args.charts.as_deref(), words::charts)?.unwrap_or_default();
-    let mut fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
+    let mut fleets =
+        args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
     versus::choose(fleets.iter_mut().flat_map(|fleet| &mut fleet.members), args.versus.as_ref())?;
     let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
     let named: Vec<(&str, &Report)> =

@@ -17,7 +17,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     if let Some(out) = out {
         check(out, args.force)?;
     }
-    let mut fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
+    let mut fleets =
+        args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
     versus::choose(fleets.iter_mut().flat_map(|fleet| &mut fleet.members), args.versus.as_ref())?;
     let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
     let members: Vec<(&str, &Report)> =

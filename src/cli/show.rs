@@ -39,7 +39,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
         fleet.members[0].name
     );
     if let Some(names) = &args.versus {
-        let shown = fleet.members.iter_mut().filter(|one| args.member.as_ref().is_none_or(|name| one.name == *name));
+        let shown =
+            fleet.members.iter_mut().filter(|one| args.member.as_ref().is_none_or(|name| one.name == *name));
         let shown: Vec<&mut Member> = shown.collect();
         ensure!(
             shown.len() == 1,

@@ -14,6 +14,7 @@ mod results;
 mod screen;
 mod transfer;
 mod trend;
+mod versus;
 
 use std::path::Path;
 use std::process::{self, Child, Output, Stdio};

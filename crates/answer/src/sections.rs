@@ -59,9 +59,12 @@ pub struct Comparison<'a> {
     pub rows: Vec<&'a Row>,
     /// The contenders.
     pub versus: Versus<'a>,
-    /// A's fastest correct row by its own clock.
+    /// The kind of time by which `a` and `b` are the fastest, and by which tables show them: kernel, or resident where only
+    /// the host's clock times both.
+    pub kind: Kind,
+    /// A's fastest correct row.
     pub a: Option<&'a Row>,
-    /// B's fastest correct row by its own clock.
+    /// B's fastest correct row.
     pub b: Option<&'a Row>,
 }
 
@@ -76,9 +79,9 @@ impl<'a> Comparison<'a> {
         (kind == Kind::Resident || !pair.is_on_cpu()).then_some(pair)
     }
 
-    /// The pair by the contenders' own clocks; where only the host's clock timed one, by that.
-    pub fn own_clocks(&self) -> Option<Pair<'a>> {
-        self.pair(Kind::Kernel).or_else(|| self.pair(Kind::Resident))
+    /// The pair of `a` and `b`.
+    pub fn best_pair(&self) -> Option<Pair<'a>> {
+        self.pair(self.kind)
     }
 
     /// The rows that may represent a contender, measured and hence correct, each with its time.
@@ -105,10 +108,15 @@ impl<'a> Comparison<'a> {
         rows
     }
 
-    /// The fastest row of a contender by its own clock; where only the host's clock timed its rows, by that.
-    fn best(&self, contender: Contender) -> Option<&'a Row> {
-        let fastest = |kind| Some(self.fastest(contender, kind)?.0);
-        fastest(Kind::Kernel).or_else(|| fastest(Kind::Resident))
+    /// The comparison with its best rows.
+    fn with_bests(self) -> Comparison<'a> {
+        let is_by_host = self.pair(Kind::Kernel).is_none() && self.pair(Kind::Resident).is_some();
+        let kind = if is_by_host { Kind::Resident } else { Kind::Kernel };
+        let fastest = |contender, kind| Some(self.fastest(contender, kind)?.0);
+        // Without a rival, a GPU that only the host's clock timed is shown all the same.
+        let best = |contender| fastest(contender, kind).or_else(|| fastest(contender, Kind::Resident));
+        let [a, b] = Contender::BOTH.map(best);
+        Comparison { kind, a, b, ..self }
     }
 
     /// The best rows of A and B, where there are any.
@@ -208,12 +216,18 @@ fn comparisons<'a>(
         let (n, density) = (row.case.n, row.case.density);
         match found.iter_mut().find(|comparison| comparison.n == n && comparison.density == density) {
             Some(comparison) => comparison.rows.push(row),
-            None => found.push(Comparison { n, density, rows: vec![row], versus, a: None, b: None }),
+            None => found.push(Comparison {
+                n,
+                density,
+                rows: vec![row],
+                versus,
+                kind: Kind::Kernel,
+                a: None,
+                b: None,
+            }),
         }
     }
-    for comparison in &mut found {
-        (comparison.a, comparison.b) = (comparison.best(Contender::A), comparison.best(Contender::B));
-    }
+    let mut found: Vec<Comparison<'a>> = found.into_iter().map(Comparison::with_bests).collect();
     let key = |comparison: &Comparison<'_>| comparison.density.unwrap_or(0.0);
     found.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.n.cmp(&b.n)));
     found

@@ -91,8 +91,8 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     let (dtype, density) = (section.dtype.words(), density_clause(resident.density));
     let subject = format!("{} ({dtype}{density}, {} cache)", section.op, section.cache);
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
-    let kernel =
-        kernel.map(|(_, pair)| format!("; kernel alone {}", figure(pair.speed_up.text_in_words(pair.versus))));
+    let kernel = kernel
+        .map(|(_, pair)| format!("; kernel alone {}", figure(pair.speed_up.text_in_words(pair.versus))));
     let own_copies = op::copies_itself(section.op);
     let data = match () {
         () if own_copies => "with its own copies ",

@@ -138,7 +138,11 @@ impl<'a> Versus<'a> {
         let variants = distinct(variants.map(|(_, variant)| *variant));
         let there_are = match variants.as_slice() {
             [] => distinct(known.iter().map(|(backend, _)| *backend)).join(", "),
-            some => some.iter().map(|variant| format!("{}/{variant}", of_backend.unwrap_or_default())).collect::<Vec<_>>().join(", "),
+            some => some
+                .iter()
+                .map(|variant| format!("{}/{variant}", of_backend.unwrap_or_default()))
+                .collect::<Vec<_>>()
+                .join(", "),
         };
         Err(format!("there are no cells of '{item}': name one of {there_are}"))
     }
@@ -191,6 +195,12 @@ impl<'a> Versus<'a> {
     /// Returns whether a row may represent a contender, once it is measured.
     pub fn has(self, contender: Contender, row: &Row) -> bool {
         self.selection(contender).has(row)
+    }
+
+    /// Returns whether a row is of a contender, whether it may represent it or not; every row is of the CPU or the GPU.
+    pub fn covers(self, row: &Row) -> bool {
+        let covers = |item| is_of(item, &row.backend, &row.variant);
+        !self.is_named() || [self.a, self.b].into_iter().flat_map(Selection::items).any(covers)
     }
 
     /// Returns whether `--versus` names the contenders.

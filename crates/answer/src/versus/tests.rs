@@ -89,6 +89,7 @@ fn two_backends_of_one_side_are_compared_by_the_clocks_that_both_have() {
     let report = chosen("cuda:jax");
     assert_eq!(pair(&report, Kind::Kernel), None, "a device time against a host time");
     assert_eq!(pair(&report, Kind::Resident).unwrap(), ["cuda/auto", "jax/jit"]);
+    assert_eq!((case(&report).kind, case(&chosen("cuda:cupy")).kind), (Kind::Resident, Kind::Kernel));
     let report = chosen("cpu:numpy");
     assert_eq!(pair(&report, Kind::Resident).unwrap(), ["cpu/openblas", "numpy/matmul"]);
     for kind in [Kind::Kernel, Kind::EndToEnd] {
@@ -122,7 +123,10 @@ fn sentences_name_the_contenders() {
     assert!(found.starts_with("cupy against cuda on NVIDIA H200: "), "{found}");
     let found = words("cpu,numpy:cupy,cuda,jax");
     assert!(found.starts_with("B (cupy,cuda,jax) on NVIDIA H200 against cpu,numpy on "), "{found}");
-    assert!(found.contains("cupy,cuda,jax is faster") && found.contains("kernel alone cupy,cuda,jax 100x"), "{found}");
+    assert!(
+        found.contains("cupy,cuda,jax is faster") && found.contains("kernel alone cupy,cuda,jax 100x"),
+        "{found}"
+    );
     let found = words("cpu:numpy");
     assert!(
         found.starts_with(&format!("numpy against cpu on {cpu}: ")) && !found.contains("device"),

@@ -13,7 +13,7 @@ const CPU_HUES: [Role; 7] =
 const GPU_HUES: [Role; 7] =
     [Role::Blue, Role::Green, Role::Sky, Role::Ink, Role::Purple, Role::Orange, Role::Vermilion];
 
-/// Variants of many ops have the same colour in every report.
+/// Variants of many ops, of gpubench's own backends, have the same colour in every report.
 const KNOWN: [(Side, &str, Role); 5] = [
     (Side::Gpu, "auto", Role::Blue),
     (Side::Gpu, "cublas", Role::Green),
@@ -81,7 +81,8 @@ impl Variant<'_> {
     }
 
     fn known_place(&self) -> Option<usize> {
-        KNOWN.iter().position(|(side, name, _)| *side == self.side && *name == self.name)
+        let is_built_in = ["cpu", "cuda", "sim"].contains(&self.backend);
+        KNOWN.iter().position(|(side, name, _)| is_built_in && *side == self.side && *name == self.name)
     }
 
     /// Chooses a colour and a shape that no variant in the same charts has; otherwise a pair that none of its side has.

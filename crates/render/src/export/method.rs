@@ -90,11 +90,12 @@ fn launch_bound(report: &Report, rows: &[&Row], mark: &str) -> Option<String> {
         .then(|| format!("{mark} launch-bound: less than three times the timer overhead{timer_overhead}."))
 }
 
-/// The clocks of the speed-ups; `None` where there is none.
-fn speed_up(report: &Report) -> Option<String> {
+/// The clocks of the speed-ups; none where there is none.
+fn speed_up(report: &Report) -> Vec<String> {
     let sections = sections(report);
     let cases = sections.iter().flat_map(|section| &section.comparisons);
-    let compared: Vec<_> = cases.filter(|case| case.speed_up(Kind::Kernel).is_some()).collect();
+    let (compared, by_host): (Vec<_>, Vec<_>) =
+        cases.filter(|case| case.best_pair().is_some()).partition(|case| case.kind == Kind::Kernel);
     let [a, b] = [
         clocks(compared.iter().filter_map(|case| case.a)),
         clocks(compared.iter().filter_map(|case| case.b)),
@@ -105,8 +106,18 @@ fn speed_up(report: &Report) -> Option<String> {
         true => " !: unreliable (grade D).",
         false => "",
     };
+    let by_host = by_host.iter().filter_map(|case| case.best_pair());
+    let mut on_cpu = by_host.map(|pair| pair.is_on_cpu());
+    let resident = match on_cpu.next() {
+        None => "",
+        Some(true) if on_cpu.all(|on_cpu| on_cpu) => "Speed-up: by the host's clock.",
+        Some(_) => {
+            "Without a device clock: resident times and speed-up, by the host's clock, launch and wait included."
+        }
+    };
     let line = format!("Kernel speed-up: no launch, no copies; {of_a} by {a}, {of_b} by {b}.{mark}");
-    (!compared.is_empty()).then_some(line)
+    let lines = [line].into_iter().filter(|_| !compared.is_empty());
+    lines.chain([resident.to_owned()].into_iter().filter(|line| !line.is_empty())).collect()
 }
 
 /// The clocks of the rows' samples, in words.

@@ -2,6 +2,7 @@
 //!
 //! [`FORMATS`] lists all formats; a new one takes one file and two lines here.
 
+mod by_backend;
 pub(crate) mod cautions;
 pub(crate) mod csv;
 pub(crate) mod environment;

@@ -53,6 +53,20 @@ pub fn device_name(backend: &BackendState) -> Option<&str> {
     ["name", "device"].iter().find_map(|key| backend.description.get(key)?.as_str())
 }
 
+/// Returns the versions of packages in a backend's description, by name: those of a backend that is another program.
+pub fn versions(backend: &BackendState) -> Vec<(&str, &str)> {
+    let versions = backend.description.get("versions").and_then(|versions| versions.as_object());
+    let versions = versions.into_iter().flatten();
+    versions.filter_map(|(name, version)| Some((name.as_str(), version.as_str()?))).collect()
+}
+
+/// Returns the same as one text: `numpy 2.4.6, scipy 1.16.1`.
+pub fn versions_text(backend: &BackendState) -> Option<String> {
+    let named: Vec<String> =
+        versions(backend).into_iter().map(|(name, version)| format!("{name} {version}")).collect();
+    (!named.is_empty()).then(|| named.join(", "))
+}
+
 /// Returns the host's CPU and the threads in use.
 pub fn host(report: &Report) -> String {
     host_with(report, None)
@@ -114,6 +128,14 @@ mod tests {
         assert_eq!(machine(&report, Side::Cpu).as_deref(), Some(expected), "numpy's own threads");
         report.environment.backends[0].description["name"] = "Graviton".into();
         assert_eq!(machine(&report, Side::Cpu).as_deref(), Some("Graviton"));
+    }
+
+    #[test]
+    fn versions_of_packages_are_read_from_the_description() {
+        let description = serde_json::json!({ "versions": { "numpy": "2.4.6", "scipy": "1.16.1", "x": 3 } });
+        let backend = BackendState { description, ..BackendState::default() };
+        assert_eq!(versions_text(&backend).as_deref(), Some("numpy 2.4.6, scipy 1.16.1"));
+        assert_eq!(versions_text(&BackendState::default()), None);
     }
 
     #[test]

@@ -164,8 +164,10 @@ fn best_with_pinned(comparison: &Comparison<'_>) -> Option<Estimate> {
     }
 }
 
+/// The bar of a row; `None` without copies, and where the host's clock alone timed the work with its launch.
 fn gpu_bar(row: &Row) -> Option<Bar> {
     let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
+    estimate(row, Kind::Kernel)?;
     let upload = median(&phases.upload.as_ref()?.host_s)?;
     let download = median(&phases.download.as_ref()?.host_s)?;
     // A kernel that takes longer by the device's clock than by the host's leaves nothing to wait for.

@@ -156,7 +156,7 @@ impl Sweeps<'_> {
     pub(crate) fn variants(&self) -> Option<String> {
         let names = Names::of(self.report);
         let best = |sweep: &Sweep<'_>| {
-            let pair = compared(sweep).last()?.own_clocks()?;
+            let pair = compared(sweep).last()?.best_pair()?;
             let doers = [(Contender::A, pair.a), (Contender::B, pair.b)];
             let [a, b] = doers.map(|(one, row)| match row.backend == self.versus().name(one) {
                 true => row.doer().to_owned(),

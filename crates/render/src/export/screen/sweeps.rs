@@ -1,7 +1,9 @@
 //! The tables of the first screen: one row per sweep with its crossovers, or one row per case with its times.
 
 use gpubench_answer::crossover::crossover;
-use gpubench_answer::{Comparison, Contender, Kind, Kinds, Names, Pair, Section, Versus, has_both_caches, sections};
+use gpubench_answer::{
+    Comparison, Contender, Kind, Kinds, Names, Pair, Section, Versus, has_both_caches, sections,
+};
 use gpubench_model::case::{DType, density_text};
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
@@ -9,7 +11,7 @@ use gpubench_text::table::{Column, Field, Layout, Table};
 
 use super::columns::KindColumns;
 use super::crossovers::short;
-use crate::export::tables::{NONE, has_peaks, peak_share_text};
+use crate::export::tables::{NONE, has_peaks, peak_share_text, time_text};
 
 /// The cases of one op, element type, cache state and density, smallest first.
 pub(crate) struct Sweep<'a> {
@@ -87,7 +89,7 @@ impl<'a> Sweeps<'a> {
                 let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
                 let bests = Contender::BOTH.into_iter().zip(case.bests());
                 fields.extend(bests.flat_map(|(one, row)| {
-                    timed(row, |row| variants.below(self.versus().name(one), row))
+                    timed(row, case.kind, |row| variants.below(self.versus().name(one), row))
                 }));
                 fields.extend(
                     self.shown_kinds().into_iter().map(|shown| speed_up(case.pair(shown.kind).as_ref())),
@@ -123,7 +125,7 @@ impl<'a> Sweeps<'a> {
             let first = if few { 0 } else { cases.len().saturating_sub(1) };
             for (n, row) in &cases[first..] {
                 let mut fields = vec![Field::from(sweep.name.as_str()), n.to_string().into()];
-                fields.extend(timed(Some(row), |row| names.name(row)));
+                fields.extend(timed(Some(row), Kind::Kernel, |row| names.name(row)));
                 let grade = row.execute.as_ref().and_then(|execute| execute.grade);
                 fields.push(grade.map_or(NONE.into(), |grade| grade.to_string()).into());
                 fields.extend(has_peaks(self.report).then(|| peak_share_text(self.report, Some(row)).into()));
@@ -143,10 +145,10 @@ fn titleless(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Option<Table> {
     (!rows.is_empty()).then(|| Table::untitled(columns, rows).laid_out(Layout::NarrowHeadings))
 }
 
-fn timed(row: Option<&Row>, name: impl Fn(&Row) -> String) -> [Field; 2] {
+fn timed(row: Option<&Row>, kind: Kind, name: impl Fn(&Row) -> String) -> [Field; 2] {
     let found = row.and_then(|row| Some((row, row.execute.as_ref()?)));
     let Some((row, execute)) = found else { return [NONE, NONE].map(Field::from) };
-    [name(row).into(), execute.median_text().into()]
+    [name(row).into(), time_text(execute, kind).into()]
 }
 
 fn speed_up(pair: Option<&Pair<'_>>) -> Field {
