@@ -140,6 +140,19 @@ mod tests {
     }
 
     #[test]
+    fn variants_of_other_backends_leave_the_known_colours_to_gpubench_s_own() {
+        let backends = ["torch", "jax", "cuda", "cupy"];
+        let report = example::of(backends.map(|backend| measured("fft", 10, backend, "auto", 1e-3)));
+        let looks = Looks::of(&[("", &report)]);
+        assert_eq!(hue(&looks, "fft", "cuda", "auto"), Role::Blue);
+        let styles: Vec<Style> = report.rows.iter().map(|row| looks.style(row, 0)).collect();
+        assert!(
+            (1..4).all(|index| styles[..index].iter().all(|other| other.hue != styles[index].hue)),
+            "{styles:?}"
+        );
+    }
+
+    #[test]
     fn many_variants_of_one_side_all_differ() {
         let rows = (0..40).map(|index| measured("svd", 10, "cpu", &format!("v{index}"), 1e-3));
         let report = example::of(rows);

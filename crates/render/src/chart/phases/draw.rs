@@ -7,7 +7,7 @@ use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{Drawing, baseline, medium};
 use crate::chart::font::{Weight, width};
 use crate::chart::geometry::Rect;
-use crate::chart::layout::{Extent, Layout, MARGIN, ROW_ABOVE, TEXT};
+use crate::chart::layout::{Extent, Layout, ROW_ABOVE, TEXT};
 
 /// Width of a bar as a share of the room of a size.
 const WIDTH: f64 = 0.6;
@@ -92,7 +92,8 @@ impl Bars<'_> {
         for (index, (name, hue)) in rows.into_iter().take(count).enumerate() {
             let middle = plot.top - ((count - index) as f64 - 0.5) * ROW_ABOVE - 13.0;
             let y = baseline(middle, em);
-            let room = plot.left - 12.0 - MARGIN / 2.0;
+            // The names of sides fit; another name may be longer than the margin is wide.
+            let room = plot.left - 10.0;
             let name_em = TEXT * (room / width(name, TEXT, Weight::Medium)).min(1.0);
             self.frame.canvas.text(name, (plot.left - 12.0, y), medium(name_em, hue, Align::Right))?;
             for (text, x) in texts.iter().zip(&middles) {

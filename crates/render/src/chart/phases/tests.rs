@@ -1,6 +1,7 @@
 //! Charts of phases: what bars are made of, and which ops have none.
 
-use gpubench_model::report::{Report, example};
+use gpubench_answer::Versus;
+use gpubench_model::report::{Clock, Report, example};
 
 use super::*;
 use crate::chart::{Chart, Selection, charts};
@@ -27,6 +28,22 @@ fn a_call_on_the_gpu_is_its_copies_the_wait_and_the_kernel() {
         assert_eq!(*phase, expected);
         assert!((share - micros / 167.0).abs() < 1e-9, "{phase:?} {share}");
     }
+}
+
+#[test]
+fn a_time_by_the_host_s_clock_cannot_be_split_into_launch_and_kernel() {
+    let mut report = report();
+    report.rows[1].execute.as_mut().unwrap().clock = Clock::Host;
+    assert!(phases(&report).is_empty());
+}
+
+#[test]
+fn the_contenders_name_the_rows_above_the_bars() {
+    let mut report = report();
+    Versus::choose(&mut report, "cpu:cuda").unwrap();
+    let chart = &phases(&report)[0];
+    assert_eq!(chart.names, ["cpu", "cuda"]);
+    assert!(chart.frame.title.ends_with("where does cuda's time go?"), "{}", chart.frame.title);
 }
 
 #[test]
