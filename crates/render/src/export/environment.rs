@@ -187,9 +187,10 @@ fn backend_text(backend: &BackendState) -> String {
     }
     let mut facts = vec![];
     if let Some(description) = backend.description.as_object() {
-        let known = description.iter().filter(|(_, value)| !value.is_null());
+        let known = description.iter().filter(|(key, value)| !value.is_null() && *key != "versions");
         facts.extend(known.map(|(key, value)| format!("{key} {}", plain(value))));
     }
+    facts.extend(machine::versions_text(backend));
     facts.extend(backend.startup_s.map(|seconds| format!("ready after {seconds:.2} s")));
     let mut text = format!("- Backend {}: {}\n", escape(&backend.name), escape(&facts.join(", ")));
     for library in &backend.libraries {
