@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HELP = ["run", "list", "doctor", "compare", "baseline", "baseline save", "baseline list", "baseline show", "show", "merge",
-        "plot", "report", "trend", "schema", "completions", "worker"]
+        "plot", "report", "trend", "protocol-check", "schema", "completions", "worker"]
 TWO_SIDES = """seed = {seed}
 [[variant]]
 name = 'host'

@@ -11,6 +11,7 @@ mod lock;
 mod merge;
 mod newest;
 mod plot;
+mod protocol_check;
 mod report;
 mod run;
 mod show;
@@ -83,6 +84,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Schema { of: SchemaOf::Compare } => stream::print(crate::compare::COMPARISON_SCHEMA)?,
         Command::Schema { of: SchemaOf::Fleet } => stream::print(crate::fleet::SCHEMA)?,
         Command::Trend(args) => trend::run(&args)?,
+        Command::ProtocolCheck(args) => return protocol_check::run(&args),
         Command::Completions { shell } => stream::print_bytes(&completions::script(shell))?,
         Command::Man { command } => stream::print_bytes(&help::man(command.as_deref())?)?,
         Command::Worker { backend } => return Ok(worker::serve::main(&backend, BACKENDS)),

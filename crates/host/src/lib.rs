@@ -10,6 +10,7 @@ pub mod numa;
 pub mod other_programs;
 pub mod process;
 pub mod processors;
+pub mod regular;
 pub mod shared_library;
 pub mod threads;
 pub mod usage;

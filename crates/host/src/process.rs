@@ -90,6 +90,17 @@ pub fn kill_group(leader: u32) {
     signal_group(leader, libc::SIGKILL);
 }
 
+/// Returns whether that child of this process, which must not have been reaped, has ended; does not reap it.
+pub fn has_ended(child: u32) -> bool {
+    // SAFETY: all-zero bytes are a valid `siginfo_t`, which holds integers and pointers.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `info` is writable for the duration of the call.
+    let failed =
+        unsafe { libc::waitid(libc::P_PID, child, &mut info, libc::WEXITED | libc::WNOHANG | libc::WNOWAIT) };
+    // Without a child that has ended, `waitid` leaves the zeros.
+    failed != 0 || info.si_signo != 0
+}
+
 /// Stops all threads of the process group led by process `leader` until [`continue_group`].
 pub fn stop_group(leader: u32) {
     signal_group(leader, libc::SIGSTOP);

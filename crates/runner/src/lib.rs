@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod conformance;
 pub mod executor;
 pub mod observe;
 pub mod worker;

@@ -3,6 +3,7 @@
 mod baseline;
 mod compare;
 mod merge;
+mod protocol_check;
 mod report;
 mod run;
 mod trend;
@@ -17,6 +18,7 @@ use gpubench_text::table::TERMINAL_WIDTH;
 pub(crate) use baseline::{BaselineCommand, SaveArgs};
 pub(crate) use compare::CompareArgs;
 pub(crate) use merge::MergeArgs;
+pub(crate) use protocol_check::ProtocolCheckArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{RunArgs, common_help};
 pub(crate) use trend::TrendArgs;
@@ -94,6 +96,8 @@ Examples:
     Report(ReportArgs),
     /// Find steps in the times of many reports
     Trend(TrendArgs),
+    /// Check that a program can serve as a backend
+    ProtocolCheck(ProtocolCheckArgs),
     /// Print the JSON schema of a report, comparison or merged file
     Schema {
         /// Document that the schema describes

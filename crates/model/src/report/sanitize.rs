@@ -10,6 +10,12 @@ pub fn may_hold_controls(bytes: &[u8]) -> bool {
     bytes.windows(4).any(|four| four == b"\\u00")
 }
 
+/// Returns a report from this process as a reader of its file gets it: without control characters.
+pub fn sanitized(report: Report) -> Report {
+    let is_clean = serde_json::to_vec(&report).is_ok_and(|bytes| !may_hold_controls(&bytes));
+    if is_clean { report } else { sanitize(&report).unwrap_or(report) }
+}
+
 /// Replaces every control character except line feeds and tabs by U+FFFD.
 pub fn sanitize(report: &Report) -> serde_json::Result<Report> {
     let mut value = serde_json::to_value(report)?;
@@ -39,6 +45,7 @@ mod tests {
         let bytes = serde_json::to_vec(&report).unwrap();
         assert!(may_hold_controls(&bytes));
         let tamed = sanitize(&report).unwrap();
+        assert_eq!(sanitized(report.clone()), tamed);
         assert_eq!(tamed.environment.host.name, "a\u{fffd}[31mb\nc");
         assert_eq!(tamed.environment.settings["x"], "\u{fffd}");
         (report.environment.host, report.environment.settings) =

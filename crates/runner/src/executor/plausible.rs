@@ -1,11 +1,10 @@
 //! Refuses times that no execution can have had. Only external workers are not trusted with their clocks.
 
 use gpubench_backend::Sample;
+use gpubench_model::case::Case;
 use gpubench_model::measure::batch::BatchResult;
-use gpubench_model::report::Clock;
+use gpubench_model::report::{Clock, Phases};
 use gpubench_ops as op;
-
-use super::PlannedCell;
 
 /// FLOP and bytes per second that no machine of today reaches. What this machine can reach is checked when a cell ends, as it
 /// is for every worker.
@@ -15,32 +14,65 @@ const MAX_BYTE_RATE: f64 = 1e15;
 const TOLERANCE: f64 = 0.01;
 const TOLERANCE_S: f64 = 1e-3;
 
-/// Returns why the samples of a batch that took `took_s` cannot be true; `None` if they may be.
+/// Returns why the samples of a batch of `asked` that took `took_s` cannot be true; `None` if they may be.
 pub(crate) fn implausible(
-    planned: &PlannedCell,
+    case: &Case,
+    asked: u32,
     (clock, result): (Clock, &BatchResult),
     took_s: f64,
 ) -> Option<String> {
+    let samples = &result.samples;
     let positive = |seconds: f64| seconds.is_finite() && seconds > 0.0;
     let is_time = |sample: &Sample| positive(sample.host_s) && sample.device_s.is_none_or(positive);
-    if let Some(sample) = result.samples.iter().find(|sample| !is_time(sample)) {
+    if samples.len() > asked as usize {
+        return Some(format!("it sent {} samples, but {asked} were requested", samples.len()));
+    }
+    if let Some(sample) = samples.iter().find(|sample| !is_time(sample)) {
         return Some(format!("a time is not above 0: {:e} s", sample.device_s.unwrap_or(sample.host_s)));
     }
-    if clock == Clock::DeviceEvents && result.samples.iter().any(|sample| sample.device_s.is_none()) {
-        return Some("a sample by the device's clock has no device_s".into());
+    match clock {
+        Clock::Simulated => return Some("its clock is simulated".into()),
+        Clock::DeviceEvents if samples.iter().any(|sample| sample.device_s.is_none()) => {
+            return Some("a sample by the device's clock has no device_s".into());
+        }
+        Clock::DeviceEvents | Clock::Host => {}
     }
-    let claimed_s = result.warmup_s + result.samples.iter().map(|sample| sample.host_s).sum::<f64>();
-    // Written so that NaN is refused too.
-    if !(claimed_s <= took_s * (1.0 + TOLERANCE) + TOLERANCE_S) {
-        return Some(format!("its times add up to {claimed_s:.3} s, but only {took_s:.3} s have passed"));
+    let parts = [("warmup_s", result.warmup_s), ("spent_s", result.spent_s)];
+    if let Some((name, seconds)) = parts.into_iter().find(|(_, seconds)| !is_duration(*seconds)) {
+        return Some(format!("its {name} is {seconds:e}, which is no time"));
     }
-    let case = &planned.cell.case;
+    let sum = |seconds: fn(&Sample) -> f64| samples.iter().map(seconds).sum::<f64>();
+    let sampled_s = sum(|sample| sample.host_s).max(sum(|sample| sample.device_s.unwrap_or(0.0)));
+    if let Some(reason) = too_long(result.warmup_s + sampled_s.max(result.spent_s), took_s) {
+        return Some(reason);
+    }
     let work = op::find(&case.op).map(|op| op.work(case)).unwrap_or_default();
     let least_s = (work.flop / MAX_FLOP_RATE).max(work.bytes / MAX_BYTE_RATE);
-    let shortest = result.samples.iter().map(|sample| sample.device_s.unwrap_or(sample.host_s));
+    let shortest = samples.iter().map(|sample| sample.device_s.unwrap_or(sample.host_s));
     let shortest_s = shortest.fold(f64::INFINITY, f64::min);
     (shortest_s < least_s)
         .then(|| format!("a time of {shortest_s:.1e} s is less than any hardware allows ({least_s:.1e} s)"))
+}
+
+/// Returns why the phases of a preparation that took `took_s` cannot be true; `None` if they may be.
+pub(crate) fn implausible_phases(phases: &Phases, took_s: f64) -> Option<String> {
+    let Phases { inputs_s, prepare_s, first_s, download_s, check_s, threads_s, verify_s, .. } = *phases;
+    let parts = [inputs_s, prepare_s, first_s, download_s, check_s, threads_s, verify_s];
+    match parts.into_iter().find(|seconds| !is_duration(*seconds)) {
+        Some(seconds) => Some(format!("a phase took {seconds:e} s, which is no time")),
+        None => too_long(parts.iter().sum(), took_s),
+    }
+}
+
+fn is_duration(seconds: f64) -> bool {
+    seconds.is_finite() && seconds >= 0.0
+}
+
+/// Returns the complaint about times that add up to more than has passed.
+fn too_long(claimed_s: f64, took_s: f64) -> Option<String> {
+    // Written so that NaN is refused too.
+    let has_passed = claimed_s <= took_s * (1.0 + TOLERANCE) + TOLERANCE_S;
+    (!has_passed).then(|| format!("its times add up to {claimed_s:.3} s, but only {took_s:.3} s have passed"))
 }
 
 #[cfg(test)]
@@ -48,13 +80,17 @@ mod tests {
     use super::*;
     use crate::executor::planned;
 
+    fn case(n: u64) -> Case {
+        planned(n, "a").cell.case
+    }
+
     fn batch(times: &[f64]) -> BatchResult {
         let samples = times.iter().map(|seconds| Sample::of_host(*seconds)).collect();
         BatchResult { samples, ..BatchResult::default() }
     }
 
     fn verdict(times: &[f64], took_s: f64) -> Option<String> {
-        implausible(&planned(1000, "a"), (Clock::Host, &batch(times)), took_s)
+        implausible(&case(1000), 2, (Clock::Host, &batch(times)), took_s)
     }
 
     #[test]
@@ -65,7 +101,10 @@ mod tests {
         }
         assert!(verdict(&[1.0, 1.0], 1.5).unwrap().contains("only 1.500 s have passed"));
         let endless = BatchResult { warmup_s: f64::NAN, ..batch(&[1e-3]) };
-        assert!(implausible(&planned(1000, "a"), (Clock::Host, &endless), 1.0).is_some());
+        assert!(implausible(&case(1000), 1, (Clock::Host, &endless), 1.0).is_some());
+        let negative = BatchResult { warmup_s: -10.0, ..batch(&[5.0]) };
+        assert!(implausible(&case(1000), 1, (Clock::Host, &negative), 1.0).unwrap().contains("warmup_s"));
+        assert!(verdict(&[1e-3; 3], 1.0).unwrap().contains("3 samples, but 2"));
     }
 
     #[test]
@@ -77,7 +116,22 @@ mod tests {
 
     #[test]
     fn the_device_s_clock_needs_its_times() {
-        let verdict = implausible(&planned(10, "a"), (Clock::DeviceEvents, &batch(&[1e-3])), 1.0);
-        assert!(verdict.unwrap().contains("device_s"));
+        let verdict = |device_s| {
+            let sample = Sample { device_s, ..Sample::of_host(1e-3) };
+            let batch = BatchResult { samples: vec![sample], ..BatchResult::default() };
+            implausible(&case(10), 1, (Clock::DeviceEvents, &batch), 1.0)
+        };
+        assert_eq!(verdict(Some(1e-4)), None);
+        assert!(verdict(None).unwrap().contains("device_s"));
+        assert!(verdict(Some(2.0)).unwrap().contains("only 1.000 s have passed"));
+    }
+
+    #[test]
+    fn phases_are_times_that_have_passed() {
+        let verdict = |first_s| implausible_phases(&Phases { first_s, ..Phases::default() }, 1.0);
+        assert_eq!(verdict(0.5), None);
+        for wrong in [-0.5, f64::NAN, 2.0] {
+            assert!(verdict(wrong).is_some(), "{wrong}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gpubench_host::environment;
+use gpubench_model::report::sanitize::sanitized;
 use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, TimeSpent, file};
 
 use super::Run;
@@ -59,7 +60,7 @@ impl ReportWriter {
     pub(crate) fn record_finished(&mut self, position: usize, row: Row) -> Option<&anyhow::Error> {
         let begun = Instant::now();
         self.record(position, row.clone());
-        let Some(folder) = self.folder.clone() else { return None };
+        let folder = self.folder.clone()?;
         let failed_before = self.unsaved.is_some();
         let appended = match &mut self.journal {
             Some(journal) => journal.append(&row),
@@ -97,7 +98,8 @@ impl ReportWriter {
         self.report.environment.warnings.extend(warnings);
     }
 
-    /// Saves the file for the last time. Returns the report, and the error if it could not be saved.
+    /// Saves the file for the last time. Returns the report, without the control characters that workers sent, and the error
+    /// if it could not be saved.
     pub(crate) fn finish(
         mut self,
         backends: Vec<BackendState>,
@@ -110,7 +112,7 @@ impl ReportWriter {
         if let Some(journal) = self.journal.take().filter(|_| self.unsaved.is_none()) {
             journal.remove();
         }
-        (self.report, self.unsaved)
+        (sanitized(self.report), self.unsaved)
     }
 
     /// Saves the file, unless saves have taken too much of the run's time already. Returns the error of a save that failed, if

@@ -10,7 +10,7 @@ use super::client::{Client, WaitError};
 use super::launcher::start_alone;
 
 /// Time limit of a description.
-const LIMIT: Duration = Duration::from_secs(10);
+pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
 /// A program that was started and asked for its findings, or why it could not be started.
 pub type Search = Result<Client, String>;
@@ -57,7 +57,7 @@ impl Asked {
 }
 
 /// Returns the description, or the reason that no plan can use it.
-fn checked(described: Described) -> Result<Described, String> {
+pub(crate) fn checked(described: Described) -> Result<Described, String> {
     let is_word = |text: &str| {
         let letters = text.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
         letters && !text.is_empty() && text.len() <= LONGEST_NAME
@@ -66,6 +66,9 @@ fn checked(described: Described) -> Result<Described, String> {
     let texts = [&described.name, &described.summary].into_iter().map(String::as_str);
     if !texts.chain(described.variants.iter().map(|variant| &*variant.summary)).all(is_line) {
         return Err(format!("its texts must be lines of at most {LONGEST_LINE} bytes"));
+    }
+    if described.variants.is_empty() {
+        return Err("it describes no variant".into());
     }
     for (at, variant) in described.variants.iter().enumerate() {
         let name = format!("{}/{}", variant.op, variant.name);

@@ -81,6 +81,6 @@ fn at(path: PathBuf, called: Option<OsString>) -> Program {
 }
 
 /// Starts the program of an external backend, to ask it for its description.
-pub(super) fn start_alone(name: &str, program: &Program) -> io::Result<Client> {
+pub(crate) fn start_alone(name: &str, program: &Program) -> io::Result<Client> {
     Client::start(&WorkerId::of_backend(name), Place::Process(program))
 }

@@ -5,7 +5,9 @@
 pub mod client;
 pub mod describe;
 pub mod launcher;
+mod leader;
 pub mod operands;
+mod output;
 pub mod serve;
 mod session;
 mod threads;

@@ -1,10 +1,11 @@
 //! Reads the answer of an external worker from the file that it has written.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use gpubench_backend::protocol::{Array, ElementType};
+use gpubench_host::regular;
 use gpubench_model::data::{Csr, Dense, Operand, Plain, Values, bytes_mut};
 use rustfft::num_complex::Complex;
 
@@ -23,12 +24,14 @@ pub(super) fn read(
     if bytes > most_bytes {
         return Err(format!("the answer has {bytes} bytes, where at most {most_bytes} can be right"));
     }
-    let metadata = fs::symlink_metadata(path).map_err(|error| format!("it wrote no answer ({error})"))?;
-    if !metadata.is_file() || u128::from(metadata.len()) != bytes {
-        return Err(format!("the file of the answer has {} bytes, its arrays {bytes}", metadata.len()));
+    let mut file = regular::open(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => "it wrote no answer".to_owned(),
+        _ => format!("the file of the answer cannot be read ({error})"),
+    })?;
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    if u128::from(length) != bytes {
+        return Err(format!("the file of the answer has {length} bytes, its arrays {bytes}"));
     }
-    let mut file =
-        File::open(path).map_err(|error| format!("the file of the answer cannot be read ({error})"))?;
     let mut left = arrays.iter();
     let mut operands = vec![];
     while let Some(array) = left.next() {
@@ -107,6 +110,8 @@ const NO_SPARSE: &str =
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn array(dtype: ElementType, shape: &[u64]) -> Array {

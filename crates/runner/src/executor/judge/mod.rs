@@ -4,7 +4,7 @@
 mod answer_file;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use gpubench_backend::Variant;
@@ -114,7 +114,7 @@ impl Judge {
     }
 
     /// Judges the first answer of a job.
-    fn first(&mut self, job: u64, path: &PathBuf, about: &About<'_>) -> Result<Reply, Unjudged> {
+    fn first(&mut self, job: u64, path: &Path, about: &About<'_>) -> Result<Reply, Unjudged> {
         self.jobs.remove(&job);
         let Answered { phases, picked, threads, libraries, .. } = about.answered.clone();
         let mut phases = phases.unwrap_or_default();
@@ -146,7 +146,7 @@ impl Judge {
     }
 
     /// Checks the answer of a timed execution, or of one after the answer was erased.
-    fn later(&mut self, job: u64, path: &PathBuf, about: &About<'_>) -> Result<Reply, Unjudged> {
+    fn later(&mut self, job: u64, path: &Path, about: &About<'_>) -> Result<Reply, Unjudged> {
         let answer = about.read(path)?;
         let known = self.jobs.get_mut(&job).ok_or_else(not_prepared)?;
         if about.answered.inputs != known.inputs {
@@ -168,19 +168,22 @@ impl Judge {
     }
 
     /// Checks that the answer changed when an element of an operand did, and that the element is as before.
-    fn altered(&mut self, job: u64, path: &PathBuf, about: &About<'_>) -> Result<Reply, Unjudged> {
+    fn altered(&mut self, job: u64, path: &Path, about: &About<'_>) -> Result<Reply, Unjudged> {
         let answer = about.read(path)?;
         let known = self.jobs.get(&job).ok_or_else(not_prepared)?;
         let reason = if known.answers.contains(&data::fingerprint(&answer)) {
             KEPT
         } else if about.answered.inputs != known.inputs {
-            OPERANDS_CHANGED
+            NOT_RESTORED
         } else {
             return Ok(Reply::Verified);
         };
         Ok(Reply::Refuted { reason: reason.into(), error: None })
     }
 }
+
+/// Reason for an altered operand that is not as it was before.
+const NOT_RESTORED: &str = "the operands are not what they were before one of them was altered";
 
 fn not_prepared() -> Unjudged {
     CellError::Failed("it answered for a job that was not prepared".into()).into()
@@ -205,7 +208,7 @@ impl About<'_> {
             .ok_or_else(|| CellError::Failed(format!("there is no op named {}", self.case.op)))
     }
 
-    fn read(&self, path: &PathBuf) -> Result<Vec<Operand>, Unjudged> {
+    fn read(&self, path: &Path) -> Result<Vec<Operand>, Unjudged> {
         // The footprint counts the answer; twice as much leaves room for entries of a sparse answer beyond the expected.
         let most = 2 * self.op()?.footprint(self.case) + SMALL_BYTES;
         Ok(answer_file::read(path, &self.answered.arrays, self.case.n, most)?)

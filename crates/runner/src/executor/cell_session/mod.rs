@@ -1,7 +1,7 @@
 //! Exchanges the messages about one cell with its worker: prepare, measure, verify, release.
 
-use std::borrow::Cow;
-use std::path::PathBuf;
+mod exchange;
+
 use std::time::{Duration, Instant};
 
 use gpubench_backend::protocol::{Reply, Request};
@@ -14,11 +14,9 @@ use gpubench_ops::Decisive;
 use super::cell_run::{CellRun, NO_SAMPLES};
 use super::inputs::InputFingerprints;
 use super::judge::Judge;
-use super::plausible::implausible;
-use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers, format_duration};
-use super::{PlannedCell, screening, time_spent};
+use super::screening;
+use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers};
 use crate::observe::Observer;
-use crate::worker::client::WaitError;
 
 /// The user has ended the run.
 #[derive(Debug, thiserror::Error)]
@@ -181,18 +179,6 @@ impl CellSession<'_> {
         }
     }
 
-    fn is_external(&self, cell_run: &CellRun<'_>) -> bool {
-        self.workers.is_external(&cell_run.worker.backend)
-    }
-
-    /// Returns a new file for the cell's next answer, if its worker is external.
-    fn answer_file(&mut self, cell_run: &mut CellRun<'_>) -> Result<Option<PathBuf>, SessionEnd> {
-        if !self.is_external(cell_run) {
-            return Ok(None);
-        }
-        self.judge.new_file().map(Some).map_err(|reason| closed(cell_run, Outcome::Failed, reason))
-    }
-
     fn sample_steps(
         &mut self,
         cell_run: &mut CellRun<'_>,
@@ -268,33 +254,6 @@ impl CellSession<'_> {
         }
     }
 
-    /// Returns the reply of a worker that judges itself, from that of an external one, which took `took_s`.
-    fn reply_of_external(
-        &mut self,
-        cell_run: &CellRun<'_>,
-        request: &Request,
-        reply: Reply,
-        took_s: f64,
-    ) -> Reply {
-        let failed = |reason: String| Reply::Failed { reason, device_lost: false };
-        match reply {
-            Reply::Answered(answered) => {
-                let PlannedCell { cell, variant, .. } = cell_run.planned;
-                self.judge.judged(request, (&cell.case, variant), *answered)
-            }
-            Reply::Prepared { .. } | Reply::Verified => failed(
-                "it judged its own answer, which only workers of gpubench do; reply with `answered`".into(),
-            ),
-            Reply::Measured { clock, result } => {
-                match implausible(cell_run.planned, (clock, &result), took_s) {
-                    Some(reason) => failed(reason),
-                    None => Reply::Measured { clock, result },
-                }
-            }
-            other => other,
-        }
-    }
-
     fn await_worker(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
         match self.workers.ready(&cell_run.worker, self.observer) {
             Ok(_) => Ok(()),
@@ -308,57 +267,6 @@ impl CellSession<'_> {
                 Err(SessionEnd::Row)
             }
         }
-    }
-
-    /// Sends a request and waits for its reply within the time left of the cell's limit.
-    fn exchange(&mut self, cell_run: &mut CellRun<'_>, request: &Request) -> Result<Reply, SessionEnd> {
-        let stop = self.workers.stop();
-        let Ok(client) = self.workers.ready(&cell_run.worker, self.observer) else {
-            return Err(SessionEnd::Interrupted);
-        };
-        let start = Instant::now();
-        client.send(request);
-        let mut phase = "before its first phase".into();
-        let observer = &mut *self.observer;
-        let reply = client.wait(start + cell_run.left, stop, &mut |begun| {
-            phase = phase_text(begun);
-            observer.phase(begun);
-        });
-        let reply = match reply {
-            Ok(reply) if self.workers.is_external(&cell_run.worker.backend) => {
-                Ok(self.reply_of_external(cell_run, request, reply, start.elapsed().as_secs_f64()))
-            }
-            reply => reply,
-        };
-        let took = start.elapsed();
-        cell_run.left = cell_run.left.saturating_sub(took);
-        if let Ok(reply) = &reply {
-            time_spent::add(&mut self.workers.time_spent, took.as_secs_f64(), reply);
-        }
-        reply.map_err(|loss| {
-            let reason = match loss {
-                WaitError::Interrupted => return SessionEnd::Interrupted,
-                WaitError::TimedOut => {
-                    format!("timed out after {} {phase} (raise --cell-timeout)", format_duration(self.limit))
-                }
-                WaitError::Gone(how) => format!("{how} ({phase})"),
-            };
-            SessionEnd::Lost(reason)
-        })
-    }
-}
-
-/// Describes where in a cell's run a failure happened, from the phase that its worker announced last.
-fn phase_text(phase: &str) -> Cow<'static, str> {
-    match phase {
-        "inputs" => "while generating its inputs".into(),
-        "prepare" => "in its preparation".into(),
-        "first" => "in its first execution".into(),
-        "threads" => "while choosing its number of threads".into(),
-        "check" => "while checking its answer".into(),
-        "samples" => "while sampling".into(),
-        "verify" => "while verifying timed answers".into(),
-        other => format!("in phase {other}").into(),
     }
 }
 

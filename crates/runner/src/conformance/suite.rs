@@ -1,0 +1,170 @@
+//! The checks that are about no cell, and the order of all.
+
+use std::io;
+use std::time::Duration;
+
+use gpubench_backend::Variant;
+use gpubench_backend::protocol::{Described, Reply, Request};
+use gpubench_model::case::Cache;
+use gpubench_model::measure::batch::{Batch, WarmUp};
+use gpubench_ops as op;
+
+use super::cells::{self, Tested};
+use super::conversation::{Conversation, SHORT_LIMIT};
+use super::{Asked, Check, Failure, Verdict};
+use crate::worker::describe::{self, checked};
+
+/// Time limit of a program's end.
+const EXIT_LIMIT: Duration = Duration::from_secs(3);
+
+type Checked<T = ()> = Result<T, Box<Failure>>;
+
+/// Passes results on under their names.
+pub(super) struct Results<'a>(&'a mut dyn FnMut(&Check));
+
+impl Results<'_> {
+    /// Passes on a result, and returns what a passed check found.
+    pub(super) fn add<T>(&mut self, name: impl Into<String>, result: Checked<T>) -> Option<T> {
+        let (verdict, found) = match result {
+            Ok(found) => (Verdict::Passed, Some(found)),
+            Err(failure) => (Verdict::Failed(failure), None),
+        };
+        (self.0)(&Check { name: name.into(), verdict });
+        found
+    }
+
+    pub(super) fn skip(&mut self, name: impl Into<String>, reason: String) {
+        (self.0)(&Check { name: name.into(), verdict: Verdict::Skipped(reason) });
+    }
+}
+
+pub(super) fn run(asked: &Asked, each: &mut dyn FnMut(&Check)) -> io::Result<()> {
+    let mut results = Results(each);
+    let Some(described) = results.add("describe: variants that a plan can use", description(asked)?) else {
+        return Ok(());
+    };
+    let mut talk = Conversation::start(asked)?;
+    for (name, result) in before_hello(&mut talk) {
+        results.add(name, result);
+    }
+    if talk.is_over {
+        talk = Conversation::start(asked)?;
+    }
+    match results.add("hello: the backend starts", talk.hello()) {
+        Some(None) => {}
+        Some(Some(reason)) => {
+            results.skip("the cells: the backend is unavailable", reason);
+            return Ok(());
+        }
+        None => return Ok(()),
+    }
+    results.add("measure, verify: of a job that was not prepared, are failed", unknown_job(&mut talk));
+    results.add("release: of a job that was not prepared, is released", release(&mut talk, 99));
+    let tested = tested(asked, &described.variants);
+    let mut session = cells::Session::new(asked, talk);
+    for cell in &tested {
+        session.check_cell(cell, &mut results)?;
+    }
+    if let Some(first) = tested.first() {
+        session.check_several_jobs(first, &mut results)?;
+    }
+    results.add("exit: ends the program", session.into_talk().exit(EXIT_LIMIT));
+    ends(asked, tested.first(), &mut results)
+}
+
+fn description(asked: &Asked) -> io::Result<Checked<Described>> {
+    let mut talk = Conversation::start(asked)?;
+    let (types, section) = ("described, before hello", "Requests");
+    Ok(talk.ask_within(describe::LIMIT, &Request::Describe, types, section).and_then(|reply| {
+        let Reply::Described(described) = reply else { return Err(talk.failure(types, section)) };
+        let unknown = described.variants.iter().find(|variant| op::find(&variant.op).is_none());
+        let known = match unknown {
+            Some(variant) => Err(format!("gpubench has no op named {}", variant.op)),
+            None => checked(described),
+        };
+        known.map_err(|problem| {
+            talk.failure("variants with names and texts of this form", "Fields of replies").because(problem)
+        })
+    }))
+}
+
+/// Checks that messages which are none are refused, before the backend has started.
+fn before_hello(talk: &mut Conversation) -> Vec<(&'static str, Checked)> {
+    let lines = [
+        ("an unknown type is answered with failed", r#"{"type":"dance","steps":3}"#),
+        ("a line that is no JSON is answered with failed", "this is no JSON"),
+        ("JSON that is no message is answered with failed", "[1, 2]"),
+    ];
+    let mut results = vec![];
+    for (name, line) in lines {
+        let reply = talk.line(line, SHORT_LIMIT, "failed", "Rules");
+        results.push((name, expect_failed(talk, reply)));
+        if talk.is_over {
+            break;
+        }
+    }
+    results
+}
+
+fn expect_failed(talk: &Conversation, reply: Checked<Reply>) -> Checked {
+    match reply? {
+        Reply::Failed { .. } => Ok(()),
+        _ => Err(talk.failure("failed", "Rules")),
+    }
+}
+
+fn unknown_job(talk: &mut Conversation) -> Checked {
+    let measured = talk.ask_within(SHORT_LIMIT, &measure(99, 1), "failed", "Requests");
+    expect_failed(talk, measured)?;
+    let verify = Request::Verify { job: 99, execute: false, alter: None, answer: Some("/dev/null".into()) };
+    let verified = talk.ask_within(SHORT_LIMIT, &verify, "failed", "Requests");
+    expect_failed(talk, verified)
+}
+
+pub(super) fn release(talk: &mut Conversation, job: u64) -> Checked {
+    match talk.ask(&Request::Release { job }, "released", "Requests")? {
+        Reply::Released => Ok(()),
+        _ => Err(talk.failure("released, also if it holds no such job", "Requests")),
+    }
+}
+
+/// Returns a request for samples without a warm-up.
+pub(super) fn measure(job: u64, samples: u32) -> Request {
+    Request::Measure { job, batch: Batch { warm_up: None, samples, max_s: 60.0 } }
+}
+
+/// Returns the cells to check.
+fn tested(asked: &Asked, variants: &[Variant]) -> Vec<Tested> {
+    let mut tested = vec![];
+    for variant in variants.iter().filter(|v| asked.ops.is_empty() || asked.ops.contains(&v.op.to_string())) {
+        for &dtype in variant.dtypes.iter() {
+            for cache in [Cache::Cold, Cache::Hot] {
+                let cell = |n| Tested::new(variant, dtype, cache, n);
+                tested.extend(asked.sizes.iter().map(|n| cell(*n)));
+            }
+        }
+    }
+    tested
+}
+
+/// Checks that the program ends with its standard input, whether it works or waits.
+fn ends(asked: &Asked, cell: Option<&Tested>, results: &mut Results<'_>) -> io::Result<()> {
+    let idle = Conversation::start(asked)?;
+    results.add(
+        "end of standard input: ends a program that waits",
+        idle.close("the end of standard input", EXIT_LIMIT),
+    );
+    let Some(cell) = cell else { return Ok(()) };
+    let mut session = cells::Session::new(asked, Conversation::start(asked)?);
+    if !session.prepares(cell) {
+        return Ok(());
+    }
+    let mut busy = session.into_talk();
+    let warm_up = WarmUp { executions: u32::MAX, min_s: 30.0, max_s: 30.0 };
+    let batch = Batch { warm_up: Some(warm_up), samples: u32::MAX, max_s: 30.0 };
+    busy.start_work(&Request::Measure { job: cells::JOB, batch });
+    std::thread::sleep(Duration::from_millis(300));
+    let closed = busy.close("the end of standard input, during a measurement of 30 s", EXIT_LIMIT);
+    results.add("end of standard input: ends a program that measures", closed);
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! The process of a worker, which leads a process group of its own.
+
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use gpubench_backend::Program;
+use gpubench_host::process;
+
+/// A child process that leads a process group.
+pub(super) struct Leader {
+    child: Child,
+    is_stopped: bool,
+    /// True once its status was collected, after which the system may give its number to another process.
+    is_reaped: bool,
+}
+
+/// The standard streams of a child.
+pub(super) type Streams = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
+
+impl Leader {
+    /// Starts the program.
+    pub(super) fn start(program: &Program) -> io::Result<(Leader, Streams)> {
+        let mut command = Command::new(&program.path);
+        command.args(&program.arguments).process_group(0);
+        if let Some(called) = &program.called {
+            command.arg0(called);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        Ok((Leader { child, is_stopped: false, is_reaped: false }, streams))
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Stops its group until [`Leader::go_on`].
+    pub(super) fn stop(&mut self) {
+        if !self.is_reaped {
+            process::stop_group(self.id());
+            self.is_stopped = true;
+        }
+    }
+
+    pub(super) fn go_on(&mut self) {
+        if std::mem::take(&mut self.is_stopped) && !self.is_reaped {
+            process::continue_group(self.id());
+        }
+    }
+
+    /// Returns whether it has ended, while its children may still run.
+    pub(super) fn has_ended(&self) -> bool {
+        self.is_reaped || process::has_ended(self.id())
+    }
+
+    /// Waits up to `patience` for its end, then kills what is left of its group. Returns its status if it ended by itself.
+    pub(super) fn end(&mut self, patience: Duration) -> Option<ExitStatus> {
+        if self.is_reaped {
+            return None;
+        }
+        let deadline = Instant::now() + patience;
+        while !self.has_ended() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let by_itself = self.has_ended();
+        process::kill_group(self.id());
+        self.is_reaped = true;
+        self.child.wait().ok().filter(|_| by_itself)
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        self.end(Duration::ZERO);
+    }
+}
+
+/// Describes the end of a process, as the predicate of a sentence.
+pub(super) fn end_of(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(process::SIGKILL), _) => {
+            "was killed by SIGKILL (possibly by the system, for lack of memory)".into()
+        }
+        (Some(signal), _) => format!("was killed by {}", process::signal_name(signal)),
+        (None, Some(code)) => format!("exited with code {code}"),
+        (None, None) => "ended".into(),
+    }
+}

@@ -1,0 +1,124 @@
+//! `gpubench protocol-check`: checks that a program keeps to the worker protocol, and explains each failure.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use gpubench_runner::conformance::{self, Asked, Check, Failure, Verdict};
+use gpubench_text::control;
+use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
+
+use super::args::ProtocolCheckArgs;
+use super::stream;
+use crate::backend::Program;
+use crate::backend::external::{Adapter, interpreter};
+
+/// Columns before the name of a check, and before the texts of a failure.
+const NAME_COLUMN: usize = 8;
+const TEXT_COLUMN: usize = 18;
+
+/// Number of checks by verdict.
+#[derive(Default)]
+struct Counts {
+    passed: usize,
+    skipped: usize,
+    failed: usize,
+}
+
+/// Checks the program of `args`. Returns code 1 if a check failed.
+pub(crate) fn run(args: &ProtocolCheckArgs) -> Result<ExitCode> {
+    let asked = Asked {
+        program: program(args)?,
+        ops: args.ops.as_ref().map(|ops| ops.0.clone()).unwrap_or_default(),
+        sizes: args.sizes.0.clone(),
+        limit: Duration::from_secs_f64(args.cell_timeout.0),
+    };
+    let (mut counts, mut written) = (Counts::default(), Ok(()));
+    conformance::check(&asked, &mut |check| {
+        counts.add(&check.verdict);
+        if written.is_ok() {
+            written = stream::print(&text(check));
+        }
+    })
+    .with_context(|| format!("{} cannot be started", asked.program.path.display()))?;
+    written?;
+    stream::print(&counts.text())?;
+    Ok(if counts.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn program(args: &ProtocolCheckArgs) -> Result<Program> {
+    let (path, arguments) = args.command.split_first().context("no program was named")?;
+    let adapter = path.to_str().filter(|_| arguments.is_empty()).and_then(Adapter::find);
+    match adapter {
+        Some(adapter) => Ok(adapter.program(&interpreter(args.python.as_deref())?)),
+        None => Ok(Program { path: path.into(), arguments: arguments.to_vec(), preface: None, called: None }),
+    }
+}
+
+impl Counts {
+    fn add(&mut self, verdict: &Verdict) {
+        *match verdict {
+            Verdict::Passed => &mut self.passed,
+            Verdict::Skipped(_) => &mut self.skipped,
+            Verdict::Failed(_) => &mut self.failed,
+        } += 1;
+    }
+
+    fn text(&self) -> String {
+        let skipped = if self.skipped > 0 { format!(", {} skipped", self.skipped) } else { String::new() };
+        format!("\n{} of {} checks passed{skipped}.\n", self.passed, self.passed + self.failed)
+    }
+}
+
+/// Returns the lines about one check.
+fn text(check: &Check) -> String {
+    let name = |mark: &str| {
+        format!("{mark:<NAME_COLUMN$}{}\n", hanging_within(TERMINAL_WIDTH, &check.name, NAME_COLUMN))
+    };
+    match &check.verdict {
+        Verdict::Passed => name("ok"),
+        Verdict::Skipped(reason) => name("skipped") + &field("reason", reason),
+        Verdict::Failed(failure) => {
+            let Failure { sent, received, problem, expected, section } = failure.as_ref();
+            let problem = problem.as_deref().unwrap_or_default();
+            let see = format!("docs/worker-protocol.md, section \"{section}\"");
+            let fields = [
+                ("sent", sent.as_str()),
+                ("received", received),
+                ("problem", problem),
+                ("expected", expected),
+                ("see", &see),
+            ];
+            let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
+            name("FAILED") + &fields.map(|(name, text)| field(name, text)).collect::<String>()
+        }
+    }
+}
+
+/// Returns a named text, broken into lines. Messages are broken after commas.
+fn field(name: &str, text: &str) -> String {
+    let text = control::spelled_out(text).replace(",\"", ", \"").replace(",{", ", {");
+    let width = TEXT_COLUMN - NAME_COLUMN;
+    format!("{:NAME_COLUMN$}{name:<width$}{}\n", "", hanging_within(TERMINAL_WIDTH, &text, TEXT_COLUMN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_fits_a_terminal_and_cannot_drive_it() {
+        let failure = Failure {
+            sent: format!("{{{}\"end\":1}}", "\"key\":\"value\",".repeat(20)),
+            received: "\u{1b}[31mred\n".into(),
+            problem: None,
+            expected: "a word ".repeat(30),
+            section: "Rules",
+        };
+        let shown = text(&Check { name: "a check".into(), verdict: Verdict::Failed(Box::new(failure)) });
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+        assert!(shown.contains("\\u{1b}[31mred\\n") && !shown.contains('\u{1b}'), "{shown}");
+        assert!(shown.starts_with("FAILED  a check\n        sent      {\"key\""), "{shown}");
+        assert!(shown.ends_with("see       docs/worker-protocol.md, section \"Rules\"\n"), "{shown}");
+    }
+}

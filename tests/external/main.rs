@@ -1,0 +1,68 @@
+//! Programs of others as backends: the example of the documentation, and an adversarial adapter with one fault at a time.
+
+#![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
+
+mod check;
+mod faults;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use gpubench::report::{Outcome, Report, Row, file};
+
+/// Two right variants of the simulated device, one per side.
+const SIM: &str =
+    "seed = 1\n[[variant]]\nname = 'host'\nside = 'cpu'\n[[variant]]\nname = 'accelerator'\nside = 'gpu'\n";
+
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/adapter.py");
+const FAULTY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/external/faulty.py");
+
+/// The output of the program, with its exit code.
+struct Ended {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+/// Runs the program in `folder`.
+fn gpubench(folder: &Path, args: &[&str]) -> Ended {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    command.current_dir(folder).env_remove("COLUMNS").args(args);
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    Ended { code: status.code().unwrap(), stdout, stderr }
+}
+
+/// Returns whether a text could drive a terminal.
+fn has_controls(text: &str) -> bool {
+    text.chars().any(|c| c.is_control() && c != '\n')
+}
+
+fn command(script: &str, argument: &str) -> String {
+    format!("python3 -S -E '{script}' {argument}")
+}
+
+#[test]
+fn the_example_of_the_documentation_is_measured_and_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let mine = format!("mine={}", command(EXAMPLE, ""));
+    let sweep = "run --ops matmul --sizes 4,9 --dtypes all --cache both --samples 3 --rounds 2 --warmup 2";
+    let rest = "--no-peaks --backends sim --sim sim.toml --out out --external";
+    std::fs::write(folder.path().join("sim.toml"), SIM).unwrap();
+    let mut args: Vec<&str> = sweep.split(' ').chain(rest.split(' ')).collect();
+    args.push(&mine);
+    let ended = gpubench(folder.path(), &args);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let report = load(folder.path());
+    let mine: Vec<&Row> = report.rows.iter().filter(|row| row.backend == "mine").collect();
+    assert_eq!(mine.len(), 8);
+    for row in mine {
+        assert_eq!(row.outcome, Outcome::Measured, "{}: {:?}", row.cell(), row.reason);
+        assert!(row.error.unwrap().is_right() && row.execute.as_ref().unwrap().samples_s.len() == 3);
+        assert_eq!(row.threads, Some(1));
+    }
+}
+
+fn load(folder: &Path) -> Report {
+    file::load(&folder.join("out/report.json")).unwrap_or_else(|error| panic!("{error:#}"))
+}
