@@ -33,9 +33,9 @@ def finding(name, module=None, version=None, problem=None, fix=None, serves=()):
     return {"name": name, "path": path, "version": version, "serves": list(serves), "problem": problem, "fix": fix}
 
 
-def missing(name, error):
+def missing(name, error, serves=()):
     """Returns the finding of something that is not available."""
-    return finding(name, problem=str(error), fix=error.fix)
+    return finding(name, problem=str(error), fix=error.fix, serves=serves)
 
 
 class Backend:

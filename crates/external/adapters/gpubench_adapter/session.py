@@ -35,7 +35,9 @@ class Session:
         job, phases["prepare_s"] = timed(lambda: self.backend.prepare(variant, case, operands))
         if job.compile_s is not None:
             phases["compile"] = {"cold_s": job.compile_s}
-        inputs = fingerprint(job.operands_now() if self.backend.host_copies > 1 else operands)
+        # A device holds what the host sent; the CPU's job has a copy of its own.
+        on_host = self.backend.adapter.side == "cpu"
+        inputs = fingerprint(job.operands_now()) if on_host else self.operands.fingerprint()
 
         notify("first")
         chosen = request.get("threads")
