@@ -51,6 +51,8 @@ class Backend:
         self.device = options.get("device") or 0
         self.memory = options.get("transfer") or "both"
         self.flusher = None
+        # A folder of the run, which the parent removes at its end.
+        self.folder = None
 
     def describe(self):
         """Returns the description of the backend for the report."""

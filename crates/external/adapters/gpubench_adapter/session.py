@@ -1,6 +1,7 @@
 """Holds a started backend with its operands and jobs, and answers the requests about them."""
 
 import gc
+import os
 
 from . import answers, threads
 from .backend import timed
@@ -27,6 +28,7 @@ class Session:
         self._free(number)
         variant = self._variant(cell)
         case, cache = Case(cell["case"]), cell.get("cache", "hot")
+        self.backend.folder = os.path.dirname(request["answer"])
         phases = {"check_s": 0.0, "threads_s": 0.0}
 
         notify("inputs")

@@ -1,5 +1,6 @@
 """Prepares PyTorch's variants on any device."""
 
+import os
 import types
 
 import torch
@@ -56,6 +57,7 @@ def _compiled(function, mode=None, parts=None, finish=None):
 
         # Beyond the limit, 8 shapes per function, PyTorch would run the function without compiling it, and say nothing.
         torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 1 << 20
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(backend.folder, "torchinductor")
         backend.has_compiled = True
         # Code of its own per job: every cell compiles, and no guard of another shape is checked in its calls.
         own = types.FunctionType(function.__code__.replace(), function.__globals__, function.__name__)
