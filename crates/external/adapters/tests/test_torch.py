@@ -21,7 +21,7 @@ class PyTorch(unittest.TestCase):
 
     def test_compiling_is_timed_and_happens_for_every_shape(self):
         with Conversation("torch-cpu") as adapter:
-            adapter.hello(threads=2)
+            adapter.hello(threads=1)
             # More shapes than PyTorch compiles for one function by default, in both types.
             for dtype in ("f32", "f64"):
                 for n in range(2, 14):
