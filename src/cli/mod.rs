@@ -20,6 +20,7 @@ mod sweep;
 mod trend;
 mod usage;
 mod values;
+mod versus;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

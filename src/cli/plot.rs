@@ -5,6 +5,7 @@ use anyhow::Result;
 use super::args::PlotArgs;
 use super::stream;
 use super::sweep::parsed;
+use super::versus;
 use crate::chart::{self, Drawing};
 use crate::fleet::{self, Fleet};
 use crate::report::Report;
@@ -14,7 +15,9 @@ use crate::settings::words;
 pub(crate) fn run(args: &PlotArgs) -> Result<()> {
     let (formats, theme) = (args.formats()?, args.theme.0);
     let selection = parsed("--charts", args.charts.as_deref(), words::charts)?.unwrap_or_default();
-    let fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
+    let mut fleets =
+        args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
+    versus::choose(fleets.iter_mut().flat_map(|fleet| &mut fleet.members), args.versus.as_ref())?;
     let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
     let named: Vec<(&str, &Report)> =
         labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use super::args::ReportArgs;
-use super::stream;
+use super::{stream, versus};
 use crate::chart;
 use crate::fleet::{self, Fleet};
 use crate::html;
@@ -17,7 +17,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     if let Some(out) = out {
         check(out, args.force)?;
     }
-    let fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
+    let mut fleets =
+        args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
+    versus::choose(fleets.iter_mut().flat_map(|fleet| &mut fleet.members), args.versus.as_ref())?;
     let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
     let members: Vec<(&str, &Report)> =
         labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();

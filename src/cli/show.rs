@@ -8,7 +8,7 @@ use gpubench_text::grouped::distinct;
 
 use super::args::ShowArgs;
 use super::newest::newest_run;
-use super::stream;
+use super::{stream, versus};
 use crate::export::{FORMATS, View};
 use crate::fleet::{self, Fleet, Member, file};
 use crate::settings::Format;
@@ -38,6 +38,18 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
         fleet.members.len(),
         fleet.members[0].name
     );
+    if let Some(names) = &args.versus {
+        let shown =
+            fleet.members.iter_mut().filter(|one| args.member.as_ref().is_none_or(|name| one.name == *name));
+        let shown: Vec<&mut Member> = shown.collect();
+        ensure!(
+            shown.len() == 1,
+            "--versus compares within one report, and {} has {}: add --member NAME",
+            report.display(),
+            shown.len()
+        );
+        versus::choose(shown, Some(names))?;
+    }
     let color = !args.no_color && stream::takes_colors();
     let width = stream::width();
     let view = View { tables: args.tables, all_variants: args.all_variants, color, width, ..View::default() };

@@ -155,6 +155,10 @@ pub struct SweepOptions {
     #[arg(skip)]
     File refine: bool,
 
+    /// The contenders of the answer; `run` alone has an argument for it.
+    #[arg(skip)]
+    File versus: Contenders,
+
     /// How charts look; `run` alone has an argument for it.
     #[arg(skip)]
     File theme: ThemeName,
@@ -164,7 +168,7 @@ pub struct SweepOptions {
 /// The keys of a sweep file, for the help of `run`: the names of the options, those most in use first.
 pub const KEYS: &str = "\
 Keys of a table: ops, sizes, dtypes, backends, variants, density, cache, samples, precision, max-time, rounds, warmup. \
-At the top also: seed, threads, pin, device, transfer, budget, cell-timeout, refine, peaks, require, sim, theme.";
+At the top also: seed, threads, pin, device, transfer, budget, cell-timeout, refine, peaks, require, sim, versus, theme.";
 
 impl SweepOptions {
     /// The keys that a sweep file takes above its tables, or in one of them.
@@ -220,6 +224,9 @@ impl Serialize for SweepOptions {
         map.serialize_entry("refine", &self.refine.unwrap_or(false))?;
         map.serialize_entry("peaks", &self.peaks.unwrap_or(true))?;
         map.serialize_entry("isolate", &self.isolates())?;
+        if let Some(Contenders(names)) = &self.versus {
+            map.serialize_entry("versus", names)?;
+        }
         map.end()
     }
 }

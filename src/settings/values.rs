@@ -80,6 +80,8 @@ value! {
         ensure!(seconds >= 1e-3, "a cell needs at least a millisecond: use at least 1ms");
         Ok(seconds)
     };
+    /// The contenders of the answer: `A:B`, or `sides`.
+    Contenders(String) as Word, |text: String| words::contenders(&text);
     /// Theme of charts.
     #[derive(Copy)]
     ThemeName(Theme) as Word = Theme::default(), |text: String| words::theme(&text);

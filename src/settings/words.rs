@@ -1,10 +1,11 @@
 //! Parses the words of the command line and of sweep files: ops, element types, backends, formats.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use gpubench_model::pattern::{self, Pattern};
 use gpubench_text::words::{choose, unknown};
 use serde::Deserializer;
 
+use crate::answer::Versus;
 use crate::backend::external::ADAPTERS;
 use crate::backend::{BACKENDS, TransferMemory};
 use crate::case::{Cache, DType};
@@ -123,6 +124,13 @@ pub fn theme(text: &str) -> Result<Theme> {
         Some(theme) => Ok(theme),
         None => bail!("{}", unknown_word("theme", word, &Theme::ALL.map(Theme::name))),
     }
+}
+
+/// Parses the contenders of the answer: `A:B` with lists of backends or `backend/variant`, or `sides`.
+pub fn contenders(text: &str) -> Result<String> {
+    let text: String = text.split_whitespace().collect();
+    Versus::parse(&text).map_err(|problem| anyhow!(problem))?;
+    Ok(text)
 }
 
 const DEFAULT_BACKENDS: &str = "cpu,cuda";

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 
-use super::Folder;
+use super::{Ended, Folder};
 
 /// Runs the program, which must succeed and write nothing to stderr; returns its stdout.
 fn stdout(args: &[&str]) -> String {
@@ -198,4 +198,18 @@ fn a_library_that_is_named_takes_the_plain_name() {
     let report = folder.read("out/report.json");
     assert_eq!(report.matches("\"outcome\": \"measured\"").count(), 3);
     assert!(report.contains(&format!("\"path\": \"{path}\"")));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_damaged_driver_is_not_called_a_missing_one() {
+    let folder = Folder::new();
+    folder.write("libcuda.so.1", "no library");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    let line = "run --backends cuda --ops sin --sizes 8 --no-peaks --out new";
+    command.args(line.split(' ')).env("LD_LIBRARY_PATH", folder.path()).current_dir(folder.path());
+    let ended = Ended::of(command.output().unwrap());
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("libcuda.so.1) cannot be loaded"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("reinstall the NVIDIA driver"), "{}", ended.stderr);
 }

@@ -16,6 +16,7 @@ mod resume;
 mod screen;
 mod transfer;
 mod trend;
+mod versus;
 
 use std::path::Path;
 use std::process::{self, Child, Output, Stdio};

@@ -44,6 +44,22 @@ fn answered() -> Value {
 }
 
 #[test]
+fn an_answer_about_contenders_with_names_fits_the_schema() {
+    let mut report: Report = serde_json::from_value(answered()).unwrap();
+    gpubench::answer::Versus::choose(&mut report, "cuda:cpu").unwrap();
+    let answered = serde_json::to_value(gpubench::answer::Answered::of(&report)).unwrap();
+    assert_eq!(answered["answer"]["versus"], json!({ "a": "cuda", "b": "cpu" }));
+    assert_fits(&answered);
+    let breaks: &[(&str, Break)] = &[
+        ("no size", |v| remove(&mut v["crossovers"][0], "b_faster_from")),
+        ("two sizes", |v| v["crossovers"][0]["gpu_faster_from"] = json!(null)),
+        ("an unknown winner", |v| v["crossovers"][0]["winners"][0]["side"] = json!("c")),
+        ("a speed-up without a time", |v| remove(&mut v["sizes"][0]["speed_ups"]["resident"], "b_s")),
+    ];
+    assert_rejected(&answered, "/answer/sections/0", breaks);
+}
+
+#[test]
 fn an_answer_fits_the_schema_and_one_that_breaks_a_promise_does_not() {
     let answered = answered();
     assert_fits(&answered);

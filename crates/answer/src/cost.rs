@@ -2,7 +2,7 @@
 
 use gpubench_model::measure::drift::by_round;
 use gpubench_model::measure::stats::{Summary, median};
-use gpubench_model::report::{Outcome, Row};
+use gpubench_model::report::{Clock, Outcome, Row};
 use gpubench_model::{PinnedCopies, Side, Transfer};
 use gpubench_ops as op;
 
@@ -60,6 +60,8 @@ pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
         part(&execute.host_samples_s, execute.host_median_s, interval)
     };
     Some(match kind {
+        // The host's clock includes launching, so it gives no time of a GPU's work alone.
+        Kind::Kernel if row.side == Side::Gpu && execute.clock == Clock::Host => return None,
         Kind::Kernel => part(&execute.samples_s, execute.median_s, execute.ci95_s),
         Kind::Resident => on_host(),
         Kind::EndToEnd if row.side == Side::Cpu || op::copies_itself(&row.case.op) => on_host(),
@@ -184,6 +186,13 @@ mod tests {
         assert_eq!((equal.low, equal.high), (1.0, 1.0));
         let five = of(&[1.0, 0.9, 1.1, 1.0, 1.0]);
         assert_eq!((five.low, five.high), (1.0, 1.0), "its own interval is kept");
+    }
+
+    #[test]
+    fn a_gpu_that_only_the_host_s_clock_timed_has_no_kernel_time() {
+        let mut gpu = example::measured("fft", 100, "jax", "fft2", 100e-6);
+        gpu.execute.as_mut().unwrap().clock = Clock::Host;
+        assert_eq!(values(&gpu), [None, Some(105e-6), Some(167e-6), None]);
     }
 
     #[test]

@@ -7,8 +7,7 @@
 
 use std::ops::Range;
 
-use gpubench_model::Side;
-
+use super::Contender;
 use super::curve::Curve;
 
 /// Sizes per gap at which the speed-up is looked at before a crossing is narrowed down.
@@ -19,11 +18,11 @@ const HALVINGS: usize = 40;
 
 /// The speed-up as a function of the size.
 pub(crate) struct SpeedUpCurve {
-    pub cpu: Curve,
-    pub gpu: Curve,
+    pub a: Curve,
+    pub b: Curve,
 }
 
-/// A change of the faster side, as sizes.
+/// A change of the faster contender, as sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Crossing {
     pub size: f64,
@@ -43,12 +42,12 @@ enum End {
 type Spot = (usize, f64);
 
 impl SpeedUpCurve {
-    /// The crossing within these gaps, at whose first size `below` is faster and at whose last the other side is.
-    pub(crate) fn crossing(&self, gaps: Range<usize>, below: Side) -> Option<Crossing> {
-        // How far the speed-up is in favour of the side that wins above, from its end that is furthest from that.
+    /// The crossing within these gaps, at whose first size `below` is faster and at whose last the other contender is.
+    pub(crate) fn crossing(&self, gaps: Range<usize>, below: Contender) -> Option<Crossing> {
+        // How far the speed-up is in favour of the contender that wins above, from its end that is furthest from that.
         let (sign, min, max) = match below {
-            Side::Cpu => (1.0, End::Low, End::High),
-            Side::Gpu => (-1.0, End::High, End::Low),
+            Contender::A => (1.0, End::Low, End::High),
+            Contender::B => (-1.0, End::High, End::Low),
         };
         let spots = self.spots(gaps);
         let toward = |end| move |spot: Spot| sign * self.log(spot, end);
@@ -59,19 +58,19 @@ impl SpeedUpCurve {
         Some(Crossing { size: size.exp(), interval: [low.min(size).exp(), high.max(size).exp()] })
     }
 
-    /// The smallest size within these gaps at which the GPU may be as fast as the CPU.
-    pub(crate) fn gpu_may_win_from(&self, gaps: Range<usize>) -> Option<f64> {
+    /// The smallest size within these gaps at which B may be as fast as A.
+    pub(crate) fn b_may_win_from(&self, gaps: Range<usize>) -> Option<f64> {
         first(&self.spots(gaps), |spot| self.log(spot, End::High)).map(f64::exp)
     }
 
-    /// The largest size within these gaps at which the CPU may be as fast as the GPU.
-    pub(crate) fn cpu_may_win_to(&self, gaps: Range<usize>) -> Option<f64> {
+    /// The largest size within these gaps at which A may be as fast as B.
+    pub(crate) fn a_may_win_to(&self, gaps: Range<usize>) -> Option<f64> {
         last(&self.spots(gaps), |spot| self.log(spot, End::Low)).map(f64::exp)
     }
 
     fn spots(&self, gaps: Range<usize>) -> Vec<Spot> {
         let within = |gap: usize| {
-            let [from, to] = [self.cpu.sizes[gap], self.cpu.sizes[gap + 1]];
+            let [from, to] = [self.a.sizes[gap], self.a.sizes[gap + 1]];
             (0..=STEPS).map(move |step| (gap, from + (to - from) * step as f64 / STEPS as f64))
         };
         gaps.flat_map(within).collect()
@@ -79,7 +78,7 @@ impl SpeedUpCurve {
 
     /// The logarithm of one end of the speed-up.
     fn log(&self, (gap, x): Spot, end: End) -> f64 {
-        let Some(ratio) = self.cpu.at(gap, x).over(self.gpu.at(gap, x)) else { return f64::NAN };
+        let Some(ratio) = self.a.at(gap, x).over(self.b.at(gap, x)) else { return f64::NAN };
         match end {
             End::Low => ratio.low.ln(),
             End::Value => ratio.value.ln(),

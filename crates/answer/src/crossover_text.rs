@@ -1,10 +1,9 @@
 //! Writes crossovers as text, for tables and for sentences.
 
-use gpubench_model::Side;
 use gpubench_model::measure::stats::significant_digits;
 
 use super::crossover::{Crossover, Place, Stretch};
-use super::figure;
+use super::{Contender, Versus, figure};
 
 /// A size with the digits that distinguish the ends of its interval, from 3 to 4: `312`, `1450`.
 pub fn size_text(size: f64, interval: [Place; 2]) -> String {
@@ -53,9 +52,11 @@ pub fn place_text(found: &Crossover) -> String {
     }
 }
 
-/// The same as a clause: `the GPU is faster from N = 310 (290 to 335)`, or the faster side per range of sizes; figures
+/// The same as a clause: `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes; figures
 /// contain [no-break spaces](super::figure).
-pub fn crossover_clause(found: &Crossover) -> String {
+pub fn crossover_clause(found: &Crossover, versus: Versus<'_>) -> String {
+    let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
+    let stretches_text = |stretches: &[Stretch]| stretches_text(stretches, versus);
     if found.is_one_size() {
         return format!("{}, the only size", stretches_text(&found.stretches));
     }
@@ -65,20 +66,21 @@ pub fn crossover_clause(found: &Crossover) -> String {
             let interval = interval_text(found).map(|interval| format!(" ({interval})")).unwrap_or_default();
             let also = also.map(|also| format!(", and {also}")).unwrap_or_default();
             let end = if let Place::At(end) = found.interval[1] { end } else { size };
-            let unlike = |stretch: &&Stretch| stretch.first as f64 > end && stretch.winner != Some(Side::Gpu);
+            let unlike =
+                |stretch: &&Stretch| stretch.first as f64 > end && stretch.winner != Some(Contender::B);
             let above: Vec<Stretch> = found.stretches.iter().filter(unlike).copied().collect();
             let but = if above.is_empty() { String::new() } else { format!("; {}", stretches_text(&above)) };
-            format!("the GPU is faster from {}{interval}{also}{but}", figure::size(size_text))
+            format!("{b} is faster from {}{interval}{also}{but}", figure::size(size_text))
         }
         (Some(Place::Beyond), Some(also)) => {
-            format!("the CPU is faster at {}, the GPU only {also}", figure::size(found.largest))
+            format!("{a} is faster at {}, {b} only {also}", figure::size(found.largest))
         }
         _ => match &found.stretches[..] {
-            [Stretch { first, last, winner: Some(side) }] => {
-                format!("the {} is faster at every size from {first} to {last}", side.label())
+            [Stretch { first, last, winner: Some(winner) }] => {
+                format!("{} is faster at every size from {first} to {last}", versus.noun(*winner))
             }
             [Stretch { first, last, winner: None }] => {
-                format!("neither side is measurably faster at any size from {first} to {last}")
+                format!("{} is measurably faster at any size from {first} to {last}", neither(versus))
             }
             several => stretches_text(several),
         },
@@ -86,29 +88,34 @@ pub fn crossover_clause(found: &Crossover) -> String {
 }
 
 /// `the CPU is faster from N = 50 to 100; neither side is measurably faster at N = 200`.
-fn stretches_text(stretches: &[Stretch]) -> String {
+fn stretches_text(stretches: &[Stretch], versus: Versus<'_>) -> String {
     let text = |Stretch { first, last, winner }: &Stretch| {
         let sizes = match first == last {
             true => format!("at {}", figure::size(first)),
             false => format!("from {} to {last}", figure::size(first)),
         };
         match winner {
-            Some(side) => format!("the {} is faster {sizes}", side.label()),
-            None => format!("neither side is measurably faster {sizes}"),
+            Some(winner) => format!("{} is faster {sizes}", versus.noun(*winner)),
+            None => format!("{} is measurably faster {sizes}", neither(versus)),
         }
     };
     stretches.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// The ranges below the crossover in which the GPU is faster: `up to 200 and from 450 to 700`.
+/// `neither side`, or `neither` where the contenders have names.
+pub(crate) fn neither(versus: Versus<'_>) -> &'static str {
+    if versus.is_named() { "neither" } else { "neither side" }
+}
+
+/// The ranges below the crossover in which B is faster: `up to 200 and from 450 to 700`.
 pub fn ranges_below(found: &Crossover) -> Option<String> {
     let mut begins: Option<f64> = None;
     let mut ranges = vec![];
     for (size, above) in &found.changes {
         match (above, begins.take()) {
-            (Side::Gpu, _) => begins = Some(*size),
-            (Side::Cpu, Some(from)) => ranges.push(format!("from {from:.0} to {size:.0}")),
-            (Side::Cpu, None) => ranges.push(format!("up to {size:.0}")),
+            (Contender::B, _) => begins = Some(*size),
+            (Contender::A, Some(from)) => ranges.push(format!("from {from:.0} to {size:.0}")),
+            (Contender::A, None) => ranges.push(format!("up to {size:.0}")),
         }
     }
     (!ranges.is_empty()).then(|| ranges.join(" and "))
@@ -119,9 +126,13 @@ mod tests {
     use super::*;
     use crate::Kind;
 
-    fn found(from: Option<Place>, interval: [Place; 2], stretches: &[(u64, u64, Option<Side>)]) -> Crossover {
-        let changes = if let Some(Place::At(size)) = from { vec![(size, Side::Gpu)] } else { vec![] };
-        let stretch = |(first, last, winner): &(u64, u64, Option<Side>)| Stretch {
+    fn found(
+        from: Option<Place>,
+        interval: [Place; 2],
+        stretches: &[(u64, u64, Option<Contender>)],
+    ) -> Crossover {
+        let changes = if let Some(Place::At(size)) = from { vec![(size, Contender::B)] } else { vec![] };
+        let stretch = |(first, last, winner): &(u64, u64, Option<Contender>)| Stretch {
             first: *first,
             last: *last,
             winner: *winner,
@@ -138,8 +149,8 @@ mod tests {
         }
     }
 
-    const CPU: Option<Side> = Some(Side::Cpu);
-    const GPU: Option<Side> = Some(Side::Gpu);
+    const CPU: Option<Contender> = Some(Contender::A);
+    const GPU: Option<Contender> = Some(Contender::B);
 
     #[test]
     fn sizes_have_the_digits_that_their_interval_allows() {
@@ -153,7 +164,7 @@ mod tests {
     }
 
     fn clause(found: &Crossover) -> String {
-        figure::plain(&crossover_clause(found))
+        figure::plain(&crossover_clause(found, Versus::SIDES))
     }
 
     fn shown(found: &Crossover) -> [String; 2] {
@@ -163,7 +174,10 @@ mod tests {
     #[test]
     fn no_line_breaks_within_a_size() {
         let found = found(Some(Place::At(312.0)), [Place::At(291.0), Place::At(336.0)], &[]);
-        assert_eq!(crossover_clause(&found), "the GPU is faster from N\u{a0}=\u{a0}312 (291 to 336)");
+        assert_eq!(
+            crossover_clause(&found, Versus::SIDES),
+            "the GPU is faster from N\u{a0}=\u{a0}312 (291 to 336)"
+        );
     }
 
     #[test]
@@ -189,7 +203,7 @@ mod tests {
         );
         let mut small_only =
             found(Some(Place::Beyond), [Place::Beyond; 2], &[(100, 200, GPU), (500, 2048, CPU)]);
-        small_only.changes = vec![(500.4, Side::Cpu)];
+        small_only.changes = vec![(500.4, Contender::A)];
         assert_eq!(clause(&small_only), "the CPU is faster at N = 2048, the GPU only up to 500");
     }
 

@@ -1,4 +1,4 @@
-//! The time of one side at sizes between those that were measured, with its uncertainty.
+//! The time of one contender at sizes between those that were measured, with its uncertainty.
 //!
 //! All is in logarithms of time and size, where a power of the size is a straight line. Between two measured sizes the
 //! time of a variant lies between the line through both (the chord) and the lines through each and its next neighbour
@@ -10,12 +10,11 @@
 //! U-shaped distribution of values that often lie at an end (half width over the root of 2), and both are combined in
 //! squares: JCGM 100:2008, *Guide to the expression of uncertainty in measurement*, 4.3 and 5.1; JCGM 101:2008, 6.4.6.
 
-use gpubench_model::Side;
 use gpubench_model::report::Row;
 
 use super::cost::Kind;
 use super::estimate::NORMAL_95;
-use super::{Comparison, Estimate};
+use super::{Comparison, Contender, Estimate};
 
 /// The growth of time with size, as an exponent, where nothing is known of the work.
 const STEEPEST: f64 = 4.0;
@@ -24,7 +23,7 @@ const STEEPEST: f64 = 4.0;
 /// sizes would turn it anywhere.
 const NEIGHBOUR_SHARE: f64 = 0.5;
 
-/// The time of one side as a function of the size.
+/// The time of one contender as a function of the size.
 pub(crate) struct Curve {
     /// The natural logarithms of the sizes, ascending.
     pub(crate) sizes: Vec<f64>,
@@ -38,13 +37,13 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// The curve of a side through comparisons in ascending order of size, with the time of its best variant in each.
-    pub(crate) fn of(compared: &[(&Comparison<'_>, Estimate)], side: Side, kind: Kind) -> Curve {
+    /// The curve of a contender through comparisons in ascending order of size, with the time of its best variant in each.
+    pub(crate) fn of(compared: &[(&Comparison<'_>, Estimate)], contender: Contender, kind: Kind) -> Curve {
         let sizes: Vec<f64> = compared.iter().map(|(one, _)| (one.n as f64).ln()).collect();
         let mut names: Vec<(&str, &str)> = vec![];
         let mut variants: Vec<Vec<Option<f64>>> = vec![vec![None; sizes.len()]];
         for (at, (comparison, _)) in compared.iter().enumerate() {
-            for (row, found) in comparison.candidates(side, kind) {
+            for (row, found) in comparison.candidates(contender, kind) {
                 let name = (row.backend.as_str(), row.variant.as_str());
                 let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
                     names.push(name);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use gpubench_model::Side;
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::{Report, Row};
 
@@ -31,9 +32,10 @@ pub struct FirstUse {
 }
 
 impl FirstUse {
-    /// The costs of a measured row of a GPU.
+    /// The costs of a measured row of a GPU; `None` for one of a CPU.
     pub fn of(report: &Report, row: &Row) -> Option<FirstUse> {
-        let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
+        let on_gpu = row.side == Side::Gpu;
+        let (phases, execute) = (row.phases.as_ref().filter(|_| on_gpu)?, row.execute.as_ref()?);
         let state = report.environment.backend(&row.backend)?;
         let copies =
             [&phases.upload, &phases.download].map(|copy| copy.as_ref().and_then(|c| median(&c.host_s)));
@@ -65,26 +67,30 @@ pub enum Repayment {
     Open,
 }
 
-/// Returns the number of calls after which the GPU has repaid its first use.
+/// Returns the number of calls after which B's GPU has repaid its first use; `None` where A runs on a GPU too, whose
+/// first use it would save.
 ///
 /// Where the data stays on the device, one copy each way counts as part of the first use.
 pub fn repayment(first: &FirstUse, pair: &Pair<'_>) -> Option<Repayment> {
+    if pair.a.side == Side::Gpu {
+        return None;
+    }
     let once = match pair.kind {
         Kind::EndToEnd | Kind::EndToEndPinned => first.total_s(),
         Kind::Kernel | Kind::Resident => first.total_s() + first.copies_s.unwrap_or(0.0),
     };
     // A caller waits for the resident time, not for the kernel alone.
-    let gpu_s = match pair.kind {
-        Kind::Kernel => estimate(pair.gpu, Kind::Resident)?,
-        Kind::Resident | Kind::EndToEnd | Kind::EndToEndPinned => pair.gpu_s,
+    let b_s = match pair.kind {
+        Kind::Kernel => estimate(pair.b, Kind::Resident)?,
+        Kind::Resident | Kind::EndToEnd | Kind::EndToEndPinned => pair.b_s,
     };
-    Some(calls(once, pair.cpu_s, gpu_s))
+    Some(calls(once, pair.a_s, b_s))
 }
 
 /// The number of calls of a pair that repay the first use of its GPU; `None` where the first use is not known, and where
 /// the time saved per call is within noise.
 pub fn calls_to_repay(report: &Report, pair: &Pair<'_>) -> Option<Calls> {
-    match repayment(&FirstUse::of(report, pair.gpu)?, pair)? {
+    match repayment(&FirstUse::of(report, pair.b)?, pair)? {
         Repayment::After(calls) => Some(Calls::After(calls)),
         Repayment::Never => Some(Calls::Never),
         Repayment::Open => None,

@@ -56,15 +56,15 @@ impl Kinds {
     }
 }
 
-/// The pairs of a case with pageable and with pinned memory, where one side is measurably faster with the one and the
-/// other side with the other.
+/// The pairs of a case with pageable and with pinned memory, where one contender is measurably faster with the one and
+/// the other with the other.
 fn decided_by_memory<'a>(case: &Comparison<'a>) -> Option<[Pair<'a>; 2]> {
     let pairs = [case.pair(Kind::EndToEnd)?, case.pair(Kind::EndToEndPinned)?];
     let [pageable, pinned] = [&pairs[0], &pairs[1]].map(|pair| pair.speed_up.winner());
     (pageable? != pinned?).then_some(pairs)
 }
 
-/// The cases, each with the name of its sweep, whose faster side end to end depends on the host memory:
+/// The cases, each with the name of its sweep, whose faster contender end to end depends on the host memory:
 /// `End to end depends on the host memory: fft 2048 CPU 1.8x pageable, GPU 2.5x pinned.` `None` where there are none.
 pub fn memory_decides<'c, 'a: 'c>(
     cases: impl IntoIterator<Item = (&'c str, &'c Comparison<'a>)>,

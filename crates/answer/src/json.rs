@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::{Report, Row};
 use serde::Serialize;
@@ -14,7 +13,7 @@ use super::figure::plain;
 use super::first_use::{FirstUse, Repayment, repayment};
 use super::peak_share::{Share, share};
 use super::words::{Line, paragraph};
-use super::{Comparison, Estimate, Section, sections};
+use super::{Comparison, Contender, Estimate, Pair, Section, Versus, sections};
 
 /// A report with its answer, as `report.json` holds it.
 #[derive(Serialize)]
@@ -27,8 +26,9 @@ pub struct Answered<'a> {
 impl<'a> Answered<'a> {
     /// Derives the answer of a report.
     pub fn of(report: &'a Report) -> Answered<'a> {
-        let sections = sections(report);
+        let (versus, sections) = (Versus::of(report), sections(report));
         let answer = Answer {
+            versus: versus.is_named().then(|| keyed(versus, |one| versus.name(one))),
             words: paragraph(report).iter().map(Line::to_string).collect(),
             sections: sections.iter().map(|section| SectionAnswer::of(report, section)).collect(),
         };
@@ -36,8 +36,18 @@ impl<'a> Answered<'a> {
     }
 }
 
+/// A value per contender, under the keys that its report has for them.
+type PerContender<T> = BTreeMap<&'static str, T>;
+
+fn keyed<T>(versus: Versus<'_>, value: impl Fn(Contender) -> T) -> PerContender<T> {
+    Contender::BOTH.into_iter().map(|one| (versus.key(one), value(one))).collect()
+}
+
 #[derive(Serialize)]
 struct Answer<'a> {
+    /// The contenders, where `--versus` names them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    versus: Option<PerContender<&'a str>>,
     words: Vec<String>,
     sections: Vec<SectionAnswer<'a>>,
 }
@@ -53,11 +63,12 @@ struct SectionAnswer<'a> {
 
 impl<'a> SectionAnswer<'a> {
     fn of(report: &Report, section: &Section<'a>) -> SectionAnswer<'a> {
+        let crossovers = crossovers(section).into_iter();
         SectionAnswer {
             op: section.op,
             dtype: section.dtype,
             cache: section.cache,
-            crossovers: crossovers(section).into_iter().map(CrossoverAnswer::of).collect(),
+            crossovers: crossovers.map(|found| CrossoverAnswer::of(&found, section.versus)).collect(),
             sizes: section.comparisons.iter().map(|one| SizeAnswer::of(report, one)).collect(),
         }
     }
@@ -70,45 +81,60 @@ struct CrossoverAnswer {
     density: Option<f64>,
     smallest: u64,
     largest: u64,
-    /// `null` unless `state` is `within`.
-    gpu_faster_from: Option<f64>,
+    /// `gpu_faster_from`, or `b_faster_from`: `null` unless `state` is `within`.
+    #[serde(flatten)]
+    faster_from: BTreeMap<String, Option<f64>>,
     state: &'static str,
     /// An end is `null` where it lies outside the sizes; `interval_ends` says on which side.
     interval: [Option<f64>; 2],
     interval_ends: [&'static str; 2],
-    /// Every size at which the faster side changes, with the side that is faster above.
+    /// Every size at which the faster contender changes, with the one that is faster above.
     changes: Vec<ChangeAnswer>,
-    /// The sizes at which the same side is measurably faster, or neither.
-    winners: Vec<Stretch>,
+    /// The sizes at which the same contender is measurably faster, or neither.
+    winners: Vec<WinnerAnswer>,
     words: String,
 }
 
 #[derive(Serialize)]
 struct ChangeAnswer {
     n: f64,
-    above: Side,
+    above: &'static str,
+}
+
+#[derive(Serialize)]
+struct WinnerAnswer {
+    from: u64,
+    to: u64,
+    side: Option<&'static str>,
 }
 
 impl CrossoverAnswer {
-    fn of(found: Crossover) -> CrossoverAnswer {
+    fn of(found: &Crossover, versus: Versus<'_>) -> CrossoverAnswer {
         let at = |place| if let Place::At(size) = place { Some(size) } else { None };
         let word = |place| match place {
             Place::Below => "below",
             Place::At(_) => "within",
             Place::Beyond => "beyond",
         };
+        let faster_from = format!("{}_faster_from", versus.key(Contender::B));
+        let change = |&(n, above): &(f64, Contender)| ChangeAnswer { n, above: versus.key(above) };
+        let winner = |found: &Stretch| WinnerAnswer {
+            from: found.first,
+            to: found.last,
+            side: found.winner.map(|winner| versus.key(winner)),
+        };
         CrossoverAnswer {
             kind: found.kind.key(),
             density: found.density,
             smallest: found.smallest,
             largest: found.largest,
-            gpu_faster_from: found.from.and_then(at),
+            faster_from: BTreeMap::from([(faster_from, found.from.and_then(at))]),
             state: found.from.map_or("open", word),
             interval: found.interval.map(at),
             interval_ends: found.interval.map(word),
-            changes: found.changes.iter().map(|&(n, above)| ChangeAnswer { n, above }).collect(),
-            words: plain(&crossover_clause(&found)),
-            winners: found.stretches,
+            changes: found.changes.iter().map(change).collect(),
+            words: plain(&crossover_clause(found, versus)),
+            winners: found.stretches.iter().map(winner).collect(),
         }
     }
 }
@@ -119,69 +145,86 @@ struct SizeAnswer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     density: Option<f64>,
     speed_ups: BTreeMap<&'static str, SpeedUpAnswer<'a>>,
-    /// The share of peak that the best row of each side reaches.
+    /// The share of peak that the best row of each contender reaches.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    of_peak: BTreeMap<&'static str, PeakAnswer<'a>>,
+    of_peak: PerContender<PeakAnswer<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_use: Option<FirstUse>,
 }
 
 impl<'a> SizeAnswer<'a> {
     fn of(report: &Report, comparison: &Comparison<'a>) -> SizeAnswer<'a> {
-        let first_use = comparison.gpu.and_then(|row| FirstUse::of(report, row));
-        let speed_up = |kind: Kind| {
-            let pair = comparison.pair(kind)?;
-            let first = FirstUse::of(report, pair.gpu);
-            let repaid = first.and_then(|first| repayment(&first, &pair));
-            let answer = SpeedUpAnswer {
-                ratio: pair.speed_up.0,
-                cpu: &pair.cpu.variant,
-                gpu: &pair.gpu.variant,
-                cpu_s: pair.cpu_s,
-                gpu_s: pair.gpu_s,
-                break_even_calls: match repaid {
-                    Some(Repayment::After(calls)) => Some(calls),
-                    _ => None,
-                },
-                break_even: repaid.map(|repaid| match repaid {
-                    Repayment::After(_) => "after_calls",
-                    Repayment::Never => "never",
-                    Repayment::Open => "open",
-                }),
-            };
-            Some((kind.key(), answer))
-        };
-        let of_peak = |(name, row): (&'static str, Option<&'a Row>)| {
+        let speed_up = |kind: Kind| Some((kind.key(), SpeedUpAnswer::of(report, &comparison.pair(kind)?)));
+        let of_peak = |(one, row): (Contender, Option<&'a Row>)| {
             let row = row?;
-            Some((name, PeakAnswer { variant: &row.variant, share: share(report, row)? }))
+            let answer =
+                PeakAnswer { backend: &row.backend, variant: &row.variant, share: share(report, row)? };
+            Some((comparison.versus.key(one), answer))
         };
-        let sides = [(Side::Cpu, comparison.cpu), (Side::Gpu, comparison.gpu)];
+        let bests = Contender::BOTH.into_iter().zip(comparison.bests());
         SizeAnswer {
             n: comparison.n,
             density: comparison.density,
             speed_ups: Kind::ALL.into_iter().filter_map(speed_up).collect(),
-            of_peak: sides.map(|(side, row)| (side.name(), row)).into_iter().filter_map(of_peak).collect(),
-            first_use,
+            of_peak: bests.filter_map(of_peak).collect(),
+            first_use: comparison.b.and_then(|row| FirstUse::of(report, row)),
         }
     }
 }
 
 #[derive(Serialize)]
 struct SpeedUpAnswer<'a> {
-    /// CPU's time over the GPU's.
+    /// A's time over B's.
     ratio: Estimate,
-    cpu: &'a str,
-    gpu: &'a str,
-    cpu_s: Estimate,
-    gpu_s: Estimate,
+    /// The variants, under `cpu` and `gpu`, or `a` and `b`.
+    #[serde(flatten)]
+    variants: PerContender<&'a str>,
+    /// Their backends, under `cpu_backend` and so on.
+    #[serde(flatten)]
+    backends: BTreeMap<String, &'a str>,
+    /// Their times, under `cpu_s` and so on.
+    #[serde(flatten)]
+    times: BTreeMap<String, Estimate>,
     /// `null` unless `break_even` is `after_calls`.
     break_even_calls: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     break_even: Option<&'static str>,
 }
 
+impl<'a> SpeedUpAnswer<'a> {
+    fn of(report: &Report, pair: &Pair<'a>) -> SpeedUpAnswer<'a> {
+        let repaid = FirstUse::of(report, pair.b).and_then(|first| repayment(&first, pair));
+        let versus = pair.versus;
+        let row = |one| match one {
+            Contender::A => pair.a,
+            Contender::B => pair.b,
+        };
+        let time = |one| match one {
+            Contender::A => pair.a_s,
+            Contender::B => pair.b_s,
+        };
+        let key = |one, end: &str| format!("{}_{end}", versus.key(one));
+        SpeedUpAnswer {
+            ratio: pair.speed_up.0,
+            variants: keyed(versus, |one| row(one).variant.as_str()),
+            backends: Contender::BOTH.map(|one| (key(one, "backend"), row(one).backend.as_str())).into(),
+            times: Contender::BOTH.map(|one| (key(one, "s"), time(one))).into(),
+            break_even_calls: match repaid {
+                Some(Repayment::After(calls)) => Some(calls),
+                _ => None,
+            },
+            break_even: repaid.map(|repaid| match repaid {
+                Repayment::After(_) => "after_calls",
+                Repayment::Never => "never",
+                Repayment::Open => "open",
+            }),
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct PeakAnswer<'a> {
+    backend: &'a str,
     variant: &'a str,
     #[serde(flatten)]
     share: Share,
@@ -202,6 +245,25 @@ mod tests {
         let speed_ups = &section["sizes"][0]["speed_ups"];
         let ratio = |kind: &str| speed_ups[kind]["ratio"]["value"].as_f64().unwrap();
         assert!(ratio("end_to_end_pinned") > ratio("end_to_end"), "{speed_ups}");
+    }
+
+    #[test]
+    fn contenders_with_names_have_keys_that_claim_no_side() {
+        let mut report = example::full();
+        Versus::choose(&mut report, "cuda:cpu").unwrap();
+        let answer = &serde_json::to_value(Answered::of(&report)).unwrap()["answer"];
+        assert_eq!(answer["versus"], serde_json::json!({ "a": "cuda", "b": "cpu" }));
+        let section = &answer["sections"][0];
+        let resident = &section["crossovers"][1];
+        assert!(resident["b_faster_from"].is_null() && resident["gpu_faster_from"].is_null(), "{resident}");
+        assert_eq!(
+            (&resident["changes"][0]["above"], &resident["winners"][0]["side"]),
+            (&"a".into(), &"b".into())
+        );
+        let found = &section["sizes"][1]["speed_ups"]["resident"];
+        assert_eq!([&found["a"], &found["b"], &found["a_backend"]], ["cublas", "openblas", "cuda"]);
+        assert!(found["ratio"]["value"].as_f64().unwrap() < 0.1, "the CPU is slower: {found}");
+        assert!(found["a_s"]["value"].as_f64() < found["b_s"]["value"].as_f64());
     }
 
     #[test]

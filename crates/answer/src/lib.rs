@@ -21,6 +21,7 @@ mod speed_up;
 #[doc(hidden)]
 #[expect(clippy::unwrap_used, reason = "a trial is known to have what it unwraps")]
 pub mod trial;
+mod versus;
 mod winner;
 pub mod words;
 
@@ -30,5 +31,6 @@ pub use estimate::Estimate;
 pub use host_memory::{Kinds, memory_decides};
 pub use json::Answered;
 pub use names::Names;
-pub use sections::{Comparison, Pair, Section, has_both_caches, sections};
+pub use sections::{Comparison, Pair, Section, has_both_caches, sections, sections_of};
 pub use speed_up::{SpeedUp, factor_text};
+pub use versus::{Contender, Versus};

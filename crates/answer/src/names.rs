@@ -19,6 +19,11 @@ impl Names {
         Names { several }
     }
 
+    /// Returns whether a side has several backends.
+    pub fn has_several(&self) -> bool {
+        self.several.contains(&true)
+    }
+
     /// The name of a row's variant.
     pub fn name(&self, row: &Row) -> String {
         self.of_side(row, row.variant_text())
@@ -27,6 +32,16 @@ impl Names {
     /// The name of a row's variant without its choice: `auto` for `auto (cublas)`.
     pub fn variant(&self, row: &Row) -> String {
         self.of_side(row, row.variant.clone())
+    }
+
+    /// The name of a row's variant in a column whose heading names the backend, or does not.
+    pub fn below(&self, heading: &str, row: &Row) -> String {
+        if row.backend == heading { row.variant_text() } else { self.name(row) }
+    }
+
+    /// The name of the variant that did the work: `cublas` for `auto (cublas)`.
+    pub fn doer(&self, row: &Row) -> String {
+        self.of_side(row, row.doer().to_owned())
     }
 
     fn of_side(&self, row: &Row, variant: String) -> String {

@@ -3,9 +3,10 @@
 //! `docs/peaks.md` describes the peaks.
 
 use gpubench_model::case::{Cache, DType};
+use gpubench_model::report::machine::device_of_backend;
 use gpubench_model::report::quantity::time_text;
-use gpubench_model::report::{Clock, Report, Row};
-use gpubench_model::{Accuracy, Peaks};
+use gpubench_model::report::{BackendState, Clock, Report, Row};
+use gpubench_model::{Accuracy, Peaks, Side};
 use gpubench_ops::{self as op, Limit};
 
 /// The op whose rates are the peaks of arithmetic.
@@ -68,8 +69,13 @@ pub fn share(report: &Report, row: &Row) -> Option<Share> {
 /// The peaks of a backend. The FLOP rate of a precision is at least the highest that a matrix product of the report reached:
 /// each is one more measurement of the same rate, and larger products or a less disturbed moment may show more of it.
 pub fn peaks(report: &Report, backend: &str) -> Option<Peaks> {
-    let mut peaks = report.environment.backend(backend)?.peaks.clone()?;
-    let products = report.rows.iter().filter(|row| row.case.op == MATMUL && row.backend == backend);
+    let source = source(report, backend)?;
+    let mut peaks = source.peaks.clone()?;
+    let shares = |name: &str| self::source(report, name).is_some_and(|other| other.name == source.name);
+    let names = report.environment.backends.iter().map(|state| state.name.as_str());
+    let names: Vec<&str> = names.filter(|name| shares(name)).collect();
+    let is_product = |row: &&Row| row.case.op == MATMUL && names.contains(&row.backend.as_str());
+    let products = report.rows.iter().filter(is_product);
     for row in products.filter(|row| row.accuracy != Accuracy::Emulated) {
         if let Some(rate) = peaks.matmul.get_mut(precision(row))
             && let Some(median_s) = row.median_s().filter(|median| *median > 0.0)
@@ -78,6 +84,20 @@ pub fn peaks(report: &Report, backend: &str) -> Option<Peaks> {
         }
     }
     Some(peaks)
+}
+
+/// The backend whose peaks hold for `backend`: itself, or the backend of gpubench that measured those of the same device.
+fn source<'a>(report: &'a Report, backend: &str) -> Option<&'a BackendState> {
+    let own = report.environment.backend(backend)?;
+    if own.peaks.is_some() {
+        return Some(own);
+    }
+    let side = report.rows.iter().find(|row| row.backend == backend)?.side;
+    let measured = report.environment.backend(if side == Side::Cpu { "cpu" } else { "cuda" })?;
+    let [of_own, of_measured] = [own, measured].map(|state| device_of_backend(report, state));
+    // Without a name, a CPU is the host's, and a GPU is unknown.
+    let is_same = of_own == of_measured && (side == Side::Cpu || of_own.is_some());
+    (is_same && measured.peaks.is_some()).then_some(measured)
 }
 
 /// The arithmetic of a row: its element type, which it may emulate, or the reduced precision that it names.
@@ -242,6 +262,36 @@ mod tests {
         };
         assert_eq!(found("elementwise", 10_000, 100e-6, by_host), None);
         assert!(found("elementwise", 10_000, 60e-6, by_host).is_some());
+    }
+
+    #[test]
+    fn a_backend_without_peaks_has_those_that_gpubench_measured_on_the_same_device() {
+        let mut report = report("matmul", 10_000, 80e-3);
+        report.rows.push(example::measured("matmul", 10_000, "cupy", "matmul", 160e-3));
+        let add = |report: &mut Report, name: &str| {
+            report.environment.backends.push(BackendState {
+                name: "cupy".into(),
+                available: true,
+                description: serde_json::json!({ "name": name }),
+                ..BackendState::default()
+            });
+        };
+        let reached = |report: &Report| share(report, &report.rows[1]).map(|found| found.share);
+        add(&mut report, "NVIDIA H200");
+        assert_eq!(reached(&report), Some(0.25));
+        assert_eq!(peaks(&report, "cuda"), peaks(&report, "cupy"));
+        let cupy = report.rows[1].execute.as_mut().unwrap();
+        cupy.median_s = 20e-3;
+        assert_eq!(reached(&report), Some(1.0), "it raises the peak of the device");
+        assert_eq!(share(&report, &report.rows[0]).map(|found| found.share), Some(0.25), "for cuda as well");
+        report.environment.backends.pop();
+        add(&mut report, "NVIDIA A2");
+        assert_eq!(reached(&report), None);
+        report.rows[1].side = Side::Cpu;
+        report.environment.backends[0].peaks = Some(example::peaks());
+        assert_eq!(reached(&report), None, "another CPU than the host's");
+        report.environment.backends[2].description = serde_json::json!({ "threads": 16 });
+        assert!(reached(&report).is_some());
     }
 
     #[test]

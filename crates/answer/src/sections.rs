@@ -1,7 +1,7 @@
-//! Groups the rows of a report into comparisons: per case the best correct variant of each side.
+//! Groups the rows of a report into comparisons: per case the best correct variant of each contender.
 //!
 //! A section has one state of the caches, so that comparisons never mix them. Variants of reduced precision are not
-//! compared.
+//! compared, unless `--versus` names them.
 
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
@@ -12,7 +12,7 @@ use gpubench_text::grouped::distinct;
 
 use super::cost::{Kind, estimate};
 use super::winner::of_winner;
-use super::{Estimate, SpeedUp};
+use super::{Contender, Estimate, SpeedUp, Versus};
 
 /// The cases of one op in one element type and one state of the caches.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Section<'a> {
     pub dtype: DType,
     /// State of the caches before each execution.
     pub cache: Cache,
+    /// The contenders of every comparison.
+    pub versus: Versus<'a>,
     /// One entry per size and density, in ascending order of density, then size.
     pub comparisons: Vec<Comparison<'a>>,
 }
@@ -46,7 +48,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// The best of both sides for one case.
+/// The best of both contenders for one case.
 #[derive(Clone, Debug)]
 pub struct Comparison<'a> {
     /// Size N of the case.
@@ -55,31 +57,43 @@ pub struct Comparison<'a> {
     pub density: Option<f64>,
     /// Every row of the case, in the order of the report.
     pub rows: Vec<&'a Row>,
-    /// The fastest correct row in full precision on the CPU's side, by its own clock.
-    pub cpu: Option<&'a Row>,
-    /// The fastest correct row in full precision on the GPU's side, by its own clock.
-    pub gpu: Option<&'a Row>,
+    /// The contenders.
+    pub versus: Versus<'a>,
+    /// The kind of time by which `a` and `b` are the fastest, and by which tables show them: kernel, or resident where only
+    /// the host's clock times both.
+    pub kind: Kind,
+    /// A's fastest correct row.
+    pub a: Option<&'a Row>,
+    /// B's fastest correct row.
+    pub b: Option<&'a Row>,
 }
 
 impl<'a> Comparison<'a> {
-    /// The fastest variants of both sides by that kind; `None` when a side is missing, or when the op does not compare
-    /// sides.
+    /// The fastest variants of both contenders by that kind; `None` when one is missing, or when the op does not compare
+    /// sides. Two variants on the CPU have one kind: no launch or copy tells the others apart.
     pub fn pair(&self, kind: Kind) -> Option<Pair<'a>> {
         op::compares_sides(&self.rows.first()?.case.op).then_some(())?;
-        let (cpu, gpu) = (self.fastest(Side::Cpu, kind)?, self.fastest(Side::Gpu, kind)?);
-        let ratio = cpu.1.over(gpu.1)?;
-        Some(Pair { kind, cpu: cpu.0, gpu: gpu.0, cpu_s: cpu.1, gpu_s: gpu.1, speed_up: SpeedUp(ratio) })
+        let [(a, a_s), (b, b_s)] = [self.fastest(Contender::A, kind)?, self.fastest(Contender::B, kind)?];
+        let speed_up = SpeedUp(a_s.over(b_s)?);
+        let pair = Pair { kind, versus: self.versus, a, b, a_s, b_s, speed_up };
+        (kind == Kind::Resident || !pair.is_on_cpu()).then_some(pair)
     }
 
-    /// The rows that may represent `side`, measured, hence correct, and in full precision, each with its time.
-    pub fn candidates(&self, side: Side, kind: Kind) -> impl Iterator<Item = (&'a Row, Estimate)> {
-        let rows = self.rows.iter().copied().filter(move |row| row.side == side && row.is_headline());
+    /// The pair of `a` and `b`.
+    pub fn best_pair(&self) -> Option<Pair<'a>> {
+        self.pair(self.kind)
+    }
+
+    /// The rows that may represent a contender, measured and hence correct, each with its time.
+    pub fn candidates(&self, contender: Contender, kind: Kind) -> impl Iterator<Item = (&'a Row, Estimate)> {
+        let versus = self.versus;
+        let rows = self.rows.iter().copied().filter(move |row| versus.has(contender, row));
         rows.filter_map(move |row| Some((row, estimate(row, kind)?)))
     }
 
-    /// The fastest of the rows that may represent `side`, and its time with an interval that allows for the choice.
-    fn fastest(&self, side: Side, kind: Kind) -> Option<(&'a Row, Estimate)> {
-        let mut found: Vec<(&Row, Estimate)> = self.candidates(side, kind).collect();
+    /// The fastest of the rows that may represent a contender, and its time with an interval that allows for the choice.
+    fn fastest(&self, contender: Contender, kind: Kind) -> Option<(&'a Row, Estimate)> {
+        let mut found: Vec<(&Row, Estimate)> = self.candidates(contender, kind).collect();
         found.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
         let &(row, time) = found.first()?;
         let second = found.get(1).map_or(f64::INFINITY, |(_, second)| second.value);
@@ -94,31 +108,49 @@ impl<'a> Comparison<'a> {
         rows
     }
 
-    /// The speed-up of that kind; `None` when a side is missing.
+    /// The comparison with its best rows.
+    fn with_bests(self) -> Comparison<'a> {
+        let is_by_host = self.pair(Kind::Kernel).is_none() && self.pair(Kind::Resident).is_some();
+        let kind = if is_by_host { Kind::Resident } else { Kind::Kernel };
+        let fastest = |contender, kind| Some(self.fastest(contender, kind)?.0);
+        // Without a rival, a GPU that only the host's clock timed is shown all the same.
+        let best = |contender| fastest(contender, kind).or_else(|| fastest(contender, Kind::Resident));
+        let [a, b] = Contender::BOTH.map(best);
+        Comparison { kind, a, b, ..self }
+    }
+
+    /// The best rows of A and B, where there are any.
+    pub fn bests(&self) -> [Option<&'a Row>; 2] {
+        [self.a, self.b]
+    }
+
+    /// The speed-up of that kind; `None` when a contender is missing.
     pub fn speed_up(&self, kind: Kind) -> Option<SpeedUp> {
         Some(self.pair(kind)?.speed_up)
     }
 
-    /// The larger of the two sides' errors, relative to their bounds.
+    /// The larger of the two contenders' errors, relative to their bounds.
     pub fn error(&self) -> Option<Checked> {
-        let errors = [self.cpu, self.gpu].into_iter().flatten().filter_map(|row| row.error);
+        let errors = self.bests().into_iter().flatten().filter_map(|row| row.error);
         errors.reduce(Checked::worse)
     }
 }
 
-/// The fastest correct row of each side for one kind of speed-up, both in full precision.
+/// The fastest correct row of each contender for one kind of speed-up.
 #[derive(Clone, Debug)]
 pub struct Pair<'a> {
     /// The phases that the times include.
     pub kind: Kind,
-    /// The CPU's row.
-    pub cpu: &'a Row,
-    /// The GPU's row.
-    pub gpu: &'a Row,
-    /// Seconds of a call on the CPU; the interval allows for having chosen the fastest.
-    pub cpu_s: Estimate,
-    /// Seconds of a call on the GPU, likewise.
-    pub gpu_s: Estimate,
+    /// The contenders.
+    pub versus: Versus<'a>,
+    /// A's row.
+    pub a: &'a Row,
+    /// B's row.
+    pub b: &'a Row,
+    /// Seconds of a call of A; the interval allows for having chosen the fastest.
+    pub a_s: Estimate,
+    /// Seconds of a call of B, likewise.
+    pub b_s: Estimate,
     /// The first over the second.
     pub speed_up: SpeedUp,
 }
@@ -127,27 +159,38 @@ impl Pair<'_> {
     /// Returns `GPU 34x`; `GPU 1.1x?` where the interval includes 1, `GPU 34x!` where a time has grade D, `GPU 1.1x?!` for
     /// both.
     pub fn speed_up_text(&self) -> String {
-        format!("{}{}", self.speed_up, if self.has_grade_d() { "!" } else { "" })
+        format!("{}{}", self.speed_up.text(self.versus), if self.has_grade_d() { "!" } else { "" })
     }
 
     /// Returns whether one of the times has grade D.
     pub fn has_grade_d(&self) -> bool {
         let unreliable =
             |row: &Row| row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D));
-        unreliable(self.cpu) || unreliable(self.gpu)
+        unreliable(self.a) || unreliable(self.b)
+    }
+
+    /// Returns whether both variants run on the CPU, so that no data is on a device.
+    pub fn is_on_cpu(&self) -> bool {
+        self.a.side == Side::Cpu && self.b.side == Side::Cpu
     }
 }
 
-/// The sections of a report, in the order of [`OPS`], [`DType::ALL`] and [`Cache::ALL`]; ops unknown here come last.
+/// The sections of a report with its own contenders, in the order of [`OPS`], [`DType::ALL`] and [`Cache::ALL`]; ops
+/// unknown here come last.
 pub fn sections(report: &Report) -> Vec<Section<'_>> {
+    sections_of(report, Versus::of(report))
+}
+
+/// The same with these contenders.
+pub fn sections_of<'a>(report: &'a Report, versus: Versus<'a>) -> Vec<Section<'a>> {
     let of_rows = report.rows.iter().map(|row| row.case.op.as_str());
     let mut sections = vec![];
     for op in distinct(OPS.iter().map(|op| op.name()).chain(of_rows)) {
         for &dtype in DType::ALL {
             for cache in Cache::ALL {
-                let comparisons = comparisons(report, op, dtype, cache);
+                let comparisons = comparisons(report, versus, op, dtype, cache);
                 if !comparisons.is_empty() {
-                    sections.push(Section { op, dtype, cache, comparisons });
+                    sections.push(Section { op, dtype, cache, versus, comparisons });
                 }
             }
         }
@@ -160,20 +203,31 @@ pub fn has_both_caches(report: &Report) -> bool {
     Cache::ALL.iter().all(|cache| report.rows.iter().any(|row| row.cache == *cache))
 }
 
-fn comparisons<'a>(report: &'a Report, op: &str, dtype: DType, cache: Cache) -> Vec<Comparison<'a>> {
+fn comparisons<'a>(
+    report: &'a Report,
+    versus: Versus<'a>,
+    op: &str,
+    dtype: DType,
+    cache: Cache,
+) -> Vec<Comparison<'a>> {
     let mut found: Vec<Comparison<'a>> = Vec::new();
     let belongs = |row: &Row| row.case.op == op && row.case.dtype == dtype && row.cache == cache;
     for row in report.rows.iter().filter(|row| belongs(row)) {
         let (n, density) = (row.case.n, row.case.density);
         match found.iter_mut().find(|comparison| comparison.n == n && comparison.density == density) {
             Some(comparison) => comparison.rows.push(row),
-            None => found.push(Comparison { n, density, rows: vec![row], cpu: None, gpu: None }),
+            None => found.push(Comparison {
+                n,
+                density,
+                rows: vec![row],
+                versus,
+                kind: Kind::Kernel,
+                a: None,
+                b: None,
+            }),
         }
     }
-    for comparison in &mut found {
-        comparison.cpu = comparison.fastest(Side::Cpu, Kind::Kernel).map(|found| found.0);
-        comparison.gpu = comparison.fastest(Side::Gpu, Kind::Kernel).map(|found| found.0);
-    }
+    let mut found: Vec<Comparison<'a>> = found.into_iter().map(Comparison::with_bests).collect();
     let key = |comparison: &Comparison<'_>| comparison.density.unwrap_or(0.0);
     found.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.n.cmp(&b.n)));
     found
@@ -194,7 +248,7 @@ mod tests {
         ]);
         let sections = sections(&report);
         let comparison = &sections[0].comparisons[0];
-        assert_eq!(comparison.cpu.unwrap().variant, "realfft");
+        assert_eq!(comparison.a.unwrap().variant, "realfft");
         assert_eq!(comparison.speed_up(Kind::Kernel).map(|found| found.0.value), Some(4.0));
         assert_eq!(comparison.rows.len(), 3, "the row is there all the same");
     }
@@ -224,9 +278,9 @@ mod tests {
         report.rows[3].accuracy = Accuracy::Tf32;
         let sections = sections(&report);
         let comparison = &sections[0].comparisons[0];
-        let best = [comparison.cpu, comparison.gpu].map(|row| row.unwrap().variant.as_str());
+        let best = comparison.bests().map(|row| row.unwrap().variant.as_str());
         assert_eq!(best, ["mkl", "cublas"]);
-        assert_eq!(comparison.speed_up(Kind::Kernel).unwrap().to_string(), "GPU 12.4x");
+        assert_eq!(comparison.speed_up(Kind::Kernel).unwrap().text(Versus::SIDES), "GPU 12.4x");
     }
 
     #[test]

@@ -1,49 +1,62 @@
 //! A speed-up with its interval, and its text: the winner and the factor.
 
-use std::fmt;
-
-use gpubench_model::Side;
 use gpubench_model::measure::stats::significant_digits;
 use gpubench_model::report::quantity::{factor_digits, factor_within};
 
-use super::Estimate;
+use super::{Contender, Estimate, Versus};
 
-/// Time on the CPU over time on the GPU, with its 95 % interval: above 1 the GPU is faster, below 1 the CPU.
+/// The time of A over the time of B, with its 95 % interval: above 1 B is faster, below 1 A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpeedUp(pub Estimate);
 
 impl SpeedUp {
-    /// The faster side; `None` where the interval includes 1, so that neither is measurably faster.
-    pub fn winner(&self) -> Option<Side> {
+    /// The faster contender; `None` where the interval includes 1, so that neither is measurably faster.
+    pub fn winner(&self) -> Option<Contender> {
         match self.0 {
-            Estimate { low, .. } if low > 1.0 => Some(Side::Gpu),
-            Estimate { high, .. } if high < 1.0 => Some(Side::Cpu),
+            Estimate { low, .. } if low > 1.0 => Some(Contender::B),
+            Estimate { high, .. } if high < 1.0 => Some(Contender::A),
             _ => None,
         }
     }
 
-    /// The side whose median is smaller, whether measurably or not; the GPU where both are equal.
-    pub fn leader(&self) -> Side {
-        if self.0.value >= 1.0 { Side::Gpu } else { Side::Cpu }
+    /// The contender whose median is smaller, whether measurably or not; B where both are equal.
+    pub fn leader(&self) -> Contender {
+        if self.0.value >= 1.0 { Contender::B } else { Contender::A }
     }
 
-    /// The factor by which one side is faster, at least 1.
+    /// The factor by which one contender is faster, at least 1.
     pub fn factor(&self) -> f64 {
         match self.leader() {
-            Side::Gpu => self.0.value,
-            Side::Cpu => 1.0 / self.0.value,
+            Contender::B => self.0.value,
+            Contender::A => 1.0 / self.0.value,
         }
     }
 
-    /// The factor with its digits, without the side: `12x`.
+    /// The factor with its digits, without the contender: `12x`.
     pub fn factor_text(&self) -> String {
         factor_within(self.factor(), self.digits())
+    }
+
+    /// `GPU 12.3x` or `CPU 2.9x`: the faster contender and a factor, never below 1. A `?` follows where the interval
+    /// includes 1: `CPU 1.02x?`.
+    pub fn text(&self, versus: Versus<'_>) -> String {
+        self.led_by(versus.label(self.leader()))
+    }
+
+    /// The same for sentences, with the contender's whole name.
+    pub(crate) fn text_in_words(&self, versus: Versus<'_>) -> String {
+        self.led_by(versus.name(self.leader()))
+    }
+
+    fn led_by(&self, name: &str) -> String {
+        let mark = if self.winner().is_none() { "?" } else { "" };
+        format!("{name} {}{mark}", self.factor_text())
     }
 
     /// The interval of the factor, with enough digits to distinguish its ends: `17.9 to 18.5`.
     pub fn interval_text(&self) -> String {
         let Estimate { low, high, .. } = self.0;
-        let (low, high) = if self.leader() == Side::Cpu { (1.0 / high, 1.0 / low) } else { (low, high) };
+        let (low, high) = if self.leader() == Contender::A { (1.0 / high, 1.0 / low) } else { (low, high) };
         let text = |digits| [low, high].map(|end| factor_digits(end, digits));
         let [low, high] = (2..5).map(text).find(|[low, high]| low != high).unwrap_or_else(|| text(5));
         if low == high { format!("within {low}") } else { format!("{low} to {high}") }
@@ -65,15 +78,6 @@ impl SpeedUp {
     }
 }
 
-/// `GPU 12.3x` or `CPU 2.9x`: the faster side and a factor, never below 1. A `?` follows where the interval includes 1:
-/// `CPU 1.02x?`.
-impl fmt::Display for SpeedUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mark = if self.winner().is_none() { "?" } else { "" };
-        f.pad(&format!("{} {}{mark}", self.leader().label(), self.factor_text()))
-    }
-}
-
 /// A factor with few digits: `1.4x`, `12.3x`, `271x`, `1.4e7x`.
 pub fn factor_text(factor: f64) -> String {
     match factor {
@@ -92,7 +96,7 @@ mod tests {
     fn speed_ups_name_the_winner_and_are_never_below_one() {
         let ratios = [12.34, 1.0 / 2.9, 1.0, 0.999, 270.85, 99.97, 1e-300];
         assert_eq!(
-            ratios.map(|ratio| SpeedUp(exact(ratio)).to_string()),
+            ratios.map(|ratio| SpeedUp(exact(ratio)).text(Versus::SIDES)),
             ["GPU 12.3x", "CPU 2.90x", "GPU 1.00x?", "CPU 1.001x", "GPU 271x", "GPU 100x", "CPU 1.0e300x"]
         );
     }
@@ -101,7 +105,7 @@ mod tests {
     fn speed_ups_have_the_digits_that_their_own_interval_allows() {
         let within = |ratio: f64, relative: f64| {
             let (low, high) = (ratio * (1.0 - relative), ratio * (1.0 + relative));
-            SpeedUp(Estimate { value: ratio, low, high }).to_string()
+            SpeedUp(Estimate { value: ratio, low, high }).text(Versus::SIDES)
         };
         assert_eq!(within(12.34, 1e-4), "GPU 12.34x");
         assert_eq!(within(12.34, 0.01), "GPU 12x");
@@ -123,9 +127,9 @@ mod tests {
     #[test]
     fn an_interval_that_includes_one_has_no_winner_and_a_question_mark() {
         let open = SpeedUp(Estimate { value: 0.93, low: 0.85, high: 1.02 });
-        assert_eq!((open.winner(), open.to_string()), (None, "CPU 1.1x?".into()));
+        assert_eq!((open.winner(), open.text(Versus::SIDES)), (None, "CPU 1.1x?".into()));
         assert_eq!(open.interval_text(), "0.98 to 1.2", "of the factor shown");
-        assert_eq!(SpeedUp(Estimate { value: 1.1, low: 1.05, high: 1.3 }).winner(), Some(Side::Gpu));
-        assert_eq!(SpeedUp(Estimate { value: 0.9, low: 0.8, high: 0.99 }).winner(), Some(Side::Cpu));
+        assert_eq!(SpeedUp(Estimate { value: 1.1, low: 1.05, high: 1.3 }).winner(), Some(Contender::B));
+        assert_eq!(SpeedUp(Estimate { value: 0.9, low: 0.8, high: 0.99 }).winner(), Some(Contender::A));
     }
 }

@@ -2,20 +2,18 @@
 
 use std::fmt;
 
-use gpubench_model::Side;
 use gpubench_model::case::density_clause;
-use gpubench_model::report::machine::machine;
-use gpubench_model::report::{Report, Row};
+use gpubench_model::report::Report;
 use gpubench_ops as op;
 use gpubench_text::count::counted;
 use gpubench_text::percent;
 
 use super::cost::Kind;
 use super::crossover::crossover;
-use super::crossover_text::crossover_clause;
+use super::crossover_text::{crossover_clause, neither};
 use super::figure::{figure, plain, size};
 use super::peak_share::share;
-use super::{Comparison, Estimate, Kinds, Pair, Section, sections};
+use super::{Comparison, Contender, Estimate, Kinds, Names, Pair, Section, Versus, sections};
 
 /// A sentence of the answer.
 #[derive(Clone, Debug)]
@@ -48,23 +46,27 @@ pub fn largest<'a>(part: &[Comparison<'a>], kind: Kind) -> Option<(u64, Pair<'a>
     part.iter().rev().find_map(|comparison| Some((comparison.n, comparison.pair(kind)?)))
 }
 
-/// The number of ops for which each side is faster at the largest size.
+/// The number of ops for which B is faster at the largest size.
 fn overall(report: &Report, parts: &[Section<'_>]) -> Option<Line> {
-    let (cpu, gpu) = (machine(report, Side::Cpu)?, machine(report, Side::Gpu)?);
+    let versus = Versus::of(report);
+    let machines = versus.machines(report)?;
     let count = |kind: Kind| {
         let winner = |part: &Section<'_>| Some(largest(&part.comparisons, kind)?.1.speed_up.winner());
-        let winners: Vec<Option<Side>> = parts.iter().filter_map(winner).collect();
-        let count = |winner: Option<Side>| winners.iter().filter(|found| **found == winner).count();
+        let winners: Vec<Option<Contender>> = parts.iter().filter_map(winner).collect();
+        let count = |winner: Option<Contender>| winners.iter().filter(|found| **found == winner).count();
         let open = match count(None) {
             0 => String::new(),
-            open => format!(", and in {open} neither side is measurably faster"),
+            open => format!(", and in {open} {} is measurably faster", neither(versus)),
         };
-        (count(Some(Side::Gpu)), winners.len(), open)
+        (count(Some(Contender::B)), winners.len(), open)
     };
     let (resident, of, open) = count(Kind::Resident);
     if of == 0 {
         return None;
     }
+    let pairs = parts.iter().filter_map(|part| largest(&part.comparisons, Kind::Resident));
+    let data =
+        if pairs.into_iter().all(|(_, pair)| pair.is_on_cpu()) { "" } else { " with the data on the device" };
     let kinds = Kinds::of(&report.rows);
     let end = kinds.end_to_end().iter().map(|&kind| match count(kind) {
         (_, 0, _) => String::new(),
@@ -74,8 +76,8 @@ fn overall(report: &Report, parts: &[Section<'_>]) -> Option<Line> {
     });
     let end: String = end.collect();
     let text = format!(
-        "{gpu} against {cpu}: at the largest size measured, the GPU is faster in {resident} of {} \
-         with the data on the device{open}{end}.",
+        "{machines}: at the largest size measured, {} is faster in {resident} of {}{data}{open}{end}.",
+        versus.noun(Contender::B),
         counted(of, "sweep")
     );
     Some(Line { subject: None, text })
@@ -89,48 +91,60 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     let (dtype, density) = (section.dtype.words(), density_clause(resident.density));
     let subject = format!("{} ({dtype}{density}, {} cache)", section.op, section.cache);
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
-    let kernel = kernel.map(|(_, pair)| format!("; kernel alone {}", figure(pair.speed_up)));
+    let kernel = kernel
+        .map(|(_, pair)| format!("; kernel alone {}", figure(pair.speed_up.text_in_words(pair.versus))));
     let own_copies = op::copies_itself(section.op);
-    let data = if own_copies { "with its own copies" } else { "with the data on the device" };
+    let data = match () {
+        () if own_copies => "with its own copies ",
+        () if pair.is_on_cpu() => "",
+        () => "with the data on the device ",
+    };
+    let names = Names::of(report);
     let mut text = format!(
-        "{data} {}; at {} {} ({} against {}{})",
-        crossover_clause(&resident),
+        "{data}{}; at {} {} ({} against {}{})",
+        crossover_clause(&resident, section.versus),
         size(n),
         faster(&pair),
-        pair.gpu.variant_text(),
-        pair.cpu.variant_text(),
+        names.name(pair.b),
+        names.name(pair.a),
         kernel.unwrap_or_default(),
     );
     let kinds = Kinds::of(&report.rows);
     for &kind in kinds.end_to_end().iter().filter(|_| !own_copies) {
         let Some((whole, (at, pair))) = crossover(part, kind).zip(largest(part, kind)) else { continue };
-        let (memory, clause) = (kinds.memory(kind), crossover_clause(&whole));
+        let (memory, clause) = (kinds.memory(kind), crossover_clause(&whole, section.versus));
         text += &format!(". End to end{memory} {clause}; at {} {}", size(at), faster(&pair));
     }
-    text += &peaks(report, pair.gpu, pair.cpu);
+    text += &peaks(report, &pair);
     Some(Line { subject: Some(subject), text: text + "." })
 }
 
-/// `the GPU is 31x faster`; only the interval where neither side is measurably faster.
+/// `the GPU is 31x faster`; only the interval where neither contender is measurably faster.
 fn faster(pair: &Pair<'_>) -> String {
     let Estimate { low, high, .. } = pair.speed_up.0;
     match pair.speed_up.winner() {
-        None => format!("the CPU takes {low:.2} to {high:.2} times as long as the GPU"),
-        Some(side) => format!("the {} is {} faster", side.label(), pair.speed_up.factor_text()),
+        None => {
+            let [a, b] = Contender::BOTH.map(|one| pair.versus.noun(one));
+            format!("{a} takes {low:.2} to {high:.2} times as long as {b}")
+        }
+        Some(winner) => format!("{} is {} faster", pair.versus.noun(winner), pair.speed_up.factor_text()),
     }
 }
 
 /// `. There the GPU reaches 94 % of its peak FLOP rate, the CPU 81 % of its peak bandwidth`.
-fn peaks(report: &Report, gpu: &Row, cpu: &Row) -> String {
-    let reach = |row: &Row| {
+fn peaks(report: &Report, pair: &Pair<'_>) -> String {
+    let reach = |(one, row)| {
         let share = share(report, row)?;
-        Some(format!("{} of its peak {}", figure(percent::in_words(share.share)), share.bound_by.rate()))
+        let percent = figure(percent::in_words(share.share));
+        Some((pair.versus.noun(one), format!("{percent} of its peak {}", share.bound_by.rate())))
     };
-    match (reach(gpu), reach(cpu)) {
-        (None, None) => String::new(),
-        (Some(gpu), None) => format!(". There the GPU reaches {gpu}"),
-        (None, Some(cpu)) => format!(". There the CPU reaches {cpu}"),
-        (Some(gpu), Some(cpu)) => format!(". There the GPU reaches {gpu}, the CPU {cpu}"),
+    let reached = [(Contender::B, pair.b), (Contender::A, pair.a)].map(reach);
+    match reached.into_iter().flatten().collect::<Vec<_>>().as_slice() {
+        [(one, share), (other, other_share)] => {
+            format!(". There {one} reaches {share}, {other} {other_share}")
+        }
+        [(one, share)] => format!(". There {one} reaches {share}"),
+        _ => String::new(),
     }
 }
 

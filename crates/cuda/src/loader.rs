@@ -78,9 +78,12 @@ pub(crate) fn driver() -> Result<Driver, Unavailable> {
     let library = match open_by_stem("cuda") {
         Some(library) => library,
         None => {
+            if let Some(problem) = damage("cuda") {
+                return Err(damaged(&problem));
+            }
             let folders = installations::driver_folders();
             let path = folders.file("cuda", u32::MAX).ok_or_else(absent)?;
-            std::mem::forget(dl::open(&path).map_err(|_| absent())?);
+            std::mem::forget(dl::open(&path).map_err(|problem| damaged(&problem))?);
             open_by_stem("cuda").ok_or_else(absent)?
         }
     };
@@ -95,6 +98,17 @@ pub(crate) fn driver() -> Result<Driver, Unavailable> {
 /// Opens the library of that stem by the names that the bindings will try.
 pub(super) fn open_by_stem(stem: &str) -> Option<libloading::Library> {
     cudarc::get_lib_name_candidates(stem).iter().find_map(|name| dl::open(name).ok())
+}
+
+/// Returns the dynamic linker's message about a library of that stem that is there and cannot be loaded.
+fn damage(stem: &str) -> Option<String> {
+    let problems = cudarc::get_lib_name_candidates(stem).into_iter().filter_map(|name| dl::open(name).err());
+    problems.into_iter().find(|problem| !problem.contains("No such file"))
+}
+
+fn damaged(problem: &str) -> Unavailable {
+    let reason = format!("the library of the NVIDIA driver (libcuda.so.1) cannot be loaded: {problem}");
+    Unavailable::new(reason, "reinstall the NVIDIA driver, or run without cuda: --backends cpu")
 }
 
 /// Loads each library once, on demand.

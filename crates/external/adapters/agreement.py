@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import sys
+import tempfile
 import time
 import timeit
 from pathlib import Path
@@ -113,6 +114,7 @@ def main():
     from gpubench_adapter.operands import OPERANDS, Case
 
     backend = worker.session.backend
+    backend.folder = tempfile.gettempdir()
     for op, sizes in SIZES.items():
         variants = [variant["name"] for variant in backend.adapter.variants if variant["op"] == op and variant["default"]]
         for n in sizes if variants else ():

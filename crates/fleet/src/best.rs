@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use gpubench_answer::{Comparison, Names, sections};
+use gpubench_answer::{Comparison, Names, Versus, sections_of};
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::measure::stats::has_interval;
@@ -88,7 +88,7 @@ pub struct MissingTime {
 pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, BestResult)> {
     let names = Names::of(report);
     let mut found = vec![];
-    for section in sections(report) {
+    for section in sections_of(report, Versus::SIDES) {
         for comparison in &section.comparisons {
             // Refinement adds different sizes to each run, and screening samples different variants to precision, so
             // such cells have no counterpart.
@@ -131,8 +131,8 @@ pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, BestResult)> {
 
 fn winner<'a>(comparison: &Comparison<'a>, side: Side) -> Option<&'a Row> {
     match side {
-        Side::Cpu => comparison.cpu,
-        Side::Gpu => comparison.gpu,
+        Side::Cpu => comparison.a,
+        Side::Gpu => comparison.b,
     }
 }
 

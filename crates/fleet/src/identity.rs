@@ -38,11 +38,13 @@ pub(crate) fn host_name(report: &Report) -> &str {
     }
 }
 
-/// Returns the GPU backend of a report: that of its first measured row, or of its first row if none was measured.
+/// Returns the GPU backend of a report: that of its first measured row, or of its first row if none was measured. The
+/// backend `cuda` comes before others of the same GPU, because it describes the GPU most fully.
 pub(crate) fn gpu(report: &Report) -> Option<&BackendState> {
     let rows = || report.rows.iter().filter(|row| row.side == Side::Gpu);
-    let row = rows().find(|row| row.execute.is_some()).or_else(|| rows().next())?;
-    report.environment.backend(&row.backend)
+    let measured = || rows().filter(|row| row.execute.is_some());
+    let row = measured().find(|row| row.backend == "cuda").or_else(|| measured().next());
+    report.environment.backend(&row.or_else(|| rows().next())?.backend)
 }
 
 /// Returns a fact about the GPU of a report; `None` if its backend does not record it.

@@ -25,7 +25,7 @@ pub(crate) use trend::TrendArgs;
 
 use crate::chart;
 use crate::export;
-use crate::settings::options::{Ops, ThemeName};
+use crate::settings::options::{Contenders, Ops, ThemeName};
 use crate::settings::words;
 
 /// Measure operations on CPU libraries and on CUDA side by side, and check every answer
@@ -142,6 +142,7 @@ Examples:
   gpubench show                          the newest run in results
   gpubench show results/mine             the first screen
   gpubench show results/mine --ops matmul,fft
+  gpubench show results/mine --versus numpy:cupy
   gpubench show results/mine --tables | less -S
   gpubench show fleet.json               all GPUs and hosts, and the outliers
   gpubench show fleet.json --member 'node17 GPU 3'
@@ -157,6 +158,11 @@ pub(crate) struct ShowArgs {
     /// Show only this member of a merged file
     #[arg(long, value_name = "NAME")]
     pub member: Option<String>,
+
+    /// Compare B with A instead of the GPU with the CPU: names of backends, or backend/variant, and lists of these, such as
+    /// numpy:cupy or cpu,numpy:cuda. Default: those of the run; sides for GPU and CPU
+    #[arg(long, value_name = "A:B")]
+    pub versus: Option<Contenders>,
 
     // The help follows from the list of formats.
     #[arg(help = format!("Format to print: {}", export::FORMATS.printable()))]
@@ -196,6 +202,11 @@ pub(crate) struct PlotArgs {
     /// and time for ops without a throughput
     #[arg(long, value_name = "LIST")]
     pub charts: Option<String>,
+
+    /// Compare B with A instead of the GPU with the CPU: names of backends, or backend/variant, and lists of these, such as
+    /// numpy:cupy or cpu,numpy:cuda. Default: those of the run; sides for GPU and CPU
+    #[arg(long, value_name = "A:B")]
+    pub versus: Option<Contenders>,
 
     /// Theme of the charts: light or dark
     #[arg(long, value_name = "THEME", default_value = "light")]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::settings::options::Contenders;
+
 const REPORT_HELP: &str = "\
 Examples:
   gpubench report results/mine -o report.html
@@ -25,6 +27,11 @@ pub(crate) struct ReportArgs {
     /// File for the page; - for stdout
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
+
+    /// Compare B with A instead of the GPU with the CPU: names of backends, or backend/variant, and lists of these, such as
+    /// numpy:cupy or cpu,numpy:cuda. Default: those of the run; sides for GPU and CPU
+    #[arg(long, value_name = "A:B")]
+    pub versus: Option<Contenders>,
 
     /// Replace the file if it exists
     #[arg(long)]

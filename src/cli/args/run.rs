@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 
 use crate::export::FORMATS;
-use crate::settings::options::{KEYS, SweepOptions, ThemeName};
+use crate::settings::options::{Contenders, KEYS, SweepOptions, ThemeName};
 
 /// The text below the options.
 fn after_help() -> String {
@@ -102,6 +102,11 @@ pub(crate) struct RunArgs {
     /// Theme of the charts: light or dark. Default: light
     #[arg(long, value_name = "THEME", help_heading = "Results")]
     pub theme: Option<ThemeName>,
+
+    /// Compare B with A instead of the GPU with the CPU: names of backends, or backend/variant, and lists of these, such as
+    /// numpy:cupy or cpu,numpy:cuda
+    #[arg(long, value_name = "A:B", help_heading = "Results")]
+    pub versus: Option<Contenders>,
 
     /// Also print a table per op, notes on the times, and reasons for missing ones
     #[arg(long, help_heading = "Results")]

@@ -16,7 +16,7 @@ use crate::compare::calibration::calibrate;
 use crate::compare::repetition::Repetition;
 use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
-use crate::report::machine::device_name;
+use crate::report::machine::device_of_backend;
 use crate::report::quantity::spread_text;
 
 /// Runs the subcommand.
@@ -102,6 +102,6 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
 /// Returns the CPU and, if there is one, the GPU of a run.
 fn machine(report: &crate::report::Report) -> String {
     let environment = &report.environment;
-    let device = environment.backends.iter().find_map(device_name);
+    let device = environment.backends.iter().find_map(|backend| device_of_backend(report, backend));
     [Some(environment.host.cpu.as_str()), device].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

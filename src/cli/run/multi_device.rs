@@ -8,7 +8,7 @@ use anyhow::{Result, bail, ensure};
 use super::dry::write_plan;
 use super::measure::{deliver, measure, view};
 use super::one::{INTERRUPTED, exit_code};
-use super::request::{request, say_default_sweep, say_notes};
+use super::request::{check_contenders, request, say_default_sweep, say_notes};
 use crate::backend::{External, Side};
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
@@ -37,6 +37,7 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let externals = plan::describe(&settings)?;
     let plan = Plan::of(&settings, &externals)?;
+    check_contenders(&plan, &settings)?;
     say_notes(&plan, &settings, &externals);
     if args.dry_run {
         stream::print_with(|out| write_plan(&plan, &settings, "The run of each device", out))?;

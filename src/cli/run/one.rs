@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::dry::write_plan;
 use super::measure::{deliver, measure};
-use super::request::{request, say_default_sweep, say_notes};
+use super::request::{check_contenders, request, say_default_sweep, say_notes};
 use super::resume::keep_same_settings;
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
@@ -33,6 +33,7 @@ fn start(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<ExitCode> {
     let mut settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let externals = plan::describe(&settings)?;
     let plan = Plan::of(&settings, &externals)?;
+    check_contenders(&plan, &settings)?;
     say_notes(&plan, &settings, &externals);
     if let Some(earlier) = &mut earlier {
         keep_same_settings(earlier, &settings)?;

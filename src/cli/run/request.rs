@@ -1,14 +1,15 @@
 //! Turns the arguments of `gpubench run` into a request for the settings, and prints notes about the run.
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
+use crate::answer::Versus;
 use crate::backend::External;
 use crate::cli::args::RunArgs;
 use crate::cli::stream;
 use crate::cli::sweep::{names_nothing, parsed, with_libraries};
 use crate::plan::Plan;
 use crate::settings::Settings;
-use crate::settings::options::SweepOptions;
+use crate::settings::options::{Contenders, SweepOptions};
 use crate::settings::resolve::Request;
 use crate::settings::words;
 
@@ -28,11 +29,25 @@ pub(crate) fn say_notes(plan: &Plan, settings: &Settings, externals: &[External]
     }
 }
 
+/// Checks that the plan has cells of both contenders of `--versus`.
+pub(crate) fn check_contenders(plan: &Plan, settings: &Settings) -> Result<()> {
+    let Some(Contenders(names)) = &settings.asked.versus else { return Ok(()) };
+    let cells = plan.cells.iter().map(|planned| &planned.cell);
+    let cells = cells.map(|cell| (cell.backend.as_str(), cell.variant.as_str()));
+    let found = Versus::parse(names).and_then(|versus| versus.check(cells));
+    found.map_err(|problem| anyhow!("--versus: {problem}, or add it with --backends or --variants"))
+}
+
 /// Turns the arguments into a request.
 pub(crate) fn request(args: &RunArgs) -> Result<Request> {
     let refine = (args.refine || args.no_refine).then_some(args.refine);
     Ok(Request {
-        options: SweepOptions { theme: args.theme, refine, ..with_libraries(&args.sweep)? },
+        options: SweepOptions {
+            theme: args.theme,
+            versus: args.versus.clone(),
+            refine,
+            ..with_libraries(&args.sweep)?
+        },
         out: args.out.clone(),
         formats: parsed("--format", args.format.as_deref(), words::formats)?,
         charts: parsed("--charts", args.charts.as_deref(), words::charts)?,

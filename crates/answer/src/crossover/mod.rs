@@ -1,17 +1,16 @@
-//! From which size the GPU is faster: where the speed-up crosses 1, between the sizes that were measured.
+//! From which size B, by default the GPU, is faster: where the speed-up crosses 1, between the sizes that were measured.
 //!
-//! A crossing is named only where one side is faster beyond doubt at a smaller size and the other at a larger one.
+//! A crossing is named only where one contender is faster beyond doubt at a smaller size and the other at a larger one.
 //! "Beyond doubt" is stricter than the 95 % interval of a single size, because among several sizes chance alone would
 //! make some interval miss 1: the level is divided by the number of sizes (Bonferroni).
 
-use gpubench_model::Side;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::cost::Kind;
 use super::crossing::SpeedUpCurve;
 use super::curve::Curve;
 use super::estimate::NORMAL_95;
-use super::{Comparison, Estimate, Pair, Section};
+use super::{Comparison, Contender, Estimate, Pair, Section};
 
 /// A place on the axis of sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,21 +23,18 @@ pub enum Place {
     Beyond,
 }
 
-/// Neighbouring sizes at which the same side is measurably faster, or neither is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+/// Neighbouring sizes at which the same contender is measurably faster, or neither is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     /// The smallest of these sizes.
-    #[serde(rename = "from")]
     pub first: u64,
     /// The largest.
-    #[serde(rename = "to")]
     pub last: u64,
-    /// The side that is measurably faster at each of them.
-    #[serde(rename = "side")]
-    pub winner: Option<Side>,
+    /// The contender that is measurably faster at each of them.
+    pub winner: Option<Contender>,
 }
 
-/// From which size the GPU is faster, for one density and kind of speed-up.
+/// From which size B is faster, for one density and kind of speed-up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Crossover {
     /// Share of stored entries of a sparse op.
@@ -49,21 +45,21 @@ pub struct Crossover {
     pub smallest: u64,
     /// The largest.
     pub largest: u64,
-    /// The size from which the GPU is faster up to the largest: `Below` where it is measurably faster at every size,
-    /// `Beyond` where the CPU is at the largest; `None` where the measurements do not say.
+    /// The size from which B is faster up to the largest: `Below` where it is measurably faster at every size, `Beyond`
+    /// where A is at the largest; `None` where the measurements do not say.
     pub from: Option<Place>,
     /// The 95 % interval of that size.
     pub interval: [Place; 2],
-    /// Every size at which the faster side changes beyond doubt, ascending, with the side that is faster above.
-    pub changes: Vec<(f64, Side)>,
-    /// The measurably faster side per range of sizes, ascending.
+    /// Every size at which the faster contender changes beyond doubt, ascending, with the one that is faster above.
+    pub changes: Vec<(f64, Contender)>,
+    /// The measurably faster contender per range of sizes, ascending.
     pub(crate) stretches: Vec<Stretch>,
 }
 
 impl Crossover {
-    /// Returns whether the GPU also wins below the size from which it always wins, or only at small sizes.
+    /// Returns whether B also wins below the size from which it always wins, or only at small sizes.
     pub fn is_mixed(&self) -> bool {
-        self.changes.iter().any(|(_, above)| *above == Side::Cpu)
+        self.changes.iter().any(|(_, above)| *above == Contender::A)
     }
 
     /// Returns whether only one size was compared.
@@ -72,13 +68,13 @@ impl Crossover {
     }
 }
 
-/// The crossovers of a section: one per density and kind that has a size with both sides.
+/// The crossovers of a section: one per density and kind that has a size with both contenders.
 pub fn crossovers(section: &Section<'_>) -> Vec<Crossover> {
     let of = |part: Section<'_>| Kind::ALL.map(|kind| crossover(&part.comparisons, kind));
     section.by_density().flat_map(of).flatten().collect()
 }
 
-/// The crossover of comparisons of one density, in ascending order of size; `None` when no size has both sides.
+/// The crossover of comparisons of one density, in ascending order of size; `None` when no size has both contenders.
 pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover> {
     let compared: Vec<(&Comparison<'_>, Pair<'_>)> =
         comparisons.iter().filter_map(|one| Some((one, one.pair(kind)?))).collect();
@@ -91,12 +87,12 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
         let crossing = curve.crossing(pair[0].0..pair[1].0, pair[0].1);
         changes.extend(crossing.map(|crossing| (crossing, pair[1].1)));
     }
-    let all_gpu = stretches.len() == 1 && stretches[0].winner == Some(Side::Gpu);
-    let cpu_at_last = stretches.last()?.winner == Some(Side::Cpu);
+    let b_at_all = stretches.len() == 1 && stretches[0].winner == Some(Contender::B);
+    let a_at_last = stretches.last()?.winner == Some(Contender::A);
     let (from, interval) = match changes.last() {
-        Some((crossing, Side::Gpu)) => (Some(Place::At(crossing.size)), crossing.interval.map(Place::At)),
-        _ if all_gpu => (Some(Place::Below), [Place::Below; 2]),
-        _ if cpu_at_last => (Some(Place::Beyond), [Place::Beyond; 2]),
+        Some((crossing, Contender::B)) => (Some(Place::At(crossing.size)), crossing.interval.map(Place::At)),
+        _ if b_at_all => (Some(Place::Below), [Place::Below; 2]),
+        _ if a_at_last => (Some(Place::Beyond), [Place::Beyond; 2]),
         _ => (None, bounds(&curve, &sure, stretches.last()?.winner)),
     };
     Some(Crossover {
@@ -111,17 +107,21 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
     })
 }
 
-/// The bounds of an unknown crossover: it is above the last size at which the CPU is faster beyond doubt, or below the
-/// sizes at which the GPU is.
-fn bounds(curve: &SpeedUpCurve, sure: &[(usize, Side)], winner_at_last: Option<Side>) -> [Place; 2] {
-    let gaps = curve.cpu.sizes.len() - 1;
+/// The bounds of an unknown crossover: it is above the last size at which A is faster beyond doubt, or below the sizes
+/// at which B is.
+fn bounds(
+    curve: &SpeedUpCurve,
+    sure: &[(usize, Contender)],
+    winner_at_last: Option<Contender>,
+) -> [Place; 2] {
+    let gaps = curve.a.sizes.len() - 1;
     match sure.last() {
-        Some((at, Side::Cpu)) => {
-            let from = curve.gpu_may_win_from(*at..gaps);
+        Some((at, Contender::A)) => {
+            let from = curve.b_may_win_from(*at..gaps);
             [from.map_or(Place::Below, Place::At), Place::Beyond]
         }
-        Some((_, Side::Gpu)) if winner_at_last == Some(Side::Gpu) => {
-            let to = curve.cpu_may_win_to(0..gaps);
+        Some((_, Contender::B)) if winner_at_last == Some(Contender::B) => {
+            let to = curve.a_may_win_to(0..gaps);
             [Place::Below, to.map_or(Place::Beyond, Place::At)]
         }
         _ => [Place::Below, Place::Beyond],
@@ -138,16 +138,16 @@ fn stretches(compared: &[(&Comparison<'_>, Pair<'_>)]) -> Vec<Stretch> {
     runs.filter_map(stretch).collect()
 }
 
-/// The sizes at which one side is faster at a level that holds for all sizes together, by index.
-fn beyond_doubt(compared: &[(&Comparison<'_>, Pair<'_>)]) -> Vec<(usize, Side)> {
+/// The sizes at which one contender is faster at a level that holds for all sizes together, by index.
+fn beyond_doubt(compared: &[(&Comparison<'_>, Pair<'_>)]) -> Vec<(usize, Contender)> {
     let tail = 0.025 / compared.len() as f64;
     let reach = Normal::new(0.0, 1.0).map_or(f64::INFINITY, |normal| normal.inverse_cdf(1.0 - tail));
     let times = reach / NORMAL_95;
     let winner = |pair: &Pair<'_>| {
         let Estimate { value, low, high } = pair.speed_up.0;
         match value.ln() {
-            log if log > times * (value / low).ln() => Some(Side::Gpu),
-            log if log < -times * (high / value).ln() => Some(Side::Cpu),
+            log if log > times * (value / low).ln() => Some(Contender::B),
+            log if log < -times * (high / value).ln() => Some(Contender::A),
             _ => None,
         }
     };
@@ -156,11 +156,11 @@ fn beyond_doubt(compared: &[(&Comparison<'_>, Pair<'_>)]) -> Vec<(usize, Side)> 
 }
 
 fn speed_up_curve(compared: &[(&Comparison<'_>, Pair<'_>)], kind: Kind) -> SpeedUpCurve {
-    let curve = |side, time: fn(&Pair<'_>) -> Estimate| {
+    let curve = |contender, time: fn(&Pair<'_>) -> Estimate| {
         let times: Vec<_> = compared.iter().map(|(one, pair)| (*one, time(pair))).collect();
-        Curve::of(&times, side, kind)
+        Curve::of(&times, contender, kind)
     };
-    SpeedUpCurve { cpu: curve(Side::Cpu, |pair| pair.cpu_s), gpu: curve(Side::Gpu, |pair| pair.gpu_s) }
+    SpeedUpCurve { a: curve(Contender::A, |pair| pair.a_s), b: curve(Contender::B, |pair| pair.b_s) }
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use gpubench_model::Side;
 use gpubench_model::report::{Report, example};
 use rayon::prelude::*;
 
@@ -69,8 +70,8 @@ fn where_one_end_is_not_measurable_the_other_is_still_known() {
     let found = kernel(&blurred(999.0));
     assert_eq!((found.from, found.interval[1]), (None, Place::Beyond));
     assert!(matches!(found.interval[0], Place::At(size) if (150.0..999.0).contains(&size)), "{found:?}");
-    let winners: Vec<Option<Side>> = found.stretches.iter().map(|stretch| stretch.winner).collect();
-    assert_eq!(winners, [Some(Side::Cpu), None]);
+    let winners: Vec<Option<Contender>> = found.stretches.iter().map(|stretch| stretch.winner).collect();
+    assert_eq!(winners, [Some(Contender::A), None]);
 }
 
 #[test]
@@ -79,8 +80,8 @@ fn every_change_beyond_doubt_is_found_and_the_last_one_counts() {
     let pairs = times.map(|(n, gpu_s)| example::both_sides("fft", n, 1e-3, gpu_s));
     let mut report = example::of(pairs.into_iter().flatten());
     let found = kernel(&report);
-    let sides: Vec<Side> = found.changes.iter().map(|(_, above)| *above).collect();
-    assert_eq!(sides, [Side::Cpu, Side::Gpu]);
+    let sides: Vec<Contender> = found.changes.iter().map(|(_, above)| *above).collect();
+    assert_eq!(sides, [Contender::A, Contender::B]);
     assert!(
         found.is_mixed() && matches!(found.from, Some(Place::At(size)) if (400.0..800.0).contains(&size))
     );

@@ -63,11 +63,11 @@ class Accelerator(Backend):
         start = perf_counter()
         job.execute()
         queued = perf_counter()
-        self.wait_for(job)
+        self.wait(job.result)
         return {"host_s": perf_counter() - start, "enqueue_s": queued - start}
 
-    def wait_for(self, job):
-        """Waits until the work of a job is done."""
+    def wait(self, _arrays):
+        """Waits until arrays of the library are complete."""
         self.synchronize()
 
     def copies(self, job, operands):
@@ -90,10 +90,10 @@ class Accelerator(Backend):
         host_s = []
         for _ in range(1 + (MANY if size <= SMALL else FEW)):
             source = before()
-            self.synchronize()
+            self.wait(source)
             start = perf_counter()
             copied = copy(source)
-            self.synchronize()
+            self.wait(copied)
             host_s.append(perf_counter() - start)
             del copied, source
         return {"bytes": size, "memory": "pageable", "host_s": host_s[1:], "device_s": []}

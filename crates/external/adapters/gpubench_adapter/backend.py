@@ -33,9 +33,9 @@ def finding(name, module=None, version=None, problem=None, fix=None, serves=()):
     return {"name": name, "path": path, "version": version, "serves": list(serves), "problem": problem, "fix": fix}
 
 
-def missing(name, error):
+def missing(name, error, serves=()):
     """Returns the finding of something that is not available."""
-    return finding(name, problem=str(error), fix=error.fix)
+    return finding(name, problem=str(error), fix=error.fix, serves=serves)
 
 
 class Backend:
@@ -51,6 +51,8 @@ class Backend:
         self.device = options.get("device") or 0
         self.memory = options.get("transfer") or "both"
         self.flusher = None
+        # A folder of the run, which the parent removes at its end.
+        self.folder = None
 
     def describe(self):
         """Returns the description of the backend for the report."""

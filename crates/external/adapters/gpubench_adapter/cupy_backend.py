@@ -2,6 +2,7 @@
 
 import cupy
 import cupy._core
+import cupy.cuda.compiler
 import cupyx.scipy.sparse
 import numpy as np
 
@@ -113,7 +114,7 @@ class CupyBackend(EventBackend):
         try:
             self.zeros = cupy.zeros(self.flush_bytes() // 4, cupy.float32)
             self.start_clock(Rig())
-        except (ImportError, RuntimeError) as error:
+        except (ImportError, OSError, RuntimeError, cupy.cuda.compiler.CompileException) as error:
             # CuPy's wheels compile kernels with CUDA's headers, which are a package of their own.
             reason = "CuPy cannot compile kernels: %s" % " ".join(str(error).split())
             raise Unavailable(reason[:300], self.adapter.install) from error

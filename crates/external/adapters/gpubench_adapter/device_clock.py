@@ -122,15 +122,16 @@ class Timer:
 
     def _blocked(self, job, cache, history, lead_in, repeats, enqueue_s):
         """Returns the events' seconds around blocked executions; `None` if the block always ended before all was queued."""
-        history.block_s = max(history.block_s, BLOCK_PER_QUEUEING * (lead_in + repeats) * enqueue_s)
+        block_s = max(history.block_s, BLOCK_PER_QUEUEING * (lead_in + repeats) * enqueue_s)
         for _ in range(TRIES):
-            history.block_s = min(history.block_s, MAX_BLOCK_S)
+            block_s = min(block_s, MAX_BLOCK_S)
             job.reset()
             self.bring_caches(cache)
-            events_s, was_blocked = self._read(job.execute, lead_in, repeats, history.block_s)
+            events_s, was_blocked = self._read(job.execute, lead_in, repeats, block_s)
             if was_blocked:
                 return events_s
-            history.block_s *= 2
+            block_s *= 2
+            history.block_s = min(block_s, MAX_BLOCK_S)
         return None
 
     def _read(self, work, lead_in, repeats, block_s):

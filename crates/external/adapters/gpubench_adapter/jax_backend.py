@@ -153,8 +153,8 @@ class JaxAccelerator(JaxOps, Accelerator):
     def flush(self):
         self.flushed = self.sum(self.zeros)
 
-    def wait_for(self, job):
-        jax.block_until_ready(job.result)
+    def wait(self, arrays):
+        jax.block_until_ready(arrays)
 
     def check_device(self):
         self.flush()

@@ -10,16 +10,25 @@ from .storage import Storage
 
 # Side of the product that wakes the threads of a BLAS library: more than it does on one thread.
 WAKING_SIDE = 192
+# Variants that need SciPy.
+OF_SCIPY = (
+    "fft/scipy-fft2",
+    "fft/scipy-rfft2",
+    "solve/scipy-pos",
+    "solve/posv",
+    "spgemm/scipy-csr",
+    "spmv/scipy-csr",
+    "svd/gesvd",
+)
 
 
 def findings(adapter):
     """Returns what `doctor` reports."""
     found = [finding("NumPy", np, _numpy_version())]
     try:
-        scipy = load("scipy", adapter.install)
-        found.append(finding("SciPy", scipy, serves=["fft/scipy-fft2", "solve/posv", "spgemm", "spmv"]))
+        found.append(finding("SciPy", load("scipy", adapter.install), serves=OF_SCIPY))
     except Unavailable as error:
-        found.append(missing("SciPy", error))
+        found.append(missing("SciPy", error, OF_SCIPY))
     return found
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from . import host
 from .errors import CellFailed, OutOfMemory, Unavailable
+from .fingerprint import fingerprint
 from .generator import Stream, short_uniforms, sparse
 
 DTYPES = {"f32": np.float32, "f64": np.float64}
@@ -85,7 +86,7 @@ class Operands:
     """The operands of the last case, if any."""
 
     def __init__(self):
-        self.fields, self.kept = None, None
+        self.drop()
 
     def of(self, case, copies):
         """Returns the operands of `case`; new ones, unless it is the last case again."""
@@ -100,6 +101,11 @@ class Operands:
             self.fields = case.fields
         return self.kept
 
+    def fingerprint(self):
+        """Returns the fingerprint of the kept operands."""
+        self.sum = self.sum or fingerprint(self.kept)
+        return self.sum
+
     def drop(self):
         """Frees the operands."""
-        self.fields, self.kept = None, None
+        self.fields, self.kept, self.sum = None, None, None

@@ -121,7 +121,7 @@ _JAX_GPU = [
     _variant("svd", "polar", "jax.lax.linalg.svd by polar decomposition", default=False),
 ]
 
-_CUPY_PIP = 'pip install "cupy-cuda13x[ctk]"  (cupy-cuda12x for CUDA 12)'
+_CUPY_PIP = 'pip install "cupy-cuda13x[ctk]"'
 _TORCH_PIP = "pip install torch"
 _XPU_PIP = _TORCH_PIP + " --index-url https://download.pytorch.org/whl/xpu"
 

@@ -1,6 +1,7 @@
 """Holds a started backend with its operands and jobs, and answers the requests about them."""
 
 import gc
+import os
 
 from . import answers, threads
 from .backend import timed
@@ -27,6 +28,7 @@ class Session:
         self._free(number)
         variant = self._variant(cell)
         case, cache = Case(cell["case"]), cell.get("cache", "hot")
+        self.backend.folder = os.path.dirname(request["answer"])
         phases = {"check_s": 0.0, "threads_s": 0.0}
 
         notify("inputs")
@@ -35,7 +37,9 @@ class Session:
         job, phases["prepare_s"] = timed(lambda: self.backend.prepare(variant, case, operands))
         if job.compile_s is not None:
             phases["compile"] = {"cold_s": job.compile_s}
-        inputs = fingerprint(job.operands_now() if self.backend.host_copies > 1 else operands)
+        # A device holds what the host sent; the CPU's job has a copy of its own.
+        on_host = self.backend.adapter.side == "cpu"
+        inputs = fingerprint(job.operands_now()) if on_host else self.operands.fingerprint()
 
         notify("first")
         chosen = request.get("threads")

@@ -109,8 +109,10 @@ class TorchCpu(TorchOps, Backend):
         job = super().prepare(variant, case, operands)
         job = self.give_choice(job, torch.set_num_threads, self.wake, case.n)
         if job.compile_s is not None:
-            # The compiled code keeps the number of threads that it was compiled for.
-            job.thread_choices = [self.threads]
+            # Another number of threads takes other code, which must not be compiled while numbers are tried.
+            for threads in job.thread_choices:
+                job.set_threads(threads)
+                torch_jobs.call_once(job)
         return job
 
     def wake(self):

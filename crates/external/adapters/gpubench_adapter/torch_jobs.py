@@ -1,5 +1,6 @@
 """Prepares PyTorch's variants on any device."""
 
+import os
 import types
 
 import torch
@@ -56,14 +57,17 @@ def _compiled(function, mode=None, parts=None, finish=None):
 
         # Beyond the limit, 8 shapes per function, PyTorch would run the function without compiling it, and say nothing.
         torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 1 << 20
-        backend.has_compiled = True
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(backend.folder, "torchinductor")
         # Code of its own per job: every cell compiles, and no guard of another shape is checked in its calls.
         own = types.FunctionType(function.__code__.replace(), function.__globals__, function.__name__)
         compiled = torch.compile(own, fullgraph=True, dynamic=False, mode=mode)
         job = Job(backend.storage, operands, compiled, parts, finish)
-        compiled_before = backend.compilations()
         try:
-            _, job.compile_s = timed(lambda: _first_call(backend, job))
+            if not backend.has_compiled:
+                _start_compiler(backend.storage.device)
+                backend.has_compiled = True
+            compiled_before = backend.compilations()
+            _, job.compile_s = timed(lambda: call_once(job))
         except Exception as error:
             for text, fix in MISSING_TOOLS:
                 if text in str(error):
@@ -72,13 +76,19 @@ def _compiled(function, mode=None, parts=None, finish=None):
         if backend.compilations() == compiled_before:
             raise CellFailed("torch.compile ran the function without compiling it")
         for _ in range(FIRST_CALLS - 1):
-            _first_call(backend, job)
+            call_once(job)
         return job
 
     return prepare
 
 
-def _first_call(backend, job):
+def _start_compiler(device):
+    """Compiles something small: loading the compiler takes many seconds once, which are no cost of one cell."""
+    torch.compile(lambda x: x + 1, fullgraph=True, dynamic=False)(torch.ones(8, device=device))
+
+
+def call_once(job):
+    """Executes a job outside timed regions, until its work is done."""
     job.reset()
     job.execute()
     job.storage.host(job.parts(job.result)[0])

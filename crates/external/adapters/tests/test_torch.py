@@ -1,5 +1,6 @@
 import importlib.util
 import unittest
+from pathlib import Path
 
 from cells import try_every_variant
 from conversation import Conversation
@@ -20,13 +21,15 @@ class PyTorch(unittest.TestCase):
 
     def test_compiling_is_timed_and_happens_for_every_shape(self):
         with Conversation("torch-cpu") as adapter:
-            adapter.hello(threads=2)
+            adapter.hello(threads=1)
             # More shapes than PyTorch compiles for one function by default, in both types.
             for dtype in ("f32", "f64"):
                 for n in range(2, 14):
                     reply = adapter.prepare("elementwise", "compile", n, dtype)
                     self.assertEqual(reply["type"], "answered", reply)
                     self.assertGreater(reply["phases"]["compile"]["cold_s"], reply["phases"]["first_s"])
+            compiled = Path(adapter.folder.name) / "torchinductor"
+            self.assertTrue(any(compiled.iterdir()), "compiled code is kept outside the folder of the run")
 
     def test_a_function_that_is_not_compiled_fails(self):
         with Conversation("torch-cpu", TORCHDYNAMO_DISABLE="1") as adapter:

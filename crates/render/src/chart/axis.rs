@@ -1,5 +1,6 @@
 //! Axes: logarithmic ranges, ticks and their labels; linear ones are made in [`super::linear`].
 
+use gpubench_answer::{Contender, Versus};
 use gpubench_model::report::quantity::{TIME_UNITS, three_digits};
 
 /// The range of an axis; values beyond are drawn at its ends. They leave room for margins: the whole range of float64 less
@@ -43,7 +44,7 @@ impl Axis {
     }
 
     /// An axis of ratios that holds `values` and, well inside, 1. Ticks below 1 mirror those above.
-    pub(crate) fn ratios(title: &str, values: &[f64]) -> Axis {
+    pub(crate) fn ratios(title: &str, values: &[f64], versus: Versus<'_>) -> Axis {
         let mut values = values.to_vec();
         values.extend([0.5, 2.0]);
         let (low, high) = padded(&values, 0.08, 4.0);
@@ -51,7 +52,7 @@ impl Axis {
             let above = spacing.values(1.0, high.max(1.0 / low));
             let both = above.into_iter().flat_map(|(factor, labelled)| {
                 let mirrored = (factor != 1.0).then_some(1.0 / factor);
-                let label = move |ratio| labelled.then(|| ratio_label(ratio, factor));
+                let label = move |ratio| labelled.then(|| ratio_label(ratio, factor, versus));
                 mirrored.into_iter().chain([factor]).map(move |ratio| (ratio, label(ratio)))
             });
             both.filter(|(ratio, _)| (low..=high).contains(ratio)).collect()
@@ -191,11 +192,11 @@ fn time_label(seconds: f64) -> String {
 }
 
 /// `GPU 10x`, `1x` or `CPU 10x`, for a ratio and its factor, which is at least 1.
-fn ratio_label(ratio: f64, factor: f64) -> String {
+fn ratio_label(ratio: f64, factor: f64, versus: Versus<'_>) -> String {
     match ratio {
         1.0 => "1x".into(),
-        ratio if ratio > 1.0 => format!("GPU {}x", round(factor)),
-        _ => format!("CPU {}x", round(factor)),
+        ratio if ratio > 1.0 => format!("{} {}x", versus.label(Contender::B), round(factor)),
+        _ => format!("{} {}x", versus.label(Contender::A), round(factor)),
     }
 }
 
@@ -237,13 +238,24 @@ mod tests {
         assert_eq!(labels(&axis), ["200 µs", "500 µs", "1 ms", "2 ms", "5 ms"]);
     }
 
+    fn ratios(values: &[f64]) -> Axis {
+        Axis::ratios("", values, Versus::SIDES)
+    }
+
+    #[test]
+    fn ratios_name_the_contenders() {
+        let axis = |versus| Axis::ratios("", &[0.2, 6.0], Versus::parse(versus).unwrap());
+        assert_eq!(labels(&axis("numpy:cupy")), ["numpy 5x", "numpy 2x", "1x", "cupy 2x", "cupy 5x"]);
+        assert_eq!(labels(&axis("numpy,torch-cpu:cupy")), ["A 5x", "A 2x", "1x", "cupy 2x", "cupy 5x"]);
+    }
+
     #[test]
     fn ratios_name_the_winner_and_hold_one() {
-        let axis = Axis::ratios("", &[0.2, 6.0]);
+        let axis = ratios(&[0.2, 6.0]);
         assert_eq!(labels(&axis), ["CPU 5x", "CPU 2x", "1x", "GPU 2x", "GPU 5x"]);
-        let narrow = Axis::ratios("", &[2.9]);
+        let narrow = ratios(&[2.9]);
         assert_eq!(labels(&narrow), ["CPU 2x", "1x", "GPU 2x", "GPU 3x"]);
-        let one_sided = Axis::ratios("", &[70.0]);
+        let one_sided = ratios(&[70.0]);
         assert_eq!(
             labels(&one_sided),
             ["CPU 2x", "1x", "GPU 2x", "GPU 5x", "GPU 10x", "GPU 20x", "GPU 50x", "GPU 100x"]
@@ -259,7 +271,7 @@ mod tests {
     #[test]
     fn the_ends_of_float64_have_finite_axes_with_short_labels() {
         for values in [[1e308, f64::MAX], [5e-324, 1e-323], [5e-324, f64::MAX], [1e-250, 1e250]] {
-            for axis in [Axis::times("", &values), Axis::ratios("", &values)] {
+            for axis in [Axis::times("", &values), ratios(&values)] {
                 assert!(0.0 < axis.low && axis.low < axis.high && axis.high.is_finite(), "{axis:?}");
                 assert!(values.iter().all(|&v| axis.fraction(v) > 0.0 && axis.fraction(v) < 1.0), "{axis:?}");
                 assert!((1..=15).contains(&axis.ticks.len()) && axis.minor.len() < 40, "{axis:?}");
@@ -274,7 +286,7 @@ mod tests {
             low in -9.0..3.0f64, width in 0.0..9.0f64,
         ) {
             let values = [10f64.powf(low), 10f64.powf(low + width)];
-            for axis in [Axis::times("", &values), Axis::ratios("", &values)] {
+            for axis in [Axis::times("", &values), ratios(&values)] {
                 prop_assert!(values.iter().all(|&v| axis.fraction(v) > 0.0 && axis.fraction(v) < 1.0));
                 prop_assert!((4..=15).contains(&axis.ticks.len()), "{:?}", labels(&axis));
                 prop_assert!(axis.ticks.is_sorted_by(|a, b| a.value < b.value));

@@ -13,7 +13,7 @@ const CPU_HUES: [Role; 7] =
 const GPU_HUES: [Role; 7] =
     [Role::Blue, Role::Green, Role::Sky, Role::Ink, Role::Purple, Role::Orange, Role::Vermilion];
 
-/// Variants of many ops have the same colour in every report.
+/// Variants of many ops, of gpubench's own backends, have the same colour in every report.
 const KNOWN: [(Side, &str, Role); 5] = [
     (Side::Gpu, "auto", Role::Blue),
     (Side::Gpu, "cublas", Role::Green),
@@ -81,7 +81,8 @@ impl Variant<'_> {
     }
 
     fn known_place(&self) -> Option<usize> {
-        KNOWN.iter().position(|(side, name, _)| *side == self.side && *name == self.name)
+        let is_built_in = ["cpu", "cuda", "sim"].contains(&self.backend);
+        KNOWN.iter().position(|(side, name, _)| is_built_in && *side == self.side && *name == self.name)
     }
 
     /// Chooses a colour and a shape that no variant in the same charts has; otherwise a pair that none of its side has.
@@ -136,6 +137,19 @@ mod tests {
         let of_fft = rows[..4].iter().map(|(op, backend, variant)| hue(&looks, op, backend, variant));
         let of_fft: Vec<Role> = of_fft.collect();
         assert!((1..4).all(|index| !of_fft[..index].contains(&of_fft[index])), "{of_fft:?}");
+    }
+
+    #[test]
+    fn variants_of_other_backends_leave_the_known_colours_to_gpubench_s_own() {
+        let backends = ["torch", "jax", "cuda", "cupy"];
+        let report = example::of(backends.map(|backend| measured("fft", 10, backend, "auto", 1e-3)));
+        let looks = Looks::of(&[("", &report)]);
+        assert_eq!(hue(&looks, "fft", "cuda", "auto"), Role::Blue);
+        let styles: Vec<Style> = report.rows.iter().map(|row| looks.style(row, 0)).collect();
+        assert!(
+            (1..4).all(|index| styles[..index].iter().all(|other| other.hue != styles[index].hue)),
+            "{styles:?}"
+        );
     }
 
     #[test]

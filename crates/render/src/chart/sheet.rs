@@ -2,7 +2,7 @@
 //! sections that belong to it.
 
 use gpubench_answer::crossover::crossovers;
-use gpubench_answer::{Comparison, Crossover, Names, Section, sections};
+use gpubench_answer::{Comparison, Crossover, Names, Section, Versus, sections};
 use gpubench_model::case::{Cache, DType, density_clause, density_text};
 use gpubench_model::report::Report;
 use gpubench_ops::{self as op, OPS};
@@ -69,6 +69,11 @@ impl Sheet<'_> {
     pub(crate) fn throughput(&self) -> Option<Quantity> {
         let rows = self.parts.iter().flat_map(|part| &part.section.comparisons).flat_map(|one| &one.rows);
         Quantity::throughput(self.subject.op, &rows.copied().collect::<Vec<_>>())
+    }
+
+    /// The contenders, which its reports share.
+    pub(crate) fn versus(&self) -> Versus<'_> {
+        self.parts.first().map_or(Versus::SIDES, |part| part.section.versus)
     }
 
     /// `time-matmul-f32`, with the cache state where reports have both.

@@ -1,24 +1,26 @@
 //! The captions of charts: machine, clocks, date, version, and the meaning of points and bands.
 
-use gpubench_answer::{Kind, Pair, factor_text};
-use gpubench_model::Side;
+use gpubench_answer::{Contender, Kind, Pair, Versus, factor_text};
 use gpubench_model::case::Cache;
-use gpubench_model::report::machine::{device, host};
 use gpubench_model::report::{Report, Row};
+use gpubench_ops as op;
 use gpubench_text::grouped::distinct;
 
 use crate::export::problems::ended_early;
 
-/// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is. A `?` follows where the interval
+/// The label of a speed-up: `12x` where B is faster, `CPU 2.9x` where A is. A `?` follows where the interval
 /// includes 1, a `!` where a time has grade D.
 pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
     let factor = pair.speed_up.factor();
     let whole = (9.95..99.95).contains(&factor);
     let text = if whole { format!("{factor:.0}x") } else { factor_text(factor) };
-    let side = if pair.speed_up.leader() == Side::Cpu { "CPU " } else { "" };
+    let leader = match pair.speed_up.leader() {
+        Contender::A => format!("{} ", pair.versus.label(Contender::A)),
+        Contender::B => String::new(),
+    };
     let tie = if pair.speed_up.winner().is_none() { "?" } else { "" };
     let grade_d = if pair.has_grade_d() { "!" } else { "" };
-    format!("{side}{text}{tie}{grade_d}")
+    format!("{leader}{text}{tie}{grade_d}")
 }
 
 /// `copies (pageable host memory)`: the copies of some rows, with every kind of host memory that those of these kinds of
@@ -38,7 +40,7 @@ pub(crate) fn copies_clause<'a>(rows: impl Iterator<Item = &'a Row>, kinds: &[Ki
 /// The caption of a kind of chart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caption {
-    /// What points, bands and marks are.
+    /// What points, bands and marks are; `{b}` is B's name, and `{side}` empty where the contenders have names.
     text: &'static str,
     /// Whether the times of each side are by its own clock, so that the clocks must be named.
     own_clocks: bool,
@@ -57,10 +59,10 @@ pub(crate) const TIME: Caption = Caption { text: POINTS, own_clocks: false };
 const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
 /// The caption of speed-up charts.
 pub(crate) const SPEED_UPS: Caption =
-    Caption::of("Points: ratios of medians. Rings: GPU faster from this N. Bands: 95 % intervals of both.");
+    Caption::of("Points: ratios of medians. Rings: {b} faster from this N. Bands: 95 % intervals of both.");
 /// The caption of overviews.
 pub(crate) const OVERVIEW: Caption = Caption::of(
-    "Best correct variant of each side. Bands: 95 % intervals. Rings: certain crossings only. Log axes; x: N.",
+    "Best correct variant of each{side}. Bands: 95 % intervals. Rings: certain crossings only. Log axes; x: N.",
 );
 /// The caption of phase charts.
 pub(crate) const PHASES: Caption =
@@ -85,33 +87,36 @@ pub(crate) fn captions(
     let versions = distinct(reports.iter().map(|(_, report)| report.environment.gpubench_version.as_str()));
     let versions = versions.join(", ");
     let cache = cache.map(|cache| format!(" Cache: {cache}.")).unwrap_or_default();
-    lines.push(format!("{}{cache} Every answer checked. gpubench {versions}", caption.text));
+    let versus = reports.first().map_or(Versus::SIDES, |(_, report)| Versus::of(report));
+    let side = if versus.is_named() { "" } else { " side" };
+    let text = caption.text.replace("{b}", versus.label(Contender::B)).replace("{side}", side);
+    lines.push(format!("{text}{cache} Every answer checked. gpubench {versions}"));
     lines
 }
 
 /// `GPU: NVIDIA H200, device clock · CPU: Xeon, 16 threads, host clock · 2026-11-21`.
 fn machine(report: &Report, caption: Caption) -> String {
     let environment = &report.environment;
-    let of_side = |side: Side| {
-        let clock = clock(report, side)?;
-        let device = match side {
-            Side::Cpu => Some(device(report, side).map_or_else(|| host(report), String::from)),
-            Side::Gpu => device(report, side).map(String::from),
-        };
-        let clock = (caption.own_clocks || device.is_none()).then(|| clock.to_owned());
+    let versus = Versus::of(report);
+    let of_contender = |one: Contender| {
+        let clock = clock(report, versus, one)?;
+        let device = versus.device(report, one);
+        let clock = (caption.own_clocks || device.is_none()).then_some(clock);
         let facts: Vec<String> = device.into_iter().chain(clock).collect();
-        Some(format!("{}: {}", side.label(), facts.join(", ")))
+        Some(format!("{}: {}", versus.label_and_name(one), facts.join(", ")))
     };
-    let mut facts: Vec<String> = [Side::Gpu, Side::Cpu].into_iter().filter_map(of_side).collect();
+    let mut facts: Vec<String> = [Contender::B, Contender::A].into_iter().filter_map(of_contender).collect();
     facts.extend(environment.started.get(..10).map(String::from));
     facts.extend(ended_early(report));
     facts.join(" · ")
 }
 
-/// The clock of a side's first measured row; `None` where none is measured.
-fn clock(report: &Report, side: Side) -> Option<&'static str> {
-    let mut timed = report.rows.iter().filter(|row| row.side == side).filter_map(|row| row.execute.as_ref());
-    timed.next().map(|execute| execute.clock.words())
+/// The clocks of a contender's measured rows; `None` where none is measured.
+fn clock(report: &Report, versus: Versus<'_>, contender: Contender) -> Option<String> {
+    let rows =
+        report.rows.iter().filter(|row| versus.has(contender, row) && op::compares_sides(&row.case.op));
+    let clocks = distinct(rows.filter_map(|row| Some(row.execute.as_ref()?.clock.words())));
+    (!clocks.is_empty()).then(|| clocks.join(" and "))
 }
 
 #[cfg(test)]

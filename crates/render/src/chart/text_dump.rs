@@ -36,10 +36,11 @@ fn phases(chart: &PhaseChart) -> Vec<String> {
         let parts = bar.parts.iter().map(|(phase, share)| format!("{} {:.1} %", phase.name(), 100.0 * share));
         format!("{} = {}", bar.total, parts.collect::<Vec<_>>().join(" + "))
     };
+    let [a, b] = &chart.names;
     for group in &chart.groups {
-        text.push(format!("CPU {}", group.cpu.as_deref().unwrap_or("-")));
-        text.push(format!("GPU {}", bar(&group.gpu)));
-        text.extend(group.pinned.iter().map(|time| format!("GPU, pinned {time}")));
+        text.push(format!("{a} {}", group.a.as_deref().unwrap_or("-")));
+        text.push(format!("{b} {}", bar(&group.b)));
+        text.extend(group.pinned.iter().map(|time| format!("{b}, pinned {time}")));
     }
     text
 }

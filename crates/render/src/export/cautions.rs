@@ -20,13 +20,13 @@ pub(crate) struct Caution<'a> {
 /// Cells that a caution names; the rest is counted.
 const MAX_NAMED: usize = 3;
 
-/// The rows with times of full precision that a table shows: all of them, or the best of each side.
+/// The rows with times of full precision that a table shows: all of them, or the best of each contender.
 pub(crate) fn shown(report: &Report, all_variants: bool) -> Vec<&Row> {
     let sections = sections(report);
     let comparisons = sections.iter().flat_map(|section| &section.comparisons);
     let rows = comparisons.flat_map(|comparison| match all_variants {
         true => comparison.rows.clone(),
-        false => [comparison.cpu, comparison.gpu].into_iter().flatten().collect(),
+        false => comparison.bests().into_iter().flatten().collect(),
     });
     rows.filter(|row| row.execute.is_some() && !row.screened).collect()
 }

@@ -210,7 +210,9 @@ mod tests {
         fn any_reason_survives(reason in "[a-z\",\r\n; ]{0,20}") {
             let mut report = example::full();
             report.rows[2].reason = Some(reason.clone());
-            prop_assert_eq!(&records(&report)[3][place("reason")], &reason);
+            let found = &records(&report)[3][place("reason")];
+            // A leading carriage return could begin a formula, and has an apostrophe before it.
+            prop_assert_eq!(found.strip_prefix('\'').unwrap_or(found), &reason);
         }
 
         #[test]

@@ -6,9 +6,15 @@ use gpubench_model::Conditions;
 use gpubench_model::report::machine::{self, plain};
 use gpubench_model::report::quantity::{gib, time_text, time_within};
 use gpubench_model::report::{BackendState, Environment, Execute, Host, Report};
+use gpubench_text::control::spelled_out;
 use gpubench_text::count::counted;
 use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
+
+/// A text in the typeface of code, on one line.
+fn code(text: &str) -> String {
+    format!("`{}`", spelled_out(text).replace('`', "'"))
+}
 
 /// The section about the environment: machine, backends, device state and timer overhead.
 pub(crate) fn environment(report: &Report) -> String {
@@ -18,7 +24,7 @@ pub(crate) fn environment(report: &Report) -> String {
     let mut facts = vec![
         ("Started", environment.started.clone()),
         ("Took", format!("{:.1} s", environment.elapsed_s)),
-        ("Command", format!("`{}`", environment.argv.join(" ").replace('`', "'"))),
+        ("Command", code(&environment.argv.join(" "))),
         ("gpubench", escape(&version(environment))),
         ("Host", escape(&format!("{}, {}", host.name, host.os))),
         ("CPU", escape(&format!("{}, {threads}, {gib:.0} GiB", host.cpu))),
@@ -32,7 +38,7 @@ pub(crate) fn environment(report: &Report) -> String {
         let _ = writeln!(text, "- {name}: {fact}");
     }
     for (name, value) in &environment.variables {
-        let _ = writeln!(text, "- `{name}={value}`");
+        let _ = writeln!(text, "- {}", code(&format!("{name}={value}")));
     }
     for backend in &environment.backends {
         text.push_str(&backend_text(backend));
@@ -181,9 +187,10 @@ fn backend_text(backend: &BackendState) -> String {
     }
     let mut facts = vec![];
     if let Some(description) = backend.description.as_object() {
-        let known = description.iter().filter(|(_, value)| !value.is_null());
+        let known = description.iter().filter(|(key, value)| !value.is_null() && *key != "versions");
         facts.extend(known.map(|(key, value)| format!("{key} {}", plain(value))));
     }
+    facts.extend(machine::versions_text(backend));
     facts.extend(backend.startup_s.map(|seconds| format!("ready after {seconds:.2} s")));
     let mut text = format!("- Backend {}: {}\n", escape(&backend.name), escape(&facts.join(", ")));
     for library in &backend.libraries {

@@ -8,6 +8,7 @@ use gpubench_model::report::Report;
 use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
 
+use super::by_backend::by_backend;
 use super::cautions::cautions;
 use super::environment::environment;
 use super::method::method;
@@ -32,6 +33,13 @@ fn text(report: &Report, view: &View) -> String {
     for table in tables(report, view.all_variants) {
         text.push_str(&table.markdown(3));
         text.push('\n');
+    }
+    if let Some(table) = by_backend(report) {
+        let _ = writeln!(text, "### By backend\n\n{}", table.markdown_table());
+        text.push_str(
+            "The best correct variant of each in full precision with its resident time, by the host's clock. In \
+             parentheses: the time of the first backend over it, above 1 where it is faster.\n\n",
+        );
     }
     text.push_str(&remarks(report, view.all_variants));
     let (ended_early, summary) = (ended_early(report), summary(report));

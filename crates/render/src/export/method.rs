@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gpubench_answer::peak_share;
-use gpubench_answer::{Kind, Pair, sections};
+use gpubench_answer::{Contender, Kind, Pair, Versus, sections};
 use gpubench_model::Side;
 use gpubench_model::case::Cache;
 use gpubench_model::measure::sampling::Sampling;
@@ -23,8 +23,10 @@ pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<Str
         lines.push("±: half the 95 % interval of the median. Error: with its share of its bound.".into());
         lines.push("Host: median by the host's clock, launch and synchronization included.".into());
     } else {
-        lines.push("Best correct variant per side. ±: half the 95 % interval of the median.".into());
-        lines.push("Error: the larger of both sides, relative to its bound (share in parentheses).".into());
+        let named = Versus::of(report).is_named();
+        let (each, both) = if named { ("of each", "both") } else { ("per side", "both sides") };
+        lines.push(format!("Best correct variant {each}. ±: half the 95 % interval of the median."));
+        lines.push(format!("Error: the larger of {both}, relative to its bound (share in parentheses)."));
     }
     if has_peaks(report) && rows.iter().any(|row| peak_share::share(report, row).is_some()) {
         lines.push(format!("{PEAK_SHARE_TEXT}: {}.", peak_share::MEANING));
@@ -88,20 +90,34 @@ fn launch_bound(report: &Report, rows: &[&Row], mark: &str) -> Option<String> {
         .then(|| format!("{mark} launch-bound: less than three times the timer overhead{timer_overhead}."))
 }
 
-/// The clocks of the speed-ups; `None` where there is none.
-fn speed_up(report: &Report) -> Option<String> {
+/// The clocks of the speed-ups; none where there is none.
+fn speed_up(report: &Report) -> Vec<String> {
     let sections = sections(report);
     let cases = sections.iter().flat_map(|section| &section.comparisons);
-    let compared: Vec<_> = cases.filter(|case| case.speed_up(Kind::Kernel).is_some()).collect();
-    let cpu = clocks(compared.iter().filter_map(|case| case.cpu));
-    let gpu = clocks(compared.iter().filter_map(|case| case.gpu));
+    let (compared, by_host): (Vec<_>, Vec<_>) =
+        cases.filter(|case| case.best_pair().is_some()).partition(|case| case.kind == Kind::Kernel);
+    let [a, b] = [
+        clocks(compared.iter().filter_map(|case| case.a)),
+        clocks(compared.iter().filter_map(|case| case.b)),
+    ];
+    let [of_a, of_b] = Contender::BOTH.map(|one| Versus::of(report).label(one));
     let is_marked = |pair: Pair<'_>| pair.speed_up.winner().is_some() && pair.has_grade_d();
     let mark = match compared.iter().filter_map(|case| case.pair(Kind::Kernel)).any(is_marked) {
         true => " !: unreliable (grade D).",
         false => "",
     };
-    let line = format!("Kernel speed-up: no launch, no copies; CPU by {cpu}, GPU by {gpu}.{mark}");
-    (!compared.is_empty()).then_some(line)
+    let by_host = by_host.iter().filter_map(|case| case.best_pair());
+    let mut on_cpu = by_host.map(|pair| pair.is_on_cpu());
+    let resident = match on_cpu.next() {
+        None => "",
+        Some(true) if on_cpu.all(|on_cpu| on_cpu) => "Speed-up: by the host's clock.",
+        Some(_) => {
+            "Without a device clock: resident times and speed-up, by the host's clock, launch and wait included."
+        }
+    };
+    let line = format!("Kernel speed-up: no launch, no copies; {of_a} by {a}, {of_b} by {b}.{mark}");
+    let lines = [line].into_iter().filter(|_| !compared.is_empty());
+    lines.chain([resident.to_owned()].into_iter().filter(|line| !line.is_empty())).collect()
 }
 
 /// The clocks of the rows' samples, in words.

@@ -2,6 +2,7 @@
 //!
 //! [`FORMATS`] lists all formats; a new one takes one file and two lines here.
 
+mod by_backend;
 pub(crate) mod cautions;
 pub(crate) mod csv;
 pub(crate) mod environment;
@@ -17,8 +18,7 @@ mod table;
 pub(crate) mod tables;
 mod view;
 
-use gpubench_answer::Pair;
-use gpubench_model::Side;
+use gpubench_answer::{Contender, Pair};
 use gpubench_model::format::Formats;
 use gpubench_model::report::Report;
 use gpubench_text::table::{Field, Tone};
@@ -38,11 +38,11 @@ fn speed_up(pair: &Pair<'_>) -> Field {
     Field { text: pair.speed_up_text(), tone: tone(pair.speed_up.winner()) }
 }
 
-/// The tone of the faster side; plain where neither is measurably faster.
-fn tone(winner: Option<Side>) -> Tone {
+/// The tone of the faster contender; plain where neither is measurably faster.
+fn tone(winner: Option<Contender>) -> Tone {
     match winner {
-        Some(Side::Cpu) => Tone::Cpu,
-        Some(Side::Gpu) => Tone::Gpu,
+        Some(Contender::A) => Tone::Cpu,
+        Some(Contender::B) => Tone::Gpu,
         None => Tone::Plain,
     }
 }

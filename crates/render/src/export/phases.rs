@@ -1,4 +1,4 @@
-//! The table of the phases around the timed one, for the best GPU variant of each case.
+//! The table of the phases around the timed one, for the best variants of each case that run on a GPU.
 
 use gpubench_answer::{Names, Section, sections};
 use gpubench_model::measure::stats::median;
@@ -8,7 +8,7 @@ use gpubench_model::{HostMemory, Transfer};
 use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Column, Field, Table};
 
-/// The phases of each case's best GPU variant; `None` where no row has them. Copies with pinned memory next to others have
+/// The phases of each case's best variants on a GPU; `None` where no row has them. Copies with pinned memory next to others have
 /// columns of their own.
 pub(crate) fn phases(report: &Report) -> Option<Table> {
     let names = Names::of(report);
@@ -16,7 +16,8 @@ pub(crate) fn phases(report: &Report) -> Option<Table> {
     let mut found = vec![];
     for section in &sections {
         for comparison in &section.comparisons {
-            let phases = comparison.gpu.and_then(|row| row.phases.as_ref().map(|phases| (row, phases)));
+            let bests = comparison.bests().into_iter().flatten();
+            let phases = bests.filter_map(|row| Some((row, row.phases.as_ref()?)));
             let copied = phases.filter(|(_, phases)| phases.upload.is_some());
             found.extend(copied.map(|(row, phases)| (section, comparison.n, row, phases)));
         }

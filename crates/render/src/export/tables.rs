@@ -1,7 +1,7 @@
 //! The tables that the text and the Markdown format share: one per op, element type and cache state.
 
 use gpubench_answer::peak_share::{self, precision};
-use gpubench_answer::{Comparison, Kind, Names, Section, sections};
+use gpubench_answer::{Comparison, Contender, Kind, Names, Section, sections};
 use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::report::quantity::{judged_text, spread_text, three_digits};
 use gpubench_model::report::{Execute, Outcome, Report, Row};
@@ -29,7 +29,7 @@ const THREADS: &str = "threads";
 /// The mark after a launch-bound time; a footnote of the tables explains it.
 pub(crate) const MARK: &str = "*";
 
-/// One table per section: the best of each side, or every variant.
+/// One table per section: the best of each contender, or every variant.
 ///
 /// Either all of them have a column of a kind that can be left out, or none has.
 pub(crate) fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
@@ -87,25 +87,27 @@ pub(crate) fn peak_share_text(report: &Report, row: Option<&Row>) -> String {
 fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table {
     let has_peaks = has_peaks(report);
     let mut columns = case_columns(section);
-    for side in ["best CPU", "best GPU"] {
-        columns.extend([Column::words(side), Column::figures(TIME), Column::figures("±")]);
+    for contender in Contender::BOTH {
+        let heading = format!("best {}", section.versus.label(contender));
+        columns.extend([Column::words(heading), Column::figures(TIME), Column::figures("±")]);
         columns.push(Column::words("grade"));
         columns.extend(has_peaks.then(|| Column::figures(PEAK_SHARE)));
     }
     columns.extend([Column::words("speed-up"), Column::figures("error")]);
     let cases = &section.comparisons;
     let marked = [
-        cases.iter().filter_map(|case| case.cpu).any(is_launch_bound),
-        cases.iter().filter_map(|case| case.gpu).any(is_launch_bound),
+        cases.iter().filter_map(|case| case.a).any(is_launch_bound),
+        cases.iter().filter_map(|case| case.b).any(is_launch_bound),
     ];
     let row = |comparison: &Comparison<'_>| {
         let mut fields = case_fields(section, comparison);
-        for (side, is_marked) in [comparison.cpu, comparison.gpu].into_iter().zip(marked) {
-            fields.push(side.map_or(NONE.into(), |row| names.name(row)).into());
-            fields.extend(time_fields(side, is_marked));
-            fields.extend(has_peaks.then(|| peak_share_text(report, side).into()));
+        for ((one, best), is_marked) in Contender::BOTH.into_iter().zip(comparison.bests()).zip(marked) {
+            let name = |row| names.below(section.versus.name(one), row);
+            fields.push(best.map_or(NONE.into(), name).into());
+            fields.extend(time_fields(best, comparison.kind, is_marked));
+            fields.extend(has_peaks.then(|| peak_share_text(report, best).into()));
         }
-        fields.push(comparison.pair(Kind::Kernel).as_ref().map_or(NONE.into(), super::speed_up));
+        fields.push(comparison.best_pair().as_ref().map_or(NONE.into(), super::speed_up));
         fields.push(comparison.error().map_or(NONE.into(), judged_text).into());
         fields
     };
@@ -115,20 +117,33 @@ fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table
 
 /// Median, spread and grade. Where any time of the column `is_marked`, the others have a blank in the mark's place, so
 /// that digits are under digits.
-fn time_fields(row: Option<&Row>, is_marked: bool) -> [Field; 3] {
+fn time_fields(row: Option<&Row>, kind: Kind, is_marked: bool) -> [Field; 3] {
     let blank = if is_marked { " " } else { "" };
     let Some((row, execute)) = row.and_then(|row| Some((row, row.execute.as_ref()?))) else {
         return [format!("{NONE}{blank}").into(), NONE.into(), NONE.into()];
     };
     let mark = if is_launch_bound(row) { MARK } else { blank };
-    let time = execute.median_text();
+    let time = time_text(execute, kind);
     // A single sample has no spread.
-    let spread = (execute.samples_s.len() > 1).then(|| spread_text(execute.summary().relative_spread()));
+    let spread = (execute.samples_s.len() > 1).then(|| spread_text(relative_spread(execute, kind)));
     [
         format!("{time}{mark}").into(),
         spread.unwrap_or(NONE.into()).into(),
         execute.grade.map_or(NONE.into(), |grade| grade.to_string()).into(),
     ]
+}
+
+/// The median by the row's own clock; for resident times by the host's.
+pub(crate) fn time_text(execute: &Execute, kind: Kind) -> String {
+    if kind == Kind::Kernel { execute.median_text() } else { execute.host_median_text() }
+}
+
+/// Half the interval of that median, relative to it.
+fn relative_spread(execute: &Execute, kind: Kind) -> f64 {
+    match execute.host_ci95_s.filter(|_| kind != Kind::Kernel && execute.host_median_s > 0.0) {
+        Some([low, high]) => (high - low) / 2.0 / execute.host_median_s,
+        None => execute.summary().relative_spread(),
+    }
 }
 
 fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Table {
@@ -169,7 +184,7 @@ fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool, is_m
     let mut fields = vec![row.side.label().into(), names.name(row).into(), precision(row).into()];
     let count = row.threads.map_or(NONE.into(), |threads| threads.to_string());
     fields.extend(threads.then(|| count.into()));
-    fields.extend(time_fields(Some(row), is_marked));
+    fields.extend(time_fields(Some(row), Kind::Kernel, is_marked));
     fields.extend([
         execute.map_or(NONE.into(), |execute| execute.samples_s.len().to_string()).into(),
         execute.map_or(NONE.into(), Execute::host_median_text).into(),
@@ -189,7 +204,7 @@ mod tests {
     #[test]
     fn digits_follow_the_interval_and_single_samples_have_no_spread() {
         let mut row = example::measured("fft", 10, "cpu", "realfft", 12.42e-6);
-        let texts = |row: &Row| time_fields(Some(row), false).map(|field| field.text);
+        let texts = |row: &Row| time_fields(Some(row), Kind::Kernel, false).map(|field| field.text);
         assert_eq!(texts(&row), ["12.4 µs", "0.1%", "A"]);
         row.execute.as_mut().unwrap().ci95_s = [11.4e-6, 13.4e-6];
         assert_eq!(texts(&row), ["12 µs", "8.1%", "A"]);

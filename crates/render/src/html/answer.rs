@@ -4,8 +4,7 @@ use gpubench_answer::crossover::Place;
 use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
 use gpubench_answer::first_use::{Calls, FirstUse, calls_to_repay};
 use gpubench_answer::words::{Line, paragraph};
-use gpubench_answer::{Kind, Kinds, Names, Pair, peak_share};
-use gpubench_model::Side;
+use gpubench_answer::{Contender, Kind, Kinds, Names, Pair, Versus, peak_share};
 use gpubench_model::report::quantity::time_text;
 use gpubench_model::report::{Report, Row};
 use gpubench_text::count::counted;
@@ -20,10 +19,11 @@ use crate::export::screen::Sweeps;
 use crate::export::tables::PEAK_SHARE_TEXT;
 
 /// The note below the overview, for the copies of some rows.
-pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>, versus: Versus<'_>) -> String {
+    let each = if versus.is_named() { "each" } else { "each side" };
     format!(
         "Kernel: the work alone, on a GPU by its own clock. Resident: by the host's clock, launch and wait included, with \
-         the data on the device. End to end: also with {}, both ways. Best correct variant of each side in full \
+         the data on the device. End to end: also with {}, both ways. Best correct variant of {each} in full \
          precision; small figures are 95 % intervals. ?: the interval includes 1x, a tie; !: unreliable (grade D). {}: {}. \
          Calls needed to repay the first use count by the host's clock; none are given where the time saved is within \
          noise.",
@@ -39,9 +39,7 @@ pub(crate) fn answer(report: &Report) -> Html {
     let first_lines = first_lines.map(|line| classed("p", "early").holding(line));
     let first = paragraph(report).into_iter().next();
     let lead = first
-        .map_or("No case has a correct time on both sides, so there is no speed-up.".to_owned(), |first| {
-            capitalised(&first.text)
-        });
+        .map_or_else(|| no_speed_up(Versus::of(report)), |first| sentence(&first.text, Versus::of(report)));
     let first_lines: Html = first_lines.map(Html::from).collect();
     let memory = Sweeps::of(report).memory_decides(false);
     let memory: Html =
@@ -49,14 +47,29 @@ pub(crate) fn answer(report: &Report) -> Html {
     first_lines.and(classed("p", "lead").holding(lead)).and(memory).and(overview(report))
 }
 
+fn no_speed_up(versus: Versus<'_>) -> String {
+    let both = match versus.is_named() {
+        true => format!("of both {} and {}", versus.name(Contender::A), versus.name(Contender::B)),
+        false => "on both sides".into(),
+    };
+    format!("No case has a correct time {both}, so there is no speed-up.")
+}
+
 /// One sentence per op with its subject in bold; empty without speed-ups.
 pub(crate) fn in_words(report: &Report) -> Html {
     let lines = paragraph(report).into_iter().filter_map(|Line { subject, text }| Some((subject?, text)));
-    let sentence = |(subject, text): (String, String)| {
-        element("li").holding(element("b").holding(subject)).holding(format!(" {}", capitalised(&text)))
+    let versus = Versus::of(report);
+    let item = |(subject, text): (String, String)| {
+        element("li").holding(element("b").holding(subject)).holding(format!(" {}", sentence(&text, versus)))
     };
-    let items: Vec<Element> = lines.map(sentence).collect();
+    let items: Vec<Element> = lines.map(item).collect();
     if items.is_empty() { Html::new() } else { classed("ul", "answers").holding_all(items).into() }
+}
+
+/// The text with a capital first, unless a contender's name is first.
+fn sentence(text: &str, versus: Versus<'_>) -> String {
+    let begins = |one: Contender| versus.is_named() && text.starts_with(versus.name(one));
+    if Contender::BOTH.into_iter().any(begins) { text.to_owned() } else { capitalised(text) }
 }
 
 /// The text with a capital first.
@@ -66,7 +79,7 @@ pub(super) fn capitalised(text: &str) -> String {
 }
 
 /// One row per op, element type, cache state and density: crossovers, speed-ups, shares of the peaks, and the cost of the
-/// first use. Empty where no case has both sides.
+/// first use. Empty where no case has both contenders.
 pub(crate) fn overview(report: &Report) -> Html {
     let names = Names::of(report);
     let parts: Vec<Part<'_>> = parts(report).into_iter().filter(|part| !part.crossovers.is_empty()).collect();
@@ -76,59 +89,76 @@ pub(crate) fn overview(report: &Report) -> Html {
     let span = |columns: &str, text: &str| {
         classed("th", "group").with("colspan", columns).with("scope", "colgroup").holding(text)
     };
-    let all = Kinds::of(&report.rows);
-    let count = all.all().len().to_string();
+    let versus = Versus::of(report);
+    let [a, b] = Contender::BOTH.map(|one| versus.label(one));
+    let names_of_kinds = Kinds::of(&report.rows);
+    let occurs = |kind: &Kind| parts.iter().any(|part| part.crossover(*kind).is_some());
+    let kinds: Vec<Kind> = names_of_kinds.all().iter().copied().filter(occurs).collect();
+    let shown = Shown { report, names: &names, names_of_kinds, kinds };
+    let count = shown.kinds.len().to_string();
     let groups = element("tr")
         .holding(element("th").with("rowspan", "2").with("scope", "col").holding("op"))
-        .holding(span(&count, "GPU faster from N ="))
+        .holding(span(&count, &format!("{b} faster from N =")))
         .holding(span(&count, "speed-up at the largest size"))
         .holding(span("2", &format!("best variant there, {PEAK_SHARE_TEXT}")))
         .holding(span("3", "first use, calls to repay it (host clock)"));
-    let kinds: Vec<Heading> = all.all().iter().map(|kind| figures(all.name(*kind))).collect();
-    let [resident, whole] = REPAID.map(|kind| figures(all.name(kind)));
-    let rest = [words("CPU"), words("GPU"), figures("once"), resident, whole];
+    let kinds: Vec<Heading<'_>> =
+        shown.kinds.iter().map(|kind| figures(shown.names_of_kinds.name(*kind))).collect();
+    let [resident, whole] = REPAID.map(|kind| figures(shown.names_of_kinds.name(kind)));
+    let rest = [words(a), words(b), figures("once"), resident, whole];
     let headings = kinds.iter().chain(&kinds).chain(&rest);
     let head =
         element("thead").holding(groups).holding(element("tr").holding_all(headings.map(Heading::cell)));
-    let rows = parts.iter().map(|part| overview_row(report, part, &names, all));
+    let rows = parts.iter().map(|part| overview_row(&shown, part));
     let body = element("tbody").holding_all(rows);
     let table = framed("overview of all ops", classed("table", "overview cards").holding(head).holding(body));
-    Html::from(table).and(classed("p", "note").holding(kinds_note(report.rows.iter())))
+    Html::from(table).and(classed("p", "note").holding(kinds_note(report.rows.iter(), versus)))
 }
 
 /// The kinds for which the overview has the number of calls that repay the first use.
 const REPAID: [Kind; 2] = [Kind::Resident, Kind::EndToEnd];
 
-fn overview_row(report: &Report, part: &Part<'_>, names: &Names, kinds: Kinds) -> Element {
-    let all = || kinds.all().iter().copied();
+/// What the rows of the overview have in common.
+struct Shown<'a> {
+    report: &'a Report,
+    names: &'a Names,
+    names_of_kinds: Kinds,
+    /// The kinds of speed-up that some row has.
+    kinds: Vec<Kind>,
+}
+
+fn overview_row(shown: &Shown<'_>, part: &Part<'_>) -> Element {
+    let all = || shown.kinds.iter().copied();
+    let report = shown.report;
     let mut cells: Vec<Element> = all().map(|kind| crossover_cell(Some(part), kind)).collect();
     cells.extend(all().map(|kind| speed_up_cell(Some(part), kind, part.largest_n())));
     match part.largest(Kind::Resident) {
         None => cells.extend([(); 5].map(|()| cell(NONE))),
         Some((_, pair)) => {
-            let first = FirstUse::of(report, pair.gpu);
+            let first = FirstUse::of(report, pair.b);
             let calls = |kind| table::figure(calls(report, part.largest(kind).map(|found| found.1)));
-            cells.extend([pair.cpu, pair.gpu].map(|row| variant_cell(report, row, names)));
+            cells.extend([pair.a, pair.b].map(|row| variant_cell(report, row, shown.names)));
             cells.push(table::figure(
                 first.map_or(NONE.into(), |first| time_text(first.total_s()).replace(' ', "\u{a0}")),
             ));
             cells.extend(REPAID.map(calls));
         }
     }
-    let labels = labels(kinds);
+    let labels = labels(shown);
     element("tr")
         .holding(part.heading(true))
         .holding_all(table::labelled(cells, labels.iter().map(String::as_str)))
 }
 
 /// The labels of an overview's cells where its headings have no room.
-fn labels(kinds: Kinds) -> Vec<String> {
-    let of_kinds =
-        |after: &str| kinds.all().iter().map(|kind| format!("{}{after}", kinds.name(*kind))).collect();
+fn labels(shown: &Shown<'_>) -> Vec<String> {
+    let name = |kind| shown.names_of_kinds.name(kind);
+    let of_kinds = |after: &str| shown.kinds.iter().map(|kind| format!("{}{after}", name(*kind))).collect();
+    let versus = Versus::of(shown.report);
     let crossovers: Vec<String> = of_kinds(" from N");
-    let rest = ["best CPU", "best GPU", "first use"].map(str::to_owned);
-    let calls = REPAID.map(|kind| format!("calls, {}", kinds.name(kind)));
-    [crossovers, of_kinds(""), rest.to_vec(), calls.to_vec()].concat()
+    let bests = Contender::BOTH.map(|one| format!("best {}", versus.label(one)));
+    let calls = REPAID.map(|kind| format!("calls, {}", name(kind)));
+    [crossovers, of_kinds(""), bests.to_vec(), vec!["first use".into()], calls.to_vec()].concat()
 }
 
 /// `310` over `290 to 335`.
@@ -150,9 +180,13 @@ pub(crate) fn speed_up_cell(part: Option<&Part<'_>>, kind: Kind, usual: Option<u
     table::figure(badge(&pair)).holding(below(found.interval_text())).holding_all(at)
 }
 
-/// The winner and its factor, marked by its side, or as open where the interval holds 1.
+/// The winner and its factor in the colour of the CPU for A, of the GPU for B, or as open where the interval holds 1.
 fn badge(pair: &Pair<'_>) -> Element {
-    let side = pair.speed_up.winner().map_or("open", Side::name);
+    let side = match pair.speed_up.winner() {
+        Some(Contender::A) => "cpu",
+        Some(Contender::B) => "gpu",
+        None => "open",
+    };
     classed("span", "badge").with("data-side", side).holding(pair.speed_up_text())
 }
 
@@ -174,7 +208,7 @@ fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
     }
 }
 
-/// The parts of the first use of the GPU at the largest size of each op; empty where no row has them.
+/// The parts of the first use of B's GPU at the largest size of each op; empty where no row has them.
 pub(crate) fn first_use(report: &Report) -> Html {
     let names = Names::of(report);
     let costs = ["context", "compile", "from cache", "plan", "first call", "total", "copies once"];
@@ -182,7 +216,7 @@ pub(crate) fn first_use(report: &Report) -> Html {
     headings.extend(costs.map(figures));
     let row = |part: &Part<'_>| {
         let (n, pair) = part.largest(Kind::Resident)?;
-        let first = FirstUse::of(report, pair.gpu)?;
+        let first = FirstUse::of(report, pair.b)?;
         let time = |seconds: Option<f64>| table::figure(seconds.map_or(NONE.into(), time_text));
         let cells = [
             first.context_s,
@@ -194,7 +228,7 @@ pub(crate) fn first_use(report: &Report) -> Html {
             first.copies_s,
         ];
         let mut cells: Vec<Element> = cells.map(time).into();
-        cells.splice(0..0, [table::figure(n.to_string()), cell(names.name(pair.gpu))]);
+        cells.splice(0..0, [table::figure(n.to_string()), cell(names.name(pair.b))]);
         let labels = headings.iter().skip(1).map(|heading| heading.text);
         Some(element("tr").holding(part.heading(false)).holding_all(table::labelled(cells, labels)))
     };
@@ -204,7 +238,12 @@ pub(crate) fn first_use(report: &Report) -> Html {
     }
     let note = "Host time paid once. Total: context, compiling without a cache, planning, and the extra time of the \
                 first call. With the data on the device, one copy each way is paid once too.";
-    Html::from(table::table("first use of the GPU", &headings, rows)).and(classed("p", "note").holding(note))
+    Html::from(table::table(
+        &format!("first use of {}", Versus::of(report).noun(Contender::B)),
+        &headings,
+        rows,
+    ))
+    .and(classed("p", "note").holding(note))
 }
 
 #[cfg(test)]

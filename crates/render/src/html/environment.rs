@@ -1,6 +1,6 @@
 //! The environment of a report on the page: machine, backends with their libraries and peaks, settings.
 
-use gpubench_model::report::machine::plain;
+use gpubench_model::report::machine::{plain, versions_text};
 use gpubench_model::report::quantity::{gib, three_digits, time_text};
 use gpubench_model::report::{BackendState, Environment, Report};
 use gpubench_model::{BusRates, Finding, Peaks};
@@ -86,6 +86,7 @@ fn backend_block(backend: &BackendState) -> Html {
         .filter(|(_, value)| !value.is_null() && !value.is_object())
         .map(|(key, value)| (key.replace('_', " "), plain(value)))
         .collect();
+    known.extend(versions_text(backend).map(|versions| ("versions".into(), versions)));
     known.extend(backend.startup_s.map(|seconds| ("ready after".into(), time_text(seconds))));
     html = html.and(opened(&format!("Facts about {}", backend.name), facts(known)));
     if !backend.libraries.is_empty() {

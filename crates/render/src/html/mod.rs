@@ -14,9 +14,9 @@ mod several;
 mod strip;
 mod table;
 
-use gpubench_model::Side;
+use gpubench_answer::{Contender, Versus};
 use gpubench_model::report::Report;
-use gpubench_model::report::machine::{host, machine};
+use gpubench_model::report::machine::host;
 use gpubench_model::report::quantity::time_text;
 use gpubench_text::count::counted;
 use gpubench_text::cut;
@@ -49,7 +49,7 @@ pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
     let (title, content) = match members {
         [(_, report)] => {
             let title = classed("header", "title").holding(heading(report, "h1"));
-            (versus(report), Html::from(title).and(sections(report, "")?))
+            (machines(report), Html::from(title).and(sections(report, "")?))
         }
         _ => (format!("{} reports", members.len()), several(members)?),
     };
@@ -149,16 +149,14 @@ fn heading(report: &Report, level: &'static str) -> Html {
         time_text(environment.elapsed_s),
         environment.gpubench_version
     );
-    Html::from(element(level).holding(versus(report))).and(classed("p", "when").holding(line))
+    Html::from(element(level).holding(machines(report))).and(classed("p", "when").holding(line))
 }
 
-/// `NVIDIA H200 against Intel Xeon, 16 threads`, or the one side there is.
-fn versus(report: &Report) -> String {
-    match [Side::Gpu, Side::Cpu].map(|side| machine(report, side)) {
-        [Some(gpu), Some(cpu)] => format!("{gpu} against {cpu}"),
-        [Some(one), None] | [None, Some(one)] => one,
-        [None, None] => host(report),
-    }
+/// `NVIDIA H200 against Intel Xeon, 16 threads`, or the one contender there is.
+fn machines(report: &Report) -> String {
+    let versus = Versus::of(report);
+    let one = || Contender::BOTH.into_iter().find_map(|one| versus.machine(report, one));
+    versus.machines(report).or_else(one).unwrap_or_else(|| host(report))
 }
 
 /// The parts of a report; identifiers begin with `prefix`.

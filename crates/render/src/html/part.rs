@@ -13,7 +13,7 @@ use super::table::below;
 /// The cases of one op that differ in size alone.
 pub(crate) struct Part<'a> {
     pub(crate) section: Section<'a>,
-    /// Per kind the size from which the GPU is faster; empty where no case has both sides.
+    /// Per kind the size from which B is faster; empty where no case has both contenders.
     pub crossovers: Vec<Crossover>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Part<'a> {
         self.crossovers.iter().find(|crossover| crossover.kind == kind)
     }
 
-    /// The largest size with both sides, and its pair.
+    /// The largest size with both contenders, and its pair.
     pub(crate) fn largest(&self, kind: Kind) -> Option<(u64, Pair<'a>)> {
         largest(&self.section.comparisons, kind)
     }

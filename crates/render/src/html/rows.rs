@@ -77,12 +77,12 @@ fn best<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
         return comparison.rows.clone();
     }
     let pairs = Kind::ALL.into_iter().filter_map(|kind| comparison.pair(kind));
-    let pairs = pairs.flat_map(|pair| [pair.cpu, pair.gpu]);
-    [comparison.cpu, comparison.gpu].into_iter().flatten().chain(pairs).collect()
+    let pairs = pairs.flat_map(|pair| [pair.a, pair.b]);
+    comparison.bests().into_iter().flatten().chain(pairs).collect()
 }
 
 impl Sheet<'_> {
-    fn headings(&self) -> Vec<Heading> {
+    fn headings(&self) -> Vec<Heading<'static>> {
         let mut headings = vec![words("op"), figures("N"), words("type")];
         headings.extend(self.densities.then_some(figures("density")));
         headings.extend(self.caches.then_some(words("cache")));
@@ -105,7 +105,7 @@ impl Sheet<'_> {
     }
 
     /// A row and its details, which move together.
-    fn body(&self, row: &Row, is_best: bool, headings: &[Heading], prefix: &str) -> Element {
+    fn body(&self, row: &Row, is_best: bool, headings: &[Heading<'_>], prefix: &str) -> Element {
         let name = format!("details of {}", row.cell());
         let summary = element("summary").with("aria-label", &name).holding(row.case.op.as_str());
         let opener = element("th").with("scope", "row").holding(element("details").holding(summary));
@@ -140,7 +140,9 @@ impl Sheet<'_> {
     fn variant_cells(&self, row: &Row, is_best: bool) -> [Element; 2] {
         let variant = cell(row.variant_text());
         let side = element("span").with("data-side", row.side.name()).holding(row.backend.as_str());
-        let mark = classed("span", "best").with("title", "best of its side for this case").holding("best");
+        let mark = classed("span", "best")
+            .with("title", "best of its side or contender for this case")
+            .holding("best");
         [cell(side), if is_best { variant.holding(" ").holding(mark) } else { variant }]
     }
 

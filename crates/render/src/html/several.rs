@@ -1,9 +1,7 @@
 //! The overview of several reports on one page, with one column per report.
 
-use gpubench_answer::{Kind, Kinds};
-use gpubench_model::Side;
+use gpubench_answer::{Contender, Kind, Kinds, Versus};
 use gpubench_model::report::Report;
-use gpubench_model::report::machine::machine;
 
 use super::answer::{capitalised, crossover_cell, kinds_note, speed_up_cell};
 use super::markup::{Html, classed, element};
@@ -11,7 +9,7 @@ use super::part::{Part, parts};
 use super::table::{self, below, framed};
 
 /// Speed-ups at the largest size and crossovers of every report, resident and end to end; empty where no report has both
-/// sides.
+/// contenders.
 pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
     let of_each: Vec<Vec<Part<'_>>> = members.iter().map(|(_, report)| parts(report)).collect();
     let mut lines: Vec<&Part<'_>> = vec![];
@@ -24,6 +22,7 @@ pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
         return Html::new();
     }
     let rows = members.iter().flat_map(|(_, report)| &report.rows);
+    let versus = shared_versus(members);
     let kinds = Kinds::of(members.iter().flat_map(|(_, report)| &report.rows));
     let shown = [Kind::Resident].into_iter().chain(kinds.end_to_end().iter().copied());
     let tables = shown.map(|kind| {
@@ -35,7 +34,12 @@ pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
         };
         of_kind(kind, &title, members, &of_each, &lines)
     });
-    tables.collect::<Html>().and(classed("p", "note").holding(kinds_note(rows)))
+    tables.collect::<Html>().and(classed("p", "note").holding(kinds_note(rows, versus)))
+}
+
+/// The contenders, which all members share.
+fn shared_versus<'a>(members: &[(&str, &'a Report)]) -> Versus<'a> {
+    members.first().map_or(Versus::SIDES, |(_, report)| Versus::of(report))
 }
 
 fn of_kind(
@@ -47,10 +51,11 @@ fn of_kind(
 ) -> Html {
     let name = |(name, report): &(&str, &Report)| {
         let heading = classed("th", "group").with("colspan", "2").with("scope", "colgroup").holding(*name);
-        let device = machine(report, Side::Gpu).unwrap_or_default();
+        let device = Versus::of(report).device(report, Contender::B).unwrap_or_default();
         heading.holding(below(device))
     };
-    let pair = ["speed-up", "GPU faster from N"]
+    let versus = shared_versus(members);
+    let pair = ["speed-up".to_owned(), format!("{} faster from N", versus.label(Contender::B))]
         .map(|text| classed("th", "figure").with("scope", "col").holding(text));
     let first = element("th").with("rowspan", "2").with("scope", "col").holding("op");
     let head = element("thead")

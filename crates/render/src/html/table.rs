@@ -6,28 +6,28 @@ use super::markup::{Element, Html, classed, element};
 pub(crate) const NONE: &str = "–";
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Heading {
-    pub text: &'static str,
+pub(crate) struct Heading<'a> {
+    pub text: &'a str,
     /// Set for a column of figures.
     pub figures: bool,
     /// An explanation, where the word alone is not enough.
     pub help: Option<&'static str>,
 }
 
-pub(crate) const fn words(text: &'static str) -> Heading {
+pub(crate) const fn words(text: &str) -> Heading<'_> {
     Heading { text, figures: false, help: None }
 }
 
-pub(crate) const fn figures(text: &'static str) -> Heading {
+pub(crate) const fn figures(text: &str) -> Heading<'_> {
     Heading { text, figures: true, help: None }
 }
 
 /// A heading over figures, with an explanation.
-pub(crate) const fn explained(text: &'static str, help: &'static str) -> Heading {
+pub(crate) const fn explained<'a>(text: &'a str, help: &'static str) -> Heading<'a> {
     Heading { text, figures: true, help: Some(help) }
 }
 
-impl Heading {
+impl Heading<'_> {
     pub(crate) fn cell(&self) -> Element {
         let cell = element("th").with("scope", "col").with_some("title", self.help).holding(self.text);
         if self.figures { cell.with("class", "figure") } else { cell }
@@ -63,7 +63,11 @@ pub(crate) fn framed(name: &str, table: Element) -> Element {
 }
 
 /// A framed table of one row of headings, whose rows are cards on a phone: each of its cells has a label.
-pub(crate) fn table(name: &str, headings: &[Heading], rows: impl IntoIterator<Item = Element>) -> Element {
+pub(crate) fn table(
+    name: &str,
+    headings: &[Heading<'_>],
+    rows: impl IntoIterator<Item = Element>,
+) -> Element {
     let head = element("thead").holding(element("tr").holding_all(headings.iter().map(Heading::cell)));
     framed(name, classed("table", "cards").holding(head).holding(element("tbody").holding_all(rows)))
 }

@@ -2,7 +2,7 @@
 //! time for this is bounded.
 
 use gpubench_answer::refinement::{NEAR, next_size};
-use gpubench_answer::{Comparison, Kind, sections};
+use gpubench_answer::{Comparison, Contender, Kind, sections};
 use gpubench_backend::{Side, fewer_threads};
 use gpubench_host::memory;
 use gpubench_model::report::{Report, Row};
@@ -128,7 +128,7 @@ fn times(a: u64, b: u64) -> f64 {
     a.max(b) as f64 / a.min(b) as f64
 }
 
-/// Returns the rows of the variants that may be the best of their side at the size `n`: those near the best at the next
+/// Returns the rows of the variants that may be the best of their contender at the size `n`: those near the best at the next
 /// smaller or larger size. Each variant is given by its row at the larger size, if it has one.
 fn rivals<'a>(part: &[Comparison<'a>], n: u64, kinds: &[Kind]) -> Vec<&'a Row> {
     let compared = || part.iter().filter(|one| kinds.iter().any(|kind| one.pair(*kind).is_some()));
@@ -136,10 +136,10 @@ fn rivals<'a>(part: &[Comparison<'a>], n: u64, kinds: &[Kind]) -> Vec<&'a Row> {
     let smaller = compared().rev().find(|one| one.n < n);
     let mut found: Vec<&Row> = vec![];
     for comparison in [larger, smaller].into_iter().flatten() {
-        for (side, kind) in
-            [Side::Cpu, Side::Gpu].into_iter().flat_map(|side| kinds.iter().map(move |k| (side, *k)))
+        for (contender, kind) in
+            Contender::BOTH.into_iter().flat_map(|one| kinds.iter().map(move |k| (one, *k)))
         {
-            let times = || comparison.candidates(side, kind);
+            let times = || comparison.candidates(contender, kind);
             let best = times().map(|(_, time)| time.value).fold(f64::INFINITY, f64::min);
             for (row, _) in times().filter(|(_, time)| time.value <= RIVAL * best) {
                 let is_known =

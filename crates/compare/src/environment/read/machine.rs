@@ -1,7 +1,7 @@
 //! Reads facts about the machine that consist of several readings: clocks, libraries, threads, CPU quota.
 
 use gpubench_model::report::BackendState;
-use gpubench_model::report::machine::{CPU_QUOTA, MEMORY_CLOCK, SM_CLOCK_DEFAULT, SM_CLOCK_MAX};
+use gpubench_model::report::machine::{CPU_QUOTA, MEMORY_CLOCK, SM_CLOCK_DEFAULT, SM_CLOCK_MAX, versions};
 
 use super::{Source, described, host, one};
 use crate::environment::value::Reading;
@@ -18,13 +18,20 @@ pub(crate) fn gpu_clock_limits(source: &Source) -> Vec<Reading> {
     named.collect()
 }
 
+/// Returns the versions of the libraries, and those of the packages of backends that are other programs.
 pub(crate) fn libraries(source: &Source) -> Vec<Reading> {
     let libraries = source.backends.iter().flat_map(|backend| &backend.libraries);
-    libraries
-        .filter_map(|library| {
-            Some(Reading::text(&library.name, split_threads(library.version.as_deref()?).0))
-        })
-        .collect()
+    let libraries = libraries.filter_map(|library| {
+        Some(Reading::text(&library.name, split_threads(library.version.as_deref()?).0))
+    });
+    let packages = source.backends.iter().flat_map(|backend| {
+        let item = |name: &str| match name == backend.name {
+            true => name.to_owned(),
+            false => format!("{}/{name}", backend.name),
+        };
+        versions(backend).into_iter().map(move |(name, version)| Reading::text(&item(name), version))
+    });
+    libraries.chain(packages).collect()
 }
 
 pub(crate) fn library_paths(source: &Source) -> Vec<Reading> {

@@ -28,7 +28,8 @@ fn report() -> Report {
         version: Some(version.into()),
         ..Default::default()
     };
-    environment.backends[0].description = json!({ "threads": 16, "rayon_threads": 16, "simd": "avx512" });
+    environment.backends[0].description =
+        json!({ "threads": 16, "rayon_threads": 16, "simd": "avx512", "versions": { "numpy": "2.4.6" } });
     environment.backends[0].libraries = vec![library("OpenBLAS", "0.3.26 Cooperlake, 16 threads")];
     environment.backends[1].description = json!({
         "device": 0, "name": "NVIDIA H200", "multiprocessors": 132, "memory_bytes": 150_109_880_320_u64,
@@ -106,6 +107,10 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
         (
             |e| e.backends[0].libraries[0].version = Some("0.3.29 Cooperlake, 16 threads".into()),
             "blas warn: OpenBLAS: 0.3.26 Cooperlake | OpenBLAS: 0.3.29 Cooperlake",
+        ),
+        (
+            |e| describe(e, 0, "versions", json!({ "numpy": "2.5.0" })),
+            "blas warn: cpu/numpy: 2.4.6 | cpu/numpy: 2.5.0",
         ),
         (|e| describe(e, 1, "power_limit_w", json!(500.0)), "power-limit warn: 700 W | 500 W"),
         (

@@ -5,5 +5,8 @@ mod names;
 mod value;
 
 pub use facts::*;
-pub use names::{cpu_model, device, device_name, host, machine, processor, threads};
+pub use names::{
+    cpu_model, device, device_name, device_of_backend, host, machine, machine_of, processor, threads,
+    versions, versions_text,
+};
 pub use value::{Value, plain};

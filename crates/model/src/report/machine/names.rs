@@ -3,24 +3,48 @@
 use gpubench_text::count::counted;
 
 use crate::Side;
-use crate::report::{BackendState, Host, Report};
+use crate::report::{BackendState, Host, Report, Row};
 
 /// Returns the machine of a side: the device that the first of its backends names, or the host's CPU with the threads
 /// in use; `None` when no row is on that side.
 pub fn machine(report: &Report, side: Side) -> Option<String> {
-    report.rows.iter().any(|row| row.side == side).then_some(())?;
-    match (device(report, side), side) {
+    machine_of(report, |row| row.side == side)
+}
+
+/// Returns the machine of some rows, which are of one side: the device that the first of their backends names, or the
+/// host's CPU with the threads in use; `None` without such rows.
+pub fn machine_of(report: &Report, takes_part: impl Fn(&Row) -> bool) -> Option<String> {
+    let side = report.rows.iter().find(|row| takes_part(row))?.side;
+    match (device_of(report, &takes_part), side) {
         (Some(device), _) => Some(device.to_owned()),
-        (None, Side::Cpu) => Some(host(report)),
+        (None, Side::Cpu) => Some(host_with(report, states(report, &takes_part).find_map(threads_of))),
         (None, Side::Gpu) => None,
     }
 }
 
 /// Returns the device of a side: that of the first of its backends that names one.
 pub fn device(report: &Report, side: Side) -> Option<&str> {
-    let has_rows = |name: &str| report.rows.iter().any(|row| row.side == side && row.backend == name);
-    let mut backends = report.environment.backends.iter().filter(|backend| has_rows(&backend.name));
-    backends.find_map(device_name)
+    device_of(report, &|row: &Row| row.side == side)
+}
+
+/// Returns the device of some rows. The host's CPU, which some backends name, is none.
+fn device_of<'a>(report: &'a Report, takes_part: &impl Fn(&Row) -> bool) -> Option<&'a str> {
+    states(report, takes_part).find_map(|backend| device_of_backend(report, backend))
+}
+
+/// Returns the device of a backend; `None` for the host's CPU, whether the backend names it or not.
+pub fn device_of_backend<'a>(report: &Report, backend: &'a BackendState) -> Option<&'a str> {
+    let host = processor(&report.environment.host.cpu);
+    device_name(backend).filter(|name| processor(name) != host)
+}
+
+/// Returns the backends that have some of these rows.
+fn states<'a>(
+    report: &'a Report,
+    takes_part: &impl Fn(&Row) -> bool,
+) -> impl Iterator<Item = &'a BackendState> {
+    let has_rows = |name: &str| report.rows.iter().any(|row| row.backend == name && takes_part(row));
+    report.environment.backends.iter().filter(move |backend| has_rows(&backend.name))
 }
 
 /// Returns the device in a backend's description: a string under `name` or `device`. A backend on the host's CPU has
@@ -29,16 +53,40 @@ pub fn device_name(backend: &BackendState) -> Option<&str> {
     ["name", "device"].iter().find_map(|key| backend.description.get(key)?.as_str())
 }
 
+/// Returns the versions of packages in a backend's description, by name: those of a backend that is another program.
+pub fn versions(backend: &BackendState) -> Vec<(&str, &str)> {
+    let versions = backend.description.get("versions").and_then(|versions| versions.as_object());
+    let versions = versions.into_iter().flatten();
+    versions.filter_map(|(name, version)| Some((name.as_str(), version.as_str()?))).collect()
+}
+
+/// Returns the same as one text: `numpy 2.4.6, scipy 1.16.1`.
+pub fn versions_text(backend: &BackendState) -> Option<String> {
+    let named: Vec<String> =
+        versions(backend).into_iter().map(|(name, version)| format!("{name} {version}")).collect();
+    (!named.is_empty()).then(|| named.join(", "))
+}
+
 /// Returns the host's CPU and the threads in use.
 pub fn host(report: &Report) -> String {
+    host_with(report, None)
+}
+
+/// Returns the host's CPU with this number of threads, or that of the CPU backend.
+fn host_with(report: &Report, known: Option<u64>) -> String {
     let host = &report.environment.host;
-    format!("{}, {}", processor(&host.cpu), counted(threads(report).unwrap_or(host.threads), "thread"))
+    let threads = known.or_else(|| threads(report)).unwrap_or(host.threads);
+    format!("{}, {}", processor(&host.cpu), counted(threads, "thread"))
 }
 
 /// Returns the number of threads of the CPU backend; `None` where it does not report it.
 pub fn threads(report: &Report) -> Option<u64> {
     let mut backends = report.environment.backends.iter().filter(|backend| backend.name == "cpu");
-    backends.find_map(|backend| backend.description.get("threads")?.as_u64())
+    backends.find_map(threads_of)
+}
+
+fn threads_of(backend: &BackendState) -> Option<u64> {
+    backend.description.get("threads")?.as_u64()
 }
 
 /// Returns the model of the host's CPU, as the system names it.
@@ -66,6 +114,28 @@ mod tests {
         let expected = "Intel Xeon Platinum 8480C, 16 threads";
         assert_eq!(machine(&report, Side::Cpu).as_deref(), Some(expected));
         assert_eq!(machine(&example::empty(), Side::Gpu), None);
+    }
+
+    #[test]
+    fn a_backend_that_names_the_host_s_cpu_has_no_device_of_its_own() {
+        let mut report = example::of([example::measured("fft", 8, "numpy", "fft2", 1e-3)]);
+        report.rows[0].side = Side::Cpu;
+        let host = report.environment.host.cpu.clone();
+        let backend = &mut report.environment.backends[0];
+        backend.name = "numpy".into();
+        backend.description = serde_json::json!({ "name": host, "threads": 8 });
+        let expected = "Intel Xeon Platinum 8480C, 8 threads";
+        assert_eq!(machine(&report, Side::Cpu).as_deref(), Some(expected), "numpy's own threads");
+        report.environment.backends[0].description["name"] = "Graviton".into();
+        assert_eq!(machine(&report, Side::Cpu).as_deref(), Some("Graviton"));
+    }
+
+    #[test]
+    fn versions_of_packages_are_read_from_the_description() {
+        let description = serde_json::json!({ "versions": { "numpy": "2.4.6", "scipy": "1.16.1", "x": 3 } });
+        let backend = BackendState { description, ..BackendState::default() };
+        assert_eq!(versions_text(&backend).as_deref(), Some("numpy 2.4.6, scipy 1.16.1"));
+        assert_eq!(versions_text(&BackendState::default()), None);
     }
 
     #[test]

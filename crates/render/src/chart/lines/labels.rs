@@ -113,7 +113,7 @@ fn regions(contents: &Contents<'_>, room: &mut Room) -> Vec<(bool, Placed)> {
     let Some(reference) = contents.reference else { return vec![] };
     let plot = &contents.plane.area;
     let line = contents.plane.down(reference.value);
-    let names = [(true, reference.above, plot.top, line), (false, reference.below, line, plot.bottom)];
+    let names = [(true, &reference.above, plot.top, line), (false, &reference.below, line, plot.bottom)];
     let placed = names.into_iter().filter(|(_, name, ..)| !name.is_empty()).filter_map(
         |(is_above, name, top, bottom)| {
             let (w, h) = (width(name, REGION_TEXT, Weight::Medium), REGION_TEXT);

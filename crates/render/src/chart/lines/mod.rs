@@ -22,8 +22,8 @@ pub(crate) const SIZE_TITLE: &str = "N, size of the square operands (log scale)"
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reference {
     pub value: f64,
-    pub above: &'static str,
-    pub below: &'static str,
+    pub above: String,
+    pub below: String,
 }
 
 /// The crossover of a series with the reference line.
@@ -43,7 +43,7 @@ pub(crate) struct LineChart {
     pub(crate) frame: Frame,
     /// The lines, those of one legend group together.
     pub series: Vec<Series>,
-    /// The line at which neither side wins.
+    /// The line at which neither contender wins.
     pub reference: Option<Reference>,
     pub(crate) crossings: Vec<Crossing>,
     /// Values that a line across the plot shows: measured peaks.

@@ -2,7 +2,7 @@
 
 use gpubench_answer::crossover_text::{crossover_text, size_text};
 use gpubench_answer::words::largest;
-use gpubench_answer::{Comparison, Crossover, Kind, Kinds, Place};
+use gpubench_answer::{Comparison, Contender, Crossover, Kind, Kinds, Place, Versus};
 use gpubench_ops as op;
 use gpubench_text::palette::Role;
 
@@ -48,7 +48,7 @@ pub(crate) struct Line {
     crossover: Option<Crossover>,
 }
 
-/// The chart of a sheet with the captions given; `None` when fewer than two sizes have both sides: a table shows one
+/// The chart of a sheet with the captions given; `None` when fewer than two sizes have both contenders: a table shows one
 /// better.
 pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
     let lone_part = sheet.parts.first().filter(|part| sheet.parts.len() == 1 && !part.shows_density);
@@ -61,25 +61,35 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
     let values = extremes(&series).filter(|_| sizes.len() > 1)?;
     let mut legend = legend(&series);
     let crossed = lines.iter().flat_map(|line| crossover_notes(line, lone_part.is_some()));
-    legend.extend(Row::notes("GPU faster from N", crossed.collect()));
+    let versus = sheet.versus();
+    let [a, b] = Contender::BOTH.map(|one| versus.label(one));
+    legend.extend(Row::notes(&format!("{b} faster from N"), crossed.collect()));
     legend.extend(lone_part.map(pairings).unwrap_or_default());
     legend.extend(mark_notes(&series));
     let frame = Frame {
         name: sheet.name(ChartKind::SpeedUp.name()),
-        title: format!("{}: is the GPU faster?", sheet.heading()),
+        title: question(sheet, versus),
         subtitle: subtitle(&lines, sheet),
         captions,
         x: Axis::sizes(SIZE_TITLE, &sizes),
-        y: Axis::ratios("How many times faster (log scale)", &values),
+        y: Axis::ratios("How many times faster (log scale)", &values, versus),
         rows_above: 0,
         legend,
     };
-    let reference = Some(Reference { value: 1.0, above: "GPU faster", below: "CPU faster" });
+    let reference =
+        Some(Reference { value: 1.0, above: format!("{b} faster"), below: format!("{a} faster") });
     let crossings = lines.iter().filter_map(crossing).collect();
     Some(LineChart { kind: ChartKind::SpeedUp, frame, series, reference, crossings, levels: vec![] })
 }
 
-/// From which size the GPU is faster; in two lines where the name of a line may be long.
+/// `matmul, float32: is the GPU faster?`, `matmul, float32: is cupy faster than numpy?`
+fn question(sheet: &Sheet<'_>, versus: Versus<'_>) -> String {
+    let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
+    let than = if versus.is_named() { format!(" than {a}") } else { String::new() };
+    format!("{}: is {b} faster{than}?", sheet.heading())
+}
+
+/// From which size B is faster; in two lines where the name of a line may be long.
 fn crossover_notes(line: &Line, is_short: bool) -> Vec<String> {
     let label = &line.series.label;
     match line.crossover.as_ref().map(crossover_text) {
@@ -92,7 +102,13 @@ fn crossover_notes(line: &Line, is_short: bool) -> Vec<String> {
 /// The subtitle: the kinds of speed-up that the lines show.
 fn subtitle(lines: &[Line], sheet: &Sheet<'_>) -> String {
     if lines.iter().all(|line| line.kind == LONE_KIND) {
-        return "Best variants, resident: data on the device, launch and wait included, no copies".into();
+        let mut pairs = sheet.parts.iter().filter_map(|part| largest(&part.section.comparisons, LONE_KIND));
+        return match pairs.all(|(_, pair)| pair.is_on_cpu()) {
+            true => "Best variants, by the host's clock".into(),
+            false => {
+                "Best variants, resident: data on the device, launch and wait included, no copies".into()
+            }
+        };
     }
     let kinds: Vec<Kind> = lines.iter().map(|line| line.kind).collect();
     let rows = sheet.parts.iter().flat_map(|part| part.section.comparisons.iter().flat_map(|one| &one.rows));
@@ -100,7 +116,8 @@ fn subtitle(lines: &[Line], sheet: &Sheet<'_>) -> String {
         true => format!(". End to end: with {}", copies_clause(rows.copied(), &kinds)),
         false => String::new(),
     };
-    format!("Best variants. Kernel: device clock. Resident: with launch and wait{copies}")
+    let kernel = if kinds.contains(&Kind::Kernel) { "Kernel: device clock. " } else { "" };
+    format!("Best variants. {kernel}Resident: with launch and wait{copies}")
 }
 
 /// The kinds of some comparisons of one density; the first and the last point of each have labels.
@@ -188,7 +205,7 @@ fn pairings(part: &Part<'_>) -> Vec<Row> {
     let mut found: Vec<(u64, [String; 2], Vec<&str>)> = vec![];
     for &kind in kinds(part) {
         let Some((n, pair)) = largest(&part.section.comparisons, kind) else { continue };
-        let names = [pair.gpu, pair.cpu].map(|row| part.names.name(row));
+        let names = [pair.b, pair.a].map(|row| part.names.name(row));
         match found.iter_mut().find(|(at, known, _)| *at == n && *known == names) {
             Some((_, _, kinds)) => kinds.push(all.name(kind)),
             None => found.push((n, names, vec![all.name(kind)])),
@@ -196,11 +213,12 @@ fn pairings(part: &Part<'_>) -> Vec<Row> {
     }
     let Some(n) = found.iter().map(|(n, ..)| *n).max() else { return vec![] };
     let several = found.len() > 1;
-    let lines = found.into_iter().flat_map(|(_, [gpu, cpu], kinds)| {
-        let pair = format!("{gpu} / {cpu}");
+    let lines = found.into_iter().flat_map(|(_, [b, a], kinds)| {
+        let pair = format!("{b} / {a}");
         if several { vec![kinds.join(", ") + ":", indented(&pair)] } else { vec![pair] }
     });
-    Row::notes(&format!("Best GPU / best CPU at {n}"), lines.collect())
+    let [a, b] = Contender::BOTH.map(|one| part.section.versus.label(one));
+    Row::notes(&format!("Best {b} / best {a} at {n}"), lines.collect())
 }
 
 fn indented(text: &str) -> String {

@@ -1,9 +1,10 @@
 //! Line charts: what they show, and that nothing covers data.
 
-use gpubench_model::Accuracy;
+use gpubench_answer::Versus;
 use gpubench_model::case::Cache;
 use gpubench_model::report::example::{self, full, measured};
 use gpubench_model::report::{Report, Row as ReportRow};
+use gpubench_model::{Accuracy, Side};
 
 use super::labels::Labels;
 use super::*;
@@ -104,6 +105,35 @@ fn a_side_that_wins_everywhere_has_no_mark() {
     let chart = &of([10, 100].map(|n| example::both_sides("fft", n, 1.0, 1e-3)).concat())[0];
     assert!(chart.crossings.is_empty());
     assert!(notes(chart).contains(&"resident: 10 or less"), "{:?}", notes(chart));
+}
+
+#[test]
+fn contenders_with_names_title_the_charts_and_have_them_alone() {
+    let rows = [100, 1000].into_iter().flat_map(|n| {
+        let size = n as f64;
+        let mut numpy = measured("matmul", n, "numpy", "matmul", 2e-12 * size.powi(3));
+        numpy.side = Side::Cpu;
+        let cupy = measured("matmul", n, "cupy", "matmul", 1e-4);
+        [measured("matmul", n, "cpu", "mkl", 1e-12 * size.powi(3)), numpy, cupy]
+    });
+    let mut report = example::of(rows);
+    Versus::choose(&mut report, "numpy:cupy").unwrap();
+    let [speed_up, time] = &lines(&[("", &report)])[..] else { panic!("two charts") };
+    assert_eq!(speed_up.frame.title, "matmul, float32: is cupy faster than numpy?");
+    let regions = speed_up.reference.as_ref().map(|found| [found.above.as_str(), found.below.as_str()]);
+    assert_eq!(regions, Some(["cupy faster", "numpy faster"]));
+    assert!(
+        notes(speed_up).contains(&"cupy faster from N")
+            && notes(speed_up).contains(&"Best cupy / best numpy at 1000")
+    );
+    let labels: Vec<&str> = time.series.iter().map(|series| series.label.as_str()).collect();
+    assert_eq!(labels, ["numpy/matmul", "matmul"], "without cpu/mkl");
+    let captions = &speed_up.frame.captions;
+    assert!(
+        captions[1].starts_with("Points: ratios of medians. Rings: cupy faster from this N."),
+        "{captions:?}"
+    );
+    assert!(captions[0].starts_with("cupy: device clock · numpy: "), "{captions:?}");
 }
 
 #[test]

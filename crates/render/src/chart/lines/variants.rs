@@ -72,7 +72,7 @@ fn lines_of<'a>(part: &'a Part<'_>, quantity: Quantity, looks: &Looks<'_>, turn:
     let densities = part.by_density().enumerate();
     let comparisons = densities.flat_map(|(index, some)| some.iter().map(move |one| (turn + index, one)));
     for (turn, comparison) in comparisons {
-        for &row in &comparison.rows {
+        for &row in comparison.rows.iter().filter(|row| comparison.versus.covers(row)) {
             let Some(point) = point(row, quantity) else { continue };
             let variant = part.names.variant(row);
             let label = part.label(Some(&variant), comparison.density);

@@ -3,7 +3,7 @@
 mod draw;
 mod layout;
 
-use gpubench_answer::{Comparison, Kind, Kinds};
+use gpubench_answer::{Comparison, Contender, Kind, Kinds, Versus};
 use gpubench_model::case::{DType, density_clause};
 use gpubench_model::report::Report;
 
@@ -21,7 +21,7 @@ pub(super) use draw::{PANEL_SIZE, draw, draw_alone};
 pub(super) const MOST_PANELS: usize = 9;
 
 /// The name of one op's panel, distinct from the region names of large charts.
-const REFERENCE: Reference = Reference { value: 1.0, above: "", below: "" };
+const REFERENCE: Reference = Reference { value: 1.0, above: String::new(), below: String::new() };
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Overview {
@@ -95,12 +95,18 @@ pub(crate) fn sheets(report: &Report, sheets: &[Sheet<'_>], captions: &[String])
     let sheet = |(index, page): (usize, Vec<Draft>)| Overview {
         notice: notice.clone(),
         legend: legend(report, &page),
-        ..overview(index, page, captions)
+        ..overview(index, page, captions, Versus::of(report))
     };
     pages.into_iter().enumerate().map(sheet).collect()
 }
 
-fn overview(index: usize, page: Vec<Draft>, captions: &[String]) -> Overview {
+/// `Is the GPU faster?`, `Is cupy faster than numpy?`
+fn question(versus: Versus<'_>) -> String {
+    let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
+    if versus.is_named() { format!("Is {b} faster than {a}?") } else { format!("Is {b} faster?") }
+}
+
+fn overview(index: usize, page: Vec<Draft>, captions: &[String], versus: Versus<'_>) -> Overview {
     let first = page[0].dtype;
     let is_shared = page.iter().all(|draft| draft.dtype == first);
     let dtype = if is_shared { format!(", {}", first.words()) } else { String::new() };
@@ -115,11 +121,11 @@ fn overview(index: usize, page: Vec<Draft>, captions: &[String]) -> Overview {
     let values: Vec<f64> = points.flat_map(|point| [point.low, point.y, point.high]).collect();
     Overview {
         name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
-        title: format!("Is the GPU faster? Speed-up of the best variants by size{dtype}"),
+        title: format!("{} Speed-up of the best variants by size{dtype}", question(versus)),
         captions: captions.to_vec(),
         notice: None,
         legend: vec![],
-        y: Axis::ratios("", &values),
+        y: Axis::ratios("", &values, versus),
         panels,
     }
 }
@@ -132,11 +138,21 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(Sample, String)> {
             format!("end to end: with {}", copies_clause(report.rows.iter(), &[kind]))
         }
     };
-    let kinds = Kinds::of(&report.rows).all().iter();
+    let series: Vec<Series> = page.iter().flat_map(|draft| draft.panel.series.clone()).collect();
+    let figures: Vec<&Figure> = page.iter().flat_map(|draft| &draft.panel.figures).collect();
+    let is_shown = |kind: &&Kind| {
+        let style = kind_style(**kind);
+        series.iter().any(|one| one.style == style) || figures.iter().any(|one| one.style == style)
+    };
+    let kinds = Kinds::of(&report.rows).all().iter().filter(is_shown);
     let lines = kinds.map(|kind| (Sample::Line(kind_style(*kind)), words(*kind)));
     let crosses = page.iter().any(|draft| !draft.panel.crossings.is_empty());
-    let ring = crosses.then(|| (Sample::Crossover, "GPU faster from N (bar: interval)".to_owned()));
-    let series: Vec<Series> = page.iter().flat_map(|draft| draft.panel.series.clone()).collect();
+    let ring = crosses.then(|| {
+        (
+            Sample::Crossover,
+            format!("{} faster from N (bar: interval)", Versus::of(report).label(Contender::B)),
+        )
+    });
     let marks = mark_notes(&series).into_iter().filter_map(|row| match row {
         Row::Entry(sample, text) => Some((sample, text)),
         Row::Heading(_) | Row::Note(_) => None,
@@ -144,7 +160,7 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(Sample, String)> {
     lines.chain(ring).chain(marks).collect()
 }
 
-/// One panel per density with a size that both sides have.
+/// One panel per density with a size that both contenders have.
 fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item = Draft> + 'a {
     part.by_density().filter_map(move |comparisons| {
         let lines = speed_up::by_kind(part, comparisons);

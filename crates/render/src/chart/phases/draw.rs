@@ -47,7 +47,7 @@ impl Bars<'_> {
         let (pitch, middles) = self.places();
         let half = (WIDTH * pitch).min(MOST_WIDTH) / 2.0;
         let mut groups = self.chart.groups.iter().zip(middles);
-        groups.try_for_each(|(group, middle)| self.bar(&group.gpu, middle - half, middle + half))
+        groups.try_for_each(|(group, middle)| self.bar(&group.b, middle - half, middle + half))
     }
 
     fn bar(&self, bar: &Bar, left: f64, right: f64) -> anyhow::Result<()> {
@@ -73,15 +73,16 @@ impl Bars<'_> {
         Ok(())
     }
 
-    /// The time of each side, in rows above the plot: the whole of each bar, and with pinned memory where there is such a
+    /// The time of each contender, in rows above the plot: the whole of each bar, and with pinned memory where there is such a
     /// time.
     fn totals(&self) -> anyhow::Result<()> {
         let (pitch, middles) = self.places();
-        let rows = [("CPU", Role::Vermilion), ("GPU", Role::Blue), ("pinned", Role::Blue)];
+        let [a, b] = &self.chart.names;
+        let rows = [(a.as_str(), Role::Vermilion), (b.as_str(), Role::Blue), ("pinned", Role::Blue)];
         let count = self.chart.frame.rows_above;
         let groups = self.chart.groups.iter();
         let texts = groups.map(|group| {
-            let times = [group.cpu.as_deref(), Some(group.gpu.total.as_str()), group.pinned.as_deref()];
+            let times = [group.a.as_deref(), Some(group.b.total.as_str()), group.pinned.as_deref()];
             times.map(|time| time.unwrap_or("–"))
         });
         let texts: Vec<[&str; 3]> = texts.collect();
@@ -91,7 +92,10 @@ impl Bars<'_> {
         for (index, (name, hue)) in rows.into_iter().take(count).enumerate() {
             let middle = plot.top - ((count - index) as f64 - 0.5) * ROW_ABOVE - 13.0;
             let y = baseline(middle, em);
-            self.frame.canvas.text(name, (plot.left - 12.0, y), medium(TEXT, hue, Align::Right))?;
+            // The names of sides fit; another name may be longer than the margin is wide.
+            let room = plot.left - 10.0;
+            let name_em = TEXT * (room / width(name, TEXT, Weight::Medium)).min(1.0);
+            self.frame.canvas.text(name, (plot.left - 12.0, y), medium(name_em, hue, Align::Right))?;
             for (text, x) in texts.iter().zip(&middles) {
                 self.frame.canvas.text(text[index], (*x, y), medium(em, hue, Align::Center))?;
             }

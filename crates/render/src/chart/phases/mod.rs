@@ -8,7 +8,7 @@ mod draw;
 use gpubench_answer::cost::estimate;
 use gpubench_answer::first_use::{FirstUse, calls_to_repay, condition};
 use gpubench_answer::words::largest;
-use gpubench_answer::{Comparison, Estimate, Kind, Kinds};
+use gpubench_answer::{Comparison, Contender, Estimate, Kind, Kinds};
 use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::Row;
@@ -69,10 +69,10 @@ pub(crate) struct Bar {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Group {
-    /// The time of the best CPU variant in words, where there is one.
-    pub cpu: Option<String>,
-    pub gpu: Bar,
-    /// The time of the best GPU variant with pinned memory in words, where the bar is one with pageable memory.
+    /// The time of A's best variant in words, where there is one.
+    pub a: Option<String>,
+    pub b: Bar,
+    /// The time of B's best variant with pinned memory in words, where the bar is one with pageable memory.
     pub pinned: Option<String>,
 }
 
@@ -81,10 +81,12 @@ pub(crate) struct PhaseChart {
     /// Titles, axes, legend; positions on the x axis are indices of `groups`.
     pub(crate) frame: Frame,
     pub groups: Vec<Group>,
+    /// The names of A and B.
+    pub(crate) names: [String; 2],
 }
 
 impl PhaseChart {
-    /// The rows above the plot: the sides, and the GPU with pinned memory where that was measured too.
+    /// The rows above the plot: the contenders, and B with pinned memory where that was measured too.
     fn rows_above(groups: &[Group]) -> usize {
         if groups.iter().any(|group| group.pinned.is_some()) { 3 } else { 2 }
     }
@@ -109,7 +111,8 @@ fn chart(
 ) -> Option<PhaseChart> {
     let found = comparisons.iter().filter_map(|one| Some((one.n.to_string(), group(one)?)));
     let (labels, groups): (Vec<String>, Vec<Group>) = found.unzip();
-    let mut legend = vec![LegendRow::Heading("Parts of a GPU call".into())];
+    let versus = part.section.versus;
+    let mut legend = vec![LegendRow::Heading(format!("Parts of a {} call", versus.label(Contender::B)))];
     legend.extend(Phase::ALL.into_iter().rev().map(entry));
     legend.extend(first_use(part, comparisons));
     let density = comparisons.first()?.density.filter(|_| part.shows_density);
@@ -117,10 +120,16 @@ fn chart(
     let suffix = density.map(|density| format!("-d{}", density_text(density))).unwrap_or_default();
     let frame = Frame {
         name: sheet.name("phases") + &suffix,
-        title: format!("{}{}: where does the GPU's time go?", sheet.heading(), density_clause(density)),
+        title: format!(
+            "{}{}: where does {}'s time go?",
+            sheet.heading(),
+            density_clause(density),
+            versus.noun(Contender::B)
+        ),
         subtitle: format!(
-            "One call end to end with {}; above the bars: the time of the best variant of each side{}",
+            "One call end to end with {}; above the bars: the time of the best variant of each{}{}",
             copies_clause(comparisons.iter().flat_map(|one| &one.rows).copied(), &[Kind::EndToEnd]),
+            if versus.is_named() { "" } else { " side" },
             if rows_above > 2 { ", also with pinned memory" } else { "" }
         ),
         captions: captions.to_vec(),
@@ -129,33 +138,36 @@ fn chart(
         rows_above,
         legend,
     };
-    (!groups.is_empty()).then_some(PhaseChart { frame, groups })
+    let names = Contender::BOTH.map(|one| versus.label(one).to_owned());
+    (!groups.is_empty()).then_some(PhaseChart { frame, groups, names })
 }
 
 fn entry(phase: Phase) -> LegendRow {
     LegendRow::Entry(Sample::Swatch(phase.hue()), phase.name().into())
 }
 
-/// The bars of a size; without a CPU time only the GPU's fastest kernel has one.
+/// The bar of B at a size; without a time of A that of its fastest kernel.
 fn group(comparison: &Comparison<'_>) -> Option<Group> {
     let pair = comparison.pair(Kind::EndToEnd);
-    let cpu = pair.as_ref().map_or(comparison.cpu, |pair| Some(pair.cpu));
-    let gpu = gpu_bar(pair.as_ref().map_or(comparison.gpu, |pair| Some(pair.gpu))?)?;
-    let cpu = cpu.and_then(|row| Some(time_text(estimate(row, Kind::EndToEnd)?.value)));
+    let a = pair.as_ref().map_or(comparison.a, |pair| Some(pair.a));
+    let b = gpu_bar(pair.as_ref().map_or(comparison.b, |pair| Some(pair.b))?)?;
+    let a = a.and_then(|row| Some(time_text(estimate(row, Kind::EndToEnd)?.value)));
     let pinned = best_with_pinned(comparison).map(|time| time_text(time.value));
-    Some(Group { cpu, gpu, pinned })
+    Some(Group { a, b, pinned })
 }
 
-/// The time of a call of the best GPU variant with pinned memory; without a CPU time, of the fastest kernel.
+/// The time of a call of B's best variant with pinned memory; without a time of A, of its fastest kernel.
 fn best_with_pinned(comparison: &Comparison<'_>) -> Option<Estimate> {
     match comparison.pair(Kind::EndToEndPinned) {
-        Some(pair) => Some(pair.gpu_s),
-        None => estimate(comparison.gpu?, Kind::EndToEndPinned),
+        Some(pair) => Some(pair.b_s),
+        None => estimate(comparison.b?, Kind::EndToEndPinned),
     }
 }
 
+/// The bar of a row; `None` without copies, and where the host's clock alone timed the work with its launch.
 fn gpu_bar(row: &Row) -> Option<Bar> {
     let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
+    estimate(row, Kind::Kernel)?;
     let upload = median(&phases.upload.as_ref()?.host_s)?;
     let download = median(&phases.download.as_ref()?.host_s)?;
     // A kernel that takes longer by the device's clock than by the host's leaves nothing to wait for.
@@ -175,7 +187,7 @@ fn bar(parts: Vec<(Phase, f64)>) -> Option<Bar> {
 /// The cost of the first use at the largest size, and the number of calls that repay it.
 fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> {
     let Some((n, pair)) = largest(comparisons, Kind::Resident) else { return vec![] };
-    let Some(first) = FirstUse::of(part.report, pair.gpu) else { return vec![] };
+    let Some(first) = FirstUse::of(part.report, pair.b) else { return vec![] };
     let named = [
         ("context", first.context_s),
         ("compiling", first.compile_s),

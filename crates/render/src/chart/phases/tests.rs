@@ -1,6 +1,7 @@
 //! Charts of phases: what bars are made of, and which ops have none.
 
-use gpubench_model::report::{Report, example};
+use gpubench_answer::Versus;
+use gpubench_model::report::{Clock, Report, example};
 
 use super::*;
 use crate::chart::{Chart, Selection, charts};
@@ -20,13 +21,29 @@ fn report() -> Report {
 fn a_call_on_the_gpu_is_its_copies_the_wait_and_the_kernel() {
     let chart = &phases(&report())[0];
     let group = &chart.groups[0];
-    assert_eq!((group.cpu.as_deref(), group.gpu.total.as_str()), (Some("1.00 ms"), "167 µs"));
+    assert_eq!((group.a.as_deref(), group.b.total.as_str()), (Some("1.00 ms"), "167 µs"));
     let expected =
         [(Phase::Upload, 31.0), (Phase::Launch, 5.0), (Phase::Kernel, 100.0), (Phase::Download, 31.0)];
-    for ((phase, share), (expected, micros)) in group.gpu.parts.iter().zip(expected) {
+    for ((phase, share), (expected, micros)) in group.b.parts.iter().zip(expected) {
         assert_eq!(*phase, expected);
         assert!((share - micros / 167.0).abs() < 1e-9, "{phase:?} {share}");
     }
+}
+
+#[test]
+fn a_time_by_the_host_s_clock_cannot_be_split_into_launch_and_kernel() {
+    let mut report = report();
+    report.rows[1].execute.as_mut().unwrap().clock = Clock::Host;
+    assert!(phases(&report).is_empty());
+}
+
+#[test]
+fn the_contenders_name_the_rows_above_the_bars() {
+    let mut report = report();
+    Versus::choose(&mut report, "cpu:cuda").unwrap();
+    let chart = &phases(&report)[0];
+    assert_eq!(chart.names, ["cpu", "cuda"]);
+    assert!(chart.frame.title.ends_with("where does cuda's time go?"), "{}", chart.frame.title);
 }
 
 #[test]
@@ -36,7 +53,7 @@ fn the_time_with_pinned_memory_is_above_the_bar_of_pageable_memory() {
     let mut both = example::with_pinned(report(), 10.0);
     let chart = &phases(&both)[0];
     let group = &chart.groups[0];
-    assert_eq!((group.gpu.total.as_str(), group.pinned.as_deref()), ("167 µs", Some("111 µs")));
+    assert_eq!((group.b.total.as_str(), group.pinned.as_deref()), ("167 µs", Some("111 µs")));
     assert_eq!(chart.frame.rows_above, 3);
     assert!(chart.frame.subtitle.contains("copies (pageable host memory)"), "{}", chart.frame.subtitle);
     let texts: Vec<&str> = chart.frame.legend.iter().map(LegendRow::text).collect();
@@ -93,7 +110,7 @@ fn a_gpu_alone_has_a_bar_and_one_that_tells_no_copies_has_none() {
     let mut alone = report();
     alone.rows.remove(0);
     let chart = &phases(&alone)[0];
-    assert_eq!(chart.groups[0].cpu, None);
+    assert_eq!(chart.groups[0].a, None);
     alone.rows[0].phases = None;
     assert!(phases(&alone).is_empty());
 }
@@ -102,7 +119,7 @@ fn a_gpu_alone_has_a_bar_and_one_that_tells_no_copies_has_none() {
 fn a_kernel_that_the_device_calls_longer_than_the_host_leaves_nothing_to_wait_for() {
     let mut odd = report();
     odd.rows[1].execute.as_mut().unwrap().host_median_s = 90e-6;
-    let gpu = &phases(&odd)[0].groups[0].gpu;
+    let gpu = &phases(&odd)[0].groups[0].b;
     assert_eq!(gpu.parts[1], (Phase::Launch, 0.0));
     assert!((gpu.parts.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-12);
 }

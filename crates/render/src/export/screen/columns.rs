@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use gpubench_answer::Kind;
+use gpubench_answer::{Contender, Kind};
 use gpubench_model::HostMemory;
 use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Column, Table};
@@ -10,9 +10,9 @@ use gpubench_text::table::{Column, Table};
 use super::sweeps::{Sweeps, compared};
 use crate::export::tables::{PEAK_SHARE, has_peaks};
 
-/// Heading of the columns with the faster side and its factor.
+/// Heading of the columns with the faster contender and its factor.
 const FASTER: &str = "faster";
-/// Heading of the columns with the size from which the GPU is faster.
+/// Heading of the columns with the size from which B is faster.
 const FROM: &str = "from N";
 /// Heading of the columns with names of variants.
 const VARIANT: &str = "variant";
@@ -26,7 +26,7 @@ mod rank {
     pub(super) const DETAILS: u8 = 3;
 }
 
-/// A kind of speed-up, and the rank of the column with the size from which the GPU is faster, where it has one.
+/// A kind of speed-up, and the rank of the column with the size from which B is faster, where it has one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KindColumns {
     pub kind: Kind,
@@ -64,7 +64,7 @@ impl Sweeps<'_> {
         }
     }
 
-    /// Per kind of speed-up: the faster side, and the size from which the GPU is faster.
+    /// Per kind of speed-up: the faster contender, and the size from which B is faster.
     ///
     /// Those of every kind of memory are under one heading, `end to end`.
     pub(super) fn sweep_columns(&self) -> Vec<Column> {
@@ -79,7 +79,7 @@ impl Sweeps<'_> {
         columns.collect()
     }
 
-    /// The column of the faster side: its heading is the memory of end-to-end times.
+    /// The column of the faster contender: its heading is the memory of end-to-end times.
     fn faster_column(&self, kind: Kind) -> Column {
         let heading = self.memory(kind).map_or(Cow::Borrowed(FASTER), Cow::Owned);
         Column::words(heading).called(self.full_heading(kind, FASTER))
@@ -91,23 +91,27 @@ impl Sweeps<'_> {
         format!("{}{memory}: {heading}", group(kind))
     }
 
-    /// Per side the best variant and its time, then the faster side per kind of speed-up.
+    /// Per contender the best variant and its time, then the faster one per kind of speed-up.
     pub(super) fn case_columns(&self) -> Vec<Column> {
-        let best = |side| {
+        let best = |contender| {
             let columns = [Column::words(VARIANT).ranked(rank::DETAILS), Column::figures("time")];
-            columns.map(|column| column.in_groups([side]))
+            let heading = format!("best {}", self.versus().label(contender));
+            columns.map(|column| column.in_groups([heading.clone()]))
         };
         let speed_ups = self
             .shown_kinds()
             .into_iter()
             .map(|shown| self.faster_column(shown.kind).in_groups([group(shown.kind)]));
-        ["best CPU", "best GPU"].into_iter().flat_map(best).chain(speed_ups).collect()
+        Contender::BOTH.into_iter().flat_map(best).chain(speed_ups).collect()
     }
 
-    /// The share of the peak per side; none where no peaks were measured.
+    /// The share of the peak per contender; none where no peaks were measured.
     pub(super) fn peak_columns(&self) -> Vec<Column> {
-        let column = |side| Column::figures(side).in_groups([PEAK_SHARE]).ranked(rank::PEAK_SHARES);
-        if has_peaks(self.report) { ["CPU", "GPU"].map(column).to_vec() } else { vec![] }
+        let column = |contender| {
+            let name = self.versus().label(contender).to_owned();
+            Column::figures(name).in_groups([PEAK_SHARE]).ranked(rank::PEAK_SHARES)
+        };
+        if has_peaks(self.report) { Contender::BOTH.map(column).to_vec() } else { vec![] }
     }
 
     /// The share of the peak in a table of one side.
@@ -124,7 +128,7 @@ fn group(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns whether a table says from which sizes the GPU is faster.
+/// Returns whether a table says from which sizes B is faster.
 pub(super) fn shows_crossovers(table: &Table) -> bool {
     table.columns.iter().any(|column| column.heading == FROM)
 }

@@ -1,4 +1,4 @@
-//! Crossovers in the table of sweeps: from which size the GPU is faster, in a word or a size.
+//! Crossovers in the table of sweeps: from which size B is faster, in a word or a size.
 
 use gpubench_answer::crossover_text::size_text;
 use gpubench_answer::{Crossover, Place};
@@ -6,13 +6,13 @@ use gpubench_answer::{Crossover, Place};
 /// What the table of sweeps says about a crossover.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shown {
-    /// The GPU is faster at every size.
+    /// B is faster at every size.
     All,
-    /// The GPU is faster at no size.
+    /// B is faster at no size.
     None,
-    /// The GPU is faster at some sizes, but not at the largest.
+    /// B is faster at some sizes, but not at the largest.
     Some,
-    /// The GPU is faster from this size upward, to the largest.
+    /// B is faster from this size upward, to the largest.
     From(f64),
     /// The crossover is in this range, which has no upper end where it may be above the largest size.
     Within(f64, Option<f64>),
@@ -33,7 +33,7 @@ impl Shown {
         }
     }
 
-    /// Returns whether a `+` says that the GPU is also faster at some smaller sizes.
+    /// Returns whether a `+` says that B is also faster at some smaller sizes.
     pub(super) fn has_plus(self, found: &Crossover) -> bool {
         found.is_mixed() && !matches!(self, Shown::All | Shown::None | Shown::Some)
     }

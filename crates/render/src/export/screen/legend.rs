@@ -1,7 +1,7 @@
 //! The legend of the first screen: the meaning of the columns shown and of the marks that occur.
 
 use gpubench_answer::crossover::crossover;
-use gpubench_answer::{Kind, Pair, peak_share};
+use gpubench_answer::{Comparison, Contender, Kind, Pair, peak_share};
 use gpubench_text::grouped::distinct;
 use gpubench_text::table::Table;
 
@@ -11,7 +11,7 @@ use super::sweeps::{Sweeps, compared};
 use crate::export::tables::PEAK_SHARE_TEXT;
 
 impl Sweeps<'_> {
-    /// The meaning of the columns of `grid` and of the marks that occur; `None` where no case has both sides.
+    /// The meaning of the columns of `grid` and of the marks that occur; `None` where no case has both contenders.
     pub(crate) fn legend(&self, grid: Option<&Table>) -> Option<String> {
         let shows_crossovers = grid.is_some_and(shows_crossovers);
         let cases = self.all.iter().flat_map(|sweep| {
@@ -30,13 +30,29 @@ impl Sweeps<'_> {
         .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
         .collect();
         let lines = [
-            format!("kernel: computation; resident: + launch, wait; end to end: + {}.", self.copies()),
+            self.kinds_legend(),
             marks.join(" "),
             if shows_crossovers { self.crossover_legend() } else { String::new() },
             if grid.is_some_and(shows_peaks) { self.peak_legend() } else { String::new() },
         ];
         let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
         (!pairs.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// The meaning of the kinds of speed-up that the columns show.
+    fn kinds_legend(&self) -> String {
+        let kinds: Vec<Kind> = self.shown_kinds().iter().map(|shown| shown.kind).collect();
+        let resident = match kinds.contains(&Kind::Kernel) {
+            true => "resident: + launch, wait",
+            false if kinds.contains(&Kind::EndToEnd) => "resident: computation, launch, wait",
+            false => "resident: from the call until the answer is there",
+        };
+        let parts = [
+            kinds.contains(&Kind::Kernel).then(|| "kernel: computation".to_owned()),
+            Some(resident.to_owned()),
+            kinds.contains(&Kind::EndToEnd).then(|| format!("end to end: + {}", self.copies())),
+        ];
+        format!("{}.", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
     }
 
     /// `copies (pageable)`: with the kinds of host memory that were copied from; where the columns name these, with their
@@ -87,17 +103,18 @@ impl Sweeps<'_> {
         let meanings = meanings.into_iter().filter_map(|(occurs, meaning)| occurs.then_some(meaning));
         let interpolated = occurs(|shown| matches!(shown, Shown::From(_)));
         let first = match interpolated {
-            true => "the GPU is faster from this N upward (interpolated)",
-            false => "the GPU is faster from this N upward",
+            true => " (interpolated)",
+            false => "",
         };
-        let meanings = [first].into_iter().chain(meanings);
+        let first = format!("{} is faster from this N upward{first}", self.versus().noun(Contender::B));
+        let meanings = [first.as_str()].into_iter().chain(meanings);
         format!("from N: {}.", meanings.collect::<Vec<_>>().join("; "))
     }
 
     /// The meaning of the shares of the peaks, with the reasons for more than 100 % where that occurs.
     fn peak_legend(&self) -> String {
         let cases = self.all.iter().filter_map(|sweep| compared(sweep).last());
-        let shares = cases.flat_map(|case| [case.cpu, case.gpu]).flatten();
+        let shares = cases.flat_map(Comparison::bests).flatten();
         let mut shares = shares.filter_map(|row| peak_share::share(self.report, row));
         let above = match shares.any(|found| found.share > 1.0) {
             true => " More than 100 %: the peak was measured at a slower moment, or caches helped.",

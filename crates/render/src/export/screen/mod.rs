@@ -8,6 +8,7 @@ mod sweeps;
 #[cfg(test)]
 mod tests;
 
+use gpubench_answer::Contender;
 use gpubench_model::report::Report;
 use gpubench_text::table::{Layout, TERMINAL_WIDTH, Table, Tone, hanging_within};
 
@@ -48,7 +49,7 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
         text.extend(paragraph(&[line]).lines().map(|line| painted(line, view.color) + "\n"));
     }
     let begin = if text.is_empty() { "" } else { "\n" };
-    let title = [notes::title(report)].into_iter().chain(question.map(str::to_owned));
+    let title = [notes::title(report)].into_iter().chain(question);
     text.push_str(&format!("{begin}{}", paragraph(&title.collect::<Vec<_>>())));
     let names_variants = grid.as_ref().is_some_and(names_variants);
     let legend = sweeps.legend(grid.as_ref()).into_iter().chain(left_out(&removed));
@@ -59,14 +60,18 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
     // Problems are shown even where they leave no room for notes.
     let problems = summary(report).map(|summary| format!("{summary} (reasons: --tables)."));
     text.push_str(&paragraph(&problems.into_iter().chain(notes::run_warnings(report)).collect::<Vec<_>>()));
+    let variants = || sweeps.variants().filter(|_| !names_variants);
+    let several = sweeps.has_several_backends();
     let notes = [
+        // Which backend is the best of its side is a part of the answer.
+        Vec::from_iter(variants().filter(|_| several)),
         Vec::from_iter(sweeps.memory_decides(few)),
         if few { sweeps.crossovers() } else { vec![] },
         sweeps.costs(),
         Vec::from_iter(notes::grades(report)),
         Vec::from_iter(sweeps.slower_variants()),
         Vec::from_iter(sweeps.first_use()),
-        Vec::from_iter(sweeps.variants().filter(|_| !names_variants)),
+        Vec::from_iter(variants().filter(|_| !several)),
     ];
     // Each group of lines begins with a blank line.
     let mut room = LINES.saturating_sub(text.lines().count() + legend.lines().count() + 2);
@@ -98,15 +103,20 @@ pub(crate) fn whole_table(report: &Report, view: &View) -> Option<String> {
 }
 
 /// What the table answers, and the table with every column, without intervals where there is no room for these.
-fn question(sweeps: &Sweeps<'_>, width: usize) -> (Option<&'static str>, Option<Table>) {
+fn question(sweeps: &Sweeps<'_>, width: usize) -> (Option<String>, Option<Table>) {
     match sweeps.comparisons() {
         0 => (None, sweeps.times_table(MAX_CASES)),
         1..=MAX_COMPARISONS => {
-            let question = "The best time of each side, the faster side, and how many times faster it is:";
-            (Some(question), sweeps.case_table())
+            let question = match sweeps.versus().is_named() {
+                true => "The best time of each, the faster one, and how many times faster it is:",
+                false => "The best time of each side, the faster side, and how many times faster it is:",
+            };
+            (Some(question.to_owned()), sweeps.case_table())
         }
         _ => {
-            let question = "The faster side at the largest N, and the N from which the GPU is faster:";
+            let faster = if sweeps.versus().is_named() { "The faster one" } else { "The faster side" };
+            let b = sweeps.versus().noun(Contender::B);
+            let question = format!("{faster} at the largest N, and the N from which {b} is faster:");
             let fits = |grid: &Table| grid.clone().within(width).fits();
             (Some(question), sweeps.sweep_table(true).filter(fits).or_else(|| sweeps.sweep_table(false)))
         }

@@ -7,7 +7,9 @@ use gpubench_answer::crossover_text::crossover_clause;
 use gpubench_answer::figure::plain;
 use gpubench_answer::first_use::{FirstUse, calls_to_repay, condition};
 use gpubench_answer::words::largest;
-use gpubench_answer::{Comparison, Estimate, Kind, Pair, SpeedUp, has_both_caches, memory_decides};
+use gpubench_answer::{
+    Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches, memory_decides,
+};
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::machine::machine;
@@ -22,6 +24,10 @@ use super::sweeps::{Sweep, Sweeps, compared};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
 pub(crate) fn title(report: &Report) -> String {
+    let versus = Versus::of(report);
+    if versus.is_named() {
+        return title_of(report, versus);
+    }
     let sides = [Side::Cpu, Side::Gpu].map(|side| {
         let measured = report.rows.iter().any(|row| row.side == side && row.execute.is_some());
         measured.then(|| machine(report, side).unwrap_or_else(|| "GPU".into()))
@@ -32,6 +38,24 @@ pub(crate) fn title(report: &Report) -> String {
         [Some(cpu), None] => format!("{}\n{cpu}; {conditions}.", no_gpu(report)),
         [None, Some(gpu)] => format!("No CPU was measured: GPU times only.\n{gpu}; {conditions}."),
         [None, None] => format!("Nothing was measured{}.", why_nothing(report)),
+    }
+}
+
+/// The title where `--versus` names the contenders.
+fn title_of(report: &Report, versus: Versus<'_>) -> String {
+    let is_measured =
+        |one: &Contender| report.rows.iter().any(|row| versus.has(*one, row) && row.execute.is_some());
+    let conditions = conditions(report);
+    let missing = Contender::BOTH.into_iter().find(|one| !is_measured(one));
+    let Some(missing) = missing else {
+        return format!("{}; {conditions}.", versus.machines(report).unwrap_or_default());
+    };
+    match versus.machine(report, missing.other()).filter(|_| is_measured(&missing.other())) {
+        Some(other) => {
+            let [none, times] = [missing, missing.other()].map(|one| versus.name(one));
+            format!("No cell of {none} was measured: {times} times only.\n{other}; {conditions}.")
+        }
+        None => format!("Nothing was measured{}.", why_nothing(report)),
     }
 }
 
@@ -89,18 +113,21 @@ pub(crate) fn run_warnings(report: &Report) -> Option<String> {
 }
 
 impl Sweeps<'_> {
-    /// The size from which the GPU is faster: one line per sweep of several sizes.
+    /// The size from which B is faster: one line per sweep of several sizes.
     pub(crate) fn crossovers(&self) -> Vec<String> {
         let line = |sweep: &Sweep<'_>| {
             let clause = |kind| {
                 let found =
                     crossover(&sweep.section.comparisons, kind).filter(|found| !found.is_one_size())?;
-                Some(plain(&crossover_clause(&found)))
+                Some(plain(&crossover_clause(&found, self.versus())))
             };
             let resident = clause(Kind::Resident)?;
             let with_copies = self.kinds.end_to_end().iter().filter_map(|&kind| Some((kind, clause(kind)?)));
             let with_copies: Vec<(Kind, String)> = with_copies.collect();
-            if !with_copies.is_empty() && with_copies.iter().all(|(_, whole)| *whole == resident) {
+            if with_copies.is_empty() {
+                return Some(format!("{}: {resident}.", sweep.name));
+            }
+            if with_copies.iter().all(|(_, whole)| *whole == resident) {
                 return Some(format!("{}: {resident}, with or without copies.", sweep.name));
             }
             let copies = |(kind, whole): &(Kind, String)| format!("; {} {whole}", self.kinds.words(*kind));
@@ -115,7 +142,7 @@ impl Sweeps<'_> {
         self.all.iter().filter_map(line).collect()
     }
 
-    /// The cases whose faster side end to end depends on the host memory: every case, or that of the largest size of
+    /// The cases whose faster contender end to end depends on the host memory: every case, or that of the largest size of
     /// each sweep.
     pub(crate) fn memory_decides(&self, every_case: bool) -> Option<String> {
         let shown = self.all.iter().flat_map(|sweep| {
@@ -125,21 +152,37 @@ impl Sweeps<'_> {
         memory_decides(shown)
     }
 
-    /// The fastest variant of each side at the largest sizes.
+    /// The fastest variant of each contender at the largest sizes.
     pub(crate) fn variants(&self) -> Option<String> {
+        let names = Names::of(self.report);
         let best = |sweep: &Sweep<'_>| {
-            let pair = compared(sweep).last()?.pair(Kind::Kernel)?;
-            Some(format!("{} {} / {}", sweep.section.op, pair.cpu.doer(), pair.gpu.doer()))
+            let pair = compared(sweep).last()?.best_pair()?;
+            let doers = [(Contender::A, pair.a), (Contender::B, pair.b)];
+            let [a, b] = doers.map(|(one, row)| match row.backend == self.versus().name(one) {
+                true => row.doer().to_owned(),
+                false => names.doer(row),
+            });
+            Some(format!("{} {a} / {b}", sweep.section.op))
         };
         let named = distinct(self.all.iter().filter_map(best));
-        (!named.is_empty()).then(|| format!("Fastest variants at that N (CPU / GPU): {}.", named.join(", ")))
+        let [a, b] = Contender::BOTH.map(|one| self.versus().label(one));
+        (!named.is_empty()).then(|| format!("Fastest variants at that N ({a} / {b}): {}.", named.join(", ")))
     }
 
-    /// The cost of the first use of the GPU, and the number of calls at the largest size that repay it.
+    /// Returns whether the best of a contender may be of one backend or another.
+    pub(crate) fn has_several_backends(&self) -> bool {
+        let of = |one| {
+            let rows = self.report.rows.iter().filter(move |row| self.versus().has(one, row));
+            distinct(rows.map(|row| row.backend.as_str())).len()
+        };
+        Contender::BOTH.into_iter().any(|one| of(one) > 1)
+    }
+
+    /// The cost of the first use of B's GPU, and the number of calls at the largest size that repay it.
     pub(crate) fn first_use(&self) -> Option<String> {
         let found = self.all.iter().filter_map(|sweep| {
             let (_, pair) = largest(&sweep.section.comparisons, Kind::Resident)?;
-            let first = FirstUse::of(self.report, pair.gpu)?;
+            let first = FirstUse::of(self.report, pair.b)?;
             Some((sweep, pair, first))
         });
         let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = found.collect();
@@ -161,22 +204,27 @@ impl Sweeps<'_> {
             calls => format!(" Calls at that N to repay it ({}): {calls}.", condition(Kind::Resident)),
         };
         let most = if found.len() > 1 { ", at most per variant" } else { "" };
-        (!costs.is_empty()).then(|| format!("First use of the GPU{most}: {}.{repaid}", costs.join(", ")))
+        (!costs.is_empty()).then(|| {
+            format!("First use of {}{most}: {}.{repaid}", self.versus().noun(Contender::B), costs.join(", "))
+        })
     }
 
     /// One line per op that does not compare sides, with the time of each variant at its largest size.
     pub(crate) fn costs(&self) -> Vec<String> {
         let sweeps = self.all.iter().filter(|sweep| !op::compares_sides(sweep.section.op));
-        sweeps.filter_map(costs).collect()
+        let names = Names::of(self.report);
+        sweeps.filter_map(|sweep| costs(sweep, &names)).collect()
     }
 
-    /// The GPU variants that are measurably slower than the best at the largest sizes, with their factors.
+    /// B's variants that are measurably slower than the best at the largest sizes, with their factors.
     pub(crate) fn slower_variants(&self) -> Option<String> {
         let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
-        let found: Vec<String> = sweeps.filter_map(slower).collect();
+        let names = Names::of(self.report);
+        let found: Vec<String> = sweeps.filter_map(|sweep| slower(sweep, &names)).collect();
         (!found.is_empty()).then(|| {
             format!(
-                "Slower GPU variants at the largest N, resident time over the best: {}.",
+                "Slower {} variants at the largest N, resident time over the best: {}.",
+                self.versus().label(Contender::B),
                 found.join("; ")
             )
         })
@@ -184,28 +232,29 @@ impl Sweeps<'_> {
 }
 
 /// `transfer-loop copy-each 83.4x, copy-each-pinned 17.2x`, by resident times.
-fn slower(sweep: &Sweep<'_>) -> Option<String> {
+fn slower(sweep: &Sweep<'_>, names: &Names) -> Option<String> {
     let case = compared(sweep).last()?;
     let best = case.pair(Kind::Resident)?;
-    let rivals = case.candidates(Side::Gpu, Kind::Resident);
-    let rivals = rivals.filter(|(row, _)| row.variant != best.gpu.variant);
+    let rivals = case.candidates(Contender::B, Kind::Resident);
+    let rivals = rivals.filter(|(row, _)| !std::ptr::eq(*row, best.b));
     let slower = |(row, time): (&Row, Estimate)| {
-        let times = SpeedUp(time.over(best.gpu_s)?);
-        (times.winner() == Some(Side::Gpu)).then(|| format!("{} {}", row.variant, times.factor_text()))
+        let times = SpeedUp(time.over(best.b_s)?);
+        (times.winner() == Some(Contender::B))
+            .then(|| format!("{} {}", names.variant(row), times.factor_text()))
     };
     let slower: Vec<String> = rivals.filter_map(slower).collect();
     (!slower.is_empty()).then(|| format!("{} {}", sweep.name, slower.join(", ")))
 }
 
 /// `transfer N=8192: h2d-pageable 32.9 ms (8.17 GB/s), h2d-pinned 4.84 ms (55.4 GB/s).`
-fn costs(sweep: &Sweep<'_>) -> Option<String> {
+fn costs(sweep: &Sweep<'_>, names: &Names) -> Option<String> {
     let measured = |case: &&Comparison<'_>| case.rows.iter().any(|row| row.execute.is_some());
     let largest = sweep.section.comparisons.iter().rev().find(measured)?;
     let cost = |row: &&Row| {
         let execute = row.execute.as_ref()?;
         let rate = (row.work.flop == 0.0 && row.work.bytes > 0.0)
             .then(|| format!(" ({} GB/s)", three_digits(row.work.bytes / execute.median_s / 1e9)));
-        Some(format!("{} {}{}", row.variant, execute.median_text(), rate.unwrap_or_default()))
+        Some(format!("{} {}{}", names.variant(row), execute.median_text(), rate.unwrap_or_default()))
     };
     let costs: Vec<String> = largest.rows.iter().filter_map(cost).collect();
     Some(format!("{} N={}: {}.", sweep.name, largest.n, costs.join(", ")))

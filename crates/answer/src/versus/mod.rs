@@ -1,0 +1,289 @@
+//! The two contenders of the answer: the best of the CPU and of the GPU, or what `--versus A:B` names.
+
+use gpubench_model::Side;
+use gpubench_model::report::machine::machine_of;
+use gpubench_model::report::{Report, Row};
+use gpubench_text::glob::glob;
+use gpubench_text::grouped::distinct;
+
+use super::Kind;
+use super::sections::sections;
+
+/// Key of a report's settings that holds the contenders.
+const KEY: &str = "versus";
+
+/// The text for the CPU's side against the GPU's.
+const SIDES: &str = "sides";
+
+/// Characters of a name for which tables and charts have room.
+const MAX_LABEL: usize = 12;
+
+/// One of the two contenders. A speed-up is the time of A over the time of B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contender {
+    /// The first: the CPU's side unless `--versus` names another.
+    A,
+    /// The second: the GPU's side unless `--versus` names another.
+    B,
+}
+
+impl Contender {
+    /// Both, in the order of `--versus`.
+    pub const BOTH: [Contender; 2] = [Contender::A, Contender::B];
+
+    /// Returns the contender that it is compared with.
+    pub fn other(self) -> Contender {
+        match self {
+            Contender::A => Contender::B,
+            Contender::B => Contender::A,
+        }
+    }
+}
+
+/// The rows among which the best represents a contender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Selection<'a> {
+    /// Those of every backend of a side.
+    Side(Side),
+    /// Those of backends, or of variants as `backend/variant`, separated by commas; `*` and `?` are wildcards.
+    Named(&'a str),
+}
+
+impl<'a> Selection<'a> {
+    fn items(self) -> impl Iterator<Item = &'a str> {
+        let list = if let Selection::Named(list) = self { list } else { "" };
+        list.split(',').map(str::trim).filter(|item| !item.is_empty())
+    }
+
+    /// Returns whether a row may represent it. A variant that is named in full may have reduced precision or fewer threads.
+    fn has(self, row: &Row) -> bool {
+        match self {
+            Selection::Side(side) => row.side == side && row.is_headline(),
+            Selection::Named(_) => self.items().any(|item| {
+                is_of(item, &row.backend, &row.variant) && (row.is_headline() || is_one_variant(item))
+            }),
+        }
+    }
+}
+
+/// Returns whether an item of a selection names the variant or its backend.
+fn is_of(item: &str, backend: &str, variant: &str) -> bool {
+    match item.split_once('/') {
+        Some((of_backend, of_variant)) => glob(of_backend, backend) && glob(of_variant, variant),
+        None => glob(item, backend),
+    }
+}
+
+fn is_one_variant(item: &str) -> bool {
+    item.contains('/') && !item.contains(['*', '?'])
+}
+
+/// The contenders of a report's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versus<'a> {
+    a: Selection<'a>,
+    b: Selection<'a>,
+}
+
+impl<'a> Versus<'a> {
+    /// The CPU's side against the GPU's.
+    pub const SIDES: Versus<'static> =
+        Versus { a: Selection::Side(Side::Cpu), b: Selection::Side(Side::Gpu) };
+
+    /// Returns the contenders in a report's settings; without these, the CPU's side and the GPU's.
+    pub fn of(report: &'a Report) -> Versus<'a> {
+        let text = report.environment.settings.get(KEY).and_then(|value| value.as_str());
+        text.and_then(|text| Versus::parse(text).ok()).unwrap_or(Versus::SIDES)
+    }
+
+    /// Parses `A:B`, or `sides`.
+    ///
+    /// # Errors
+    /// The text has another form, or both contenders are the same; in one line that says what to write.
+    pub fn parse(text: &'a str) -> Result<Versus<'a>, String> {
+        if text == SIDES {
+            return Ok(Versus::SIDES);
+        }
+        let example =
+            "write A:B with the names of backends or backend/variant, such as numpy:cupy or cpu,numpy:cuda";
+        let pair = text.split_once(':').filter(|(_, b)| !b.contains(':'));
+        let (a, b) = pair.ok_or_else(|| format!("'{text}' does not name two contenders: {example}"))?;
+        let found = Versus { a: Selection::Named(a), b: Selection::Named(b) };
+        let [mut items, mut others] = [found.a, found.b].map(|one| distinct(one.items()));
+        if items.is_empty() || others.is_empty() {
+            return Err(format!("'{text}' leaves a contender empty: {example}"));
+        }
+        items.sort_unstable();
+        others.sort_unstable();
+        if items == others {
+            return Err(format!(
+                "'{text}' compares {a} with itself: name another backend or variant after the colon"
+            ));
+        }
+        Ok(found)
+    }
+
+    /// Checks that each name of the contenders is one of these backends and variants.
+    ///
+    /// # Errors
+    /// A name is unknown; in one line that lists those there are.
+    pub fn check<'n>(self, known: impl Iterator<Item = (&'n str, &'n str)>) -> Result<(), String> {
+        let known: Vec<(&str, &str)> = distinct(known);
+        let unknown = |item: &&str| !known.iter().any(|(backend, variant)| is_of(item, backend, variant));
+        let Some(item) = [self.a, self.b].into_iter().flat_map(Selection::items).find(unknown) else {
+            return Ok(());
+        };
+        let of_backend = item.split_once('/').map(|(backend, _)| backend);
+        let variants = known.iter().filter(|(backend, _)| Some(*backend) == of_backend);
+        let variants = distinct(variants.map(|(_, variant)| *variant));
+        let there_are = match variants.as_slice() {
+            [] => distinct(known.iter().map(|(backend, _)| *backend)).join(", "),
+            some => some
+                .iter()
+                .map(|variant| format!("{}/{variant}", of_backend.unwrap_or_default()))
+                .collect::<Vec<_>>()
+                .join(", "),
+        };
+        Err(format!("there are no cells of '{item}': name one of {there_are}"))
+    }
+
+    /// Makes `text` the contenders of a report.
+    ///
+    /// # Errors
+    /// A name is unknown, or no case has a correct time of both; in one line that says what to do. The report is then
+    /// as it was.
+    pub fn choose(report: &mut Report, text: &str) -> Result<(), String> {
+        let versus = Versus::parse(text)?;
+        if versus == Versus::SIDES {
+            Versus::clear(report);
+            return Ok(());
+        }
+        versus.check(report.rows.iter().map(|row| (row.backend.as_str(), row.variant.as_str())))?;
+        let before = report.environment.settings.clone();
+        if !report.environment.settings.is_object() {
+            report.environment.settings = serde_json::json!({});
+        }
+        report.environment.settings[KEY] = text.into();
+        let compares = |kind| {
+            let sections = sections(report);
+            sections.iter().flat_map(|section| &section.comparisons).any(|case| case.pair(kind).is_some())
+        };
+        if Kind::ALL.into_iter().any(compares) {
+            return Ok(());
+        }
+        report.environment.settings = before;
+        let [a, b] = Contender::BOTH.map(|one| versus.name(one));
+        Err(format!(
+            "no case has a correct time of both {a} and {b}: 'gpubench show --tables --all-variants' lists every row"
+        ))
+    }
+
+    /// Makes the CPU's side and the GPU's the contenders of a report.
+    pub fn clear(report: &mut Report) {
+        if let Some(settings) = report.environment.settings.as_object_mut() {
+            settings.remove(KEY);
+        }
+    }
+
+    fn selection(self, contender: Contender) -> Selection<'a> {
+        match contender {
+            Contender::A => self.a,
+            Contender::B => self.b,
+        }
+    }
+
+    /// Returns whether a row may represent a contender, once it is measured.
+    pub fn has(self, contender: Contender, row: &Row) -> bool {
+        self.selection(contender).has(row)
+    }
+
+    /// Returns whether a row is of a contender, whether it may represent it or not; every row is of the CPU or the GPU.
+    pub fn covers(self, row: &Row) -> bool {
+        let covers = |item| is_of(item, &row.backend, &row.variant);
+        !self.is_named() || [self.a, self.b].into_iter().flat_map(Selection::items).any(covers)
+    }
+
+    /// Returns whether `--versus` names the contenders.
+    pub fn is_named(self) -> bool {
+        self != Versus::SIDES
+    }
+
+    /// Returns the contender's name in tables and charts: `GPU`, `cupy`; `A` or `B` for one without room there.
+    pub fn label(self, contender: Contender) -> &'a str {
+        match (self.name(contender), contender) {
+            (name, _) if name.chars().count() <= MAX_LABEL => name,
+            (_, Contender::A) => "A",
+            (_, Contender::B) => "B",
+        }
+    }
+
+    /// Returns the contender's whole name: `GPU`, `cupy`, `cpu,numpy,torch-cpu`.
+    pub fn name(self, contender: Contender) -> &'a str {
+        match self.selection(contender) {
+            Selection::Side(side) => side.label(),
+            Selection::Named(list) => list,
+        }
+    }
+
+    /// Returns the name with the label where that is another: `cupy`, `A (cpu,numpy,torch-cpu)`.
+    pub fn label_and_name(self, contender: Contender) -> String {
+        let (label, name) = (self.label(contender), self.name(contender));
+        if label == name { name.to_owned() } else { format!("{label} ({name})") }
+    }
+
+    /// Returns the contender's name in sentences: `the GPU`, `cupy`.
+    pub fn noun(self, contender: Contender) -> String {
+        match self.selection(contender) {
+            Selection::Side(side) => format!("the {}", side.label()),
+            Selection::Named(list) => list.to_owned(),
+        }
+    }
+
+    /// Returns the contender's key in JSON: `cpu` and `gpu`, or `a` and `b` where `--versus` names them.
+    pub fn key(self, contender: Contender) -> &'static str {
+        match (self.selection(contender), contender) {
+            (Selection::Side(side), _) => side.name(),
+            (Selection::Named(_), Contender::A) => "a",
+            (Selection::Named(_), Contender::B) => "b",
+        }
+    }
+
+    /// Returns the machine of a contender, with its name where `--versus` has it: `NVIDIA H200`, `cupy on NVIDIA H200`;
+    /// `None` where it has no rows, or the GPU's side no device with a name.
+    pub fn machine(self, report: &Report, contender: Contender) -> Option<String> {
+        let machine = self.device(report, contender);
+        match self.selection(contender) {
+            Selection::Side(_) => machine,
+            Selection::Named(_) => {
+                let name = self.label_and_name(contender);
+                let is_there = report.rows.iter().any(|row| self.has(contender, row));
+                machine.map(|machine| format!("{name} on {machine}")).or(is_there.then_some(name))
+            }
+        }
+    }
+
+    /// Returns the machine of a contender without its name: the device, or the host's CPU with the threads in use.
+    pub fn device(self, report: &Report, contender: Contender) -> Option<String> {
+        machine_of(report, |row| match self.selection(contender) {
+            Selection::Side(side) => row.side == side,
+            Selection::Named(_) => self.has(contender, row),
+        })
+    }
+
+    /// Returns both machines: `NVIDIA H200 against Intel Xeon, 16 threads`, `cupy against cuda on NVIDIA H200`.
+    pub fn machines(self, report: &Report) -> Option<String> {
+        let [a, b] = Contender::BOTH.map(|one| self.device(report, one));
+        if self.is_named()
+            && a == b
+            && let Some(machine) = a
+        {
+            let [a, b] = Contender::BOTH.map(|one| self.label_and_name(one));
+            return Some(format!("{b} against {a} on {machine}"));
+        }
+        let [a, b] = Contender::BOTH.map(|one| self.machine(report, one));
+        Some(format!("{} against {}", b?, a?))
+    }
+}
+
+#[cfg(test)]
+mod tests;
