@@ -14,10 +14,6 @@ fn stdout(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn registered_backends() -> Vec<&'static str> {
-    gpubench::backend::BACKENDS.iter().map(|backend| backend.name).collect()
-}
-
 #[test]
 fn list_names_every_op_and_backend_for_people_and_for_programs() {
     let text = stdout(&["list"]);
@@ -26,7 +22,7 @@ fn list_names_every_op_and_backend_for_people_and_for_programs() {
         let entries = json[key].as_array().unwrap().iter();
         entries.map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(names("backends"), registered_backends());
+    assert_eq!(names("backends"), gpubench::settings::words::backend_names());
     assert_eq!(names("ops").len(), gpubench::op::OPS.len());
     for name in names("ops").iter().chain(&names("backends")) {
         assert!(text.contains(name.as_str()), "{name}");
@@ -74,7 +70,7 @@ fn every_shell_gets_a_completion_script_that_knows_the_commands() {
     let bash = stdout(&["completions", "bash"]);
     for words in [
         "matmul",
-        "cpu cuda sim all",
+        "cpu cuda sim numpy",
         "f32 f64 all",
         "cold hot both",
         "both pageable pinned",
@@ -172,7 +168,8 @@ fn doctor_examines_every_backend_whatever_is_installed() {
         .iter()
         .map(|backend| backend["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, registered_backends());
+    let own = gpubench::backend::BACKENDS.iter().map(|backend| backend.name);
+    assert_eq!(names, own.chain(["python"]).collect::<Vec<_>>());
 }
 
 /// Returns the path of a BLAS library of this machine, by its name in `doctor`.

@@ -11,8 +11,13 @@ use crate::stage::{Stage, execute, outcomes, reason};
 
 /// Runs two variants of matmul, of which `b` has that fault.
 fn with_fault(rule: &str) -> Stage {
+    on_device_of(1e9, rule)
+}
+
+/// Runs two variants of matmul, of which `b` has that fault, on a device with that peak FLOP rate.
+fn on_device_of(flop_rate: f64, rule: &str) -> Stage {
     let script = format!(
-        "[peaks]\nread = 1e9\ncopy = 1e9\ntriad = 1e9\nmatmul = {{ f32 = 1e9, f64 = 1e9 }}\n\
+        "[peaks]\nread = 1e9\ncopy = 1e9\ntriad = 1e9\nmatmul = {{ f32 = {flop_rate:e}, f64 = {flop_rate:e} }}\n\
          [[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n[[rule]]\nvariant = 'b'\n{rule}\n"
     );
     let mut stage = Stage::new(&script, "matmul", &[16]);
@@ -67,9 +72,15 @@ fn a_fault_that_begins_in_the_last_round_is_caught() {
 
 #[test]
 fn hot_caches_allow_a_time_below_that_of_memory() {
-    let mut stage = with_fault("time = '100ns'");
-    stage.run.cells.iter_mut().for_each(|planned| planned.cell.cache = Cache::Hot);
-    assert_eq!(outcomes(&stage.finish()), [Outcome::Measured; 2]);
+    for (flop_rate, outcome) in [(1e12, Outcome::Measured), (1e9, Outcome::Incorrect)] {
+        let mut stage = on_device_of(flop_rate, "time = '100ns'");
+        stage.run.cells.iter_mut().for_each(|planned| planned.cell.cache = Cache::Hot);
+        assert_eq!(
+            outcomes(&stage.finish()),
+            [Outcome::Measured, outcome],
+            "arithmetic still takes its time"
+        );
+    }
 }
 
 /// A run whose variant `b` crashes in the second round, after which no worker starts.

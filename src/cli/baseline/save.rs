@@ -34,15 +34,6 @@ pub(crate) fn save(args: &SaveArgs) -> Result<ExitCode> {
     baseline::check_name(&args.name)?;
     let given = Limits { threshold: args.threshold, ..Limits::default() };
     let policy = read_policy(args.policy.as_deref(), given)?;
-    make(&args.dir)?;
-    let lock = Lock::take(&args.dir);
-    let lock = lock.with_context(|| {
-        format!("cannot write to {} (name another folder with --dir)", args.dir.display())
-    })?;
-    // Held until the baseline is in place.
-    let Some(_lock) = lock else {
-        bail!("another gpubench baseline save writes to {}: wait until it has ended", args.dir.display());
-    };
     let staged = StagedBaseline::new(&args.dir, &args.name);
     staged.recover()?;
     ensure!(
@@ -62,6 +53,7 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Resu
     let settings = settings(args)?;
     let externals = plan::describe(&settings)?;
     let plan = Plan::of(&settings, &externals)?;
+    let _lock = lock(args)?;
     if staged.clear()? && !args.quiet {
         stream::note(&format!("gpubench: removed {}, left by an earlier save", staged.staging.display()));
     }
@@ -94,6 +86,15 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Resu
     finish(args, policy, staged, args.passes, &cells)
 }
 
+/// Keeps other processes from saving baselines in the same folder until the lock is dropped.
+fn lock(args: &SaveArgs) -> Result<Lock> {
+    make(&args.dir)?;
+    let shown = args.dir.display();
+    let lock = Lock::take(&args.dir);
+    let lock = lock.with_context(|| format!("cannot write to {shown} (name another folder with --dir)"))?;
+    lock.with_context(|| format!("another gpubench baseline save writes to {shown}: wait until it has ended"))
+}
+
 /// Copies existing reports if they agree.
 fn from_reports(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Result<ExitCode> {
     let reports = load::reports(&args.from)?;
@@ -111,6 +112,7 @@ fn from_reports(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Re
         stream::complain(&format!("no baseline was saved: {problem}"));
         return Ok(ExitCode::from(DISAGREE));
     }
+    let _lock = lock(args)?;
     staged.clear()?;
     for (pass, report) in (1..=count).zip(&reports) {
         let (from, folder) = (file::locate(report), staged.staging.join(name(pass)));

@@ -133,10 +133,14 @@ impl ReportWriter {
     fn save(&mut self, backends: Vec<BackendState>) {
         self.report.environment.backends = backends;
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
+        let Some(folder) = &self.folder else { return };
+        let path = folder.join(file::FILE_NAME);
         // An earlier report is worth more than one without rows.
-        let Some(folder) = self.folder.as_ref().filter(|_| !self.report.rows.is_empty()) else { return };
+        if self.report.rows.is_empty() && path.exists() {
+            return;
+        }
         make(folder);
-        self.unsaved = file::save(&self.report, &folder.join(file::FILE_NAME)).err();
+        self.unsaved = file::save(&self.report, &path).err();
     }
 }
 
