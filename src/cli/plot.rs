@@ -7,6 +7,7 @@ use super::stream;
 use super::sweep::parsed;
 use crate::chart::{self, Drawing};
 use crate::fleet::{self, Fleet};
+use crate::newest;
 use crate::report::Report;
 use crate::settings::words;
 
@@ -16,8 +17,15 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
     let selection = parsed("--charts", args.charts.as_deref(), words::charts)?.unwrap_or_default();
     let fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
     let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
-    let named: Vec<(&str, &Report)> =
-        labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
+    let all: Vec<(&str, &Report)> = labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
+    let named: Vec<(&str, &Report)> = newest(&all).into_iter().map(|index| all[index]).collect();
+    if named.len() < all.len() {
+        stream::note(&format!(
+            "gpubench: the charts show the newest {} of {} reports; 'gpubench trend' follows the times of all",
+            named.len(),
+            all.len()
+        ));
+    }
     if let Some(most) = chart::crowded(&named, selection) {
         stream::note(&format!(
             "gpubench: a chart of these reports has {most} lines, too many to distinguish: name fewer reports, \
