@@ -19,6 +19,6 @@ pub use gpubench_fleet as fleet;
 pub use gpubench_host::{processors, user_cache};
 pub use gpubench_model::{case, data, error, measure, report};
 pub use gpubench_ops as op;
-pub use gpubench_render::{chart, export, html};
+pub use gpubench_render::{chart, export, html, newest};
 pub use gpubench_runner::{executor, observe, worker};
 pub use gpubench_trend as trend;

@@ -8,6 +8,7 @@ use super::sweep::parsed;
 use super::versus;
 use crate::chart::{self, Drawing};
 use crate::fleet::{self, Fleet};
+use crate::newest;
 use crate::report::Report;
 use crate::settings::words;
 
@@ -19,8 +20,15 @@ pub(crate) fn run(args: &PlotArgs) -> Result<()> {
         args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
     versus::choose(fleets.iter_mut().flat_map(|fleet| &mut fleet.members), args.versus.as_ref())?;
     let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
-    let named: Vec<(&str, &Report)> =
-        labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
+    let all: Vec<(&str, &Report)> = labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
+    let named: Vec<(&str, &Report)> = newest(&all).into_iter().map(|index| all[index]).collect();
+    if named.len() < all.len() {
+        stream::note(&format!(
+            "gpubench: the charts show the newest {} of {} reports; 'gpubench trend' follows the times of all",
+            named.len(),
+            all.len()
+        ));
+    }
     if let Some(most) = chart::crowded(&named, selection) {
         stream::note(&format!(
             "gpubench: a chart of these reports has {most} lines, too many to distinguish: name fewer reports, \

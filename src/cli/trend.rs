@@ -8,7 +8,7 @@ use gpubench_model::format::{Unprintable, for_stdout};
 use super::args::TrendArgs;
 use super::sweep::parsed;
 use super::{folder, stream};
-use crate::chart::Theme;
+use crate::chart::{self, Theme};
 use crate::report::file::save_all_in_new;
 use crate::trend::export::{FORMATS, Format, TABLE};
 use crate::trend::{self, Request};
@@ -54,12 +54,20 @@ impl Files<'_> {
             files.extend(format.files(&trend, &self.theme).with_context(context)?);
             table.push_str(&format.screen(&trend, &self.theme).with_context(context)?);
         }
+        if let Some(line) = trend::missing_charts_text(&trend).filter(|_| self.formats.iter().any(is_chart)) {
+            stream::note(&format!("gpubench: {line}"));
+        }
         if !files.is_empty() {
             save_all_in_new(self.folder, &files, self.force)?;
             stream::note(&format!("gpubench: results are in {}", self.folder.display()));
         }
         stream::print(&table)
     }
+}
+
+/// Returns true for the formats of charts.
+fn is_chart(format: &&Format) -> bool {
+    chart::Format::find(format.name).is_some()
 }
 
 fn to_stdout(request: &Request, formats: &[&'static Format]) -> Result<()> {

@@ -15,6 +15,8 @@ pub use gpubench_model::report::file::FLEET_FILE_NAME as FILE_NAME;
 /// Maximum size of a fleet file in bytes: 4 GiB, about a hundred reports of the largest sweeps.
 pub(crate) const LARGEST: u64 = 4 << 30;
 
+const TOO_LARGE: &str = "the fleet would be larger than 4 GiB: merge fewer reports";
+
 /// Reads a fleet, or a report as a fleet of one. In a folder it reads `report.json`, or `fleet.json` if there is none.
 ///
 /// # Errors
@@ -46,7 +48,7 @@ pub fn locate(path: &Path) -> PathBuf {
 /// Fails if the file would be too large to be read again.
 pub fn to_json(fleet: &Fleet) -> Result<Vec<u8>> {
     let bytes = file::to_json(fleet)?;
-    ensure!(bytes.len() as u64 <= LARGEST, "the fleet would be larger than 4 GiB: merge fewer reports");
+    ensure!(bytes.len() as u64 <= LARGEST, TOO_LARGE);
     Ok(bytes)
 }
 
@@ -55,7 +57,8 @@ pub fn to_json(fleet: &Fleet) -> Result<Vec<u8>> {
 /// # Errors
 /// Fails as [`to_json`] does, or if the file cannot be written.
 pub fn save(fleet: &Fleet, path: &Path) -> Result<()> {
-    file::write_atomic(path, &to_json(fleet)?)
+    ensure!(file::save_within(fleet, path, LARGEST)?, TOO_LARGE);
+    Ok(())
 }
 
 /// The part of a file that is read before its layout is known.

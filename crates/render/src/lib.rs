@@ -5,3 +5,6 @@
 pub mod chart;
 pub mod export;
 pub mod html;
+mod newest;
+
+pub use newest::newest;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// A complete file under a temporary name next to its final path. Dropping it without [`Partial::finish`] removes it.
@@ -18,14 +18,35 @@ impl Partial {
     /// # Errors
     /// `path` is not a file name, its folder is missing or not writable, or the disk is full.
     pub fn write(path: &Path, bytes: &[u8]) -> io::Result<Partial> {
+        Partial::write_with(path, |file| file.write_all(bytes))
+    }
+
+    /// Writes as [`Partial::write`] does, piece by piece, for content that is too large for memory.
+    ///
+    /// # Errors
+    /// Those of [`Partial::write`], and those of `content`.
+    pub fn write_with(
+        path: &Path,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Partial> {
         let name = path.file_name().ok_or_else(|| io::Error::other("not a file name"))?;
         // Hidden, and different in every process: if two processes write the same file, the last one wins.
         let mut partial = OsString::from(".");
         partial.push(name);
         partial.push(format!(".{}.part", std::process::id()));
         let written = Partial { partial: path.with_file_name(partial), path: path.to_owned() };
-        fs::write(&written.partial, bytes)?;
+        let mut file = BufWriter::new(fs::File::create(&written.partial)?);
+        content(&mut file)?;
+        file.flush()?;
         Ok(written)
+    }
+
+    /// Returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Another program removed the temporary file.
+    pub fn bytes(&self) -> io::Result<u64> {
+        Ok(fs::metadata(&self.partial)?.len())
     }
 
     /// Renames the file to its final path, replacing an older one.
@@ -77,6 +98,22 @@ mod tests {
         drop(partial);
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names(folder.path()), ["file"]);
+    }
+
+    #[test]
+    fn content_that_fails_midway_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let written = Partial::write_with(&path, |file| {
+            file.write_all(b"one")?;
+            file.write_all(b"two")
+        });
+        assert_eq!(written.unwrap().bytes().unwrap(), 6);
+        let failed = Partial::write_with(&path, |file| {
+            file.write_all(&[0; 100_000])?;
+            Err(io::Error::other("no more"))
+        });
+        assert!(failed.is_err() && names(folder.path()).is_empty());
     }
 
     #[test]

@@ -21,18 +21,68 @@ use super::{Direction, Level, Series, Step, Trend};
 /// Unconfirmed times beyond this factor are drawn at the edge of the axis.
 const MAX_UNCONFIRMED_FACTOR: f64 = 1.5;
 
-/// Builds all charts, in the order of the series.
+/// Largest number of charts; drawing one takes about 0.05 s, and nobody looks through thousands.
+const MAX_CHARTS: usize = 100;
+
+/// Builds the charts, in the order of the series. Of too many cases, those with the largest changes have charts.
 pub(crate) fn charts(trend: &Trend) -> Vec<PanelChart> {
+    let groups = groups(trend);
     let mut charts = vec![];
-    for (_, mut group) in grouped(trend.series.iter().map(|series| (shared_case(series), series))) {
-        // Stable, so that the variants of a side keep the order of the reports.
-        group.sort_by_key(|series| series.side == Side::Gpu);
-        let pages = group.len().div_ceil(MOST_PANELS);
+    for group in chosen(&groups).into_iter().map(|index| &groups[index]) {
+        let pages = pages(group);
         for (page, part) in group.chunks(group.len().div_ceil(pages)).enumerate() {
-            charts.push(chart(trend, part, (pages > 1).then_some(page + 1)));
+            charts.push((part, (pages > 1).then_some(page + 1)));
         }
     }
-    charts
+    charts.into_iter().take(MAX_CHARTS).map(|(part, page)| chart(trend, part, page)).collect()
+}
+
+/// Returns one line that says which cases have no chart; `None` if all have one.
+pub(crate) fn missing(trend: &Trend) -> Option<String> {
+    let groups = groups(trend);
+    let drawn = chosen(&groups).len();
+    (drawn < groups.len()).then(|| {
+        format!(
+            "charts show the {drawn} of {} with the largest changes: name fewer with --ops and --variants; the other \
+             formats have all",
+            counted(groups.len(), "case")
+        )
+    })
+}
+
+/// Returns the series of each case, those of the CPU first.
+fn groups(trend: &Trend) -> Vec<Vec<&Series>> {
+    let groups = grouped(trend.series.iter().map(|series| (shared_case(series), series)));
+    let mut groups: Vec<Vec<&Series>> = groups.into_iter().map(|(_, group)| group).collect();
+    // Stable, so that the variants of a side keep the order of the reports.
+    groups.iter_mut().for_each(|group| group.sort_by_key(|series| series.side == Side::Gpu));
+    groups
+}
+
+/// Returns the number of charts of a case.
+fn pages(group: &[&Series]) -> usize {
+    group.len().div_ceil(MOST_PANELS)
+}
+
+/// Returns the positions, ascending, of the cases that have charts: all, or those with the largest changes.
+fn chosen(groups: &[Vec<&Series>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..groups.len()).collect();
+    // Stable, so that the first of equal cases have charts.
+    order.sort_by(|a, b| largest_change(&groups[*b]).total_cmp(&largest_change(&groups[*a])));
+    let mut charts = 0;
+    let fitting = order.iter().take_while(|index| {
+        charts += pages(&groups[**index]);
+        charts <= MAX_CHARTS
+    });
+    let count = fitting.count().max(1);
+    order.truncate(count);
+    order.sort_unstable();
+    order
+}
+
+/// Returns the largest factor of a step in a case; 1 without any.
+fn largest_change(group: &[&Series]) -> f64 {
+    group.iter().flat_map(|series| series.changes()).map(|(step, _)| step.factor()).fold(1.0, f64::max)
 }
 
 /// Returns what the series of one chart share: the case except for its seed, and the cache state.

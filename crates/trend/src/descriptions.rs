@@ -148,9 +148,16 @@ pub(crate) fn status(series: &Series) -> String {
 
 /// Returns the name of a series, with the device and the seed only if other series differ in nothing else.
 pub(crate) fn label(trend: &Trend, series: &Series) -> String {
-    let cell = series.cell();
-    let alike = |other: &&Series| other.cell().to_string() == cell.to_string();
-    let mut label = cell.to_string();
+    let mut label = series.cell().to_string();
+    let name = label.clone();
+    // Comparing the fields first saves formatting the cells of all series for each label.
+    let alike = |other: &&Series| {
+        other.case.n == series.case.n
+            && other.case.dtype == series.case.dtype
+            && other.cache == series.cache
+            && other.variant == series.variant
+            && other.cell().to_string() == name
+    };
     if trend.series.iter().filter(alike).any(|other| other.case.seed != series.case.seed) {
         label.push_str(&format!(", seed {}", series.case.seed));
     }
@@ -165,7 +172,7 @@ pub(crate) fn label(trend: &Trend, series: &Series) -> String {
 
 /// Returns true if two series are the same cell on the same device with different accuracy classes.
 pub(crate) fn differs_in_arithmetic(a: &Series, b: &Series) -> bool {
-    a.accuracy != b.accuracy && a.device == b.device && a.side == b.side && a.cell() == b.cell()
+    a.accuracy != b.accuracy && a.side == b.side && a.device == b.device && a.cell() == b.cell()
 }
 
 /// Returns the models of a side with the number of reports of each, in order of appearance.

@@ -24,7 +24,10 @@ use gpubench_model::case::{Cache, Case, Cell};
 use gpubench_model::pattern::Pattern;
 use gpubench_model::report::Outcome;
 use gpubench_model::{Accuracy, Side};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+
+use causes::CellIndex;
 
 /// Version of the layout of a trend in JSON, independent of the program's version.
 pub(crate) const TREND_VERSION: u32 = 1;
@@ -237,7 +240,8 @@ impl Series {
 pub fn trend(request: &Request) -> Result<Trend> {
     let found = gather::gather(&request.folders)?;
     let mut series = series::series(&found.reports, request);
-    series.iter_mut().for_each(|series| causes::add_changes(&found.reports, series));
+    let index = CellIndex::of(&found.reports);
+    series.par_iter_mut().for_each(|series| index.add_changes(series));
     let shown: Vec<String> = request.folders.iter().map(|path| path.display().to_string()).collect();
     ensure!(
         !series.is_empty(),
@@ -254,6 +258,11 @@ pub fn trend(request: &Request) -> Result<Trend> {
         left_out: found.left_out,
         series,
     })
+}
+
+/// Returns one line that says which cases have no chart because there are too many; `None` if all have one.
+pub fn missing_charts_text(trend: &Trend) -> Option<String> {
+    chart::missing(trend)
 }
 
 /// Returns one line that counts and names the files that are not readable reports; `None` without any.

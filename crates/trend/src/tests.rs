@@ -316,3 +316,20 @@ fn charts_of_cold_and_hot_caches_and_of_densities_have_names_of_their_own_and_ma
     let expected = ["d0.01-cold", "d0.05-cold-1", "d0.05-cold-2", "d0.05-hot"];
     assert_eq!(names, expected.map(|end| format!("trend-spmv-f32-n64-{end}")));
 }
+
+#[test]
+fn of_too_many_cases_those_with_the_largest_changes_have_charts_and_a_line_says_so() {
+    // N = 107 steps by 1.3, all others are steady.
+    let rows = |day: usize, cases: u64| -> Vec<Row> {
+        let time = |n| if n == 107 && day >= 6 { 1.3e-4 } else { 1e-4 } * spread(day);
+        (1..=cases).map(|n| measured("spmv", n, "cuda", "v", time(n))).collect()
+    };
+    let of_cases = |cases| of((0..12).map(|day| report(day, rows(day, cases))));
+    let trend = of_cases(120);
+    let names: Vec<String> = chart::charts(&trend).into_iter().map(|chart| chart.name).collect();
+    assert_eq!(names.len(), 100);
+    assert!(names.contains(&"trend-spmv-f32-n107".to_owned()), "{names:?}");
+    let line = missing_charts_text(&trend).unwrap();
+    assert!(line.starts_with("charts show the 100 of 120 cases with the largest changes"), "{line}");
+    assert_eq!(missing_charts_text(&of_cases(3)), None);
+}

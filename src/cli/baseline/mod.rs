@@ -3,6 +3,7 @@
 mod refusal;
 mod save;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,6 +13,7 @@ use gpubench_text::table::Table;
 use super::args::BaselineCommand;
 use super::stream;
 use crate::baseline;
+use crate::case::Cell;
 use crate::compare::calibration::calibrate;
 use crate::compare::repetition::Repetition;
 use crate::compare::{Policy, Runs, compare, load};
@@ -73,8 +75,12 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     // Comparing the first pass with the baseline gives the smallest change that one run detects.
     let one_run = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
     let compared = compare(&runs, &one_run, policy);
+    let detectable: HashMap<String, Option<f64>> = compared
+        .cells
+        .iter()
+        .map(|change| (key(&change.cell()), change.smallest_detectable_change))
+        .collect();
     for cell in &baseline.cells {
-        let of_cell = compared.cells.iter().find(|change| change.cell() == cell.cell());
         listing.row(vec![
             cell.case.op.clone(),
             cell.case.n.to_string(),
@@ -83,7 +89,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
             cell.cache.to_string(),
             spread_text(cell.pass_range),
             spread_text(cell.variation_between_runs),
-            of_cell.and_then(|change| change.smallest_detectable_change).map_or("-".into(), spread_text),
+            detectable.get(&key(&cell.cell())).copied().flatten().map_or("-".into(), spread_text),
         ]);
     }
     let machine = runs.runs.first().map(|run| machine(&run.report)).unwrap_or_default();
@@ -97,6 +103,11 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
         listing.text_without_title(false),
         100.0 * chance
     ))
+}
+
+/// Returns the identity of a cell: its name and its seed, which the name omits.
+fn key(cell: &Cell) -> String {
+    format!("{cell} seed {}", cell.case.seed)
 }
 
 /// Returns the CPU and, if there is one, the GPU of a run.

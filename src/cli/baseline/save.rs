@@ -83,6 +83,7 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Resu
         ));
         return Ok(ExitCode::from(DISAGREE));
     }
+    drop(runs);
     finish(args, policy, staged, args.passes, &cells)
 }
 
@@ -120,6 +121,8 @@ fn from_reports(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Re
         fs::copy(&from, folder.join(file::FILE_NAME))
             .with_context(|| format!("cannot copy {} to {}", from.display(), folder.display()))?;
     }
+    // The reports are read again from the baseline; both at once could exceed the memory.
+    drop(runs);
     finish(args, policy, staged, count, &cells)
 }
 

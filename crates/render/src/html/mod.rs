@@ -22,7 +22,7 @@ use gpubench_text::count::counted;
 use gpubench_text::cut;
 use gpubench_text::markup::{self, Element, Html, classed, element};
 
-use crate::chart;
+use crate::{chart, newest};
 
 const STYLES: [&str; 5] = [
     include_str!("assets/page.css"),
@@ -39,22 +39,24 @@ const THEME: &str = include_str!("assets/theme.js");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
                       font-src data:";
 
-/// The page of one named report, or of several: then each has its part, under a table of all.
+/// The page of one named report, or of several: then each has its part, under a table of all. Of very many reports, the
+/// newest have a part, and the page says so.
 ///
 /// The same reports make the same bytes.
 ///
 /// # Errors
 /// A chart cannot be drawn.
 pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
+    let in_full = newest(members);
     let (title, content) = match members {
         [(_, report)] => {
             let title = classed("header", "title").holding(heading(report, "h1"));
             (machines(report), Html::from(title).and(sections(report, "")?))
         }
-        _ => (format!("{} reports", members.len()), several(members)?),
+        _ => (format!("{} reports", members.len()), several(members, &in_full)?),
     };
     let main = element("main").holding(content);
-    let body = element("body").holding(bar(members)).holding(main).holding(script(SCRIPT));
+    let body = element("body").holding(bar(members, &in_full)).holding(main).holding(script(SCRIPT));
     let html = element("html").with("lang", "en").holding(head(&title)).holding(body);
     Ok(format!("<!DOCTYPE html>\n{}\n", Html::from(html).into_string()))
 }
@@ -91,13 +93,13 @@ const SECTIONS: [(&str, &str); 8] = [
     ("method", "Method"),
 ];
 
-/// The bar at the top: name, ways to the parts, and the switch of the theme.
-fn bar(members: &[(&str, &Report)]) -> Element {
+/// The bar at the top: name, ways to the parts or to the reports shown `in_full`, and the switch of the theme.
+fn bar(members: &[(&str, &Report)], in_full: &[usize]) -> Element {
     let nav = element("nav").with("aria-label", "parts of the page");
     let nav = match members {
         [_] => nav.holding_all(parts("")),
         _ => {
-            let links = members.iter().enumerate().map(|(index, (name, _))| link(&member_id(index), name));
+            let links = in_full.iter().map(|&index| link(&member_id(index), members[index].0));
             nav.with("data-chooser", "1").holding(link("all", "All")).holding_all(links)
         }
     };
@@ -119,22 +121,34 @@ fn member_id(index: usize) -> String {
     format!("m{}", index + 1)
 }
 
-fn several(members: &[(&str, &Report)]) -> anyhow::Result<Html> {
+fn several(members: &[(&str, &Report)], in_full: &[usize]) -> anyhow::Result<Html> {
     let title = element("h1").holding(format!("{} reports", members.len()));
     let all = element("section").with("id", "all").holding(element("h2").holding("Overview"));
     let mut html = Html::from(classed("header", "title").holding(title));
-    html = html.and(all.holding(several::comparison(members)));
-    for (index, (name, report)) in members.iter().enumerate() {
+    html = html.and(all.holding(several::comparison(members)).holding_all(omission(members, in_full)));
+    for &index in in_full {
+        let (name, report) = members[index];
         let (id, prefix) = (member_id(index), format!("{}-", member_id(index)));
         let ways = classed("nav", "parts").with("aria-label", &format!("parts of {name}"));
         let title = classed("header", "title")
-            .holding(classed("p", "name").holding(*name))
+            .holding(classed("p", "name").holding(name))
             .holding(heading(report, "h2"))
             .holding(ways.holding_all(parts(&prefix)));
         let member = classed("article", "member").with("id", &id);
         html = html.and(member.holding(title).holding(sections(report, &prefix)?));
     }
     Ok(html)
+}
+
+/// Says which reports have no charts and rows on the page, if any.
+fn omission(members: &[(&str, &Report)], in_full: &[usize]) -> Option<Element> {
+    let text = format!(
+        "This page has the charts and rows of the newest {} of {} reports. To see those of another report, make a page \
+         of that report.",
+        in_full.len(),
+        members.len()
+    );
+    (in_full.len() < members.len()).then(|| classed("p", "note").holding(text))
 }
 
 /// The machines compared, the date, and the version of the program.

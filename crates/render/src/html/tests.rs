@@ -163,3 +163,23 @@ fn several_reports_are_shown_side_by_side_and_one_by_one() {
     }
     assert_eq!(html.matches("@font-face").count(), 2, "fonts are there once");
 }
+
+#[test]
+fn of_very_many_reports_the_newest_are_shown_in_full_and_the_page_says_so() {
+    let reports: Vec<Report> = (0..50)
+        .map(|minute| {
+            let mut report = example::full();
+            report.environment.started = format!("2026-11-20T10:{minute:02}:00Z");
+            report
+        })
+        .collect();
+    let names: Vec<String> = (0..50).map(|index| format!("run-{index}")).collect();
+    let members: Vec<(&str, &Report)> = names.iter().map(String::as_str).zip(&reports).collect();
+    let html = page(&members).unwrap();
+    read(&html);
+    assert_eq!(html.matches("<article class=\"member\"").count(), 40);
+    assert!(!html.contains("id=\"m10\"") && html.contains("id=\"m11\"") && html.contains("id=\"m50\""));
+    assert!(html.contains("the newest 40 of 50 reports"));
+    assert!(html.contains(">run-0<"), "the overview has every report");
+    assert!(!page(&members[..40]).unwrap().contains("the newest"));
+}

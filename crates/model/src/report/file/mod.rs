@@ -73,15 +73,34 @@ pub fn locate(path: &Path) -> PathBuf {
 /// # Errors
 /// The folder is missing or not writable, or the disk is full.
 pub fn save(report: &Report, path: &Path) -> anyhow::Result<()> {
-    write_atomic(path, &to_json(report)?)
+    save_within(report, path, u64::MAX).map(|_| ())
+}
+
+/// Writes a report or a document made of reports as [`to_json`] does, atomically and without a copy in memory. Returns
+/// false, and writes nothing, if the file would have more than `max` bytes.
+///
+/// # Errors
+/// Those of [`save`].
+pub fn save_within(value: &impl Serialize, path: &Path, max: u64) -> anyhow::Result<bool> {
+    ensure!(path.file_name().is_some(), "{} is not a file name", path.display());
+    let partial = Partial::write_with(path, |file| Ok(write_json(value, file)?));
+    let partial = partial.map_err(|error| unwritten(path, &error))?;
+    let fits = partial.bytes().map_err(|error| unwritten(path, &error))? <= max;
+    if fits {
+        finish(path, partial)?;
+    }
+    Ok(fits)
+}
+
+fn write_json(value: &impl Serialize, mut to: impl io::Write) -> serde_json::Result<()> {
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut to, Layout::default()))?;
+    to.write_all(b"\n").map_err(serde_json::Error::io)
 }
 
 /// Returns a report or a document made of reports as indented JSON with arrays of numbers on one line.
 pub fn to_json(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
-    value.serialize(&mut serializer).context("cannot write the report as JSON")?;
-    bytes.push(b'\n');
+    write_json(value, &mut bytes).context("cannot write the report as JSON")?;
     Ok(bytes)
 }
 

@@ -106,6 +106,18 @@ fn files_that_exist_are_replaced_only_by_force_and_nothing_is_written_in_part() 
 }
 
 #[test]
+fn a_document_above_the_limit_is_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE_NAME);
+    let report = crate::report::example::full();
+    let length = to_json(&report).unwrap().len() as u64;
+    assert!(!save_within(&report, &path, length - 1).unwrap());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert!(save_within(&report, &path, length).unwrap());
+    assert_eq!(fs::read(&path).unwrap(), to_json(&report).unwrap());
+}
+
+#[test]
 fn a_failed_save_names_the_file() {
     let message = save(&crate::report::example::full(), Path::new("/nonexistent/r.json")).unwrap_err();
     assert!(message.to_string().contains("/nonexistent/r.json"));
