@@ -15,6 +15,7 @@ use super::options::{SweepOptions, Variants};
 pub static BUILT_IN: &[(&str, &str)] = &[
     ("quick", include_str!("../../../configs/quick.toml")),
     ("article", include_str!("../../../configs/article.toml")),
+    ("article-python", include_str!("../../../configs/article-python.toml")),
     ("full", include_str!("../../../configs/full.toml")),
     ("lessons", include_str!("../../../configs/lessons.toml")),
     ("peers", include_str!("../../../configs/peers.toml")),
