@@ -35,7 +35,9 @@ const TF32: Meaning =
 /// would be wrong for them, such as cpu for gpu.
 const MEANINGS: &[(&str, &[&str], Meaning)] = &[
     ("backend", &["gpu", "nvidia", "device", "cublas"], Meaning::Word("cuda")),
-    ("backend", &["host", "blas", "openblas", "mkl", "numpy"], Meaning::Word("cpu")),
+    ("backend", &["host", "blas", "openblas", "mkl"], Meaning::Word("cpu")),
+    ("backend", &["scipy"], Meaning::Word("numpy")),
+    ("backend", &["pytorch"], Meaning::Word("torch")),
     ("backend", &["rocm", "hip", "amd", "metal", "mps", "opencl", "sycl", "vulkan"], OTHER_GPUS),
     ("op", &["gemm", "sgemm", "dgemm", "mm", "dot", "matrix"], Meaning::Word("matmul")),
     ("op", &["chol", "cholesky", "potrf", "posv", "linsolve"], Meaning::Word("solve")),
@@ -207,10 +209,9 @@ mod tests {
         let expected = "unknown dtype 'i8' (valid: f32, f64)";
         assert_eq!(message, Err(expected.to_owned()));
         let message = backends("cpu, gpu").map_err(|e| e.to_string());
-        assert_eq!(
-            message,
-            Err("unknown backend 'gpu': did you mean 'cuda'? (valid: cpu, cuda, sim)".to_owned())
-        );
+        let expected =
+            format!("unknown backend 'gpu': did you mean 'cuda'? (valid: {})", backend_names().join(", "));
+        assert_eq!(message, Err(expected));
         assert!(ops(" , ").is_err_and(|e| e.to_string().starts_with("name at least one op")));
     }
 
