@@ -35,7 +35,7 @@ impl Worker {
         if let Some(library) = library {
             options["library"] = library.into();
         }
-        worker.send(&json!({ "type": "hello", "protocol": 4, "options": options }));
+        worker.send(&json!({ "type": "hello", "protocol": 5, "options": options }));
         assert_eq!(worker.reply()["type"], "ready");
         worker
     }
