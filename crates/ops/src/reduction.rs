@@ -1,6 +1,6 @@
 //! Sum, mean and standard deviation of one matrix, judged against compensated float64 sums.
 
-use gpubench_model::case::Case;
+use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 
@@ -64,11 +64,16 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
         error.fold(0.0, |worst: f64, error| if error > worst || error.is_nan() { error } else { worst });
     // The numbers arrive as float64, so their digits show the precision they were computed in.
     let in_type = found.iter().any(|&number| T::from_f64(number).to_f64() == number);
-    let units = if in_type { IN_TYPE } else { joined(n).min(IN_TYPE) };
+    let units = match (case.dtype, in_type) {
+        (DType::F64, _) => IN_TYPE.max(n as f64),
+        (DType::F32, true) => IN_TYPE,
+        (DType::F32, false) => joined(n).min(IN_TYPE),
+    };
     Ok(Checked::new(error, units * rounding.sum))
 }
 
-/// Permitted error in unit roundoffs of an answer in the element type.
+/// Permitted error in unit roundoffs of an answer in the element type. In float64 it is at least `n`: four times what one
+/// running sum of `n^2` numbers errs by, and far below what operands or sums of fewer bits would.
 const IN_TYPE: f64 = 8.0;
 /// Permitted number of elements per running sum in the element type before float64 is required.
 const RUN: f64 = 64.0;
