@@ -6,16 +6,16 @@ usage: figures.py GPUBENCH [--check]        GPUBENCH: the program, which prints 
 A block of a page begins with `<!-- figures: NAME -->` and ends with `<!-- end of figures -->`; this script replaces the text
 between. With --check it writes nothing, and exits with an error if a file would change: pages and kept reports disagree.
 """
-import glob, os, re, subprocess, sys, tempfile
+import os, re, subprocess, sys, tempfile
 
-from tables import article, cpu_peers, gpu_peers, lessons, screens
-from tables.kept import RESULTS, ROOT
+from tables import article, gpu_peers, lessons, libraries, screens
+from tables.kept import RESULTS, ROOT, report
 
 PAGES = ("README.md", "docs/article.md", "docs/lessons.md", "docs/peers.md", "docs/reading.md")
 BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
     "shares": article.shares, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
-    "peers": gpu_peers.peer_means, "peers_short": gpu_peers.peer_summary, "cpu_peers": cpu_peers.cpu_peers,
+    "peers": gpu_peers.peer_means, "peers_short": gpu_peers.peer_summary, "cpu_libraries": libraries.of_cpu,
 }
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 # The charts that pages show.
@@ -35,9 +35,8 @@ def ratios():
     gpu = os.path.join(RESULTS, "h200", "peers")
     yield os.path.relpath(os.path.join(gpu, "ratios.md"), ROOT), made(
         os.path.join(gpu, "ratios.py"), *(os.path.join(gpu, f"{name}.json") for name in ("report", "cupy", "torch", "jax")))
-    cpu = os.path.join(RESULTS, "cpu", "peers")
-    for path in sorted(glob.glob(os.path.join(cpu, "*.json"))):
-        yield os.path.relpath(path.removesuffix("json") + "md", ROOT), made(os.path.join(cpu, "ratios.py"), path)
+    for folder in libraries.KEPT:
+        yield os.path.join("results", folder, "cells.md"), libraries.all_cells(report(folder)).encode()
 
 
 def charts(program):

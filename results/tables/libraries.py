@@ -1,7 +1,11 @@
 """gpubench's own variants next to NumPy, SciPy, CuPy, PyTorch and JAX, from one report that has all of them."""
-import math
+import math, re
 
-from .text import duration, factor
+from .kept import report as kept
+from .text import duration
+
+# The folders of results/ with such a report.
+KEPT = ("xeon-2",)
 
 # gpubench's own backend of each side; every other backend of the side is a peer.
 OWN = {"cpu": "cpu", "gpu": "cuda"}
@@ -125,17 +129,13 @@ def provenance(report):
     return f"gpubench {environment['gpubench_revision'][:7]}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. Hot caches, operands resident."
 
 
-def summary(report):
-    """A row per op: geometric mean and smallest ratio of both element types, the host's clock first."""
-    rows = []
-    for side in OWN:
-        for clock in clocks(side):
-            found = list(cells(report, side, clock))
-            for op in dict.fromkeys(cell.key[0] for cell in found):
-                line = f"| {op} | {side.upper()}, {clock} clock |"
-                for dtype in TYPES:
-                    of = [cell for cell in found if cell.key[:2] == (op, dtype)]
-                    least = min(of, key=lambda cell: cell.ratio, default=None)
-                    line += f" {factor(mean([cell.ratio for cell in of]))} ({factor(least.ratio)} at {least.key[2]}) |" if least else " – |"
-                rows.append(line)
-    return "\n".join(["| op | side, clock | float32 | float64 |", "|---|---|---:|---:|", *rows])
+def of_cpu():
+    """The means on the CPU, the cells where a library is faster, those judged incorrect, and the libraries of both sides."""
+    report = kept("xeon-2")
+    own = next(backend for backend in report["environment"]["backends"] if backend["name"] == "cpu")
+    number = lambda library: re.search(r"[0-9]+([.][0-9]+)+", library["version"])[0]
+    found = sorted({f"{library['name']} {number(library)}" for library in own["libraries"]})
+    return "\n".join([provenance(report), "", means(report, "cpu"), "",
+                      f"Another library is faster, beyond the intervals of both, in: {losses(report, 'cpu')}.", "",
+                      f"Answers that were judged incorrect, and have no time: {wrong(report)}.", "",
+                      f"Libraries that gpubench's own variants call there: {', '.join(found)}."])
