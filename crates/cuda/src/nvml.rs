@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gpubench_backend::Conditions;
+use gpubench_host::process;
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use nvml_wrapper::enums::device::SampleValue;
@@ -148,9 +149,12 @@ impl Monitor {
         compute.into_iter().chain(graphics).map(|process| process.pid).collect()
     }
 
+    /// Names the processes on the device other than this one and its siblings: those are workers of other backends, which
+    /// are stopped while this one measures.
     fn others(&self) -> Vec<String> {
         let ours = OWN_PIDS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let others = self.pids().into_iter().filter(|pid| !ours.contains(pid));
+        let is_worker = |pid: u32| self.same_pid_namespace && process::is_sibling(pid);
+        let others = self.pids().into_iter().filter(|pid| !ours.contains(pid) && !is_worker(*pid));
         others.map(|pid| format!("{} ({pid})", self.name(pid))).collect()
     }
 

@@ -46,6 +46,7 @@ package![
     "backend.py",
     "blas_threads.py",
     "caches.py",
+    "copies.py",
     "cupy_backend.py",
     "device_clock.py",
     "errors.py",

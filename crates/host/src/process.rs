@@ -78,6 +78,20 @@ pub fn drop_absurd_thread_count() {
     }
 }
 
+/// Returns whether a process was started by the process that started this one.
+pub fn is_sibling(pid: u32) -> bool {
+    let parent = std::os::unix::process::parent_id();
+    // The system's first process adopts processes that have nothing in common.
+    parent > 1 && parent_of(pid) == Some(parent)
+}
+
+/// Returns the process that started a process, where the system tells.
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Column 4; the name in column 2 may contain spaces and parentheses. See proc_pid_stat(5).
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 /// Removes what an OpenMP runtime leaves in shared memory when its process, a child of this user, is killed.
 pub fn remove_leftovers(child: u32) {
     let name = format!("__KMP_REGISTERED_LIB_{child}_{}", effective_user());
@@ -152,6 +166,17 @@ pub fn signal_name(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_parent_of_a_process_is_found() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert_eq!(parent_of(child.id()), Some(std::process::id()));
+        assert_eq!(parent_of(std::process::id()), Some(std::os::unix::process::parent_id()));
+        assert!(!is_sibling(child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(parent_of(u32::MAX), None);
+    }
 
     #[test]
     fn a_program_called_by_a_link_keeps_the_path_of_the_link() {

@@ -1,12 +1,10 @@
-"""Times jobs on an accelerator by the host's clock, and copies to it and back."""
+"""Times jobs on an accelerator by the host's clock."""
 
 from time import perf_counter
 
 from .backend import Backend
+from .copies import Copier
 
-# Copies up to this many bytes are timed MANY times, larger ones FEW times. The first one does not count.
-SMALL = 256 << 20
-MANY, FEW = 5, 3
 # Bytes of an L2 cache whose size is unknown: more than any chip has so far.
 UNKNOWN_L2_BYTES = 128 << 20
 # Bytes read per byte of the L2 cache, as in gpubench's own CUDA backend.
@@ -71,29 +69,11 @@ class Accelerator(Backend):
         self.synchronize()
 
     def copies(self, job, operands):
-        if self.memory == "pinned":
-            return {}
-        storage = job.storage
-        sent = [part for operand in operands for part in storage.host_parts(operand)]
-        parts = job.parts(job.result)
-        upload = self._repeat(sum(part.nbytes for part in sent), list, lambda _: [storage.send(part) for part in sent])
-        received = sum(storage.host(part).nbytes for part in parts)
+        return Copier(self, job, operands).phases(self.memory)
 
-        def fresh():
-            return [storage.for_download(part) for part in parts]
-
-        download = self._repeat(received, fresh, lambda arrays: [storage.host(array) for array in arrays])
-        return {"upload": upload, "download": download}
-
-    def _repeat(self, size, before, copy):
-        """Returns the host seconds of repeated copies; `before` runs outside the clock and gives their source."""
-        host_s = []
-        for _ in range(1 + (MANY if size <= SMALL else FEW)):
-            source = before()
-            self.wait(source)
-            start = perf_counter()
-            copied = copy(source)
-            self.wait(copied)
-            host_s.append(perf_counter() - start)
-            del copied, source
-        return {"bytes": size, "memory": "pageable", "host_s": host_s[1:], "device_s": []}
+    def timed_copy(self, copy):
+        """Copies, and returns what was copied, the host's seconds, and the device's where they are known."""
+        start = perf_counter()
+        copied = copy()
+        self.wait(copied)
+        return copied, perf_counter() - start, None

@@ -3,6 +3,7 @@
 import cupy
 import cupy._core
 import cupy.cuda.compiler
+import cupyx
 import cupyx.scipy.sparse
 import numpy as np
 
@@ -59,6 +60,8 @@ def cuda_version():
 class CupyStorage(Storage):
     """CuPy's arrays, and the sparse matrices of cupyx."""
 
+    has_pinned = True
+
     def send(self, array):
         return cupy.asarray(array)
 
@@ -70,6 +73,22 @@ class CupyStorage(Storage):
 
     def host(self, array):
         return cupy.asnumpy(array)
+
+    def pinned(self, array):
+        block = cupyx.empty_pinned(array.shape, array.dtype)
+        block[...] = array
+        return block
+
+    def pinned_like(self, array):
+        return cupyx.empty_pinned(array.shape, array.dtype, order="F" if array.flags.fnc else "C")
+
+    def send_pinned(self, block):
+        array = cupy.empty(block.shape, block.dtype)
+        array.set(block)
+        return array
+
+    def receive_pinned(self, array, block):
+        (array if array.flags.forc else cupy.ascontiguousarray(array)).get(out=block)
 
     def memory(self, array):
         return []

@@ -1,5 +1,7 @@
 """Defines what the backends share whose library gives access to its stream: samples by events, behind a blocking kernel."""
 
+from time import perf_counter
+
 from . import host
 from .accelerator import Accelerator
 from .device_clock import Timer
@@ -24,6 +26,15 @@ class EventBackend(Accelerator):
 
     def time(self, job, cache):
         return self.timer.time(job, cache)
+
+    def timed_copy(self, copy):
+        start, end = self.rig.event(), self.rig.event()
+        begun = perf_counter()
+        start.record()
+        copied = copy()
+        end.record()
+        self.synchronize()
+        return copied, perf_counter() - begun, self.rig.elapsed_s(start, end)
 
     def timer_overhead(self):
         return self.timer.overhead()

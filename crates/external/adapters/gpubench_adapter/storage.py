@@ -9,6 +9,9 @@ from .generator import Csr
 class Storage:
     """NumPy's arrays, and SciPy's sparse matrices."""
 
+    # Whether `pinned`, `pinned_like`, `send_pinned` and `receive_pinned` exist: copies from page-locked host memory and to it.
+    has_pinned = False
+
     def upload(self, operand):
         """Returns a copy of a generated operand in the library's form."""
         if not isinstance(operand, Csr):
@@ -62,6 +65,10 @@ class Storage:
         """Returns host arrays over all memory of an array; none for memory of a device."""
         parts = self.csr_parts(array) if self.is_sparse(array) else [array]
         return [self.host(part) for part in parts]
+
+    def nbytes(self, array):
+        """Returns the bytes of a dense array of the library."""
+        return array.nbytes
 
     def send(self, array):
         """Returns a copy of a host array in the library's memory."""

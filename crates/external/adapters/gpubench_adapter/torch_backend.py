@@ -40,6 +40,7 @@ class TorchStorage(Storage):
 
     def __init__(self, device):
         self.device = torch.device(device)
+        self.has_pinned = self.device.type == "cuda"
 
     def send(self, array):
         # PyTorch's tensors on the CPU would share the generated operand's memory.
@@ -54,6 +55,21 @@ class TorchStorage(Storage):
 
     def host(self, array):
         return array.detach().cpu().numpy()
+
+    def nbytes(self, array):
+        return array.numel() * array.element_size()
+
+    def pinned(self, array):
+        return torch.from_numpy(array).pin_memory()
+
+    def pinned_like(self, array):
+        return torch.empty_like(array, device="cpu", pin_memory=True)
+
+    def send_pinned(self, block):
+        return block.to(self.device, non_blocking=True)
+
+    def receive_pinned(self, array, block):
+        block.copy_(array, non_blocking=True)
 
     def is_sparse(self, operand):
         return operand.layout == torch.sparse_csr

@@ -74,6 +74,8 @@ class TorchCuda(TorchOps, EventBackend):
 
     def release_memory(self):
         torch.cuda.empty_cache()
+        # Pinned memory; the function has no public name.
+        getattr(torch._C, "_host_emptyCache", lambda: None)()
 
 
 def start(name, options):

@@ -43,9 +43,13 @@ class Gpus(unittest.TestCase):
                     for check in ready["timer_overhead"]["checks"]:
                         self.assertAlmostEqual(check["device_s"], check["spun_s"], delta=0.5e-6 + 0.03 * check["spun_s"])
                     prepared = adapter.prepare("sin", "out", 2048, "f32", "cold")
-                    for copies in ("upload", "download"):
-                        self.assertEqual(prepared["phases"][copies]["bytes"], 4 * 2048**2)
-                        self.assertGreaterEqual(len(prepared["phases"][copies]["host_s"]), 3)
+                    for phases in (prepared["phases"], prepared["phases"]["pinned"]):
+                        for copies in (phases["upload"], phases["download"]):
+                            self.assertEqual(copies["bytes"], 4 * 2048**2)
+                            self.assertGreaterEqual(len(copies["host_s"]), 3)
+                            self.assertEqual(len(copies["device_s"]), len(copies["host_s"]))
+                            for host_s, device_s in zip(copies["host_s"], copies["device_s"]):
+                                self.assertTrue(0 < device_s < host_s)
                     measured = adapter.measure(samples=10, warm_up={"executions": 2, "min_s": 0.05, "max_s": 0.5})
                     self.assertEqual(measured["clock"], "device-events")
                     for sample in measured["result"]["samples"]:
