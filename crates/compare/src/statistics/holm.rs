@@ -13,11 +13,17 @@ pub(crate) fn holm(p: &[f64]) -> Vec<f64> {
 pub(crate) fn weighted_holm(p: &[f64], weights: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| (p[a] / weights[a]).total_cmp(&(p[b] / weights[b])));
+    // The weight of each hypothesis and those after it. Sums begin at the end, so that none is a difference.
+    let mut remaining = vec![0.0; p.len()];
+    let mut sum = 0.0;
+    for &index in order.iter().rev() {
+        sum += weights[index];
+        remaining[index] = sum;
+    }
     let mut corrected = vec![1.0; p.len()];
     let mut least = 0.0f64;
-    for (place, &index) in order.iter().enumerate() {
-        let remaining: f64 = order[place..].iter().map(|&other| weights[other]).sum();
-        least = least.max(remaining * p[index] / weights[index]).min(1.0);
+    for &index in &order {
+        least = least.max(remaining[index] * p[index] / weights[index]).min(1.0);
         corrected[index] = least;
     }
     corrected
