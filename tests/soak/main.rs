@@ -28,9 +28,8 @@ fn gpubench(folder: &Path, line: &str) -> Command {
     command
 }
 
-/// Prints figures, and appends them to the file that GPUBENCH_SOAK_RECORD names.
+/// Appends figures to the file that GPUBENCH_SOAK_RECORD names.
 fn record(figures: &Value) {
-    println!("{figures}");
     if let Some(path) = std::env::var_os("GPUBENCH_SOAK_RECORD") {
         let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
         writeln!(file, "{figures}").unwrap();

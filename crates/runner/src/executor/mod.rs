@@ -138,9 +138,12 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
         interrupted = workers.await_started(observer).is_break();
         earlier.check_backends(&workers.states())?;
         // All of them now, not with their block: the first save replaces the earlier report and journal.
-        let rows = run.cells.iter().map(|planned| earlier.row(&planned.cell)).enumerate();
-        let taken_over = rows.filter_map(|(position, row)| Some(writer.record(position, row?.clone())));
-        observer.taken_over(taken_over.count(), run.cells.len());
+        for (position, planned) in run.cells.iter().enumerate() {
+            if let Some(row) = earlier.row(&planned.cell) {
+                writer.record(position, row.clone());
+            }
+        }
+        observer.taken_over(writer.report().rows.len(), run.cells.len());
     }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
     let mut cells = run.cells.clone();
