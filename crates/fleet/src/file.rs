@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use gpubench_model::report::file::{self, one_line, read, shown};
-use gpubench_model::report::sanitize::may_hold_controls;
+use gpubench_model::report::file::{self, Content, one_line, shown};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -25,15 +24,15 @@ const TOO_LARGE: &str = "the fleet would be larger than 4 GiB: merge fewer repor
 pub fn load(path: &Path) -> Result<Fleet> {
     let path = locate(path);
     let shown = path.display();
-    let bytes = read(&path, LARGEST)
+    let content = Content::open(&path, LARGEST)
         .with_context(|| {
             format!("cannot read {shown}; name a report.json, a merged file, or the folder of a run")
         })
         .map_err(one_line)?;
-    let Some(bytes) = bytes else {
+    let Some(content) = content else {
         bail!("{shown} is larger than 4 GiB, the maximum size of a fleet; merge fewer reports");
     };
-    parse(&bytes).with_context(|| shown.to_string()).map_err(one_line)
+    parse(&content).with_context(|| shown.to_string()).map_err(one_line)
 }
 
 /// Returns the file to read: `path` itself, or the report or fleet in that folder.
@@ -83,24 +82,23 @@ struct ReportLayout {
     schema_version: Value,
 }
 
-fn parse(bytes: &[u8]) -> Result<Fleet> {
-    let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    let header = is_object.then(|| serde_json::from_slice::<Header>(bytes).ok()).flatten();
-    match header.and_then(|header| header.fleet_version) {
-        Some(version) => parse_fleet(bytes, &version),
+fn parse(content: &Content) -> Result<Fleet> {
+    let header = content.begins_object().then(|| content.parse::<Header>().ok()).flatten();
+    match header.and_then(|(header, _)| header.fleet_version) {
+        Some(version) => parse_fleet(content, &version),
         // The parser of reports has the messages for all other files.
-        None => parse_report(bytes),
+        None => parse_report(content),
     }
 }
 
-fn parse_report(bytes: &[u8]) -> Result<Fleet> {
-    ensure!(bytes.len() as u64 <= file::LARGEST, "{}", file::TOO_LARGE);
-    let report = file::parse(bytes)?;
+fn parse_report(content: &Content) -> Result<Fleet> {
+    ensure!(content.length()? <= file::LARGEST, "{}", file::TOO_LARGE);
+    let report = file::parse(content)?;
     let name = names::names(&[(None, &report)]).concat();
     Ok(Fleet { fleet_version: FLEET_VERSION, members: vec![Member { name, report }] })
 }
 
-fn parse_fleet(bytes: &[u8], version: &Value) -> Result<Fleet> {
+fn parse_fleet(content: &Content, version: &Value) -> Result<Fleet> {
     ensure!(
         version.as_u64() == Some(FLEET_VERSION.into()),
         "fleet_version {}, but this gpubench reads {FLEET_VERSION}; use the version that wrote it, or merge again",
@@ -112,14 +110,13 @@ fn parse_fleet(bytes: &[u8], version: &Value) -> Result<Fleet> {
             shown(&error)
         )
     };
-    let layouts: Layouts = serde_json::from_slice(bytes).map_err(wrong)?;
+    let (layouts, _) = content.parse::<Layouts>().map_err(wrong)?;
     for (index, member) in layouts.members.iter().enumerate() {
         file::check_version(&member.report.schema_version).with_context(|| format!("member {index}"))?;
     }
-    let fleet: Fleet = serde_json::from_slice(bytes).map_err(wrong)?;
+    let (fleet, may_hold_controls) = content.parse::<Fleet>().map_err(wrong)?;
     ensure!(!fleet.members.is_empty(), "the fleet has no members; merge at least one report");
     names::check(&fleet.members.iter().map(|member| member.name.as_str()).collect::<Vec<_>>())?;
-    let may_hold_controls = may_hold_controls(bytes);
     let vetted = |Member { name, report }: Member| -> Result<Member> {
         let report =
             file::validated(report, may_hold_controls).with_context(|| format!("member '{name}'"))?;
@@ -193,7 +190,7 @@ mod tests {
     fn control_characters_in_a_member_are_sanitized() {
         let mut fleet = example::alike(2);
         fleet.members[1].report.environment.host.cpu = "a\u{1b}[31mb".into();
-        let read = parse(&to_json(&fleet).unwrap()).unwrap();
+        let read = parse(&Content::of(to_json(&fleet).unwrap())).unwrap();
         assert_eq!(read.members[1].report.environment.host.cpu, "a\u{fffd}[31mb");
     }
 

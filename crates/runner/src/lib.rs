@@ -7,3 +7,8 @@ pub mod conformance;
 pub mod executor;
 pub mod observe;
 pub mod worker;
+
+/// Tests use the allocator of the program, which keeps freed memory for a while.
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

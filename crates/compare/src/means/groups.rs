@@ -1,5 +1,7 @@
 //! Groups cells by backend and op, and computes the geometric mean of each group in each run.
 
+use gpubench_text::grouped::distinct;
+
 use crate::pairs::evidence::CellTimes;
 use crate::pairs::pace::{ASSUMED_DF, Pace};
 use crate::pairs::pairing::Pair;
@@ -47,12 +49,12 @@ pub(crate) fn groups(pairs: &[Pair], members: &[usize]) -> Vec<Group> {
         }
     };
     add(None, None);
-    let cells: Vec<(&str, &str)> = members
-        .iter()
-        .map(|place| (pairs[*place].cell.backend.as_str(), pairs[*place].cell.case.op.as_str()))
-        .collect();
-    cells.iter().for_each(|(backend, _)| add(None, Some(backend)));
-    cells.iter().for_each(|(backend, op)| add(Some(op), Some(backend)));
+    let cells = members.iter().map(|place| &pairs[*place].cell);
+    let kinds = distinct(cells.map(|cell| (cell.backend.as_str(), cell.case.op.as_str())));
+    distinct(kinds.iter().map(|(backend, _)| backend))
+        .into_iter()
+        .for_each(|backend| add(None, Some(backend)));
+    kinds.iter().for_each(|(backend, op)| add(Some(op), Some(backend)));
     found
 }
 

@@ -1,24 +1,108 @@
 //! Removes control characters from a report, so that none can drive a terminal.
 
+use std::io::{self, Read, Write};
+
 use gpubench_text::control::{is_harmful, replaced};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Report;
 
-/// Returns whether strings of that JSON may hold control characters, which JSON writes as escapes.
-pub fn may_hold_controls(bytes: &[u8]) -> bool {
-    bytes.windows(4).any(|four| four == b"\\u00")
+/// Passes JSON on, to a writer or from a reader, and notes whether its strings may hold control characters.
+///
+/// JSON escapes those below U+0020, as `\u00..`, `\b`, `\f` and `\r`. The others, U+007F to U+009F, may also appear as they
+/// are.
+#[derive(Debug)]
+pub struct ControlScan<T> {
+    inner: T,
+    state: ScanState,
+}
+
+/// What the last bytes may be the beginning of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ScanState {
+    Text,
+    /// A backslash.
+    Escape,
+    /// `\u`
+    Code,
+    /// `\u0`
+    CodeOfZero,
+    /// The first byte of U+0080 to U+00BF in UTF-8.
+    TwoBytes,
+    Found,
+}
+
+impl<T> ControlScan<T> {
+    /// Starts a scan of what passes `inner`.
+    pub fn of(inner: T) -> ControlScan<T> {
+        ControlScan { inner, state: ScanState::Text }
+    }
+
+    /// Returns whether strings so far may hold control characters.
+    pub fn found(&self) -> bool {
+        self.state == ScanState::Found
+    }
+
+    fn scan(&mut self, bytes: &[u8]) {
+        self.state = bytes.iter().fold(self.state, |state, byte| state.after(*byte));
+    }
+}
+
+impl ScanState {
+    fn after(self, byte: u8) -> ScanState {
+        match (self, byte) {
+            (ScanState::Found, _)
+            | (_, 0x7f)
+            | (ScanState::TwoBytes, 0x80..=0x9f)
+            | (ScanState::CodeOfZero, b'0')
+            | (ScanState::Escape, b'b' | b'f' | b'r') => ScanState::Found,
+            (ScanState::Escape, b'u') => ScanState::Code,
+            (ScanState::Escape, _) => ScanState::Text,
+            (ScanState::Code, b'0') => ScanState::CodeOfZero,
+            (_, b'\\') => ScanState::Escape,
+            (_, 0xc2) => ScanState::TwoBytes,
+            _ => ScanState::Text,
+        }
+    }
+}
+
+impl<R: Read> Read for ControlScan<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.scan(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+impl<W: Write> Write for ControlScan<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.inner.write(bytes)?;
+        self.scan(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
 }
 
 /// Returns a report from this process as a reader of its file gets it: without control characters.
 pub fn sanitized(report: Report) -> Report {
-    let is_clean = serde_json::to_vec(&report).is_ok_and(|bytes| !may_hold_controls(&bytes));
+    let mut scan = ControlScan::of(io::sink());
+    let is_clean = serde_json::to_writer(&mut scan, &report).is_ok() && !scan.found();
     if is_clean { report } else { sanitize(&report).unwrap_or(report) }
 }
 
 /// Replaces every control character except line feeds and tabs by U+FFFD.
 pub fn sanitize(report: &Report) -> serde_json::Result<Report> {
-    let mut value = serde_json::to_value(report)?;
+    let rows = report.rows.iter().map(tamed).collect::<serde_json::Result<_>>()?;
+    Ok(Report { schema_version: report.schema_version, environment: tamed(&report.environment)?, rows })
+}
+
+fn tamed<T: Serialize + DeserializeOwned>(part: &T) -> serde_json::Result<T> {
+    let mut value = serde_json::to_value(part)?;
     tame_texts(&mut value);
     serde_json::from_value(value)
 }
@@ -37,27 +121,49 @@ mod tests {
     use super::*;
     use crate::report::example;
 
+    fn may_hold_controls(json: &[u8], piece: usize) -> bool {
+        let mut scan = ControlScan::of(io::sink());
+        json.chunks(piece).for_each(|bytes| scan.write_all(bytes).unwrap());
+        scan.found()
+    }
+
+    #[test]
+    fn every_control_character_is_noticed_escaped_or_not_in_pieces_of_any_size() {
+        let controls = (0..=0x9f).filter_map(char::from_u32).filter(|c| is_harmful(*c));
+        for control in controls {
+            let text = format!("é\\{control}µ");
+            let escaped = format!("\"\\\\\\u{:04x}\"", u32::from(control));
+            for json in [serde_json::to_vec(&text).unwrap(), escaped.into_bytes()] {
+                assert!((1..6).all(|piece| may_hold_controls(&json, piece)), "{control:?}");
+            }
+        }
+        for clean in ["\\\\b \\u001b", "é µ € ü \\u \n", "u0000", "\\\\u 00", "\u{a0}\u{c2}"] {
+            assert!(!may_hold_controls(&serde_json::to_vec(clean).unwrap(), 3), "{clean:?}");
+        }
+    }
+
     #[test]
     fn escape_sequences_in_texts_are_replaced_and_other_text_is_kept() {
-        let mut report = example::full();
-        report.environment.host.name = "a\u{1b}[31mb\nc".into();
-        report.environment.settings["x"] = "\u{7}".into();
-        let bytes = serde_json::to_vec(&report).unwrap();
-        assert!(may_hold_controls(&bytes));
-        let tamed = sanitize(&report).unwrap();
-        assert_eq!(sanitized(report.clone()), tamed);
-        assert_eq!(tamed.environment.host.name, "a\u{fffd}[31mb\nc");
-        assert_eq!(tamed.environment.settings["x"], "\u{fffd}");
-        (report.environment.host, report.environment.settings) =
-            (tamed.environment.host.clone(), tamed.environment.settings.clone());
-        assert_eq!(tamed, report);
+        for (harmful, tamed_text) in
+            [("a\u{1b}[31mb\nc", "a\u{fffd}[31mb\nc"), ("a\u{9b}31mb", "a\u{fffd}31mb")]
+        {
+            let mut report = example::full();
+            report.environment.host.name = harmful.into();
+            report.environment.settings["x"] = harmful.into();
+            let tamed = sanitize(&report).unwrap();
+            assert_eq!(sanitized(report.clone()), tamed);
+            assert_eq!(tamed.environment.host.name, tamed_text);
+            assert_eq!(tamed.environment.settings["x"], tamed_text);
+            (report.environment.host, report.environment.settings) =
+                (tamed.environment.host.clone(), tamed.environment.settings.clone());
+            assert_eq!(tamed, report);
+        }
     }
 
     #[test]
     fn a_report_without_them_is_as_it_was() {
         let report = example::full();
-        let bytes = serde_json::to_vec(&report).unwrap();
-        assert!(!may_hold_controls(&bytes));
+        assert!(!may_hold_controls(&serde_json::to_vec(&report).unwrap(), 1 << 16));
         assert_eq!(sanitize(&report).unwrap(), report);
     }
 }

@@ -58,7 +58,7 @@ pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
     let main = element("main").holding(content);
     let body = element("body").holding(bar(members, &in_full)).holding(main).holding(script(SCRIPT));
     let html = element("html").with("lang", "en").holding(head(&title)).holding(body);
-    Ok(format!("<!DOCTYPE html>\n{}\n", Html::from(html).into_string()))
+    Ok(Html::trusted("<!DOCTYPE html>\n").and(html).and("\n").into_string())
 }
 
 fn head(title: &str) -> Element {

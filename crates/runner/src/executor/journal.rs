@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -36,11 +36,10 @@ impl Journal {
     /// The folder cannot be written to.
     pub(crate) fn start(folder: &Path, report: &Report) -> anyhow::Result<Journal> {
         let path = folder.join(FILE_NAME);
-        let mut text = line(&report.environment)?;
-        for row in &report.rows {
-            text.extend(line(row)?);
-        }
-        file::write_atomic(&path, &text)?;
+        file::write_atomic_with(&path, |file| {
+            file.write_all(&line(&report.environment)?)?;
+            report.rows.iter().try_for_each(|row| file.write_all(&line(row)?))
+        })?;
         let file = OpenOptions::new().append(true).open(&path);
         let file = file.with_context(|| format!("cannot append to {}", path.display()))?;
         Ok(Journal { path, file, begun: Instant::now(), syncing: Duration::ZERO })
@@ -69,8 +68,8 @@ impl Journal {
     }
 }
 
-fn line(value: &impl serde::Serialize) -> anyhow::Result<Vec<u8>> {
-    let mut text = serde_json::to_vec(value).context("cannot write the journal as JSON")?;
+fn line(value: &impl serde::Serialize) -> serde_json::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec(value)?;
     text.push(b'\n');
     Ok(text)
 }
@@ -85,18 +84,39 @@ pub fn read(folder: &Path) -> anyhow::Result<Option<Report>> {
         return Ok(None);
     }
     let shown = || format!("cannot read {}", path.display());
-    let bytes = file::read(&path, file::LARGEST).with_context(shown)?;
-    let bytes = bytes.with_context(|| format!("{} {}", path.display(), file::TOO_LARGE))?;
-    let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let mut lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let environment: Environment = match lines.next() {
+    let mut lines = Lines { file: BufReader::new(File::open(&path).with_context(shown)?), line: vec![] };
+    let environment: Environment = match lines.next().with_context(shown)? {
         Some(line) => serde_json::from_slice(line).with_context(shown)?,
         None => return Ok(None),
     };
-    // A disk that was full for a while may have left a line that ends early among the others.
-    let rows = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let mut rows = vec![];
+    while let Some(line) = lines.next().with_context(shown)? {
+        // A disk that was full for a while may have left a line that ends early among the others.
+        rows.extend(serde_json::from_slice::<Row>(line).ok());
+    }
     let report = Report { schema_version: SCHEMA_VERSION, environment, rows };
     file::validated(latest_rows(report), true).with_context(shown).map(Some)
+}
+
+/// The whole lines of a file, of which one at a time is in memory.
+struct Lines {
+    file: BufReader<File>,
+    line: Vec<u8>,
+}
+
+impl Lines {
+    /// Returns the next line that is not empty; `None` at the end, or at a last line that ends early.
+    fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        loop {
+            self.line.clear();
+            self.file.read_until(b'\n', &mut self.line)?;
+            match self.line.as_slice() {
+                b"\n" => {}
+                [.., b'\n'] => return Ok(Some(&self.line)),
+                _ => return Ok(None),
+            }
+        }
+    }
 }
 
 /// Keeps the last row of each cell: a run that was resumed while its disk was full may have two.

@@ -137,8 +137,13 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     if let Some(earlier) = run.earlier.as_ref().filter(|_| !interrupted) {
         interrupted = workers.await_started(observer).is_break();
         earlier.check_backends(&workers.states())?;
-        let is_finished = |planned: &&PlannedCell| earlier.row(&planned.cell).is_some();
-        observer.taken_over(run.cells.iter().filter(is_finished).count(), run.cells.len());
+        // All of them now, not with their block: the first save replaces the earlier report and journal.
+        for (position, planned) in run.cells.iter().enumerate() {
+            if let Some(row) = earlier.row(&planned.cell) {
+                writer.record(position, row.clone());
+            }
+        }
+        observer.taken_over(writer.report().rows.len(), run.cells.len());
     }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
     let mut cells = run.cells.clone();

@@ -1,8 +1,12 @@
 //! Reads report files with one-line errors, and writes files atomically.
 
+mod content;
+
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
+
+pub use content::Content;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use gpubench_text::file::Partial;
@@ -10,7 +14,7 @@ use gpubench_text::{control, cut};
 use serde::{Deserialize, Serialize};
 
 use super::json::Layout;
-use super::sanitize::{may_hold_controls, sanitize};
+use super::sanitize::sanitize;
 use super::{Report, Row, SCHEMA_VERSION, validate};
 use crate::variant::present_name;
 
@@ -43,24 +47,13 @@ const FLEET: &str = "a fleet of reports, made by gpubench merge: give one of its
 pub fn load(path: &Path) -> anyhow::Result<Report> {
     let path = locate(path);
     let shown = path.display();
-    let bytes = read(&path, LARGEST)
+    let content = Content::open(&path, LARGEST)
         .with_context(|| format!("cannot read {shown}; give a report.json or the folder that holds one"))
         .map_err(one_line)?;
-    let Some(bytes) = bytes else {
+    let Some(content) = content else {
         return Err(one_line(anyhow!("{shown} {TOO_LARGE}")));
     };
-    parse(&bytes).with_context(|| shown.to_string()).map_err(one_line)
-}
-
-/// Returns the bytes of a file; `None` when there are more than `max`. Devices and pipes do not report their length.
-pub fn read(path: &Path, max: u64) -> io::Result<Option<Vec<u8>>> {
-    let file = fs::File::open(path)?;
-    if file.metadata()?.len() > max {
-        return Ok(None);
-    }
-    let mut bytes = Vec::new();
-    file.take(max + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= max).then_some(bytes))
+    parse(&content).with_context(|| shown.to_string()).map_err(one_line)
 }
 
 /// Returns `path` itself, or the report in it if it is a folder.
@@ -115,6 +108,18 @@ pub fn to_json_text(value: &impl Serialize) -> anyhow::Result<String> {
 /// The folder is missing or not writable, or the disk is full; one line that names the file.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     finish(path, partial(path, bytes)?)
+}
+
+/// Writes a file as [`write_atomic`] does, piece by piece.
+///
+/// # Errors
+/// Those of [`write_atomic`], and those of `content`.
+pub fn write_atomic_with(
+    path: &Path,
+    content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let partial = Partial::write_with(path, content).map_err(|error| unwritten(path, &error))?;
+    finish(path, partial)
 }
 
 /// A file made from a report, not yet on disk.
@@ -185,16 +190,16 @@ struct Header {
     fleet_version: Option<serde_json::Value>,
 }
 
-/// Parses a report from the bytes of its file. An error may have several lines: see [`one_line`].
-pub fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
-    check_layout(bytes)?;
-    let report: Report = serde_json::from_slice(bytes).map_err(|error| {
+/// Parses a report from the content of its file. An error may have several lines: see [`one_line`].
+pub fn parse(content: &Content) -> anyhow::Result<Report> {
+    check_layout(content)?;
+    let (report, may_hold_controls) = content.parse::<Report>().map_err(|error| {
         anyhow!(
             "the content does not match its schema_version: {}; compare it with `gpubench schema`",
             shown(&error)
         )
     })?;
-    validated(report, may_hold_controls(bytes))
+    validated(report, may_hold_controls)
 }
 
 /// Validates a report and removes control characters that could drive a terminal.
@@ -225,12 +230,12 @@ fn rename_variants(row: &mut Row) {
 }
 
 /// Refuses content that is not a JSON object, and unknown layouts.
-fn check_layout(bytes: &[u8]) -> anyhow::Result<()> {
+fn check_layout(content: &Content) -> anyhow::Result<()> {
     const NO_REPORT: &str = "not a gpubench report; give a report.json written by gpubench run";
-    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+    if !content.begins_object() {
         bail!("not a JSON object: {NO_REPORT}");
     }
-    let header: Header = serde_json::from_slice(bytes).map_err(|error| match error.is_data() {
+    let (header, _) = content.parse::<Header>().map_err(|error| match error.is_data() {
         true => anyhow!("{}: {NO_REPORT}", shown(&error)),
         false => {
             anyhow!("not JSON: {}; the file is damaged or incomplete, run the sweep again", shown(&error))

@@ -9,6 +9,10 @@ fn refusal(text: &str) -> String {
     message
 }
 
+fn read_again(report: &Report) -> Report {
+    parse(&Content::of(to_json(report).unwrap())).unwrap()
+}
+
 #[test]
 fn a_saved_report_loads_equal_and_leaves_no_other_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -20,7 +24,7 @@ fn a_saved_report_loads_equal_and_leaves_no_other_file() {
 
 #[test]
 fn a_report_of_layout_1_loads_with_hot_caches_and_without_what_it_does_not_know() {
-    let report = parse(include_bytes!("../testdata/layout-1.json")).unwrap();
+    let report = parse(&Content::of(include_bytes!("../testdata/layout-1.json"))).unwrap();
     assert_eq!(report.schema_version, 1);
     assert_eq!(report.rows.len(), 6);
     assert!(report.rows.iter().all(|row| row.cache == crate::case::Cache::Hot));
@@ -30,7 +34,7 @@ fn a_report_of_layout_1_loads_with_hot_caches_and_without_what_it_does_not_know(
     assert!(timed.iter().all(|execute| execute.grade.is_none() && execute.steady));
     assert!(report.environment.warnings.is_empty() && report.environment.host.smt.is_none());
     // Written again it keeps its layout, and reads as the same report.
-    assert_eq!(parse(&to_json(&report).unwrap()).unwrap(), report);
+    assert_eq!(read_again(&report), report);
 }
 
 #[test]
@@ -38,7 +42,7 @@ fn unknown_keys_are_ignored() {
     let mut value = serde_json::to_value(crate::report::example::full()).unwrap();
     value["later"] = 1.into();
     value["rows"][0]["later"] = 1.into();
-    parse(value.to_string().as_bytes()).unwrap();
+    parse(&Content::of(value.to_string())).unwrap();
 }
 
 #[test]
@@ -128,8 +132,8 @@ fn renamed_variants_of_an_older_report_load_under_their_present_names() {
     let mut report = crate::report::example::full();
     let row = report.rows.first_mut().unwrap();
     (row.backend, row.variant, row.picked) = ("cuda".into(), "auto".into(), Some("widened".into()));
-    let read = parse(&to_json(&report).unwrap()).unwrap();
+    let read = read_again(&report);
     assert_eq!(read.rows[0].variant_text(), "auto (f64-accumulate)");
     report.rows[0].backend = "sim".into();
-    assert_eq!(parse(&to_json(&report).unwrap()).unwrap().rows[0].picked.as_deref(), Some("widened"));
+    assert_eq!(read_again(&report).rows[0].picked.as_deref(), Some("widened"));
 }

@@ -1,0 +1,86 @@
+//! Parses JSON files piece by piece, so that memory holds what was parsed and not the text.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use crate::report::sanitize::ControlScan;
+
+/// Bytes that are read from the file at once.
+const PIECE: usize = 1 << 16;
+
+/// A JSON file that can be parsed several times.
+#[derive(Debug)]
+pub struct Content(Source);
+
+#[derive(Debug)]
+enum Source {
+    File(File),
+    /// Pipes and devices can be read only once.
+    Kept(Vec<u8>),
+}
+
+impl Content {
+    /// Opens a file; `None` when it has more than `max` bytes.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is a pipe or device that cannot be read.
+    pub fn open(path: &Path, max: u64) -> io::Result<Option<Content>> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_file() {
+            return Ok((metadata.len() <= max).then_some(Content(Source::File(file))));
+        }
+        let mut bytes = Vec::new();
+        file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+        Ok((bytes.len() as u64 <= max).then_some(Content(Source::Kept(bytes))))
+    }
+
+    /// Creates the content of a file with these bytes.
+    pub fn of(bytes: impl Into<Vec<u8>>) -> Content {
+        Content(Source::Kept(bytes.into()))
+    }
+
+    /// Returns its number of bytes.
+    ///
+    /// # Errors
+    /// The system does not report it.
+    pub fn length(&self) -> io::Result<u64> {
+        match &self.0 {
+            Source::File(file) => Ok(file.metadata()?.len()),
+            Source::Kept(bytes) => Ok(bytes.len() as u64),
+        }
+    }
+
+    /// Returns whether it begins as a JSON object does.
+    pub fn begins_object(&self) -> bool {
+        let first = |start: Box<dyn Read + '_>| {
+            let mut bytes = BufReader::with_capacity(PIECE, start).bytes().map_while(Result::ok);
+            bytes.find(|byte| !byte.is_ascii_whitespace())
+        };
+        self.start().is_ok_and(|start| first(start) == Some(b'{'))
+    }
+
+    /// Parses it from its beginning. Also returns whether its strings may hold control characters.
+    ///
+    /// # Errors
+    /// It cannot be read, is not JSON or is not a `T`.
+    pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<(T, bool)> {
+        let mut scan = ControlScan::of(self.start().map_err(serde_json::Error::io)?);
+        let value = serde_json::from_reader(BufReader::with_capacity(PIECE, &mut scan))?;
+        Ok((value, scan.found()))
+    }
+
+    fn start(&self) -> io::Result<Box<dyn Read + '_>> {
+        match &self.0 {
+            Source::File(file) => {
+                let mut file = file;
+                file.rewind()?;
+                Ok(Box::new(file))
+            }
+            Source::Kept(bytes) => Ok(Box::new(bytes.as_slice())),
+        }
+    }
+}
