@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use gpubench_model::case::Cell;
 use gpubench_model::report::{Environment, Report, Row, SCHEMA_VERSION, file};
 
@@ -20,6 +20,9 @@ pub const FILE_NAME: &str = "journal.jsonl";
 /// Waiting for the disk may take this part of a run's time, and a second in total; beyond, the system writes when it likes.
 const SYNCING_SHARE: u32 = 20;
 const SYNCING_GRACE: Duration = Duration::from_secs(1);
+
+/// Next step at the end of a refusal.
+const FIX: &str = "remove the file to go on with report.json, or start the run again without --resume";
 
 /// A journal that is being written.
 pub(crate) struct Journal {
@@ -87,16 +90,26 @@ pub fn read(folder: &Path) -> anyhow::Result<Option<Report>> {
     let shown = || format!("cannot read {}", path.display());
     let bytes = file::read(&path, file::LARGEST).with_context(shown)?;
     let bytes = bytes.with_context(|| format!("{} {}", path.display(), file::TOO_LARGE))?;
+    parse(&bytes).with_context(shown).map_err(file::one_line)
+}
+
+/// Returns the report that the bytes of a journal amount to; `None` if its first line ends early.
+///
+/// # Errors
+/// They are not a journal, or contradict themselves.
+pub fn parse(bytes: &[u8]) -> anyhow::Result<Option<Report>> {
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let environment: Environment = match lines.next() {
-        Some(line) => serde_json::from_slice(line).with_context(shown)?,
+        Some(line) => serde_json::from_slice(line).map_err(|error| {
+            anyhow!("its first line is not the environment of a run: {}; {FIX}", file::shown(&error))
+        })?,
         None => return Ok(None),
     };
     // A disk that was full for a while may have left a line that ends early among the others.
     let rows = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let report = Report { schema_version: SCHEMA_VERSION, environment, rows };
-    file::validated(latest_rows(report), true).with_context(shown).map(Some)
+    file::validated(latest_rows(report), true).map(Some)
 }
 
 /// Keeps the last row of each cell: a run that was resumed while its disk was full may have two.
