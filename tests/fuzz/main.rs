@@ -14,7 +14,7 @@ use inputs::{TARGETS, Target};
 use mutate::{Random, mutated};
 
 /// Number of changed inputs per target.
-const CHANGES: u64 = 300;
+const CHANGES: u64 = 150;
 
 fn seeds(target: &Target) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds").join(target.name);

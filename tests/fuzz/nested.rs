@@ -5,7 +5,7 @@ use crate::inputs::{TARGETS, Target};
 /// Depth of nested lists and objects.
 const DEPTH: usize = 100_000;
 /// Bytes of a huge text.
-const HUGE: usize = 4 << 20;
+const HUGE: usize = 1 << 20;
 
 fn hostile() -> Vec<String> {
     let (huge, deep) = ("a".repeat(HUGE), "[".repeat(DEPTH));

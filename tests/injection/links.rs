@@ -27,7 +27,7 @@ fn merge_and_report_replace_a_planted_link() {
     for (file, arguments) in [
         ("merged.json", &["merge", REPORT, OTHER, "--out", "merged.json"][..]),
         ("page/report.html", &["report", REPORT, "--out", "page/report.html"]),
-        ("page/report.md", &["show", REPORT, "--format", "md", "--out", "page"]),
+        ("page/report.html", &["report", OTHER, "--out", "page/report.html", "--force"]),
     ] {
         assert!(run_among_links(folder.path(), &victim, &[file], arguments), "{arguments:?}");
         let written = folder.path().join(file);

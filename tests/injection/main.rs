@@ -29,7 +29,7 @@ fn report_with(text: &str) -> Report {
         *value.pointer_mut(&place).unwrap() = if is_free { text.into() } else { before };
         changed += usize::from(is_free);
     }
-    assert!(changed > 50, "only {changed} texts were changed");
+    assert!(changed > 30, "only {changed} texts were changed");
     for object in ["/environment/settings", "/environment/variables", "/environment/backends/1/description"] {
         value.pointer_mut(object).unwrap()[text] = json!(text);
     }
@@ -62,7 +62,7 @@ fn check(name: &str, text: &str, benign: &str) {
             }
         }
         "md" => {
-            let (text, benign) = (text.replace("\\<", ""), benign.replace("\\<", ""));
+            let (text, benign) = (without_code(text), without_code(benign));
             assert_eq!(count(&text, "<"), count(&benign, "<"), "{text}");
             let rows = |text: &str| text.lines().filter(|line| line.starts_with('|')).count();
             assert_eq!(rows(&text), rows(&benign), "{text}");
@@ -78,6 +78,16 @@ fn check(name: &str, text: &str, benign: &str) {
     }
 }
 
+/// Returns Markdown without escaped characters and without code, in which nothing is markup.
+fn without_code(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let plain = line.replace("\\<", "").replace("\\`", "");
+        assert!(plain.matches('`').count().is_multiple_of(2), "a code span does not end: {line}");
+        plain.split('`').step_by(2).collect::<String>()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn no_text_of_a_report_is_more_than_text_in_any_format() {
     let (hostile, benign) = (report_with(HOSTILE), report_with(BENIGN));
@@ -90,7 +100,8 @@ fn no_text_of_a_report_is_more_than_text_in_any_format() {
                 assert!(file.name.chars().all(is_plain) && !file.name.starts_with('.'), "{}", file.name);
             }
             let texts = files.into_iter().map(|file| String::from_utf8(file.bytes).unwrap());
-            texts.chain([format.screen(report, &view).unwrap()]).collect()
+            // A text for the terminal is in no file, and a file is not on the terminal.
+            texts.chain([format.screen(report, &view).unwrap()]).filter(|text| !text.is_empty()).collect()
         };
         for (text, benign) in files(&hostile).iter().zip(files(&benign)) {
             check(format.name, text, &benign);
