@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -70,7 +70,8 @@ impl Folder {
     /// Creates a test file: permissions do not show full, read-only and network file systems.
     fn probe(&self) -> io::Result<()> {
         let probe = self.path.join(format!(".gpubench-{}", std::process::id()));
-        let written = fs::write(&probe, b"probe");
+        // Not through a link that another user has planted.
+        let written = fs::File::create_new(&probe).and_then(|mut file| file.write_all(b"probe"));
         // Also after a failed write, because a full disk leaves an empty file behind.
         let removed = fs::remove_file(&probe);
         written.and(removed)
@@ -136,6 +137,25 @@ mod tests {
         drop(first);
         drop(Folder::claim(root.path(), &[], false).unwrap());
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0, "no file of the lock is left");
+    }
+
+    #[test]
+    fn a_link_planted_in_the_folder_is_not_followed() {
+        let root = tempfile::tempdir().unwrap();
+        let victim = root.path().join("victim");
+        for name in [format!(".gpubench-{}", std::process::id()), ".gpubench.lock".into()] {
+            fs::write(&victim, "precious").unwrap();
+            let link = root.path().join(name);
+            std::os::unix::fs::symlink(&victim, &link).unwrap();
+            assert!(Folder::claim(root.path(), &[], false).is_err());
+            assert_eq!(fs::read(&victim).unwrap(), b"precious");
+            // The test file is removed in any case, and the lock stays.
+            let _ = fs::remove_file(&link);
+            fs::remove_file(&victim).unwrap();
+            std::os::unix::fs::symlink(&victim, &link).unwrap();
+            assert!(Folder::claim(root.path(), &[], false).is_err() && !victim.exists());
+            let _ = fs::remove_file(&link);
+        }
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use gpubench_host::regular::NOT_THROUGH_A_LINK;
 
 /// Name of the file in the folder.
 const FILE_NAME: &str = ".gpubench.lock";
@@ -27,7 +29,9 @@ impl Lock {
     pub(crate) fn take(folder: &Path) -> io::Result<Option<Lock>> {
         let path = folder.join(FILE_NAME);
         for _ in 0..ATTEMPTS {
-            let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(false).custom_flags(NOT_THROUGH_A_LINK);
+            let file = options.open(&path)?;
             match file.try_lock() {
                 // The holder before may have removed the file after it was opened here; then the lock guards nothing.
                 Ok(()) if is_at(&file, &path) => return Ok(Some(Lock { path, file: Some(file) })),

@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 use anyhow::{Context, Result};
+use gpubench_text::control;
 
 /// Writes `text` to stdout.
 pub(crate) fn print(text: &str) -> Result<()> {
@@ -40,7 +41,9 @@ pub(crate) fn unless_broken_pipe(error: io::Error) -> Result<()> {
 
 /// Writes an error message to stderr as one line.
 pub(crate) fn complain(message: &str) {
-    note(&format!("gpubench: {}", message.split('\n').map(str::trim).collect::<Vec<_>>().join(" ")));
+    let line = message.split('\n').map(str::trim).collect::<Vec<_>>().join(" ");
+    // Texts of files may be part of it.
+    note(&format!("gpubench: {}", control::spelled_out(&line)));
 }
 
 /// Writes one line to stderr.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::process;
+use crate::{process, search_path};
 
 /// Finds install folders from environment variables, the running program and the root of the file system.
 pub struct InstallFolders<'a> {
@@ -37,10 +37,9 @@ impl<'a> InstallFolders<'a> {
         (self.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
-    /// Returns the folders in a variable such as `PATH`.
+    /// Returns the absolute folders in a variable such as `PATH`.
     fn folders(&self, name: &str) -> Vec<PathBuf> {
-        let listed = (self.variable)(name).unwrap_or_default();
-        std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty()).collect()
+        search_path::absolute_folders(&(self.variable)(name).unwrap_or_default())
     }
 
     /// Returns a folder below the root.
@@ -65,7 +64,7 @@ impl<'a> InstallFolders<'a> {
             "usr/local/lib".into(),
         ];
         let below = configured.map(str::to_owned).chain(known).map(|folder| self.below_root(&folder));
-        self.folders("LD_LIBRARY_PATH").into_iter().chain(below).collect()
+        self.folders(search_path::LOADER).into_iter().chain(below).collect()
     }
 
     /// Returns the prefixes under which Python installs into `lib`: the one that contains the running program, active
@@ -73,7 +72,9 @@ impl<'a> InstallFolders<'a> {
     pub fn python_prefixes(&self) -> Vec<PathBuf> {
         let mut prefixes = self.own_prefixes();
         prefixes.extend(["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| self.folder(name)));
-        prefixes.extend(self.current.iter().map(|current| current.join(".venv")));
+        let local = self.current.iter().map(|current| current.join(".venv"));
+        // In a folder that others share, anybody may have made one.
+        prefixes.extend(local.filter(|prefix| search_path::is_trusted(prefix)));
         let path = self.folders("PATH");
         prefixes.extend(["python3", "python"].iter().flat_map(|program| {
             let found = path.iter().map(|folder| folder.join(program)).find(|file| file.is_file());
@@ -127,6 +128,29 @@ pub fn entries(folder: &Path, beginning: &str) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_environment_in_the_current_folder_that_everybody_may_change_is_left_out() {
+        use std::os::unix::fs::PermissionsExt;
+        let current = tempfile::tempdir().unwrap();
+        let local = current.path().join(".venv");
+        std::fs::create_dir(&local).unwrap();
+        let folders = InstallFolders {
+            current: Some(current.path().to_owned()),
+            ..InstallFolders::below(current.path(), &|_| None)
+        };
+        assert!(folders.python_prefixes().contains(&local));
+        std::fs::set_permissions(&local, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(!folders.python_prefixes().contains(&local));
+    }
+
+    #[test]
+    fn the_loader_s_folders_do_not_depend_on_the_current_one() {
+        let variable = |name: &str| (name == "LD_LIBRARY_PATH").then(|| OsString::from(":lib:/mine:."));
+        let folders = InstallFolders::below(Path::new("/nowhere"), &variable).loader_folders();
+        assert_eq!(folders[0], Path::new("/mine"));
+        assert!(folders.iter().all(|folder| folder.is_absolute()), "{folders:?}");
+    }
 
     #[test]
     fn the_prefix_of_the_running_program_comes_first_also_behind_a_link() {

@@ -11,6 +11,7 @@ pub mod other_programs;
 pub mod process;
 pub mod processors;
 pub mod regular;
+pub mod search_path;
 pub mod shared_library;
 pub mod threads;
 pub mod usage;

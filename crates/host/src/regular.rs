@@ -5,12 +5,15 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+/// Flag that makes opening a link fail.
+pub const NOT_THROUGH_A_LINK: i32 = libc::O_NOFOLLOW;
+
 /// Opens an ordinary file for reading, without following a link or waiting for a pipe's writer.
 ///
 /// # Errors
 /// The file cannot be opened, or is not an ordinary one.
 pub fn open(path: &Path) -> io::Result<File> {
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let flags = NOT_THROUGH_A_LINK | libc::O_NONBLOCK;
     let is_link = fs::symlink_metadata(path)?.is_symlink();
     let file = File::options().read(true).custom_flags(flags).open(path);
     match file {

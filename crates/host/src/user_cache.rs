@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gpubench_text::file;
 
-use crate::process;
+use crate::{process, regular};
 
 /// Returns the folder `gpubench/NAME` in the user's cache folder (`XDG_CACHE_HOME` or `~/.cache`).
 ///
@@ -21,26 +21,37 @@ pub fn folder(name: &str, switch: &str, variable: &dyn Fn(&str) -> Option<OsStri
 /// Writes a file atomically, and creates the folder for the user alone if it is missing.
 ///
 /// # Errors
-/// The folder cannot be made or written.
+/// The folder cannot be made or written, or others could replace its files.
 pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    if !is_private(folder) {
+        return Err(io::Error::other("other users may write to the folder"));
+    }
     file::write_whole(&folder.join(name), bytes)
 }
 
-/// Reads a file that [`write()`] made; `None` if there is none. A file of another user, or one that others may write, could hold
-/// anything, and is not read; nor is what is no plain file, which could block.
+/// Reads a file that [`write()`] made; `None` if there is none. A file of another user, or one that others may write or replace,
+/// could hold anything, and is not read; nor is a link, or what is no plain file, which could block.
 pub fn read(path: &Path) -> Option<Vec<u8>> {
-    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-    let mut file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
+    let mut file = regular::open(path).ok()?;
     let metadata = file.metadata().ok()?;
-    let is_own = metadata.uid() == process::effective_user() && metadata.mode() & 0o022 == 0;
-    if !metadata.is_file() || !is_own || metadata.len() > LONGEST {
+    if !is_own(&metadata) || metadata.len() > LONGEST || !path.parent().is_some_and(is_private) {
         return None;
     }
     let mut bytes = vec![];
     file.read_to_end(&mut bytes).ok()?;
     Some(bytes)
+}
+
+fn is_private(folder: &Path) -> bool {
+    std::fs::metadata(folder).is_ok_and(|folder| is_own(&folder))
+}
+
+/// Returns whether this user alone may write.
+fn is_own(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    metadata.uid() == process::effective_user() && metadata.mode() & 0o022 == 0
 }
 
 /// Bytes of the longest file that is read: compiled kernels take a few megabytes.
@@ -96,6 +107,18 @@ mod tests {
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         assert_eq!(read(&pipe), None, "and does not wait for a writer");
+    }
+
+    #[test]
+    fn nothing_is_kept_where_others_could_replace_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "file", b"one").unwrap();
+        std::os::unix::fs::symlink(folder.path().join("file"), folder.path().join("link")).unwrap();
+        assert_eq!(read(&folder.path().join("link")), None, "a link may lead anywhere");
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(read(&folder.path().join("file")), None);
+        assert!(write(folder.path(), "other", b"two").is_err());
     }
 
     #[test]

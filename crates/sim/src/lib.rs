@@ -43,6 +43,14 @@ fn variants(options: &Options) -> anyhow::Result<Vec<Variant>> {
     }
 }
 
+/// Parses the text of a script and returns its variants.
+///
+/// # Errors
+/// It is not a valid script; one line with the place and the correction.
+pub fn parse(text: &str) -> anyhow::Result<Vec<Variant>> {
+    Ok(Script::parse(text)?.variants())
+}
+
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let Some(path) = &options.sim else {
         return Err(Unavailable::new("the sim backend needs a script", PASS_A_SCRIPT));

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use gpubench_backend::{Accuracy, Side, Variant};
 use gpubench_model::case::{Cache, Case, DType};
+use gpubench_model::report::file::one_line;
 use gpubench_ops::OPS;
 use gpubench_text::glob::glob;
 use gpubench_text::toml_error::line_of;
@@ -118,6 +119,10 @@ impl Script {
 
     /// Parses and checks the text of a script.
     pub(crate) fn parse(text: &str) -> anyhow::Result<Script> {
+        Script::parsed(text).map_err(one_line)
+    }
+
+    fn parsed(text: &str) -> anyhow::Result<Script> {
         let script: Script =
             toml_reader::read(text).map_err(|error| anyhow::anyhow!("line {}: {error}", error.line(text)))?;
         if script.variants.is_empty() {

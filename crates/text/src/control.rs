@@ -1,8 +1,16 @@
-//! Replaces or escapes control characters, which could drive a terminal and which HTML pages must not contain.
+//! Replaces or escapes characters that nobody sees: control characters, which could drive a terminal, and marks that change the
+//! order in which a text is shown.
 
-/// Returns whether texts must not contain `c`: a control character other than a line feed or tab.
+/// Returns whether texts must not contain `c`: an [invisible](is_invisible) character other than a line feed or tab.
 pub fn is_harmful(c: char) -> bool {
-    c.is_control() && !matches!(c, '\n' | '\t')
+    is_invisible(c) && !matches!(c, '\n' | '\t')
+}
+
+/// Returns true for control characters, marks of text direction, line and paragraph ends, and characters invalid in XML.
+pub fn is_invisible(c: char) -> bool {
+    let is_mark =
+        matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || is_mark || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Returns `text` with every [harmful](is_harmful) character replaced by U+FFFD.
@@ -10,15 +18,15 @@ pub fn replaced(text: &str) -> String {
     text.chars().map(|c| if is_harmful(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// Returns `text` on one line, with control characters escaped as in Rust and TOML, such as `\n` and `\u{1b}`.
+/// Returns `text` on one line, with invisible characters escaped as in Rust and TOML, such as `\n` and `\u{1b}`.
 pub fn spelled_out(text: &str) -> String {
-    let spelled = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let spelled = |c: char| if is_invisible(c) { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(spelled).collect()
 }
 
-/// Returns `text` on one line, without control characters and without surrounding or repeated white space.
+/// Returns `text` on one line, without invisible characters and without surrounding or repeated white space.
 pub fn collapsed(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words = text.split(|c: char| c.is_whitespace() || is_invisible(c));
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
@@ -28,9 +36,9 @@ mod tests {
 
     #[test]
     fn each_way_leaves_no_harmful_character() {
-        let text = " a\x1b[31m\n\u{9b} b\t";
-        assert_eq!(replaced(text), " a\u{fffd}[31m\n\u{fffd} b\t");
-        assert_eq!(spelled_out(text), " a\\u{1b}[31m\\n\\u{9b} b\\t");
+        let text = " a\x1b[31m\n\u{9b}\u{202e} b\t";
+        assert_eq!(replaced(text), " a\u{fffd}[31m\n\u{fffd}\u{fffd} b\t");
+        assert_eq!(spelled_out(text), " a\\u{1b}[31m\\n\\u{9b}\\u{202e} b\\t");
         assert_eq!(collapsed(text), "a [31m b");
     }
 }

@@ -35,7 +35,7 @@ impl Partial {
         partial.push(name);
         partial.push(format!(".{}.part", std::process::id()));
         let written = Partial { partial: path.with_file_name(partial), path: path.to_owned() };
-        let mut file = BufWriter::new(fs::File::create(&written.partial)?);
+        let mut file = BufWriter::new(create(&written.partial)?);
         content(&mut file)?;
         file.flush()?;
         Ok(written)
@@ -62,6 +62,18 @@ impl Drop for Partial {
     fn drop(&mut self) {
         // After `finish` the file no longer exists. After a failure, the first error is the one to report.
         let _ = fs::remove_file(&self.partial);
+    }
+}
+
+/// Creates a file that did not exist: never through a link that another user has planted under its name.
+fn create(path: &Path) -> io::Result<fs::File> {
+    match fs::File::create_new(path) {
+        // Left by a process of the same number that was killed, or planted.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(path)?;
+            fs::File::create_new(path)
+        }
+        created => created,
     }
 }
 
@@ -114,6 +126,26 @@ mod tests {
             Err(io::Error::other("no more"))
         });
         assert!(failed.is_err() && names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_planted_link_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, victim) = (folder.path().join("file"), folder.path().join("victim"));
+        fs::write(&victim, b"precious").unwrap();
+        let temporary = folder.path().join(format!(".file.{}.part", std::process::id()));
+        std::os::unix::fs::symlink(&victim, &temporary).unwrap();
+        write_whole(&path, b"new").unwrap();
+        assert_eq!(
+            (fs::read(&path).unwrap(), fs::read(&victim).unwrap()),
+            (b"new".into(), b"precious".into())
+        );
+        assert!(!path.is_symlink() && !temporary.exists());
+        // A link in place of the file itself is replaced, not followed.
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        write_whole(&path, b"newer").unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow, ensure};
+use gpubench_model::report::file::one_line;
 use gpubench_text::toml_error::{Problem, TomlError, line_of};
 use gpubench_text::toml_reader;
 use gpubench_text::words::nearest;
@@ -54,7 +55,11 @@ pub fn read(name: &str) -> Result<SweepFile> {
 }
 
 /// Parses the text of a sweep file; messages begin with `name` and the line.
-fn parse(name: &str, text: &str) -> Result<SweepFile> {
+pub fn parse(name: &str, text: &str) -> Result<SweepFile> {
+    parsed(name, text).map_err(one_line)
+}
+
+fn parsed(name: &str, text: &str) -> Result<SweepFile> {
     let refused = |error: TomlError| anyhow!("{name}:{}: {error}", error.line(text));
     let mut top = toml_reader::parse(text).map_err(refused)?;
     let tables = toml_reader::take_tables(top.get_mut(), TABLES).map_err(refused)?;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use gpubench_model::case::{Cache, Case, Cell};
-use gpubench_model::report::file;
+use gpubench_model::report::file::{self, shown};
+use gpubench_text::control;
 use serde::{Deserialize, Serialize};
 
 use crate::planning::calibration::Calibrated;
@@ -26,6 +27,9 @@ const OLDEST_VERSION: u32 = 1;
 
 /// Upper bound of the values of a cell: a file with passes that differ by a factor of ten is damaged.
 const MAX_VARIATION: f64 = 10.0;
+
+/// Next step at the end of every refusal.
+const FIX: &str = "save the baseline again";
 
 /// A baseline, without its reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,7 +87,8 @@ impl Baseline {
         }
     }
 
-    pub(crate) fn variations(&self) -> impl Iterator<Item = (String, f64)> {
+    /// Returns the name of each cell and its relative standard deviation between passes.
+    pub fn variations(&self) -> impl Iterator<Item = (String, f64)> {
         self.cells.iter().map(|cell| (cell.cell().to_string(), cell.variation_between_runs))
     }
 
@@ -92,9 +97,8 @@ impl Baseline {
         self.passes.iter().map(|pass| folder.join(pass)).collect()
     }
 
-    /// Rejects values that `save` never writes, and passes outside `folder`.
-    fn check(&self, folder: &Path) -> Result<()> {
-        const FIX: &str = "save the baseline again";
+    /// Rejects values that `save` never writes, and passes outside the baseline's own folder.
+    fn check(&self) -> Result<()> {
         let inside = |pass: &String| {
             Path::new(pass).components().all(|part| matches!(part, std::path::Component::Normal(_)))
         };
@@ -102,9 +106,6 @@ impl Baseline {
             !self.passes.is_empty() && self.passes.iter().all(inside),
             "passes must be folders next to it; {FIX}"
         );
-        for (pass, report) in self.passes.iter().zip(self.reports(folder)) {
-            ensure!(report.join(file::FILE_NAME).is_file(), "{pass} contains no {}; {FIX}", file::FILE_NAME);
-        }
         for cell in &self.cells {
             for (key, figure) in
                 [("variation_between_runs", cell.variation_between_runs), ("pass_range", cell.pass_range)]
@@ -115,6 +116,14 @@ impl Baseline {
                     cell.cell().to_string().escape_debug()
                 );
             }
+        }
+        Ok(())
+    }
+
+    /// Rejects a baseline that lacks a report in `folder`.
+    fn check_passes(&self, folder: &Path) -> Result<()> {
+        for (pass, report) in self.passes.iter().zip(self.reports(folder)) {
+            ensure!(report.join(file::FILE_NAME).is_file(), "{pass} contains no {}; {FIX}", file::FILE_NAME);
         }
         Ok(())
     }
@@ -146,21 +155,30 @@ pub fn open(folder: &Path) -> Result<Option<Baseline>> {
     if !path.is_file() {
         return Ok(None);
     }
-    let shown = path.display().to_string();
-    let text = std::fs::read(&path).map_err(|error| anyhow!("cannot read {shown}: {error}"))?;
-    let value: serde_json::Value = serde_json::from_slice(&text)
-        .map_err(|error| anyhow!("{shown}: not JSON: {error}; save the baseline again"))?;
+    let name = path.display().to_string();
+    let text = std::fs::read(&path).map_err(|error| anyhow!("cannot read {name}: {error}"))?;
+    let baseline = parse(&text).and_then(|baseline| baseline.check_passes(folder).map(|()| baseline));
+    baseline.with_context(|| name).map(Some)
+}
+
+/// Parses the bytes of a baseline's file, without looking for its reports.
+///
+/// # Errors
+/// It is damaged or of another layout.
+pub fn parse(bytes: &[u8]) -> Result<Baseline> {
+    let value: serde_json::Value =
+        serde_json::from_slice(bytes).map_err(|error| anyhow!("not JSON: {error}; {FIX}"))?;
     match value.get("baseline_version").and_then(serde_json::Value::as_u64) {
         Some(version) if (u64::from(OLDEST_VERSION)..=u64::from(BASELINE_VERSION)).contains(&version) => {}
         Some(version) => bail!(
-            "{shown}: baseline_version {version}, but this gpubench reads {OLDEST_VERSION} to {BASELINE_VERSION}; use the version that saved it"
+            "baseline_version {version}, but this gpubench reads {OLDEST_VERSION} to {BASELINE_VERSION}; use the version that saved it"
         ),
-        None => bail!("{shown}: no baseline_version: not a baseline; save it again"),
+        None => bail!("no baseline_version: not a baseline; {FIX}"),
     }
     let baseline: Baseline = serde_json::from_value(value)
-        .map_err(|error| anyhow!("{shown}: {error}; save the baseline again"))?;
-    baseline.check(folder).with_context(|| shown)?;
-    Ok(Some(baseline))
+        .map_err(|error| anyhow!("{}; {FIX}", control::spelled_out(&shown(&error))))?;
+    baseline.check()?;
+    Ok(baseline)
 }
 
 /// Lists the baselines in `folder` by name, each with its own folder; damaged ones as errors. Skips hidden folders.

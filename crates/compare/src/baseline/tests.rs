@@ -102,12 +102,11 @@ fn figures_that_no_number_holds_are_refused_in_one_line() {
 
 #[test]
 fn figures_are_accepted_from_0_to_below_10_alone() {
-    let folder = folder();
     let is_figure = |figure: f64| figure.is_finite() && (0.0..10.0).contains(&figure);
     let figures = || prop_oneof![0.0..20.0f64, any::<f64>()];
     proptest!(|(between_runs in figures(), pass_range in figures())| {
         let cells = vec![variation(0.1, 0.1), variation(between_runs, pass_range)];
-        let checked = baseline(cells).check(folder.path());
+        let checked = baseline(cells).check();
         prop_assert_eq!(checked.is_ok(), is_figure(between_runs) && is_figure(pass_range), "{:?}", checked);
     });
 }
@@ -175,4 +174,12 @@ fn a_replacement_that_was_cut_off_is_taken_back() {
     assert_eq!(fs::read_to_string(staged.folder.join("mark")).unwrap(), "old");
     assert!(staged.clear().unwrap());
     assert_eq!(names(all.path()), ["a.b"]);
+}
+
+#[test]
+fn refusals_show_no_control_character_of_the_file_and_stay_short() {
+    let mut value = serde_json::to_value(baseline(vec![variation(0.1, 0.1)])).unwrap();
+    value["cells"][0]["dtype"] = format!("\u{1b}[31m{}", "a".repeat(10_000)).into();
+    let message = parse(value.to_string().as_bytes()).unwrap_err().to_string();
+    assert!(message.contains("\\u{1b}[31maaa") && message.len() < 400, "{message}");
 }

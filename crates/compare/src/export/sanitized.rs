@@ -2,6 +2,8 @@
 //!
 //! A broken or hostile report must not control a terminal or send commands to a pipeline.
 
+use gpubench_text::control::is_invisible;
+
 use crate::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo, Sentence};
 
 /// A comparison that is safe to print or write in any format.
@@ -48,12 +50,6 @@ pub(crate) fn sanitize(text: &str) -> String {
         clean.push(' ');
     }
     clean
-}
-
-/// Returns true for control characters, marks of text direction, line and paragraph ends, and characters invalid in XML.
-fn is_invisible(c: char) -> bool {
-    let is_mark = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || is_mark || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 fn texts(comparison: &mut Comparison) -> Vec<&mut String> {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use gpubench_model::case::{Cache, DType};
+use gpubench_model::report::file::one_line;
 use gpubench_text::size_filter::SizeFilter;
 use gpubench_text::toml_error::{Problem, line_of};
 use gpubench_text::toml_value::{Scalar, checked};
@@ -32,7 +33,14 @@ pub fn read(path: &Path) -> Result<Policy> {
 }
 
 /// Parses the text of a policy file; messages start with `name` and the line number.
-pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
+///
+/// # Errors
+/// Those of [`read`], except that it is unreadable.
+pub fn parse(name: &str, text: &str) -> Result<Policy> {
+    parsed(name, text).map_err(one_line)
+}
+
+fn parsed(name: &str, text: &str) -> Result<Policy> {
     let file: File = toml_reader::read(text).map_err(|error| {
         let problem = misplaced(&error.problem).unwrap_or_else(|| error.to_string());
         anyhow!("{name}:{}: {problem}", error.line(text))

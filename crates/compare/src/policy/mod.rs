@@ -15,7 +15,7 @@ use gpubench_text::words;
 
 use crate::environment::Severity;
 
-pub use file::read;
+pub use file::{parse, read};
 
 /// The rules by which a comparison is judged.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Removes control characters from a report, so that none can drive a terminal.
+//! Removes control characters and marks of text direction from a report, so that none can drive a terminal or mislead a reader.
 
 use std::io::{self, Read, Write};
 
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::Report;
 
-/// Passes JSON on, to a writer or from a reader, and notes whether its strings may hold control characters.
+/// Passes JSON on, to a writer or from a reader, and notes whether its strings may hold [harmful](is_harmful) characters.
 ///
-/// JSON escapes those below U+0020, as `\u00..`, `\b`, `\f` and `\r`. The others, U+007F to U+009F, may also appear as they
-/// are.
+/// JSON may write them as escapes or as they are. Of the second kind, only the first bytes of their UTF-8 are looked at, so
+/// that some harmless characters are noted too.
 #[derive(Debug)]
 pub struct ControlScan<T> {
     inner: T,
@@ -23,14 +23,8 @@ pub struct ControlScan<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ScanState {
     Text,
-    /// A backslash.
-    Escape,
-    /// `\u`
-    Code,
-    /// `\u0`
-    CodeOfZero,
-    /// The first byte of U+0080 to U+00BF in UTF-8.
-    TwoBytes,
+    /// This byte, with which an escape or a harmful character may begin.
+    Begun(u8),
     Found,
 }
 
@@ -55,14 +49,14 @@ impl ScanState {
         match (self, byte) {
             (ScanState::Found, _)
             | (_, 0x7f)
-            | (ScanState::TwoBytes, 0x80..=0x9f)
-            | (ScanState::CodeOfZero, b'0')
-            | (ScanState::Escape, b'b' | b'f' | b'r') => ScanState::Found,
-            (ScanState::Escape, b'u') => ScanState::Code,
-            (ScanState::Escape, _) => ScanState::Text,
-            (ScanState::Code, b'0') => ScanState::CodeOfZero,
-            (_, b'\\') => ScanState::Escape,
-            (_, 0xc2) => ScanState::TwoBytes,
+            | (ScanState::Begun(b'\\'), b'u' | b'b' | b'f' | b'r')
+            // U+0080 to U+009F, U+061C, U+2000 to U+207F, and U+FEC0 to U+FEFF with U+FFC0 to U+FFFF.
+            | (ScanState::Begun(0xc2), 0x80..=0x9f)
+            | (ScanState::Begun(0xd8), 0x9c)
+            | (ScanState::Begun(0xe2), 0x80 | 0x81)
+            | (ScanState::Begun(0xef), 0xbb | 0xbf) => ScanState::Found,
+            (ScanState::Begun(b'\\'), _) => ScanState::Text,
+            (_, b'\\' | 0xc2 | 0xd8 | 0xe2 | 0xef) => ScanState::Begun(byte),
             _ => ScanState::Text,
         }
     }
@@ -95,7 +89,7 @@ pub fn sanitized(report: Report) -> Report {
     if is_clean { report } else { sanitize(&report).unwrap_or(report) }
 }
 
-/// Replaces every control character except line feeds and tabs by U+FFFD.
+/// Replaces every [harmful](is_harmful) character by U+FFFD, also in the keys of objects.
 pub fn sanitize(report: &Report) -> serde_json::Result<Report> {
     let rows = report.rows.iter().map(tamed).collect::<serde_json::Result<_>>()?;
     Ok(Report { schema_version: report.schema_version, environment: tamed(&report.environment)?, rows })
@@ -111,7 +105,13 @@ fn tame_texts(value: &mut Value) {
     match value {
         Value::String(text) if text.chars().any(is_harmful) => *text = replaced(text),
         Value::Array(items) => items.iter_mut().for_each(tame_texts),
-        Value::Object(fields) => fields.values_mut().for_each(tame_texts),
+        Value::Object(fields) => {
+            if fields.keys().any(|key| key.chars().any(is_harmful)) {
+                *fields =
+                    std::mem::take(fields).into_iter().map(|(key, item)| (replaced(&key), item)).collect();
+            }
+            fields.values_mut().for_each(tame_texts);
+        }
         _ => {}
     }
 }
@@ -119,7 +119,7 @@ fn tame_texts(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::example;
+    use crate::report::{example, file};
 
     fn may_hold_controls(json: &[u8], piece: usize) -> bool {
         let mut scan = ControlScan::of(io::sink());
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn every_control_character_is_noticed_escaped_or_not_in_pieces_of_any_size() {
-        let controls = (0..=0x9f).filter_map(char::from_u32).filter(|c| is_harmful(*c));
+        let controls = (0..=0xffff).filter_map(char::from_u32).filter(|c| is_harmful(*c));
         for control in controls {
             let text = format!("é\\{control}µ");
             let escaped = format!("\"\\\\\\u{:04x}\"", u32::from(control));
@@ -157,6 +157,22 @@ mod tests {
             (report.environment.host, report.environment.settings) =
                 (tamed.environment.host.clone(), tamed.environment.settings.clone());
             assert_eq!(tamed, report);
+        }
+    }
+
+    #[test]
+    fn characters_that_json_writes_as_they_are_and_keys_of_objects_count_too() {
+        for hostile in ["\u{9b}31m", "\u{7f}", "\u{202e}gnp.exe", "\u{1b}]0;x\u{7}"] {
+            let mut report = example::full();
+            report.environment.host.name = hostile.into();
+            report.environment.variables.insert(hostile.into(), hostile.into());
+            report.environment.settings[hostile] = 1.into();
+            let bytes = serde_json::to_vec(&report).unwrap();
+            assert!(may_hold_controls(&bytes, 7), "{hostile:?}");
+            let text = format!("{:?}", file::parse(&file::Content::of(bytes)).unwrap());
+            for c in hostile.chars().filter(|c| is_harmful(*c)) {
+                assert!(!text.contains(c) && !text.contains(&c.escape_debug().to_string()), "{c:?}: {text}");
+            }
         }
     }
 

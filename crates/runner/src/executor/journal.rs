@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use gpubench_model::case::Cell;
 use gpubench_model::report::{Environment, Report, Row, SCHEMA_VERSION, file};
 
@@ -20,6 +20,9 @@ pub const FILE_NAME: &str = "journal.jsonl";
 /// Waiting for the disk may take this part of a run's time, and a second in total; beyond, the system writes when it likes.
 const SYNCING_SHARE: u32 = 20;
 const SYNCING_GRACE: Duration = Duration::from_secs(1);
+
+/// Next step at the end of a refusal.
+const FIX: &str = "remove the file to go on with report.json, or start the run again without --resume";
 
 /// A journal that is being written.
 pub(crate) struct Journal {
@@ -84,32 +87,43 @@ pub fn read(folder: &Path) -> anyhow::Result<Option<Report>> {
         return Ok(None);
     }
     let shown = || format!("cannot read {}", path.display());
-    let mut lines = Lines { file: BufReader::new(File::open(&path).with_context(shown)?), line: vec![] };
-    let environment: Environment = match lines.next().with_context(shown)? {
-        Some(line) => serde_json::from_slice(line).with_context(shown)?,
+    let file = BufReader::new(File::open(&path).with_context(shown)?);
+    parse(file).with_context(shown).map_err(file::one_line)
+}
+
+/// Returns the report that a journal amounts to; `None` if its first line ends early. One line at a time is in memory.
+///
+/// # Errors
+/// It cannot be read, is not a journal, or contradicts itself.
+pub fn parse(journal: impl BufRead) -> anyhow::Result<Option<Report>> {
+    let mut lines = Lines { journal, line: vec![] };
+    let environment: Environment = match lines.next()? {
+        Some(line) => serde_json::from_slice(line).map_err(|error| {
+            anyhow!("its first line is not the environment of a run: {}; {FIX}", file::shown(&error))
+        })?,
         None => return Ok(None),
     };
     let mut rows = vec![];
-    while let Some(line) = lines.next().with_context(shown)? {
+    while let Some(line) = lines.next()? {
         // A disk that was full for a while may have left a line that ends early among the others.
         rows.extend(serde_json::from_slice::<Row>(line).ok());
     }
     let report = Report { schema_version: SCHEMA_VERSION, environment, rows };
-    file::validated(latest_rows(report), true).with_context(shown).map(Some)
+    file::validated(latest_rows(report), true).map(Some)
 }
 
-/// The whole lines of a file, of which one at a time is in memory.
-struct Lines {
-    file: BufReader<File>,
+/// The whole lines of a journal, of which one at a time is in memory.
+struct Lines<R> {
+    journal: R,
     line: Vec<u8>,
 }
 
-impl Lines {
+impl<R: BufRead> Lines<R> {
     /// Returns the next line that is not empty; `None` at the end, or at a last line that ends early.
     fn next(&mut self) -> io::Result<Option<&[u8]>> {
         loop {
             self.line.clear();
-            self.file.read_until(b'\n', &mut self.line)?;
+            self.journal.read_until(b'\n', &mut self.line)?;
             match self.line.as_slice() {
                 b"\n" => {}
                 [.., b'\n'] => return Ok(Some(&self.line)),

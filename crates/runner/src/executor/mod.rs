@@ -14,7 +14,7 @@ mod estimate;
 mod inputs;
 mod interrupt;
 pub mod journal;
-pub(crate) mod judge;
+pub mod judge;
 mod order;
 mod peaks;
 mod planned;

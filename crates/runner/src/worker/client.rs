@@ -14,7 +14,7 @@ use gpubench_backend::{Program, Registration, WorkerId};
 
 use super::launcher::Place;
 use super::leader::{Leader, end_of};
-use super::output::{TimedReply, keep_last_lines, read_replies};
+use super::output::{TimedReply, keep_last_lines, send_replies};
 use super::serve;
 
 /// Interval at which a wait checks whether the user ended the run.
@@ -233,7 +233,7 @@ fn start_process(
         let _ = stdin.write_all(preface.as_bytes()).and_then(|()| stdin.write_all(b"\n"));
     }
     if let Some(stdout) = stdout {
-        std::thread::spawn(move || read_replies(stdout, &replies));
+        std::thread::spawn(move || send_replies(stdout, &replies));
     }
     let stderr = stderr.map(|stderr| {
         let kept = Arc::clone(last_lines);
@@ -255,7 +255,7 @@ fn start_thread(registration: &'static Registration, replies: SyncSender<TimedRe
         // An error means that the parent has dropped its end, so nobody would read the reply.
         let _ = serve::serve(registration, requests, &mut reply_writer);
     })?;
-    std::thread::spawn(move || read_replies(reply_reader, &replies));
+    std::thread::spawn(move || send_replies(reply_reader, &replies));
     Ok(Link::Thread { requests: Some(request_writer) })
 }
 

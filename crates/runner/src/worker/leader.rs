@@ -6,7 +6,7 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitSta
 use std::time::{Duration, Instant};
 
 use gpubench_backend::Program;
-use gpubench_host::process;
+use gpubench_host::{process, search_path};
 
 /// A child process that leads a process group.
 pub(super) struct Leader {
@@ -26,6 +26,11 @@ impl Leader {
         command.args(&program.arguments).process_group(0);
         if let Some(called) = &program.called {
             command.arg0(called);
+        }
+        // The loader of the new process would take libraries from the current folder.
+        let loader = std::env::var_os(search_path::LOADER);
+        if let Some(folders) = loader.and_then(|list| search_path::without_current_folder(&list)) {
+            command.env(search_path::LOADER, folders);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;

@@ -7,7 +7,7 @@ pub mod describe;
 pub mod launcher;
 mod leader;
 pub mod operands;
-mod output;
+pub mod output;
 pub mod serve;
 mod session;
 mod threads;

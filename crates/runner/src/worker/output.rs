@@ -7,7 +7,7 @@ use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use gpubench_backend::protocol::Reply;
-use gpubench_text::control;
+use gpubench_text::{control, cut};
 
 /// Number of a worker's last lines on standard error that an error message quotes.
 const LAST_LINES: usize = 3;
@@ -25,21 +25,29 @@ pub(super) struct TimedReply {
 }
 
 /// Passes on the replies in `source`, until it ends or sends a line that is none.
-pub(super) fn read_replies(source: impl Read, replies: &SyncSender<TimedReply>) {
-    let mut source = BufReader::new(source);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = source.by_ref().take(LONGEST_REPLY).read_until(b'\n', &mut line);
-        if !matches!(read, Ok(1..)) {
-            return;
-        }
-        let reply = parsed(&line);
-        let is_last = reply.is_err();
-        if replies.send(TimedReply { at: Instant::now(), reply }).is_err() || is_last {
+pub(super) fn send_replies(source: impl Read, sender: &SyncSender<TimedReply>) {
+    for reply in replies(source) {
+        if sender.send(TimedReply { at: Instant::now(), reply }).is_err() {
             return;
         }
     }
+}
+
+/// Returns the replies in `source`, one per line. A line that is no reply is the last one: an error in one line.
+pub fn replies(source: impl Read) -> impl Iterator<Item = Result<Reply, String>> {
+    let mut source = BufReader::new(source);
+    let mut line = Vec::new();
+    let mut is_over = false;
+    std::iter::from_fn(move || {
+        line.clear();
+        let read = source.by_ref().take(LONGEST_REPLY).read_until(b'\n', &mut line);
+        if is_over || !matches!(read, Ok(1..)) {
+            return None;
+        }
+        let reply = parsed(&line);
+        is_over = reply.is_err();
+        Some(reply)
+    })
 }
 
 fn parsed(line: &[u8]) -> Result<Reply, String> {
@@ -50,7 +58,8 @@ fn parsed(line: &[u8]) -> Result<Reply, String> {
         let text = control::replaced(&String::from_utf8_lossy(line));
         let shown: String = text.trim_end().chars().take(QUOTED_LETTERS).collect();
         let rest = if shown.len() < text.trim_end().len() { "..." } else { "" };
-        format!("the worker sent an invalid reply ({error}): {shown}{rest}")
+        let error = cut::shortened(&error.to_string(), QUOTED_LETTERS);
+        control::spelled_out(&format!("the worker sent an invalid reply ({error}): {shown}{rest}"))
     })
 }
 

@@ -268,9 +268,10 @@ pub fn shown(found: &dyn std::fmt::Display) -> String {
     cut::shortened(&found.to_string(), MOST)
 }
 
-/// Joins the chain of causes on one line and escapes control characters, which may come from a file.
+/// Joins the chain of causes on one line, escapes control characters, and shortens it: its texts may come from a file.
 pub fn one_line(error: anyhow::Error) -> anyhow::Error {
-    anyhow!("{}", control::spelled_out(&format!("{error:#}")))
+    const MOST: usize = 2000;
+    anyhow!("{}", cut::fitted(&control::spelled_out(&format!("{error:#}")), MOST))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Reads the answer of an external worker from the file that it has written.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
@@ -19,16 +18,30 @@ pub(super) fn read(
     columns: u64,
     most_bytes: u128,
 ) -> Result<Vec<Operand>, String> {
-    let bytes =
-        arrays.iter().map(bytes_of).sum::<Option<u128>>().ok_or("an array has no or too many elements")?;
-    if bytes > most_bytes {
-        return Err(format!("the answer has {bytes} bytes, where at most {most_bytes} can be right"));
-    }
     let mut file = regular::open(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => "it wrote no answer".to_owned(),
         _ => format!("the file of the answer cannot be read ({error})"),
     })?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
+    parse(&mut file, length, arrays, columns, most_bytes)
+}
+
+/// Reads `arrays` from `file`, which has `length` bytes.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn parse(
+    file: &mut impl Read,
+    length: u64,
+    arrays: &[Array],
+    columns: u64,
+    most_bytes: u128,
+) -> Result<Vec<Operand>, String> {
+    let bytes = arrays.iter().try_fold(0u128, |sum, array| sum.checked_add(bytes_of(array)?));
+    let bytes = bytes.ok_or("an array has no or too many elements")?;
+    if bytes > most_bytes {
+        return Err(format!("the answer has {bytes} bytes, where at most {most_bytes} can be right"));
+    }
     if u128::from(length) != bytes {
         return Err(format!("the file of the answer has {length} bytes, its arrays {bytes}"));
     }
@@ -36,8 +49,8 @@ pub(super) fn read(
     let mut operands = vec![];
     while let Some(array) = left.next() {
         operands.push(match array.dtype {
-            ElementType::I32 => sparse(&mut file, array, [left.next(), left.next()], columns)?,
-            _ => dense(&mut file, array)?,
+            ElementType::I32 => sparse(file, array, [left.next(), left.next()], columns)?,
+            _ => dense(file, array)?,
         });
     }
     Ok(operands)
@@ -53,7 +66,7 @@ fn bytes_of(array: &Array) -> Option<u128> {
     elements.checked_mul(u128::from(array.dtype.bytes()))
 }
 
-fn dense(file: &mut File, array: &Array) -> Result<Operand, String> {
+fn dense(file: &mut impl Read, array: &Array) -> Result<Operand, String> {
     let (rows, columns) = match array.shape[..] {
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
@@ -64,7 +77,7 @@ fn dense(file: &mut File, array: &Array) -> Result<Operand, String> {
 
 /// Reads a sparse matrix: `offsets` of its rows, columns of its entries, and their values.
 fn sparse(
-    file: &mut File,
+    file: &mut impl Read,
     offsets: &Array,
     [places, entries]: [Option<&Array>; 2],
     columns: u64,
@@ -86,7 +99,7 @@ fn sparse(
     Ok(Operand::Csr(Csr { rows: indptr.len() - 1, cols: columns as usize, indptr, indices, values }))
 }
 
-fn values(file: &mut File, array: &Array) -> Result<Values, String> {
+fn values(file: &mut impl Read, array: &Array) -> Result<Values, String> {
     let count = array.shape.iter().product();
     Ok(match array.dtype {
         ElementType::F32 => Values::F32(numbers(file, count, 0.0)?),
@@ -97,7 +110,7 @@ fn values(file: &mut File, array: &Array) -> Result<Values, String> {
     })
 }
 
-fn numbers<T: Plain + Clone>(file: &mut File, count: u64, zero: T) -> Result<Vec<T>, String> {
+fn numbers<T: Plain + Clone>(file: &mut impl Read, count: u64, zero: T) -> Result<Vec<T>, String> {
     let mut numbers = vec![zero; count as usize];
     file.read_exact(bytes_mut(&mut numbers))
         .map_err(|error| format!("the file of the answer ends early ({error})"))?;
@@ -137,6 +150,9 @@ mod tests {
         let huge = array(ElementType::C128, &[u64::MAX, u64::MAX]);
         assert!(found(&[], &[huge.clone(), huge]).is_err());
         assert!(found(&[], &[array(ElementType::F32, &[])]).is_err());
+        // Their bytes add up to 2 to the power of 128.
+        let half = array(ElementType::F32, &[1 << 62, 1 << 63]);
+        assert!(found(&[], &[half.clone(), half]).is_err());
     }
 
     #[test]

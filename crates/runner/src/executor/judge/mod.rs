@@ -1,7 +1,7 @@
 //! Judges the answers of external workers in this process, by the checks that every worker of gpubench makes itself, and
 //! turns their replies into those of a worker that has judged.
 
-mod answer_file;
+pub mod answer_file;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

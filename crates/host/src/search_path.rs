@@ -1,0 +1,69 @@
+//! Lists of folders such as `PATH`, without what would mean the current folder.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::process;
+
+/// Variable with folders that the dynamic loader searches first.
+pub const LOADER: &str = "LD_LIBRARY_PATH";
+
+/// Returns the absolute folders in a list. An empty entry means the current folder, and a relative one depends on it: there,
+/// anybody may have put a library.
+pub fn absolute_folders(list: &OsStr) -> Vec<PathBuf> {
+    std::env::split_paths(list).filter(|folder| folder.is_absolute()).collect()
+}
+
+/// Returns the list with its absolute folders alone; `None` if it has no others.
+pub fn without_current_folder(list: &OsStr) -> Option<OsString> {
+    // The loader also takes semicolons between folders, and an empty list as none.
+    let is_plain = |entry: &[u8]| entry.starts_with(b"/");
+    let mut entries = list.as_encoded_bytes().split(|byte| matches!(byte, b':' | b';'));
+    if list.is_empty() || entries.all(is_plain) {
+        return None;
+    }
+    let absolute = list.as_encoded_bytes().split(|byte| matches!(byte, b':' | b';')).filter(|e| is_plain(e));
+    let joined = absolute.collect::<Vec<_>>().join(&b':');
+    Some(std::os::unix::ffi::OsStringExt::from_vec(joined))
+}
+
+/// Returns whether a folder belongs to this user or to the system, and not everybody may write to it.
+pub fn is_trusted(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(folder).is_ok_and(|folder| {
+        [0, process::effective_user()].contains(&folder.uid()) && folder.mode() & 0o002 == 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_that_mean_the_current_folder_are_dropped() {
+        for (list, kept) in [
+            ("", None),
+            ("/a:/b", None),
+            (":", Some("")),
+            ("/a:", Some("/a")),
+            (":/a::/b", Some("/a:/b")),
+            ("/a;lib;/b", Some("/a:/b")),
+            (".:/a:../b", Some("/a")),
+        ] {
+            assert_eq!(without_current_folder(OsStr::new(list)), kept.map(OsString::from), "{list}");
+        }
+        assert_eq!(absolute_folders(OsStr::new(":/a:b:")), [PathBuf::from("/a")]);
+    }
+
+    #[test]
+    fn a_folder_that_everybody_may_write_to_is_not_trusted() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let with = |mode| std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode));
+        with(0o775).unwrap();
+        assert!(is_trusted(folder.path()));
+        with(0o777).unwrap();
+        assert!(!is_trusted(folder.path()));
+        assert!(!is_trusted(&folder.path().join("missing")));
+    }
+}

@@ -1,0 +1,29 @@
+//! Baselines, and reports in the history of a comparison.
+
+use std::sync::LazyLock;
+
+use gpubench::baseline;
+use gpubench::compare::{self, Policy, Runs};
+use gpubench::report::example;
+use gpubench::report::file::{self, Content};
+
+use super::{accepted, side, write_comparison};
+
+static OLD: LazyLock<Runs> = LazyLock::new(|| side("old", example::full()));
+static NEW: LazyLock<Runs> = LazyLock::new(|| {
+    let mut report = example::full();
+    report.environment.started = "2026-11-22T10:00:00Z".into();
+    side("new", report)
+});
+
+/// Reads a baseline, or a report for a history, and compares two reports with it.
+pub fn read(bytes: &[u8]) {
+    if let Some(baseline) = accepted(baseline::parse(bytes)) {
+        let old = Runs { baseline_variation: baseline.variations().collect(), ..OLD.clone() };
+        write_comparison(&compare::compare(&old, &NEW, &Policy::default()));
+    }
+    if let Some(report) = accepted(file::parse(&Content::of(bytes)).map_err(file::one_line)) {
+        let history = side("history", report);
+        write_comparison(&compare::compare_with_history(&OLD, &NEW, &history, &Policy::default()));
+    }
+}

@@ -1,0 +1,13 @@
+//! `journal.jsonl`, from which a run is resumed.
+
+use gpubench::executor::journal;
+use gpubench::report::file;
+
+use super::{accepted, reports};
+
+/// Reads a journal, and writes the report that it amounts to.
+pub fn read(bytes: &[u8]) {
+    if let Some(Some(report)) = accepted(journal::parse(bytes).map_err(file::one_line)) {
+        reports::write(&report);
+    }
+}

@@ -1,0 +1,31 @@
+//! `report.json`, and every text that is made from it.
+
+use gpubench::chart::{Selection, Theme};
+use gpubench::compare::{self, Policy};
+use gpubench::export::{FORMATS, View};
+use gpubench::report::file::{self, Content};
+use gpubench::report::{Report, example};
+
+use super::{accepted, side, write_comparison};
+
+/// Reads a report, and writes it in every format but PNG, which would take most of the time.
+pub fn read(bytes: &[u8]) {
+    if let Some(report) = accepted(file::parse(&Content::of(bytes)).map_err(file::one_line)) {
+        write(&report);
+    }
+}
+
+/// Writes a report in every format, and compares it with another one.
+pub(super) fn write(report: &Report) {
+    let all = View { tables: true, all_variants: true, color: true, ..View::default() };
+    let narrow =
+        View { width: Some(20), theme: Theme::Dark, charts: Selection::default(), ..View::default() };
+    for format in FORMATS.all.iter().filter(|format| format.name != "png") {
+        accepted(format.screen(report, &all));
+        accepted(format.files(report, &narrow));
+    }
+    let text = accepted(file::to_json(report)).expect("it can be written");
+    assert_eq!(file::parse(&Content::of(&*text)).expect("what was written can be read"), *report);
+    let (old, new) = (side("old", example::full()), side("new", report.clone()));
+    write_comparison(&compare::compare(&old, &new, &Policy::default()));
+}

@@ -1,0 +1,12 @@
+//! Scripts of the simulated device.
+
+use gpubench::backend::sim;
+
+use super::accepted;
+
+/// Reads a script and lists its variants.
+pub fn read(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        accepted(sim::parse(text));
+    }
+}

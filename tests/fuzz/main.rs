@@ -1,0 +1,64 @@
+//! Replays the seeds of the fuzz targets, and random changes of them. `fuzz/README.md` says how this relates to `cargo fuzz`.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(unreachable_pub, reason = "the fuzz targets use these modules from another crate")]
+
+mod inputs;
+mod mutate;
+mod nested;
+
+use std::fs;
+use std::path::Path;
+
+use inputs::{TARGETS, Target};
+use mutate::{Random, mutated};
+
+/// Number of changed inputs per target.
+const CHANGES: u64 = 150;
+
+fn seeds(target: &Target) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds").join(target.name);
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+#[test]
+fn every_seed_is_read_or_refused_in_one_line() {
+    for target in &TARGETS {
+        let seeds = seeds(target);
+        assert!(!seeds.is_empty(), "{} has no seed", target.name);
+        seeds.iter().for_each(|seed| (target.read)(seed));
+    }
+}
+
+#[test]
+fn changed_seeds_are_read_or_refused_in_one_line() {
+    std::thread::scope(|scope| {
+        for target in &TARGETS {
+            scope.spawn(move || {
+                let seeds = seeds(target);
+                for number in 0..CHANGES {
+                    let mut random = Random(number);
+                    let seed = &seeds[number as usize % seeds.len()];
+                    let input = mutated(seed, target.is_json, &mut random);
+                    let outcome = std::panic::catch_unwind(|| (target.read)(&input));
+                    assert!(outcome.is_ok(), "{} {number}: {}", target.name, String::from_utf8_lossy(&input));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn every_target_has_a_program_for_cargo_fuzz() {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    // The package that is published has no folder `fuzz`.
+    let Ok(manifest) = fs::read_to_string(fuzz.join("Cargo.toml")) else { return };
+    for Target { name, .. } in &TARGETS {
+        assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
+        let program = fs::read_to_string(fuzz.join(format!("fuzz_targets/{name}.rs"))).unwrap();
+        assert!(program.contains(&format!("inputs::{name}::read")), "{program}");
+    }
+    assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
+}

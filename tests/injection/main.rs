@@ -1,0 +1,129 @@
+//! A report with hostile text in every place comes out of every format as harmless text, and names never choose a path.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod links;
+
+use gpubench::export::{FORMATS, View};
+use gpubench::fleet::{self, Fleet};
+use gpubench::report::{Report, example, file};
+use gpubench_text::control::is_harmful;
+use serde_json::{Value, json};
+
+/// What drives a terminal, begins markup, a formula, a cell of a table or a command, or reverses a line.
+const HOSTILE: &str = "=cmd|' /C calc'!A0\u{1b}]0;title\u{7}\u{85}\u{9b}31m\u{202e}\u{2066}<script>hit()</script>--><img src=x> \
+                       ]]> \" ' & | `\n::error::x\r\n##vso[a]../../etc/passwd";
+
+/// A text without any of that, for comparison.
+const BENIGN: &str = "plain";
+
+/// Returns the report of these bytes with `text` in each place that may be any text, and as a key of each free object.
+fn report_with(text: &str) -> Report {
+    let mut value = serde_json::to_value(example::with_pinned(example::full(), 5.0)).unwrap();
+    let mut places = vec![];
+    find_texts(&value, String::new(), &mut places);
+    let mut changed = 0;
+    for place in places {
+        let before = std::mem::replace(value.pointer_mut(&place).unwrap(), HOSTILE.into());
+        let is_free = file::parse(value.to_string().as_bytes()).is_ok();
+        *value.pointer_mut(&place).unwrap() = if is_free { text.into() } else { before };
+        changed += usize::from(is_free);
+    }
+    assert!(changed > 30, "only {changed} texts were changed");
+    for object in ["/environment/settings", "/environment/variables", "/environment/backends/1/description"] {
+        value.pointer_mut(object).unwrap()[text] = json!(text);
+    }
+    file::parse(value.to_string().as_bytes()).unwrap()
+}
+
+fn find_texts(value: &Value, place: String, found: &mut Vec<String>) {
+    match value {
+        Value::String(_) => found.push(place),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(at, item)| find_texts(item, format!("{place}/{at}"), found));
+        }
+        Value::Object(members) => {
+            members.iter().for_each(|(key, item)| find_texts(item, format!("{place}/{key}"), found));
+        }
+        _ => {}
+    }
+}
+
+/// Checks a text of the format `name` against the same text about harmless names.
+fn check(name: &str, text: &str, benign: &str) {
+    let is_line_end = |c: char| c == '\r' && name.contains("csv");
+    let invisible: String = text.chars().filter(|c| is_harmful(*c) && !is_line_end(*c)).collect();
+    assert_eq!(invisible, "", "{name}");
+    let count = |text: &str, part: &str| text.matches(part).count();
+    match name {
+        "html" | "svg" => {
+            for tag in ["<script", "<img", "-->", "]]>"] {
+                assert_eq!(count(text, tag), count(benign, tag), "{name}: {tag}");
+            }
+        }
+        "md" => {
+            let (text, benign) = (without_code(text), without_code(benign));
+            assert_eq!(count(&text, "<"), count(&benign, "<"), "{text}");
+            let rows = |text: &str| text.lines().filter(|line| line.starts_with('|')).count();
+            assert_eq!(rows(&text), rows(&benign), "{text}");
+        }
+        "csv" | "table-csv" => {
+            let records = gpubench_text::csv::records(text).unwrap();
+            assert_eq!(records.len(), gpubench_text::csv::records(benign).unwrap().len());
+            let is_formula = |field: &&String| field.starts_with(['=', '+', '@', '\t', '\r']);
+            assert_eq!(records.iter().flatten().find(is_formula), None);
+        }
+        "json" => drop(serde_json::from_str::<Value>(text).unwrap()),
+        _ => {}
+    }
+}
+
+/// Returns Markdown without escaped characters and without code, in which nothing is markup.
+fn without_code(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let plain = line.replace("\\<", "").replace("\\`", "");
+        assert!(plain.matches('`').count().is_multiple_of(2), "a code span does not end: {line}");
+        plain.split('`').step_by(2).collect::<String>()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn no_text_of_a_report_is_more_than_text_in_any_format() {
+    let (hostile, benign) = (report_with(HOSTILE), report_with(BENIGN));
+    let view = View { tables: true, all_variants: true, ..View::default() };
+    for format in FORMATS.all.iter().filter(|format| format.name != "png") {
+        let files = |report: &Report| -> Vec<String> {
+            let files = format.files(report, &view).unwrap();
+            for file in &files {
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+                assert!(file.name.chars().all(is_plain) && !file.name.starts_with('.'), "{}", file.name);
+            }
+            let texts = files.into_iter().map(|file| String::from_utf8(file.bytes).unwrap());
+            // A text for the terminal is in no file, and a file is not on the terminal.
+            texts.chain([format.screen(report, &view).unwrap()]).filter(|text| !text.is_empty()).collect()
+        };
+        for (text, benign) in files(&hostile).iter().zip(files(&benign)) {
+            check(format.name, text, &benign);
+        }
+    }
+}
+
+#[test]
+fn no_text_of_a_fleet_is_more_than_text_in_any_format() {
+    let fleet = |text: &str| -> Fleet {
+        let report = serde_json::to_value(report_with(text)).unwrap();
+        let member = |name: &str| json!({ "name": name, "report": report });
+        let value = json!({ "fleet_version": 1, "members": [member("a"), member("b")] });
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fleet.json");
+        std::fs::write(&path, value.to_string()).unwrap();
+        fleet::file::load(&path).unwrap()
+    };
+    let (hostile, benign) = (fleet(HOSTILE), fleet(BENIGN));
+    let view = fleet::export::View::default();
+    for format in fleet::export::FORMATS.all.iter().filter(|format| format.is_text()) {
+        let text = |fleet: &Fleet| format.text(fleet, &view).unwrap();
+        check(format.name, &text(&hostile), &text(&benign));
+    }
+}
