@@ -6,7 +6,8 @@ mod links;
 
 use gpubench::export::{FORMATS, View};
 use gpubench::fleet::{self, Fleet};
-use gpubench::report::{Report, example, file};
+use gpubench::report::file::{self, Content};
+use gpubench::report::{Report, example};
 use gpubench_text::control::is_harmful;
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ fn report_with(text: &str) -> Report {
     let mut changed = 0;
     for place in places {
         let before = std::mem::replace(value.pointer_mut(&place).unwrap(), HOSTILE.into());
-        let is_free = file::parse(value.to_string().as_bytes()).is_ok();
+        let is_free = file::parse(&Content::of(value.to_string())).is_ok();
         *value.pointer_mut(&place).unwrap() = if is_free { text.into() } else { before };
         changed += usize::from(is_free);
     }
@@ -33,7 +34,7 @@ fn report_with(text: &str) -> Report {
     for object in ["/environment/settings", "/environment/variables", "/environment/backends/1/description"] {
         value.pointer_mut(object).unwrap()[text] = json!(text);
     }
-    file::parse(value.to_string().as_bytes()).unwrap()
+    file::parse(&Content::of(value.to_string())).unwrap()
 }
 
 fn find_texts(value: &Value, place: String, found: &mut Vec<String>) {

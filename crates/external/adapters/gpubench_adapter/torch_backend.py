@@ -125,7 +125,9 @@ class TorchCpu(TorchOps, Backend):
         job = super().prepare(variant, case, operands)
         job = self.give_choice(job, torch.set_num_threads, self.wake, case.n)
         if job.compile_s is not None:
-            # Another number of threads takes other code, which must not be compiled while numbers are tried.
+            # Another number of threads takes other code, which takes seconds to compile, so only the extremes are tried;
+            # and it must not be compiled while numbers are tried.
+            job.thread_choices = sorted({job.thread_choices[0], self.threads})
             for threads in job.thread_choices:
                 job.set_threads(threads)
                 torch_jobs.call_once(job)
