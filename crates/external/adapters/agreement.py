@@ -5,7 +5,8 @@ usage: agreement.py NAME [--threads N] [--seconds S]
 
 NAME is an adapter. Both measure the same call on the same operands in this process, alternating, for S seconds per cell, with
 hot caches. The tools: `timeit` for NumPy and JAX, `torch.utils.benchmark` for PyTorch, and the GPU times of
-`cupyx.profiler.benchmark` for CuPy. Each figure is the 10th percentile, because other work only makes a time longer.
+`cupyx.profiler.benchmark` for CuPy, which are those of a stream that nothing blocks. Each figure is the 10th percentile,
+because other work only makes a time longer.
 """
 
 import argparse
@@ -21,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from gpubench_adapter.worker import THREAD_VARIABLES, Worker  # noqa: E402, from this folder
 
-# A cell per op at sizes whose times are above 50 us, with variants that exist or the first one of the op.
-SIZES = {
+# Sizes of each op whose times on a CPU, and on a GPU, are above 50 us.
+CPU_SIZES = {
     "matmul": (200, 500, 1000),
     "elementwise": (200, 500, 2000),
     "reduction": (500, 2000),
@@ -30,6 +31,15 @@ SIZES = {
     "solve": (500,),
     "spgemm": (512,),
     "svd": (200,),
+}
+GPU_SIZES = {
+    "matmul": (1000, 3000),
+    "elementwise": (2000, 5000),
+    "reduction": (2000, 5000),
+    "fft": (2048, 4096),
+    "solve": (500, 2000),
+    "spgemm": (512, 2048),
+    "svd": (200, 500),
 }
 WARM_UP_CALLS = 20
 # Seconds of a group of calls before the other side has its turn.
@@ -52,7 +62,8 @@ class Tool:
             self.title, self.benchmark = "cupyx.profiler", cupyx.profiler.benchmark
             return
         operands = {"x%d" % k: operand for k, operand in enumerate(job.operands)}
-        statement = "call(%s)" % ", ".join(operands)
+        # The assignment keeps the result until the clock has stopped, as the adapter does.
+        statement = "result = call(%s)" % ", ".join(operands)
         call = job.call
         if name == "jax":
             import jax
@@ -73,8 +84,8 @@ class Tool:
         if self.name == "cupy":
             found = self.benchmark(self.job.call, tuple(self.job.operands), n_repeat=calls, n_warmup=1)
             return low(found.gpu_times[0].tolist())
-        if self.name == "torch":
-            # Several calls would overlap: the second is queued while the first one runs.
+        if self.name in ("torch", "jax"):
+            # Several calls of PyTorch would overlap: the second is queued while the first one runs.
             return low([self.timer.timeit(1) for _ in range(calls)])
         return self.timer.timeit(calls) / calls
 
@@ -82,11 +93,9 @@ class Tool:
 def compare(name, backend, job, seconds):
     """Returns the adapter's and the tool's seconds per call."""
     tool = Tool(name, job)
-    clock = "events_s" if name == "cupy" else "host_s"
 
     def once():
-        sample = backend.time(job, "hot")
-        return sample.get(clock, sample["host_s"])
+        return backend.timer.both(job, "hot")["events_s"] if name == "cupy" else backend.time(job, "hot")["host_s"]
 
     for _ in range(WARM_UP_CALLS):
         once()
@@ -115,7 +124,8 @@ def main():
 
     backend = worker.session.backend
     backend.folder = tempfile.gettempdir()
-    for op, sizes in SIZES.items():
+    all_sizes = GPU_SIZES if backend.adapter.side == "gpu" else CPU_SIZES
+    for op, sizes in all_sizes.items():
         variants = [variant["name"] for variant in backend.adapter.variants if variant["op"] == op and variant["default"]]
         for n in sizes if variants else ():
             case = Case({"op": op, "n": n, "dtype": "f64", "seed": 42, "density": 0.01})

@@ -74,7 +74,7 @@ class Timer:
         job.history = history = job.history or History()
         while history.mode in ("new", "slow"):
             is_new = history.mode == "new"
-            sample = self._both(job, cache)
+            sample = self.both(job, cache)
             history.advance(sample["events_s"])
             if is_new or history.mode == "both":
                 return sample
@@ -83,9 +83,9 @@ class Timer:
             if sample is not None:
                 return sample
             history.mode = "both"
-        return self._both(job, cache)
+        return self.both(job, cache)
 
-    def _both(self, job, cache):
+    def both(self, job, cache):
         """Takes a sample of one execution by both clocks, without blocking the stream."""
         job.reset()
         self.bring_caches(cache)

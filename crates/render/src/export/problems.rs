@@ -19,8 +19,12 @@ const OUTCOMES: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Sk
 
 /// The groups of a report: the gravest outcome first, then the largest group.
 pub(crate) fn groups(report: &Report) -> Vec<Group<'_>> {
+    groups_of(&report.rows)
+}
+
+fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
-    for row in report.rows.iter().filter(|row| row.outcome != Outcome::Measured && !row.screened) {
+    for row in rows.into_iter().filter(|row| row.outcome != Outcome::Measured && !row.screened) {
         let reason = row.reason.as_deref().unwrap_or("no reason given");
         let fix = row.fix.as_deref();
         let same = |group: &&mut Group<'_>| {
@@ -57,7 +61,12 @@ pub fn nothing_measured(report: &Report) -> Option<String> {
 
 /// `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty for a report without cells.
 pub(crate) fn why_nothing(report: &Report) -> String {
-    let groups = groups(report);
+    why_none_of(&report.rows)
+}
+
+/// The same for some of its rows, none of which was measured.
+pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
+    let groups = groups_of(rows);
     let reason = |group: &Group<'_>| {
         let fix = group.fix.map(|fix| format!(" (fix: {fix})")).unwrap_or_default();
         format!("{}{fix}", group.reason)

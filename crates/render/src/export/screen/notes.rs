@@ -19,7 +19,7 @@ use gpubench_ops as op;
 use gpubench_text::grouped::distinct;
 
 use super::super::cautions::shown;
-use super::super::problems::why_nothing;
+use super::super::problems::{why_none_of, why_nothing};
 use super::sweeps::{Sweep, Sweeps, compared};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
@@ -46,14 +46,14 @@ fn title_of(report: &Report, versus: Versus<'_>) -> String {
     let is_measured =
         |one: &Contender| report.rows.iter().any(|row| versus.has(*one, row) && row.execute.is_some());
     let conditions = conditions(report);
-    let missing = Contender::BOTH.into_iter().find(|one| !is_measured(one));
-    let Some(missing) = missing else {
+    let Some(missing) = Contender::BOTH.into_iter().find(|one| !is_measured(one)) else {
         return format!("{}; {conditions}.", versus.machines(report).unwrap_or_default());
     };
     match versus.machine(report, missing.other()).filter(|_| is_measured(&missing.other())) {
         Some(other) => {
             let [none, times] = [missing, missing.other()].map(|one| versus.name(one));
-            format!("No cell of {none} was measured: {times} times only.\n{other}; {conditions}.")
+            let why = why_none_of(report.rows.iter().filter(|row| versus.has(missing, row)));
+            format!("No cell of {none} was measured{why}.\n{times} times only: {other}; {conditions}.")
         }
         None => format!("Nothing was measured{}.", why_nothing(report)),
     }

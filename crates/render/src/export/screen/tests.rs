@@ -211,6 +211,25 @@ fn a_report_of_one_side_says_why_there_is_no_comparison() {
 }
 
 #[test]
+fn a_contender_without_times_has_a_reason() {
+    let mut report = example::of([example::measured("fft", 100, "cpu", "realfft", 1e-3)]);
+    report.environment.settings["versus"] = "cpu:cuda".into();
+    assert!(screen(&report, false).starts_with("No cell of cuda was measured.\ncpu times only: "));
+    report.rows.push(example::without_time(
+        "fft",
+        100,
+        "cuda",
+        "r2c",
+        Outcome::Skipped,
+        "no driver",
+        Some("install it"),
+    ));
+    let text = words(&screen(&report, false));
+    let expected = "No cell of cuda was measured: no driver (fix: install it); gpubench doctor lists what is missing. cpu times only: ";
+    assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
 fn slower_gpu_variants_are_listed_by_their_resident_times() {
     let mut report = example::of([
         example::measured("host-loop", 100, "cpu", "parallel", 10e-6),

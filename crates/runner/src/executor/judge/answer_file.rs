@@ -29,7 +29,7 @@ pub(super) fn read(
 /// Reads `arrays` from `file`, which has `length` bytes.
 ///
 /// # Errors
-/// Those of [`read`].
+/// The text says what is wrong: the length of the file, or the shape or type of an array.
 pub fn parse(
     file: &mut impl Read,
     length: u64,
