@@ -132,7 +132,7 @@ impl CellSession<'_> {
                         cell_run.lose(Outcome::Failed, reason, None);
                     }
                     // The new worker starts, so the cell itself caused the loss.
-                    Ok(()) => cell_run.close(Outcome::Failed, reason, None),
+                    Ok(()) => cell_run.fail(reason),
                 }
                 Ok(None)
             }
@@ -145,6 +145,7 @@ impl CellSession<'_> {
     }
 
     fn prepare_steps(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
+        cell_run.held_by = None;
         self.await_worker(cell_run)?;
         if !self.is_external(cell_run) {
             self.judge.rest();
@@ -227,10 +228,11 @@ impl CellSession<'_> {
     /// Has the worker compare the timed answer with the judged one; with `execute`, also the answer of one more execution.
     fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
         // An external worker gives one answer at a time.
-        if execute && self.is_external(cell_run) {
+        if execute && self.is_external(cell_run) && cell_run.series.has_unchecked_answer {
             self.check_answer(cell_run, false, None)?;
         }
         self.check_answer(cell_run, execute, None)?;
+        cell_run.series.has_unchecked_answer = false;
         cell_run.series.verified += 1;
         Ok(())
     }
@@ -292,10 +294,13 @@ fn ended(cell_run: &mut CellRun<'_>, reply: Reply) -> SessionEnd {
             cell_run.skip(Unavailable { reason, fix });
             SessionEnd::Row
         }
-        Reply::Failed { reason, device_lost: false } => closed(cell_run, Outcome::Failed, reason),
+        Reply::Failed { reason, device_lost: false } => {
+            cell_run.fail(reason);
+            SessionEnd::Row
+        }
         Reply::Failed { reason, device_lost: true } => SessionEnd::Lost(reason),
         _ => {
-            cell_run.close(Outcome::Failed, NO_ANSWER.into(), None);
+            cell_run.fail(NO_ANSWER.into());
             SessionEnd::Replace
         }
     }

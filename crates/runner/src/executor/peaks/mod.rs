@@ -159,7 +159,7 @@ fn measure(
     }
     let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
     client.send(&Request::Peaks);
-    let reply = client.wait(Instant::now() + limit, stop, &mut |_| {});
+    let reply = client.wait(Instant::now() + limit, &|| stop.is_asked(), &mut |_| {});
     match reply {
         Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return Ended::Without,
         Ok(Reply::Peaks { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
