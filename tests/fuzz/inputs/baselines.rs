@@ -20,10 +20,10 @@ static NEW: LazyLock<Runs> = LazyLock::new(|| {
 pub fn read(bytes: &[u8]) {
     if let Some(baseline) = accepted(baseline::parse(bytes)) {
         let old = Runs { baseline_variation: baseline.variations().collect(), ..OLD.clone() };
-        write_comparison(&compare::compare(&old, &NEW, &Policy::default()));
+        write_comparison(&compare::compare(&old, &NEW, &Policy::default()), bytes);
     }
     if let Some(report) = accepted(file::parse(&Content::of(bytes)).map_err(file::one_line)) {
         let history = side("history", report);
-        write_comparison(&compare::compare_with_history(&OLD, &NEW, &history, &Policy::default()));
+        write_comparison(&compare::compare_with_history(&OLD, &NEW, &history, &Policy::default()), bytes);
     }
 }

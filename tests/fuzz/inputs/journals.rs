@@ -8,6 +8,6 @@ use super::{accepted, reports};
 /// Reads a journal, and writes the report that it amounts to.
 pub fn read(bytes: &[u8]) {
     if let Some(Some(report)) = accepted(journal::parse(bytes).map_err(file::one_line)) {
-        reports::write(&report);
+        reports::write(&report, bytes);
     }
 }

@@ -18,6 +18,6 @@ static NEW: LazyLock<Runs> = LazyLock::new(|| {
 pub fn read(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Some(policy) = accepted(policy::parse("policy.toml", text)) {
-        write_comparison(&compare::compare(&OLD, &NEW, &policy));
+        write_comparison(&compare::compare(&OLD, &NEW, &policy), bytes);
     }
 }
