@@ -1,9 +1,11 @@
 //! Finds the newest run below the folder of results.
 
 use std::fs;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use gpubench_host::regular;
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -58,8 +60,9 @@ fn add_runs(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Returns the start of the run in `folder`; `None` if its report is not readable.
 fn started(folder: &Path) -> Option<Timestamp> {
-    let bytes = fs::read(folder.join(FILE_NAME)).ok()?;
-    serde_json::from_slice::<Dated>(&bytes).ok()?.environment.started.parse().ok()
+    // A pipe of that name would never end.
+    let file = BufReader::new(regular::open(&folder.join(FILE_NAME)).ok()?);
+    serde_json::from_reader::<_, Dated>(file).ok()?.environment.started.parse().ok()
 }
 
 #[cfg(test)]
@@ -71,6 +74,16 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let report = serde_json::json!({ "environment": { "started": started } });
         fs::write(folder.join(FILE_NAME), report.to_string()).unwrap();
+    }
+
+    #[test]
+    fn a_pipe_in_place_of_a_report_does_not_count() {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), "file", "2026-11-21T10:00:00Z");
+        let folder = root.path().join("pipe");
+        fs::create_dir(&folder).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(folder.join(FILE_NAME)).status().unwrap().success());
+        assert_eq!(newest_run(root.path()).unwrap(), root.path().join("file"));
     }
 
     #[test]

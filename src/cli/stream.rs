@@ -47,12 +47,11 @@ pub(crate) fn unless_broken_pipe(error: io::Error) -> Result<()> {
 /// Writes an error message to stderr as one line.
 pub(crate) fn complain(message: &str) {
     let line = message.split('\n').map(str::trim).collect::<Vec<_>>().join(" ");
-    // Texts of files may be part of it.
-    note(&format!("gpubench: {}", control::spelled_out(&line)));
+    note(&format!("gpubench: {line}"));
 }
 
-/// Writes one line to stderr.
+/// Writes one line to stderr. Texts and names of files may be part of it, so invisible characters are spelled out.
 pub(crate) fn note(line: &str) {
     // An unwritable stderr leaves no place to report to; the exit code still shows the error.
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", control::spelled_out(line));
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use anyhow::{Result, ensure};
 use gpubench_model::report::Report;
+use gpubench_text::control;
 use gpubench_text::cut::start;
 
 use super::identity::{bus_address, host_name, member_name};
@@ -16,10 +17,11 @@ const MAX_CHARS: usize = 80;
 /// Reports that would share a name are distinguished by the first of these that differs: the bus address of the GPU (jobs
 /// that see one GPU each all number it 0), the day of the run, its time, a number.
 pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
-    let plain: Vec<String> = reports
-        .iter()
-        .map(|(name, report)| name.map_or_else(|| member_name(report), str::to_owned))
-        .collect();
+    let of = |name: Option<&str>, report: &Report| match name {
+        Some(name) => name.to_owned(),
+        None => with_suffix(&member_name(report), ""),
+    };
+    let plain: Vec<String> = reports.iter().map(|(name, report)| of(*name, report)).collect();
     let mut names = plain.clone();
     for (index, name) in plain.iter().enumerate() {
         let group: Vec<usize> = (0..plain.len()).filter(|&other| plain[other] == *name).collect();
@@ -32,6 +34,13 @@ pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     numbered(names)
 }
 
+/// Returns a name that ends in `suffix`, with as much of `stem` as fits.
+fn with_suffix(stem: &str, suffix: &str) -> String {
+    let room = MAX_CHARS.saturating_sub(suffix.chars().count());
+    let name = format!("{}{suffix}", start(stem, room));
+    start(&control::collapsed(&name), MAX_CHARS).to_owned()
+}
+
 /// Builds a name from a report; `None` if the report lacks the data.
 type NamingRule<'a> = &'a dyn Fn(&Report) -> Option<String>;
 
@@ -42,12 +51,12 @@ fn distinguish(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)])
         let address = bus_address(report)?;
         // The address replaces the ambiguous number: `node17 GPU 0` becomes `node17 GPU 41:00.0`.
         let stem = if name == member_name(report) { host_name(report) } else { name };
-        Some(format!("{stem} GPU {address}"))
+        Some(with_suffix(stem, &format!(" GPU {address}")))
     };
-    let by_day = |report: &Report| Some(format!("{name}, {}", started(report).get(..10)?));
+    let by_day = |report: &Report| Some(with_suffix(name, &format!(", {}", started(report).get(..10)?)));
     let by_time = |report: &Report| {
         let time = started(report).get(..19)?.replace('T', " ");
-        Some(format!("{name}, {time}"))
+        Some(with_suffix(name, &format!(", {time}")))
     };
     let rules: [NamingRule<'_>; 3] = [&by_address, &by_day, &by_time];
     for rule in rules {
@@ -68,7 +77,7 @@ pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
         let mut free = name.clone();
         let mut number = 2;
         while used.contains(&free) || (free != name && all.contains(&free)) {
-            free = format!("{name} ({number})");
+            free = with_suffix(&name, &format!(" ({number})"));
             number += 1;
         }
         used.insert(free.clone());
@@ -77,7 +86,7 @@ pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
     unique
 }
 
-/// Rejects names that are empty, too long, contain control characters, or occur twice.
+/// Rejects names that are empty, too long, contain invisible characters, or occur twice.
 ///
 /// # Errors
 /// Fails with one line about the first such name.
@@ -87,8 +96,8 @@ pub(crate) fn check(names: &[&str]) -> Result<()> {
         let shown = start(name, MAX_CHARS);
         ensure!(!name.trim().is_empty(), "a member has no name: give each one, such as 'node17 GPU 0'");
         ensure!(
-            !name.chars().any(char::is_control) && name.chars().count() <= MAX_CHARS,
-            "{shown:?} is not a valid member name: use at most {MAX_CHARS} characters, without line breaks"
+            !name.chars().any(control::is_invisible) && name.chars().count() <= MAX_CHARS,
+            "{shown:?} is not a valid member name: use at most {MAX_CHARS} characters, without line breaks and invisible characters"
         );
         ensure!(used.insert(*name), "two members are named {shown:?}: give each member its own name");
     }
@@ -150,6 +159,7 @@ mod tests {
         for (names, part) in [
             (&["a", ""][..], "has no name"),
             (&["a\nb"], "without line breaks"),
+            (&["a\u{202e}b"], "invisible characters"),
             (&["a", "b", "a"], "two members are named \"a\""),
         ] {
             assert!(check(names).is_err_and(|error| error.to_string().contains(part)), "{names:?}");
@@ -158,6 +168,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn names_of_any_hosts_are_valid(
+            hosts in prop::collection::vec("(\\PC|[\n\t\u{202e}]){0,90}", 1..4),
+            copies in 1usize..4,
+            address in proptest::option::of("\\PC{0,90}"),
+        ) {
+            let reports: Vec<Report> =
+                hosts.iter().flat_map(|host| vec![on(host, address.as_deref(), DAY); copies]).collect();
+            let names = of(&reports);
+            prop_assert!(check(&names.iter().map(String::as_str).collect::<Vec<_>>()).is_ok(), "{names:?}");
+        }
+
         #[test]
         fn numbered_names_are_unique_and_the_first_of_each_stays(names in prop::collection::vec("[ab]( \\([23]\\))?", 1..12)) {
             let unique = numbered(names.clone());

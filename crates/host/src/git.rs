@@ -1,10 +1,13 @@
 //! The git revision of the current folder, by commands that run nothing of the repository: its configuration may name programs,
 //! and a benchmark is often run in a checkout of somebody else.
 
+use std::ffi::OsStr;
 use std::io::Read;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use crate::search_path::absolute_folders;
 
 /// Time for one command: a large checkout on a cold disk takes seconds.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -32,11 +35,13 @@ fn revision_in(folder: &Path) -> Option<String> {
 /// Returns the output of a command of git in a folder, with these keys of its configuration switched off; `None` if it fails or
 /// takes too long.
 fn git(folder: &Path, switched_off: &[&str], arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new("git");
+    let mut command = Command::new(program(&std::env::var_os("PATH")?)?);
     command.arg("-C").arg(folder);
     // Without these, git starts the repository's file-system monitor, which may be any program, and writes the index.
     command.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
     command.args(arguments).env("GIT_TERMINAL_PROMPT", "0");
+    // A partial clone would fetch what it lacks, by programs that its configuration names.
+    command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "");
     command.env("GIT_CONFIG_COUNT", switched_off.len().to_string());
     for (at, key) in switched_off.iter().enumerate() {
         let off = if key.ends_with(".required") { "false" } else { "" };
@@ -50,20 +55,30 @@ fn git(folder: &Path, switched_off: &[&str], arguments: &[&str]) -> Option<Strin
         let _ = output.take(LONGEST).read_to_string(&mut text);
         text
     });
-    let deadline = Instant::now() + LIMIT;
-    let status = loop {
+    let status = finished(&mut child, LIMIT);
+    status.filter(std::process::ExitStatus::success)?;
+    Some(reader.join().ok()?.trim().to_owned())
+}
+
+/// Returns the program `git` of the first absolute folder in `path` that has one: in a relative folder, anybody may have put it.
+fn program(path: &OsStr) -> Option<PathBuf> {
+    absolute_folders(path).into_iter().map(|folder| folder.join("git")).find(|file| file.is_file())
+}
+
+/// Waits for a process, and kills it if it takes longer than `limit`. Returns its status if it ended by itself.
+fn finished(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
+    let deadline = Instant::now() + limit;
+    loop {
         match child.try_wait() {
-            Ok(Some(status)) => break Some(status),
+            Ok(Some(status)) => return Some(status),
             Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
             Ok(None) | Err(_) => {
                 let _ = child.kill();
                 let _ = child.wait();
-                break None;
+                return None;
             }
         }
-    };
-    status.filter(std::process::ExitStatus::success)?;
-    Some(reader.join().ok()?.trim().to_owned())
+    }
 }
 
 #[cfg(test)]
@@ -77,6 +92,52 @@ mod tests {
         let mut command = Command::new("git");
         let output = command.arg("-C").arg(folder).args(identity).args(arguments).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    #[test]
+    fn a_command_that_takes_too_long_is_killed() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let start = Instant::now();
+        assert_eq!(finished(&mut child, Duration::from_millis(50)), None);
+        assert!(start.elapsed() < Duration::from_secs(5));
+        let mut child = Command::new("true").spawn().unwrap();
+        assert!(finished(&mut child, Duration::from_secs(60)).unwrap().success());
+    }
+
+    #[test]
+    fn a_program_in_a_relative_folder_is_not_run() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("git"), "").unwrap();
+        assert_eq!(program(OsStr::new(".::relative")), None);
+        let list = std::env::join_paths([Path::new("."), folder.path()]).unwrap();
+        assert_eq!(program(&list), Some(folder.path().join("git")));
+    }
+
+    #[test]
+    fn a_partial_clone_fetches_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let (folder, trace) = (root.path().join("checkout"), root.path().join("trace"));
+        fs::create_dir(&folder).unwrap();
+        run(&folder, &["init", "-q"]);
+        fs::write(folder.join("file"), "one").unwrap();
+        run(&folder, &["add", "."]);
+        run(&folder, &["commit", "-q", "-m", "a"]);
+        // The remote of a partial clone, reached by a program of the repository; it lacks an object that the index names.
+        for (key, value) in [
+            ("remote.origin.url", "ssh://host/path".to_owned()),
+            ("remote.origin.promisor", "true".to_owned()),
+            ("remote.origin.partialclonefilter", "blob:none".to_owned()),
+            ("extensions.partialClone", "origin".to_owned()),
+            ("core.repositoryFormatVersion", "1".to_owned()),
+            ("core.sshCommand", format!("touch '{}'; false", trace.display())),
+        ] {
+            run(&folder, &["config", key, &value]);
+        }
+        let objects =
+            Command::new("find").arg(folder.join(".git/objects")).args(["-type", "f", "-delete"]).status();
+        assert!(objects.unwrap().success());
+        assert_eq!(revision_in(&folder).map(|found| found.len() >= 40), Some(true));
+        assert!(!trace.exists(), "a program of the repository was run");
     }
 
     #[test]

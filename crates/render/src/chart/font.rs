@@ -53,14 +53,10 @@ pub(crate) fn fitted(text: &str, em: f64, weight: Weight, limit: f64) -> String 
     if width(text, em, weight) <= limit {
         return text.to_owned();
     }
-    let mut kept = text.to_owned();
-    while kept.pop().is_some() {
-        let cut = format!("{}…", kept.trim_end());
-        if width(&cut, em, weight) <= limit {
-            return cut;
-        }
-    }
-    String::new()
+    widest(text, limit, em, weight, |chars, kept| {
+        let head: String = chars[..kept].iter().collect();
+        format!("{}…", head.trim_end())
+    })
 }
 
 /// The text, with an ellipsis for what is too much where it is wider than `limit` pixels: of what is left a third is its
@@ -69,14 +65,20 @@ pub(crate) fn fitted_inside(text: &str, em: f64, weight: Weight, limit: f64) -> 
     if width(text, em, weight) <= limit {
         return text.to_owned();
     }
-    let chars: Vec<char> = text.chars().collect();
-    let cut = |kept: usize| {
+    widest(text, limit, em, weight, |chars, kept| {
         let head: String = chars[..kept / 3].iter().collect();
         let tail: String = chars[chars.len() - (kept - kept / 3)..].iter().collect();
         format!("{}…{}", head.trim_end(), tail.trim_start())
-    };
-    let fitting = (1..chars.len()).rev().map(cut).find(|cut| width(cut, em, weight) <= limit);
-    fitting.unwrap_or_default()
+    })
+}
+
+/// Returns what `cut` makes of the text with the most characters for which that is no wider than `limit` pixels; empty if none
+/// is. It bisects, since the width grows with the characters and a report may have names of any length.
+fn widest(text: &str, limit: f64, em: f64, weight: Weight, cut: impl Fn(&[char], usize) -> String) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let kept: Vec<usize> = (0..chars.len()).collect();
+    let fitting = kept.partition_point(|kept| width(&cut(&chars, *kept), em, weight) <= limit);
+    fitting.checked_sub(1).map(|kept| cut(&chars, kept)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -195,7 +195,7 @@ fn backend_text(backend: &BackendState) -> String {
     let mut text = format!("- Backend {}: {}\n", escape(&backend.name), escape(&facts.join(", ")));
     for library in &backend.libraries {
         let version = library.version.as_deref().unwrap_or("version unknown");
-        let place = library.path.as_ref().map(|path| format!(", `{path}`")).unwrap_or_default();
+        let place = library.path.as_ref().map(|path| format!(", {}", code(path))).unwrap_or_default();
         let _ = writeln!(text, "  - {} {}{place}", escape(&library.name), escape(version));
     }
     text

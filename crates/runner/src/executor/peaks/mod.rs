@@ -12,7 +12,7 @@ use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{self as backend, Peaks};
 use gpubench_host::other_programs::OtherPrograms;
-use gpubench_model::report::RunWarning;
+use gpubench_model::report::{RunWarning, now};
 
 use super::report_writer::ReportWriter;
 use super::workers::{NO_ANSWER, WorkerUnavailable, Workers, format_duration};
@@ -168,7 +168,7 @@ fn measure(
     }
     let (reason, next) = match reply {
         Ok(Reply::Peaks { peaks }) => {
-            let measured = jiff::Timestamp::now().to_string();
+            let measured = now().to_string();
             let dated = peaks.map(|found| Peaks { measured, cached: false, ..found });
             return dated.and_then(Peaks::plausible).map_or(Ended::Without, Ended::Measured);
         }
