@@ -221,6 +221,11 @@ def always_crowded(request, honest):
     return {"type": "skipped", "reason": "memory is short", "crowded": True}
 
 
+@fault("measure")
+def crowded_in_measure(request, honest):
+    return {"type": "skipped", "reason": "memory is short", "crowded": True}
+
+
 @fault("prepare")
 def device_lost(request, honest):
     return {"type": "failed", "reason": "the device fell off the bus", "device_lost": True}
