@@ -71,7 +71,7 @@ impl CellSession<'_> {
         }
         let attempt =
             self.sample_steps(cell_run, rule, round).and_then(|()| self.verify_steps(cell_run, false));
-        self.after(cell_run, attempt).map(|_| ())
+        self.after_preparation(cell_run, attempt)
     }
 
     /// Takes a few samples of a prepared cell, for screening.
@@ -80,7 +80,7 @@ impl CellSession<'_> {
             return Ok(());
         }
         let attempt = self.screen_steps(cell_run, is_warm);
-        self.after(cell_run, attempt).map(|_| ())
+        self.after_preparation(cell_run, attempt)
     }
 
     /// Has the worker check the timed answers, and that one more execution writes the whole answer again. A cell whose
@@ -90,7 +90,7 @@ impl CellSession<'_> {
             return Ok(());
         }
         let attempt = self.verify_steps(cell_run, true);
-        self.after(cell_run, attempt).map(|_| ())
+        self.after_preparation(cell_run, attempt)
     }
 
     /// Has the worker release the cell's job. A lost worker holds none.
@@ -107,6 +107,21 @@ impl CellSession<'_> {
     /// Returns whether a live worker holds the cell's job.
     pub(crate) fn holds(&self, cell_run: &CellRun<'_>) -> bool {
         cell_run.held_by == Some(self.workers.generation(&cell_run.worker))
+    }
+
+    /// As [`Self::after`], for a prepared cell: it is not tried again, so it is skipped where memory is short.
+    fn after_preparation(
+        &mut self,
+        cell_run: &mut CellRun<'_>,
+        attempt: Result<(), SessionEnd>,
+    ) -> Result<(), Interrupted> {
+        match self.after(cell_run, attempt)? {
+            None => Ok(()),
+            Some(short) => {
+                cell_run.skip(short);
+                self.release(cell_run)
+            }
+        }
     }
 
     fn after(
