@@ -115,13 +115,17 @@ fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
     let none = |why: String| {
         Unavailable::new(why, "check that `nvidia-smi` lists a GPU, or run without cuda: --backends cpu")
     };
-    let devices = ffi::driver::devices().map_err(|error| match error.0 {
-        CUresult::CUDA_ERROR_STUB_LIBRARY => Unavailable::new(
-            "the first libcuda.so found is the toolkit's stub, not the NVIDIA driver",
-            "remove the folder `stubs` from LD_LIBRARY_PATH",
-        ),
-        CUresult::CUDA_ERROR_NO_DEVICE => none("this machine has no CUDA device".into()),
-        error => none(format!("CUDA found no usable device (cuInit: {error:?})")),
+    let devices = ffi::driver::devices().map_err(|status| {
+        if status.is(CUresult::CUDA_ERROR_STUB_LIBRARY) {
+            Unavailable::new(
+                "the first libcuda.so found is the toolkit's stub, not the NVIDIA driver",
+                "remove the folder `stubs` from LD_LIBRARY_PATH",
+            )
+        } else if status.is(CUresult::CUDA_ERROR_NO_DEVICE) {
+            none("this machine has no CUDA device".into())
+        } else {
+            none(format!("CUDA found no usable device (cuInit: {status})"))
+        }
     })?;
     match devices.len() {
         0 => Err(none("this machine has no CUDA device".into())),

@@ -21,18 +21,19 @@ pub(crate) mod single;
 pub(crate) mod spgemm;
 pub(crate) mod spmv;
 pub(crate) mod square_product;
+pub(crate) mod status;
 pub(crate) mod svd;
 pub(crate) mod timing;
 pub(crate) mod tridiagonal;
 
-use std::fmt::Debug;
-
 use gpubench_model::error::CellError;
+use status::Status;
 
 /// Fails if a library call did not return success.
-fn succeeded<S: PartialEq + Debug>(call: &str, status: S, success: S) -> Result<(), CellError> {
-    if status == success {
+fn succeeded(call: &str, status: impl Into<Status>) -> Result<(), CellError> {
+    let status = status.into();
+    if status.is_success() {
         return Ok(());
     }
-    Err(CellError::call(call, format!("{status:?}; try a smaller size, or run `gpubench doctor`")))
+    Err(CellError::call(call, format!("{status}; try a smaller size, or run `gpubench doctor`")))
 }
