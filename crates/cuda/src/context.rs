@@ -199,7 +199,7 @@ impl Cuda {
         }
         let free = self.free_bytes()?;
         if bytes > free {
-            return Err(CellError::OutOfMemory { place: "device", needed: bytes, free });
+            return Err(CellError::OutOfMemory { place: "device", needed: Some(bytes), free });
         }
         Ok(())
     }
@@ -298,7 +298,7 @@ impl Cuda {
         match self.free_bytes() {
             Ok(free) if status.is(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
                 let needed = len as u128 * size_of::<T>() as u128;
-                CellError::OutOfMemory { place: "device", needed, free }
+                CellError::OutOfMemory { place: "device", needed: Some(needed), free }
             }
             _ => driver("cuMemAllocAsync")(status),
         }

@@ -3,6 +3,7 @@
 use cudarc::driver::sys::CUresult;
 use gpubench_model::error::CellError;
 
+use super::ffi::out_of_memory;
 use super::ffi::status::Status;
 
 /// Errors after which every further call of the process fails, according to cuda.h.
@@ -30,12 +31,17 @@ const STICKY: &[CUresult] = &[
 
 /// Converts an error of the driver call `call` to a cell's error.
 ///
-/// Errors that make every further call of the process fail become [`CellError::DeviceLost`].
+/// Errors that make every further call of the process fail become [`CellError::DeviceLost`], and a lack of device memory
+/// becomes [`CellError::OutOfMemory`].
 pub(crate) fn driver<E: Into<Status>>(call: &'static str) -> impl Fn(E) -> CellError {
     move |error| {
         let status = error.into();
         // The name from the bindings instead of cuGetErrorString's, which needs a driver that works.
         let text = format!("{call}: {status}");
+        // Page-locked memory is the host's.
+        if status.is_out_of_memory() && call != "cuMemHostAlloc" {
+            return out_of_memory();
+        }
         if is_sticky(status) { CellError::DeviceLost(text) } else { CellError::Failed(text) }
     }
 }
@@ -76,8 +82,10 @@ mod tests {
 
     #[test]
     fn errors_of_one_call_leave_the_device_usable() {
-        for code in [CUresult::CUDA_ERROR_INVALID_VALUE, CUresult::CUDA_ERROR_OUT_OF_MEMORY] {
-            assert!(matches!(driver("cuMemAllocAsync")(code), CellError::Failed(_)), "{code:?}");
-        }
+        let of = |call, code: CUresult| driver(call)(code);
+        let (invalid, full) = (CUresult::CUDA_ERROR_INVALID_VALUE, CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+        assert!(matches!(of("cuMemAllocAsync", invalid), CellError::Failed(_)));
+        assert!(matches!(of("cuMemAllocAsync", full), CellError::OutOfMemory { place: "device", .. }));
+        assert!(matches!(of("cuMemHostAlloc", full), CellError::Failed(_)), "the host's memory");
     }
 }

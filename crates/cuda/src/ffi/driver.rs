@@ -156,6 +156,16 @@ pub(crate) fn memory_bytes(device: CUdevice) -> Result<usize, DriverError> {
     unsafe { result::device::total_mem(device) }
 }
 
+/// Returns the free bytes of the current context's device, or 0 if the driver does not report them.
+pub(crate) fn free_bytes() -> u128 {
+    // SAFETY: opens and closes the driver, whose initialisers have no preconditions. The call below panics without it.
+    let has_driver = unsafe { sys::is_culib_present() };
+    if !has_driver {
+        return 0;
+    }
+    result::mem_get_info().map_or(0, |(free, _total)| free as u128)
+}
+
 /// Returns the driver's CUDA version, such as 13000 for 13.0. The driver must be loaded.
 pub(crate) fn version() -> Result<i32, Status> {
     let mut version = 0;
