@@ -1,14 +1,14 @@
 //! Counts the devices of a backend in a short-lived worker, since the parent process itself uses no device.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gpubench_backend::Options;
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_model::error::Unavailable;
 
-use super::workers::{MIN_START_LIMIT, SEE_DOCTOR};
+use super::workers::{SEE_DOCTOR, format_duration, start_limit};
 use crate::worker::client::WaitError;
 use crate::worker::launcher::Launcher;
 
@@ -24,7 +24,8 @@ pub fn device_count(backend: &str, launcher: &Launcher, options: &Options) -> Re
     // Without ops, the worker compiles nothing at its start.
     let options = Options { device: 0, ops: vec![], ..options.clone() };
     client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
-    let reply = client.wait(Instant::now() + MIN_START_LIMIT, &AtomicBool::new(false), &mut |_| {});
+    let limit = start_limit(Duration::ZERO);
+    let reply = client.wait(Instant::now() + limit, &AtomicBool::new(false), &mut |_| {});
     let counted = match reply {
         Ok(Reply::Ready { description, .. }) => {
             let count = description.get("device_count").and_then(serde_json::Value::as_u64);
@@ -34,7 +35,7 @@ pub fn device_count(backend: &str, launcher: &Launcher, options: &Options) -> Re
         Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(broken(reason)),
         Ok(_) => Err(broken("the worker sent an unexpected reply to hello".into())),
         Err(WaitError::TimedOut | WaitError::Interrupted) => {
-            Err(broken(format!("the worker did not reply within {} s", MIN_START_LIMIT.as_secs())))
+            Err(broken(format!("the worker did not reply within {}", format_duration(limit))))
         }
     };
     client.finish();
