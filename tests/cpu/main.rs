@@ -6,6 +6,8 @@
 
 #[cfg(target_env = "gnu")]
 mod bindings;
+#[path = "../stubs/compiler.rs"]
+mod compiler;
 mod environment;
 mod faults;
 #[cfg(target_env = "gnu")]

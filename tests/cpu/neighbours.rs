@@ -1,10 +1,10 @@
 //! Calls inside a library do not reach another library with routines of the same names, as MKL has.
 
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::compiler::compile;
 use crate::leave_out;
 
 /// A library whose routines, with names that FFTW and OpenBLAS call internally, end the process.
@@ -23,19 +23,11 @@ __attribute__((constructor)) static void end(void) { abort(); }
 const char *openblas_get_config(void) { return \"OpenBLAS 9.9.9 \"; }
 ";
 
-/// Compiles a library; the error is the compiler's message.
-fn compile(text: &str, source: &Path, library: &Path) -> Result<(), String> {
-    std::fs::write(source, text).unwrap();
-    let output = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([library, source]).output();
-    let output = output.map_err(|error| format!("cc: {error}"))?;
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
-}
-
 #[test]
 fn libraries_work_next_to_one_with_routines_of_the_same_names() {
     let folder = tempfile::tempdir().unwrap();
     let library = folder.path().join("other.so");
-    if let Err(reason) = compile(OTHER, &folder.path().join("other.c"), &library) {
+    if let Err(reason) = compile(OTHER, &library) {
         return leave_out("what libraries call", &json!(reason));
     }
     let run = "run --ops fft,solve,svd --variants cpu/fftw,cpu/openblas* --sizes 16 --dtypes all --samples 3 \
@@ -58,7 +50,7 @@ fn libraries_work_next_to_one_with_routines_of_the_same_names() {
 fn a_library_that_crashes_costs_its_own_cells_and_one_line_of_doctor() {
     let folder = tempfile::tempdir().unwrap();
     let library = folder.path().join("libopenblas.so.0");
-    if let Err(reason) = compile(DEADLY, &folder.path().join("deadly.c"), &library) {
+    if let Err(reason) = compile(DEADLY, &library) {
         return leave_out("a library that crashes", &json!(reason));
     }
     let answer = |words: &str| -> Value {

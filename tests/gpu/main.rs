@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
 mod device;
+mod faults;
 mod fft;
 mod lessons;
 mod matmul;

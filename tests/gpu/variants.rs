@@ -168,7 +168,7 @@ fn a_case_that_exceeds_device_memory_is_rejected_with_both_sizes() {
     {
         let case = Case { op: op.into(), n: 2_000_000, dtype: DType::F64, density: None, seed: 1 };
         match backend.prepare(variant, &case, &[]).err() {
-            Some(CellError::OutOfMemory { place: "device", needed, free }) => {
+            Some(CellError::OutOfMemory { place: "device", needed: Some(needed), free }) => {
                 assert!(needed > free && free > 0)
             }
             other => panic!("{op}: {other:?}"),

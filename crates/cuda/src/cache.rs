@@ -132,6 +132,20 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_cannot_be_used_keeps_nothing_and_stops_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("file");
+        std::fs::write(&file, b"in the folder's place").unwrap();
+        // Nobody can make a folder in /proc, not even root, for whom no folder is read-only.
+        for folder in [file, PathBuf::from("/proc/gpubench")] {
+            let cache = Cache { folder: Some(folder) };
+            cache.put("a", &stored());
+            assert_eq!(cache.get("a"), None, "{:?}", cache.folder());
+            cache.remove("a");
+        }
+    }
+
+    #[test]
     fn a_damaged_or_truncated_file_is_a_miss() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache { folder: Some(folder.path().to_path_buf()) };

@@ -14,6 +14,7 @@ use cudarc::driver::{
 use super::builder::Builder;
 pub(crate) use super::failure::driver;
 use super::ffi::driver as ffi;
+use super::ffi::status::Status;
 use super::kernels::KernelSource;
 pub(crate) use super::library::Library;
 use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
@@ -198,7 +199,7 @@ impl Cuda {
         }
         let free = self.free_bytes()?;
         if bytes > free {
-            return Err(CellError::OutOfMemory { place: "device", needed: bytes, free });
+            return Err(CellError::OutOfMemory { place: "device", needed: Some(bytes), free });
         }
         Ok(())
     }
@@ -293,12 +294,13 @@ impl Cuda {
     }
 
     fn refused<T>(&self, len: usize, error: cudarc::driver::DriverError) -> CellError {
-        match (error.0, self.free_bytes()) {
-            (CUresult::CUDA_ERROR_OUT_OF_MEMORY, Ok(free)) => {
+        let status = Status::from(error);
+        match self.free_bytes() {
+            Ok(free) if status.is(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
                 let needed = len as u128 * size_of::<T>() as u128;
-                CellError::OutOfMemory { place: "device", needed, free }
+                CellError::OutOfMemory { place: "device", needed: Some(needed), free }
             }
-            _ => driver("cuMemAllocAsync")(error),
+            _ => driver("cuMemAllocAsync")(status),
         }
     }
 }

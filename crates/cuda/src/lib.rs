@@ -8,6 +8,7 @@ mod context;
 mod device;
 mod doctor;
 mod failure;
+mod faults;
 mod ffi;
 mod installations;
 mod kernels;
@@ -53,7 +54,7 @@ pub const REGISTRATION: Registration = Registration {
     name: "cuda",
     summary: "NVIDIA GPU: CUDA libraries and kernels",
     simulated: false,
-    variants: |_| Ok(kernels().map(|kernel| kernel.variant.clone()).collect()),
+    variants: |_| Ok(kernels().chain(faults::kernels()).map(|kernel| kernel.variant.clone()).collect()),
     start,
     findings: doctor::findings,
 };
@@ -61,7 +62,7 @@ pub const REGISTRATION: Registration = Registration {
 /// Returns every source file once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
     let mut sources = registry::sources();
-    sources.extend([&timing::SOURCE, &peaks::SOURCE, &verify::SOURCE]);
+    sources.extend([&timing::SOURCE, &peaks::SOURCE, &verify::SOURCE, &faults::SOURCE]);
     sources.sort_by_key(|source| source.name);
     sources
 }
@@ -115,13 +116,17 @@ fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
     let none = |why: String| {
         Unavailable::new(why, "check that `nvidia-smi` lists a GPU, or run without cuda: --backends cpu")
     };
-    let devices = ffi::driver::devices().map_err(|error| match error.0 {
-        CUresult::CUDA_ERROR_STUB_LIBRARY => Unavailable::new(
-            "the first libcuda.so found is the toolkit's stub, not the NVIDIA driver",
-            "remove the folder `stubs` from LD_LIBRARY_PATH",
-        ),
-        CUresult::CUDA_ERROR_NO_DEVICE => none("this machine has no CUDA device".into()),
-        error => none(format!("CUDA found no usable device (cuInit: {error:?})")),
+    let devices = ffi::driver::devices().map_err(|status| {
+        if status.is(CUresult::CUDA_ERROR_STUB_LIBRARY) {
+            Unavailable::new(
+                "the first libcuda.so found is the toolkit's stub, not the NVIDIA driver",
+                "remove the folder `stubs` from LD_LIBRARY_PATH",
+            )
+        } else if status.is(CUresult::CUDA_ERROR_NO_DEVICE) {
+            none("this machine has no CUDA device".into())
+        } else {
+            none(format!("CUDA found no usable device (cuInit: {status})"))
+        }
     })?;
     match devices.len() {
         0 => Err(none("this machine has no CUDA device".into())),
@@ -171,9 +176,10 @@ impl Started {
     /// A failed library call does not say whether the call or the context is broken, so this asks the context.
     fn diagnosed<T>(&self, outcome: Result<T, CellError>) -> Result<T, CellError> {
         outcome.map_err(|error| match (error, self.cuda.synchronize()) {
-            (CellError::Failed(call), Err(CellError::DeviceLost(why))) => {
-                CellError::DeviceLost(format!("{call}; {why}"))
-            }
+            (
+                error @ (CellError::Failed(_) | CellError::OutOfMemory { .. }),
+                Err(CellError::DeviceLost(why)),
+            ) => CellError::DeviceLost(format!("{error}; {why}")),
             (error, _) => error,
         })
     }
@@ -232,6 +238,7 @@ impl Backend for Started {
     ) -> Result<Box<Prepared>, CellError> {
         let kernel = kernels()
             .chain(timing::KERNELS)
+            .chain(faults::kernels())
             .find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;

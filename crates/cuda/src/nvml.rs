@@ -94,9 +94,9 @@ impl Monitor {
     fn open(ordinal: u32, driver: Option<&Path>) -> Monitor {
         let find = || {
             let nvml = library(driver)?;
-            let devices = ffi::devices().map_err(|error| format!("cuInit: {:?}", error.0))?;
+            let devices = ffi::devices().map_err(|status| format!("cuInit: {status}"))?;
             let device = devices.get(ordinal as usize).ok_or("no such device")?;
-            let address = ffi::pci_bus_id(*device).map_err(|error| format!("PCI address: {:?}", error.0))?;
+            let address = ffi::pci_bus_id(*device).map_err(|status| format!("PCI address: {status}"))?;
             let device = nvml.device_by_pci_bus_id(address).map_err(|error| error.to_string())?;
             Ok((nvml, device))
         };

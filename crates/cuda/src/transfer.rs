@@ -13,6 +13,7 @@ use gpubench_model::error::CellError;
 use super::failure::{driver, is_sticky};
 use super::ffi::driver::Elapsed;
 use super::ffi::pinned::Pinned;
+use super::ffi::status::Status;
 use super::transfer_stats::{Copies, CopyTime};
 
 /// Slices up to this many bytes are copied [`MANY`] times, larger ones [`FEW`] times. A first copy is not counted,
@@ -153,14 +154,13 @@ impl TransferTimer {
         if is_optional && free_host_bytes().is_some_and(|free| bytes as u128 > free / LOCKED_PART) {
             return Ok(None);
         }
-        match Pinned::new(&self.stream, bytes) {
+        match Pinned::new(&self.stream, bytes).map_err(Status::from) {
             Ok(block) => Ok(Some(staging.insert(block))),
-            Err(error) if is_sticky(error.0) => Err(driver("cuMemHostAlloc")(error)),
+            Err(status) if is_sticky(status) => Err(driver("cuMemHostAlloc")(status)),
             Err(_) if is_optional => Ok(None),
-            Err(error) => Err(CellError::Failed(format!(
-                "cannot allocate {bytes} bytes of page-locked host memory (cuMemHostAlloc: {:?}): use --transfer \
-                 pageable, or choose a smaller size",
-                error.0
+            Err(status) => Err(CellError::Failed(format!(
+                "cannot allocate {bytes} bytes of page-locked host memory (cuMemHostAlloc: {status}): use --transfer \
+                 pageable, or choose a smaller size"
             ))),
         }
     }

@@ -122,6 +122,40 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_cannot_be_used_gives_an_error_and_nothing_to_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("file");
+        std::fs::write(&file, b"in the folder's place").unwrap();
+        // Nobody can make a folder in /proc, not even root, for whom no folder is read-only.
+        for folder in [file.as_path(), Path::new("/proc/gpubench")] {
+            assert!(write(folder, "a", b"one").is_err(), "{}", folder.display());
+            assert_eq!(read(&folder.join("a")), None, "{}", folder.display());
+        }
+        let kept = root.path().join("kept");
+        write(&kept, "a", b"one").unwrap();
+        std::fs::set_permissions(&kept, std::fs::Permissions::from_mode(0o500)).unwrap();
+        assert!(write(&kept, "b", b"two").is_err() || process::effective_user() == 0);
+        assert_eq!(read(&kept.join("a")).as_deref(), Some(&b"one"[..]));
+    }
+
+    #[test]
+    fn nothing_is_read_from_or_written_to_the_folder_of_another_user() {
+        const NOBODY: u32 = 65534;
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "a", b"one").unwrap();
+        if process::effective_user() != 0 {
+            // Only root can give a folder away; this one belongs to root.
+            assert!(write(Path::new("/usr"), "a", b"one").is_err());
+            return;
+        }
+        std::os::unix::fs::chown(folder.path(), Some(NOBODY), None).unwrap();
+        assert_eq!(read(&folder.path().join("a")), None);
+        assert!(write(folder.path(), "b", b"two").is_err());
+        assert!(!folder.path().join("b").exists());
+    }
+
+    #[test]
     fn a_changed_file_has_another_identity_and_a_missing_one_none() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let before = file_identity(file.path());

@@ -31,12 +31,12 @@ pub enum CellError {
     #[error("{}", .0.reason)]
     Unavailable(Unavailable),
     /// The operands do not fit. The cell is skipped.
-    #[error("needs {} of {place} memory, {} is free", binary(*.needed), binary(*.free))]
+    #[error("{}", out_of_memory(place, *.needed, *.free))]
     OutOfMemory {
         /// `host` or `device`.
         place: &'static str,
-        /// Bytes the cell needs.
-        needed: u128,
+        /// Bytes the cell needs, unless the allocation was a library's own.
+        needed: Option<u128>,
         /// Bytes that were free.
         free: u128,
     },
@@ -58,6 +58,13 @@ impl CellError {
 impl From<Unavailable> for CellError {
     fn from(missing: Unavailable) -> Self {
         CellError::Unavailable(missing)
+    }
+}
+
+fn out_of_memory(place: &str, needed: Option<u128>, free: u128) -> String {
+    match needed {
+        Some(needed) => format!("needs {} of {place} memory, {} is free", binary(needed), binary(free)),
+        None => format!("needs more {place} memory than is free ({})", binary(free)),
     }
 }
 
@@ -83,8 +90,9 @@ mod tests {
     #[test]
     fn memory_is_text_in_the_unit_that_fits() {
         let text = |needed| CellError::OutOfMemory { place: "device", needed, free: 3 << 30 }.to_string();
-        assert_eq!(text(512), "needs 512 bytes of device memory, 3.00 GiB is free");
-        assert_eq!(text(5 << 40), "needs 5.00 TiB of device memory, 3.00 GiB is free");
-        assert!(text(u128::MAX).contains("EiB"));
+        assert_eq!(text(Some(512)), "needs 512 bytes of device memory, 3.00 GiB is free");
+        assert_eq!(text(Some(5 << 40)), "needs 5.00 TiB of device memory, 3.00 GiB is free");
+        assert!(text(Some(u128::MAX)).contains("EiB"));
+        assert_eq!(text(None), "needs more device memory than is free (3.00 GiB)");
     }
 }

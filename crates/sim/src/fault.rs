@@ -39,7 +39,7 @@ impl Fault {
                 Err(CellError::DeviceLost(format!("the simulated device is lost: {reason}")))
             }
             Fault::OutOfMemory => {
-                Err(CellError::OutOfMemory { place: "device", needed: 2 << 30, free: 1 << 30 })
+                Err(CellError::OutOfMemory { place: "device", needed: Some(2 << 30), free: 1 << 30 })
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::failure::driver;
 const FORWARD: c_int = -1;
 
 fn check(call: &str, status: sys::cufftResult) -> Result<(), CellError> {
-    succeeded(call, status, sys::cufftResult::CUFFT_SUCCESS)
+    succeeded(call, status)
 }
 
 /// An element type that cuFFT transforms. A complex element is a pair of it, real part first.

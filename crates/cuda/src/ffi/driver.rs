@@ -2,11 +2,13 @@
 //!
 //! API: <https://docs.nvidia.com/cuda/cuda-driver-api/>.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUmemPool_attribute};
+use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUmemPool_attribute, CUresult};
 use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream, DeviceRepr, DriverError, result};
+
+use super::status::Status;
 
 /// Opens a context on a device, without per-slice event tracking.
 ///
@@ -90,7 +92,7 @@ fn pool_figure(device: CUdevice, attribute: CUmemPool_attribute) -> Result<u64, 
 
 /// The driver call for the time between two recorded and completed events.
 #[derive(Clone, Copy)]
-pub(crate) struct Elapsed(unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult);
+pub(crate) struct Elapsed(unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> u32);
 
 impl Elapsed {
     /// Looks up the call in the driver; drivers before 12.8 have only its old name.
@@ -102,19 +104,44 @@ impl Elapsed {
     }
 
     /// Returns the milliseconds from `start` to `end`, both completed.
-    pub(crate) fn milliseconds(&self, start: &CudaEvent, end: &CudaEvent) -> Result<f32, DriverError> {
+    pub(crate) fn milliseconds(&self, start: &CudaEvent, end: &CudaEvent) -> Result<f32, Status> {
         let mut elapsed = 0.0;
         // SAFETY: both events are alive and `elapsed` is writable; unfinished events are an error value.
-        unsafe { (self.0)(&raw mut elapsed, start.cu_event(), end.cu_event()) }.result()?;
+        Status::driver(unsafe { (self.0)(&raw mut elapsed, start.cu_event(), end.cu_event()) })?;
         Ok(elapsed)
     }
 }
 
-/// Returns the machine's devices, after calling `cuInit`.
-pub(crate) fn devices() -> Result<Vec<CUdevice>, DriverError> {
-    result::init()?;
-    let count = result::device::get_count()?;
-    (0..count).map(result::device::get).collect()
+/// Looks up a driver call of type `F`, whose status is a number instead of an enum of the bindings. The first calls into
+/// a driver use it, because a driver that is broken, newer or a substitute shows there.
+///
+/// # Safety
+/// `F` is the call's type in cuda.h, with `u32` for `CUresult`.
+unsafe fn find<F: Copy>(name: &str) -> Result<F, Status> {
+    // SAFETY: the caller's promise. The loader has opened the driver, so the bindings find it, and it stays loaded.
+    let found = unsafe { sys::culib().get::<F>(name.as_bytes()) };
+    found.map(|call| *call).map_err(|_| Status::from(CUresult::CUDA_ERROR_NOT_FOUND))
+}
+
+/// Returns the machine's devices, after calling `cuInit`. The driver must be loaded.
+pub(crate) fn devices() -> Result<Vec<CUdevice>, Status> {
+    type Init = unsafe extern "C" fn(c_uint) -> u32;
+    type Count = unsafe extern "C" fn(*mut c_int) -> u32;
+    type Get = unsafe extern "C" fn(*mut CUdevice, c_int) -> u32;
+    // SAFETY: the types are cuda.h's.
+    let (init, count, get) =
+        unsafe { (find::<Init>("cuInit")?, find::<Count>("cuDeviceGetCount")?, find::<Get>("cuDeviceGet")?) };
+    // SAFETY: no flag is set, as the call requires.
+    Status::driver(unsafe { init(0) })?;
+    let mut devices = 0;
+    // SAFETY: `devices` is writable.
+    Status::driver(unsafe { count(&raw mut devices) })?;
+    let device = |ordinal| {
+        let mut device = 0;
+        // SAFETY: `device` is writable; an unknown ordinal is an error value.
+        Status::driver(unsafe { get(&raw mut device, ordinal) }).map(|()| device)
+    };
+    (0..devices).map(device).collect()
 }
 
 /// Returns an attribute of a device.
@@ -129,16 +156,28 @@ pub(crate) fn memory_bytes(device: CUdevice) -> Result<usize, DriverError> {
     unsafe { result::device::total_mem(device) }
 }
 
-/// Returns the driver's CUDA version, such as 13000 for 13.0.
-pub(crate) fn version() -> Result<i32, DriverError> {
+/// Returns the free bytes of the current context's device, or 0 if the driver does not report them.
+pub(crate) fn free_bytes() -> u128 {
+    // SAFETY: opens and closes the driver, whose initialisers have no preconditions. The call below panics without it.
+    let has_driver = unsafe { sys::is_culib_present() };
+    if !has_driver {
+        return 0;
+    }
+    result::mem_get_info().map_or(0, |(free, _total)| free as u128)
+}
+
+/// Returns the driver's CUDA version, such as 13000 for 13.0. The driver must be loaded.
+pub(crate) fn version() -> Result<i32, Status> {
     let mut version = 0;
+    // SAFETY: the type is cuda.h's.
+    let call = unsafe { find::<unsafe extern "C" fn(*mut c_int) -> u32>("cuDriverGetVersion") }?;
     // SAFETY: `version` is writable.
-    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
+    Status::driver(unsafe { call(&raw mut version) })?;
     Ok(version)
 }
 
 /// Returns the PCI address of a device, such as `0000:04:00.0`.
-pub(crate) fn pci_bus_id(device: CUdevice) -> Result<String, DriverError> {
+pub(crate) fn pci_bus_id(device: CUdevice) -> Result<String, Status> {
     let mut text = [0u8; 32];
     // SAFETY: at most 32 bytes are written, terminator included.
     unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast(), 32, device) }.result()?;

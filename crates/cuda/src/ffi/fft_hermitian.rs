@@ -1,12 +1,13 @@
 //! Launches of `kernels/fft_hermitian.cu` as safe functions, which own the half spectrum between the two passes.
 
 use cudarc::driver::sys;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Element, driver};
 use super::super::ops::fft::plan::{FftPlan, Pass};
 use super::launch::{Argument, Shape, allow_shared, enqueue_shaped, fits, pointers, read, write};
+use super::status::Status;
 
 /// The first compute capability on which a kernel can start before the previous kernel in the stream has ended.
 const FIRST_WITH_DEPENDENT_LAUNCH: i32 = 90;
@@ -130,8 +131,6 @@ unsafe fn enqueue_dependent<const N: usize>(
             std::ptr::null_mut(),
         )
     };
-    match status {
-        sys::CUresult::CUDA_SUCCESS => Ok(()),
-        error => Err(driver("cuLaunchKernelEx")(DriverError(error))),
-    }
+    let status = Status::from(status);
+    if status.is_success() { Ok(()) } else { Err(driver("cuLaunchKernelEx")(status)) }
 }

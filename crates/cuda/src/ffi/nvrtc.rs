@@ -6,6 +6,8 @@ use std::ffi::{CStr, CString, c_char, c_int};
 
 use cudarc::nvrtc::sys::{self, nvrtcProgram, nvrtcResult};
 
+use super::status::Status;
+
 /// The result of a compilation.
 pub(crate) struct Output {
     /// CUBIN, or PTX if requested; empty if compilation failed.
@@ -129,8 +131,6 @@ fn text_of(bytes: Vec<u8>) -> String {
 }
 
 fn check(call: &str, result: nvrtcResult) -> Result<(), String> {
-    match result {
-        nvrtcResult::NVRTC_SUCCESS => Ok(()),
-        error => Err(format!("{call}: {error:?}")),
-    }
+    let status = Status::from(result);
+    if status.is_success() { Ok(()) } else { Err(format!("{call}: {status}")) }
 }

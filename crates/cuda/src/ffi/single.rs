@@ -1,5 +1,5 @@
-//! Launches of the one-thread kernels `kernels/empty.cu` and `kernels/sine_at.cu` as safe functions that check every
-//! length.
+//! Launches of kernels of one thread as safe functions that check every length: those without arguments, and
+//! `kernels/sine_at.cu`.
 
 use std::marker::PhantomData;
 
@@ -13,15 +13,15 @@ use super::launch::{enqueue_single, fits, read, write};
 /// Name of the kernel of `kernels/empty.cu`.
 pub(crate) const EMPTY: &str = "empty";
 
-/// The kernel that does nothing.
-pub(crate) struct Empty {
+/// A kernel without arguments.
+pub(crate) struct Bare {
     function: CudaFunction,
 }
 
-impl Empty {
-    /// Loads it from `source`, which must be `kernels/empty.cu`.
-    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
-        Ok(Empty { function: cuda.function(source, EMPTY)? })
+impl Bare {
+    /// Loads `entry`, which must take nothing, from `source`.
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, entry: &str) -> Result<Self, CellError> {
+        Ok(Bare { function: cuda.function(source, entry)? })
     }
 
     pub(crate) fn run(&self, stream: &CudaStream) -> Result<(), CellError> {

@@ -7,6 +7,7 @@ use gpubench_model::error::CellError;
 use crate::context::{Cuda, Element, driver};
 use crate::failure::is_sticky;
 use crate::ffi::pinned::Pinned;
+use crate::ffi::status::Status;
 
 /// Elements in host memory.
 pub(crate) struct HostBuffer<T> {
@@ -73,10 +74,10 @@ impl<T: Element> HostBuffer<T> {
 }
 
 fn lock(cuda: &Cuda, bytes: usize) -> Result<Pinned, CellError> {
-    Pinned::new(&cuda.stream, bytes).map_err(|error| match error.0 {
-        code if is_sticky(code) => driver("cuMemHostAlloc")(error),
-        code => CellError::Failed(format!(
-            "cannot allocate {bytes} bytes of page-locked host memory (cuMemHostAlloc: {code:?}): choose a smaller size"
+    Pinned::new(&cuda.stream, bytes).map_err(|error| match Status::from(error) {
+        status if is_sticky(status) => driver("cuMemHostAlloc")(status),
+        status => CellError::Failed(format!(
+            "cannot allocate {bytes} bytes of page-locked host memory (cuMemHostAlloc: {status}): choose a smaller size"
         )),
     })
 }

@@ -16,7 +16,7 @@ use gpubench_model::error::{CellError, Unavailable};
 use super::{Kernel, variant};
 use crate::context::{Cuda, driver};
 use crate::ffi::context::SecondContext;
-use crate::ffi::single::{EMPTY, Empty};
+use crate::ffi::single::{Bare, EMPTY};
 use crate::kernels::{KernelSource, kernel_source};
 
 pub(crate) static SOURCE: KernelSource = kernel_source!("empty");
@@ -118,12 +118,12 @@ fn check_few(case: &Case, what: &str) -> Result<(), CellError> {
 }
 
 fn launch(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
-    let (empty, stream) = (Empty::load(cuda, &SOURCE)?, Arc::clone(&cuda.stream));
+    let (empty, stream) = (Bare::load(cuda, &SOURCE, EMPTY)?, Arc::clone(&cuda.stream));
     repeated(case, move || empty.run(&stream))
 }
 
 fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
-    let empty = Empty::load(cuda, &SOURCE)?;
+    let empty = Bare::load(cuda, &SOURCE, EMPTY)?;
     // The first launch loads the code, which is not allowed during a capture.
     empty.run(&cuda.stream)?;
     cuda.synchronize()?;
@@ -146,7 +146,7 @@ fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
 struct Replay {
     graph: CudaGraph,
     nodes: u64,
-    _kernel: Empty,
+    _kernel: Bare,
 }
 
 impl Replay {

@@ -1,6 +1,6 @@
 //! Counts the devices of a backend in a short-lived worker, since the parent process itself uses no device.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gpubench_backend::Options;
 use gpubench_backend::WorkerId;
@@ -8,7 +8,7 @@ use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_model::error::Unavailable;
 
 use super::Watch;
-use super::workers::{MIN_START_LIMIT, SEE_DOCTOR};
+use super::workers::{SEE_DOCTOR, format_duration, start_limit};
 use crate::worker::client::WaitError;
 use crate::worker::launcher::Launcher;
 
@@ -29,7 +29,8 @@ pub fn device_count(
     // Without ops, the worker compiles nothing at its start.
     let options = Options { device: 0, ops: vec![], ..options.clone() };
     client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
-    let reply = client.wait(Instant::now() + MIN_START_LIMIT, &|| watch.is_interrupted(), &mut |_| {});
+    let limit = start_limit(Duration::ZERO);
+    let reply = client.wait(Instant::now() + limit, &|| watch.is_interrupted(), &mut |_| {});
     let counted = match reply {
         Ok(Reply::Ready { description, .. }) => {
             let count = description.get("device_count").and_then(serde_json::Value::as_u64);
@@ -39,7 +40,7 @@ pub fn device_count(
         Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(broken(reason)),
         Ok(_) => Err(broken("the worker sent an unexpected reply to hello".into())),
         Err(WaitError::TimedOut) => {
-            Err(broken(format!("the worker did not reply within {} s", MIN_START_LIMIT.as_secs())))
+            Err(broken(format!("the worker did not reply within {}", format_duration(limit))))
         }
         Err(WaitError::Interrupted) => return Err(broken("it was interrupted".into())),
     };

@@ -71,7 +71,7 @@ fn make(
         is_short()
     };
     if let Some(free) = is_short().and_then(|_| still_short()) {
-        return Err(CellError::OutOfMemory { place: "host", needed, free });
+        return Err(CellError::OutOfMemory { place: "host", needed: Some(needed), free });
     }
     let operands = op.inputs(case);
     let fingerprint = format!("{:016x}", fingerprint(&operands));

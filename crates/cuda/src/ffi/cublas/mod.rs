@@ -12,6 +12,8 @@ use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Library};
+use super::status::Status;
+use super::succeeded;
 
 /// The workspace that cuBLAS recommends for the largest chips. Without it, cuBLAS allocates during calls.
 const WORKSPACE_BYTES: usize = 32 << 20;
@@ -146,12 +148,10 @@ impl Drop for Cublas {
 }
 
 fn check(call: &str, status: cublasStatus_t) -> Result<(), CellError> {
-    match status {
-        cublasStatus_t::CUBLAS_STATUS_SUCCESS => Ok(()),
-        // cuBLAS reports this after a fault in a kernel, which leaves the context unusable.
-        cublasStatus_t::CUBLAS_STATUS_EXECUTION_FAILED => {
-            Err(CellError::DeviceLost(format!("{call}: {status:?}")))
-        }
-        _ => Err(CellError::call(call, format_args!("{status:?}"))),
+    let status = Status::from(status);
+    // cuBLAS reports this after a fault in a kernel, which leaves the context unusable.
+    if status.is(cublasStatus_t::CUBLAS_STATUS_EXECUTION_FAILED) {
+        return Err(CellError::DeviceLost(format!("{call}: {status}")));
     }
+    succeeded(call, status)
 }

@@ -5,8 +5,11 @@
 
 use std::ffi::{c_int, c_void};
 
-use cudarc::cublas::sys::{cublasComputeType_t, cudaDataType_t};
+use cudarc::cublas::sys::{cublasComputeType_t, cublasStatus_t, cudaDataType_t};
 use gpubench_model::error::CellError;
+
+use crate::ffi::out_of_memory;
+use crate::ffi::status::Status;
 
 /// A pointer to an object of the library.
 pub(super) type Handle = *mut c_void;
@@ -62,10 +65,14 @@ calls! {
 
 /// Converts a failed call to an error that says what to use instead.
 pub(super) fn check(call: &str, status: c_int) -> Result<(), CellError> {
-    if status == 0 {
+    let status = Status::numbered::<cublasStatus_t>(status.cast_unsigned());
+    if status.is_success() {
         return Ok(());
     }
-    Err(CellError::call(call, format!("status {status}; use --variants cublas")))
+    if status.is_out_of_memory() {
+        return Err(out_of_memory());
+    }
+    Err(CellError::call(call, format!("{status}; use --variants cublas")))
 }
 
 /// A handle, a descriptor, a layout or a preference that is destroyed on drop.

@@ -25,7 +25,7 @@ use crate::failure::driver;
 const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
 
 fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
-    succeeded(call, status, sys::cusolverStatus_t::CUSOLVER_STATUS_SUCCESS)
+    succeeded(call, status)
 }
 
 /// An element type of cuSOLVER's dense routines.

@@ -24,7 +24,7 @@ const INDEX: sys::cusparseIndexType_t = sys::cusparseIndexType_t::CUSPARSE_INDEX
 const BASE: sys::cusparseIndexBase_t = sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO;
 
 fn check(call: &str, status: sys::cusparseStatus_t) -> Result<(), CellError> {
-    succeeded(call, status, sys::cusparseStatus_t::CUSPARSE_STATUS_SUCCESS)
+    succeeded(call, status)
 }
 
 /// An element type of cuSPARSE's generic routines.

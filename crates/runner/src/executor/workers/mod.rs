@@ -1,6 +1,7 @@
 //! Manages the workers of a run: starts them, gives them turns, replaces lost ones, gives up those that cannot start.
 
 mod slot;
+mod start_limit;
 mod states;
 
 use std::ops::ControlFlow;
@@ -19,18 +20,13 @@ use crate::worker::client::{Client, WaitError};
 use crate::worker::launcher::Launcher;
 pub(crate) use slot::format_duration;
 use slot::{Slot, State};
+pub(crate) use start_limit::start_limit;
 
 /// Advice for a worker that does not start.
 pub(crate) const SEE_DOCTOR: &str = "run `gpubench doctor` to see what is missing";
 
 /// Reason of a cell whose worker sent a reply of the wrong kind.
 pub(crate) const NO_ANSWER: &str = "the worker sent a reply that does not match the request";
-
-/// Minimum time limit for a worker's start, since creating a device's context can take seconds.
-pub(crate) const MIN_START_LIMIT: Duration = Duration::from_secs(30);
-
-/// Maximum time limit for a worker's start: no other worker is timed meanwhile, so a driver that hangs holds up the whole run.
-const MAX_START_LIMIT: Duration = Duration::from_secs(60);
 
 /// Time limit for a worker to free the memory that it does not need between its turns.
 const REST_LIMIT: Duration = Duration::from_secs(10);
@@ -74,7 +70,7 @@ impl Workers {
     /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
     /// prepared: one after the other, while nothing is timed.
     pub(crate) fn start(run: &Run, launcher: Launcher, stop: &'static Stop) -> Self {
-        let start_limit = run.cell_timeout.clamp(MIN_START_LIMIT, MAX_START_LIMIT);
+        let start_limit = start_limit(run.cell_timeout);
         let options = run.options.clone();
         let mut workers = Workers {
             slots: vec![],

@@ -1,0 +1,111 @@
+//! Variants of `sin` that break the device's context, never end, or take nearly all memory of the device. They exist
+//! only while [`SWITCH`] is set, so that tests can put faults among the cells of a real run.
+
+use std::time::Duration;
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::{Job, Prepared};
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::context::Cuda;
+use super::ffi::single::Bare;
+use super::kernels::{KernelSource, kernel_source};
+use super::ops::entry::{Kernel, opt_in};
+
+/// The environment variable that makes the variants available.
+const SWITCH: &str = "GPUBENCH_TEST_FAULTS";
+
+/// The op that has the variants.
+const OP: &str = "sin";
+
+/// Bytes that the variant `hoard` leaves to other processes.
+const LEFT: u128 = 1 << 30;
+
+pub(crate) static SOURCE: KernelSource = kernel_source!("faults");
+
+static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: opt_in(OP, "illegal-address", "writes outside all allocations"),
+        sources: &[&SOURCE],
+        libraries: &[],
+        prepare: |cuda, case, _| fault(cuda, case, "illegal_address"),
+    },
+    Kernel {
+        variant: opt_in(OP, "trap", "raises a fault"),
+        sources: &[&SOURCE],
+        libraries: &[],
+        prepare: |cuda, case, _| fault(cuda, case, "trap"),
+    },
+    Kernel {
+        variant: opt_in(OP, "endless", "never ends"),
+        sources: &[&SOURCE],
+        libraries: &[],
+        prepare: |cuda, case, _| fault(cuda, case, "endless"),
+    },
+    Kernel {
+        variant: opt_in(OP, "hoard", "keeps all but 1 GiB of the device's memory, and waits"),
+        sources: &[&SOURCE],
+        libraries: &[],
+        prepare: |cuda, _, _| {
+            let bytes = usize::try_from(cuda.free_bytes()?.saturating_sub(LEFT)).unwrap_or(0);
+            Ok(Prepared::new(Hoard { _memory: cuda.alloc(bytes)? }))
+        },
+    },
+];
+
+/// Returns the variants, of which there are none unless [`SWITCH`] is set.
+pub(crate) fn kernels() -> impl Iterator<Item = &'static Kernel> {
+    let is_on = std::env::var_os(SWITCH).is_some();
+    KERNELS.iter().filter(move |_| is_on)
+}
+
+fn fault(cuda: &Cuda, _: &Case, entry: &str) -> Result<Box<Prepared>, CellError> {
+    Ok(Prepared::new(Fault { kernel: Bare::load(cuda, &SOURCE, entry)?, cuda: cuda.clone() }))
+}
+
+struct Fault {
+    cuda: Cuda,
+    kernel: Bare,
+}
+
+impl Job for Fault {
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.kernel.run(&self.cuda.stream)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        self.cuda.synchronize()?;
+        Err(CellError::Failed("the kernel with a fault has ended as if it had none".into()))
+    }
+}
+
+struct Hoard {
+    _memory: CudaSlice<u8>,
+}
+
+impl Job for Hoard {
+    fn execute(&mut self) -> Result<(), CellError> {
+        std::thread::sleep(Duration::from_secs(3600));
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Err(CellError::Failed("it has no answer".into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_user_sees_the_faults() {
+        assert!(std::env::var_os(SWITCH).is_some() || kernels().next().is_none());
+        assert!(
+            crate::registry::kernels()
+                .all(|kernel| { KERNELS.iter().all(|fault| fault.variant.name != kernel.variant.name) })
+        );
+    }
+}

@@ -1,0 +1,110 @@
+//! Substitutes for the driver and the libraries that fail, crash, hang, lack functions or answer wrongly. Each of them
+//! costs its own cells only. Without a C compiler these tests skip and print the reason.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
+
+mod blas;
+mod compiler;
+mod driver;
+mod nvrtc;
+mod start;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use compiler::compile;
+
+/// A folder with substitutes, and gpubench as it runs where it finds them before the real libraries.
+struct Sandbox {
+    folder: tempfile::TempDir,
+}
+
+/// What a run left.
+struct Ran {
+    code: Option<i32>,
+    report: Value,
+    stderr: String,
+}
+
+impl Sandbox {
+    fn new() -> Sandbox {
+        Sandbox { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Compiles a library of that name. Returns `None`, and prints the reason, if that fails.
+    fn library(&self, name: &str, text: &str) -> Option<PathBuf> {
+        let library = self.path(name);
+        match compile(text, &library) {
+            Ok(()) => Some(library),
+            Err(reason) => {
+                leave_out(&reason);
+                None
+            }
+        }
+    }
+
+    /// Returns a command that finds the substitutes, and caches nothing outside the folder.
+    fn gpubench(&self, words: &str, variables: &[(&str, &str)]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+        for name in ["CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "GPUBENCH_START_LIMIT"] {
+            command.env_remove(name);
+        }
+        command
+            .args(words.split_whitespace())
+            .current_dir(self.folder.path())
+            .env("LD_LIBRARY_PATH", self.folder.path())
+            .env("GPUBENCH_CUDA_LIB_DIR", self.folder.path())
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .envs(variables.iter().copied());
+        command
+    }
+
+    /// Runs `gpubench run` with these words.
+    fn run(&self, words: &str, variables: &[(&str, &str)]) -> Ran {
+        let words = format!("run --no-peaks --samples 3 --format json --out - {words}");
+        let output = self.gpubench(&words, variables).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let report =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        Ran { code: output.status.code(), report, stderr }
+    }
+}
+
+impl Ran {
+    /// Returns the rows of a backend, of which there is at least one.
+    fn rows(&self, backend: &str) -> Vec<&Value> {
+        let rows = self.report["rows"].as_array().unwrap().iter();
+        let rows: Vec<&Value> = rows.filter(|row| row["backend"] == backend).collect();
+        assert!(!rows.is_empty(), "{}", self.report);
+        rows
+    }
+
+    /// Checks that every cell of the CPU was measured.
+    fn assert_cpu_measured(&self) {
+        let rows = self.rows("cpu");
+        assert!(rows.iter().all(|row| row["outcome"] == "measured"), "{rows:?}");
+    }
+
+    /// Returns outcome and reason of the cells of a backend, which are the same for all, and the fix for the backend.
+    fn fate(&self, backend: &str) -> [&str; 3] {
+        let rows = self.rows(backend);
+        let same =
+            |row: &&Value| (&row["outcome"], &row["reason"]) == (&rows[0]["outcome"], &rows[0]["reason"]);
+        assert!(rows.iter().all(same), "{rows:?}");
+        let states = self.report["environment"]["backends"].as_array().unwrap();
+        let state = states.iter().find(|state| state["name"] == backend).unwrap();
+        [&rows[0]["outcome"], &rows[0]["reason"], &state["fix"]].map(|text| text.as_str().unwrap_or_default())
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a test that is left out says why")]
+fn leave_out(reason: &str) {
+    eprintln!("left out: {reason}");
+}
