@@ -4,12 +4,23 @@ use std::collections::HashSet;
 
 use anyhow::{Result, ensure};
 use gpubench_model::report::Report;
-use gpubench_text::cut::start;
+use gpubench_text::control::{collapsed, is_invisible};
+use gpubench_text::cut::{fitted, start};
 
 use super::identity::{bus_address, host_name, member_name};
 
 /// Maximum length of a name, so that it fits a column heading.
 const MAX_CHARS: usize = 80;
+
+/// Maximum length of the part that distinguishes a name from others.
+const MAX_SUFFIX_CHARS: usize = MAX_CHARS / 2;
+
+/// Returns a name that passes [`check`], if `stem` has a visible character. Names that are too long lose the end of the stem,
+/// because the suffix distinguishes them.
+pub(crate) fn with_suffix(stem: &str, suffix: &str) -> String {
+    let suffix = fitted(suffix, MAX_SUFFIX_CHARS);
+    fitted(stem, MAX_CHARS - suffix.chars().count()) + &suffix
+}
 
 /// Returns a name for each report: its existing name, or that of its host and device.
 ///
@@ -37,17 +48,17 @@ type NamingRule<'a> = &'a dyn Fn(&Report) -> Option<String>;
 
 /// Returns distinct names for the members of `group`, as far as their reports differ.
 fn distinguish(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) -> Vec<String> {
-    let started = |report: &Report| report.environment.started.clone();
+    let started = |report: &Report| collapsed(&report.environment.started);
     let by_address = |report: &Report| {
         let address = bus_address(report)?;
         // The address replaces the ambiguous number: `node17 GPU 0` becomes `node17 GPU 41:00.0`.
-        let stem = if name == member_name(report) { host_name(report) } else { name };
-        Some(format!("{stem} GPU {address}"))
+        let stem = if name == member_name(report) { host_name(report) } else { name.to_owned() };
+        Some(with_suffix(&stem, &format!(" GPU {address}")))
     };
-    let by_day = |report: &Report| Some(format!("{name}, {}", started(report).get(..10)?));
+    let by_day = |report: &Report| Some(with_suffix(name, &format!(", {}", started(report).get(..10)?)));
     let by_time = |report: &Report| {
         let time = started(report).get(..19)?.replace('T', " ");
-        Some(format!("{name}, {time}"))
+        Some(with_suffix(name, &format!(", {time}")))
     };
     let rules: [NamingRule<'_>; 3] = [&by_address, &by_day, &by_time];
     for rule in rules {
@@ -68,7 +79,7 @@ pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
         let mut free = name.clone();
         let mut number = 2;
         while used.contains(&free) || (free != name && all.contains(&free)) {
-            free = format!("{name} ({number})");
+            free = with_suffix(&name, &format!(" ({number})"));
             number += 1;
         }
         used.insert(free.clone());
@@ -77,7 +88,7 @@ pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
     unique
 }
 
-/// Rejects names that are empty, too long, contain control characters, or occur twice.
+/// Rejects names that are empty, too long, contain invisible characters, or occur twice.
 ///
 /// # Errors
 /// Fails with one line about the first such name.
@@ -87,8 +98,8 @@ pub(crate) fn check(names: &[&str]) -> Result<()> {
         let shown = start(name, MAX_CHARS);
         ensure!(!name.trim().is_empty(), "a member has no name: give each one, such as 'node17 GPU 0'");
         ensure!(
-            !name.chars().any(char::is_control) && name.chars().count() <= MAX_CHARS,
-            "{shown:?} is not a valid member name: use at most {MAX_CHARS} characters, without line breaks"
+            !name.chars().any(is_invisible) && name.chars().count() <= MAX_CHARS,
+            "{shown:?} is not a valid member name: use at most {MAX_CHARS} visible characters, without line breaks"
         );
         ensure!(used.insert(*name), "two members are named {shown:?}: give each member its own name");
     }
@@ -150,6 +161,7 @@ mod tests {
         for (names, part) in [
             (&["a", ""][..], "has no name"),
             (&["a\nb"], "without line breaks"),
+            (&["a\u{202e}b"], "visible characters"),
             (&["a", "b", "a"], "two members are named \"a\""),
         ] {
             assert!(check(names).is_err_and(|error| error.to_string().contains(part)), "{names:?}");
@@ -157,7 +169,29 @@ mod tests {
         assert!(check(&["node17 GPU 0", "ü"]).is_ok());
     }
 
+    #[test]
+    fn a_name_that_is_too_long_keeps_its_suffix() {
+        let host = "h".repeat(100);
+        let reports = [on(&host, Some("0000:41:00.0"), DAY), on(&host, Some("0000:C1:00.0"), DAY)];
+        for (name, end) in of(&reports).iter().zip([" GPU 41:00.0", " GPU c1:00.0"]) {
+            assert!(name.len() == MAX_CHARS && name.ends_with(end), "{name}");
+        }
+        let twice = of(&[reports[0].clone(), reports[0].clone()]);
+        assert!(twice[0].ends_with("... GPU 0") && twice[1].ends_with("... (2)"), "{twice:?}");
+    }
+
     proptest! {
+        #[test]
+        fn the_names_of_any_hosts_pass_the_check(
+            hosts in prop::collection::vec(("(a{75}|[ab]|.{0,100}|\\PC)", prop::option::of(".{0,60}"), "(.{0,30}|2026-11-2[12]T10:00:00Z)"), 1..6),
+        ) {
+            let reports: Vec<Report> =
+                hosts.iter().map(|(host, address, started)| on(host, address.as_deref(), started)).collect();
+            let names = of(&reports);
+            let checked = check(&names.iter().map(String::as_str).collect::<Vec<_>>());
+            prop_assert!(checked.is_ok(), "{:?}: {:?}", names, checked);
+        }
+
         #[test]
         fn numbered_names_are_unique_and_the_first_of_each_stays(names in prop::collection::vec("[ab]( \\([23]\\))?", 1..12)) {
             let unique = numbered(names.clone());
