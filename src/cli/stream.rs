@@ -42,12 +42,16 @@ pub(crate) fn unless_broken_pipe(error: io::Error) -> Result<()> {
 /// Writes an error message to stderr as one line.
 pub(crate) fn complain(message: &str) {
     let line = message.split('\n').map(str::trim).collect::<Vec<_>>().join(" ");
-    // Texts of files may be part of it.
-    note(&format!("gpubench: {}", control::spelled_out(&line)));
+    note(&format!("gpubench: {line}"));
 }
 
-/// Writes one line to stderr.
+/// Writes one line to stderr. Paths and texts of files may be part of it, so control characters are spelled out.
 pub(crate) fn note(line: &str) {
+    print_to_stderr(&control::spelled_out(line));
+}
+
+/// Writes a text of the program itself to stderr, on several lines.
+pub(crate) fn print_to_stderr(text: &str) {
     // An unwritable stderr leaves no place to report to; the exit code still shows the error.
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{text}");
 }
