@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use gpubench_model::clock;
 use gpubench_model::report::{Environment, Host};
 
 use crate::{git, processors};
@@ -43,7 +44,7 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
         build_profile: Some(if cfg!(debug_assertions) { "debug" } else { "release" }.into()),
         argv,
         git_revision: git::revision(),
-        started: jiff::Timestamp::now().to_string(),
+        started: clock::now().to_string(),
         elapsed_s: 0.0,
         time_spent: None,
         other_programs: None,

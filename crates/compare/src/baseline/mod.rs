@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use gpubench_model::case::{Cache, Case, Cell};
+use gpubench_model::clock;
 use gpubench_model::report::file::{self, shown};
-use gpubench_text::control;
+use gpubench_model::report::sanitize::sanitize_texts;
+use gpubench_text::{control, limited};
 use serde::{Deserialize, Serialize};
 
 use crate::planning::calibration::Calibrated;
@@ -80,7 +82,7 @@ impl Baseline {
         Baseline {
             baseline_version: BASELINE_VERSION,
             name: name.into(),
-            saved: jiff::Timestamp::now().to_string(),
+            saved: clock::now().to_string(),
             gpubench_version: env!("CARGO_PKG_VERSION").into(),
             passes,
             cells: cells.iter().map(variation).collect(),
@@ -156,7 +158,8 @@ pub fn open(folder: &Path) -> Result<Option<Baseline>> {
         return Ok(None);
     }
     let name = path.display().to_string();
-    let text = std::fs::read(&path).map_err(|error| anyhow!("cannot read {name}: {error}"))?;
+    let text = limited::bytes(&path, limited::BASELINE)
+        .map_err(|error| anyhow!("cannot read {name}: {error}; {FIX}"))?;
     let baseline = parse(&text).and_then(|baseline| baseline.check_passes(folder).map(|()| baseline));
     baseline.with_context(|| name).map(Some)
 }
@@ -166,8 +169,10 @@ pub fn open(folder: &Path) -> Result<Option<Baseline>> {
 /// # Errors
 /// It is damaged or of another layout.
 pub fn parse(bytes: &[u8]) -> Result<Baseline> {
-    let value: serde_json::Value =
+    let mut value: serde_json::Value =
         serde_json::from_slice(bytes).map_err(|error| anyhow!("not JSON: {error}; {FIX}"))?;
+    // As in reports, so that the names of cells stay equal to those of the passes.
+    sanitize_texts(&mut value);
     match value.get("baseline_version").and_then(serde_json::Value::as_u64) {
         Some(version) if (u64::from(OLDEST_VERSION)..=u64::from(BASELINE_VERSION)).contains(&version) => {}
         Some(version) => bail!(

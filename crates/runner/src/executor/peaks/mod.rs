@@ -12,6 +12,7 @@ use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{self as backend, Peaks};
 use gpubench_host::other_programs::OtherPrograms;
+use gpubench_model::clock;
 use gpubench_model::report::RunWarning;
 
 use super::report_writer::ReportWriter;
@@ -168,7 +169,7 @@ fn measure(
     }
     let (reason, next) = match reply {
         Ok(Reply::Peaks { peaks }) => {
-            let measured = jiff::Timestamp::now().to_string();
+            let measured = clock::now().to_string();
             let dated = peaks.map(|found| Peaks { measured, cached: false, ..found });
             return dated.and_then(Peaks::plausible).map_or(Ended::Without, Ended::Measured);
         }
