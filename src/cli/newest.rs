@@ -1,9 +1,11 @@
 //! Finds the newest run below the folder of results.
 
 use std::fs;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use gpubench_host::regular;
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -58,8 +60,9 @@ fn add_runs(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Returns the start of the run in `folder`; `None` if its report is not readable.
 fn started(folder: &Path) -> Option<Timestamp> {
-    let bytes = fs::read(folder.join(FILE_NAME)).ok()?;
-    serde_json::from_slice::<Dated>(&bytes).ok()?.environment.started.parse().ok()
+    // Whoever shares the folder may have put a pipe there, which would wait for a writer.
+    let file = regular::open(&folder.join(FILE_NAME)).ok()?;
+    serde_json::from_reader::<_, Dated>(BufReader::new(file)).ok()?.environment.started.parse().ok()
 }
 
 #[cfg(test)]
@@ -83,6 +86,16 @@ mod tests {
         write(root.path(), "c", "2026-11-02T11:00:00+02:00");
         write(root.path(), "d", "tomorrow");
         assert_eq!(newest_run(root.path()).unwrap(), root.path().join("a/b"));
+    }
+
+    #[test]
+    fn a_pipe_is_no_report_and_is_not_waited_for() {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), "a", "2026-11-01T10:00:00Z");
+        fs::create_dir(root.path().join("b")).unwrap();
+        let pipe = root.path().join("b").join(FILE_NAME);
+        assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+        assert_eq!(newest_run(root.path()).unwrap(), root.path().join("a"));
     }
 
     #[test]
