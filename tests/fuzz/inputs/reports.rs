@@ -6,26 +6,27 @@ use gpubench::export::{FORMATS, View};
 use gpubench::report::file::{self, Content};
 use gpubench::report::{Report, example};
 
-use super::{accepted, side, write_comparison};
+use super::{Formats, accepted, side, write_comparison};
 
-/// Reads a report, and writes it in every format but PNG, which would take most of the time.
-pub fn read(bytes: &[u8]) {
+/// Reads a report, and writes it.
+pub fn read(bytes: &[u8], formats: Formats) {
     if let Some(report) = accepted(file::parse(&Content::of(bytes)).map_err(file::one_line)) {
-        write(&report);
+        write(&report, formats);
     }
 }
 
-/// Writes a report in every format, and compares it with another one.
-pub(super) fn write(report: &Report) {
+/// Writes a report, except as PNG, which would take most of the time, and compares it with another one.
+pub(super) fn write(report: &Report, formats: Formats) {
     let all = View { tables: true, all_variants: true, color: true, ..View::default() };
     let narrow =
         View { width: Some(20), theme: Theme::Dark, charts: Selection::default(), ..View::default() };
-    for format in FORMATS.all.iter().filter(|format| format.name != "png") {
+    let texts: Vec<_> = FORMATS.all.iter().filter(|format| format.name != "png").collect();
+    for format in formats.of(&texts) {
         accepted(format.screen(report, &all));
         accepted(format.files(report, &narrow));
     }
     let text = accepted(file::to_json(report)).expect("it can be written");
     assert_eq!(file::parse(&Content::of(&*text)).expect("what was written can be read"), *report);
     let (old, new) = (side("old", example::full()), side("new", report.clone()));
-    write_comparison(&compare::compare(&old, &new, &Policy::default()));
+    write_comparison(&compare::compare(&old, &new, &Policy::default()), formats);
 }
