@@ -37,7 +37,7 @@ def ratios():
     yield os.path.relpath(os.path.join(gpu, "ratios.md"), ROOT), made(
         os.path.join(gpu, "ratios.py"), *(os.path.join(gpu, f"{name}.json") for name in ("report", "cupy", "torch", "jax")))
     for folder in libraries.KEPT:
-        yield os.path.join("results", folder, "cells.md"), libraries.all_cells(report(folder)).encode()
+        yield os.path.join("results", folder, "cells.md"), libraries.all_cells(report(*folder.split("/"))).encode()
 
 
 def charts(program):

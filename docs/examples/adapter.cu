@@ -1,77 +1,13 @@
 // A worker for gpubench in C++ with CUDA: the op `elementwise`. docs/external.md explains how to build, run and check it.
 #include <cuda_runtime.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <condition_variable>
-#include <cstdint>
-#include <cstdio>
-#include <deque>
 #include <fstream>
-#include <iostream>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <sstream>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
-// ---- A reader of JSON that is enough for requests. It finds each string, number and word by its path, such as cell.case.n.
-using Request = std::map<std::string, std::string>;
-
-std::runtime_error no_json(const std::string& line) { return std::runtime_error("this line is not JSON: " + line); }
-
-char next(const std::string& line, size_t& at) {
-    at = line.find_first_not_of(" \t\r", at);
-    if (at >= line.size()) throw no_json(line);
-    return line[at];
-}
-
-std::string read_string(const std::string& line, size_t& at) {
-    std::string text;
-    for (++at; at < line.size() && line[at] != '"'; ++at) text += line[at] == '\\' ? line[++at] : line[at];
-    ++at;
-    return text;
-}
-
-void read(const std::string& line, size_t& at, const std::string& path, Request& found) {
-    const char open = next(line, at);
-    if (open == '{' || open == '[') {
-        const std::string prefix = path.empty() ? "" : path + ".";
-        int element = 0;
-        for (++at; next(line, at) != (open == '{' ? '}' : ']');) {
-            if (line[at] == ',') ++at, next(line, at);
-            const std::string name = open == '{' ? read_string(line, at) : std::to_string(element++);
-            if (open == '{' && next(line, at) == ':') ++at;
-            read(line, at, prefix + name, found);
-        }
-        ++at;
-    } else if (open == '"') {
-        found[path] = read_string(line, at);
-    } else {
-        const size_t end = std::min(line.find_first_of(",]} \t\r", at), line.size());
-        if (end == at) throw no_json(line);
-        found[path] = line.substr(at, end - at);
-        at = end;
-    }
-}
-
-bool has(const Request& request, const std::string& path) { return request.count(path) && request.at(path) != "null"; }
-
-const std::string& text(const Request& request, const std::string& path) {
-    if (!has(request, path)) throw std::runtime_error("the request has no " + path);
-    return request.at(path);
-}
-double number(const Request& request, const std::string& path) { return std::stod(text(request, path)); }
-uint64_t whole(const Request& request, const std::string& path) { return std::stoull(text(request, path)); }
+#include "worker.h"
 
 // ---- The device.
-struct OutOfMemory : std::runtime_error { using runtime_error::runtime_error; };
-
 void check(cudaError_t code, const char* call) {
     if (code == cudaSuccess) return;
     std::string reason = std::string(call) + ": " + cudaGetErrorString(code);
@@ -94,85 +30,57 @@ __global__ void spin(const volatile int* go) {
     while (*go == 0 && now - start < 1000000000ull);
 }
 
+// Memory of the device, freed with its owner, also if an allocation after it fails.
+struct Free { void operator()(char* memory) const { cudaFree(memory); } };
+using Buffer = std::unique_ptr<char, Free>;
+
+Buffer allocated(size_t bytes) {
+    void* memory = nullptr;
+    CHECK(cudaMalloc(&memory, bytes));
+    return Buffer(static_cast<char*>(memory));
+}
+
 struct Device {
     cudaEvent_t begin, end;
     int* go;  // Host memory that the device can read.
-    void* flushed;
+    char* flushed;
     size_t flushed_bytes;
 };
 Device device;
 
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
 // ---- A job: operands and answer on the device, of float or double.
-const uint64_t GOLDEN = 0x9E3779B97F4A7C15ull;
-
-uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return z ^ (z >> 31);
-}
-
 struct Sample { double host_s, device_s; };
 
 struct Job {
     size_t n, width;  // Width: bytes of an element.
     bool is_cold;
     double inputs_s, prepare_s;
-    char* buffers[3] = {};  // a, b and the answer.
+    Buffer buffers[3];  // a, b and the answer.
 
     explicit Job(const Request& request) {
         n = whole(request, "cell.case.n"), width = text(request, "cell.case.dtype") == "f32" ? 4 : 8;
         is_cold = text(request, "cell.cache") == "cold";
         double start = now_s();
         std::vector<char> operands[2];
-        for (uint64_t k = 0; k < 2; ++k) operands[k] = uniform(whole(request, "cell.case.seed"), k);
+        for (uint64_t k = 0; k < 2; ++k) operands[k] = uniform(whole(request, "cell.case.seed"), k, count(), width);
         inputs_s = now_s() - start;
-        for (char*& buffer : buffers) CHECK(cudaMalloc(&buffer, bytes()));
-        for (int k = 0; k < 2; ++k) CHECK(cudaMemcpy(buffers[k], operands[k].data(), bytes(), cudaMemcpyHostToDevice));
+        for (Buffer& buffer : buffers) buffer = allocated(bytes());
+        for (int k = 0; k < 2; ++k) CHECK(cudaMemcpy(buffers[k].get(), operands[k].data(), bytes(), cudaMemcpyHostToDevice));
         prepare_s = now_s() - start - inputs_s;
     }
-    ~Job() { for (char* buffer : buffers) cudaFree(buffer); }
     size_t count() const { return n * n; }
     size_t bytes() const { return count() * width; }
 
-    std::vector<char> uniform(uint64_t seed, uint64_t operand) const {
-        std::vector<char> values(bytes());
-        uint64_t key = mix(seed + GOLDEN * (operand + 1));
-        for (uint64_t k = 0; k < count(); ++k) {
-            uint64_t bits = mix(key + GOLDEN * (k + 1));
-            if (width == 4) reinterpret_cast<float*>(values.data())[k] = std::ldexp(float(bits >> 40), -24);
-            else reinterpret_cast<double*>(values.data())[k] = std::ldexp(double(bits >> 11), -53);
-        }
-        return values;
-    }
     std::vector<char> download(int buffer) const {
         std::vector<char> values(bytes());
-        CHECK(cudaMemcpy(values.data(), buffers[buffer], bytes(), cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(values.data(), buffers[buffer].get(), bytes(), cudaMemcpyDeviceToHost));
         return values;
-    }
-    std::string fingerprint() const {
-        uint64_t state = 0;
-        for (int k = 0; k < 2; ++k) {
-            std::vector<char> values = download(k);
-            uint64_t elements = 0;
-            for (uint64_t p = 0; p < count(); ++p) {
-                uint64_t word = width == 4 ? reinterpret_cast<uint32_t*>(values.data())[p]
-                                           : reinterpret_cast<uint64_t*>(values.data())[p];
-                elements += (word + 1) * (2 * p + 1);
-            }
-            for (uint64_t part : {uint64_t(n), uint64_t(n), uint64_t(0), elements})
-                state = (state << 13 | state >> 51) * GOLDEN + part;
-        }
-        char digits[17];
-        std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(state));
-        return digits;
     }
     void launch() {
         int blocks = int(std::min<size_t>((count() + 255) / 256, 65535));
         auto run = [&](auto zero) {
             using T = decltype(zero);
-            auto at = [&](int k) { return reinterpret_cast<T*>(buffers[k]); };
+            auto at = [&](int k) { return reinterpret_cast<T*>(buffers[k].get()); };
             elementwise<T><<<blocks, 256>>>(at(0), at(1), at(2), count());
         };
         width == 4 ? run(0.0f) : run(0.0);
@@ -214,36 +122,36 @@ Job& job_of(const Request& request) {
 }
 
 // ---- The replies.
-std::string quoted(const std::string& line) {
-    std::string safe;
-    for (char c : line) safe += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c < ' ' && c >= 0 ? ' ' : c);
-    return '"' + safe + '"';
-}
-
 std::string answered(const Job& job, const std::string& path, const std::string& more) {
     std::vector<char> values = job.download(2);
     std::ofstream(path, std::ios::binary).write(values.data(), std::streamsize(values.size()));
     std::ostringstream reply;
-    reply << R"({"type":"answered","inputs":")" << job.fingerprint() << R"(","arrays":[{"dtype":)"
+    reply << R"({"type":"answered","inputs":")" << fingerprint({job.download(0), job.download(1)}, job.n, job.width) << R"(","arrays":[{"dtype":)"
           << (job.width == 4 ? R"("f32")" : R"("f64")") << R"(,"shape":[)" << job.n << ',' << job.n << "]}]" << more << '}';
     return reply.str();
 }
 
-std::string hello(const Request& request) {
-    int ordinal = has(request, "options.device") ? int(whole(request, "options.device")) : 0;
+std::string started(int ordinal) {
     cudaDeviceProp about;
     int driver = 0;
-    cudaError_t code = cudaSetDevice(ordinal);
-    if (code != cudaSuccess || cudaGetDeviceProperties(&about, ordinal) != cudaSuccess)
-        return R"({"type":"unavailable","reason":)" + quoted(cudaGetErrorString(code)) + R"(,"fix":"install a CUDA driver"})";
+    CHECK(cudaSetDevice(ordinal));
+    CHECK(cudaGetDeviceProperties(&about, ordinal));
     CHECK(cudaDriverGetVersion(&driver));
     CHECK(cudaEventCreate(&device.begin));
     CHECK(cudaEventCreate(&device.end));
-    CHECK(cudaMallocHost(&device.go, sizeof(int)));
+    CHECK(cudaMallocHost(reinterpret_cast<void**>(&device.go), sizeof(int)));
     device.flushed_bytes = 2 * std::max<size_t>(about.l2CacheSize, 1 << 20);
-    CHECK(cudaMalloc(&device.flushed, device.flushed_bytes));
+    device.flushed = allocated(device.flushed_bytes).release();  // Until the process ends.
     return R"({"type":"ready","description":{"name":)" + quoted(about.name) + R"(,"device":)" + std::to_string(ordinal) +
            R"(,"cuda_version":)" + std::to_string(driver) + "}}";
+}
+
+std::string hello(const Request& request) {
+    try {
+        return started(has(request, "options.device") ? int(whole(request, "options.device")) : 0);
+    } catch (const std::runtime_error& error) {
+        return R"({"type":"unavailable","reason":)" + quoted(error.what()) + R"(,"fix":"install a CUDA driver"})";
+    }
 }
 
 std::string prepare(const Request& request) {
@@ -257,16 +165,6 @@ std::string prepare(const Request& request) {
     std::string reply = answered(*job, text(request, "answer"), phases.str());
     jobs[whole(request, "job")] = std::move(job);
     return reply;
-}
-
-bool is_steady(const std::vector<double>& times) {
-    size_t half = times.size() / 2;
-    auto median = [&](size_t from, size_t to) {
-        std::vector<double> part(times.begin() + from, times.begin() + to);
-        std::nth_element(part.begin(), part.begin() + part.size() / 2, part.end());
-        return part[part.size() / 2];
-    };
-    return half < 3 || median(half, times.size()) > 0.98 * median(0, half);
 }
 
 std::string measure(const Request& request) {
@@ -295,7 +193,7 @@ std::string measure(const Request& request) {
 std::string verify(const Request& request) {
     Job& job = job_of(request);
     if (has(request, "alter.value")) {
-        char* element = job.buffers[whole(request, "alter.operand")] + whole(request, "alter.element") * job.width;
+        char* element = job.buffers[whole(request, "alter.operand")].get() + whole(request, "alter.element") * job.width;
         double value = number(request, "alter.value"), before;
         float narrow = float(value);
         CHECK(cudaMemcpy(&before, element, job.width, cudaMemcpyDeviceToHost));
@@ -303,7 +201,7 @@ std::string verify(const Request& request) {
         job.execute();
         CHECK(cudaMemcpy(element, &before, job.width, cudaMemcpyHostToDevice));
     } else if (text(request, "execute") == "true") {
-        CHECK(cudaMemset(job.buffers[2], 0xff, job.bytes()));  // Each element becomes NaN.
+        CHECK(cudaMemset(job.buffers[2].get(), 0xff, job.bytes()));  // Each element becomes NaN.
         job.execute();
     }
     return answered(job, text(request, "answer"), "");
@@ -325,36 +223,5 @@ std::string reply_to(const Request& request) {
 }
 
 int main() {
-    FILE* replies = fdopen(dup(1), "w");
-    dup2(2, 1);  // Whatever is printed goes to standard error.
-    std::mutex lock;
-    std::condition_variable arrived;
-    std::deque<std::string> lines;
-    std::thread([&] {
-        for (std::string line; std::getline(std::cin, line); arrived.notify_one()) {
-            std::lock_guard<std::mutex> guard(lock);
-            lines.push_back(line);
-        }
-        _exit(0);  // The parent is gone.
-    }).detach();
-    for (;;) {
-        std::unique_lock<std::mutex> guard(lock);
-        arrived.wait(guard, [&] { return !lines.empty(); });
-        std::string line = lines.front(), reply;
-        lines.pop_front();
-        guard.unlock();
-        try {
-            size_t at = 0;
-            Request request;
-            read(line, at, "", request);
-            reply = reply_to(request);
-        } catch (const OutOfMemory& error) {
-            reply = R"({"type":"skipped","crowded":true,"fix":"choose a smaller size","reason":)" + quoted(error.what()) + '}';
-        } catch (const std::exception& error) {
-            bool is_lost = !jobs.empty() && cudaDeviceSynchronize() != cudaSuccess;
-            reply = R"({"type":"failed","reason":)" + quoted(error.what()) + R"(,"device_lost":)" + (is_lost ? "true}" : "false}");
-        }
-        std::fprintf(replies, "%s\n", reply.c_str());
-        std::fflush(replies);
-    }
+    serve(reply_to, [] { return !jobs.empty() && cudaDeviceSynchronize() != cudaSuccess; });
 }

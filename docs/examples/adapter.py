@@ -1,8 +1,7 @@
 """A worker for gpubench in plain Python: products of small matrices. docs/external.md explains how to run and check it."""
-import array, json, math, mmap, operator, os, platform, queue, statistics, sys, threading, time
+import array, itertools, json, math, mmap, operator, os, pathlib, platform, queue, statistics, sys, threading, time
 
-MASK, GOLDEN = (1 << 64) - 1, 0x9E3779B97F4A7C15
-CODES, WORDS = {"f32": "f", "f64": "d"}, {"f32": "I", "f64": "Q"}
+MASK, GOLDEN, CODES, WORDS = (1 << 64) - 1, 0x9E3779B97F4A7C15, {"f32": "f", "f64": "d"}, {"f32": "I", "f64": "Q"}
 FLUSHED, LINES = mmap.mmap(-1, 256 << 20), bytes((256 << 20) // 64)  # Larger than the caches of most CPUs.
 VARIANT = {"op": "matmul", "name": "lists", "summary": "a sum of products per element of the answer",
            "side": "cpu", "accuracy": "ieee", "default": True, "dtypes": ["f32", "f64"]}
@@ -13,8 +12,7 @@ def mix(z):
     return z ^ (z >> 31)
 
 def uniform(seed, operand, count, dtype):
-    key = mix(seed + GOLDEN * (operand + 1) & MASK)
-    bits = (mix(key + GOLDEN * (index + 1) & MASK) for index in range(count))
+    bits = (mix(mix(seed + GOLDEN * (operand + 1) & MASK) + GOLDEN * (index + 1) & MASK) for index in range(count))
     return array.array(CODES[dtype], ((b >> 40) * 2.0**-24 if dtype == "f32" else (b >> 11) * 2.0**-53 for b in bits))
 
 class Job:
@@ -23,19 +21,15 @@ class Job:
         self.n, self.dtype = case["n"], case["dtype"]
         self.operands = [uniform(case["seed"], operand, self.n**2, self.dtype) for operand in (0, 1)]
         self.erase()
-
     def erase(self):
         self.answer = array.array(CODES[self.dtype], [math.nan]) * self.n**2
-
     def execute(self):
         if self.is_cold:
             FLUSHED[::64] = LINES  # Writes to every cache line, so that none holds an operand.
         start, (a, b), n = time.perf_counter(), self.operands, self.n
-        for i in range(n):
-            for j in range(n):
-                self.answer[i * n + j] = sum(map(operator.mul, a[i * n:(i + 1) * n], b[j::n]))
+        for i, j in itertools.product(range(n), range(n)):
+            self.answer[i * n + j] = sum(map(operator.mul, a[i * n:(i + 1) * n], b[j::n]))
         return time.perf_counter() - start
-
     def fingerprint(self):
         state = 0
         for operand in self.operands:
@@ -44,12 +38,10 @@ class Job:
             for part in (self.n, self.n, 0, elements):
                 state = ((state << 13 | state >> 51) * GOLDEN + part) & MASK
         return f"{state:016x}"
-
     def answered(self, path, **more):
-        with open(path, "wb") as file:
-            self.answer.tofile(file)
-        arrays = [{"dtype": self.dtype, "shape": [self.n, self.n]}]
-        return {"type": "answered", "inputs": self.fingerprint(), "arrays": arrays, "threads": 1, **more}
+        pathlib.Path(path).write_bytes(self.answer)
+        return {"type": "answered", "inputs": self.fingerprint(), "threads": 1,
+                "arrays": [{"dtype": self.dtype, "shape": [self.n, self.n]}], **more}
 
 def prepare(request):
     start = time.perf_counter()
@@ -86,24 +78,15 @@ def verify(request):
         job.execute()
     return job.answered(request["answer"])
 
-def release(request):
-    JOBS.pop(request["job"], None)
-    return {"type": "released"}
-
 JOBS, REPLIES = {}, {"prepare": prepare, "measure": measure, "verify": verify, "exit": lambda _: sys.exit(),
     "describe": lambda _: {"type": "described", "name": "Python", "summary": "plain Python", "variants": [VARIANT]},
     "hello": lambda _: {"type": "ready", "description": {"name": platform.machine(), "versions": {"python": platform.python_version()}}},
-    "release": release, "rest": lambda _: {"type": "rested"}}
-
-def read(lines):
-    for line in sys.stdin:
-        lines.put(line)
-    os._exit(0)  # The parent is gone.
+    "release": lambda request: [JOBS.pop(request["job"], None), {"type": "released"}][1], "rest": lambda _: {"type": "rested"}}
 
 def main():
     output, lines = os.fdopen(os.dup(1), "w", buffering=1), queue.SimpleQueue()
     os.dup2(2, 1)  # Whatever is printed goes to standard error.
-    threading.Thread(target=read, args=[lines], daemon=True).start()
+    threading.Thread(target=lambda: [*map(lines.put, sys.stdin), os._exit(0)], daemon=True).start()  # Ends with its input.
     while line := lines.get():
         try:
             request = json.loads(line)

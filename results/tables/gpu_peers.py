@@ -1,7 +1,8 @@
-"""CuPy, PyTorch and JAX next to gpubench on the GPU."""
+"""CuPy, PyTorch and JAX next to gpubench on the GPU: from one run with all of them if it is kept, otherwise from peers.py."""
 import os
 
-from .kept import RESULTS, script
+from . import libraries
+from .kept import RESULTS, report as kept, script
 from .text import factor
 
 ratios = script("h200", "peers", "ratios.py")
@@ -12,7 +13,14 @@ def peers():
     return ratios.load(file("report"), [file(name) for name in ("cupy", "torch", "jax")])
 
 
+def one_run():
+    """The report of the run with all libraries; None while there is none."""
+    return kept(*libraries.GPU.split("/")) if libraries.GPU in libraries.KEPT else None
+
+
 def peer_means():
+    if one_run():
+        return libraries.of_gpu(one_run())
     report, files, found = peers()
     lines = [f"{ratios.provenance(report, files)}. Hot caches, operands resident; the peers' answers were not checked.", "",
              "| type | op | cells | host clock | smallest, at N | device clock | smallest, at N |", "|---|---|---:|---:|---:|---:|---:|"]
@@ -24,6 +32,8 @@ def peer_means():
 
 def peer_summary():
     """A row per op, host clock first: geometric mean and smallest ratio of both element types."""
+    if one_run():
+        return libraries.summary(one_run())
     report, files, found = peers()
     lines = ["| op | float32, host clock | float32, device clock | float64, host clock | float64, device clock |", "|---|---:|---:|---:|---:|"]
     by_op = {}

@@ -5,6 +5,11 @@ RESULTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(RESULTS)
 
 
+def is_kept(*folders):
+    """Whether that folder of results/ has a report."""
+    return os.path.exists(os.path.join(RESULTS, *folders, "report.json"))
+
+
 @functools.cache
 def report(*folders):
     """The report in a folder of results/."""

@@ -1,11 +1,16 @@
 """gpubench's own variants next to NumPy, SciPy, CuPy, PyTorch and JAX, from one report that has all of them."""
 import math, re
 
-from .kept import report as kept
-from .text import duration
+from .kept import is_kept, report as kept
+from .text import duration, factor
 
-# The folders of results/ with such a report.
-KEPT = ("xeon-2",)
+# The folders of results/ with such a report, and the one on a GPU.
+GPU = "h200/article-python"
+KEPT = [folder for folder in ("xeon-2", GPU) if is_kept(*folder.split("/"))]
+
+# What the article times by op: the plain call of NumPy and of CuPy.
+ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
+           "fft": ("numpy-fft2", "fft2"), "solve": ("solve", "solve"), "spgemm": ("scipy-csr", "csr"), "svd": ("gesdd", "svd")}
 
 # gpubench's own backend of each side; every other backend of the side is a peer.
 OWN = {"cpu": "cpu", "gpu": "cuda"}
@@ -127,6 +132,49 @@ def provenance(report):
         versions.update(description.get("versions", {}))
     libraries = ", ".join(f"{library} {version.split(',')[0]}" for library, version in sorted(versions.items()))
     return f"gpubench {environment['gpubench_revision'][:7]}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. Hot caches, operands resident."
+
+
+def summary(report):
+    """A row per op, host clock first: geometric mean and smallest ratio of both element types on the GPU."""
+    lines = ["| op | float32, host clock | float32, device clock | float64, host clock | float64, device clock |", "|---|---:|---:|---:|---:|"]
+    found = {clock: list(cells(report, "gpu", clock)) for clock in clocks("gpu")}
+    for op in dict.fromkeys(cell.key[0] for cell in found["host"]):
+        line = f"| {op} |"
+        for dtype in TYPES:
+            for of in found.values():
+                ratios = [cell for cell in of if cell.key[:2] == (op, dtype)]
+                least = min(ratios, key=lambda cell: cell.ratio, default=None)
+                line += f" {factor(mean([cell.ratio for cell in ratios]))} ({factor(least.ratio)} at {least.key[2]}) |" if least else " – |"
+        lines.append(line)
+    return "\n".join([*lines, "", f"Another library is faster, beyond the intervals of both, in: {losses(report, 'gpu')}. ({provenance(report)})"])
+
+
+def of_gpu(report):
+    """The means on the GPU, the cells where a library is faster, those judged incorrect, and the article's comparison."""
+    return "\n".join([provenance(report), "", means(report, "gpu"), "",
+                      f"Another library is faster, beyond the intervals of both, in: {losses(report, 'gpu')}.", "",
+                      f"Answers that were judged incorrect, and have no time: {wrong(report)}.", "", numpy_and_cupy(report)])
+
+
+def numpy_and_cupy(report):
+    """NumPy over CuPy by the host's clock: the calls that the article times, and the fastest calls of each."""
+    lines = ["| type | op | N | article's calls | NumPy | CuPy | ratio | fastest NumPy or SciPy | fastest CuPy | ratio |",
+             "|---|---|---:|---|---:|---:|---:|---:|---:|---:|"]
+    found = {}
+    for row in report["rows"]:
+        if row["backend"] in ("numpy", "cupy") and timed(row, "host"):
+            found.setdefault((row["dtype"], row["op"], row["n"]), {}).setdefault(row["backend"], {})[row["variant"]] = timed(row, "host")[0]
+    for (dtype, op, n), of in found.items():
+        if len(of) < 2 or op not in ARTICLE:
+            continue
+        calls = dict(zip(("numpy", "cupy"), ARTICLE[op]))
+        plain = [of[library].get(call) for library, call in calls.items()]
+        best = [min(of[library].items(), key=lambda one: one[1]) for library in calls]
+        cells = [f"{calls['numpy']}, {calls['cupy']}", *(duration(s) if s else "–" for s in plain),
+                 factor(plain[0] / plain[1]) if all(plain) else "–",
+                 *(f"{duration(s)} {variant}" for variant, s in best), factor(best[0][1] / best[1][1])]
+        lines.append(f"| {dtype} | {op} | {n} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def of_cpu():

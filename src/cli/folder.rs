@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_host::dead_files;
 
 use crate::cli::lock::Lock;
 use crate::export::FORMATS;
@@ -44,7 +45,10 @@ impl Folder {
         let mut folder = Folder { path: path.to_owned(), created: Vec::new(), lock: Cell::default() };
         let locked = folder.make().and_then(|()| folder.probe()).and_then(|()| Lock::take(path));
         match locked {
-            Ok(Some(lock)) => Ok(Folder { lock: Cell::new(Some(lock)), ..folder }),
+            Ok(Some(lock)) => {
+                dead_files::remove_partial_files(path);
+                Ok(Folder { lock: Cell::new(Some(lock)), ..folder })
+            }
             Ok(None) => {
                 bail!("another run of gpubench writes to {}: name another folder with --out", path.display())
             }

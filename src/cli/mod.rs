@@ -46,7 +46,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => dispatch(cli.command),
         // A command of which one must be chosen, such as `baseline`, shows its own.
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            stream::print_to_stderr(error.render().to_string().trim_end());
+            error.render().to_string().trim_end().lines().for_each(stream::note);
             return ExitCode::from(USAGE);
         }
         Err(error) if error.use_stderr() => {

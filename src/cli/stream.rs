@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 use anyhow::{Context, Result};
+use gpubench_host::process::TERMINAL_GONE;
 use gpubench_text::control;
 
 /// Writes `text` to stdout.
@@ -34,9 +35,13 @@ pub(crate) fn width() -> Option<usize> {
     set.filter(|columns| *columns > 0).or_else(of_terminal)
 }
 
-/// Returns success if the reader of stdout has closed the pipe, as `head` does.
+/// Returns success if nobody reads stdout any more: the pipe was closed, as `head` does, or the terminal is gone.
 pub(crate) fn unless_broken_pipe(error: io::Error) -> Result<()> {
-    if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error).context("cannot write to stdout") }
+    let is_terminal_gone = error.raw_os_error() == Some(TERMINAL_GONE);
+    if error.kind() == ErrorKind::BrokenPipe || is_terminal_gone {
+        return Ok(());
+    }
+    Err(error).context("cannot write to stdout")
 }
 
 /// Writes an error message to stderr as one line.
@@ -45,13 +50,8 @@ pub(crate) fn complain(message: &str) {
     note(&format!("gpubench: {line}"));
 }
 
-/// Writes one line to stderr. Paths and texts of files may be part of it, so control characters are spelled out.
+/// Writes one line to stderr. Texts and names of files may be part of it, so invisible characters are spelled out.
 pub(crate) fn note(line: &str) {
-    print_to_stderr(&control::spelled_out(line));
-}
-
-/// Writes a text of the program itself to stderr, on several lines.
-pub(crate) fn print_to_stderr(text: &str) {
     // An unwritable stderr leaves no place to report to; the exit code still shows the error.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", control::spelled_out(line));
 }

@@ -10,7 +10,6 @@ mod text;
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
@@ -139,7 +138,7 @@ fn unexamined(backend: &Registration, options: &Options, library: &str, reason: 
 }
 
 fn receive_findings(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {
-    match client.wait(deadline, &AtomicBool::new(false), &mut |_| {}) {
+    match client.wait(deadline, &|| false, &mut |_| {}) {
         Ok(Reply::Findings { findings }) => Ok(findings),
         Ok(Reply::Failed { reason, .. }) => Err(reason),
         Ok(_) => Err("the worker sent an unexpected reply; run one build of gpubench only".into()),

@@ -1,4 +1,4 @@
-//! Files, names, dates and numbers of threads that nobody needs: they are refused, or shown in seconds and without control characters.
+//! Files, names and dates that nobody needs: they are refused, or shown in seconds and without control characters.
 
 use std::time::{Duration, Instant};
 
@@ -101,16 +101,6 @@ fn dates_that_no_clock_shows_are_shown_or_refused() {
             assert!([0, 2, 3].contains(&ended.code), "{started}: {line}: {}", ended.stderr);
         }
     }
-}
-
-#[test]
-fn an_absurd_number_of_threads_is_not_started() {
-    let folder = Folder::new();
-    changed(&folder, "report.json", &|_| {});
-    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_gpubench"));
-    command.args(["plot", "report.json", "--out", "plot"]).current_dir(folder.path());
-    command.env("RAYON_NUM_THREADS", "100000");
-    in_time("plot", || Ended::of(command.output().unwrap())).good();
 }
 
 #[test]

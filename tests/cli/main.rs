@@ -15,6 +15,7 @@ mod report;
 mod results;
 mod resume;
 mod screen;
+mod stops;
 mod transfer;
 mod trend;
 mod versus;
@@ -122,11 +123,12 @@ impl Folder {
         self.run_line(line).good()
     }
 
-    /// Interrupts the program once `file` exists and `more` has passed. It must exit with 130; returns its stderr.
+    /// Interrupts the program, twice if necessary, once `file` exists and `more` has passed. It must exit with 130; returns its
+    /// stderr.
     fn interrupted(&self, line: &str, file: &str, more: Duration) -> String {
         let mut command = process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
         let command = command.args(line.split(' ')).current_dir(self.path());
-        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
         while !self.path().join(file).exists() {
             assert!(Instant::now() < deadline, "{file} was not made");
@@ -134,6 +136,11 @@ impl Folder {
         }
         std::thread::sleep(more);
         interrupt(&child);
+        // A cell that hangs would have seconds to finish after the first signal.
+        std::thread::sleep(Duration::from_secs(1));
+        if child.try_wait().unwrap().is_none() {
+            interrupt(&child);
+        }
         let ended = Ended::of(child.wait_with_output().unwrap());
         assert_eq!(ended.code, 130, "{}", ended.stderr);
         ended.stderr

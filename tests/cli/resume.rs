@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Folder;
 
 /// Two variants whose cells of N = 8 never end.
-const HANGS: &str = r#"
+pub(crate) const HANGS: &str = r#"
 seed = 1
 [[variant]]
 name = "host"
@@ -20,17 +20,17 @@ n = "8"
 outcome = "hang"
 "#;
 
-const SWEEP: &str =
+pub(crate) const SWEEP: &str =
     "run --backends sim --sim script.toml --ops sin --sizes 4,8,16,32 --samples 6 --rounds 1 --out out";
 
-fn spawn(folder: &Folder, program: &str, line: &str) -> Child {
+pub(crate) fn spawn(folder: &Folder, program: &str, line: &str) -> Child {
     let mut command = Command::new(program);
     command.args(line.split(' ')).current_dir(folder.path()).env("GPUBENCH_PEAK_CACHE", "off");
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Waits until `done`, for at most a minute.
-fn wait_until(what: &str, done: impl Fn() -> bool) {
+pub(crate) fn wait_until(what: &str, done: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !done() {
         assert!(Instant::now() < deadline, "{what}");
@@ -38,7 +38,7 @@ fn wait_until(what: &str, done: impl Fn() -> bool) {
     }
 }
 
-fn lines(folder: &Folder, file: &str) -> usize {
+pub(crate) fn lines(folder: &Folder, file: &str) -> usize {
     std::fs::read_to_string(folder.path().join(file)).map_or(0, |text| text.lines().count())
 }
 
@@ -174,5 +174,34 @@ fn a_program_replaced_during_a_run_starts_its_old_workers() {
     for row in report["rows"].as_array().unwrap() {
         let expected = if row["n"] == 8 { "failed" } else { "measured" };
         assert_eq!(row["outcome"], expected, "{row}");
+    }
+}
+
+#[test]
+fn samples_of_cells_that_are_not_finished_stay_until_these_are_measured_again() {
+    let folder = Folder::new();
+    // The second of three rounds hangs: two checked executions and two samples of the first round are before it.
+    let script = HANGS.replace("outcome = \"hang\"", "outcome = \"hang\"\nafter = 5");
+    folder.write("script.toml", &script);
+    let line = SWEEP.replace("--rounds 1", "--rounds 3 --warmup 0");
+    let cut_short = || {
+        let Ok(text) = std::fs::read_to_string(folder.path().join("out/report.json")) else { return vec![] };
+        let report: Value = serde_json::from_str(&text).unwrap();
+        let rows = report["rows"].as_array().unwrap();
+        rows.iter().filter(|row| row["execute"]["stopped"] == "cut-short").cloned().collect::<Vec<_>>()
+    };
+    let mut run = spawn(&folder, env!("CARGO_BIN_EXE_gpubench"), &line);
+    wait_until("no cell has samples", || !cut_short().is_empty());
+    std::thread::sleep(Duration::from_millis(300));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let before = cut_short();
+    assert!(!before.is_empty());
+    // The resumed run is stopped before it reaches a cell.
+    folder.write("script.toml", &format!("[start]\ndelay = \"60s\"\n{}", script.replace("seed = 1", "")));
+    folder.interrupted("run --resume out", "out/.gpubench.lock", Duration::from_millis(500));
+    let rows = folder.json("out/report.json");
+    for row in &before {
+        assert_eq!(samples(rows["rows"].as_array().unwrap(), row), &row["execute"]["samples_s"]);
     }
 }

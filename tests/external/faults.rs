@@ -77,6 +77,10 @@ const AT_START: &[(&str, Outcome, &str)] = &[
     ("unavailable", Outcome::Skipped, "no device \u{fffd}[31mred"),
 ];
 
+/// Faults at N = 3 for which the cell is skipped, with part of the reason.
+const SKIPPED: &[(&str, &str)] =
+    &[("always-crowded", "memory is short"), ("crowded-in-measure", "memory is short")];
+
 /// Number of faults that one backend has, at N = 3 and above.
 const PER_BACKEND: usize = 8;
 
@@ -124,7 +128,9 @@ fn each_fault_costs_one_cell_with_its_reason_and_the_run_goes_on() {
     let with = |list: &[(&'static str, &'static str)], outcome| {
         list.iter().map(move |(fault, part)| (*fault, outcome, *part)).collect::<Vec<_>>()
     };
-    let faults = [with(INCORRECT, Outcome::Incorrect), with(FAILED, Outcome::Failed)].concat();
+    let faults =
+        [with(INCORRECT, Outcome::Incorrect), with(FAILED, Outcome::Failed), with(SKIPPED, Outcome::Skipped)]
+            .concat();
     let names: Vec<&str> = faults.iter().map(|(fault, ..)| *fault).collect();
     let backends: Vec<Vec<&str>> =
         names.chunks(PER_BACKEND).map(<[&str]>::to_vec).chain([HARMLESS.to_vec()]).collect();

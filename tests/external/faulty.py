@@ -221,6 +221,11 @@ def always_crowded(request, honest):
     return {"type": "skipped", "reason": "memory is short", "crowded": True}
 
 
+@fault("measure")
+def crowded_in_measure(request, honest):
+    return {"type": "skipped", "reason": "memory is short", "crowded": True}
+
+
 @fault("prepare")
 def device_lost(request, honest):
     return {"type": "failed", "reason": "the device fell off the bus", "device_lost": True}
@@ -489,11 +494,17 @@ def answer(request, honest):
     return honest(request)
 
 
+def read(lines):
+    for text in sys.stdin:
+        lines.put(text)
+    os._exit(0)
+
+
 def serve():
     lines = queue.SimpleQueue()
     adapter.output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    threading.Thread(target=adapter.read, args=[lines], daemon=True).start()
+    threading.Thread(target=read, args=[lines], daemon=True).start()
     while text := lines.get():
         try:
             request = json.loads(text)

@@ -10,7 +10,7 @@ use gpubench::executor::{self, Finished};
 use gpubench::observe::Silent;
 use gpubench::report::Report;
 
-use crate::stage::plan;
+use crate::stage::{Stage, plan};
 
 /// The folder to work in; set for the copy of this test program that acts as the parent in the tests that kill it.
 const PARENT_FOLDER: &str = "GPUBENCH_TEST_PARENT_FOLDER";
@@ -98,12 +98,15 @@ fn a_killed_parent_leaves_the_samples_of_its_first_round_and_no_orphan() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_interrupt_saves_what_is_finished_and_kills_the_workers() {
+fn two_interrupts_save_what_is_finished_and_kill_the_workers() {
     let folder = tempfile::tempdir().unwrap();
     let (mut child, file) = parent_in_its_second_round(folder.path());
     let workers = workers(&child);
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(interrupt.success());
+    for _ in 0..2 {
+        let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(interrupt.success());
+        std::thread::sleep(Duration::from_millis(100));
+    }
     assert!(child.wait().unwrap().success(), "the parent ends in good order");
     assert_gone(&workers);
     assert_eq!(rows(&file), 4);
@@ -112,4 +115,23 @@ fn an_interrupt_saves_what_is_finished_and_kills_the_workers() {
         report.rows.iter().all(gpubench::report::Row::was_cut_short),
         "none is finished, and none looks so"
     );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_crashed_worker_leaves_is_removed_with_it() {
+    let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
+    let helper = stage.folder.path().join("helper");
+    // The file that Intel's OpenMP leaves, and a process that a library has started.
+    stage.work_by(&format!(
+        "touch /dev/shm/__KMP_REGISTERED_LIB_$$_$(id -u)\necho $$ > {0}.leader\nsleep 1000 &\necho $! > {0}\nkill -9 $$\n",
+        helper.display()
+    ));
+    let report = stage.finish();
+    assert_eq!(report.rows.len(), 1);
+    let number = |path: &Path| -> u32 { std::fs::read_to_string(path).unwrap().trim().parse().unwrap() };
+    assert_gone(&[number(&helper)]);
+    let user = gpubench_host::process::effective_user();
+    let leader = number(&stage.folder.path().join("helper.leader"));
+    assert!(!Path::new(&format!("/dev/shm/__KMP_REGISTERED_LIB_{leader}_{user}")).exists());
 }

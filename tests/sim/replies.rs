@@ -45,6 +45,15 @@ fn figures_that_make_no_sense_fail_the_cell_and_leave_a_report_that_can_be_read(
         assert!(reason(&row).contains("sent an invalid reply"), "{prepared}: {}", reason(&row));
     }
     for time in ["1e300", "-1.0"] {
+        // Times that are not the cell's count in the report's own figures.
+        for key in ["inputs_s", "check_s"] {
+            let prepared = PREPARED.replace(&format!("\"{key}\":0.1"), &format!("\"{key}\":{time}"));
+            assert_eq!(row(&prepared, MEASURED).outcome, Outcome::Failed, "{key} {time}");
+        }
+        for key in ["warmup_s\":0.1", "spent_s\":0.01"] {
+            let name = key.split(':').next().unwrap();
+            row(PREPARED, &MEASURED.replace(key, &format!("{name}:{time}")));
+        }
         let row = row(PREPARED, &MEASURED.replace("0.001", time));
         assert_eq!((row.outcome, row.execute.is_none()), (Outcome::Failed, true), "{time}");
     }

@@ -108,3 +108,32 @@ fn a_worker_that_is_lost_for_good_leaves_the_samples_of_earlier_rounds() {
         assert!(warning.unwrap().text.starts_with("ended early"), "{:?}", execute.warnings);
     }
 }
+
+/// The first lines of a worker that serves one start by the simulated device, and later starts by the rest of the script.
+fn once(stage: &Stage) -> String {
+    let (gpubench, started) = (env!("CARGO_BIN_EXE_gpubench"), stage.folder.path().join("started"));
+    let started = started.display();
+    format!("if [ ! -e {started} ]; then touch {started}; exec {gpubench} \"$@\"; fi\n")
+}
+
+#[test]
+fn a_device_that_is_lost_while_cells_are_prepared_again_leaves_the_samples_of_earlier_rounds() {
+    for device_lost in [true, false] {
+        let mut stage = losing_its_worker();
+        stage.work_by(&format!(
+            "{}while read -r line; do case \"$line\" in\n\
+             *'\"hello\"'*) echo '{{\"type\":\"ready\",\"description\":{{}}}}' ;;\n\
+             *'\"prepare\"'*) echo '{{\"type\":\"failed\",\"reason\":\"gone\",\"device_lost\":{device_lost}}}' ;;\n\
+             *'\"exit\"'*) exit 0 ;;\n*) echo '{{\"type\":\"released\"}}' ;;\nesac; done\n",
+            once(&stage)
+        ));
+        let report = stage.finish();
+        assert_eq!(stage.saved(), report);
+        // The variant that crashed in the second round has failed; the other cells keep their first round.
+        let kept = report.rows.iter().filter(|row| row.outcome == Outcome::Measured);
+        assert!(kept.clone().count() >= 2, "{:?}", outcomes(&report));
+        for row in kept {
+            assert_eq!(execute(row).stopped, Some(Reason::EndedEarly), "{}", row.cell());
+        }
+    }
+}

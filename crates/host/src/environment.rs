@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use gpubench_model::clock;
-use gpubench_model::report::{Environment, Host};
+use gpubench_model::report::{Environment, Host, now};
 
 use crate::{git, processors};
 
@@ -44,7 +43,7 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
         build_profile: Some(if cfg!(debug_assertions) { "debug" } else { "release" }.into()),
         argv,
         git_revision: git::revision(),
-        started: clock::now().to_string(),
+        started: now().to_string(),
         elapsed_s: 0.0,
         time_spent: None,
         other_programs: None,

@@ -92,9 +92,9 @@ fn parent_of(pid: u32) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Removes what an OpenMP runtime leaves in shared memory when its process, a child of this user, is killed.
-pub fn remove_leftovers(child: u32) {
-    let name = format!("__KMP_REGISTERED_LIB_{child}_{}", effective_user());
+/// Removes what an OpenMP runtime leaves in shared memory when its process, one of this user, is killed.
+pub fn remove_leftovers(process: u32) {
+    let name = format!("__KMP_REGISTERED_LIB_{process}_{}", effective_user());
     // Most processes leave nothing.
     let _ = std::fs::remove_file(Path::new("/dev/shm").join(name));
 }
@@ -102,6 +102,16 @@ pub fn remove_leftovers(child: u32) {
 /// Kills the process group led by process `leader`. A group that is gone is not an error.
 pub fn kill_group(leader: u32) {
     signal_group(leader, libc::SIGKILL);
+}
+
+/// Kills the process group of this process, if this process leads it; then it does not return.
+pub fn kill_own_group() {
+    // SAFETY: `getpgrp` takes nothing, touches no memory and cannot fail.
+    let group = unsafe { libc::getpgrp() };
+    if u32::try_from(group) == Ok(std::process::id()) {
+        // SAFETY: `kill` touches no memory, and 0 means the group of this process.
+        unsafe { libc::kill(0, libc::SIGKILL) };
+    }
 }
 
 /// Returns whether that child of this process, which must not have been reaped, has ended; does not reap it.
@@ -147,6 +157,18 @@ pub fn continue_when_parent_ends() {}
 
 /// The number of the signal that ends a process which cannot refuse it.
 pub const SIGKILL: i32 = libc::SIGKILL;
+
+/// The error of writing to a terminal that is gone.
+pub const TERMINAL_GONE: i32 = libc::EIO;
+
+/// Returns whether a process of that number exists.
+pub fn is_running(process: u32) -> bool {
+    let Ok(process) = i32::try_from(process) else { return false };
+    // SAFETY: `kill` touches no memory, and signal 0 only checks whether the process exists.
+    let failed = unsafe { libc::kill(process, 0) } != 0;
+    // The process of another user exists too.
+    !failed || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
+}
 
 /// Returns the name of a signal, such as `SIGSEGV`; `signal 64` for one that does not usually end a process.
 pub fn signal_name(signal: i32) -> String {

@@ -4,7 +4,6 @@
 #![deny(unsafe_code)]
 
 pub mod case;
-pub mod clock;
 mod conditions;
 pub mod data;
 pub mod error;

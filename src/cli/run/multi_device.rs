@@ -51,10 +51,15 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     };
     // The first interrupt from here ends the current run cleanly, and skips the runs after it.
     let watch = Watch::begin()?;
-    let ordinals = chosen(devices, &settings, &plan, &externals)?;
+    let ordinals = match chosen(devices, &settings, &plan, &externals, &watch) {
+        Err(_) if watch.is_interrupted() => return Ok(ExitCode::from(INTERRUPTED)),
+        found => found?,
+    };
     let (whole, parts) = claim(out, &ordinals, &settings)?;
     let mut reports = vec![];
     let mut code = 0;
+    // A file that cannot be written costs no other device its run.
+    let mut unsaved: Option<anyhow::Error> = None;
     for (index, part) in parts.iter().enumerate() {
         if watch.is_interrupted() {
             code = INTERRUPTED;
@@ -66,28 +71,37 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
         let settings = settings_of(&settings, part, parts.len());
         let finished = measure(&settings, plan.clone(), externals.clone(), None)
             .inspect_err(|_| remove_created(&parts[index..], &whole))?;
-        if args.force {
+        if args.force && !finished.report.rows.is_empty() {
             part.folder.clear_stale(file::FILE_NAME);
         }
-        deliver(&settings, &finished)?;
+        let delivered = deliver(&settings, &finished);
         code = code.max(exit_code(&finished.report, finished.interrupted));
         reports.push((part, finished.report));
-        save(&reports, out)?;
+        for error in [delivered, save(&reports, out)].into_iter().filter_map(Result::err) {
+            stream::complain(&format!("{error:#}; the run goes on"));
+            unsaved.get_or_insert(error);
+        }
     }
     remove_created(&parts[reports.len()..], &whole);
-    if args.force {
+    if args.force && reports.iter().any(|(_, report)| !report.rows.is_empty()) {
         whole.clear_stale(fleet::file::FILE_NAME);
     }
     say_default_sweep(args);
     finish(&reports, &settings, out)?;
-    Ok(ExitCode::from(code))
+    unsaved.map_or(Ok(ExitCode::from(code)), Err)
 }
 
 /// Returns the devices to run on: those in `--device`, which must exist, or all.
 ///
 /// # Errors
 /// The run has no GPU backend, no such backend can start, or a named device is missing.
-fn chosen(devices: &Devices, settings: &Settings, plan: &Plan, externals: &[External]) -> Result<Vec<u32>> {
+fn chosen(
+    devices: &Devices,
+    settings: &Settings,
+    plan: &Plan,
+    externals: &[External],
+    watch: &Watch,
+) -> Result<Vec<u32>> {
     let mut backends: Vec<&str> = vec![];
     for planned in plan.cells.iter().filter(|planned| planned.variant.side == Side::Gpu) {
         if !backends.contains(&planned.cell.backend.as_str()) {
@@ -102,7 +116,7 @@ fn chosen(devices: &Devices, settings: &Settings, plan: &Plan, externals: &[Exte
     let mut most = None;
     let mut missing = vec![];
     for backend in backends {
-        match executor::device_count(backend, &launcher, &settings.options) {
+        match executor::device_count(backend, &launcher, &settings.options, watch) {
             Ok(count) => most = most.max(Some(count)),
             Err(why) => {
                 let fix = why.fix.map(|fix| format!(" ({fix})")).unwrap_or_default();

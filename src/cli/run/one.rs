@@ -49,7 +49,13 @@ fn start(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<ExitCode> {
         folder.clear_stale(file::FILE_NAME);
     }
     say_default_sweep(args);
-    deliver(&settings, &finished)?;
+    let delivered = deliver(&settings, &finished);
+    if let (true, Err(error)) = (finished.interrupted, &delivered) {
+        // The exit code of the interrupt comes before that of a table that nobody can read.
+        stream::complain(&format!("{error:#}"));
+    } else {
+        delivered?;
+    }
     Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
 }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::one;
 use crate::cli::args::{Command, RunArgs};
 use crate::cli::help;
+use crate::cli::stream;
 use crate::executor::Earlier;
 use crate::report::Row;
 use crate::settings::Settings;
@@ -22,10 +23,13 @@ pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
         SweepOptions { python: python.clone(), external: external.clone(), ..SweepOptions::default() };
     ensure!(
         args.sweep == programs && args.out.is_none(),
-        "--resume goes on with the options of the first start: omit the others, or run anew with --out"
+        "--resume goes on with the options of the first start: omit the others, or start a new run with --out"
     );
     let mut earlier = Earlier::load(folder)?;
     earlier.accepts_changes = args.force;
+    if let Some(ignored) = &earlier.ignored {
+        stream::complain(ignored);
+    }
     let mut first = first_start(&earlier, folder)?;
     // A report may come from somebody else, so no program that it names is started.
     for (option, was_given, is_given) in [
@@ -52,7 +56,10 @@ pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
 fn first_start(earlier: &Earlier, folder: &Path) -> Result<RunArgs> {
     let argv: Vec<OsString> = earlier.environment.argv.iter().map(Into::into).collect();
     let parsed = help::parse(&argv).map(|cli| cli.command);
-    match parsed.ok().context("--resume: the command line of the first start cannot be read; run anew")? {
+    match parsed
+        .ok()
+        .context("--resume: the command line of the first start cannot be read; start a new run")?
+    {
         Command::Run(first) => Ok(*first),
         _ => bail!("--resume: {} is not the folder of a gpubench run", folder.display()),
     }

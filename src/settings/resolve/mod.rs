@@ -6,7 +6,6 @@ mod conflicts;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use gpubench_model::clock;
 use gpubench_model::format::{Unprintable, for_stdout};
 
 use crate::backend::Options;
@@ -252,7 +251,7 @@ fn destination(out: Option<&str>, formats: Option<&[Format]>) -> Result<Destinat
 
 /// Returns a folder under `parent` that does not exist yet, named by the current UTC time.
 pub fn new_folder(parent: &Path) -> PathBuf {
-    let stamp = clock::now().strftime("%Y-%m-%dT%H%M%SZ").to_string();
+    let stamp = crate::report::now().strftime("%Y-%m-%dT%H%M%SZ").to_string();
     let names = std::iter::once(stamp.clone()).chain((2u32..).map(|count| format!("{stamp}-{count}")));
     let mut free = names.map(|name| parent.join(name)).filter(|path| !path.exists());
     free.next().unwrap_or_else(|| parent.join(stamp))

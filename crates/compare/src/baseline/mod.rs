@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use gpubench_model::case::{Cache, Case, Cell};
-use gpubench_model::clock;
 use gpubench_model::report::file::{self, shown};
-use gpubench_model::report::sanitize::sanitize_texts;
+use gpubench_model::report::now;
 use gpubench_text::{control, limited};
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +81,7 @@ impl Baseline {
         Baseline {
             baseline_version: BASELINE_VERSION,
             name: name.into(),
-            saved: clock::now().to_string(),
+            saved: now().to_string(),
             gpubench_version: env!("CARGO_PKG_VERSION").into(),
             passes,
             cells: cells.iter().map(variation).collect(),
@@ -102,7 +101,8 @@ impl Baseline {
     /// Rejects values that `save` never writes, and passes outside the baseline's own folder.
     fn check(&self) -> Result<()> {
         let inside = |pass: &String| {
-            Path::new(pass).components().all(|part| matches!(part, std::path::Component::Normal(_)))
+            !pass.chars().any(control::is_invisible)
+                && Path::new(pass).components().all(|part| matches!(part, std::path::Component::Normal(_)))
         };
         ensure!(
             !self.passes.is_empty() && self.passes.iter().all(inside),
@@ -120,6 +120,18 @@ impl Baseline {
             }
         }
         Ok(())
+    }
+
+    /// Returns it with the invisible characters of its texts spelled out.
+    fn sanitized(mut self) -> Baseline {
+        let mut texts = vec![&mut self.name, &mut self.saved, &mut self.gpubench_version];
+        for cell in &mut self.cells {
+            texts.extend([&mut cell.case.op, &mut cell.backend, &mut cell.variant]);
+        }
+        for text in texts.into_iter().filter(|text| text.chars().any(control::is_invisible)) {
+            *text = control::spelled_out(text);
+        }
+        self
     }
 
     /// Rejects a baseline that lacks a report in `folder`.
@@ -169,10 +181,8 @@ pub fn open(folder: &Path) -> Result<Option<Baseline>> {
 /// # Errors
 /// It is damaged or of another layout.
 pub fn parse(bytes: &[u8]) -> Result<Baseline> {
-    let mut value: serde_json::Value =
+    let value: serde_json::Value =
         serde_json::from_slice(bytes).map_err(|error| anyhow!("not JSON: {error}; {FIX}"))?;
-    // As in reports, so that the names of cells stay equal to those of the passes.
-    sanitize_texts(&mut value);
     match value.get("baseline_version").and_then(serde_json::Value::as_u64) {
         Some(version) if (u64::from(OLDEST_VERSION)..=u64::from(BASELINE_VERSION)).contains(&version) => {}
         Some(version) => bail!(
@@ -183,7 +193,7 @@ pub fn parse(bytes: &[u8]) -> Result<Baseline> {
     let baseline: Baseline = serde_json::from_value(value)
         .map_err(|error| anyhow!("{}; {FIX}", control::spelled_out(&shown(&error))))?;
     baseline.check()?;
-    Ok(baseline)
+    Ok(baseline.sanitized())
 }
 
 /// Lists the baselines in `folder` by name, each with its own folder; damaged ones as errors. Skips hidden folders.

@@ -14,8 +14,8 @@ CACHES = 2
 class Accelerator(Backend):
     """A library that queues work on a device. Subclasses supply `synchronize` and `flush`."""
 
-    # The device holds the operands; the host has one copy of them.
-    host_copies = 1
+    # The host has the generated operands, and those that come back from the device to be verified.
+    host_copies = 2
 
     def synchronize(self):
         """Waits until all queued work is done."""

@@ -81,7 +81,14 @@ class Backend:
 
     def prepare(self, variant, case, operands):
         """Returns a job of a variant."""
-        return self.JOBS[case.op, variant](self, case, operands)
+        # What is compiled now depends on these modes.
+        self.set_defaults()
+        job = self.JOBS[case.op, variant](self, case, operands)
+        job.set_defaults = self.set_defaults
+        return job
+
+    def set_defaults(self):
+        """Sets the modes that a library keeps for the whole process to what jobs without `activate` need."""
 
     def time(self, job, cache):
         """Takes one sample."""

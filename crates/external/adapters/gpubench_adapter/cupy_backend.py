@@ -90,6 +90,10 @@ class CupyStorage(Storage):
     def receive_pinned(self, array, block):
         (array if array.flags.forc else cupy.ascontiguousarray(array)).get(out=block)
 
+    def erase_result(self, part):
+        if part.dtype.kind in "fc":
+            self.erase(part)
+
     def memory(self, array):
         return []
 
@@ -128,7 +132,7 @@ class CupyBackend(EventBackend):
         check_device(self.adapter, self.device)
         cupy.cuda.Device(self.device).use()
         self.storage = CupyStorage()
-        # What the environment has chosen, as CUPY_ACCELERATORS and CUPY_TF32.
+        # CuPy's default, or what CUPY_ACCELERATORS says.
         self.accelerators = cupy._core.get_reduction_accelerators(), cupy._core.get_routine_accelerators()
         try:
             self.zeros = cupy.zeros(self.flush_bytes() // 4, cupy.float32)
@@ -137,6 +141,16 @@ class CupyBackend(EventBackend):
             # CuPy's wheels compile kernels with CUDA's headers, which are a package of their own.
             reason = "CuPy cannot compile kernels: %s" % " ".join(str(error).split())
             raise Unavailable(reason[:300], self.adapter.install) from error
+
+    def set_defaults(self):
+        cupy._core.set_compute_type(np.float32, _DEFAULT)
+        self.use_accelerators(*self.accelerators)
+
+    @staticmethod
+    def use_accelerators(reduction, routine):
+        """Sets the accelerators of reductions and of other routines."""
+        cupy._core.set_reduction_accelerators(reduction)
+        cupy._core.set_routine_accelerators(routine)
 
     def flush(self):
         self.zeros.sum()
@@ -178,15 +192,10 @@ def _into(function):
     return prepare
 
 
-def _matmul(prepare, compute_type):
-    """Sets the arithmetic of float32 products, which CuPy keeps for the whole process."""
-
-    def prepared(backend, case, operands):
-        job = prepare(backend, case, operands)
-        job.activate = lambda: cupy._core.set_compute_type(np.float32, compute_type)
-        return job
-
-    return prepared
+def _product_in_tf32(backend, case, operands):
+    job = _product(backend, case, operands)
+    job.activate = lambda: cupy._core.set_compute_type(np.float32, _TF32)
+    return job
 
 
 def _elementwise(a, b):
@@ -198,9 +207,8 @@ def _reduction(accelerators):
 
     def prepare(backend, case, operands):
         def activate():
-            chosen = backend.accelerators if accelerators is None else (accelerators, accelerators)
-            cupy._core.set_reduction_accelerators(chosen[0])
-            cupy._core.set_routine_accelerators(chosen[1])
+            if accelerators is not None:
+                backend.use_accelerators(accelerators, accelerators)
 
         def call(a):
             return cupy.sum(a), cupy.mean(a), cupy.std(a)
@@ -226,9 +234,9 @@ _product = _call(lambda a, b: a @ b)
 _DEFAULT, _TF32 = cupy._core._routines_linalg.COMPUTE_TYPE_DEFAULT, cupy._core._routines_linalg.COMPUTE_TYPE_TF32
 
 CupyBackend.JOBS = {
-    ("matmul", "matmul"): _matmul(_product, _DEFAULT),
-    ("matmul", "out"): _matmul(_into(cupy.matmul), _DEFAULT),
-    ("matmul", "tf32"): _matmul(_product, _TF32),
+    ("matmul", "matmul"): _product,
+    ("matmul", "out"): _into(cupy.matmul),
+    ("matmul", "tf32"): _product_in_tf32,
     ("elementwise", "eager"): _call(_elementwise),
     ("elementwise", "fuse"): _call(cupy.fuse()(_elementwise)),
     ("sin", "eager"): _call(cupy.sin),

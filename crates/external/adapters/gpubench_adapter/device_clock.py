@@ -19,6 +19,8 @@ MAX_BATCHED_S, BATCH_S, BATCH = 20e-6, 200e-6, (2, 32)
 ESTIMATES = 5
 # Limits of the time that the stream is blocked, its length per second of queueing, and the tries per sample.
 MIN_BLOCK_S, MAX_BLOCK_S, BLOCK_PER_QUEUEING, TRIES = 50e-6, 50e-3, 1.5, 3
+# Consecutive samples whose blocks all ended early, before a job that was blocked before counts as one that cannot be.
+FAILED_SAMPLES = 3
 # A corrected reading keeps at least this share of the raw one.
 MIN_SHARE = 0.1
 # Spins that bring an idle device to its working clock, and cycles of the two that measure the clock.
@@ -35,6 +37,15 @@ class History:
 
     def __init__(self):
         self.mode, self.slow, self.repeats, self.block_s = "new", 0, None, MIN_BLOCK_S
+        self.was_blocked, self.failures = False, 0
+
+    def blocking_ended(self, has_worked):
+        """Notes whether a sample could be blocked. A job that waits for the device fails in the first one; later ones may
+        fail because the host was busy."""
+        self.failures = 0 if has_worked else self.failures + 1
+        self.was_blocked |= has_worked
+        if self.failures >= (FAILED_SAMPLES if self.was_blocked else 1):
+            self.mode = "both"
 
     def advance(self, events_s):
         """Chooses the mode after an execution by both clocks."""
@@ -78,11 +89,11 @@ class Timer:
             history.advance(sample["events_s"])
             if is_new or history.mode == "both":
                 return sample
-        if history.mode == "blocked":
+        while history.mode == "blocked":
             sample = self._separately(job, cache, history)
+            history.blocking_ended(sample is not None)
             if sample is not None:
                 return sample
-            history.mode = "both"
         return self.both(job, cache)
 
     def both(self, job, cache):
@@ -163,10 +174,15 @@ class Timer:
 
     def _median(self, work, lead_in, repeats, cache="hot", readings=READINGS):
         """Returns the median seconds of the events around blocked work that is no job."""
-        found = []
-        for _ in range(readings):
+        found, block_s = [], 2 * MIN_BLOCK_S
+        while len(found) < readings:
             self.bring_caches(cache)
-            found.append(self._read(work, lead_in, repeats, 2 * MIN_BLOCK_S)[0])
+            events_s, was_blocked = self._read(work, lead_in, repeats, block_s)
+            if was_blocked or block_s >= MAX_BLOCK_S:
+                found.append(events_s)
+            else:
+                # The reading has gaps between launches in it.
+                block_s = min(2 * block_s, MAX_BLOCK_S)
         return statistics.median(found)
 
     def _rate(self):

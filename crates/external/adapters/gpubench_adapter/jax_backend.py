@@ -68,6 +68,10 @@ class JaxStorage(Storage):
         # JAX keeps the first copy to the host, so only a new array is copied again.
         return array.copy()
 
+    def erase_result(self, part):
+        # Arrays of JAX cannot be overwritten.
+        pass
+
     def get(self, operand, element):
         return float(np.asarray(self.stored(operand)[element]))
 

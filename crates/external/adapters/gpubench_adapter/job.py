@@ -7,7 +7,8 @@ class Job:
     `call` takes the operands and returns the result. `parts` lists the library's arrays in a result, and `finish` turns
     their copies on the host into the arrays of the answer. `outputs` are arrays that every execution overwrites. `restore`
     runs before each execution, outside the clock, for calls that destroy what they read. `activate` sets what a library
-    keeps for the whole process, such as a mode of its products.
+    keeps for the whole process, such as a mode of its products, and `set_defaults` resets all of these modes. `copy_result`
+    copies a result whose memory other jobs overwrite.
     """
 
     def __init__(self, storage, operands, call, parts=None, finish=None, outputs=(), restore=None):
@@ -15,7 +16,8 @@ class Job:
         self.parts, self.finish = parts or (lambda result: [result]), finish or (lambda arrays: arrays)
         self.outputs, self.restore, self.result = list(outputs), restore, None
         self.thread_choices, self.threads, self.use_threads, self.wake = [], None, None, None
-        self.activate, self.compile_s, self.history = None, None, None
+        self.set_defaults, self.activate, self.copy_result = None, None, None
+        self.compile_s, self.history = None, None
 
     @property
     def restores(self):
@@ -34,6 +36,9 @@ class Job:
 
     def settle(self):
         """Sets the library to the job's threads and modes."""
+        if self.set_defaults is not None:
+            # The last job may have left another mode.
+            self.set_defaults()
         if self.use_threads is not None and self.threads is not None:
             self.use_threads(self.threads)
         if self.activate is not None:
@@ -48,8 +53,20 @@ class Job:
         """Returns the arrays of the answer that the last execution left, on the host."""
         return self.finish([self.storage.host(part) for part in self.parts(self.result)])
 
+    def keep_result(self):
+        """Makes the last result last until it is verified, outside the clock."""
+        if self.copy_result is not None and self.result is not None:
+            self.result = self.copy_result(self.result)
+
     def execute_erased(self):
-        """Overwrites the outputs with NaN, drops the last result, and executes once."""
+        """Overwrites the last result and the outputs with NaN, and executes once."""
+        if self.copy_result is not None:
+            # The kept result is a copy; this execution's result is in the memory that the next one writes to.
+            self.execute()
+        if self.result is not None:
+            # An allocator may give the same memory to the next result, which must not pass with the old values.
+            for part in self.parts(self.result):
+                self.storage.erase_result(part)
         self.reset()
         for output in self.outputs:
             self.storage.erase(output)

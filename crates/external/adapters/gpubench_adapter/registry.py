@@ -51,7 +51,7 @@ CUPY = [
     _variant("sin", "eager", "cupy.sin(a), into a new array"),
     _variant("sin", "out", "cupy.sin(a, out=c)"),
     _variant("reduction", "eager", "cupy.sum, cupy.mean and cupy.std with CuPy's default accelerators"),
-    _variant("reduction", "cub", "the same with accelerator cub"),
+    _variant("reduction", "cub", "the same with accelerator cub, CuPy's own default", default=False),
     _variant("reduction", "none", "the same without accelerators", default=False),
     _variant("fft", "fft2", "cupy.fft.fft2"),
     _variant("fft", "rfft2", "cupy.fft.rfft2: " + HALF, default=False),
@@ -125,10 +125,23 @@ _CUPY_PIP = 'pip install "cupy-cuda13x[ctk]"'
 _TORCH_PIP = "pip install torch"
 _XPU_PIP = _TORCH_PIP + " --index-url https://download.pytorch.org/whl/xpu"
 
-# Variables of the process, set before the library is imported.
+# Variables of the process, set or removed (None) before the library is imported.
+# These change the precision of products behind the variants' backs.
+_TF32 = {"NVIDIA_TF32_OVERRIDE": None}
+_CUPY_ENVIRONMENT = dict(_TF32, CUPY_TF32=None)
 # Compile times are those of a first use, and no other process compiles.
-_TORCH_ENVIRONMENT = {"TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
-_JAX_ENVIRONMENT = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_ENABLE_COMPILATION_CACHE": "false"}
+_TORCH_ENVIRONMENT = dict(
+    _TF32,
+    TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=None,
+    TORCHINDUCTOR_FORCE_DISABLE_CACHES="1",
+    TORCHINDUCTOR_COMPILE_THREADS="1",
+)
+_JAX_ENVIRONMENT = dict(
+    _TF32,
+    JAX_DEFAULT_MATMUL_PRECISION=None,
+    XLA_PYTHON_CLIENT_PREALLOCATE="false",
+    JAX_ENABLE_COMPILATION_CACHE="false",
+)
 
 
 def _torch_adapter(title, summary, side, module, variants, install=_TORCH_PIP):
@@ -137,7 +150,7 @@ def _torch_adapter(title, summary, side, module, variants, install=_TORCH_PIP):
 
 ADAPTERS = {
     "numpy": Adapter("NumPy", "NumPy and SciPy on the CPU", "cpu", "numpy_backend", "pip install numpy scipy", NUMPY),
-    "cupy": Adapter("CuPy", "CuPy on an NVIDIA GPU", "gpu", "cupy_backend", _CUPY_PIP, CUPY),
+    "cupy": Adapter("CuPy", "CuPy on an NVIDIA GPU", "gpu", "cupy_backend", _CUPY_PIP, CUPY, _CUPY_ENVIRONMENT),
     "torch": _torch_adapter(
         "PyTorch", "PyTorch on an NVIDIA GPU, or an AMD GPU (untested)", "gpu", "torch_cuda",
         _torch(BOTH, _TORCH_SPARSE + _TORCH_CUDA),

@@ -56,6 +56,7 @@ class Session:
         described = answers.write(request["answer"], arrays)
         del arrays
         phases.update(self._copies(job, operands))
+        job.keep_result()
         self.jobs[number] = (job, cache)
         return {
             "type": "answered",
@@ -93,6 +94,7 @@ class Session:
         job, cache = self._job(request)
         notify("samples")
         result = take(lambda: self.backend.time(job, cache), request["batch"], self.backend.compilations)
+        job.keep_result()
         on_device = all("device_s" in sample for sample in result["samples"])
         return {"type": "measured", "clock": "device-events" if on_device else "host", "result": result}
 
@@ -109,6 +111,9 @@ class Session:
             raise CellFailed("the job has not executed since its answer was erased")
         arrays = job.answer()
         described = answers.write(request["answer"], arrays)
+        # The answer need not be in memory together with the operands.
+        del arrays
+        job.keep_result()
         return {"type": "answered", "inputs": fingerprint(job.operands_now()), "arrays": described}
 
     def release(self, request, _notify):

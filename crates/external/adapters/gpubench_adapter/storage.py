@@ -61,6 +61,11 @@ class Storage:
         """Overwrites an array with NaN."""
         output.fill(np.nan)
 
+    def erase_result(self, part):
+        """Overwrites a part of a result with NaN if it is an array of numbers that have one and the library can write to it."""
+        if isinstance(part, np.ndarray) and part.dtype.kind in "fc" and part.flags.writeable:
+            self.erase(part)
+
     def memory(self, array):
         """Returns host arrays over all memory of an array; none for memory of a device."""
         parts = self.csr_parts(array) if self.is_sparse(array) else [array]

@@ -1,5 +1,7 @@
 """Runs PyTorch on the CPU, and on accelerators that are timed by the host's clock."""
 
+import weakref
+
 import torch
 
 from . import torch_jobs
@@ -83,6 +85,10 @@ class TorchStorage(Storage):
     def erase(self, output):
         output.fill_(float("nan"))
 
+    def erase_result(self, part):
+        if part.is_floating_point() or part.is_complex():
+            self.erase(part)
+
     def memory(self, array):
         return super().memory(array) if self.device.type == "cpu" else []
 
@@ -93,11 +99,25 @@ class TorchOps:
     JOBS = torch_jobs.JOBS
     has_compiled = False
 
+    def __init__(self, name, options):
+        super().__init__(name, options)
+        # The jobs of `torch.compile` that are not released.
+        self.compiled_jobs = weakref.WeakSet()
+
     def versions(self):
         return {"torch": build()}
 
     def findings(self):
         return [finding("PyTorch", torch, build())]
+
+    def set_defaults(self):
+        torch_jobs.allow_tf32(False)
+
+    def release_memory(self):
+        super().release_memory()
+        if self.has_compiled and not self.compiled_jobs:
+            # Frees compiled code, and the memory in which CUDA graphs keep operands and results.
+            torch._dynamo.reset()
 
     def compilations(self):
         if not self.has_compiled:
@@ -163,6 +183,7 @@ class TorchAccelerator(TorchOps, Accelerator):
         self.zeros.sum()
 
     def release_memory(self):
+        super().release_memory()
         self.module.empty_cache()
 
 

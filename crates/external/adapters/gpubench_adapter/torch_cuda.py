@@ -73,6 +73,7 @@ class TorchCuda(TorchOps, EventBackend):
         return torch.version.cuda or getattr(torch.version, "hip", None)
 
     def release_memory(self):
+        super().release_memory()
         torch.cuda.empty_cache()
         # Pinned memory; the function has no public name.
         getattr(torch._C, "_host_emptyCache", lambda: None)()

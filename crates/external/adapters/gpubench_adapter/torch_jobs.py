@@ -10,8 +10,8 @@ from .backend import timed
 from .errors import CellFailed, Unavailable
 from .job import Job
 
-# Executions before a compiled function is steady: CUDA graphs are recorded in the second one.
-FIRST_CALLS = 3
+# Executions that prepare a compiled function: the first one compiles it, and with CUDA graphs the second one records them.
+PREPARING_CALLS = {None: 1, "reduce-overhead": 2}
 # Parts of the messages about a missing tool of `torch.compile`, with the steps that supply it.
 MISSING_TOOLS = (
     ("InvalidCxxCompiler", "install g++"),
@@ -60,26 +60,52 @@ def _compiled(function, mode=None, parts=None, finish=None):
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(backend.folder, "torchinductor")
         # Code of its own per job: every cell compiles, and no guard of another shape is checked in its calls.
         own = types.FunctionType(function.__code__.replace(), function.__globals__, function.__name__)
+        if mode == "reduce-overhead":
+            _require_graphs()
         compiled = torch.compile(own, fullgraph=True, dynamic=False, mode=mode)
         job = Job(backend.storage, operands, compiled, parts, finish)
         try:
             if not backend.has_compiled:
                 _start_compiler(backend.storage.device)
                 backend.has_compiled = True
-            compiled_before = backend.compilations()
-            _, job.compile_s = timed(lambda: call_once(job))
+            before = backend.compilations(), _skipped_graphs()
+            job.compile_s = sum(timed(lambda: call_once(job))[1] for _ in range(PREPARING_CALLS[mode]))
         except Exception as error:
             for text, fix in MISSING_TOOLS:
                 if text in str(error):
                     raise Unavailable("torch.compile: %s" % str(error).splitlines()[0], fix) from None
             raise
-        if backend.compilations() == compiled_before:
+        if backend.compilations() == before[0]:
             raise CellFailed("torch.compile ran the function without compiling it")
-        for _ in range(FIRST_CALLS - 1):
-            call_once(job)
+        call_once(job)
+        if mode == "reduce-overhead":
+            if _skipped_graphs() > before[1]:
+                raise CellFailed("torch.compile used no CUDA graph, so this variant would be that without one")
+            # All graphs of a process share memory: another job's graph may overwrite this result before it is verified.
+            job.copy_result = _copy
+        backend.compiled_jobs.add(job)
         return job
 
     return prepare
+
+
+def _require_graphs():
+    """Makes PyTorch report the reason instead of running without CUDA graphs, in the versions that can."""
+    import torch._inductor.config
+
+    if hasattr(torch._inductor.config.triton, "cudagraph_or_error"):
+        torch._inductor.config.triton.cudagraph_or_error = True
+
+
+def _skipped_graphs():
+    """Returns how often `torch.compile` used no CUDA graph where it was asked to."""
+    from torch._dynamo.utils import counters
+
+    return counters["inductor"]["cudagraph_skips"]
+
+
+def _copy(result):
+    return result.clone() if isinstance(result, torch.Tensor) else type(result)(part.clone() for part in result)
 
 
 def _start_compiler(device):
@@ -91,25 +117,20 @@ def call_once(job):
     """Executes a job outside timed regions, until its work is done."""
     job.reset()
     job.execute()
-    job.storage.host(job.parts(job.result)[0])
+    device = job.storage.device.type
+    if device != "cpu":
+        getattr(torch, device).synchronize()
 
 
-def _products_in_tf32(is_allowed):
-    def activate():
-        torch.backends.cuda.matmul.allow_tf32 = is_allowed
-
-    return activate
+def allow_tf32(is_allowed):
+    """Sets the precision of float32 products on a GPU, which PyTorch keeps for the whole process."""
+    torch.backends.cuda.matmul.allow_tf32 = is_allowed
 
 
-def _matmul(prepare, is_tf32=False):
-    """Sets the precision of products, which PyTorch keeps for the whole process."""
-
-    def prepared(backend, case, operands):
-        job = prepare(backend, case, operands)
-        job.activate = _products_in_tf32(is_tf32)
-        return job
-
-    return prepared
+def _product_in_tf32(backend, case, operands):
+    job = _product(backend, case, operands)
+    job.activate = lambda: allow_tf32(True)
+    return job
 
 
 def _solve_by_cholesky(a, b):
@@ -125,10 +146,12 @@ def _svd(driver=None):
     return _call(lambda a: torch.linalg.svd(a, full_matrices=False, driver=driver), list, answers.factors)
 
 
+_product = _call(lambda a, b: a @ b)
+
 JOBS = {
-    ("matmul", "matmul"): _matmul(_call(lambda a, b: a @ b)),
-    ("matmul", "out"): _matmul(_into(torch.matmul)),
-    ("matmul", "tf32"): _matmul(_call(lambda a, b: a @ b), is_tf32=True),
+    ("matmul", "matmul"): _product,
+    ("matmul", "out"): _into(torch.matmul),
+    ("matmul", "tf32"): _product_in_tf32,
     ("elementwise", "eager"): _call(_elementwise),
     ("elementwise", "compile"): _compiled(_elementwise),
     ("elementwise", "compile-reduce-overhead"): _compiled(_elementwise, "reduce-overhead"),

@@ -85,8 +85,10 @@ class Worker:
             except Exception as lost:
                 reason = "%s (%s)" % (reason, one_line(lost))
                 return {"type": "failed", "reason": reason, "device_lost": True}
-        if kind == "prepare" and (is_crowded or is_missing):
-            return {"type": "skipped", "reason": reason, "fix": getattr(error, "fix", None), "crowded": is_crowded}
+        if (kind == "prepare" and (is_crowded or is_missing)) or (kind in ("measure", "verify") and is_crowded):
+            # The parent frees memory and tries again in a preparation only.
+            crowded = is_crowded and kind == "prepare"
+            return {"type": "skipped", "reason": reason, "fix": getattr(error, "fix", None), "crowded": crowded}
         return {"type": "failed", "reason": reason, "device_lost": isinstance(error, DeviceLost)}
 
     def is_out_of_memory(self, error):
@@ -133,7 +135,11 @@ class Worker:
 
     def module(self):
         """Imports the module of the library, with its variables set."""
-        os.environ.update(self.adapter.environment)
+        for variable, value in self.adapter.environment.items():
+            if value is None:
+                os.environ.pop(variable, None)
+            else:
+                os.environ[variable] = value
         try:
             return importlib.import_module("." + self.adapter.module, __package__)
         except ModuleNotFoundError as error:

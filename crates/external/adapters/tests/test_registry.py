@@ -1,3 +1,4 @@
+import ast
 import re
 import unittest
 
@@ -5,6 +6,15 @@ from conversation import FOLDER
 from gpubench_adapter.registry import ADAPTERS
 
 PAGE = (FOLDER.parents[2] / "docs" / "python.md").read_text()
+
+
+class Language(unittest.TestCase):
+    def test_the_package_is_written_in_the_oldest_python_that_the_page_names(self):
+        oldest = tuple(map(int, re.search(r"need Python (\d+)\.(\d+) or later", PAGE).groups()))
+        rust = (FOLDER.parent / "src" / "python.rs").read_text()
+        self.assertIn("OLDEST: (u32, u32) = (%d, %d);" % oldest, rust)
+        for path in sorted((FOLDER / "gpubench_adapter").glob("*.py")):
+            ast.parse(path.read_text(), path.name, feature_version=oldest)
 
 
 class Page(unittest.TestCase):

@@ -1,10 +1,19 @@
+import gc
 import importlib.util
+import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from cells import try_every_variant
 from conversation import Conversation
 from gpubench_adapter.registry import ADAPTERS
+
+
+def torch_config():
+    import torch._inductor.config
+
+    return torch._inductor.config
 
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
@@ -37,6 +46,74 @@ class PyTorch(unittest.TestCase):
             reply = adapter.prepare("reduction", "compile", 16)
             self.assertEqual(reply["type"], "failed")
             self.assertIn("without compiling", reply["reason"])
+
+    def test_without_a_cuda_graph_the_variant_for_it_fails_with_the_reason(self):
+        from gpubench_adapter import torch_jobs
+        from gpubench_adapter.errors import CellFailed
+
+        # The CPU has no CUDA graphs. In versions without the option only the counter says so.
+        for requires in (torch_jobs._require_graphs, lambda: None):
+            with tempfile.TemporaryDirectory() as folder, mock.patch.object(torch_jobs, "_require_graphs", requires):
+                backend = self.backend(folder)
+                torch_config().triton.cudagraph_or_error = False
+                with self.assertRaisesRegex(CellFailed, "no CUDA graph"):
+                    self.prepare(backend, "elementwise", "compile-reduce-overhead")
+
+    def test_compiled_code_is_freed_with_its_last_job(self):
+        import torch._dynamo
+
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(torch._dynamo, "reset") as reset:
+            backend = self.backend(folder)
+            jobs = [self.prepare(backend, op, "compile") for op in ("elementwise", "reduction")]
+            for resets in (0, 0, 1):
+                gc.collect()
+                backend.release_memory()
+                self.assertEqual(reset.call_count, resets)
+                del jobs[:1]
+
+    def test_products_are_exact_except_in_the_tf32_variant(self):
+        import torch
+
+        with tempfile.TemporaryDirectory() as folder:
+            backend, matmul = self.backend(folder), torch.backends.cuda.matmul
+            jobs = {name: self.prepare(backend, "matmul", name) for name in ("matmul", "tf32")}
+            sin = self.prepare(backend, "sin", "eager")
+            for job, is_tf32 in ((jobs["tf32"], True), (sin, False), (jobs["tf32"], True), (jobs["matmul"], False)):
+                job.settle()
+                self.assertEqual(matmul.allow_tf32, is_tf32)
+
+    def test_a_copy_of_a_result_keeps_its_form(self):
+        import torch
+        from gpubench_adapter.torch_jobs import _copy
+
+        tensors = torch.ones(2), torch.zeros(2)
+        copied = _copy(tensors)
+        tensors[0].zero_()
+        self.assertEqual((type(copied), copied[0].tolist()), (tuple, [1.0, 1.0]))
+        self.assertEqual(_copy(copied[0]).tolist(), [1.0, 1.0])
+
+    def test_results_are_erased(self):
+        import torch
+        from gpubench_adapter.torch_backend import TorchStorage
+
+        storage = TorchStorage("cpu")
+        for part in (torch.ones(2), torch.ones(2, dtype=torch.complex64), torch.tensor(1.0)):
+            storage.erase_result(part)
+            self.assertTrue(torch.isnan(part).all())
+        storage.erase_result(torch.ones(2, dtype=torch.int32))
+
+    def backend(self, folder):
+        from gpubench_adapter.torch_backend import TorchCpu
+
+        backend = TorchCpu("torch-cpu", {"threads": 1})
+        backend.folder = folder
+        return backend
+
+    def prepare(self, backend, op, variant):
+        from gpubench_adapter.operands import OPERANDS, Case
+
+        case = Case({"op": op, "n": 16, "dtype": "f32", "seed": 1})
+        return backend.prepare(variant, case, [make(case) for make in OPERANDS[op]])
 
     def test_without_a_compiler_for_cpp_the_cell_is_skipped(self):
         with Conversation("torch-cpu", CXX="/no/such/compiler") as adapter:

@@ -164,3 +164,30 @@ pub struct BackendState {
     #[serde(default)]
     pub libraries: Vec<crate::Finding>,
 }
+
+/// Returns the present time, or the nearest one that a report can hold where the system's clock is far off.
+pub fn now() -> jiff::Timestamp {
+    timestamp(std::time::SystemTime::now())
+}
+
+fn timestamp(time: std::time::SystemTime) -> jiff::Timestamp {
+    let is_before = time < std::time::SystemTime::UNIX_EPOCH;
+    let nearest = if is_before { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
+    jiff::Timestamp::try_from(time).unwrap_or(nearest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn a_clock_that_is_far_off_gives_the_nearest_time() {
+        let year = Duration::from_secs(365 * 86_400);
+        for (years, expected) in [(56, "2025-"), (20_000, "9999-12-")] {
+            let text = timestamp(SystemTime::UNIX_EPOCH + year * years).to_string();
+            assert!(text.starts_with(expected), "{text}");
+        }
+        assert!(timestamp(SystemTime::UNIX_EPOCH - year * 20_000).to_string().starts_with("-009999-"));
+    }
+}

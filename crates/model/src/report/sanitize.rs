@@ -97,21 +97,20 @@ pub fn sanitize(report: &Report) -> serde_json::Result<Report> {
 
 fn tamed<T: Serialize + DeserializeOwned>(part: &T) -> serde_json::Result<T> {
     let mut value = serde_json::to_value(part)?;
-    sanitize_texts(&mut value);
+    tame_texts(&mut value);
     serde_json::from_value(value)
 }
 
-/// Replaces every [harmful](is_harmful) character in texts and keys by U+FFFD.
-pub fn sanitize_texts(value: &mut Value) {
+fn tame_texts(value: &mut Value) {
     match value {
         Value::String(text) if text.chars().any(is_harmful) => *text = replaced(text),
-        Value::Array(items) => items.iter_mut().for_each(sanitize_texts),
+        Value::Array(items) => items.iter_mut().for_each(tame_texts),
         Value::Object(fields) => {
             if fields.keys().any(|key| key.chars().any(is_harmful)) {
                 *fields =
                     std::mem::take(fields).into_iter().map(|(key, item)| (replaced(&key), item)).collect();
             }
-            fields.values_mut().for_each(sanitize_texts);
+            fields.values_mut().for_each(tame_texts);
         }
         _ => {}
     }

@@ -1,7 +1,6 @@
 //! A conversation with the program under test, of which every failure can quote the last request and its reply.
 
 use std::io;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::Options;
@@ -49,7 +48,7 @@ impl Conversation {
         self.sent = quoted(line);
         let start = Instant::now();
         self.client.send_line(line);
-        let reply = self.client.wait(start + limit, &AtomicBool::new(false), &mut |_| {});
+        let reply = self.client.wait(start + limit, &|| false, &mut |_| {});
         self.took_s = start.elapsed().as_secs_f64();
         self.received = match &reply {
             Ok(reply) => quoted(&serde_json::to_string(reply).unwrap_or_default()),

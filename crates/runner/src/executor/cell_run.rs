@@ -21,7 +21,7 @@ pub(crate) struct CellRun<'a> {
     pub planned: &'a PlannedCell,
     /// The worker that runs it.
     pub(crate) worker: WorkerId,
-    /// Generation of the worker that holds the job, or held it before that worker was lost.
+    /// Generation of the worker that holds the job, or held it before that worker was lost; `None` while it is prepared.
     pub(crate) held_by: Option<u64>,
     /// True if its row is complete.
     ended: bool,
@@ -67,6 +67,15 @@ impl<'a> CellRun<'a> {
         self.row.screened &= outcome == Outcome::Skipped;
         self.row.execute = None;
         self.row = checked_row(self.row.clone(), self.planned);
+    }
+
+    /// Ends it as failed. Samples of earlier rounds are kept if the cell failed while it was prepared again, since that says
+    /// nothing about them.
+    pub(crate) fn fail(&mut self, reason: String) {
+        match self.held_by {
+            Some(_) => self.close(Outcome::Failed, reason, None),
+            None => self.lose(Outcome::Failed, reason, None),
+        }
     }
 
     /// Ends it because something is missing; samples taken before are kept.
@@ -185,6 +194,16 @@ pub(crate) mod tests {
         let warning =
             execute.warnings.iter().find(|warning| warning.kind == WarningKind::EndedEarly).unwrap();
         assert!(warning.text.contains("the device is gone") && execute.grade >= Some(Grade::C));
+    }
+
+    #[test]
+    fn a_failure_while_sampling_leaves_no_time_and_one_while_preparing_again_does() {
+        let planned = planned(2, "a");
+        for held_by in [None, Some(1)] {
+            let mut cell_run = CellRun { held_by, ..sampled(&planned) };
+            cell_run.fail("no memory".into());
+            assert_eq!(cell_run.row.execute.is_some(), held_by.is_none());
+        }
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Counts the devices of a backend in a short-lived worker, since the parent process itself uses no device.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use gpubench_backend::Options;
@@ -8,6 +7,7 @@ use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_model::error::Unavailable;
 
+use super::Watch;
 use super::workers::{MIN_START_LIMIT, SEE_DOCTOR};
 use crate::worker::client::WaitError;
 use crate::worker::launcher::Launcher;
@@ -15,8 +15,13 @@ use crate::worker::launcher::Launcher;
 /// Returns the number of devices of `backend`: `device_count` of its description, or 1. Devices are numbered from 0.
 ///
 /// # Errors
-/// The backend cannot start, or its worker fails or takes longer than any start may.
-pub fn device_count(backend: &str, launcher: &Launcher, options: &Options) -> Result<u32, Unavailable> {
+/// The backend cannot start, its worker fails or takes longer than any start may, or the user has asked to stop.
+pub fn device_count(
+    backend: &str,
+    launcher: &Launcher,
+    options: &Options,
+    watch: &Watch,
+) -> Result<u32, Unavailable> {
     let broken = |reason: String| Unavailable::new(reason, SEE_DOCTOR);
     let mut client = launcher
         .start(&WorkerId::of_backend(backend))
@@ -24,7 +29,7 @@ pub fn device_count(backend: &str, launcher: &Launcher, options: &Options) -> Re
     // Without ops, the worker compiles nothing at its start.
     let options = Options { device: 0, ops: vec![], ..options.clone() };
     client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
-    let reply = client.wait(Instant::now() + MIN_START_LIMIT, &AtomicBool::new(false), &mut |_| {});
+    let reply = client.wait(Instant::now() + MIN_START_LIMIT, &|| watch.is_interrupted(), &mut |_| {});
     let counted = match reply {
         Ok(Reply::Ready { description, .. }) => {
             let count = description.get("device_count").and_then(serde_json::Value::as_u64);
@@ -33,9 +38,10 @@ pub fn device_count(backend: &str, launcher: &Launcher, options: &Options) -> Re
         Ok(Reply::Unavailable { reason, fix }) => Err(Unavailable { reason, fix }),
         Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(broken(reason)),
         Ok(_) => Err(broken("the worker sent an unexpected reply to hello".into())),
-        Err(WaitError::TimedOut | WaitError::Interrupted) => {
+        Err(WaitError::TimedOut) => {
             Err(broken(format!("the worker did not reply within {} s", MIN_START_LIMIT.as_secs())))
         }
+        Err(WaitError::Interrupted) => return Err(broken("it was interrupted".into())),
     };
     client.finish();
     counted

@@ -1,6 +1,6 @@
-//! The rows that an earlier start of the same run has finished, which a resumed run takes over.
+//! The rows that an earlier start of the same run has left, which a resumed run takes over.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
@@ -14,21 +14,32 @@ use super::journal;
 pub struct Earlier {
     /// Its environment.
     pub environment: Environment,
-    /// The rows that need not be measured again.
+    /// All its rows. Those that are not finished are measured again, and replaced only then.
     rows: HashMap<String, Row>,
     /// True if the user accepts rows of another machine or program in one report.
     pub accepts_changes: bool,
+    /// Problem with a file that was not needed, in one line.
+    pub ignored: Option<String>,
 }
 
 impl Earlier {
-    /// Reads the journal and the report in `folder`.
+    /// Reads the journal and the report in `folder`. The report may be damaged where there is a journal, which has all rows.
     ///
     /// # Errors
-    /// There is neither, or one cannot be read.
+    /// There is neither, or one that is needed cannot be read.
     pub fn load(folder: &Path) -> Result<Earlier> {
         let saved = folder.join(file::FILE_NAME);
-        let saved = if saved.exists() { Some(file::load(&saved)?) } else { None };
-        let Report { environment, rows, .. } = match (journal::read(folder)?, saved) {
+        let saved = if saved.exists() { Some(file::load(&saved)) } else { None };
+        let journal = journal::read(folder)?;
+        let mut ignored = None;
+        let saved = match saved {
+            Some(Err(error)) if journal.is_some() => {
+                ignored = Some(format!("{error:#}; the rows are those of {}", journal::FILE_NAME));
+                None
+            }
+            saved => saved.transpose()?,
+        };
+        let Report { environment, rows, .. } = match (journal, saved) {
             (Some(journal), Some(saved)) if saved.environment.started == journal.environment.started => {
                 joined(journal, saved.rows)
             }
@@ -42,9 +53,8 @@ impl Earlier {
                 journal::FILE_NAME
             ),
         };
-        let finished = rows.into_iter().filter(is_finished);
-        let rows = finished.map(|row| (journal::key(&row.cell()), row)).collect();
-        Ok(Earlier { environment, rows, accepts_changes: false })
+        let rows = rows.into_iter().map(|row| (journal::key(&row.cell()), row)).collect();
+        Ok(Earlier { environment, rows, accepts_changes: false, ignored })
     }
 
     /// Drops the rows that `stays` refuses.
@@ -52,9 +62,14 @@ impl Earlier {
         self.rows.retain(|_, row| stays(row));
     }
 
-    /// Returns the finished row of a cell.
+    /// Returns the row of a cell, finished or not.
     pub fn row(&self, cell: &Cell) -> Option<&Row> {
         self.rows.get(&journal::key(cell))
+    }
+
+    /// Returns the row of a cell that need not be measured again.
+    pub fn finished(&self, cell: &Cell) -> Option<&Row> {
+        self.row(cell).filter(|row| is_finished(row))
     }
 
     /// Checks that the earlier start was on this machine and with this program.
@@ -74,6 +89,14 @@ impl Earlier {
         };
         for ((what, before), (_, now)) in of(&self.environment).into_iter().zip(of(now)) {
             self.check(what, &before, &now)?;
+        }
+        let names: BTreeSet<&String> =
+            self.environment.variables.keys().chain(now.variables.keys()).collect();
+        for name in names {
+            let of = |environment: &Environment| {
+                environment.variables.get(name).map_or("not set".to_owned(), |value| format!("'{value}'"))
+            };
+            self.check(&format!("environment variable {name}"), &of(&self.environment), &of(now))?;
         }
         Ok(())
     }
@@ -102,7 +125,7 @@ impl Earlier {
     fn check(&self, what: &str, before: &str, now: &str) -> Result<()> {
         ensure!(
             before == now || self.accepts_changes,
-            "--resume: the {what} was {before} and is {now} now: run anew with --out, or accept both in one report with --force"
+            "--resume: the {what} was {before} and is {now} now: start a new run with --out, or accept both in one report with --force"
         );
         Ok(())
     }
@@ -132,7 +155,7 @@ mod tests {
 
     fn earlier() -> Earlier {
         let environment = example::full().environment;
-        Earlier { environment, rows: HashMap::new(), accepts_changes: false }
+        Earlier { environment, rows: HashMap::new(), accepts_changes: false, ignored: None }
     }
 
     #[test]
@@ -146,10 +169,26 @@ mod tests {
             (Outcome::Failed, None, Some("it crashed".into()));
         file::save(&example::of(rows), &folder.path().join(file::FILE_NAME)).unwrap();
         let found = Earlier::load(folder.path()).unwrap();
-        let mut sizes: Vec<u64> = found.rows.values().map(|row| row.case.n).collect();
-        sizes.sort_unstable();
-        assert_eq!(sizes, [4, 32]);
-        assert_eq!(found.row(&row(32).cell()).unwrap().case.n, 32);
+        let is_finished = [4, 8, 16, 32].map(|n| found.finished(&row(n).cell()).is_some());
+        assert_eq!(is_finished, [true, false, false, true]);
+        assert_eq!(found.row(&row(8).cell()).unwrap().case.n, 8, "kept until it is measured again");
+    }
+
+    #[test]
+    fn a_damaged_report_next_to_a_journal_is_reported_and_not_needed() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = folder.path().join(file::FILE_NAME);
+        std::fs::write(&report, "{\"rows\": [").unwrap();
+        assert!(Earlier::load(folder.path()).is_err());
+        let row = example::measured("fft", 4, "cpu", "realfft", 1e-3);
+        let lines = [
+            serde_json::to_string(&example::full().environment).unwrap(),
+            serde_json::to_string(&row).unwrap(),
+        ];
+        std::fs::write(folder.path().join(journal::FILE_NAME), lines.join("\n") + "\n").unwrap();
+        let found = Earlier::load(folder.path()).unwrap();
+        assert!(found.finished(&row.cell()).is_some());
+        assert!(found.ignored.unwrap().contains(file::FILE_NAME));
     }
 
     #[test]
@@ -162,6 +201,15 @@ mod tests {
         assert!(refusal.contains("another CPU") && refusal.contains("--force"), "{refusal}");
         before.accepts_changes = true;
         assert!(before.check_host(&now).is_ok());
+    }
+
+    #[test]
+    fn another_environment_variable_is_refused() {
+        let before = earlier();
+        let mut now = before.environment.clone();
+        now.variables.insert("OMP_NUM_THREADS".into(), "3".into());
+        let refusal = before.check_host(&now).unwrap_err().to_string();
+        assert!(refusal.contains("variable OMP_NUM_THREADS was not set and is '3' now"), "{refusal}");
     }
 
     #[test]

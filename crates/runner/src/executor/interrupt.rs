@@ -1,17 +1,56 @@
-//! Handles Ctrl-C and termination signals: the first ends a run cleanly, the second ends the program.
+//! Handles Ctrl-C and termination signals. The first one lets a run finish the cell that it measures, the second ends the run
+//! immediately, the third ends the program. In all cases what is finished is saved.
 
+use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static STOP: Stop = Stop::new();
 static RUNS: AtomicUsize = AtomicUsize::new(0);
 
 /// Exit code after an interrupt: by convention 128 plus the number of SIGINT.
 const EXIT_INTERRUPTED: i32 = 130;
 
-/// While a `Watch` exists, the first interrupt only sets a flag; otherwise it ends the program.
+/// Time that the present cell may take to finish after the first signal. Services that stop a job wait 7 s or more before
+/// they kill it.
+pub(crate) const FINISHING_LIMIT: Duration = Duration::from_secs(5);
+
+/// The user's wish that a run ends.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    /// Number of signals so far.
+    signals: AtomicU32,
+    first: OnceLock<Instant>,
+}
+
+impl Stop {
+    pub(crate) const fn new() -> Stop {
+        Stop { signals: AtomicU32::new(0), first: OnceLock::new() }
+    }
+
+    /// Notes a signal, and returns the number of signals so far.
+    pub(crate) fn signal(&self) -> u32 {
+        self.first.get_or_init(Instant::now);
+        self.signals.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Returns whether the run is to end, after the cell that it measures.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.signals.load(Ordering::Relaxed) > 0
+    }
+
+    /// Returns whether the run is to end in the middle of a cell: after a second signal, or [`FINISHING_LIMIT`] after the
+    /// first.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.signals.load(Ordering::Relaxed) > 1
+            || self.first.get().is_some_and(|first| first.elapsed() > FINISHING_LIMIT)
+    }
+}
+
+/// While a `Watch` exists, the first interrupts only ask to stop; otherwise each ends the program.
 pub struct Watch;
 
 impl Watch {
@@ -30,12 +69,12 @@ impl Watch {
 
     /// Returns whether the user has asked to stop.
     pub fn is_interrupted(&self) -> bool {
-        self.flag().load(Ordering::Relaxed)
+        STOP.is_asked()
     }
 
-    /// Returns the flag that is set once the user asks to stop.
-    pub fn flag(&self) -> &'static AtomicBool {
-        &INTERRUPTED
+    /// Returns the user's wish, which the signal handler updates.
+    pub(crate) fn stop(&self) -> &'static Stop {
+        &STOP
     }
 }
 
@@ -46,8 +85,31 @@ impl Drop for Watch {
 }
 
 fn on_interrupt() {
-    let again = INTERRUPTED.swap(true, Ordering::Relaxed);
-    if again || RUNS.load(Ordering::Relaxed) == 0 {
+    let signals = STOP.signal();
+    if signals > 2 || RUNS.load(Ordering::Relaxed) == 0 {
         std::process::exit(EXIT_INTERRUPTED);
+    }
+    if signals == 1 && io::stderr().is_terminal() {
+        let limit_s = FINISHING_LIMIT.as_secs();
+        // A terminal that is gone needs no message.
+        let _ = writeln!(
+            io::stderr(),
+            "\ngpubench: finishing this cell (at most {limit_s} s); press Ctrl-C again to stop immediately"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_signal_is_urgent() {
+        let stop = Stop::new();
+        assert!(!stop.is_asked() && !stop.is_urgent());
+        assert_eq!(stop.signal(), 1);
+        assert!(stop.is_asked() && !stop.is_urgent());
+        assert_eq!(stop.signal(), 2);
+        assert!(stop.is_urgent());
     }
 }

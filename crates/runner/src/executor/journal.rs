@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,11 @@ impl Journal {
             self.syncing += start.elapsed();
         }
         Ok(())
+    }
+
+    /// Returns whether its file is still in a folder, so that what is appended can be read again.
+    pub(crate) fn is_there(&self) -> bool {
+        self.file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
     }
 
     /// Removes the journal, whose rows are in the report.
@@ -181,6 +187,9 @@ mod tests {
         assert_eq!(found.environment.started, begun.environment.started);
         let times: Vec<_> = found.rows.iter().map(|row| (row.case.n, row.median_s())).collect();
         assert_eq!(times, [(4, Some(1e-3)), (8, Some(3e-3))], "the later row of a cell counts");
+        assert!(journal.is_there());
+        fs::remove_file(&path).unwrap();
+        assert!(!journal.is_there());
         journal.remove();
         assert!(read(folder.path()).unwrap().is_none());
     }

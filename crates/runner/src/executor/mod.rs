@@ -123,7 +123,7 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let start = Instant::now();
     let launcher = Launcher::new(run.isolate, run.program.as_ref(), run.registry, &run.externals)?;
     let others = OtherPrograms::begin();
-    let mut workers = workers::Workers::start(run, launcher, watch.flag());
+    let mut workers = workers::Workers::start(run, launcher, watch.stop());
     let mut writer = report_writer::ReportWriter::begin(run, start);
     if let Some(earlier) = &run.earlier {
         earlier.check_host(&writer.report().environment)?;
@@ -137,13 +137,15 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     if let Some(earlier) = run.earlier.as_ref().filter(|_| !interrupted) {
         interrupted = workers.await_started(observer).is_break();
         earlier.check_backends(&workers.states())?;
-        // All of them now, not with their block: the first save replaces the earlier report and journal.
+        // All of them now, not with their block: the first save replaces the earlier report and journal. Rows that are not
+        // finished stay until their cells are measured again.
         for (position, planned) in run.cells.iter().enumerate() {
             if let Some(row) = earlier.row(&planned.cell) {
                 writer.record(position, row.clone());
             }
         }
-        observer.taken_over(writer.report().rows.len(), run.cells.len());
+        let finished = run.cells.iter().filter(|planned| earlier.finished(&planned.cell).is_some());
+        observer.taken_over(finished.count(), run.cells.len());
     }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
     let mut cells = run.cells.clone();

@@ -1,5 +1,7 @@
 //! Writes the report of a run while it grows, with the rows in the order of the plan.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -63,8 +65,8 @@ impl ReportWriter {
         let folder = self.folder.clone()?;
         let failed_before = self.unsaved.is_some();
         let appended = match &mut self.journal {
-            Some(journal) => journal.append(&row),
-            None => start(&folder, &self.report).map(|journal| self.journal = Some(journal)),
+            Some(journal) if journal.is_there() => journal.append(&row),
+            _ => start(&folder, &self.report).map(|journal| self.journal = Some(journal)),
         };
         self.saving += begun.elapsed();
         if let Err(error) = appended {
@@ -108,8 +110,9 @@ impl ReportWriter {
         let saving_s = self.saving.as_secs_f64();
         self.report.environment.time_spent = Some(TimeSpent { saving_s, ..time_spent });
         self.save(backends);
-        // Where the report could not be saved, the journal has its rows.
-        if let Some(journal) = self.journal.take().filter(|_| self.unsaved.is_none()) {
+        // The journal has the rows until the report is on disk.
+        let synced = self.folder.as_deref().is_none_or(|folder| sync(folder).is_ok());
+        if let Some(journal) = self.journal.take().filter(|_| synced && self.unsaved.is_none()) {
             journal.remove();
         }
         (sanitized(self.report), self.unsaved)
@@ -142,6 +145,12 @@ impl ReportWriter {
         make(folder);
         self.unsaved = file::save(&self.report, &path).err();
     }
+}
+
+/// Waits until the report in `folder`, and its name there, are on disk.
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder.join(file::FILE_NAME))?.sync_all()?;
+    File::open(folder)?.sync_all()
 }
 
 fn start(folder: &Path, report: &Report) -> anyhow::Result<Journal> {

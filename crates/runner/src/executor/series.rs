@@ -22,6 +22,8 @@ pub(crate) struct Series {
     pub(crate) lost_because: Option<String>,
     /// Number of checks that found timed executions right.
     pub verified: u32,
+    /// True if there were timed executions since the last check.
+    pub(crate) has_unchecked_answer: bool,
     pub timer_overhead: Option<TimerOverhead>,
     /// Share of the CPUs' time that other programs used while the run started, if the system reports it.
     pub other_programs: Option<f64>,
@@ -36,6 +38,7 @@ pub(crate) struct Series {
 impl Series {
     pub(crate) fn add(&mut self, clock: Clock, result: BatchResult, round: u32) {
         self.clock = clock;
+        self.has_unchecked_answer = true;
         self.rounds.resize(self.rounds.len() + result.samples.len(), round);
         self.samples.extend(result.samples);
         self.spent_s += result.spent_s;

@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
-use std::process::ChildStdin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, Once};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -19,13 +17,15 @@ use super::serve;
 
 /// Interval at which a wait checks whether the user ended the run.
 const POLL: Duration = Duration::from_millis(100);
+/// Delay of a check after which this process must have been stopped meanwhile, as Ctrl-Z or a debugger does.
+const LONG_DELAY: Duration = Duration::from_secs(1);
 /// Time limit for a worker's exit, after which it is killed.
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
 const STACK_BYTES: usize = 64 << 20;
 
-/// Number of replies that may wait to be read before the reader waits too.
-const UNREAD_REPLIES: usize = 1024;
+/// Number of replies that may wait to be read before the reader waits too. Each may be large.
+const UNREAD_REPLIES: usize = 8;
 const THREAD_PREFIX: &str = "worker-";
 
 /// The reason that no reply came.
@@ -40,20 +40,25 @@ pub enum WaitError {
 }
 
 enum Link {
-    Process { leader: Leader, stdin: Option<ChildStdin>, stderr: Option<JoinHandle<()>> },
-    Thread { requests: Option<PipeWriter> },
+    Process { leader: Leader, stderr: Option<JoinHandle<()>> },
+    Thread,
 }
 
 /// A running worker. Dropping it kills its process group.
 pub struct Client {
     name: String,
     link: Link,
+    /// Takes the lines that a thread writes to the worker, so that a worker which does not read cannot block this process.
+    /// `None` once its input is closed.
+    lines: Option<Sender<String>>,
     replies: Receiver<TimedReply>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
     /// True if it sent a reply that no request asked for, so that replies no longer belong to requests.
     is_out_of_step: bool,
     started: Instant,
     replied: Instant,
+    /// Time for which this process was stopped during the last wait.
+    stopped_for: Duration,
 }
 
 impl Client {
@@ -65,18 +70,20 @@ impl Client {
         let (sender, replies) = sync_channel(UNREAD_REPLIES);
         let last_lines = Arc::default();
         let started = Instant::now();
-        let link = match place {
+        let (link, lines) = match place {
             Place::Process(program) => start_process(program, sender, &last_lines)?,
-            Place::Thread(registration) => start_thread(registration, sender)?,
+            Place::Thread(registration) => (Link::Thread, start_thread(registration, sender)?),
         };
         Ok(Client {
             name: id.to_string(),
             link,
+            lines: Some(lines),
             replies,
             last_lines,
             is_out_of_step: false,
             started,
             replied: started,
+            stopped_for: Duration::ZERO,
         })
     }
 
@@ -89,7 +96,7 @@ impl Client {
     pub(crate) fn process(&self) -> Option<u32> {
         match &self.link {
             Link::Process { leader, .. } => Some(leader.id()),
-            Link::Thread { .. } => None,
+            Link::Thread => None,
         }
     }
 
@@ -112,13 +119,9 @@ impl Client {
         }
         let unasked = |found: &TimedReply| !matches!(found.reply, Ok(Reply::Phase { .. }));
         self.is_out_of_step |= self.replies.try_iter().any(|found| unasked(&found));
-        let sink: Option<&mut dyn Write> = match &mut self.link {
-            Link::Process { stdin, .. } => stdin.as_mut().map(|s| s as &mut dyn Write),
-            Link::Thread { requests } => requests.as_mut().map(|s| s as &mut dyn Write),
-        };
-        if let Some(sink) = sink {
+        if let Some(lines) = &self.lines {
             // An error here means that the worker has closed its end: the wait reports how it ended.
-            let _ = sink.write_all(format!("{line}\n").as_bytes()).and_then(|()| sink.flush());
+            let _ = lines.send(line.to_owned());
         }
     }
 
@@ -130,23 +133,35 @@ impl Client {
         }
     }
 
-    /// Waits for the final reply to the last request, until `deadline` or until `stop` is set.
-    /// `on_phase` is called for each phase that begins.
+    /// Returns the time for which this process was stopped during the last wait. It does not count towards a limit.
+    pub(crate) fn stopped_for(&self) -> Duration {
+        self.stopped_for
+    }
+
+    /// Waits for the final reply to the last request, until `deadline` or until `is_over`. The deadline moves by the time for
+    /// which this process is stopped. `on_phase` is called for each phase that begins.
     pub fn wait(
         &mut self,
         deadline: Instant,
-        stop: &AtomicBool,
+        is_over: &dyn Fn() -> bool,
         on_phase: &mut dyn FnMut(&str),
     ) -> Result<Reply, WaitError> {
+        self.stopped_for = Duration::ZERO;
         if self.is_out_of_step {
             return Err(WaitError::Gone(format!("the {} worker sent a reply to no request", self.name)));
         }
         let mut had_ended = false;
+        let mut checked = Instant::now();
         loop {
-            if stop.load(Ordering::Relaxed) {
+            if is_over() {
                 return Err(WaitError::Interrupted);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
+            let delay = checked.elapsed();
+            if delay > LONG_DELAY {
+                self.stopped_for += delay;
+            }
+            checked = Instant::now();
+            let left = (deadline + self.stopped_for).saturating_duration_since(checked);
             match self.replies.recv_timeout(left.min(POLL)) {
                 Ok(TimedReply { reply: Ok(Reply::Phase { .. }), .. }) if left.is_zero() => {
                     return Err(WaitError::TimedOut);
@@ -177,10 +192,7 @@ impl Client {
 
     /// Closes its standard input, as the end of this process would.
     pub(crate) fn close_input(&mut self) {
-        match &mut self.link {
-            Link::Process { stdin, .. } => *stdin = None,
-            Link::Thread { requests } => *requests = None,
-        }
+        self.lines = None;
     }
 
     /// Asks the worker to exit and waits briefly for its exit.
@@ -196,7 +208,7 @@ impl Client {
     pub(crate) fn ended_within(mut self, patience: Duration) -> Option<String> {
         match &mut self.link {
             Link::Process { leader, .. } => leader.end(patience).map(end_of),
-            Link::Thread { .. } => None,
+            Link::Thread => None,
         }
     }
 
@@ -205,7 +217,7 @@ impl Client {
     }
 
     fn how_it_ended(&mut self) -> String {
-        let Link::Process { leader, stderr, .. } = &mut self.link else {
+        let Link::Process { leader, stderr } = &mut self.link else {
             return format!("the {} worker's thread ended", self.name);
         };
         let status = leader.end(Duration::from_secs(1));
@@ -226,11 +238,12 @@ fn start_process(
     program: &Program,
     replies: SyncSender<TimedReply>,
     last_lines: &Arc<Mutex<VecDeque<String>>>,
-) -> io::Result<Link> {
-    let (leader, (mut stdin, stdout, stderr)) = Leader::start(program)?;
-    if let (Some(stdin), Some(preface)) = (&mut stdin, &program.preface) {
-        // An error means that the program has ended; the wait for its first reply reports how.
-        let _ = stdin.write_all(preface.as_bytes()).and_then(|()| stdin.write_all(b"\n"));
+) -> io::Result<(Link, Sender<String>)> {
+    let (leader, (stdin, stdout, stderr)) = Leader::start(program)?;
+    let lines = writer_of(stdin);
+    if let Some(preface) = &program.preface {
+        // The writer ends only with the program; the wait for its first reply reports how.
+        let _ = lines.send(preface.to_string());
     }
     if let Some(stdout) = stdout {
         std::thread::spawn(move || send_replies(stdout, &replies));
@@ -239,10 +252,13 @@ fn start_process(
         let kept = Arc::clone(last_lines);
         std::thread::spawn(move || keep_last_lines(stderr, &kept))
     });
-    Ok(Link::Process { leader, stdin, stderr })
+    Ok((Link::Process { leader, stderr }, lines))
 }
 
-fn start_thread(registration: &'static Registration, replies: SyncSender<TimedReply>) -> io::Result<Link> {
+fn start_thread(
+    registration: &'static Registration,
+    replies: SyncSender<TimedReply>,
+) -> io::Result<Sender<String>> {
     static QUIET: Once = Once::new();
     QUIET.call_once(quiet_worker_threads);
     let (request_reader, request_writer): (PipeReader, PipeWriter) = io::pipe()?;
@@ -256,7 +272,24 @@ fn start_thread(registration: &'static Registration, replies: SyncSender<TimedRe
         let _ = serve::serve(registration, requests, &mut reply_writer);
     })?;
     std::thread::spawn(move || send_replies(reply_reader, &replies));
-    Ok(Link::Thread { requests: Some(request_writer) })
+    Ok(writer_of(Some(request_writer)))
+}
+
+/// Returns a sender of lines that a thread writes to `sink`. The thread ends, and closes `sink`, with the sender or with the
+/// first error.
+fn writer_of(sink: Option<impl Write + Send + 'static>) -> Sender<String> {
+    let (sender, lines) = channel::<String>();
+    if let Some(mut sink) = sink {
+        std::thread::spawn(move || {
+            for mut line in lines {
+                line.push('\n');
+                if sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    sender
 }
 
 /// Suppresses the output of panics in worker threads, whose text is in the reply.

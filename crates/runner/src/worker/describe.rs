@@ -1,6 +1,5 @@
 //! Asks external programs about themselves, outside a run: which backend they are, and what they find on the machine.
 
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::protocol::{Described, Reply, Request};
@@ -42,7 +41,7 @@ impl Asked {
     /// In one line: the program cannot be started, ends, is silent, or sends something else.
     pub fn described(self) -> Result<Described, String> {
         let mut client = self.0?;
-        let reply = client.wait(Instant::now() + LIMIT, &AtomicBool::new(false), &mut |_| {});
+        let reply = client.wait(Instant::now() + LIMIT, &|| false, &mut |_| {});
         let described = match reply {
             Ok(Reply::Described(described)) => described,
             Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => return Err(reason),

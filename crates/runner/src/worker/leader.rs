@@ -8,12 +8,15 @@ use std::time::{Duration, Instant};
 use gpubench_backend::Program;
 use gpubench_host::{process, search_path};
 
+/// Time limit for a process to end after it was killed. One that waits for a device or a disk ends only when that responds.
+const KILL_LIMIT: Duration = Duration::from_secs(5);
+
 /// A child process that leads a process group.
 pub(super) struct Leader {
-    child: Child,
+    /// `None` once its status was collected, after which the system may give its number to another process.
+    child: Option<Child>,
+    id: u32,
     is_stopped: bool,
-    /// True once its status was collected, after which the system may give its number to another process.
-    is_reaped: bool,
 }
 
 /// The standard streams of a child.
@@ -35,45 +38,54 @@ impl Leader {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        Ok((Leader { child, is_stopped: false, is_reaped: false }, streams))
+        let id = child.id();
+        Ok((Leader { child: Some(child), id, is_stopped: false }, streams))
     }
 
     pub(super) fn id(&self) -> u32 {
-        self.child.id()
+        self.id
     }
 
     /// Stops its group until [`Leader::go_on`].
     pub(super) fn stop(&mut self) {
-        if !self.is_reaped {
-            process::stop_group(self.id());
+        if self.child.is_some() {
+            process::stop_group(self.id);
             self.is_stopped = true;
         }
     }
 
     pub(super) fn go_on(&mut self) {
-        if std::mem::take(&mut self.is_stopped) && !self.is_reaped {
-            process::continue_group(self.id());
+        if std::mem::take(&mut self.is_stopped) && self.child.is_some() {
+            process::continue_group(self.id);
         }
     }
 
     /// Returns whether it has ended, while its children may still run.
     pub(super) fn has_ended(&self) -> bool {
-        self.is_reaped || process::has_ended(self.id())
+        self.child.is_none() || process::has_ended(self.id)
     }
 
-    /// Waits up to `patience` for its end, then kills what is left of its group. Returns its status if it ended by itself.
+    /// Waits up to `patience` for its end, then kills what is left of its group and removes what it has left in shared
+    /// memory. Returns its status if it ended by itself.
     pub(super) fn end(&mut self, patience: Duration) -> Option<ExitStatus> {
-        if self.is_reaped {
+        let mut child = self.child.take()?;
+        let ends_within = |limit: Duration| {
+            let deadline = Instant::now() + limit;
+            while !process::has_ended(self.id) && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            process::has_ended(self.id)
+        };
+        let by_itself = ends_within(patience);
+        process::kill_group(self.id);
+        if !ends_within(KILL_LIMIT) {
+            // The run goes on without it, and a thread collects its status whenever it ends.
+            std::thread::spawn(move || child.wait());
             return None;
         }
-        let deadline = Instant::now() + patience;
-        while !self.has_ended() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let by_itself = self.has_ended();
-        process::kill_group(self.id());
-        self.is_reaped = true;
-        self.child.wait().ok().filter(|_| by_itself)
+        let status = child.wait().ok();
+        process::remove_leftovers(self.id);
+        status.filter(|_| by_itself)
     }
 }
 

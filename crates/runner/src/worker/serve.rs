@@ -53,6 +53,9 @@ fn lines_of_stdin() -> impl Iterator<Item = String> {
                 return;
             }
         }
+        // The parent is gone, so nobody else ends the processes that libraries have started.
+        process::remove_leftovers(std::process::id());
+        process::kill_own_group();
         process::exit_now(0);
     });
     receiver.into_iter()

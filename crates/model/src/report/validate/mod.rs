@@ -161,6 +161,7 @@ fn check_phases(phases: &Phases) -> anyhow::Result<()> {
         ("first_s", phases.first_s),
         ("download_s", phases.download_s),
         ("check_s", phases.check_s),
+        ("threads_s", phases.threads_s),
         ("verify_s", phases.verify_s),
     ] {
         seconds(key, &[time])?;

@@ -31,17 +31,18 @@ impl CellSession<'_> {
         client.send(request);
         let mut phase = Cow::from(usual_phase(request));
         let observer = &mut *self.observer;
-        let reply = client.wait(start + cell_run.left, stop, &mut |begun| {
+        let reply = client.wait(start + cell_run.left, &|| stop.is_urgent(), &mut |begun| {
             phase = phase_text(begun);
             observer.phase(begun);
         });
+        let stopped_for = client.stopped_for();
         let reply = match reply {
             Ok(reply) if self.workers.is_external(&cell_run.worker.backend) => {
                 Ok(self.reply_of_external(cell_run, request, reply, start.elapsed().as_secs_f64()))
             }
             reply => reply,
         };
-        let took = start.elapsed();
+        let took = start.elapsed().saturating_sub(stopped_for);
         cell_run.left = cell_run.left.saturating_sub(took);
         if let Ok(reply) = &reply {
             time_spent::add(&mut self.workers.time_spent, took.as_secs_f64(), reply);

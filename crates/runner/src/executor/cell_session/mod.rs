@@ -71,7 +71,7 @@ impl CellSession<'_> {
         }
         let attempt =
             self.sample_steps(cell_run, rule, round).and_then(|()| self.verify_steps(cell_run, false));
-        self.after(cell_run, attempt).map(|_| ())
+        self.after_preparation(cell_run, attempt)
     }
 
     /// Takes a few samples of a prepared cell, for screening.
@@ -80,7 +80,7 @@ impl CellSession<'_> {
             return Ok(());
         }
         let attempt = self.screen_steps(cell_run, is_warm);
-        self.after(cell_run, attempt).map(|_| ())
+        self.after_preparation(cell_run, attempt)
     }
 
     /// Has the worker check the timed answers, and that one more execution writes the whole answer again. A cell whose
@@ -90,7 +90,7 @@ impl CellSession<'_> {
             return Ok(());
         }
         let attempt = self.verify_steps(cell_run, true);
-        self.after(cell_run, attempt).map(|_| ())
+        self.after_preparation(cell_run, attempt)
     }
 
     /// Has the worker release the cell's job. A lost worker holds none.
@@ -107,6 +107,21 @@ impl CellSession<'_> {
     /// Returns whether a live worker holds the cell's job.
     pub(crate) fn holds(&self, cell_run: &CellRun<'_>) -> bool {
         cell_run.held_by == Some(self.workers.generation(&cell_run.worker))
+    }
+
+    /// As [`Self::after`], for a prepared cell: it is not tried again, so it is skipped where memory is short.
+    fn after_preparation(
+        &mut self,
+        cell_run: &mut CellRun<'_>,
+        attempt: Result<(), SessionEnd>,
+    ) -> Result<(), Interrupted> {
+        match self.after(cell_run, attempt)? {
+            None => Ok(()),
+            Some(short) => {
+                cell_run.skip(short);
+                self.release(cell_run)
+            }
+        }
     }
 
     fn after(
@@ -132,7 +147,7 @@ impl CellSession<'_> {
                         cell_run.lose(Outcome::Failed, reason, None);
                     }
                     // The new worker starts, so the cell itself caused the loss.
-                    Ok(()) => cell_run.close(Outcome::Failed, reason, None),
+                    Ok(()) => cell_run.fail(reason),
                 }
                 Ok(None)
             }
@@ -145,6 +160,7 @@ impl CellSession<'_> {
     }
 
     fn prepare_steps(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
+        cell_run.held_by = None;
         self.await_worker(cell_run)?;
         if !self.is_external(cell_run) {
             self.judge.rest();
@@ -227,10 +243,11 @@ impl CellSession<'_> {
     /// Has the worker compare the timed answer with the judged one; with `execute`, also the answer of one more execution.
     fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
         // An external worker gives one answer at a time.
-        if execute && self.is_external(cell_run) {
+        if execute && self.is_external(cell_run) && cell_run.series.has_unchecked_answer {
             self.check_answer(cell_run, false, None)?;
         }
         self.check_answer(cell_run, execute, None)?;
+        cell_run.series.has_unchecked_answer = false;
         cell_run.series.verified += 1;
         Ok(())
     }
@@ -292,10 +309,13 @@ fn ended(cell_run: &mut CellRun<'_>, reply: Reply) -> SessionEnd {
             cell_run.skip(Unavailable { reason, fix });
             SessionEnd::Row
         }
-        Reply::Failed { reason, device_lost: false } => closed(cell_run, Outcome::Failed, reason),
+        Reply::Failed { reason, device_lost: false } => {
+            cell_run.fail(reason);
+            SessionEnd::Row
+        }
         Reply::Failed { reason, device_lost: true } => SessionEnd::Lost(reason),
         _ => {
-            cell_run.close(Outcome::Failed, NO_ANSWER.into(), None);
+            cell_run.fail(NO_ANSWER.into());
             SessionEnd::Replace
         }
     }

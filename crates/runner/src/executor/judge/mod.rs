@@ -10,7 +10,7 @@ use std::time::Instant;
 use gpubench_backend::Variant;
 use gpubench_backend::protocol::{Answered, Reply, Request};
 use gpubench_backend::verify::{KEPT, OPERANDS_CHANGED};
-use gpubench_host::vector_registers;
+use gpubench_host::{dead_files, vector_registers};
 use gpubench_model::case::Case;
 use gpubench_model::data::{self, Operand};
 use gpubench_model::error::CellError;
@@ -69,9 +69,12 @@ impl Judge {
     pub(crate) fn new_file(&mut self) -> Result<PathBuf, String> {
         let folder = match self.folder.take() {
             Some(folder) => folder,
-            None => tempfile::Builder::new().prefix("gpubench-").tempdir().map_err(|error| {
-                format!("no temporary folder for its answer can be made ({error}): set TMPDIR to a folder with space")
-            })?,
+            None => {
+                dead_files::remove_temporary_folders();
+                tempfile::Builder::new().prefix(&dead_files::temporary_prefix()).tempdir().map_err(|error| {
+                    format!("no temporary folder for its answer can be made ({error}): set TMPDIR to a folder with space")
+                })?
+            }
         };
         self.files += 1;
         Ok(self.folder.insert(folder).path().join(format!("answer-{}", self.files)))

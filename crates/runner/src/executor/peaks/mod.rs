@@ -12,8 +12,7 @@ use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{self as backend, Peaks};
 use gpubench_host::other_programs::OtherPrograms;
-use gpubench_model::clock;
-use gpubench_model::report::RunWarning;
+use gpubench_model::report::{RunWarning, now};
 
 use super::report_writer::ReportWriter;
 use super::workers::{NO_ANSWER, WorkerUnavailable, Workers, format_duration};
@@ -160,7 +159,7 @@ fn measure(
     }
     let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
     client.send(&Request::Peaks);
-    let reply = client.wait(Instant::now() + limit, stop, &mut |_| {});
+    let reply = client.wait(Instant::now() + limit, &|| stop.is_asked(), &mut |_| {});
     match reply {
         Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return Ended::Without,
         Ok(Reply::Peaks { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
@@ -169,7 +168,7 @@ fn measure(
     }
     let (reason, next) = match reply {
         Ok(Reply::Peaks { peaks }) => {
-            let measured = clock::now().to_string();
+            let measured = now().to_string();
             let dated = peaks.map(|found| Peaks { measured, cached: false, ..found });
             return dated.and_then(Peaks::plausible).map_or(Ended::Without, Ended::Measured);
         }

@@ -68,7 +68,7 @@ impl<'a> Rounds<'a> {
     /// Runs the block of `cells`, which are those of the plan, then those that refinement added. Returns whether the user
     /// ended the run meanwhile.
     pub(crate) fn run(&mut self, cells: &[PlannedCell], block: Range<usize>) -> bool {
-        let earlier = |planned: &PlannedCell| self.run.earlier.as_ref()?.row(&planned.cell).cloned();
+        let earlier = |planned: &PlannedCell| self.run.earlier.as_ref()?.finished(&planned.cell).cloned();
         let cell_run = |at: usize| {
             let mut cell_run = match earlier(&cells[at]) {
                 Some(row) => CellRun::taken_over(at, &cells[at], row),
@@ -144,6 +144,7 @@ impl<'a> Rounds<'a> {
                     self.screen(cell_runs, &group)?;
                 }
                 for at in group {
+                    self.check_ending()?;
                     let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(cell_runs)).max(0.0));
                     let cap_s = left_s / turns as f64 * f64::from(rounds);
                     self.turn(cell_runs, at, round, cap_s)?;
@@ -157,7 +158,8 @@ impl<'a> Rounds<'a> {
         cell_runs.iter_mut().try_for_each(|cell_run| self.conclude(cell_run))
     }
 
-    /// Runs one cell's turn in one round. The last turn ends the cell, unless a budget may give it more.
+    /// Runs one cell's turn in one round. The last turn ends the cell, unless a budget may give it more. If the user asks to
+    /// stop meanwhile, the cell's other rounds follow immediately.
     fn turn(
         &mut self,
         cell_runs: &mut [CellRun<'_>],
@@ -172,11 +174,21 @@ impl<'a> Rounds<'a> {
         self.session.observer.cell_started(&planned.cell, Some(round));
         let rule = budget::base(planned.rule(), cap_s);
         self.sample(cell_runs, at, &rule, round)?;
+        if self.is_ending() {
+            for later in round + 1..cell_runs[at].planned.sampling.rounds {
+                if cell_runs[at].series.stopped.is_none() {
+                    self.sample(cell_runs, at, &rule, later)?;
+                }
+            }
+        }
         if cell_runs[at].has_ended() {
             self.finished(&cell_runs[at]);
             return Ok(());
         }
         let stopped = cell_runs[at].series.stopped;
+        if self.is_ending() {
+            return self.conclude(&mut cell_runs[at]);
+        }
         if stopped.is_none() || (self.budget_s.is_some() && stopped == Some(Reason::OutOfTime)) {
             self.save_samples(&cell_runs[at]);
             return Ok(());
@@ -184,10 +196,20 @@ impl<'a> Rounds<'a> {
         self.conclude(&mut cell_runs[at])
     }
 
+    /// Returns whether the user has asked to stop, so that no other cell gets a turn.
+    fn is_ending(&self) -> bool {
+        self.session.workers.stop().is_asked()
+    }
+
+    fn check_ending(&self) -> Result<(), Interrupted> {
+        if self.is_ending() { Err(Interrupted) } else { Ok(()) }
+    }
+
     /// Gives extra rounds to the cells with the widest intervals until `end_s`.
     fn spend(&mut self, cell_runs: &mut [CellRun<'_>], rounds: u32, end_s: f64) -> Result<(), Interrupted> {
         let mut round = rounds;
         while self.spent_s(cell_runs) < end_s {
+            self.check_ending()?;
             let Some(at) = budget::widest(cell_runs) else { break };
             let cell_run = &mut cell_runs[at];
             self.session.observer.cell_started(&cell_run.planned.cell, Some(round));

@@ -48,6 +48,7 @@ impl Rounds<'_> {
         at: usize,
         is_warm: bool,
     ) -> Result<Vec<f64>, Interrupted> {
+        self.check_ending()?;
         self.session.observer.cell_started(&cell_runs[at].planned.cell, None);
         self.prepare(cell_runs, at)?;
         let before = cell_runs[at].series.samples.len();

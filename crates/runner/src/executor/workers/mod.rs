@@ -4,7 +4,6 @@ mod slot;
 mod states;
 
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
@@ -14,6 +13,7 @@ use gpubench_model::error::Unavailable;
 use gpubench_model::report::{BackendState, TimeSpent};
 
 use super::Run;
+use super::interrupt::Stop;
 use crate::observe::Observer;
 use crate::worker::client::{Client, WaitError};
 use crate::worker::launcher::Launcher;
@@ -64,7 +64,7 @@ pub(crate) struct Workers {
     launcher: Launcher,
     options: Options,
     start_limit: Duration,
-    stop: &'static AtomicBool,
+    stop: &'static Stop,
     /// The seconds of the run so far, by what they were spent on.
     pub(crate) time_spent: TimeSpent,
 }
@@ -73,7 +73,7 @@ impl Workers {
     /// Starts the workers that load no library, without waiting for them. Every backend of the plan and every required
     /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
     /// prepared: one after the other, while nothing is timed.
-    pub(crate) fn start(run: &Run, launcher: Launcher, stop: &'static AtomicBool) -> Self {
+    pub(crate) fn start(run: &Run, launcher: Launcher, stop: &'static Stop) -> Self {
         let start_limit = run.cell_timeout.clamp(MIN_START_LIMIT, MAX_START_LIMIT);
         let options = run.options.clone();
         let mut workers = Workers {
@@ -172,7 +172,7 @@ impl Workers {
         let Some(slot) = self.find_mut(id) else { return Ok(()) };
         let State::Ready(client) = &mut slot.state else { return Ok(()) };
         client.send(request);
-        match client.wait(Instant::now() + limit, stop, &mut |_| {}) {
+        match client.wait(Instant::now() + limit, &|| stop.is_urgent(), &mut |_| {}) {
             Ok(_) => Ok(()),
             Err(WaitError::Interrupted) => Err(WorkerUnavailable::Interrupted),
             Err(WaitError::TimedOut | WaitError::Gone(_)) => {
@@ -218,8 +218,8 @@ impl Workers {
         self.launcher.is_external(backend)
     }
 
-    /// Returns the flag that is set once the user asks to stop.
-    pub(crate) fn stop(&self) -> &'static AtomicBool {
+    /// Returns the user's wish that the run ends.
+    pub(crate) fn stop(&self) -> &'static Stop {
         self.stop
     }
 

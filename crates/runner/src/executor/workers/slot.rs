@@ -1,6 +1,5 @@
 //! Keeps the state of one worker in a run: its current process and its entry in the report.
 
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::Options;
@@ -9,6 +8,7 @@ use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::{BackendState, TimeSpent};
 
+use super::super::interrupt::Stop;
 use super::{SEE_DOCTOR, WorkerUnavailable};
 use crate::observe::Observer;
 use crate::worker::client::{Client, WaitError};
@@ -82,7 +82,7 @@ impl Slot {
     pub(crate) fn settle(
         &mut self,
         limit: Duration,
-        stop: &AtomicBool,
+        stop: &Stop,
         spent: &mut TimeSpent,
         observer: &mut dyn Observer,
     ) -> Result<(), WorkerUnavailable> {
@@ -91,10 +91,11 @@ impl Slot {
         };
         let (startup, begun) = (client.started(), Instant::now());
         observer.phase(&format!("starting {}", self.id));
-        let mut reply = client.wait(startup + limit.min(SLOW_START), stop, &mut |_| {});
+        let is_over = || stop.is_asked();
+        let mut reply = client.wait(startup + limit.min(SLOW_START), &is_over, &mut |_| {});
         if reply.as_ref().is_err_and(|error| *error == WaitError::TimedOut) {
             observer.slow_start(&self.id.to_string(), &format_duration(limit));
-            reply = client.wait(startup + limit, stop, &mut |_| {});
+            reply = client.wait(startup + limit, &is_over, &mut |_| {});
         }
         spent.starting_s += begun.elapsed().as_secs_f64();
         match reply {
