@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_host::environment;
+use gpubench_text::control::spelled_out;
 use serde::Serialize;
 
 use crate::backend::{self, BACKENDS, Finding, Options, Registration};
@@ -66,6 +67,7 @@ pub fn run(json: bool, options: &Options, python: Option<&Path>, out: &mut dyn W
     let libraries = python::Search::begin(python, options);
     let mut report = examine(&Launcher::new(true, None, BACKENDS, &[])?, options);
     report.backends.push(libraries.findings());
+    report.backends.iter_mut().for_each(spell_out);
     if json {
         serde_json::to_writer_pretty(&mut *out, &report)?;
         writeln!(out)?;
@@ -73,6 +75,15 @@ pub fn run(json: bool, options: &Options, python: Option<&Path>, out: &mut dyn W
         text::write(&report, out)?;
     }
     Ok(())
+}
+
+/// Spells out control characters, which texts of libraries, names of folders and other programs may contain.
+fn spell_out(backend: &mut BackendFindings) {
+    for Finding { name, path, version, serves, problem, fix } in &mut backend.findings {
+        let known = [path, version, problem, fix].into_iter().flatten();
+        [name].into_iter().chain(serves).chain(known).for_each(|text| *text = spelled_out(text));
+    }
+    backend.problem.iter_mut().for_each(|text| *text = spelled_out(text));
 }
 
 /// Lets all backends search at the same time, in workers that `launcher` starts.
@@ -161,6 +172,19 @@ mod tests {
 
     fn host(governor: Option<&str>) -> Host {
         Host { threads: 8, governor: governor.map(str::to_owned), ..Host::default() }
+    }
+
+    #[test]
+    fn control_characters_of_findings_are_spelled_out() {
+        let hostile = || "\u{1b}]0;x\u{7}\n\u{202e}".to_owned();
+        let (path, version, problem, fix) =
+            (Some(hostile()), Some(hostile()), Some(hostile()), Some(hostile()));
+        let finding = Finding { name: hostile(), path, version, serves: vec![hostile()], problem, fix };
+        let mut backend =
+            BackendFindings { name: "cpu", summary: "", findings: vec![finding], problem: Some(hostile()) };
+        spell_out(&mut backend);
+        let found = serde_json::to_value(&backend).unwrap().to_string();
+        assert_eq!(found.matches("\\\\u{1b}]0;x\\\\u{7}\\\\n\\\\u{202e}").count(), 7, "{found}");
     }
 
     #[test]

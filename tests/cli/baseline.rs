@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use gpubench_text::control::is_harmful;
+
 use super::Folder;
 use super::compare::{SLOWER, WRONG, of, script, verdicts};
 
@@ -29,6 +31,37 @@ fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
         assert_eq!(comparison["old"].as_array().map(Vec::len), Some(5));
         assert_eq!(of(&verdicts(&comparison), "slower"), ["fft 8 accelerator"]);
     }
+}
+
+#[test]
+fn hostile_texts_of_a_baseline_reach_no_terminal() {
+    let folder = Folder::new();
+    for (seed, name) in [(1, "a"), (2, "b"), (3, "c")] {
+        folder.sim(name, seed, "");
+    }
+    folder.succeeds("baseline save main --from a b c --accept-noisy");
+    let (old, new) = ("results/baselines/main", "results/baselines/\u{1b}[31m\n\u{202e}");
+    let mut saved = folder.json(&format!("{old}/baseline.json"));
+    let hostile = "\u{1b}]0;x\u{7}\n\u{9b}\u{202e}";
+    for place in
+        ["/name", "/saved", "/gpubench_version", "/cells/0/op", "/cells/0/backend", "/cells/0/variant"]
+    {
+        *saved.pointer_mut(place).unwrap() = hostile.into();
+    }
+    folder.write(&format!("{old}/baseline.json"), &saved.to_string());
+    std::fs::rename(folder.path().join(old), folder.path().join(new)).unwrap();
+    let check = |text: &str| assert!(!text.contains(is_harmful), "{text:?}");
+    let listed = folder.succeeds("baseline list").stdout;
+    check(&listed);
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    let shown = folder.run(&["baseline", "show", new]).good().stdout;
+    check(&shown);
+    assert!(shown.starts_with("\\u{1b}]0;x\\u{7}\\n\\u{9b}\\u{202e}: 3 passes"), "{shown}");
+    saved["cells"][0]["dtype"] = hostile.into();
+    folder.write(&format!("{new}/baseline.json"), &saved.to_string());
+    let listed = folder.succeeds("baseline list").stdout;
+    check(&listed);
+    assert!(listed.contains("save the baseline again"), "{listed}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod baseline;
 mod commands;
 mod compare;
 mod fleet;
+mod limits;
 mod peaks;
 mod plans;
 mod python;

@@ -10,7 +10,7 @@ mod nested;
 use std::fs;
 use std::path::Path;
 
-use inputs::{TARGETS, Target};
+use inputs::{Formats, TARGETS, Target};
 use mutate::{Random, mutated};
 
 /// Number of changed inputs per target.
@@ -28,7 +28,7 @@ fn every_seed_is_read_or_refused_in_one_line() {
     for target in &TARGETS {
         let seeds = seeds(target);
         assert!(!seeds.is_empty(), "{} has no seed", target.name);
-        seeds.iter().for_each(|seed| (target.read)(seed));
+        seeds.iter().for_each(|seed| (target.read)(seed, Formats::All));
     }
 }
 
@@ -42,12 +42,26 @@ fn changed_seeds_are_read_or_refused_in_one_line() {
                     let mut random = Random(number);
                     let seed = &seeds[number as usize % seeds.len()];
                     let input = mutated(seed, target.is_json, &mut random);
-                    let outcome = std::panic::catch_unwind(|| (target.read)(&input));
+                    let outcome = std::panic::catch_unwind(|| (target.read)(&input, Formats::All));
                     assert!(outcome.is_ok(), "{} {number}: {}", target.name, String::from_utf8_lossy(&input));
                 }
             });
         }
     });
+}
+
+#[test]
+fn the_formats_of_a_fuzz_target_depend_on_its_input_alone() {
+    let one = |input: &[u8]| match Formats::one_for(input) {
+        Formats::One(hash) => hash,
+        Formats::All => panic!("a fuzz target would write every format"),
+    };
+    assert_eq!(one(b"input"), one(b"input"));
+    let chosen: std::collections::BTreeSet<u64> = (0..100u8).map(|byte| one(&[byte]) % 5).collect();
+    assert_eq!(chosen.len(), 5, "every one of five formats is chosen for some input");
+    for target in &TARGETS {
+        seeds(target).iter().for_each(|seed| (target.read)(seed, Formats::one_for(seed)));
+    }
 }
 
 #[test]
@@ -58,7 +72,8 @@ fn every_target_has_a_program_for_cargo_fuzz() {
     for Target { name, .. } in &TARGETS {
         assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
         let program = fs::read_to_string(fuzz.join(format!("fuzz_targets/{name}.rs"))).unwrap();
-        assert!(program.contains(&format!("inputs::{name}::read")), "{program}");
+        let call = format!("inputs::{name}::read(data, Formats::one_for(data))");
+        assert!(program.contains(&call), "{program}");
     }
     assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
 }

@@ -1,6 +1,6 @@
 //! Inputs that exhaust a stack or the range of numbers: each reader refuses them in one line, or reads them.
 
-use crate::inputs::{TARGETS, Target};
+use crate::inputs::{Formats, TARGETS, Target};
 
 /// Depth of nested lists and objects.
 const DEPTH: usize = 100_000;
@@ -31,7 +31,7 @@ fn hostile() -> Vec<String> {
 fn nested_and_huge_inputs_are_refused_in_one_line() {
     for input in hostile() {
         for Target { read, .. } in &TARGETS {
-            read(input.as_bytes());
+            read(input.as_bytes(), Formats::All);
         }
     }
 }

@@ -65,6 +65,23 @@ fn a_resumed_run_replaces_planted_links() {
 }
 
 #[test]
+fn no_git_is_taken_from_the_current_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let planted = folder.path().join("git");
+    fs::write(&planted, "#!/bin/sh\ntouch trace\n").unwrap();
+    fs::set_permissions(&planted, fs::Permissions::from_mode(0o755)).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/sim-example.toml");
+    let run = ["run", "--backends", "sim", "--sim", script, "--ops", "sin", "--sizes", "100", "--quiet"];
+    for list in [".:/usr/bin:/bin", ":/usr/bin:/bin"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+        command.args(run).args(["--format", "json", "--out", "-"]).current_dir(folder.path());
+        assert!(command.env("PATH", list).output().unwrap().status.success(), "{list}");
+        assert!(!folder.path().join("trace").exists(), "{list}");
+    }
+}
+
+#[test]
 fn no_library_is_taken_from_the_current_folder() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["libopenblas.so.0", "libcuda.so.1", "libnvrtc.so.13"] {

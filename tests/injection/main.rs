@@ -21,6 +21,9 @@ const BENIGN: &str = "plain";
 /// Returns the report of these bytes with `text` in each place that may be any text, and as a key of each free object.
 fn report_with(text: &str) -> Report {
     let mut value = serde_json::to_value(example::with_pinned(example::full(), 5.0)).unwrap();
+    value["environment"]["backends"][0]["libraries"] = json!([
+        { "name": "BLAS", "path": "/lib/libblas.so", "version": "1", "serves": ["fft/x"], "problem": "none", "fix": "none" }
+    ]);
     let mut places = vec![];
     find_texts(&value, String::new(), &mut places);
     let mut changed = 0;
@@ -71,10 +74,9 @@ fn check(name: &str, text: &str, benign: &str) {
         "csv" | "table-csv" => {
             let records = gpubench_text::csv::records(text).unwrap();
             assert_eq!(records.len(), gpubench_text::csv::records(benign).unwrap().len());
-            let is_formula = |field: &&String| {
-                field.starts_with(['=', '+', '@', '\t', '\r'])
-                    || (field.starts_with('-') && field.parse::<f64>().is_err())
-            };
+            let begins_formula = |field: &String| field.starts_with(['=', '+', '-', '@', '\t', '\r']);
+            let is_text = |field: &String| field != "-" && field.parse::<f64>().is_err();
+            let is_formula = |field: &&String| begins_formula(field) && is_text(field);
             assert_eq!(records.iter().flatten().find(is_formula), None);
         }
         "json" => drop(serde_json::from_str::<Value>(text).unwrap()),
@@ -94,7 +96,16 @@ fn without_code(text: &str) -> String {
 
 #[test]
 fn no_text_of_a_report_is_more_than_text_in_any_format() {
-    let (hostile, benign) = (report_with(HOSTILE), report_with(BENIGN));
+    check_every_format(HOSTILE);
+}
+
+#[test]
+fn no_text_that_begins_with_a_sign_is_a_formula_in_any_format() {
+    check_every_format(&HOSTILE.replacen('=', "-1+", 1));
+}
+
+fn check_every_format(hostile: &str) {
+    let (hostile, benign) = (report_with(hostile), report_with(BENIGN));
     let view = View { tables: true, all_variants: true, ..View::default() };
     for format in FORMATS.all.iter().filter(|format| format.name != "png") {
         let files = |report: &Report| -> Vec<String> {
@@ -115,16 +126,16 @@ fn no_text_of_a_report_is_more_than_text_in_any_format() {
 
 #[test]
 fn no_text_of_a_fleet_is_more_than_text_in_any_format() {
-    let fleet = |text: &str| -> Fleet {
+    let fleet = |text: &str, name: &str| -> Fleet {
         let report = serde_json::to_value(report_with(text)).unwrap();
         let member = |name: &str| json!({ "name": name, "report": report });
-        let value = json!({ "fleet_version": 1, "members": [member("a"), member("b")] });
+        let value = json!({ "fleet_version": 1, "members": [member(name), member("b")] });
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("fleet.json");
         std::fs::write(&path, value.to_string()).unwrap();
         fleet::file::load(&path).unwrap()
     };
-    let (hostile, benign) = (fleet(HOSTILE), fleet(BENIGN));
+    let (hostile, benign) = (fleet(HOSTILE, "=cmd|' /C calc'!A0"), fleet(BENIGN, BENIGN));
     let view = fleet::export::View::default();
     for format in fleet::export::FORMATS.all.iter().filter(|format| format.is_text()) {
         let text = |fleet: &Fleet| format.text(fleet, &view).unwrap();

@@ -2,8 +2,11 @@
 
 use gpubench_model::Side;
 use gpubench_model::report::{BackendState, Report, machine};
+use gpubench_text::control::collapsed;
 use gpubench_text::count::counted;
 use serde_json::Value as Json;
+
+use super::names::with_suffix;
 
 /// A class of hosts or GPUs: members of one class should be equally fast.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +33,10 @@ pub(crate) fn host(report: &Report) -> HostKey<'_> {
     (&host.name, &host.cpu, host.threads, host.memory_bytes)
 }
 
-/// Returns the name of the host, or `unnamed host`.
-pub(crate) fn host_name(report: &Report) -> &str {
-    match report.environment.host.name.as_str() {
-        "" => "unnamed host",
-        name => name,
-    }
+/// Returns the name of the host on one line, or `unnamed host`.
+pub(crate) fn host_name(report: &Report) -> String {
+    let name = collapsed(&report.environment.host.name);
+    if name.is_empty() { "unnamed host".into() } else { name }
 }
 
 /// Returns the GPU backend of a report: that of its first measured row, or of its first row if none was measured. The
@@ -84,17 +85,17 @@ pub(crate) fn host_class(report: &Report) -> DeviceClass {
 
 /// Returns the default name of a member: its host, and its GPU if it has one.
 pub(crate) fn member_name(report: &Report) -> String {
-    let host = host_name(report);
-    let Some(gpu) = gpu(report) else { return host.to_owned() };
-    match gpu.description["device"].as_u64() {
-        None => format!("{host} GPU"),
-        Some(ordinal) => format!("{host} GPU {ordinal}"),
-    }
+    let suffix = match gpu(report).map(|gpu| gpu.description["device"].as_u64()) {
+        None => String::new(),
+        Some(None) => " GPU".into(),
+        Some(Some(ordinal)) => format!(" GPU {ordinal}"),
+    };
+    with_suffix(&host_name(report), &suffix)
 }
 
 /// Returns the bus address of the GPU without the usual domain prefix: `41:00.0`.
 pub(crate) fn bus_address(report: &Report) -> Option<String> {
-    let address = gpu_fact(report, &machine::BUS_ADDRESS)?.to_string();
+    let address = collapsed(&gpu_fact(report, &machine::BUS_ADDRESS)?.to_string());
     Some(address.strip_prefix("0000:").unwrap_or(&address).to_lowercase())
 }
 
@@ -122,7 +123,7 @@ pub(crate) fn device(report: &Report) -> Option<Device> {
             vec![host.name.clone(), host.cpu.clone(), address.clone()?]
         }
     };
-    let by_address = |address: String| format!("{} GPU {address}", host_name(report));
+    let by_address = |address: String| with_suffix(&host_name(report), &format!(" GPU {address}"));
     Some(Device { key, name: address.map_or_else(|| member_name(report), by_address) })
 }
 

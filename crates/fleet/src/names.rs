@@ -4,24 +4,33 @@ use std::collections::HashSet;
 
 use anyhow::{Result, ensure};
 use gpubench_model::report::Report;
-use gpubench_text::control;
-use gpubench_text::cut::start;
+use gpubench_text::control::{collapsed, is_invisible};
+use gpubench_text::cut::{fitted, start};
 
 use super::identity::{bus_address, host_name, member_name};
 
 /// Maximum length of a name, so that it fits a column heading.
 const MAX_CHARS: usize = 80;
 
+/// Maximum length of the part that distinguishes a name from others.
+const MAX_SUFFIX_CHARS: usize = MAX_CHARS / 2;
+
+/// Returns a name that passes [`check`], if `stem` has a visible character. Names that are too long lose the end of the stem,
+/// because the suffix distinguishes them.
+pub(crate) fn with_suffix(stem: &str, suffix: &str) -> String {
+    let suffix = fitted(suffix, MAX_SUFFIX_CHARS);
+    fitted(stem, MAX_CHARS - suffix.chars().count()) + &suffix
+}
+
 /// Returns a name for each report: its existing name, or that of its host and device.
 ///
 /// Reports that would share a name are distinguished by the first of these that differs: the bus address of the GPU (jobs
 /// that see one GPU each all number it 0), the day of the run, its time, a number.
 pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
-    let of = |name: Option<&str>, report: &Report| match name {
-        Some(name) => name.to_owned(),
-        None => with_suffix(&member_name(report), ""),
-    };
-    let plain: Vec<String> = reports.iter().map(|(name, report)| of(*name, report)).collect();
+    let plain: Vec<String> = reports
+        .iter()
+        .map(|(name, report)| name.map_or_else(|| member_name(report), str::to_owned))
+        .collect();
     let mut names = plain.clone();
     for (index, name) in plain.iter().enumerate() {
         let group: Vec<usize> = (0..plain.len()).filter(|&other| plain[other] == *name).collect();
@@ -34,24 +43,17 @@ pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     numbered(names)
 }
 
-/// Returns a name that ends in `suffix`, with as much of `stem` as fits.
-fn with_suffix(stem: &str, suffix: &str) -> String {
-    let room = MAX_CHARS.saturating_sub(suffix.chars().count());
-    let name = format!("{}{suffix}", start(stem, room));
-    start(&control::collapsed(&name), MAX_CHARS).to_owned()
-}
-
 /// Builds a name from a report; `None` if the report lacks the data.
 type NamingRule<'a> = &'a dyn Fn(&Report) -> Option<String>;
 
 /// Returns distinct names for the members of `group`, as far as their reports differ.
 fn distinguish(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) -> Vec<String> {
-    let started = |report: &Report| report.environment.started.clone();
+    let started = |report: &Report| collapsed(&report.environment.started);
     let by_address = |report: &Report| {
         let address = bus_address(report)?;
         // The address replaces the ambiguous number: `node17 GPU 0` becomes `node17 GPU 41:00.0`.
-        let stem = if name == member_name(report) { host_name(report) } else { name };
-        Some(with_suffix(stem, &format!(" GPU {address}")))
+        let stem = if name == member_name(report) { host_name(report) } else { name.to_owned() };
+        Some(with_suffix(&stem, &format!(" GPU {address}")))
     };
     let by_day = |report: &Report| Some(with_suffix(name, &format!(", {}", started(report).get(..10)?)));
     let by_time = |report: &Report| {
@@ -96,8 +98,8 @@ pub(crate) fn check(names: &[&str]) -> Result<()> {
         let shown = start(name, MAX_CHARS);
         ensure!(!name.trim().is_empty(), "a member has no name: give each one, such as 'node17 GPU 0'");
         ensure!(
-            !name.chars().any(control::is_invisible) && name.chars().count() <= MAX_CHARS,
-            "{shown:?} is not a valid member name: use at most {MAX_CHARS} characters, without line breaks and invisible characters"
+            !name.chars().any(is_invisible) && name.chars().count() <= MAX_CHARS,
+            "{shown:?} is not a valid member name: use at most {MAX_CHARS} visible characters, without line breaks"
         );
         ensure!(used.insert(*name), "two members are named {shown:?}: give each member its own name");
     }
@@ -159,7 +161,7 @@ mod tests {
         for (names, part) in [
             (&["a", ""][..], "has no name"),
             (&["a\nb"], "without line breaks"),
-            (&["a\u{202e}b"], "invisible characters"),
+            (&["a\u{202e}b"], "visible characters"),
             (&["a", "b", "a"], "two members are named \"a\""),
         ] {
             assert!(check(names).is_err_and(|error| error.to_string().contains(part)), "{names:?}");
@@ -167,17 +169,27 @@ mod tests {
         assert!(check(&["node17 GPU 0", "ü"]).is_ok());
     }
 
+    #[test]
+    fn a_name_that_is_too_long_keeps_its_suffix() {
+        let host = "h".repeat(100);
+        let reports = [on(&host, Some("0000:41:00.0"), DAY), on(&host, Some("0000:C1:00.0"), DAY)];
+        for (name, end) in of(&reports).iter().zip([" GPU 41:00.0", " GPU c1:00.0"]) {
+            assert!(name.len() == MAX_CHARS && name.ends_with(end), "{name}");
+        }
+        let twice = of(&[reports[0].clone(), reports[0].clone()]);
+        assert!(twice[0].ends_with("... GPU 0") && twice[1].ends_with("... (2)"), "{twice:?}");
+    }
+
     proptest! {
         #[test]
-        fn names_of_any_hosts_are_valid(
-            hosts in prop::collection::vec("(\\PC|[\n\t\u{202e}]){0,90}", 1..4),
-            copies in 1usize..4,
-            address in proptest::option::of("\\PC{0,90}"),
+        fn the_names_of_any_hosts_pass_the_check(
+            hosts in prop::collection::vec(("(a{75}|[ab]|.{0,100}|\\PC)", prop::option::of(".{0,60}"), "(.{0,30}|2026-11-2[12]T10:00:00Z)"), 1..6),
         ) {
             let reports: Vec<Report> =
-                hosts.iter().flat_map(|host| vec![on(host, address.as_deref(), DAY); copies]).collect();
+                hosts.iter().map(|(host, address, started)| on(host, address.as_deref(), started)).collect();
             let names = of(&reports);
-            prop_assert!(check(&names.iter().map(String::as_str).collect::<Vec<_>>()).is_ok(), "{names:?}");
+            let checked = check(&names.iter().map(String::as_str).collect::<Vec<_>>());
+            prop_assert!(checked.is_ok(), "{:?}: {:?}", names, checked);
         }
 
         #[test]

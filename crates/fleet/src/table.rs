@@ -154,7 +154,7 @@ fn hosts(fleet: &Fleet) -> Table {
         let entries = shared(&reports);
         if !entries.is_empty() {
             columns.push(Column {
-                name: host_name(reports[0]).to_owned(),
+                name: host_name(reports[0]),
                 kind: host_class(reports[0]),
                 members: group.iter().map(|member| member.name.clone()).collect(),
                 device: None,

@@ -1,13 +1,14 @@
 //! The git revision of the current folder, by commands that run nothing of the repository: its configuration may name programs,
 //! and a benchmark is often run in a checkout of somebody else.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::search_path::absolute_folders;
+use crate::{process, search_path};
 
 /// Time for one command: a large checkout on a cold disk takes seconds.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -16,68 +17,87 @@ const LONGEST: u64 = 64 << 10;
 
 /// Returns the revision of the current folder.
 pub(crate) fn revision() -> Option<String> {
-    revision_in(Path::new("."))
+    Git::on(&std::env::var_os("PATH")?, LIMIT)?.revision_in(Path::new("."))
 }
 
-/// Returns the revision of a folder, with `-dirty` when a tracked file differs; `None` outside a checkout, or where git takes too
-/// long.
-fn revision_in(folder: &Path) -> Option<String> {
-    let revision = git(folder, &[], &["rev-parse", "--verify", "HEAD"])?;
-    // A file whose times say too little is read through the filters that the repository configures, so these are switched off.
-    let filters = git(folder, &[], &["config", "--null", "--name-only", "--get-regexp", r"^filter\."]);
-    let filters: Vec<&str> = filters.as_deref().unwrap_or_default().split_terminator('\0').collect();
-    let staged = || git(folder, &filters, &["diff-index", "--cached", "--quiet", "HEAD", "--"]).is_none();
-    let changed = || git(folder, &filters, &["diff-files", "--raw", "--ignore-submodules"]);
-    let is_dirty = staged() || changed().is_none_or(|files| !files.is_empty());
-    Some(if is_dirty { format!("{revision}-dirty") } else { revision })
+/// The program `git`, and how long each of its commands may take.
+struct Git {
+    program: PathBuf,
+    /// Where it finds its own programs.
+    path: OsString,
+    limit: Duration,
 }
 
-/// Returns the output of a command of git in a folder, with these keys of its configuration switched off; `None` if it fails or
-/// takes too long.
-fn git(folder: &Path, switched_off: &[&str], arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new(program(&std::env::var_os("PATH")?)?);
-    command.arg("-C").arg(folder);
-    // Without these, git starts the repository's file-system monitor, which may be any program, and writes the index.
-    command.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
-    command.args(arguments).env("GIT_TERMINAL_PROMPT", "0");
-    // A partial clone would fetch what it lacks, by programs that its configuration names.
-    command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "");
-    command.env("GIT_CONFIG_COUNT", switched_off.len().to_string());
-    for (at, key) in switched_off.iter().enumerate() {
-        let off = if key.ends_with(".required") { "false" } else { "" };
-        command.env(format!("GIT_CONFIG_KEY_{at}"), key).env(format!("GIT_CONFIG_VALUE_{at}"), off);
+impl Git {
+    /// Finds git in the absolute folders of `path`: a repository may have a program of that name in the current folder.
+    fn on(path: &OsStr, limit: Duration) -> Option<Git> {
+        let program = search_path::program("git", path)?;
+        let path = std::env::join_paths(search_path::absolute_folders(path)).ok()?;
+        Some(Git { program, path, limit })
     }
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
-    let output = child.stdout.take()?;
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        // What is not UTF-8, or ends early, is still output.
-        let _ = output.take(LONGEST).read_to_string(&mut text);
-        text
-    });
-    let status = finished(&mut child, LIMIT);
-    status.filter(std::process::ExitStatus::success)?;
-    Some(reader.join().ok()?.trim().to_owned())
-}
 
-/// Returns the program `git` of the first absolute folder in `path` that has one: in a relative folder, anybody may have put it.
-fn program(path: &OsStr) -> Option<PathBuf> {
-    absolute_folders(path).into_iter().map(|folder| folder.join("git")).find(|file| file.is_file())
-}
+    /// Returns the revision of a folder, with `-dirty` when a tracked file differs; `None` outside a checkout, or where git takes
+    /// too long.
+    fn revision_in(&self, folder: &Path) -> Option<String> {
+        let revision = self.output(folder, &[], &["rev-parse", "--verify", "HEAD"])?;
+        // A file whose times say too little is read through the filters that the repository configures, so these are switched
+        // off.
+        let keys = ["config", "--null", "--name-only", "--get-regexp", r"^filter\."];
+        let filters = self.output(folder, &[], &keys);
+        let filters: Vec<&str> = filters.as_deref().unwrap_or_default().split_terminator('\0').collect();
+        let staged =
+            || self.output(folder, &filters, &["diff-index", "--cached", "--quiet", "HEAD", "--"]).is_none();
+        let changed = || self.output(folder, &filters, &["diff-files", "--raw", "--ignore-submodules"]);
+        let is_dirty = staged() || changed().is_none_or(|files| !files.is_empty());
+        Some(if is_dirty { format!("{revision}-dirty") } else { revision })
+    }
 
-/// Waits for a process, and kills it if it takes longer than `limit`. Returns its status if it ended by itself.
-fn finished(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
-    let deadline = Instant::now() + limit;
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status),
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
-            Ok(None) | Err(_) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
+    /// Returns the output of a command in a folder, with these keys of its configuration switched off; `None` if it fails or
+    /// takes too long.
+    fn output(&self, folder: &Path, switched_off: &[&str], arguments: &[&str]) -> Option<String> {
+        let mut command = self.command(folder, switched_off);
+        let mut child = command.args(arguments).spawn().ok()?;
+        let output = child.stdout.take()?;
+        let reader = std::thread::spawn(move || {
+            let mut text = String::new();
+            // What is not UTF-8, or ends early, is still output.
+            let _ = output.take(LONGEST).read_to_string(&mut text);
+            text
+        });
+        let deadline = Instant::now() + self.limit;
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break Some(status),
+                Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
+                Ok(None) | Err(_) => {
+                    // With the programs that it has started.
+                    process::kill_group(child.id());
+                    let _ = child.wait();
+                    break None;
+                }
             }
+        };
+        status.filter(std::process::ExitStatus::success)?;
+        Some(reader.join().ok()?.trim().to_owned())
+    }
+
+    /// Returns a command without arguments that leads a process group and runs no program that the repository names.
+    fn command(&self, folder: &Path, switched_off: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("-C").arg(folder);
+        // Without these, git starts the repository's file-system monitor, which may be any program, and writes the index.
+        command.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
+        // A partial clone fetches the objects that it lacks by a program that it names. Before version 2.45, git does not know the
+        // first variable; with the second it uses no protocol.
+        command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "");
+        command.env("GIT_TERMINAL_PROMPT", "0").env("PATH", &self.path);
+        command.env("GIT_CONFIG_COUNT", switched_off.len().to_string());
+        for (at, key) in switched_off.iter().enumerate() {
+            let off = if key.ends_with(".required") { "false" } else { "" };
+            command.env(format!("GIT_CONFIG_KEY_{at}"), key).env(format!("GIT_CONFIG_VALUE_{at}"), off);
         }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+        command
     }
 }
 
@@ -87,67 +107,35 @@ mod tests {
 
     use std::fs;
 
-    fn run(folder: &Path, arguments: &[&str]) {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
-        let mut command = Command::new("git");
-        let output = command.arg("-C").arg(folder).args(identity).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fn git() -> Git {
+        Git::on(&std::env::var_os("PATH").unwrap(), LIMIT).unwrap()
     }
 
-    #[test]
-    fn a_command_that_takes_too_long_is_killed() {
-        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let start = Instant::now();
-        assert_eq!(finished(&mut child, Duration::from_millis(50)), None);
-        assert!(start.elapsed() < Duration::from_secs(5));
-        let mut child = Command::new("true").spawn().unwrap();
-        assert!(finished(&mut child, Duration::from_secs(60)).unwrap().success());
-    }
-
-    #[test]
-    fn a_program_in_a_relative_folder_is_not_run() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("git"), "").unwrap();
-        assert_eq!(program(OsStr::new(".::relative")), None);
-        let list = std::env::join_paths([Path::new("."), folder.path()]).unwrap();
-        assert_eq!(program(&list), Some(folder.path().join("git")));
-    }
-
-    #[test]
-    fn a_partial_clone_fetches_nothing() {
-        let root = tempfile::tempdir().unwrap();
-        let (folder, trace) = (root.path().join("checkout"), root.path().join("trace"));
+    /// A checkout with one file in one commit.
+    fn checkout(root: &Path) -> PathBuf {
+        let folder = root.join("checkout");
         fs::create_dir(&folder).unwrap();
         run(&folder, &["init", "-q"]);
         fs::write(folder.join("file"), "one").unwrap();
         run(&folder, &["add", "."]);
         run(&folder, &["commit", "-q", "-m", "a"]);
-        // The remote of a partial clone, reached by a program of the repository; it lacks an object that the index names.
-        for (key, value) in [
-            ("remote.origin.url", "ssh://host/path".to_owned()),
-            ("remote.origin.promisor", "true".to_owned()),
-            ("remote.origin.partialclonefilter", "blob:none".to_owned()),
-            ("extensions.partialClone", "origin".to_owned()),
-            ("core.repositoryFormatVersion", "1".to_owned()),
-            ("core.sshCommand", format!("touch '{}'; false", trace.display())),
-        ] {
-            run(&folder, &["config", key, &value]);
-        }
-        let objects =
-            Command::new("find").arg(folder.join(".git/objects")).args(["-type", "f", "-delete"]).status();
-        assert!(objects.unwrap().success());
-        assert_eq!(revision_in(&folder).map(|found| found.len() >= 40), Some(true));
-        assert!(!trace.exists(), "a program of the repository was run");
+        folder
+    }
+
+    fn run(folder: &Path, arguments: &[&str]) -> String {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
+        let mut command = Command::new("git");
+        let output = command.arg("-C").arg(folder).args(identity).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
     #[test]
     fn a_revision_is_read_and_nothing_of_the_repository_runs() {
         let root = tempfile::tempdir().unwrap();
+        let revision_in = |folder: &Path| git().revision_in(folder);
         assert_eq!(revision_in(root.path()), None);
-        let (folder, trace) = (root.path().join("checkout"), root.path().join("trace"));
-        fs::create_dir(&folder).unwrap();
-        run(&folder, &["init", "-q"]);
-        fs::write(folder.join("file"), "one").unwrap();
+        let (folder, trace) = (checkout(root.path()), root.path().join("trace"));
         fs::write(folder.join(".gitattributes"), "file filter=evil diff=evil\n").unwrap();
         run(&folder, &["add", "."]);
         run(&folder, &["commit", "-q", "-m", "a"]);
@@ -167,5 +155,50 @@ mod tests {
         fs::write(folder.join("file"), "two!").unwrap();
         assert_eq!(revision_in(&folder).unwrap(), format!("{clean}-dirty"));
         assert!(!trace.exists(), "a program of the repository was run");
+    }
+    #[test]
+    fn objects_that_a_partial_clone_lacks_are_not_fetched() {
+        let root = tempfile::tempdir().unwrap();
+        let (folder, trace) = (checkout(root.path()), root.path().join("trace"));
+        let touch = format!("touch {}", trace.display());
+        for (key, value) in [
+            ("core.repositoryFormatVersion", "1"),
+            ("extensions.partialClone", "origin"),
+            ("remote.origin.promisor", "true"),
+            ("core.sshCommand", &touch),
+            ("protocol.ext.allow", "always"),
+        ] {
+            run(&folder, &["config", key, value]);
+        }
+        let tree = run(&folder, &["rev-parse", "HEAD^{tree}"]);
+        fs::remove_file(folder.join(".git/objects").join(&tree[..2]).join(&tree[2..])).unwrap();
+        // Otherwise git compares the tree of the index alone.
+        fs::write(folder.join("new"), "new").unwrap();
+        run(&folder, &["update-index", "--add", "new"]);
+        for url in ["ssh://host/x".to_owned(), format!("ext::{touch}")] {
+            run(&folder, &["config", "remote.origin.url", &url]);
+            assert!(git().revision_in(&folder).is_some_and(|revision| revision.ends_with("-dirty")));
+            assert!(!trace.exists(), "{url}: a program of the repository was run");
+            let mut fetching = Command::new("git");
+            let _ = fetching.arg("-C").arg(&folder).args(["diff-index", "--cached", "HEAD"]).output();
+            assert!(trace.exists(), "{url}: an ordinary git fetches the missing tree");
+            fs::remove_file(&trace).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_git_that_takes_too_long_is_ended_with_its_programs() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().unwrap();
+        let program = root.path().join("git");
+        fs::write(&program, format!("#!/bin/sh\n(sleep 1; touch '{}/late')\n", root.path().display()))
+            .unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let slow = Git { program, path: std::env::var_os("PATH").unwrap(), limit: Duration::from_millis(50) };
+        let start = Instant::now();
+        assert_eq!(slow.revision_in(root.path()), None);
+        assert!(start.elapsed() < Duration::from_millis(900), "{:?}", start.elapsed());
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(!root.path().join("late").exists(), "a program that it has started goes on");
     }
 }

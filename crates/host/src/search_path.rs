@@ -14,6 +14,15 @@ pub fn absolute_folders(list: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(list).filter(|folder| folder.is_absolute()).collect()
 }
 
+/// Returns the first program of that name in the absolute folders of a list such as `PATH`.
+pub fn program(name: &str, list: &OsStr) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let is_program = |path: &PathBuf| {
+        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    absolute_folders(list).into_iter().map(|folder| folder.join(name)).find(is_program)
+}
+
 /// Returns the list with its absolute folders alone; `None` if it has no others.
 pub fn without_current_folder(list: &OsStr) -> Option<OsString> {
     // The loader also takes semicolons between folders, and an empty list as none.
@@ -53,6 +62,23 @@ mod tests {
             assert_eq!(without_current_folder(OsStr::new(list)), kept.map(OsString::from), "{list}");
         }
         assert_eq!(absolute_folders(OsStr::new(":/a:b:")), [PathBuf::from("/a")]);
+    }
+
+    #[test]
+    fn programs_are_executable_files_in_absolute_folders() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        let list = OsString::from(format!(":.:{}:{}", at("a").display(), at("b").display()));
+        for (path, mode) in [("a/x", 0o644), ("b/x", 0o755)] {
+            std::fs::create_dir(at(path).parent().unwrap()).unwrap();
+            std::fs::write(at(path), "").unwrap();
+            std::fs::set_permissions(at(path), std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        assert_eq!(program("x", &list), Some(at("b/x")));
+        assert_eq!(program("y", &list), None);
+        // The tests run in the folder of their crate.
+        assert_eq!(program("Cargo.toml", OsStr::new(".")), None);
     }
 
     #[test]

@@ -1,9 +1,12 @@
-//! Writes files to the user's cache folder, which keeps data between runs. The folder can be deleted at any time.
+//! Keeps data between runs in the user's cache folder, each file with a checksum. The folder can be deleted at any time.
 
 use std::ffi::OsString;
+use std::fs::Permissions;
 use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use gpubench_model::data::hash::fnv1a;
 use gpubench_text::file;
 
 use crate::{process, regular};
@@ -18,21 +21,26 @@ pub fn folder(name: &str, switch: &str, variable: &dyn Fn(&str) -> Option<OsStri
     base.filter(|_| !off).map(|base| base.join("gpubench").join(name))
 }
 
+/// Begins the first line of each file; the checksum of what follows that line ends it.
+const MAGIC: &str = "gpubench-cache-1 ";
+
+/// Bytes of the longest file that is read: compiled kernels take a few megabytes.
+const LONGEST: u64 = 256 << 20;
+
 /// Writes a file atomically, and creates the folder for the user alone if it is missing.
 ///
 /// # Errors
 /// The folder cannot be made or written, or others could replace its files.
-pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
+pub fn write(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     if !is_private(folder) {
         return Err(io::Error::other("other users may write to the folder"));
     }
-    file::write_whole(&folder.join(name), bytes)
+    file::write_whole(&folder.join(name), &[first_line(content).as_bytes(), content].concat())
 }
 
-/// Reads a file that [`write()`] made; `None` if there is none. A file of another user, or one that others may write or replace,
-/// could hold anything, and is not read; nor is a link, or what is no plain file, which could block.
+/// Reads a file that [`write()`] made; `None` if there is none, or if it is damaged. A file of another user, or one that others
+/// may write or replace, could hold anything, and is not read; nor is a link, or what is no plain file, which could block.
 pub fn read(path: &Path) -> Option<Vec<u8>> {
     let mut file = regular::open(path).ok()?;
     let metadata = file.metadata().ok()?;
@@ -41,21 +49,25 @@ pub fn read(path: &Path) -> Option<Vec<u8>> {
     }
     let mut bytes = vec![];
     file.read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    let content = bytes.split_off(bytes.iter().position(|byte| *byte == b'\n')? + 1);
+    (bytes == first_line(&content).as_bytes()).then_some(content)
 }
 
+fn first_line(content: &[u8]) -> String {
+    format!("{MAGIC}{:016x}\n", fnv1a(0, content))
+}
+
+/// Returns whether this user alone may use the folder. One of an earlier version, which others may read, is closed to them.
 fn is_private(folder: &Path) -> bool {
-    std::fs::metadata(folder).is_ok_and(|folder| is_own(&folder))
+    let Ok(metadata) = std::fs::metadata(folder) else { return false };
+    let is_open = metadata.mode() & 0o077 != 0;
+    is_own(&metadata) && (!is_open || std::fs::set_permissions(folder, Permissions::from_mode(0o700)).is_ok())
 }
 
 /// Returns whether this user alone may write.
 fn is_own(metadata: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
     metadata.uid() == process::effective_user() && metadata.mode() & 0o022 == 0
 }
-
-/// Bytes of the longest file that is read: compiled kernels take a few megabytes.
-const LONGEST: u64 = 256 << 20;
 
 /// Returns the size and modification time of a file, a key's substitute for its content; empty if it does not exist.
 pub fn file_identity(path: &Path) -> String {
@@ -86,22 +98,53 @@ mod tests {
 
     #[test]
     fn a_missing_folder_is_made_for_the_user_alone() {
-        use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("a/b");
         write(&inner, "file", b"one").unwrap();
-        assert_eq!(std::fs::read(inner.join("file")).unwrap(), b"one");
+        assert_eq!(read(&inner.join("file")).as_deref(), Some(&b"one"[..]));
         assert_eq!(std::fs::metadata(&inner).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     #[test]
+    fn a_folder_that_others_may_read_is_closed_to_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = || folder.path().metadata().unwrap().mode() & 0o777;
+        let open_up = |mode| std::fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
+        open_up(0o755);
+        write(folder.path(), "file", b"one").unwrap();
+        assert_eq!(mode(), 0o700);
+        open_up(0o750);
+        assert!(read(&folder.path().join("file")).is_some());
+        assert_eq!(mode(), 0o700);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_short_or_differs_in_a_bit_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        write(folder.path(), "file", b"one\ntwo").unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(read(&path), None, "{length} bytes");
+        }
+        for position in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[position] ^= 1;
+            std::fs::write(&path, &damaged).unwrap();
+            assert_eq!(read(&path), None, "byte {position}");
+        }
+        std::fs::write(&path, &whole).unwrap();
+        assert_eq!(read(&path).as_deref(), Some(&b"one\ntwo"[..]));
+    }
+
+    #[test]
     fn only_a_plain_file_that_nobody_else_may_write_is_read() {
-        use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "file", b"one").unwrap();
         let path = folder.path().join("file");
         assert_eq!(read(&path).as_deref(), Some(&b"one"[..]));
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
         assert_eq!(read(&path), None);
         assert_eq!(read(folder.path()), None);
         let pipe = folder.path().join("pipe");
@@ -111,12 +154,11 @@ mod tests {
 
     #[test]
     fn nothing_is_kept_where_others_could_replace_it() {
-        use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "file", b"one").unwrap();
         std::os::unix::fs::symlink(folder.path().join("file"), folder.path().join("link")).unwrap();
         assert_eq!(read(&folder.path().join("link")), None, "a link may lead anywhere");
-        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
         assert_eq!(read(&folder.path().join("file")), None);
         assert!(write(folder.path(), "other", b"two").is_err());
     }

@@ -10,8 +10,8 @@ use gpubench_model::report::file::one_line;
 use gpubench_ops::OPS;
 use gpubench_text::glob::glob;
 use gpubench_text::toml_error::line_of;
-use gpubench_text::toml_reader;
 use gpubench_text::words::matches_some;
+use gpubench_text::{limited, toml_reader};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -111,8 +111,8 @@ struct Named {
 impl Script {
     /// Reads and checks a script; an error names the file, the place and what was expected.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Script> {
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = limited::text(path)
+            .with_context(|| format!("cannot read {}; name a script for the sim backend", path.display()))?;
         Script::parse(&text)
             .with_context(|| format!("{} is not a valid script for the sim backend", path.display()))
     }

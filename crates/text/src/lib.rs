@@ -12,6 +12,7 @@ pub mod escape;
 pub mod file;
 pub mod glob;
 pub mod grouped;
+pub mod limited;
 pub mod markup;
 pub mod palette;
 pub mod percent;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use gpubench_text::control::spelled_out;
 use gpubench_text::table::Table;
 
 use super::args::BaselineCommand;
@@ -49,14 +50,21 @@ fn list(folder: &Path) -> Result<String> {
                 let machine =
                     first.map_or("cannot read its first pass".to_owned(), |report| machine(&report));
                 let (passes, cells) = (baseline.passes.len().to_string(), baseline.cells.len().to_string());
-                listing.row(vec![name, baseline.saved, passes, cells, spread_text(widest), machine]);
+                listing.row(on_one_line([name, baseline.saved, passes, cells, spread_text(widest), machine]));
             }
             Err(error) => {
-                listing.row(vec![name, "-".into(), "-".into(), "-".into(), "-".into(), format!("{error:#}")]);
+                let unknown = || "-".to_owned();
+                let fields = [name, unknown(), unknown(), unknown(), unknown(), format!("{error:#}")];
+                listing.row(on_one_line(fields));
             }
         }
     }
     Ok(listing.text_without_title(false))
+}
+
+/// Returns the fields of a row; names of folders and texts of files may hold line breaks and control characters.
+fn on_one_line<const FIELDS: usize>(fields: [String; FIELDS]) -> Vec<String> {
+    fields.iter().map(|field| spelled_out(field)).collect()
 }
 
 fn show(name: &str, dir: &Path) -> Result<String> {
@@ -81,7 +89,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
         .map(|change| (key(&change.cell()), change.smallest_detectable_change))
         .collect();
     for cell in &baseline.cells {
-        listing.row(vec![
+        listing.row(on_one_line([
             cell.case.op.clone(),
             cell.case.n.to_string(),
             cell.case.dtype.to_string(),
@@ -90,16 +98,16 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
             spread_text(cell.pass_range),
             spread_text(cell.variation_between_runs),
             detectable.get(&key(&cell.cell())).copied().flatten().map_or("-".into(), spread_text),
-        ]);
+        ]));
     }
     let machine = runs.runs.first().map(|run| machine(&run.report)).unwrap_or_default();
     let cells = calibrate(&runs, policy);
     let chance = Repetition { cells: &cells, passes: runs.runs.len() }.chance(runs.runs.len(), 1);
     Ok(format!(
         "{}: {} passes, saved {}\n{machine}\n\n{}\nPass range: the difference between the slowest and the fastest pass.\nVariation: between runs, moderated by the other cells because few passes estimate it poorly.\nDetectable: the slowdown that one run detects against this baseline with a chance of 80 %.\nAn unchanged run passes with a chance of {:.0} %.\n",
-        baseline.name,
+        spelled_out(&baseline.name),
         baseline.passes.len(),
-        baseline.saved,
+        spelled_out(&baseline.saved),
         listing.text_without_title(false),
         100.0 * chance
     ))
@@ -114,5 +122,6 @@ fn key(cell: &Cell) -> String {
 fn machine(report: &crate::report::Report) -> String {
     let environment = &report.environment;
     let device = environment.backends.iter().find_map(|backend| device_of_backend(report, backend));
-    [Some(environment.host.cpu.as_str()), device].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let names = [Some(environment.host.cpu.as_str()), device].into_iter().flatten();
+    spelled_out(&names.collect::<Vec<_>>().join(", "))
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Result, anyhow, ensure};
 use gpubench_model::report::file::one_line;
 use gpubench_text::toml_error::{Problem, TomlError, line_of};
-use gpubench_text::toml_reader;
 use gpubench_text::words::nearest;
+use gpubench_text::{limited, toml_reader};
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -44,7 +44,7 @@ pub fn read(name: &str) -> Result<SweepFile> {
     if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
         return parse(name, text);
     }
-    let text = std::fs::read_to_string(name).map_err(|error| {
+    let text = limited::text(Path::new(name)).map_err(|error| {
         let built_in = BUILT_IN.iter().map(|(name, _)| *name);
         let near = nearest(name, built_in).unwrap_or(BUILT_IN[0].0);
         anyhow!(

@@ -7,7 +7,7 @@ use gpubench::compare::{self, Policy, Runs};
 use gpubench::report::example;
 use gpubench::report::file::{self, Content};
 
-use super::{accepted, side, write_comparison};
+use super::{Formats, accepted, side, write_comparison};
 
 static OLD: LazyLock<Runs> = LazyLock::new(|| side("old", example::full()));
 static NEW: LazyLock<Runs> = LazyLock::new(|| {
@@ -17,13 +17,13 @@ static NEW: LazyLock<Runs> = LazyLock::new(|| {
 });
 
 /// Reads a baseline, or a report for a history, and compares two reports with it.
-pub fn read(bytes: &[u8]) {
+pub fn read(bytes: &[u8], formats: Formats) {
     if let Some(baseline) = accepted(baseline::parse(bytes)) {
         let old = Runs { baseline_variation: baseline.variations().collect(), ..OLD.clone() };
-        write_comparison(&compare::compare(&old, &NEW, &Policy::default()), bytes);
+        write_comparison(&compare::compare(&old, &NEW, &Policy::default()), formats);
     }
     if let Some(report) = accepted(file::parse(&Content::of(bytes)).map_err(file::one_line)) {
         let history = side("history", report);
-        write_comparison(&compare::compare_with_history(&OLD, &NEW, &history, &Policy::default()), bytes);
+        write_comparison(&compare::compare_with_history(&OLD, &NEW, &history, &Policy::default()), formats);
     }
 }

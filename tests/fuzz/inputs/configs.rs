@@ -3,10 +3,10 @@
 use gpubench::settings::resolve::Request;
 use gpubench::settings::{Settings, config};
 
-use super::accepted;
+use super::{Formats, accepted};
 
 /// Reads a sweep file and resolves its settings. No file that it names is opened, and no program that it names is started.
-pub fn read(bytes: &[u8]) {
+pub fn read(bytes: &[u8], _: Formats) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Some(mut file) = accepted(config::parse("sweep.toml", text)) else { return };
     // Settings are refused if the script cannot be opened.

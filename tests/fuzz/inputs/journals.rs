@@ -3,11 +3,11 @@
 use gpubench::executor::journal;
 use gpubench::report::file;
 
-use super::{accepted, reports};
+use super::{Formats, accepted, reports};
 
 /// Reads a journal, and writes the report that it amounts to.
-pub fn read(bytes: &[u8]) {
+pub fn read(bytes: &[u8], formats: Formats) {
     if let Some(Some(report)) = accepted(journal::parse(bytes).map_err(file::one_line)) {
-        reports::write(&report, bytes);
+        reports::write(&report, formats);
     }
 }

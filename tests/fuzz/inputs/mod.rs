@@ -14,16 +14,44 @@ pub mod scripts;
 use gpubench::compare::Run;
 use gpubench::compare::export::{self, Sanitized};
 use gpubench::compare::{Comparison, Runs};
+use gpubench::data::hash::fnv1a;
 use gpubench::report::Report;
 
 /// A reader, and the syntax of its files.
 pub struct Target {
     /// Name of the fuzz target and of the folder of seeds.
     pub name: &'static str,
-    /// Reads these bytes.
-    pub read: fn(&[u8]),
+    /// Reads these bytes, and writes what was read in some formats or in all.
+    pub read: fn(&[u8], Formats),
     /// Whether its files are JSON, or lines of JSON.
     pub is_json: bool,
+}
+
+/// The formats in which a target writes what it has read.
+#[derive(Clone, Copy)]
+pub enum Formats {
+    /// Every format: for tests, whose inputs are few.
+    All,
+    /// One of each list, chosen by a hash of the input: for fuzz targets, which would otherwise spend their time on writing.
+    One(u64),
+}
+
+impl Formats {
+    /// Returns one format of each list for this input, always the same.
+    pub fn one_for(input: &[u8]) -> Formats {
+        Formats::One(fnv1a(0, input))
+    }
+
+    /// Returns those of a list.
+    fn of<T>(self, all: &[T]) -> &[T] {
+        match self {
+            Formats::All => all,
+            Formats::One(hash) => {
+                let chosen = (hash % all.len() as u64) as usize;
+                &all[chosen..=chosen]
+            }
+        }
+    }
 }
 
 /// Every target.
@@ -57,14 +85,10 @@ fn side(name: &str, report: Report) -> Runs {
     Runs { runs: vec![Run { name: name.into(), report }], ..Runs::default() }
 }
 
-/// Returns the item of a list that these bytes choose: equal bytes choose the same one.
-fn chosen<'a, T>(items: &'a [T], bytes: &[u8]) -> &'a T {
-    let sum = bytes.iter().fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
-    &items[(sum % items.len() as u64) as usize]
-}
-
-/// Writes a comparison in the format that `bytes` choose. A format may refuse it in words.
-fn write_comparison(comparison: &Comparison, bytes: &[u8]) {
+/// Writes a comparison. A format may refuse it in words.
+fn write_comparison(comparison: &Comparison, formats: Formats) {
     let view = export::View { all_cells: true, color: false };
-    accepted(chosen(export::FORMATS.all, bytes).text(&Sanitized::of(comparison), &view));
+    for format in formats.of(export::FORMATS.all) {
+        accepted(format.text(&Sanitized::of(comparison), &view));
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use gpubench::compare::{self, Runs, policy};
 use gpubench::report::example;
 
-use super::{accepted, side, write_comparison};
+use super::{Formats, accepted, side, write_comparison};
 
 static OLD: LazyLock<Runs> = LazyLock::new(|| side("old", example::full()));
 static NEW: LazyLock<Runs> = LazyLock::new(|| {
@@ -15,9 +15,9 @@ static NEW: LazyLock<Runs> = LazyLock::new(|| {
 });
 
 /// Reads a policy and compares two reports by it.
-pub fn read(bytes: &[u8]) {
+pub fn read(bytes: &[u8], formats: Formats) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Some(policy) = accepted(policy::parse("policy.toml", text)) {
-        write_comparison(&compare::compare(&OLD, &NEW, &policy), bytes);
+        write_comparison(&compare::compare(&OLD, &NEW, &policy), formats);
     }
 }

@@ -4,13 +4,13 @@ use gpubench::backend::protocol::{Array, Reply};
 use gpubench::executor::judge::answer_file;
 use gpubench::worker::output::replies;
 
-use super::check_refusal;
+use super::{Formats, check_refusal};
 
 /// Most bytes that an answer may have here.
 const MOST_BYTES: u128 = 1 << 20;
 
 /// Reads a stream of replies. The file of each answer is the bytes after it.
-pub fn read(bytes: &[u8]) {
+pub fn read(bytes: &[u8], _: Formats) {
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
     for reply in replies(bytes) {
         let _ = lines.next();

@@ -6,27 +6,27 @@ use gpubench::export::{FORMATS, View};
 use gpubench::report::file::{self, Content};
 use gpubench::report::{Report, example};
 
-use super::{accepted, chosen, side, write_comparison};
+use super::{Formats, accepted, side, write_comparison};
 
-/// Reads a report and writes it.
-pub fn read(bytes: &[u8]) {
+/// Reads a report, and writes it.
+pub fn read(bytes: &[u8], formats: Formats) {
     if let Some(report) = accepted(file::parse(&Content::of(bytes)).map_err(file::one_line)) {
-        write(&report, bytes);
+        write(&report, formats);
     }
 }
 
-/// Writes a report in one of the formats, as JSON, and compared with another one. The bytes that it was read from choose the
-/// format, so that many inputs fit into a second. It is never PNG, which takes the longest.
-pub(super) fn write(report: &Report, bytes: &[u8]) {
+/// Writes a report, except as PNG, which would take most of the time, and compares it with another one.
+pub(super) fn write(report: &Report, formats: Formats) {
     let all = View { tables: true, all_variants: true, color: true, ..View::default() };
     let narrow =
         View { width: Some(20), theme: Theme::Dark, charts: Selection::default(), ..View::default() };
-    let formats: Vec<_> = FORMATS.all.iter().filter(|format| format.name != "png").collect();
-    let format = chosen(&formats, bytes);
-    accepted(format.screen(report, &all));
-    accepted(format.files(report, &narrow));
+    let texts: Vec<_> = FORMATS.all.iter().filter(|format| format.name != "png").collect();
+    for format in formats.of(&texts) {
+        accepted(format.screen(report, &all));
+        accepted(format.files(report, &narrow));
+    }
     let text = accepted(file::to_json(report)).expect("it can be written");
     assert_eq!(file::parse(&Content::of(&*text)).expect("what was written can be read"), *report);
     let (old, new) = (side("old", example::full()), side("new", report.clone()));
-    write_comparison(&compare::compare(&old, &new, &Policy::default()), bytes);
+    write_comparison(&compare::compare(&old, &new, &Policy::default()), formats);
 }

@@ -2,10 +2,10 @@
 
 use gpubench::backend::sim;
 
-use super::accepted;
+use super::{Formats, accepted};
 
 /// Reads a script and lists its variants.
-pub fn read(bytes: &[u8]) {
+pub fn read(bytes: &[u8], _: Formats) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         accepted(sim::parse(text));
     }

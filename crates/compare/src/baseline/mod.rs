@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use gpubench_model::case::{Cache, Case, Cell};
 use gpubench_model::report::file::{self, shown};
 use gpubench_model::report::now;
-use gpubench_text::control;
+use gpubench_text::{control, limited};
 use serde::{Deserialize, Serialize};
 
 use crate::planning::calibration::Calibrated;
@@ -170,7 +170,8 @@ pub fn open(folder: &Path) -> Result<Option<Baseline>> {
         return Ok(None);
     }
     let name = path.display().to_string();
-    let text = std::fs::read(&path).map_err(|error| anyhow!("cannot read {name}: {error}"))?;
+    let text = limited::bytes(&path, limited::BASELINE)
+        .map_err(|error| anyhow!("cannot read {name}: {error}; {FIX}"))?;
     let baseline = parse(&text).and_then(|baseline| baseline.check_passes(folder).map(|()| baseline));
     baseline.with_context(|| name).map(Some)
 }

@@ -177,6 +177,24 @@ fn a_replacement_that_was_cut_off_is_taken_back() {
 }
 
 #[test]
+fn no_text_of_an_accepted_file_holds_an_invisible_character() {
+    let hostile = "\u{1b}]0;x\u{7}\n\u{9b}\u{202e}";
+    let mut saved = baseline(vec![variation(0.1, 0.1)]);
+    for text in [&mut saved.name, &mut saved.saved, &mut saved.gpubench_version] {
+        *text = hostile.into();
+    }
+    let cell = &mut saved.cells[0];
+    for text in [&mut cell.case.op, &mut cell.backend, &mut cell.variant] {
+        *text = hostile.into();
+    }
+    let read = parse(&serde_json::to_vec(&saved).unwrap()).unwrap();
+    let text = serde_json::to_string(&read).unwrap();
+    assert_eq!(text.matches("\\\\u{1b}]0;x\\\\u{7}\\\\n\\\\u{9b}\\\\u{202e}").count(), 6, "{text}");
+    saved.passes[0] = hostile.into();
+    assert!(parse(&serde_json::to_vec(&saved).unwrap()).is_err(), "a pass of that name");
+}
+
+#[test]
 fn refusals_show_no_control_character_of_the_file_and_stay_short() {
     let mut value = serde_json::to_value(baseline(vec![variation(0.1, 0.1)])).unwrap();
     value["cells"][0]["dtype"] = format!("\u{1b}[31m{}", "a".repeat(10_000)).into();

@@ -10,7 +10,7 @@ use gpubench_model::report::file::one_line;
 use gpubench_text::size_filter::SizeFilter;
 use gpubench_text::toml_error::{Problem, line_of};
 use gpubench_text::toml_value::{Scalar, checked};
-use gpubench_text::{percent, toml_reader, words};
+use gpubench_text::{limited, percent, toml_reader, words};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use toml::Spanned;
@@ -24,7 +24,7 @@ use crate::environment::{self, Severity};
 /// Fails if it is unreadable or contains an unknown key or value; one line with the line number and the correction.
 pub fn read(path: &Path) -> Result<Policy> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = limited::text(path).map_err(|error| {
         anyhow!(
             "cannot read policy '{name}': {error}; name a TOML file (docs/compare-policy.md lists its keys)"
         )

@@ -48,37 +48,45 @@ pub(crate) fn width(text: &str, em: f64, weight: Weight) -> f64 {
     glyphs(text, em, weight, (0.0, 0.0)).1
 }
 
+/// Longest text that is measured as a whole. A longer one fits no chart, and names in reports may have any length.
+const MAX_CHARS: usize = 1000;
+
 /// The text, cut with an ellipsis where it is wider than `limit` pixels.
 pub(crate) fn fitted(text: &str, em: f64, weight: Weight, limit: f64) -> String {
-    if width(text, em, weight) <= limit {
-        return text.to_owned();
-    }
-    widest(text, limit, em, weight, |chars, kept| {
-        let head: String = chars[..kept].iter().collect();
-        format!("{}…", head.trim_end())
+    let ends: Vec<usize> = text.char_indices().map(|(end, _)| end).take(MAX_CHARS + 1).collect();
+    longest_fitting(text, ends.len(), &|text| width(text, em, weight) <= limit, &|kept| {
+        format!("{}…", text[..ends[kept]].trim_end())
     })
 }
 
 /// The text, with an ellipsis for what is too much where it is wider than `limit` pixels: of what is left a third is its
 /// beginning and the rest its end, since names of series differ in their ends.
 pub(crate) fn fitted_inside(text: &str, em: f64, weight: Weight, limit: f64) -> String {
-    if width(text, em, weight) <= limit {
-        return text.to_owned();
-    }
-    widest(text, limit, em, weight, |chars, kept| {
+    let chars: Vec<char> = text.chars().collect();
+    longest_fitting(text, chars.len(), &|text| width(text, em, weight) <= limit, &|kept| {
         let head: String = chars[..kept / 3].iter().collect();
         let tail: String = chars[chars.len() - (kept - kept / 3)..].iter().collect();
         format!("{}…{}", head.trim_end(), tail.trim_start())
     })
 }
 
-/// Returns what `cut` makes of the text with the most characters for which that is no wider than `limit` pixels; empty if none
-/// is. It bisects, since the width grows with the characters and a report may have names of any length.
-fn widest(text: &str, limit: f64, em: f64, weight: Weight, cut: impl Fn(&[char], usize) -> String) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    let kept: Vec<usize> = (0..chars.len()).collect();
-    let fitting = kept.partition_point(|kept| width(&cut(&chars, *kept), em, weight) <= limit);
-    fitting.checked_sub(1).map(|kept| cut(&chars, kept)).unwrap_or_default()
+/// Returns the text of `length` characters if it fits, otherwise the longest of its cuts that fits; empty if none does. The
+/// more characters `cut` keeps, the wider is what it returns.
+fn longest_fitting(
+    text: &str,
+    length: usize,
+    fits: &dyn Fn(&str) -> bool,
+    cut: &dyn Fn(usize) -> String,
+) -> String {
+    if length <= MAX_CHARS && fits(text) {
+        return text.to_owned();
+    }
+    let (mut fitting, mut too_wide) = (0, length.min(MAX_CHARS + 1));
+    while too_wide - fitting > 1 {
+        let middle = fitting.midpoint(too_wide);
+        if fits(&cut(middle)) { fitting = middle } else { too_wide = middle }
+    }
+    if fits(&cut(fitting)) { cut(fitting) } else { String::new() }
 }
 
 #[cfg(test)]
@@ -103,6 +111,20 @@ mod tests {
         assert!(width(&cut, 20.0, Weight::Regular) <= 260.0, "{cut}");
         assert_eq!(fitted_inside("short", 20.0, Weight::Regular, 120.0), "short");
         assert_eq!(fitted_inside("short", 20.0, Weight::Regular, 0.0), "");
+    }
+
+    #[test]
+    fn texts_of_any_length_are_cut_to_the_longest_that_fits() {
+        let text = "il W·m".repeat(2000);
+        for limit in [0.0, 9.0, 20.0, 333.0, 1e9] {
+            for fit in [fitted, fitted_inside] {
+                let cut = fit(&text, 20.0, Weight::Medium, limit);
+                assert!(width(&cut, 20.0, Weight::Medium) <= limit, "{limit}: {cut}");
+                assert!(cut.chars().count() <= MAX_CHARS + 1, "{limit}");
+                let room = limit - width(&cut, 20.0, Weight::Medium);
+                assert!(room < 40.0 || limit > 1e6, "{limit}: {cut}");
+            }
+        }
     }
 
     #[test]

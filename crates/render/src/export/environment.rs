@@ -204,6 +204,7 @@ fn backend_text(backend: &BackendState) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_model::Finding;
     use gpubench_model::report::example;
 
     #[test]
@@ -227,6 +228,19 @@ mod tests {
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }
+    }
+
+    #[test]
+    fn arguments_and_paths_stay_in_their_code_spans_and_on_their_lines() {
+        let mut report = example::full();
+        report.environment.argv.push("a\n# b `c`".into());
+        let path = Some("/lib\n# d `e`".into());
+        let library =
+            Finding { name: "BLAS".into(), path, version: None, serves: vec![], problem: None, fix: None };
+        report.environment.backends[0].libraries.push(library);
+        let text = environment(&report);
+        assert!(text.contains("- Command: `gpubench run a\\n# b 'c'`\n"), "{text}");
+        assert!(text.contains(", `/lib\\n# d 'e'`\n"), "{text}");
     }
 
     #[test]

@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
+use gpubench_host::regular;
 use gpubench_model::case::Cell;
 use gpubench_model::report::{Environment, Report, Row, SCHEMA_VERSION, file};
+use gpubench_text::limited;
 
 /// Name of the journal in the folder of a run.
 pub const FILE_NAME: &str = "journal.jsonl";
@@ -93,7 +95,8 @@ pub fn read(folder: &Path) -> anyhow::Result<Option<Report>> {
         return Ok(None);
     }
     let shown = || format!("cannot read {}", path.display());
-    let file = BufReader::new(File::open(&path).with_context(shown)?);
+    // Not a pipe, which would wait for a writer.
+    let file = BufReader::new(regular::open(&path).with_context(shown)?);
     parse(file).with_context(shown).map_err(file::one_line)
 }
 
@@ -103,14 +106,14 @@ pub fn read(folder: &Path) -> anyhow::Result<Option<Report>> {
 /// It cannot be read, is not a journal, or contradicts itself.
 pub fn parse(journal: impl BufRead) -> anyhow::Result<Option<Report>> {
     let mut lines = Lines { journal, line: vec![] };
-    let environment: Environment = match lines.next()? {
+    let environment: Environment = match lines.next().context(FIX)? {
         Some(line) => serde_json::from_slice(line).map_err(|error| {
             anyhow!("its first line is not the environment of a run: {}; {FIX}", file::shown(&error))
         })?,
         None => return Ok(None),
     };
     let mut rows = vec![];
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next().context(FIX)? {
         // A disk that was full for a while may have left a line that ends early among the others.
         rows.extend(serde_json::from_slice::<Row>(line).ok());
     }
@@ -128,8 +131,7 @@ impl<R: BufRead> Lines<R> {
     /// Returns the next line that is not empty; `None` at the end, or at a last line that ends early.
     fn next(&mut self) -> io::Result<Option<&[u8]>> {
         loop {
-            self.line.clear();
-            self.journal.read_until(b'\n', &mut self.line)?;
+            limited::line(&mut self.journal, &mut self.line, limited::JOURNAL_LINE)?;
             match self.line.as_slice() {
                 b"\n" => {}
                 [.., b'\n'] => return Ok(Some(&self.line)),
@@ -195,9 +197,10 @@ mod tests {
     #[test]
     fn a_file_that_is_no_journal_is_refused_in_words() {
         let folder = tempfile::tempdir().unwrap();
-        for text in ["[1]\n", "{}\n", "nonsense\n"] {
+        let long = " ".repeat(1 + limited::JOURNAL_LINE as usize);
+        for text in ["[1]\n", "{}\n", "nonsense\n", &long] {
             fs::write(folder.path().join(FILE_NAME), text).unwrap();
-            assert!(format!("{:#}", read(folder.path()).unwrap_err()).contains(FILE_NAME), "{text}");
+            assert!(format!("{:#}", read(folder.path()).unwrap_err()).contains(FILE_NAME), "{text:.20}");
         }
         fs::write(folder.path().join(FILE_NAME), "{\"gpubench").unwrap();
         assert!(read(folder.path()).unwrap().is_none(), "killed while it wrote its first line");

@@ -13,7 +13,7 @@ impl Table {
         const WRITTEN: &str = "memory takes rows of as many fields as there are columns";
         let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(vec![]);
         writer
-            .write_record(self.columns.iter().map(|column| column.full_heading().into_owned()))
+            .write_record(self.columns.iter().map(|column| neutral(&column.full_heading()).into_owned()))
             .expect(WRITTEN);
         for row in &self.rows {
             writer.write_record(row.iter().map(|field| neutral(&field.text).into_owned())).expect(WRITTEN);
@@ -37,6 +37,8 @@ mod tests {
         for formula in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1"] {
             assert_eq!(neutral(formula), format!("'{formula}"));
         }
+        let named = Table::new("", vec![super::super::Column::words("=1+1")], vec![]);
+        assert_eq!(named.csv(), "'=1+1\r\n", "a column may have the name of a report");
         for harmless in ["-1.5e-3", "+2", "-", "", "a=b", "1-2", "-inf"] {
             assert_eq!(neutral(harmless), harmless);
         }

@@ -146,7 +146,7 @@ impl Drawing<'_> {
 
     fn heading(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
         let y = baseline(place.heading, LABEL);
-        self.canvas.text(&panel.heading, (place.plot.left, y), medium(LABEL, panel.hue, Align::Left))?;
+        self.canvas.text(&place.name, (place.plot.left, y), medium(LABEL, panel.hue, Align::Left))?;
         let (remark, left) = &place.remark;
         self.canvas.text(remark, (*left, y), kind(LABEL, Role::Soft, Align::Left))
     }

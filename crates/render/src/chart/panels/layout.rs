@@ -1,6 +1,6 @@
 //! Computes the places of the parts of a chart of panels in pixels.
 
-use super::super::font::{Weight, fitted, width};
+use super::super::font::{Weight, fitted, fitted_inside, width};
 use super::super::geometry::Rect;
 use super::super::layout::{CAPTION, MARGIN, picture};
 use super::super::ticks::thinned;
@@ -34,6 +34,8 @@ pub(crate) struct Flag {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Place {
+    /// The heading, as far as it fits.
+    pub name: String,
     /// Middle of the heading, from the top.
     pub heading: f64,
     /// The remark, cut to the room it has, and its left edge.
@@ -110,9 +112,10 @@ fn place(panel: &Panel, area: Rect, x: impl Fn(f64) -> f64) -> Place {
     }
     let rows = if panel.marks.is_empty() { 0.0 } else { ROW + down };
     let plot = Rect { top: area.top + HEADING + rows, ..area };
-    let after_name = area.left + width(&panel.heading, LABEL, Weight::Medium) + 18.0;
+    let name = fitted_inside(&panel.heading, LABEL, Weight::Medium, area.right - area.left);
+    let after_name = area.left + width(&name, LABEL, Weight::Medium) + 18.0;
     let remark = fitted(&panel.remark, LABEL, Weight::Regular, (area.right - after_name).max(0.0));
-    Place { heading: area.top + HEADING / 2.0, remark: (remark, after_name), plot, marks, flags }
+    Place { name, heading: area.top + HEADING / 2.0, remark: (remark, after_name), plot, marks, flags }
 }
 
 /// Texts above their marks, the longest that fit, in at most `rows` rows from `strip` upwards; a mark's line crosses no

@@ -120,10 +120,14 @@ mod tests {
         key().write(folder.path(), &peaks());
         let path = key().path(folder.path());
         let whole = std::fs::read(&path).unwrap();
-        for length in 0..whole.len() - 2 {
+        for length in 0..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
             assert_eq!(key().read(folder.path()), None, "{length} bytes");
         }
+        // The rate of reading, 4.1e12, in another digit.
+        let changed = String::from_utf8(whole).unwrap().replace("41000", "42000");
+        std::fs::write(&path, changed).unwrap();
+        assert_eq!(key().read(folder.path()), None, "another rate");
         for (rate, measured) in [(-1.0, "2026-11-21T10:00:00Z"), (0.0, "2026-11-21T10:00:00Z"), (1.0, "soon")]
         {
             let damaged = Peaks { copy: Some(rate), measured: measured.into(), ..peaks() };

@@ -1,0 +1,133 @@
+//! Files, names and dates that nobody needs: they are refused, or shown in seconds and without control characters.
+
+use std::time::{Duration, Instant};
+
+use gpubench_text::control::is_harmful;
+use serde_json::Value;
+
+use super::{Ended, Folder};
+
+/// Far above the time of each command here, and far below what one takes that is quadratic in the length of a name.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// A report of a small run, with this change.
+fn changed(folder: &Folder, name: &str, change: &dyn Fn(&mut Value)) {
+    folder.succeeds(
+        "run --ops fft,matmul --sizes 4,8,16 --samples 6 --backends sim --sim fair.toml --quiet --force --format json --out made",
+    );
+    let mut report = folder.json("made/report.json");
+    change(&mut report);
+    folder.write(name, &report.to_string());
+}
+
+fn in_time(what: &str, run: impl FnOnce() -> Ended) -> Ended {
+    let start = Instant::now();
+    let ended = run();
+    assert!(start.elapsed() < LIMIT, "{what}: {:?}", start.elapsed());
+    assert!(!ended.stderr.contains("panicked"), "{what}: {}", ended.stderr);
+    ended
+}
+
+/// The commands that read reports and write them in another form.
+const READING: [&str; 9] = [
+    "show FILE",
+    "show FILE --tables",
+    "show FILE --format csv",
+    "plot FILE --out plot --force --format png,svg",
+    "report FILE --out page.html --force",
+    "trend FILE other.json --out trend --force --format table,png,svg",
+    "merge FILE --out fleet.json --force",
+    "compare FILE FILE",
+    "report FILE other.json --out page.html --force",
+];
+
+#[test]
+fn names_of_ten_thousand_letters_are_read_and_drawn_in_seconds() {
+    let folder = Folder::new();
+    changed(&folder, "long.json", &|report| {
+        report["environment"]["host"]["name"] = "h".repeat(10_000).into();
+        for row in report["rows"].as_array_mut().unwrap() {
+            row["variant"] = format!("{}{}", "v".repeat(10_000), row["variant"]).into();
+        }
+    });
+    let mut other = folder.json("long.json");
+    other["environment"]["started"] = "2030-01-01T00:00:00Z".into();
+    folder.write("other.json", &other.to_string());
+    for line in READING {
+        in_time(line, || folder.run_line(&line.replace("FILE", "long.json"))).good();
+    }
+    for file in folder.names_in("trend").iter().filter(|name| name.ends_with("svg")) {
+        assert!(
+            !folder.read(&format!("trend/{file}")).contains(&"v".repeat(1000)),
+            "{file} has a whole name"
+        );
+    }
+}
+
+#[test]
+fn control_characters_of_paths_are_spelled_out() {
+    let folder = Folder::new();
+    changed(&folder, "report.json", &|_| {});
+    let path = "\u{1b}]0;x\u{7}\u{9b}31m\n\u{202e}";
+    let file = format!("{path}.json");
+    for args in [
+        ["show", path, "--format", "json"],
+        ["plot", "report.json", "--out", path],
+        ["merge", "report.json", "--out", &file],
+    ] {
+        let stderr = folder.run(&args).stderr;
+        assert!(stderr.contains("\\u{1b}]0;x\\u{7}\\u{9b}31m\\n\\u{202e}"), "{stderr:?}");
+        assert!(!stderr.replace('\n', "").contains(is_harmful), "{stderr:?}");
+    }
+}
+
+#[test]
+fn dates_that_no_clock_shows_are_shown_or_refused() {
+    let folder = Folder::new();
+    for started in [
+        "10000-01-01T00:00:00Z",
+        "+010000-01-01T00:00:00Z",
+        "+999999-12-31T23:59:59Z",
+        "-000001-01-01T00:00:00Z",
+        "-009999-01-02T01:59:59Z",
+        "9999-12-30T22:00:00.999999999Z",
+        "9999-12-31T23:59:59Z",
+        "0000-01-01T00:00:00Z",
+    ] {
+        changed(&folder, "dated.json", &|report| report["environment"]["started"] = started.into());
+        changed(&folder, "other.json", &|_| {});
+        for line in READING {
+            let ended = in_time(line, || folder.run_line(&line.replace("FILE", "dated.json")));
+            assert!([0, 2, 3].contains(&ended.code), "{started}: {line}: {}", ended.stderr);
+        }
+    }
+}
+
+#[test]
+fn files_that_are_too_large_are_refused_with_the_limit() {
+    let folder = Folder::new();
+    for (seed, name) in [(1, "a"), (2, "b"), (3, "made")] {
+        folder.sim(name, seed, "");
+    }
+    folder.succeeds("baseline save main --from a b made --accept-noisy");
+    for (file, mebibytes) in [("large.toml", 17), ("results/baselines/main/baseline.json", 257)] {
+        let file = std::fs::File::options().create(true).append(true).open(folder.path().join(file));
+        file.unwrap().set_len(mebibytes << 20).unwrap();
+    }
+    let sweep = "run --ops fft --sizes 4 --backends sim --out x";
+    for (line, expected) in [
+        ("run --config large.toml", "it is larger than 16 MiB; name a TOML file"),
+        (&format!("{sweep} --sim large.toml"), "name a script for the sim backend: it is larger than 16 MiB"),
+        ("compare made made --policy large.toml", "it is larger than 16 MiB; name a TOML file"),
+        ("baseline show main", "it is larger than 256 MiB; save the baseline again"),
+    ] {
+        folder.refuses(line, expected);
+    }
+    let journal = std::fs::File::create(folder.path().join("made/journal.jsonl")).unwrap();
+    journal.set_len(65 << 20).unwrap();
+    folder.refuses("run --resume made", "remove the file to go on with report.json");
+    std::fs::remove_file(folder.path().join("made/journal.jsonl")).unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(folder.path().join("made/journal.jsonl")).status();
+    assert!(pipe.unwrap().success());
+    folder.refuses("run --resume made", "it is not an ordinary file");
+}
