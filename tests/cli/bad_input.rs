@@ -185,30 +185,6 @@ fn mistakes_in_a_script_are_reported_with_their_line() {
 }
 
 #[test]
-fn names_of_any_length_take_no_time() {
-    let folder = Folder::new();
-    folder.succeeds(
-        "run --ops fft --sizes 4,8,16 --backends sim --sim fair.toml --no-peaks --format json --out out",
-    );
-    let long = "n".repeat(10_000);
-    let mut report = folder.json("out/report.json");
-    report["environment"]["host"]["name"] = long.as_str().into();
-    for row in report["rows"].as_array_mut().unwrap() {
-        if row["variant"] == "host" {
-            row["variant"] = long.as_str().into();
-        }
-    }
-    folder.write("out/report.json", &report.to_string());
-    for line in
-        ["report out -o page.html", "plot out --charts all --out charts", "trend out --out trend", "show out"]
-    {
-        let start = std::time::Instant::now();
-        folder.succeeds(line);
-        assert!(start.elapsed() < std::time::Duration::from_secs(10), "{line}: {:?}", start.elapsed());
-    }
-}
-
-#[test]
 fn an_absurd_number_of_threads_in_the_environment_is_ignored() {
     let folder = Folder::new();
     folder.succeeds(

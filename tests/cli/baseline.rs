@@ -208,29 +208,3 @@ fn a_save_that_is_interrupted_ends_with_130_and_says_so_and_the_next_one_removes
     );
     assert!(!folder.path().join(attempt).exists());
 }
-
-#[test]
-fn escapes_in_a_baseline_reach_no_terminal() {
-    let folder = Folder::new();
-    folder.write("sim.toml", &script(1, ""));
-    folder.succeeds("baseline save main --ops fft --sizes 4 --backends sim --sim sim.toml --accept-noisy");
-    let path = "results/baselines/main/baseline.json";
-    let mut file = folder.json(path);
-    let escape = "\u{1b}[31m\u{202e}";
-    for key in ["name", "saved", "gpubench_version"] {
-        file[key] = format!("{}{escape}", file[key].as_str().unwrap()).into();
-    }
-    for key in ["op", "backend", "variant"] {
-        file["cells"][0][key] = format!("{}{escape}", file["cells"][0][key].as_str().unwrap()).into();
-    }
-    folder.write(path, &file.to_string());
-    for line in ["baseline show main", "baseline list"] {
-        let ended = folder.succeeds(line);
-        assert!(!ended.stdout.contains('\u{1b}') && !ended.stdout.contains('\u{202e}'), "{}", ended.stdout);
-        assert!(ended.stdout.contains("\\u{1b}[31m"), "{}", ended.stdout);
-    }
-    file["passes"][0] = "pass-1\u{1b}".into();
-    folder.write(path, &file.to_string());
-    let ended = folder.run_line("baseline list");
-    assert!(!(ended.stdout + &ended.stderr).contains('\u{1b}'));
-}

@@ -283,24 +283,6 @@ fn the_scripts_for_slurm_measure_and_merge() {
     assert_ne!(script(&folder, "slurm-array.sh", &[("SWEEP", sweep)]).code, 0);
 }
 
-/// Replaces the name of the host in a kept report.
-fn with_host(folder: &Folder, run: &str, host: &str) {
-    let text = std::fs::read_to_string(format!("{}/report.json", kept(run))).unwrap();
-    let mut report: Value = serde_json::from_str(&text).unwrap();
-    report["environment"]["host"]["name"] = host.into();
-    std::fs::create_dir(folder.path().join(run)).unwrap();
-    folder.write(&format!("{run}/report.json"), &report.to_string());
-}
-
-#[test]
-fn reports_of_a_host_with_the_longest_name_are_merged_into_a_file_that_can_be_shown() {
-    let folder = Folder::new();
-    let host = "a".repeat(63);
-    ["first", "second"].iter().for_each(|run| with_host(&folder, run, &host));
-    folder.succeeds("merge first second -o m.json");
-    folder.succeeds("show m.json");
-}
-
 #[test]
 fn a_file_that_cannot_be_written_costs_no_other_device_its_run() {
     let folder = four();
