@@ -244,9 +244,9 @@ fn a_worker_that_is_killed_or_stopped_costs_its_cell() {
 #[test]
 fn the_time_for_which_the_run_is_stopped_counts_towards_no_limit() {
     let folder = Folder::new();
-    let mut run = slow(&folder, " --cell-timeout 4s");
+    let mut run = slow(&folder, " --cell-timeout 8s");
     signal(run.id(), "STOP");
-    std::thread::sleep(Duration::from_secs(5));
+    std::thread::sleep(Duration::from_secs(9));
     signal(run.id(), "CONT");
     assert_eq!(run.wait().unwrap().code(), Some(0), "{}", reasons(&folder));
     assert!(rows(&folder).iter().all(|row| row["outcome"] == "measured"), "{}", reasons(&folder));
@@ -280,7 +280,8 @@ fn a_run_that_is_killed_leaves_no_process_and_its_files_go_with_the_next_one() {
         stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
     };
     while workers.iter().any(is_running) {
-        assert!(killed.elapsed() < Duration::from_secs(1), "a worker outlives the run");
+        // Within a second on an idle machine; other tests run at the same time.
+        assert!(killed.elapsed() < Duration::from_secs(3), "a worker outlives the run");
         std::thread::sleep(Duration::from_millis(10));
     }
     let mut next = start(&line.replace("200", "2").replace("--out", "--force --out"));
