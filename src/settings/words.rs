@@ -93,7 +93,11 @@ pub fn backends(text: &str) -> Result<Vec<String>> {
     let valid = backend_names();
     let text = text.split(',').map(|item| if item.trim() == "all" { DEFAULT_BACKENDS } else { item });
     let text = text.collect::<Vec<_>>().join(",");
-    Ok(chosen("backend", &text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
+    let places = chosen("backend", &text, &valid).map_err(|error| match error.to_string() {
+        text if text.contains("did you mean") => anyhow!(text),
+        text => anyhow!("{text}; --external adds its program itself, so do not name it here"),
+    })?;
+    Ok(places.into_iter().map(|place| valid[place].to_owned()).collect())
 }
 
 /// Parses the states of the caches: `cold`, `hot`, or `both`.

@@ -124,7 +124,7 @@ fn memory_that_another_process_takes_during_a_run_costs_the_cells_that_need_it()
     let during = gpubench(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     await_memory("the run's first cells", |used| used > before + (256 << 20));
     let hoard = "--ops sin --sizes 8 --variants hoard --cell-timeout 1h --max-time 500ms";
-    let taker = Killed(gpubench(hoard).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let taker = Killed(gpubench(hoard).stdout(Stdio::null()).spawn().unwrap());
     let output = during.wait_with_output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{:?}", output.status);
     let found = rows(&output.stdout);

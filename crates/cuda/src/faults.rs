@@ -23,6 +23,10 @@ const OP: &str = "sin";
 /// Bytes that the variant `hoard` leaves to other processes.
 const LEFT: u128 = 1 << 30;
 
+/// Bytes of the largest and of the smallest block that it takes.
+const LARGEST_BLOCK: usize = 4 << 30;
+const SMALLEST_BLOCK: usize = 64 << 20;
+
 pub(crate) static SOURCE: KernelSource = kernel_source!("faults");
 
 static KERNELS: &[Kernel] = &[
@@ -45,13 +49,10 @@ static KERNELS: &[Kernel] = &[
         prepare: |cuda, case, _| fault(cuda, case, "endless"),
     },
     Kernel {
-        variant: opt_in(OP, "hoard", "keeps all but 1 GiB of the device's memory, and waits"),
+        variant: opt_in(OP, "hoard", "takes all but 1 GiB of the device's memory, and never ends"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: |cuda, _, _| {
-            let bytes = usize::try_from(cuda.free_bytes()?.saturating_sub(LEFT)).unwrap_or(0);
-            Ok(Prepared::new(Hoard { _memory: cuda.alloc(bytes)? }))
-        },
+        prepare: |cuda, _, _| Ok(Prepared::new(Hoard { cuda: cuda.clone(), blocks: Vec::new() })),
     },
 ];
 
@@ -82,13 +83,35 @@ impl Job for Fault {
 }
 
 struct Hoard {
-    _memory: CudaSlice<u8>,
+    cuda: Cuda,
+    blocks: Vec<CudaSlice<u8>>,
+}
+
+impl Hoard {
+    /// Takes what is free beyond [`LEFT`]. Other processes may take it first.
+    fn take(&mut self) -> Result<(), CellError> {
+        let mut size = LARGEST_BLOCK;
+        while size >= SMALLEST_BLOCK {
+            if self.cuda.free_bytes()? < LEFT + size as u128 {
+                size /= 2;
+                continue;
+            }
+            match self.cuda.alloc(size) {
+                Ok(block) => self.blocks.push(block),
+                Err(CellError::OutOfMemory { .. }) => size /= 2,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Job for Hoard {
     fn execute(&mut self) -> Result<(), CellError> {
-        std::thread::sleep(Duration::from_secs(3600));
-        Ok(())
+        loop {
+            self.take()?;
+            std::thread::sleep(Duration::from_millis(100));
+        }
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {

@@ -52,7 +52,7 @@ def low(times):
 
 
 class Tool:
-    """The tool of a library: `seconds(calls)` is its time per call."""
+    """The tool of a library: `readings(calls)` has its times per call, of that many calls."""
 
     def __init__(self, name, job):
         self.name, self.job = name, job
@@ -80,14 +80,14 @@ class Tool:
         else:
             self.title, self.timer = "timeit", timeit.Timer(statement, globals=names)
 
-    def seconds(self, calls):
+    def readings(self, calls):
         if self.name == "cupy":
             found = self.benchmark(self.job.call, tuple(self.job.operands), n_repeat=calls, n_warmup=1)
-            return low(found.gpu_times[0].tolist())
+            return found.gpu_times[0].tolist()
         if self.name in ("torch", "jax"):
             # Several calls of PyTorch would overlap: the second is queued while the first one runs.
-            return low([self.timer.timeit(1) for _ in range(calls)])
-        return self.timer.timeit(calls) / calls
+            return [self.timer.timeit(1) for _ in range(calls)]
+        return [self.timer.timeit(calls) / calls]
 
 
 def compare(name, backend, job, seconds):
@@ -99,13 +99,13 @@ def compare(name, backend, job, seconds):
 
     for _ in range(WARM_UP_CALLS):
         once()
-    tool.seconds(WARM_UP_CALLS)
+    tool.readings(WARM_UP_CALLS)
     calls = max(1, int(GROUP_S / once()))
     ours, theirs, end = [], [], time.monotonic() + seconds
     while time.monotonic() < end or len(ours) < 5:
         ours += [once() for _ in range(calls)]
         job.reset()
-        theirs.append(tool.seconds(calls))
+        theirs += tool.readings(calls)
     return low(ours), low(theirs), tool.title
 
 
