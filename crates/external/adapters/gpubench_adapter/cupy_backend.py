@@ -11,7 +11,8 @@ from . import answers
 from .backend import finding
 from .errors import Unavailable
 from .event_backend import EventBackend
-from .generator import Csr
+from .fingerprint import ON_DEVICE
+from .generator import MASK, Csr
 from .job import Job
 from .storage import Storage
 
@@ -89,6 +90,15 @@ class CupyStorage(Storage):
 
     def receive_pinned(self, array, block):
         (array if array.flags.forc else cupy.ascontiguousarray(array)).get(out=block)
+
+    def weigh(self, array):
+        words = array.reshape(-1).view(cupy.uint32 if array.itemsize == 4 else cupy.uint64)
+        total = 0
+        for start in range(0, words.size, ON_DEVICE):
+            part = words[start : start + ON_DEVICE].astype(cupy.uint64)
+            weights = cupy.arange(2 * start + 1, 2 * (start + part.size) + 1, 2, dtype=cupy.uint64)
+            total += int(((part + cupy.uint64(1)) * weights).sum(dtype=cupy.uint64))
+        return total & MASK
 
     def erase_result(self, part):
         if part.dtype.kind in "fc":

@@ -75,9 +75,9 @@ class Job:
             self.reset()
         self.execute()
 
-    def operands_now(self):
-        """Returns the operands as they are now, on the host."""
-        return [self.storage.download(operand) for operand in self.operands]
+    def fingerprint(self):
+        """Returns the fingerprint of the operands as they are now."""
+        return self.storage.fingerprint(self.operands)
 
     def altered(self, operand, element, value):
         """Executes once with another value at one stored element of an operand, then restores the element."""

@@ -6,7 +6,6 @@ import os
 from . import answers, threads
 from .backend import timed
 from .errors import CellFailed, Unavailable
-from .fingerprint import fingerprint
 from .operands import Case, Operands
 from .take import take
 
@@ -39,7 +38,7 @@ class Session:
             phases["compile"] = {"cold_s": job.compile_s}
         # A device holds what the host sent; the CPU's job has a copy of its own.
         on_host = self.backend.adapter.side == "cpu"
-        inputs = fingerprint(job.operands_now()) if on_host else self.operands.fingerprint()
+        inputs = job.fingerprint() if on_host else self.operands.fingerprint()
 
         notify("first")
         chosen = request.get("threads")
@@ -114,7 +113,7 @@ class Session:
         # The answer need not be in memory together with the operands.
         del arrays
         job.keep_result()
-        return {"type": "answered", "inputs": fingerprint(job.operands_now()), "arrays": described}
+        return {"type": "answered", "inputs": job.fingerprint(), "arrays": described}
 
     def release(self, request, _notify):
         """Frees a job and the memory that the library keeps."""

@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import answers
+from .fingerprint import fingerprint, weigh
 from .generator import Csr
 
 
@@ -47,6 +48,14 @@ class Storage:
             return self.host(self.for_download(operand))
         parts = [self.host(self.for_download(part)) for part in self.csr_parts(operand)]
         return Csr(tuple(operand.shape), *answers.csr(parts))
+
+    def fingerprint(self, operands):
+        """Returns the fingerprint of the library's operands."""
+        return fingerprint([self.download(x) if self.is_sparse(x) else x for x in operands], self.weigh)
+
+    def weigh(self, array):
+        """Returns `fingerprint.weigh` of a dense array of the library."""
+        return weigh(self.download(array))
 
     def get(self, operand, element):
         """Returns a stored element as a number."""

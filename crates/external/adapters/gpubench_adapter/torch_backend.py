@@ -8,7 +8,8 @@ from . import torch_jobs
 from .accelerator import Accelerator
 from .backend import Backend, finding
 from .errors import Unavailable
-from .generator import Csr
+from .fingerprint import ON_DEVICE
+from .generator import MASK, Csr
 from .storage import Storage
 
 # Elements of the sum that wakes PyTorch's threads: more than it does on one thread.
@@ -35,6 +36,21 @@ def is_available(device):
     """Returns whether PyTorch finds a device of that kind."""
     module = torch.backends.mps if device == "mps" else getattr(torch, device, None)
     return module is not None and module.is_available()
+
+
+def weigh_on_device(tensor):
+    """Returns `fingerprint.weigh` of a tensor, computed where it is."""
+    is_short = tensor.element_size() == 4
+    words = tensor.reshape(-1).view(torch.int32 if is_short else torch.int64)
+    total = 0
+    for start in range(0, words.numel(), ON_DEVICE):
+        # Arithmetic on int64 wraps around, as that of the fingerprint does.
+        part = words[start : start + ON_DEVICE].to(torch.int64)
+        if is_short:
+            part &= 0xFFFFFFFF
+        weights = torch.arange(2 * start + 1, 2 * (start + part.numel()) + 1, 2, device=tensor.device)
+        total += int(((part + 1) * weights).sum())
+    return total & MASK
 
 
 class TorchStorage(Storage):
@@ -72,6 +88,9 @@ class TorchStorage(Storage):
 
     def receive_pinned(self, array, block):
         block.copy_(array, non_blocking=True)
+
+    def weigh(self, array):
+        return weigh_on_device(array) if self.device.type == "cuda" else super().weigh(array)
 
     def is_sparse(self, operand):
         return operand.layout == torch.sparse_csr

@@ -92,6 +92,16 @@ class PyTorch(unittest.TestCase):
         self.assertEqual((type(copied), copied[0].tolist()), (tuple, [1.0, 1.0]))
         self.assertEqual(_copy(copied[0]).tolist(), [1.0, 1.0])
 
+    def test_operands_are_weighed_on_the_device_as_on_the_host(self):
+        import numpy as np
+        import torch
+        from gpubench_adapter import fingerprint
+        from gpubench_adapter.torch_backend import weigh_on_device
+
+        numbers = np.random.default_rng(7).standard_normal(fingerprint.ON_DEVICE + 3)
+        for array in (numbers, numbers.astype(np.float32), -numbers[:1], numbers[:0]):
+            self.assertEqual(weigh_on_device(torch.from_numpy(array)), fingerprint.weigh(array))
+
     def test_results_are_erased(self):
         import torch
         from gpubench_adapter.torch_backend import TorchStorage
