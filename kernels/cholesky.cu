@@ -852,12 +852,13 @@ __device__ __forceinline__ void residual(const T* a, const T* b, const T* x, T* 
     }
 }
 
-#define CHOLESKY(type, suffix)                                                                                       \
+#define SOLVE(type, suffix)                                                                                          \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                         \
         cholesky_##suffix(const type* a, const type* b, type* x, type* work, type* other, int* info,                 \
                           int* other_info, int n, int chains) {                                                      \
         cholesky(a, b, x, work, other, info, other_info, n, chains);                                                 \
-    }                                                                                                                \
+    }
+#define REFINE(type, suffix)                                                                                         \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                            \
         residual_##suffix(const type* a, const type* b, const type* x, type* r, int n) {                             \
         residual(a, b, x, r, n);                                                                                     \
@@ -866,5 +867,15 @@ __device__ __forceinline__ void residual(const T* a, const T* b, const T* x, T* 
         correct_##suffix(type* work, const type* r, type* x, int n) {                                                \
         correct(work, r, x, n);                                                                                      \
     }
-CHOLESKY(float, f32)
-CHOLESKY(double, f64)
+#ifdef SOLVE_F32
+SOLVE(float, f32)
+#endif
+#ifdef SOLVE_F64
+SOLVE(double, f64)
+#endif
+#ifdef REFINE_F32
+REFINE(float, f32)
+#endif
+#ifdef REFINE_F64
+REFINE(double, f64)
+#endif

@@ -409,5 +409,9 @@ extern "C" __global__ void spgemm_starts(const int* __restrict__ offsets, const 
                      state, launch, rows, tiles, width, room);                                                    \
     }
 
+#ifdef F32
 ENTRIES(float, f32)
+#endif
+#ifdef F64
 ENTRIES(double, f64)
+#endif

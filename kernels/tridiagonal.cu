@@ -249,10 +249,17 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
         tridiagonalise<THREADS, C, R, KEPT, BATCH>(matrix, n, diagonal, beside, taus, reflectors, mail);             \
     }
 
+#ifdef SIDE_512
 TRIDIAGONALISE(tridiagonalise_512, 128, 4, 8, 0, 4)
+#endif
+#ifdef SIDE_1024
 TRIDIAGONALISE(tridiagonalise_1024, 256, 4, 8, 0, 4)
+#endif
+#ifdef SIDE_2048
 TRIDIAGONALISE(tridiagonalise_2048, 512, 4, 16, 3, 4)
+#endif
 
+#ifdef SIDE_128
 // One block for a matrix of up to 128 rows: thread t has column t % 128, and of it the rows t / 128, t / 128 + 4, ...
 extern "C" __global__ void __launch_bounds__(512, 1)
     tridiagonalise_128(const double* matrix, int n, double* diagonal, double* beside, double* taus, double* reflectors,
@@ -329,3 +336,4 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     }
     if (t == n - 1) diagonal[n - 1] = x;
 }
+#endif

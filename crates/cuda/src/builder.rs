@@ -10,11 +10,21 @@ use cudarc::nvrtc::Ptx;
 use gpubench_backend::Compile;
 use gpubench_host::user_cache;
 use gpubench_model::error::{CellError, Unavailable};
+use rayon::prelude::*;
 
 use super::cache::{self, Cache, Stored};
 use super::failure::driver;
 use super::kernels::{HEADER, KernelSource};
 use super::nvrtc::{Compiler, Target};
+
+/// A loaded module with the times of compiling and loading it.
+pub(crate) type Built = (Arc<CudaModule>, Compile);
+
+/// A compiled source that is not loaded yet.
+struct Compiled {
+    image: Vec<u8>,
+    compile_s: f64,
+}
 
 /// Compiles and loads the kernels of one device.
 pub(crate) struct Builder {
@@ -45,14 +55,44 @@ impl Builder {
     }
 
     /// Loads a source's code from the cache on disk, or compiles it and stores the result there.
-    pub(crate) fn build(&self, source: &KernelSource) -> Result<(Arc<CudaModule>, Compile), CellError> {
-        if let Some(ready) = self.load_cached(source) {
-            return Ok(ready);
+    pub(crate) fn build(&self, source: &KernelSource) -> Result<Built, CellError> {
+        match self.load_cached(source) {
+            Some(ready) => Ok(ready),
+            None => self.finish(source, self.compile(source)?),
         }
+    }
+
+    /// Builds several sources. Those that are not in the cache on disk are compiled at the same time.
+    pub(crate) fn build_all<'a>(
+        &self,
+        sources: impl IntoIterator<Item = &'a KernelSource>,
+    ) -> Vec<(&'a KernelSource, Result<Built, CellError>)> {
+        let found: Vec<_> = sources.into_iter().map(|source| (source, self.load_cached(source))).collect();
+        let compiled: Vec<_> = found
+            .into_par_iter()
+            .map(|(source, ready)| (source, ready.ok_or_else(|| self.compile(source))))
+            .collect();
+        let finish = |(source, state): (_, Result<Built, Result<Compiled, CellError>>)| {
+            (source, state.or_else(|compiled| self.finish(source, compiled?)))
+        };
+        compiled.into_iter().map(finish).collect()
+    }
+
+    fn compile(&self, source: &KernelSource) -> Result<Compiled, CellError> {
         let start = Instant::now();
         let image = self.compiler.compile(source.name, source.text).map_err(CellError::Failed)?.image;
+        Ok(Compiled { image, compile_s: start.elapsed().as_secs_f64() })
+    }
+
+    /// Loads what was compiled, and stores it in the cache on disk.
+    fn finish(
+        &self,
+        source: &KernelSource,
+        Compiled { image, compile_s }: Compiled,
+    ) -> Result<Built, CellError> {
+        let start = Instant::now();
         let module = self.load(image.clone())?;
-        let cold_s = start.elapsed().as_secs_f64();
+        let cold_s = compile_s + start.elapsed().as_secs_f64();
         self.cache.put(&self.key(source), &Stored { image, cold_s });
         // Load the new entry back from disk, so that a run that compiles also reports the time of a run that does
         // not.
@@ -61,7 +101,7 @@ impl Builder {
     }
 
     /// Loads a source's code from the cache on disk. Removes an entry that the driver rejects.
-    pub(crate) fn load_cached(&self, source: &KernelSource) -> Option<(Arc<CudaModule>, Compile)> {
+    pub(crate) fn load_cached(&self, source: &KernelSource) -> Option<Built> {
         let key = self.key(source);
         let start = Instant::now();
         let Stored { image, cold_s } = self.cache.get(&key)?;

@@ -106,9 +106,11 @@ mod tests {
         Compiler { target: Target::Cubin(arch), version: [13, minor] }
     }
 
-    const SOURCE: KernelSource = KernelSource { name: "k", text: "__global__ void k() {}", per_size: None };
+    const SOURCE: KernelSource =
+        KernelSource { name: "k", text: "__global__ void k() {}", dtype: None, per_size: None };
 
-    const HEADER: KernelSource = KernelSource { name: "common", text: "#pragma once", per_size: None };
+    const HEADER: KernelSource =
+        KernelSource { name: "common", text: "#pragma once", dtype: None, per_size: None };
 
     fn stored() -> Stored {
         Stored { image: b"image".to_vec(), cold_s: 0.0625 }

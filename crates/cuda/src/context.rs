@@ -11,7 +11,7 @@ use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits,
 };
 
-use super::builder::Builder;
+use super::builder::{Builder, Built};
 pub(crate) use super::failure::driver;
 use super::ffi::driver as ffi;
 use super::ffi::status::Status;
@@ -162,13 +162,33 @@ impl Cuda {
             return Ok(Arc::clone(module));
         }
         let start = Instant::now();
-        let (module, compile) = self.builder()?.build(source)?;
+        let built = self.builder()?.build(source)?;
+        Ok(self.keep(source, built, start))
+    }
+
+    /// Compiles and loads source files at the same time. The cell that needs a file reports its failure.
+    ///
+    /// # Errors
+    /// There is no compiler for this device.
+    pub(crate) fn compile_ahead(&self, sources: &[&'static KernelSource]) -> Result<(), CellError> {
+        let mut start = Instant::now();
+        for (source, built) in self.builder()?.build_all(sources.iter().copied()) {
+            if let Ok(built) = built {
+                self.keep(source, built, start);
+                start = Instant::now();
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a module that took the time since `start`.
+    fn keep(&self, source: &KernelSource, (module, compile): Built, start: Instant) -> Arc<CudaModule> {
         self.count(|counts| counts.compilations += 1);
         let mut stats = self.shared.stats.borrow_mut();
         stats.compiled(source.name, compile);
         stats.spent(start.elapsed().as_secs_f64());
         self.shared.modules.borrow_mut().insert(source.name, Arc::clone(&module));
-        Ok(module)
+        module
     }
 
     /// Returns the kernel builder. Direct calls to it count neither as set-up nor as compile time.

@@ -1,12 +1,20 @@
-//! The CUDA C sources, embedded in the binary. Each `.cu` file is one translation unit; they share `common.cuh`.
+//! The CUDA C sources, embedded in the binary. They share `common.cuh`.
+//!
+//! Each `.cu` file is one translation unit, or several: where compiling a whole file takes long, each of its parts is a
+//! unit of its own, so that a cell waits only for what it runs. A part begins by defining its name, and `#ifdef NAME` in
+//! the file surrounds the entries that only this part has.
 
-/// A source file of `kernels/`.
+use gpubench_model::case::DType;
+
+/// A file of `kernels/`, or a part of one.
 #[derive(Debug)]
 pub struct KernelSource {
-    /// The file's name without its ending.
+    /// The file's name without its ending, followed by the name of the part: `dmma-F32`.
     pub name: &'static str,
     /// The CUDA C text.
     pub text: &'static str,
+    /// The element type of the cases that need it; `None` if several do.
+    pub(crate) dtype: Option<DType>,
     /// For a source that is compiled with the constants of one size: returns examples with the constants filled in.
     pub(crate) per_size: Option<fn() -> Vec<&'static KernelSource>>,
 }
@@ -15,17 +23,67 @@ pub struct KernelSource {
 pub const HEADER: KernelSource = KernelSource {
     name: "common",
     text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/common.cuh")),
+    dtype: None,
     per_size: None,
 };
 
-/// Declares the source of `kernels/<name>.cu`.
+/// Two parts of a file: each has the entries of one element type.
+#[derive(Debug)]
+pub(crate) struct ByType {
+    pub(crate) f32: KernelSource,
+    pub(crate) f64: KernelSource,
+}
+
+impl ByType {
+    /// Returns the part for an element type.
+    pub(crate) fn of(&'static self, dtype: DType) -> &'static KernelSource {
+        match dtype {
+            DType::F32 => &self.f32,
+            DType::F64 => &self.f64,
+        }
+    }
+}
+
+/// Declares the source of `kernels/<name>.cu`, or of one part of it.
 macro_rules! kernel_source {
     ($name:literal) => {
         $crate::kernels::KernelSource {
             name: $name,
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu")),
+            dtype: None,
+            per_size: None,
+        }
+    };
+    ($name:literal, $part:expr) => {
+        $crate::kernels::KernelSource {
+            name: concat!($name, "-", $part),
+            // The second line keeps the numbers of lines in messages of the compiler.
+            text: concat!(
+                "#define ",
+                $part,
+                "\n#line 1\n",
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu"))
+            ),
+            dtype: None,
             per_size: None,
         }
     };
 }
 pub(crate) use kernel_source;
+
+/// Declares the two parts of `kernels/<name>.cu` for the element types, named `F32` and `F64` after a prefix.
+macro_rules! kernel_source_by_type {
+    ($name:literal, $prefix:literal) => {
+        $crate::kernels::ByType {
+            f32: $crate::kernels::KernelSource {
+                dtype: Some(gpubench_model::case::DType::F32),
+                ..$crate::kernels::kernel_source!($name, concat!($prefix, "F32"))
+            },
+            f64: $crate::kernels::KernelSource {
+                dtype: Some(gpubench_model::case::DType::F64),
+                ..$crate::kernels::kernel_source!($name, concat!($prefix, "F64"))
+            },
+        }
+    };
+}
+pub(crate) use kernel_source_by_type;

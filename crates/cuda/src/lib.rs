@@ -104,10 +104,8 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
         }
     })?;
     // Compile at start, so that no cell waits for the compiler.
-    for source in options.ops.iter().flat_map(|op| registry::compiled_ahead(op)) {
-        // The cell that needs the kernel reports the failure.
-        let _ = started.cuda.module(source);
-    }
+    // Without a compiler, the cells that need kernels say so.
+    let _ = started.cuda.compile_ahead(&registry::compiled_ahead(&options.ops, &options.dtypes));
     Ok(Box::new(started))
 }
 

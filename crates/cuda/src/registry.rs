@@ -1,5 +1,7 @@
 //! All variants, with the sources to embed and the sources to compile when a run starts.
 
+use gpubench_model::case::DType;
+
 use super::auto;
 use super::kernels::KernelSource;
 use super::ops::TABLES;
@@ -20,15 +22,20 @@ pub(super) fn sources() -> Vec<&'static KernelSource> {
     distinct(kernels().flat_map(|kernel| kernel.sources).copied())
 }
 
-/// Returns the sources that a run of `op` without `--variants` uses on chips with fast float64. They are compiled
-/// when the run starts; other sources, such as those generated for one size, with the first cell that needs them.
-pub(super) fn compiled_ahead(op: &str) -> Vec<&'static KernelSource> {
-    let default = kernels().filter(|kernel| kernel.variant.op == op && kernel.variant.default);
+/// Returns the sources that a run of `ops` in `dtypes` without `--variants` uses on chips with fast float64. They are
+/// compiled when the run starts; other sources, such as those generated for one size, with the first cell that needs
+/// them.
+pub(super) fn compiled_ahead(ops: &[String], dtypes: &[DType]) -> Vec<&'static KernelSource> {
+    let default =
+        kernels().filter(|kernel| kernel.variant.default && ops.iter().any(|op| *op == kernel.variant.op));
     let likely = default.flat_map(|kernel| match kernel.variant.name.as_ref() {
-        auto::AUTO => auto::preferred(op),
+        auto::AUTO => auto::preferred(&kernel.variant.op),
         _ => vec![kernel],
     });
-    distinct(likely.flat_map(|kernel| kernel.sources).copied().filter(|source| source.per_size.is_none()))
+    let is_needed = |source: &&KernelSource| {
+        source.per_size.is_none() && source.dtype.is_none_or(|dtype| dtypes.contains(&dtype))
+    };
+    distinct(likely.flat_map(|kernel| kernel.sources).copied().filter(is_needed))
 }
 
 /// Removes duplicates, comparing sources by file name.
@@ -70,11 +77,16 @@ mod tests {
 
     #[test]
     fn the_sources_compiled_at_start_are_those_of_a_run_without_variants() {
-        let names = |op| compiled_ahead(op).iter().map(|source| source.name).collect::<Vec<_>>();
-        assert_eq!(names("matmul"), ["convert", "dmma"], "neither tiled nor ozaki");
+        let names = |op: &str| {
+            let sources = compiled_ahead(&[op.to_owned()], &[DType::F64]);
+            sources.iter().map(|source| source.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("matmul"), ["convert", "dmma-F64"], "neither tiled nor ozaki, nor the other type");
         assert_eq!(names("host-loop"), ["elementwise", "sine_at"]);
         assert_eq!(names("fft"), [""; 0], "made for one size");
-        assert_eq!(names("svd"), ["convert", "svd", "tridiagonal", "tridiagonal_eigen"]);
+        let reductions = ["1024", "128", "2048", "512"].map(|side| format!("tridiagonal-SIDE_{side}"));
+        let all = ["convert", "svd"].into_iter().chain(reductions.iter().map(String::as_str));
+        assert_eq!(names("svd"), all.chain(["tridiagonal_eigen"]).collect::<Vec<_>>());
         assert_eq!(names("transfer"), [""; 0]);
         assert_eq!(names("spmv"), ["spmv_csr"]);
     }

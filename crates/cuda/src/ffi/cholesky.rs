@@ -78,7 +78,7 @@ pub(crate) struct Cholesky<T> {
 
 impl<T: Element> Cholesky<T> {
     /// Uploads `a`, of `n * n` elements with n at least one, and `b`, of n elements, and allocates the workspaces,
-    /// which together are as large as one matrix. With `refine`, solves are refined once.
+    /// which together are as large as one matrix. With the source of the refinement, solves are refined once.
     ///
     /// # Errors
     /// A block has too little shared memory, the device cannot run two blocks at the same time, the operands have
@@ -88,7 +88,7 @@ impl<T: Element> Cholesky<T> {
         source: &'static KernelSource,
         n: usize,
         (a, b): (&[T], &[T]),
-        refine: bool,
+        refinement: Option<&'static KernelSource>,
     ) -> Result<Self, CellError> {
         let order = i32::try_from(n).ok().filter(|n| *n > 0 && a.len() as u128 == (*n as u128).pow(2));
         let Some(order) = order.filter(|_| b.len() == n) else {
@@ -99,9 +99,9 @@ impl<T: Element> Cholesky<T> {
         };
         let solve = cooperative::<T>(cuda, source, "cholesky")?;
         let plan = Plan::new(n, blocks_at_once::<T>(cuda, &solve)?);
-        let vectors = 2 + usize::from(refine);
+        let vectors = 2 + usize::from(refinement.is_some());
         cuda.reserve((a.len() + vectors * n + 2 * plan.workspace()) as u128 * size_of::<T>() as u128)?;
-        let refinement = refine.then(|| Refinement::load(cuda, source, plan, n)).transpose()?;
+        let refinement = refinement.map(|source| Refinement::load(cuda, source, plan, n)).transpose()?;
         Ok(Cholesky {
             cuda: cuda.clone(),
             solve,

@@ -111,7 +111,7 @@ mod tests {
         for tile in &TILES {
             for (dtype, shared) in [DType::F32, DType::F64].into_iter().zip(tile.shared) {
                 let entry = format!("ENTRY(dmma_{}_{dtype}, {}, {shared}, ", tile.side, tile.threads);
-                assert!(DMMA.text.contains(&entry), "{entry}");
+                assert!(DMMA.of(dtype).text.contains(&entry), "{entry}");
             }
         }
     }

@@ -50,14 +50,16 @@ pub(crate) struct Reduction {
 }
 
 impl Reduction {
-    /// Loads the kernel for matrices of size `n` from `kernels/tridiagonal.cu`. Returns `None` if the device cannot
-    /// hold such a matrix in all its blocks at the same time.
+    /// Loads the kernel for matrices of size `n` from one of `sources`, which have those for up to 128, 512, 1024 and
+    /// 2048 rows. Returns `None` if the device cannot hold such a matrix in all its blocks at the same time.
     pub(crate) fn load(
         cuda: &Cuda,
-        source: &'static KernelSource,
+        sources: &'static [KernelSource; 4],
         n: usize,
     ) -> Result<Option<Reduction>, CellError> {
-        let Some(form) = FORMS.iter().find(|form| n <= form.side) else { return Ok(None) };
+        let Some((form, source)) = FORMS.iter().zip(sources).find(|(form, _)| n <= form.side) else {
+            return Ok(None);
+        };
         let Ok(shared) = u32::try_from(form.shared_rows * form.side * size_of::<f64>()) else {
             return Ok(None);
         };

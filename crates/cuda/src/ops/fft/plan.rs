@@ -184,6 +184,7 @@ impl FftPlan {
             Box::leak(Box::new(KernelSource {
                 name: Box::leak(name.into_boxed_str()),
                 text: Box::leak(format!("{header}{}", SOURCE.text).into_boxed_str()),
+                dtype: Some(self.dtype),
                 per_size: None,
             }))
         })

@@ -10,10 +10,10 @@ use super::super::dense::Dense;
 use super::{bytes, side};
 use crate::context::{Cuda, Element};
 use crate::ffi::square_product::SquareProduct;
-use crate::kernels::{KernelSource, kernel_source};
+use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 
 pub(crate) static TILED: KernelSource = kernel_source!("matmul");
-pub(crate) static DMMA: KernelSource = kernel_source!("dmma");
+pub(crate) static DMMA: ByType = kernel_source_by_type!("dmma", "");
 
 /// Loads the kernel for matrices of one size.
 type Load<T> = fn(&Cuda, &'static KernelSource, u32) -> Result<SquareProduct<T>, CellError>;
@@ -33,7 +33,7 @@ pub(super) fn on_tensor_cores<T: Element>(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
-    prepare::<T>(cuda, case, inputs, (&DMMA, SquareProduct::on_tensor_cores))
+    prepare::<T>(cuda, case, inputs, (DMMA.of(T::DTYPE), SquareProduct::on_tensor_cores))
 }
 
 fn prepare<T: Element>(

@@ -10,9 +10,10 @@ use super::super::input;
 use super::{NOT_POSITIVE_DEFINITE, check_info};
 use crate::context::{Cuda, Element};
 use crate::ffi::cholesky::Cholesky;
-use crate::kernels::{KernelSource, kernel_source};
+use crate::kernels::{ByType, kernel_source_by_type};
 
-pub(super) static SOURCE: KernelSource = kernel_source!("cholesky");
+pub(super) static SOURCE: ByType = kernel_source_by_type!("cholesky", "SOLVE_");
+pub(super) static REFINEMENT: ByType = kernel_source_by_type!("cholesky", "REFINE_");
 
 /// Makes a job for one case.
 ///
@@ -25,8 +26,9 @@ pub(super) fn prepare<T: Element>(
     refine: bool,
 ) -> Result<Box<Prepared>, CellError> {
     cuda.count_plan();
+    let refinement = refine.then(|| REFINEMENT.of(T::DTYPE));
     let operands = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
-    Ok(Prepared::new(Cholesky::load(cuda, &SOURCE, case.side(), operands, refine)?))
+    Ok(Prepared::new(Cholesky::load(cuda, SOURCE.of(T::DTYPE), case.side(), operands, refinement)?))
 }
 
 impl<T: Element> Job for Cholesky<T> {

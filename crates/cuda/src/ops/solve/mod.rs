@@ -9,7 +9,7 @@ use gpubench_model::error::CellError;
 use super::entry::by_dtype;
 use super::{Kernel, opt_in};
 use crate::context::Library;
-use cholesky::{SOURCE, prepare as own};
+use cholesky::{REFINEMENT, SOURCE, prepare as own};
 use vendor::{Routine, prepare as vendor};
 
 pub(crate) static KERNELS: &[Kernel] = &[
@@ -27,13 +27,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: opt_in("solve", "cholesky", "own Cholesky: factorisation and substitution in one launch"),
-        sources: &[&SOURCE],
+        sources: &[&SOURCE.f32, &SOURCE.f64],
         libraries: &[],
         prepare: by_dtype!(own, false),
     },
     Kernel {
         variant: opt_in("solve", "cholesky-refined", "own Cholesky, then one step of iterative refinement"),
-        sources: &[&SOURCE],
+        sources: &[&SOURCE.f32, &SOURCE.f64, &REFINEMENT.f32, &REFINEMENT.f64],
         libraries: &[],
         prepare: by_dtype!(own, true),
     },

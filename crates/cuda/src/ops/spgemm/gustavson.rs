@@ -33,7 +33,7 @@ pub(super) fn prepare<T: Element>(
     }
     cuda.count_plan();
     let plan = SpgemmPlan::new(a, b, size_of::<T>(), cuda.shared_memory_per_block())?;
-    let mut product = RowProduct::load(cuda, &SOURCE, plan, device_a, device_b)?;
+    let mut product = RowProduct::load(cuda, SOURCE.of(T::DTYPE), plan, device_a, device_b)?;
     product.make_room()?;
     Ok(Prepared::new(product))
 }

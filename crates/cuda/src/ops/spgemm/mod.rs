@@ -14,11 +14,11 @@ use super::{Kernel, opt_in};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
-use crate::kernels::{KernelSource, kernel_source};
+use crate::kernels::{ByType, kernel_source_by_type};
 use crate::sparse::{self, DeviceCsr, device_bytes};
 use gustavson::prepare as own;
 
-pub(crate) static SOURCE: KernelSource = kernel_source!("spgemm");
+pub(crate) static SOURCE: ByType = kernel_source_by_type!("spgemm", "");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -33,7 +33,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: opt_in("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
-        sources: &[&SOURCE],
+        sources: &[&SOURCE.f32, &SOURCE.f64],
         libraries: &[],
         prepare: by_dtype!(own),
     },

@@ -9,7 +9,13 @@ use crate::ffi::svd::{PANEL, SvdKernels};
 use crate::ffi::tridiagonal::{LARGEST_SIDE, Reduced, Reduction, TridiagonalEigen};
 use crate::kernels::{KernelSource, kernel_source};
 
-pub(super) static REDUCTION: KernelSource = kernel_source!("tridiagonal");
+/// The reductions of matrices of different sizes, in the order of [`Reduction::load`].
+pub(super) static REDUCTIONS: [KernelSource; 4] = [
+    kernel_source!("tridiagonal", "SIDE_128"),
+    kernel_source!("tridiagonal", "SIDE_512"),
+    kernel_source!("tridiagonal", "SIDE_1024"),
+    kernel_source!("tridiagonal", "SIDE_2048"),
+];
 pub(super) static EIGENVECTORS: KernelSource = kernel_source!("tridiagonal_eigen");
 
 /// Householder reduction to tridiagonal form, bisection, twisted factorisations, and the reflectors applied to the
@@ -41,7 +47,7 @@ impl Tridiagonal {
 
     /// Makes an instance for size `n`, or returns `None` if the device cannot hold the matrix.
     pub(crate) fn new(cuda: &Cuda, n: usize) -> Result<Option<Tridiagonal>, CellError> {
-        let Some(reduction) = Reduction::load(cuda, &REDUCTION, n)? else { return Ok(None) };
+        let Some(reduction) = Reduction::load(cuda, &REDUCTIONS, n)? else { return Ok(None) };
         let Some(eigen) = TridiagonalEigen::load(cuda, &EIGENVECTORS, n)? else { return Ok(None) };
         let panels = n.div_ceil(PANEL);
         let reduced = Reduced {
