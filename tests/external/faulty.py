@@ -124,6 +124,12 @@ def endless_phases(request, honest):
 
 
 @fault("measure")
+def take_memory(request, honest):
+    taken = b"x" * (1 << 30)
+    return honest(request) if taken else None
+
+
+@fault("measure")
 def exit_early(request, honest):
     print("out of memory " + ESCAPES, file=sys.stderr, flush=True)
     os._exit(3)

@@ -4,6 +4,8 @@
 
 mod check;
 mod faults;
+#[cfg(target_os = "linux")]
+mod memory_limit;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,0 +1,108 @@
+//! A control group with less memory than a run wants: what does not fit is skipped, and a worker that the kernel kills costs
+//! its cell.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use gpubench::report::{Outcome, Report};
+
+use crate::{FAULTY, SIM, command, load};
+
+/// Bytes that all processes of the group may use.
+const LIMIT: u64 = 400 << 20;
+
+/// A control group below that of the tests, removed when dropped.
+struct Group(PathBuf);
+
+impl Group {
+    /// Makes a group with a memory limit; `None` where this user or system cannot have one.
+    fn new(name: &str) -> Option<Group> {
+        let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let path = |prefix: &str| {
+            let line = own.lines().find_map(|line| line.split_once(prefix).map(|(_, path)| path));
+            line.map(|path| path.trim_start_matches('/').to_owned())
+        };
+        let limited = |root: &str, path: Option<String>, files: &[&str]| {
+            let folder = Path::new(root).join(path?).join(format!("{name}-{}", std::process::id()));
+            fs::create_dir(&folder).ok()?;
+            let group = Group(folder);
+            // Without the limit of swap, memory beyond the limit would go there.
+            let set = files.iter().map(|file| fs::write(group.0.join(file), LIMIT.to_string()).is_ok());
+            set.collect::<Vec<_>>().first().copied().unwrap_or(false).then_some(group)
+        };
+        let classic = ["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"];
+        limited("/sys/fs/cgroup/memory", path(":memory:"), &classic)
+            .or_else(|| limited("/sys/fs/cgroup", path("0::"), &["memory.max"]))
+    }
+
+    /// Runs the program in the group.
+    fn run(&self, folder: &Path, args: &[&str]) -> (Output, Report) {
+        let script = "echo $$ > \"$0/cgroup.procs\" && exec \"$@\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(&self.0).arg(env!("CARGO_BIN_EXE_gpubench")).args(args);
+        let output = command.current_dir(folder).output().unwrap();
+        (output, load(folder))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+/// Makes a group, or prints why the test is skipped.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+fn group(name: &str) -> Option<Group> {
+    let group = Group::new(name);
+    if group.is_none() {
+        eprintln!("skipped: no control group with a memory limit can be made here");
+    }
+    group
+}
+
+fn outcomes(report: &Report) -> Vec<(u64, Outcome, &str)> {
+    let rows = report.rows.iter();
+    rows.map(|row| (row.case.n, row.outcome, row.reason.as_deref().unwrap_or_default())).collect()
+}
+
+#[test]
+fn a_size_that_exceeds_the_groups_limit_is_skipped() {
+    let Some(group) = group("gpubench-skip") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    // Three matrices of 5000 x 5000 take 600 MB.
+    let line = "run --backends cpu --ops matmul --variants faer --dtypes f64 --sizes 200,5000 --samples 3 --rounds 1 --no-peaks --out out";
+    let (output, report) = group.run(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let found = outcomes(&report);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert_eq!((found[0].0, found[0].1), (200, Outcome::Measured), "{found:?}");
+    assert_eq!((found[1].0, found[1].1), (5000, Outcome::Skipped), "{found:?}");
+    assert!(found[1].2.contains("host memory"), "{found:?}");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_cell() {
+    let Some(group) = group("gpubench-kill") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("sim.toml"), SIM).unwrap();
+    let line = "run --ops matmul --sizes 2..4:+1 --cache hot --samples 3 --rounds 1 --warmup 0 --no-peaks --backends sim --sim sim.toml \
+                --out out --external";
+    let taker = format!("taker={}", command(FAULTY, "take-memory"));
+    let mut args: Vec<&str> = line.split_whitespace().collect();
+    args.push(&taker);
+    let (output, report) = group.run(folder.path(), &args);
+    for row in &report.rows {
+        let is_killed = row.backend == "taker" && row.case.n == 3;
+        let expected = if is_killed { Outcome::Failed } else { Outcome::Measured };
+        assert_eq!(row.outcome, expected, "{} {}: {:?}", row.backend, row.case, row.reason);
+        assert!(
+            !is_killed || row.reason.as_deref().unwrap_or_default().contains("SIGKILL"),
+            "{:?}",
+            row.reason
+        );
+    }
+    assert_eq!(report.rows.len(), 9, "three sizes of three variants");
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+}
