@@ -83,9 +83,10 @@ impl<'a> CellRun<'a> {
         self.lose(Outcome::Skipped, missing.reason, missing.fix);
     }
 
-    /// Ends it because its worker or device is gone, which is not the cell's fault. The samples of earlier rounds are
-    /// kept; without any it ends as `outcome`.
+    /// Ends it because its worker or device is gone, which is not the cell's fault. The samples of earlier rounds, whose
+    /// answers were checked, are kept; without any it ends as `outcome`.
     pub(crate) fn lose(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
+        self.series.drop_unchecked();
         if !self.series.has_samples() {
             return self.close(outcome, reason, fix);
         }
@@ -170,6 +171,7 @@ pub(crate) mod tests {
         let mut cell_run = CellRun::new(0, planned, Duration::from_secs(1));
         cell_run.series.samples = vec![Sample::of_host(1.0); 12];
         cell_run.series.rounds = vec![0; 12];
+        cell_run.series.passed_check();
         cell_run
     }
 
@@ -194,6 +196,21 @@ pub(crate) mod tests {
         let warning =
             execute.warnings.iter().find(|warning| warning.kind == WarningKind::EndedEarly).unwrap();
         assert!(warning.text.contains("the device is gone") && execute.grade >= Some(Grade::C));
+    }
+
+    #[test]
+    fn samples_whose_answers_were_never_checked_are_not_kept() {
+        let planned = planned(2, "a");
+        let mut cell_run = sampled(&planned);
+        cell_run.series.samples.push(Sample::of_host(2.0));
+        cell_run.series.rounds.push(1);
+        let mut unchecked = sampled(&planned);
+        unchecked.series.checked = 0;
+        let missing = || Unavailable::new("no memory", "free some");
+        cell_run.skip(missing());
+        assert_eq!(cell_run.row.execute.map(|execute| execute.samples_s.len()), Some(12));
+        unchecked.skip(missing());
+        assert_eq!((unchecked.row.outcome, unchecked.row.execute.is_none()), (Outcome::Skipped, true));
     }
 
     #[test]

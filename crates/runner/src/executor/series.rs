@@ -22,8 +22,8 @@ pub(crate) struct Series {
     pub(crate) lost_because: Option<String>,
     /// Number of checks that found timed executions right.
     pub verified: u32,
-    /// True if there were timed executions since the last check.
-    pub(crate) has_unchecked_answer: bool,
+    /// Number of samples that had been taken at the last check.
+    pub(crate) checked: usize,
     pub timer_overhead: Option<TimerOverhead>,
     /// Share of the CPUs' time that other programs used while the run started, if the system reports it.
     pub other_programs: Option<f64>,
@@ -38,7 +38,6 @@ pub(crate) struct Series {
 impl Series {
     pub(crate) fn add(&mut self, clock: Clock, result: BatchResult, round: u32) {
         self.clock = clock;
-        self.has_unchecked_answer = true;
         self.rounds.resize(self.rounds.len() + result.samples.len(), round);
         self.samples.extend(result.samples);
         self.spent_s += result.spent_s;
@@ -57,6 +56,25 @@ impl Series {
     /// Returns the number of samples taken in that round.
     pub(crate) fn samples_in(&self, round: u32) -> usize {
         self.rounds.iter().filter(|of| **of == round).count()
+    }
+
+    /// Notes that the answer of the last timed execution was found right.
+    pub(crate) fn passed_check(&mut self) {
+        self.checked = self.samples.len();
+        self.verified += 1;
+    }
+
+    /// Returns whether there were timed executions since the last check.
+    pub(crate) fn has_unchecked(&self) -> bool {
+        self.checked < self.samples.len()
+    }
+
+    /// Drops the samples whose answers were never checked.
+    pub(crate) fn drop_unchecked(&mut self) {
+        self.samples.truncate(self.checked);
+        self.rounds.truncate(self.checked);
+        let rounds = self.rounds.last().map_or(0, |last| *last as usize + 1);
+        self.conditions.truncate(rounds);
     }
 
     pub(crate) fn has_samples(&self) -> bool {

@@ -243,12 +243,11 @@ impl CellSession<'_> {
     /// Has the worker compare the timed answer with the judged one; with `execute`, also the answer of one more execution.
     fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
         // An external worker gives one answer at a time.
-        if execute && self.is_external(cell_run) && cell_run.series.has_unchecked_answer {
+        if execute && self.is_external(cell_run) && cell_run.series.has_unchecked() {
             self.check_answer(cell_run, false, None)?;
         }
         self.check_answer(cell_run, execute, None)?;
-        cell_run.series.has_unchecked_answer = false;
-        cell_run.series.verified += 1;
+        cell_run.series.passed_check();
         Ok(())
     }
 
