@@ -69,7 +69,12 @@ fn dispatch(command: Command) -> Result<ExitCode> {
             let inventory = inventory::Inventory::of_registries(&options_with(&blas)?, ops.as_ref())?;
             stream::print(&if json { inventory.json()? } else { inventory.text() })?;
         }
-        Command::Doctor { json, blas, python } => {
+        Command::Doctor { json, rules: Some(report), .. } => {
+            let (text, is_right) = doctor::rules::run(&report, json)?;
+            stream::print(&text)?;
+            return Ok(ExitCode::from(u8::from(!is_right)));
+        }
+        Command::Doctor { json, blas, python, rules: None } => {
             let mut text = Vec::new();
             doctor::run(json, &options_with(&blas)?, python.as_deref(), &mut text)?;
             stream::print_bytes(&text)?;

@@ -5,6 +5,7 @@
 //! libraries do not call each other's routines.
 
 mod python;
+pub mod rules;
 mod summary;
 mod text;
 

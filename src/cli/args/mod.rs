@@ -78,6 +78,11 @@ Examples:
         /// PATH
         #[arg(long, value_name = "PATH")]
         python: Option<PathBuf>,
+
+        /// Instead, list where the variant auto picked a slower variant than another in a report of gpubench run
+        /// --variants '*'. Exit code 1 if it did
+        #[arg(long, value_name = "REPORT", conflicts_with_all = ["blas", "python"])]
+        rules: Option<PathBuf>,
     },
     /// Compare runs: what became slower, faster or wrong
     Compare(Box<CompareArgs>),
