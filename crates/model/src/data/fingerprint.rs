@@ -20,10 +20,12 @@ pub fn fingerprint(operands: &[Operand]) -> u64 {
         let elements = match operand.values() {
             Values::F32(v) => sum(v, |x| x.bit_pattern()),
             Values::F64(v) => sum(v, |x| x.bit_pattern()),
-            Values::C32(v) => {
-                v.iter().map(|z| u64::from(z.re.to_bits()) ^ u64::from(z.im.to_bits()) << 32).sum()
-            }
-            Values::C64(v) => v.iter().fold(0u64, |s, z| s.wrapping_add(z.re.to_bits() ^ z.im.to_bits())),
+            Values::C32(v) => sum(v, |z| u64::from(z.re.to_bits()) | u64::from(z.im.to_bits()) << 32),
+            // A complex number is two elements.
+            Values::C64(v) => add(v
+                .par_iter()
+                .enumerate()
+                .map(|(i, z)| weigh(2 * i, z.re.to_bits()).wrapping_add(weigh(2 * i + 1, z.im.to_bits())))),
         };
         state = [rows as u64, cols as u64, structure, elements].into_iter().fold(state, join);
     }
@@ -53,5 +55,37 @@ fn weigh(position: usize, bits: u64) -> u64 {
 }
 
 fn sum<T: Sync>(values: &[T], bits: impl Fn(&T) -> u64 + Sync) -> u64 {
-    values.par_iter().enumerate().map(|(i, v)| weigh(i, bits(v))).reduce(|| 0, u64::wrapping_add)
+    add(values.par_iter().enumerate().map(|(i, v)| weigh(i, bits(v))))
+}
+
+fn add(terms: impl ParallelIterator<Item = u64>) -> u64 {
+    terms.reduce(|| 0, u64::wrapping_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustfft::num_complex::Complex;
+
+    use super::super::Dense;
+    use super::*;
+
+    #[test]
+    fn complex_numbers_count_by_position_and_part() {
+        let of = |values: [(f64, f64); 3]| {
+            let double = values.map(|(re, im)| Complex { re, im }).to_vec();
+            let single = values.map(|(re, im)| Complex { re: re as f32, im: im as f32 }).to_vec();
+            let column = |values| Operand::Dense(Dense { rows: 3, cols: 1, values });
+            [Values::C32(single), Values::C64(double)].map(|values| fingerprint(&[column(values)]))
+        };
+        let base = of([(1.0, 2.0), (3.0, 4.0), (5.0, 6.0)]);
+        for other in [
+            [(3.0, 4.0), (1.0, 2.0), (5.0, 6.0)],
+            [(2.0, 1.0), (3.0, 4.0), (5.0, 6.0)],
+            [(1.0, 4.0), (3.0, 2.0), (5.0, 6.0)],
+            [(1.0, 2.0), (3.0, 4.0), (5.0, -6.0)],
+        ] {
+            let other = of(other);
+            assert!(base[0] != other[0] && base[1] != other[1], "{base:?} {other:?}");
+        }
+    }
 }
