@@ -1,12 +1,50 @@
 //! Reads the answer of an external worker from the file that it has written.
 
-use std::io::{ErrorKind, Read};
+use std::fs::File;
+use std::io::{ErrorKind, Read, Result as IoResult};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use gpubench_backend::protocol::{Array, ElementType};
 use gpubench_host::regular;
 use gpubench_model::data::{Csr, Dense, Operand, Plain, Values, bytes_mut};
+use rayon::prelude::*;
 use rustfft::num_complex::Complex;
+
+/// Bytes that a thread reads at once: one thread alone would take longer for the pages of new memory than for the copy.
+const AT_ONCE: usize = 4 << 20;
+
+/// The bytes of an answer, in order.
+pub trait Source {
+    /// Fills `bytes` with the next ones.
+    ///
+    /// # Errors
+    /// There are fewer, or they cannot be read.
+    fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()>;
+}
+
+impl<R: Read> Source for R {
+    fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()> {
+        self.read_exact(bytes)
+    }
+}
+
+/// A file that several threads read.
+struct Shared {
+    file: File,
+    at: u64,
+}
+
+impl Source for Shared {
+    fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()> {
+        let length = bytes.len() as u64;
+        bytes.par_chunks_mut(AT_ONCE).enumerate().try_for_each(|(place, part)| {
+            self.file.read_exact_at(part, self.at + (place * AT_ONCE) as u64)
+        })?;
+        self.at += length;
+        Ok(())
+    }
+}
 
 /// Reads `arrays` from the file, whose sparse matrices have `columns` columns. The answer may have `most_bytes`.
 ///
@@ -18,12 +56,12 @@ pub(super) fn read(
     columns: u64,
     most_bytes: u128,
 ) -> Result<Vec<Operand>, String> {
-    let mut file = regular::open(path).map_err(|error| match error.kind() {
+    let file = regular::open(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => "it wrote no answer".to_owned(),
         _ => format!("the file of the answer cannot be read ({error})"),
     })?;
     let length = file.metadata().map_or(0, |metadata| metadata.len());
-    parse(&mut file, length, arrays, columns, most_bytes)
+    parse(&mut Shared { file, at: 0 }, length, arrays, columns, most_bytes)
 }
 
 /// Reads `arrays` from `file`, which has `length` bytes.
@@ -31,7 +69,7 @@ pub(super) fn read(
 /// # Errors
 /// The text says what is wrong: the length of the file, or the shape or type of an array.
 pub fn parse(
-    file: &mut impl Read,
+    file: &mut impl Source,
     length: u64,
     arrays: &[Array],
     columns: u64,
@@ -66,7 +104,7 @@ fn bytes_of(array: &Array) -> Option<u128> {
     elements.checked_mul(u128::from(array.dtype.bytes()))
 }
 
-fn dense(file: &mut impl Read, array: &Array) -> Result<Operand, String> {
+fn dense(file: &mut impl Source, array: &Array) -> Result<Operand, String> {
     let (rows, columns) = match array.shape[..] {
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
@@ -77,7 +115,7 @@ fn dense(file: &mut impl Read, array: &Array) -> Result<Operand, String> {
 
 /// Reads a sparse matrix: `offsets` of its rows, columns of its entries, and their values.
 fn sparse(
-    file: &mut impl Read,
+    file: &mut impl Source,
     offsets: &Array,
     [places, entries]: [Option<&Array>; 2],
     columns: u64,
@@ -99,7 +137,7 @@ fn sparse(
     Ok(Operand::Csr(Csr { rows: indptr.len() - 1, cols: columns as usize, indptr, indices, values }))
 }
 
-fn values(file: &mut impl Read, array: &Array) -> Result<Values, String> {
+fn values(file: &mut impl Source, array: &Array) -> Result<Values, String> {
     let count = array.shape.iter().product();
     Ok(match array.dtype {
         ElementType::F32 => Values::F32(numbers(file, count, 0.0)?),
@@ -110,9 +148,9 @@ fn values(file: &mut impl Read, array: &Array) -> Result<Values, String> {
     })
 }
 
-fn numbers<T: Plain + Clone>(file: &mut impl Read, count: u64, zero: T) -> Result<Vec<T>, String> {
+fn numbers<T: Plain + Clone>(file: &mut impl Source, count: u64, zero: T) -> Result<Vec<T>, String> {
     let mut numbers = vec![zero; count as usize];
-    file.read_exact(bytes_mut(&mut numbers))
+    file.fill(bytes_mut(&mut numbers))
         .map_err(|error| format!("the file of the answer ends early ({error})"))?;
     Ok(numbers)
 }
