@@ -34,11 +34,15 @@ mod svg;
 mod text;
 mod ticks;
 
+use std::borrow::Cow;
+
 use anyhow::Context;
 use gpubench_answer::Names;
 use gpubench_model::case::Cache;
+use gpubench_model::data::hash::fnv1a;
 use gpubench_model::report::Report;
 use gpubench_model::report::file::File;
+use gpubench_text::cut;
 pub use gpubench_text::palette::Theme;
 use rayon::prelude::*;
 
@@ -243,8 +247,18 @@ fn pictures<P: Picture>(charts: &[P], formats: &[Format], theme: Theme) -> anyho
     Ok(files)
 }
 
+/// Returns a name that file systems accept: a long one is cut, and ends with a hash of the whole.
+fn short(name: &str) -> Cow<'_, str> {
+    /// Bytes of a name that is kept.
+    const LONGEST: usize = 150;
+    if name.len() <= LONGEST {
+        return name.into();
+    }
+    format!("{}-{:016x}", cut::start(name, LONGEST / 4), fnv1a(0, name.as_bytes())).into()
+}
+
 fn file(chart: &impl Picture, format: Format, theme: Theme) -> anyhow::Result<File> {
-    let name = format!("{}.{}", chart.name(), format.extension());
+    let name = format!("{}.{}", short(chart.name()), format.extension());
     let bytes = match format {
         Format::Png => bitmap::png(chart, theme),
         Format::Svg => svg::file(chart, theme),

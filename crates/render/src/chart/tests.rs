@@ -260,3 +260,11 @@ fn figures_at_the_ends_of_float64_are_drawn() {
         }
     }
 }
+
+#[test]
+fn names_of_files_stay_short_and_distinct() {
+    assert_eq!(short("speedup-matmul-f32"), "speedup-matmul-f32");
+    let [one, other] =
+        ["a", "b"].map(|end| short(&format!("roofline-{}{end}", "µ".repeat(10_000))).into_owned());
+    assert!(one.len() <= 150 && one != other && one.starts_with("roofline-µ"), "{one}");
+}
