@@ -34,6 +34,9 @@ pub struct Loss {
     pub n: u64,
     /// The element type.
     pub dtype: String,
+    /// The share of stored entries of a sparse operand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub density: Option<f64>,
     /// The state of the caches.
     pub cache: String,
     /// The variant that `auto` picked.
@@ -99,6 +102,7 @@ fn compare(rows: &[&Row]) -> Option<Option<Loss>> {
         op: auto.case.op.clone(),
         n: auto.case.n,
         dtype: auto.case.dtype.name().to_owned(),
+        density: auto.case.density,
         cache: auto.cache.name().to_owned(),
         picked: picked.to_owned(),
         picked_s: ours_s.median_s,
@@ -111,15 +115,19 @@ fn compare(rows: &[&Row]) -> Option<Option<Loss>> {
 fn text(Verdict { cases, lost }: &Verdict) -> String {
     let compared = counted(*cases, "case");
     if lost.is_empty() {
-        return format!("In {compared}, auto picked the fastest variant or one within 5 % of it.\n");
+        return format!(
+            "In {compared}, no pick of auto takes over 5 % longer than the fastest variant, beyond the intervals of both.\n"
+        );
     }
-    let mut table =
-        Table::listing(&["Op", "N", "dtype", "Cache", "Picked", "Time", "Fastest", "Time", "Ratio"]);
+    let mut table = Table::listing(&[
+        "Op", "N", "dtype", "Density", "Cache", "Picked", "Time", "Fastest", "Time", "Ratio",
+    ]);
     for loss in lost {
         table.row([
             loss.op.clone(),
             loss.n.to_string(),
             loss.dtype.clone(),
+            loss.density.map_or_else(String::new, |density| density.to_string()),
             loss.cache.clone(),
             loss.picked.clone(),
             quantity::time_text(loss.picked_s),
@@ -141,6 +149,7 @@ mod tests {
     use super::*;
     use crate::report::example;
     use gpubench_model::Accuracy;
+    use gpubench_model::case::Cache;
 
     /// Rows of `auto`, of its pick `cublas` and of `dmma`, with these seconds.
     fn rows(n: u64, auto: f64, cublas: f64, dmma: f64) -> Vec<Row> {
@@ -174,6 +183,26 @@ mod tests {
         let mut rounded = rows(200, 2.0, 2.0, 1.0);
         rounded[2].accuracy = Accuracy::Tf32;
         assert!(lost([wide, rounded].concat()).is_empty());
+    }
+
+    #[test]
+    fn densities_and_states_of_the_caches_are_cases_of_their_own() {
+        let with = |density, cache, dmma| {
+            let mut rows = rows(100, 2.0, 2.0, dmma);
+            rows.iter_mut().for_each(|row| (row.case.density, row.cache) = (density, cache));
+            rows
+        };
+        let report = example::of(
+            [
+                with(Some(0.01), Cache::Hot, 1.0),
+                with(Some(0.2), Cache::Hot, 3.0),
+                with(Some(0.01), Cache::Cold, 3.0),
+            ]
+            .concat(),
+        );
+        let found = verdict(&report);
+        assert_eq!((found.cases, found.lost.len(), found.lost[0].density), (3, 1, Some(0.01)));
+        assert!(text(&found).contains("0.01"), "{}", text(&found));
     }
 
     #[test]

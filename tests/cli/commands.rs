@@ -174,6 +174,10 @@ fn doctor_examines_every_backend_whatever_is_installed() {
 
 #[test]
 fn doctor_names_the_rules_that_lost_and_says_what_to_run_for_other_reports() {
+    if !std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results/h100").exists() {
+        // The package leaves the kept reports out.
+        return;
+    }
     let folder = Folder::new();
     let kept = |name: &str| format!("{}/results/{name}", env!("CARGO_MANIFEST_DIR"));
     let ended = folder.run(&["doctor", "--rules", &kept("h100/rules/structured")]);

@@ -79,8 +79,8 @@ Examples:
         #[arg(long, value_name = "PATH")]
         python: Option<PathBuf>,
 
-        /// Instead, list where the variant auto picked a slower variant than another in a report of gpubench run
-        /// --variants '*'. Exit code 1 if it did
+        /// Instead, list the cases of a report in which auto picked a slower variant, with exit code 1 if there are
+        /// any. Make the report with gpubench run --variants '*'
         #[arg(long, value_name = "REPORT", conflicts_with_all = ["blas", "python"])]
         rules: Option<PathBuf>,
     },
