@@ -56,7 +56,8 @@ impl Compiler {
         std::iter::once(self.target.option()).chain(OPTIONS.iter().map(|&option| option.to_owned())).collect()
     }
 
-    /// Compiles the text of `kernels/NAME.cu`, or of the part NAME-PART, with the shared header. An error contains the compiler's messages.
+    /// Compiles the text of `kernels/NAME.cu`, or of the part NAME-PART, with the shared header. An error contains the
+    /// compiler's messages.
     pub(crate) fn compile(&self, name: &str, text: &str) -> Result<Output, String> {
         let form = if matches!(self.target, Target::Cubin(_)) { Form::Cubin } else { Form::Ptx };
         // The part's name is no part of the file's.

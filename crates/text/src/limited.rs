@@ -10,7 +10,7 @@ pub const BY_HAND: u64 = 16 << 20;
 /// Most bytes of a baseline, which has a few hundred per cell.
 pub const BASELINE: u64 = 256 << 20;
 
-/// Most bytes of a line of a journal, which is a row with all its samples.
+/// Most bytes of one line in a journal: a row with all its samples.
 pub const JOURNAL_LINE: u64 = 64 << 20;
 
 /// Reads a file or pipe.
