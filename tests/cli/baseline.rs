@@ -35,11 +35,7 @@ fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
 
 #[test]
 fn hostile_texts_of_a_baseline_reach_no_terminal() {
-    let folder = Folder::new();
-    for (seed, name) in [(1, "a"), (2, "b"), (3, "c")] {
-        folder.sim(name, seed, "");
-    }
-    folder.succeeds("baseline save main --from a b c --accept-noisy");
+    let folder = Folder::with_baseline(["a", "b", "c"]);
     let (old, new) = ("results/baselines/main", "results/baselines/\u{1b}[31m\n\u{202e}");
     let mut saved = folder.json(&format!("{old}/baseline.json"));
     let hostile = "\u{1b}]0;x\u{7}\n\u{9b}\u{202e}";
@@ -147,11 +143,7 @@ fn a_baseline_passes_its_own_repetition_and_one_that_could_not_is_refused_with_t
 
 #[test]
 fn a_damaged_baseline_is_reported_in_one_line() {
-    let folder = Folder::new();
-    for (seed, name) in [(1, "a"), (2, "b"), (3, "c")] {
-        folder.sim(name, seed, "");
-    }
-    folder.succeeds("baseline save main --from a b c --accept-noisy");
+    let folder = Folder::with_baseline(["a", "b", "c"]);
     std::fs::remove_dir_all(folder.path().join("results/baselines/main/pass-2")).unwrap();
     for line in ["compare main a", "baseline show main"] {
         let ended = folder.run_line(line);

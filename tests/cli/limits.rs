@@ -105,11 +105,7 @@ fn dates_that_no_clock_shows_are_shown_or_refused() {
 
 #[test]
 fn files_that_are_too_large_are_refused_with_the_limit() {
-    let folder = Folder::new();
-    for (seed, name) in [(1, "a"), (2, "b"), (3, "made")] {
-        folder.sim(name, seed, "");
-    }
-    folder.succeeds("baseline save main --from a b made --accept-noisy");
+    let folder = Folder::with_baseline(["a", "b", "made"]);
     for (file, mebibytes) in [("large.toml", 17), ("results/baselines/main/baseline.json", 257)] {
         let file = std::fs::File::options().create(true).append(true).open(folder.path().join(file));
         file.unwrap().set_len(mebibytes << 20).unwrap();

@@ -23,17 +23,19 @@ impl Group {
             let line = own.lines().find_map(|line| line.split_once(prefix).map(|(_, path)| path));
             line.map(|path| path.trim_start_matches('/').to_owned())
         };
-        let limited = |root: &str, path: Option<String>, files: &[&str]| {
+        let limited = |root: &str, path: Option<String>, [memory, swap]: [&str; 2]| {
             let folder = Path::new(root).join(path?).join(format!("{name}-{}", std::process::id()));
             fs::create_dir(&folder).ok()?;
             let group = Group(folder);
-            // Without the limit of swap, memory beyond the limit would go there.
-            let set = files.iter().map(|file| fs::write(group.0.join(file), LIMIT.to_string()).is_ok());
-            set.collect::<Vec<_>>().first().copied().unwrap_or(false).then_some(group)
+            let limit = |file: &str| fs::write(group.0.join(file), LIMIT.to_string()).ok();
+            limit(memory)?;
+            // Memory beyond the limit would go to the swap space; a machine without one has no such file.
+            let _ = limit(swap);
+            Some(group)
         };
         let classic = ["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"];
-        limited("/sys/fs/cgroup/memory", path(":memory:"), &classic)
-            .or_else(|| limited("/sys/fs/cgroup", path("0::"), &["memory.max"]))
+        limited("/sys/fs/cgroup/memory", path(":memory:"), classic)
+            .or_else(|| limited("/sys/fs/cgroup", path("0::"), ["memory.max", "memory.swap.max"]))
     }
 
     /// Runs the program in the group.

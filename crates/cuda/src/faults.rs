@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::context::Cuda;
 use super::ffi::single::Bare;
 use super::kernels::{KernelSource, kernel_source};
-use super::ops::entry::{Kernel, opt_in};
+use super::ops::entry::{Kernel, Prepare, opt_in};
 
 /// The environment variable that makes the variants available.
 const SWITCH: &str = "GPUBENCH_TEST_FAULTS";
@@ -28,33 +27,20 @@ const LARGEST_BLOCK: usize = 4 << 30;
 const SMALLEST_BLOCK: usize = 64 << 20;
 
 pub(crate) static SOURCE: KernelSource = kernel_source!("faults");
+static SOURCES: &[&KernelSource] = &[&SOURCE];
 
 static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: opt_in(OP, "illegal-address", "writes outside all allocations"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| fault(cuda, case, "illegal_address"),
-    },
-    Kernel {
-        variant: opt_in(OP, "trap", "raises a fault"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| fault(cuda, case, "trap"),
-    },
-    Kernel {
-        variant: opt_in(OP, "endless", "never ends"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| fault(cuda, case, "endless"),
-    },
-    Kernel {
-        variant: opt_in(OP, "hoard", "takes all but 1 GiB of the device's memory, and never ends"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, _, _| Ok(Prepared::new(Hoard { cuda: cuda.clone(), blocks: Vec::new() })),
-    },
+    of("illegal-address", "writes outside all allocations", |cuda, _, _| fault(cuda, "illegal_address")),
+    of("trap", "raises a fault", |cuda, _, _| fault(cuda, "trap")),
+    of("endless", "never ends", |cuda, _, _| fault(cuda, "endless")),
+    of("hoard", "takes all but 1 GiB of the device's memory, and never ends", |cuda, _, _| {
+        Ok(Prepared::new(Hoard { cuda: cuda.clone(), blocks: Vec::new() }))
+    }),
 ];
+
+const fn of(name: &'static str, summary: &'static str, prepare: Prepare) -> Kernel {
+    Kernel { variant: opt_in(OP, name, summary), sources: SOURCES, libraries: &[], prepare }
+}
 
 /// Returns the variants, of which there are none unless [`SWITCH`] is set.
 pub(crate) fn kernels() -> impl Iterator<Item = &'static Kernel> {
@@ -62,7 +48,7 @@ pub(crate) fn kernels() -> impl Iterator<Item = &'static Kernel> {
     KERNELS.iter().filter(move |_| is_on)
 }
 
-fn fault(cuda: &Cuda, _: &Case, entry: &str) -> Result<Box<Prepared>, CellError> {
+fn fault(cuda: &Cuda, entry: &str) -> Result<Box<Prepared>, CellError> {
     Ok(Prepared::new(Fault { kernel: Bare::load(cuda, &SOURCE, entry)?, cuda: cuda.clone() }))
 }
 
