@@ -78,6 +78,20 @@ class Kernels:
             self.stream.synchronize()
 
 
+class ColdAfterWaiting(Kernels):
+    """A job whose call is slow after its caller waited, as code is that has left the processor's caches."""
+
+    last_call = 0.0
+
+    def execute(self):
+        is_cold = time.perf_counter() - self.last_call > 500e-6
+        end = time.perf_counter() + (400e-6 if is_cold else 40e-6)
+        while time.perf_counter() < end:
+            pass
+        super().execute()
+        self.last_call = time.perf_counter()
+
+
 class Clock(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -124,6 +138,16 @@ class Clock(unittest.TestCase):
         self.assertGreater(job.history.repeats, 20)
         found, _ = self.median(Kernels(self.stream, 5e-6), "cold")
         self.assertAlmostEqual(found, 5e-6, delta=0.6e-6)
+
+    def test_the_host_s_time_with_hot_caches_is_that_of_a_call_in_a_loop(self):
+        # The blocks last a multiple of the call's time, so that the wait for a batch makes the next call a slow one.
+        job = ColdAfterWaiting(self.stream, 5e-6)
+        _, taken = self.median(job, "hot")
+        self.assertTrue(all(sample["blocked"] for sample in taken))
+        self.assertLess(statistics.median(sample["host_s"] for sample in taken), 100e-6)
+        # With cold caches the call is one that follows other work.
+        _, taken = self.median(ColdAfterWaiting(self.stream, 600e-6), "cold")
+        self.assertGreater(statistics.median(sample["host_s"] for sample in taken), 400e-6)
 
     def test_work_that_waits_for_the_device_is_found_and_not_blocked(self):
         job = Kernels(self.stream, 300e-6, waits=True)
