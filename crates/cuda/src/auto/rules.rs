@@ -74,6 +74,7 @@ pub(super) static RULES: &[Rule] = &[
     rule("elementwise", "fused"),
     rule("reduction", "one-pass"),
     rule("fft", "hermitian"),
+    rule("fft", "c2c").sizes(1, 800),
     rule("fft", "r2c"),
     rule("solve", "cholesky").of(F32).sizes(1, 4096),
     rule("solve", "cholesky").of(F64).sizes(1, 3000).fast_f64(),
@@ -102,6 +103,7 @@ mod tests {
         assert_eq!(first("matmul", 2048, DType::F32, 2), "f64-accumulate");
         assert_eq!(first("matmul", 2048, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 100, DType::F32, 64), "cublas");
+        assert_eq!(first("fft", 777, DType::F32, 2), "hermitian");
         assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");
         assert_eq!(first("solve", 4096, DType::F32, 64), "cholesky");
     }
