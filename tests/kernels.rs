@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
-use gpubench::backend::cuda::{HEADER, KernelSource, compile, generated_sources, kernel_sources};
+use gpubench::backend::cuda::{HEADERS, KernelSource, compile, generated_sources, kernel_sources};
 use gpubench::error::CellError;
 use rayon::prelude::*;
 
@@ -71,7 +71,7 @@ fn every_file_of_the_folder_is_embedded() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        let all = kernel_sources().into_iter().chain([&HEADER]);
+        let all = kernel_sources().into_iter().chain(&HEADERS);
         let units: Vec<_> = all.filter(|source| source.name.split('-').next() == Some(name)).collect();
         assert!(!units.is_empty(), "{} is named by no entry of crates/cuda/src/ops", path.display());
         for unit in units {

@@ -1,4 +1,4 @@
-//! The fft variant `hermitian`: all kinds of sizes, bitwise symmetry of the answer, and special inputs.
+//! The fft variants `hermitian` and `bluestein`: all kinds of sizes, bitwise symmetry of the answer, and special inputs.
 
 use gpubench::backend::{Accuracy, Backend};
 use gpubench::case::{Cache, Case, DType};
@@ -10,15 +10,21 @@ use rustfft::num_complex::Complex;
 use crate::device::start_alone;
 
 const LARGE: [u64; 12] = [243, 343, 500, 512, 625, 1000, 1024, 1536, 2000, 2048, 2401, 4096];
+const LARGE_WITH_LARGE_FACTORS: [u64; 14] =
+    [127, 202, 211, 454, 509, 777, 1021, 1201, 1537, 2049, 2657, 3001, 3998, 4093];
 
 fn case(n: u64, dtype: DType) -> Case {
     Case { op: "fft".into(), n, dtype, density: None, seed: 7 }
 }
 
-/// The spectrum by the variant `hermitian`, after two executions, or `None` if the device has too little shared
-/// memory.
-fn spectrum(backend: &mut dyn Backend, case: &Case, inputs: &[Operand]) -> Option<Vec<Operand>> {
-    let mut job = match backend.prepare("hermitian", case, inputs) {
+/// The spectrum by a variant, after two executions, or `None` if the device has too little shared memory.
+fn spectrum(
+    backend: &mut dyn Backend,
+    variant: &str,
+    case: &Case,
+    inputs: &[Operand],
+) -> Option<Vec<Operand>> {
+    let mut job = match backend.prepare(variant, case, inputs) {
         Ok(job) => job,
         Err(CellError::Unavailable(missing)) => {
             // Chips with little shared memory do not support the largest sizes.
@@ -84,15 +90,14 @@ fn is_smooth(n: u64) -> bool {
     }) == 1
 }
 
-#[test]
-fn every_supported_size_is_right_and_symmetric() {
+fn assert_right_and_symmetric(variant: &str, sizes: impl Iterator<Item = u64>) {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let mut faults = Vec::new();
-    for n in (1..=128).filter(|&n| is_smooth(n)).chain(LARGE) {
+    for n in sizes {
         for &dtype in DType::ALL {
             let case = case(n, dtype);
             let inputs = op::find("fft").unwrap().inputs(&case);
-            let answer = spectrum(&mut *backend, &case, &inputs);
+            let answer = spectrum(&mut *backend, variant, &case, &inputs);
             faults.extend(answer.and_then(|answer| fault(&case, &inputs, &answer)));
         }
     }
@@ -100,9 +105,24 @@ fn every_supported_size_is_right_and_symmetric() {
 }
 
 #[test]
+fn every_size_with_small_factors_is_right_and_symmetric() {
+    assert_right_and_symmetric("hermitian", (1..=128).filter(|&n| is_smooth(n)).chain(LARGE));
+}
+
+#[test]
+fn every_size_is_right_and_symmetric_by_convolutions() {
+    assert_right_and_symmetric("bluestein", (1..=104).chain(LARGE_WITH_LARGE_FACTORS));
+}
+
+fn with_variant<const N: usize>(hermitian: [u64; N], bluestein: [u64; N]) -> Vec<(&'static str, u64)> {
+    let by = |variant, sizes: [u64; N]| sizes.map(|n| (variant, n));
+    [by("hermitian", hermitian), by("bluestein", bluestein)].concat()
+}
+
+#[test]
 fn impulses_and_constants_have_their_known_spectra() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    for n in [1, 2, 15, 100, 500, 1024] {
+    for (variant, n) in with_variant([1, 2, 15, 100, 500, 1024], [2, 3, 38, 101, 509, 1021]) {
         let side = usize::try_from(n).unwrap();
         let last = side * side - 1;
         for (what, input) in [
@@ -112,11 +132,11 @@ fn impulses_and_constants_have_their_known_spectra() {
         ] {
             let case = case(n, DType::F64);
             let inputs = [input];
-            let Some(answer) = spectrum(&mut *backend, &case, &inputs) else { continue };
+            let Some(answer) = spectrum(&mut *backend, variant, &case, &inputs) else { continue };
             assert_eq!(fault(&case, &inputs, &answer), None, "{what}");
         }
         let zeros = [dense::<f32>(side, |_| 0.0)];
-        let Some(answer) = spectrum(&mut *backend, &case(n, DType::F32), &zeros) else { continue };
+        let Some(answer) = spectrum(&mut *backend, variant, &case(n, DType::F32), &zeros) else { continue };
         let f = f32::complex_slice(values(&answer[0])).unwrap();
         assert!(f.iter().all(|z| z.re == 0.0 && z.im == 0.0), "{n}: zeros");
     }
@@ -125,15 +145,19 @@ fn impulses_and_constants_have_their_known_spectra() {
 #[test]
 fn one_nan_or_infinity_spoils_every_output() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    for n in [2, 15, 100, 512, 1024] {
+    for (variant, n) in with_variant([2, 15, 100, 512, 1024], [2, 17, 101, 509, 1021]) {
         let side = usize::try_from(n).unwrap();
         for (bad, at) in [(f64::NAN, 0), (f64::NAN, side * side - 1), (f64::INFINITY, side + 1)] {
             let element = |other: usize| if other == at { bad } else { 0.5 };
             let inputs = [dense::<f32>(side, element)];
-            let Some(answer) = spectrum(&mut *backend, &case(n, DType::F32), &inputs) else { continue };
+            let Some(answer) = spectrum(&mut *backend, variant, &case(n, DType::F32), &inputs) else {
+                continue;
+            };
             assert!(every_output_is_lost::<f32>(&answer[0]), "{n}: {bad} at {at}");
             let inputs = [dense::<f64>(side, element)];
-            let Some(answer) = spectrum(&mut *backend, &case(n, DType::F64), &inputs) else { continue };
+            let Some(answer) = spectrum(&mut *backend, variant, &case(n, DType::F64), &inputs) else {
+                continue;
+            };
             assert!(every_output_is_lost::<f64>(&answer[0]), "{n}: {bad} at {at}");
         }
     }

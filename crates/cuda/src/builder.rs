@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::cache::{self, Cache, Stored};
 use super::failure::driver;
-use super::kernels::{HEADER, KernelSource};
+use super::kernels::{HEADERS, KernelSource};
 use super::nvrtc::{Compiler, Target};
 
 /// A loaded module with the times of compiling and loading it.
@@ -125,7 +125,7 @@ impl Builder {
     }
 
     fn key(&self, source: &KernelSource) -> String {
-        cache::key(source, &HEADER, &self.compiler, &self.library)
+        cache::key(source, &HEADERS, &self.compiler, &self.library)
     }
 
     fn load(&self, image: Vec<u8>) -> Result<Arc<CudaModule>, CellError> {

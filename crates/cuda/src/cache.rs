@@ -72,26 +72,23 @@ fn parse(file: &[u8]) -> Option<Stored> {
     is_valid.then(|| Stored { image: image.to_vec(), cold_s })
 }
 
-/// Returns the file name for a source compiled by `compiler`, which may include `header`.
+/// Returns the file name for a source compiled by `compiler`, which may include `headers`.
 ///
 /// NVRTC's version has no patch level, so the key uses the library's size and modification time instead.
 pub(crate) fn key(
     source: &KernelSource,
-    header: &KernelSource,
+    headers: &[KernelSource],
     compiler: &Compiler,
     library: &str,
 ) -> String {
     let mut options = compiler.options();
     options.sort();
     let [major, minor] = compiler.version;
-    let text = [
-        &format!("{FORMAT} {} {major}.{minor} {library}", env!("CARGO_PKG_VERSION")),
-        &options.join(" "),
-        source.name,
-        source.text,
-        header.text,
-    ]
-    .join("\0");
+    let format = format!("{FORMAT} {} {major}.{minor} {library}", env!("CARGO_PKG_VERSION"));
+    let options = options.join(" ");
+    let texts = headers.iter().map(|header| header.text);
+    let text: Vec<&str> = [&format, &options, source.name, source.text].into_iter().chain(texts).collect();
+    let text = text.join("\0");
     format!("{}-{:016x}{:016x}", source.name, fnv1a(0, text.as_bytes()), fnv1a(1, text.as_bytes()))
 }
 
@@ -182,14 +179,14 @@ mod tests {
 
     #[test]
     fn the_key_changes_with_everything_the_image_depends_on() {
-        let base = key(&SOURCE, &HEADER, &compiler(90, 0), "1 2");
-        assert_eq!(base, key(&SOURCE, &HEADER, &compiler(90, 0), "1 2"));
+        let base = key(&SOURCE, &[HEADER], &compiler(90, 0), "1 2");
+        assert_eq!(base, key(&SOURCE, &[HEADER], &compiler(90, 0), "1 2"));
         let other = KernelSource { text: "__global__ void k() { }", ..SOURCE };
-        assert_ne!(base, key(&other, &HEADER, &compiler(90, 0), "1 2"));
+        assert_ne!(base, key(&other, &[HEADER], &compiler(90, 0), "1 2"));
         let other = KernelSource { text: "", ..HEADER };
-        assert_ne!(base, key(&SOURCE, &other, &compiler(90, 0), "1 2"));
-        assert_ne!(base, key(&SOURCE, &HEADER, &compiler(80, 0), "1 2"));
-        assert_ne!(base, key(&SOURCE, &HEADER, &compiler(90, 1), "1 2"));
-        assert_ne!(base, key(&SOURCE, &HEADER, &compiler(90, 0), "1 3"));
+        assert_ne!(base, key(&SOURCE, &[other], &compiler(90, 0), "1 2"));
+        assert_ne!(base, key(&SOURCE, &[HEADER], &compiler(80, 0), "1 2"));
+        assert_ne!(base, key(&SOURCE, &[HEADER], &compiler(90, 1), "1 2"));
+        assert_ne!(base, key(&SOURCE, &[HEADER], &compiler(90, 0), "1 3"));
     }
 }

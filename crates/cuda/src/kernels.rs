@@ -1,10 +1,22 @@
-//! The CUDA C sources, embedded in the binary. They share `common.cuh`.
+//! The CUDA C sources and their headers, embedded in the binary.
 //!
 //! Each `.cu` file is one translation unit, or several: where compiling a whole file takes long, each of its parts is a
 //! unit of its own, so that a cell waits only for what it runs. A part begins by defining its name, and `#ifdef NAME` in
 //! the file surrounds the entries that only this part has.
 
 use gpubench_model::case::DType;
+
+/// Declares the header `kernels/<name>.cuh`.
+macro_rules! header {
+    ($name:literal) => {
+        KernelSource {
+            name: $name,
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cuh")),
+            dtype: None,
+            per_size: None,
+        }
+    };
+}
 
 /// A file of `kernels/`, or a part of one.
 #[derive(Debug)]
@@ -19,13 +31,8 @@ pub struct KernelSource {
     pub(crate) per_size: Option<fn() -> Vec<&'static KernelSource>>,
 }
 
-/// `common.cuh`, which NVRTC gets as a header with every source.
-pub const HEADER: KernelSource = KernelSource {
-    name: "common",
-    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/common.cuh")),
-    dtype: None,
-    per_size: None,
-};
+/// The headers, which NVRTC gets with every source.
+pub static HEADERS: [KernelSource; 2] = [header!("common"), header!("fft_stages")];
 
 /// Two parts of a file: each has the entries of one element type.
 #[derive(Debug)]

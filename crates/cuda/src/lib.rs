@@ -40,7 +40,7 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use context::{Cuda, Library};
 pub use doctor::DEVICE;
-pub use kernels::{HEADER, KernelSource};
+pub use kernels::{HEADERS, KernelSource};
 use loader::{Driver, Loader};
 use nvml::{Monitor, ProcessSnapshot};
 use registry::kernels;

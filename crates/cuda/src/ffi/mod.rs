@@ -11,7 +11,7 @@ pub(crate) mod cusparse;
 pub(crate) mod dl;
 pub(crate) mod driver;
 pub(crate) mod fft_fill;
-pub(crate) mod fft_hermitian;
+pub(crate) mod fft_two_pass;
 pub(crate) mod launch;
 pub(crate) mod nvrtc;
 pub(crate) mod ozaki;

@@ -65,28 +65,31 @@ impl File<'_> {
     }
 }
 
-/// Compiles `source`, which may include `header`, with `options`.
+/// Compiles `source`, which may include `headers`, with `options`.
 pub(crate) fn compile(
     source: &File,
-    header: &File,
+    headers: &[File],
     options: &[String],
     form: Form,
 ) -> Result<Output, String> {
-    let ([name, text], [header_name, header_text]) = (source.strings()?, header.strings()?);
+    let [name, text] = source.strings()?;
+    let headers = headers.iter().map(File::strings).collect::<Result<Vec<_>, _>>()?;
     let c = |option: &String| CString::new(option.as_str()).map_err(|error| format!("{option}: {error}"));
     let options = options.iter().map(c).collect::<Result<Vec<_>, _>>()?;
     let option_pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
-    let (header_text_pointer, header_name_pointer) = (header_text.as_ptr(), header_name.as_ptr());
+    let header_names: Vec<*const c_char> = headers.iter().map(|[name, _]| name.as_ptr()).collect();
+    let header_texts: Vec<*const c_char> = headers.iter().map(|[_, text]| text.as_ptr()).collect();
+    let header_count = c_int::try_from(headers.len()).map_err(|error| error.to_string())?;
     let mut program = Program(std::ptr::null_mut());
-    // SAFETY: all strings end in NUL; the arrays of headers have one entry each.
+    // SAFETY: all strings end in NUL; the arrays of headers have `header_count` entries each.
     check("nvrtcCreateProgram", unsafe {
         sys::nvrtcCreateProgram(
             &raw mut program.0,
             text.as_ptr(),
             name.as_ptr(),
-            1,
-            &raw const header_text_pointer,
-            &raw const header_name_pointer,
+            header_count,
+            header_texts.as_ptr(),
+            header_names.as_ptr(),
         )
     })?;
     let count = c_int::try_from(options.len()).map_err(|error| error.to_string())?;

@@ -124,14 +124,14 @@ impl Slices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::{HEADER, kernel_source};
+    use crate::kernels::{HEADERS, kernel_source};
 
     #[test]
     fn the_kernel_has_the_same_constants() {
         let own = kernel_source!("ozaki").text;
         let constants = [
             (own, "CHUNKS", CHUNKS),
-            (HEADER.text, "WARP", TILE.0 as usize),
+            (HEADERS[0].text, "WARP", TILE.0 as usize),
             (own, "TILE_K", TILE.1 as usize),
         ];
         for (text, name, value) in constants {

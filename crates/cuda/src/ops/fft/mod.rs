@@ -1,8 +1,9 @@
 //! The op fft: the full complex spectrum of a real N x N matrix, by cuFFT and a kernel around it, or by own kernels only.
 
-mod hermitian;
+mod bluestein;
 pub(crate) mod plan;
 mod radices;
+mod two_pass;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -19,7 +20,8 @@ use crate::ffi::contents::device;
 use crate::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
 use crate::ffi::fft_fill::FftKernels;
 use crate::kernels::{KernelSource, kernel_source};
-use hermitian::prepare as hermitian;
+use plan::FftPlan;
+use two_pass::prepare as two_pass;
 
 pub(crate) static SOURCE: KernelSource = kernel_source!("fft_fill");
 
@@ -38,9 +40,19 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: opt_in("fft", "hermitian", "two own kernels; the second writes both halves of the spectrum"),
-        sources: &[&plan::SOURCE],
+        sources: &[&plan::HERMITIAN],
         libraries: &[],
-        prepare: by_dtype!(hermitian),
+        prepare: by_dtype!(two_pass, FftPlan::hermitian),
+    },
+    Kernel {
+        variant: opt_in(
+            "fft",
+            "bluestein",
+            "two own kernels for any N, whose transforms are convolutions with a chirp",
+        ),
+        sources: &[&plan::BLUESTEIN],
+        libraries: &[],
+        prepare: by_dtype!(two_pass, FftPlan::bluestein),
     },
 ];
 

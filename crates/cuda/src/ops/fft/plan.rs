@@ -1,4 +1,5 @@
-//! Plans a transform by `kernels/fft_hermitian.cu`: radices, block shapes, twiddles and the source with its constants.
+//! Plans a transform by `kernels/fft_hermitian.cu` or `kernels/fft_bluestein.cu`: radices, block shapes, tables and the
+//! source with its constants.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,15 +9,24 @@ use gpubench_model::case::DType;
 use gpubench_model::error::Unavailable;
 use rustfft::num_complex::Complex;
 
+use super::bluestein;
 use super::radices::{common, padded, radices, root};
 use crate::kernels::{KernelSource, kernel_source};
 
-/// The source text. It contains the constants of float32 at `n = 2048`, which a plan's header overrides.
-pub(crate) static SOURCE: KernelSource =
-    KernelSource { per_size: Some(examples), ..kernel_source!("fft_hermitian") };
+/// The source for sizes with small prime factors. It contains the constants of float32 at `n = 2048`, which a plan's
+/// header overrides.
+pub(crate) static HERMITIAN: KernelSource =
+    KernelSource { per_size: Some(hermitian_examples), ..kernel_source!("fft_hermitian") };
+
+/// The source for any size. It contains the constants of float32 at `n = 777`.
+pub(crate) static BLUESTEIN: KernelSource =
+    KernelSource { per_size: Some(bluestein_examples), ..kernel_source!("fft_bluestein") };
 
 /// The largest size. Beyond it, a block has too few columns for whole memory sectors.
 const MAX_N: usize = 4096;
+
+/// What to do where a plan is not possible.
+const FIX: &str = "use --variants r2c, which supports every size";
 
 /// Bytes that one access of a warp takes from all banks of shared memory.
 const BANKS: usize = 128;
@@ -28,7 +38,10 @@ pub(crate) struct FftPlan {
     pub n: usize,
     /// Element type of the input.
     pub dtype: DType,
-    /// Factors of `n`, in the order of the stages.
+    method: Method,
+    /// Elements of the transforms in shared memory: `n`, or more for a convolution.
+    length: usize,
+    /// Factors of `length`, in the order of the stages.
     radices: Vec<usize>,
     row_threads: usize,
     row_stride: usize,
@@ -37,6 +50,18 @@ pub(crate) struct FftPlan {
     column_threads: usize,
     column_stride: usize,
 }
+
+/// How a transform of length `n` is computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Method {
+    /// By its own factors.
+    Direct,
+    /// As a convolution (Bluestein).
+    Convolution,
+}
+
+/// Chooses a plan for `n x n` real elements on a device with so many bytes of shared memory per block.
+pub(crate) type ChoosePlan = fn(usize, DType, usize) -> Result<FftPlan, Unavailable>;
 
 /// One launch of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,48 +74,73 @@ pub(crate) struct Pass {
 }
 
 impl FftPlan {
-    /// Chooses a plan for `n x n` real elements on a device with `shared` bytes of shared memory per block.
+    /// Chooses a plan by the factors of `n`, for `n x n` real elements on a device with `shared` bytes of shared memory
+    /// per block.
     ///
     /// # Errors
     /// A prime factor above 7, a size beyond the largest, or too little shared memory.
-    pub(crate) fn choose(n: usize, dtype: DType, shared: usize) -> Result<FftPlan, Unavailable> {
-        const FIX: &str = "use --variants r2c, which supports every size";
-        if n > MAX_N {
-            return Err(Unavailable::new(
-                format!("N = {n} is above {MAX_N}, the largest size of hermitian"),
-                FIX,
-            ));
-        }
-        let radices = radices(n, dtype).ok_or_else(|| {
+    pub(crate) fn hermitian(n: usize, dtype: DType, shared: usize) -> Result<FftPlan, Unavailable> {
+        check_size(n)?;
+        let factors = radices(n, dtype).ok_or_else(|| {
             Unavailable::new(
                 format!("N = {n} has a prime factor above 7; hermitian supports 2, 3, 5 and 7"),
                 FIX,
             )
         })?;
-        let plans = tiles(n, dtype).iter().map(|&tile| FftPlan::with(n, dtype, radices.clone(), tile));
-        let fits = |plan: &FftPlan| plan.rows().shared.max(plan.column_pass().shared) <= shared;
-        plans.clone().find(fits).ok_or_else(|| {
-            let needed = plans.map(|plan| plan.column_pass().shared).min().unwrap_or(0).div_ceil(1024);
-            let has = shared / 1024;
-            Unavailable::new(
-                format!("this size needs {needed} KiB of shared memory per block; the device has {has}"),
-                FIX,
-            )
-        })
+        let with = |tile| FftPlan::with(n, dtype, Method::Direct, factors.clone(), tile);
+        FftPlan::that_fits(tiles(n, dtype).iter().map(|&tile| with(tile)), shared)
     }
 
-    fn with(n: usize, dtype: DType, radices: Vec<usize>, (columns, overlap): (usize, bool)) -> FftPlan {
+    /// Chooses a plan by convolutions, for `n x n` real elements on a device with `shared` bytes of shared memory per
+    /// block.
+    ///
+    /// # Errors
+    /// A size beyond the largest, or too little shared memory.
+    pub(crate) fn bluestein(n: usize, dtype: DType, shared: usize) -> Result<FftPlan, Unavailable> {
+        check_size(n)?;
+        let factors = bluestein::radices(n, dtype);
+        let with = |tile| FftPlan::with(n, dtype, Method::Convolution, factors.clone(), tile);
+        let narrow = [(2, false), (1, false)];
+        let all = tiles(n, dtype).iter().chain(&narrow);
+        FftPlan::that_fits(all.map(|&tile| with(tile)), shared)
+    }
+
+    /// Returns the first plan whose blocks fit in `shared` bytes.
+    fn that_fits(plans: impl Iterator<Item = FftPlan>, shared: usize) -> Result<FftPlan, Unavailable> {
+        let mut least = usize::MAX;
+        for plan in plans {
+            let needed = plan.rows().shared.max(plan.column_pass().shared);
+            if needed <= shared {
+                return Ok(plan);
+            }
+            least = least.min(needed);
+        }
+        let (needed, has) = (least.div_ceil(1024), shared / 1024);
+        let reason = format!("this size needs {needed} KiB of shared memory per block; the device has {has}");
+        Err(Unavailable::new(reason, FIX))
+    }
+
+    fn with(
+        n: usize,
+        dtype: DType,
+        method: Method,
+        radices: Vec<usize>,
+        (columns, overlap): (usize, bool),
+    ) -> FftPlan {
+        let length = radices.iter().product::<usize>();
         let (first, last) = (radices[0], radices[radices.len() - 1]);
-        let max_tasks = n / radices.iter().min().unwrap_or(&1);
+        let max_tasks = length / radices.iter().min().unwrap_or(&1);
         let lanes = columns + usize::from(overlap);
         let places = BANKS / pair_bytes(dtype);
         FftPlan {
-            row_threads: warps(max_tasks.min((n / 16).max(128))),
-            row_stride: padded(n / first, first, places),
+            row_threads: warps(max_tasks.min((length / 16).clamp(128, max_row_threads(dtype)))),
+            row_stride: padded(length / first, first, places),
             column_threads: column_threads(lanes * max_tasks, dtype, last),
-            column_stride: padded(n / first, first, places / common(lanes, places)),
+            column_stride: padded(length / first, first, places / common(lanes, places)),
             n,
             dtype,
+            method,
+            length,
             radices,
             columns,
             overlap,
@@ -135,17 +185,28 @@ impl FftPlan {
         Pass { blocks: self.tiles() + 1, threads: self.column_threads, shared }
     }
 
+    /// Returns the tables of the kernels: the twiddles, and for a convolution the chirp and the filter. Returns at least
+    /// one element.
+    pub(crate) fn tables(&self) -> Vec<Complex<f64>> {
+        let mut tables = self.twiddles();
+        if self.method == Method::Convolution {
+            tables.extend(bluestein::chirp(self.n));
+            tables.extend(bluestein::filter(self.n, &self.radices));
+        }
+        if tables.is_empty() { vec![Complex::new(1.0, 0.0)] } else { tables }
+    }
+
     /// Returns the twiddles of all stages but the last. The stage that splits blocks of `l` elements by `r` uses
-    /// `exp(-2 pi i p j / l)` for `p` from 1 to `r - 1` and `j` below `l / r`. Returns at least one element.
-    pub(crate) fn twiddles(&self) -> Vec<Complex<f64>> {
-        let mut table = Vec::with_capacity(self.n);
-        let mut length = self.n;
+    /// `exp(-2 pi i p j / l)` for `p` from 1 to `r - 1` and `j` below `l / r`.
+    fn twiddles(&self) -> Vec<Complex<f64>> {
+        let mut table = Vec::with_capacity(self.length);
+        let mut length = self.length;
         for &radix in &self.radices[..self.radices.len() - 1] {
             let below = length / radix;
             table.extend((1..radix).flat_map(|p| (0..below).map(move |j| root(p * j % length, length))));
             length = below;
         }
-        if table.is_empty() { vec![Complex::new(1.0, 0.0)] } else { table }
+        table
     }
 
     /// Returns the lines that precede the source's text.
@@ -160,6 +221,7 @@ impl FftPlan {
         );
         for (name, value) in [
             ("N", self.n),
+            ("LENGTH", self.length),
             ("ROW_THREADS", self.row_threads),
             ("ROW_STRIDE", self.row_stride),
             ("COLUMNS", self.columns),
@@ -173,22 +235,40 @@ impl FftPlan {
         text
     }
 
+    fn source_of_method(&self) -> &'static KernelSource {
+        match self.method {
+            Method::Direct => &HERMITIAN,
+            Method::Convolution => &BLUESTEIN,
+        }
+    }
+
     /// Returns the source with this plan's constants. Each source, a few KiB, is made once and kept for the whole
     /// process.
     pub(crate) fn source(&self) -> &'static KernelSource {
         static MADE: Mutex<BTreeMap<String, &'static KernelSource>> = Mutex::new(BTreeMap::new());
         let header = self.header();
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        made.entry(header.clone()).or_insert_with(|| {
-            let name = format!("fft_hermitian_{}_{}_{}", self.n, self.dtype, self.columns);
+        made.entry(format!("{:?} {header}", self.method)).or_insert_with(|| {
+            let source = self.source_of_method();
+            let name = format!("{}_{}_{}_{}", source.name, self.n, self.dtype, self.columns);
             Box::leak(Box::new(KernelSource {
                 name: Box::leak(name.into_boxed_str()),
-                text: Box::leak(format!("{header}{}", SOURCE.text).into_boxed_str()),
+                text: Box::leak(format!("{header}{}", source.text).into_boxed_str()),
                 dtype: Some(self.dtype),
                 per_size: None,
             }))
         })
     }
+}
+
+fn check_size(n: usize) -> Result<(), Unavailable> {
+    if n <= MAX_N {
+        return Ok(());
+    }
+    Err(Unavailable::new(
+        format!("N = {n} is above {MAX_N}, the largest size of gpubench's own kernels"),
+        FIX,
+    ))
 }
 
 /// Bytes of a complex element.
@@ -217,6 +297,14 @@ fn warps(threads: usize) -> usize {
     threads.next_multiple_of(32)
 }
 
+/// Returns the most threads of `fft_rows`, so that each has enough registers.
+fn max_row_threads(dtype: DType) -> usize {
+    match dtype {
+        DType::F32 => 512,
+        DType::F64 => 256,
+    }
+}
+
 /// Returns the threads for the butterflies of one stage: rounds of equal size, with enough registers per thread.
 fn column_threads(tasks: usize, dtype: DType, last: usize) -> usize {
     let max_threads = match dtype {
@@ -227,24 +315,42 @@ fn column_threads(tasks: usize, dtype: DType, last: usize) -> usize {
     warps(tasks.div_ceil(tasks.div_ceil(max_threads))).max(64)
 }
 
+/// Bytes of shared memory per block of an H100, for plans without a device.
+const HOPPER: usize = 227 << 10;
+
 /// Returns the sources of plans that use every radix in every position, for compiling without a device.
-fn examples() -> Vec<&'static KernelSource> {
-    const HOPPER: usize = 227 << 10;
-    let f32s =
-        [1, 7, 16, 100, 243, 500, 512, 625, 1000, 1024, 2048, 2100, 2401, 4096].map(|n| (n, DType::F32));
-    let f64s = [15, 100, 196, 500, 512, 1000, 1024, 2048, 2250, 4096].map(|n| (n, DType::F64));
-    let plans = f32s.into_iter().chain(f64s).filter_map(|(n, dtype)| FftPlan::choose(n, dtype, HOPPER).ok());
-    plans.map(|plan| plan.source()).collect()
+fn hermitian_examples() -> Vec<&'static KernelSource> {
+    let f32s = [1, 7, 16, 100, 243, 500, 512, 625, 1000, 1024, 2048, 2100, 2401, 4096];
+    let f64s = [15, 100, 196, 500, 512, 1000, 1024, 2048, 2250, 4096];
+    examples(FftPlan::hermitian, &f32s, &f64s)
+}
+
+/// Returns the sources of plans of two to four stages and of every tile, for compiling without a device.
+fn bluestein_examples() -> Vec<&'static KernelSource> {
+    let sizes = [2, 101, 509, 777, 1537, 3001, 4093];
+    examples(FftPlan::bluestein, &sizes, &sizes)
+}
+
+fn examples(choose: ChoosePlan, f32s: &[usize], f64s: &[usize]) -> Vec<&'static KernelSource> {
+    let of = |sizes: &[usize], dtype| -> Vec<_> {
+        sizes.iter().filter_map(|&n| choose(n, dtype, HOPPER).ok()).map(|plan| plan.source()).collect()
+    };
+    [of(f32s, DType::F32), of(f64s, DType::F64)].concat()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const HOPPER: usize = 227 << 10;
-
     fn plan(n: usize, dtype: DType) -> FftPlan {
-        FftPlan::choose(n, dtype, HOPPER).unwrap()
+        FftPlan::hermitian(n, dtype, HOPPER).unwrap()
+    }
+
+    fn has_valid_shape(plan: &FftPlan) -> bool {
+        plan.radices.iter().product::<usize>() == plan.length
+            && plan.rows().threads <= 1024
+            && plan.column_pass().threads <= 640
+            && plan.pitch() >= plan.tiles() * plan.columns + usize::from(plan.overlap)
     }
 
     #[test]
@@ -257,35 +363,47 @@ mod tests {
                 }
             }
             for &dtype in DType::ALL {
-                let found = FftPlan::choose(n, dtype, HOPPER);
+                let found = FftPlan::hermitian(n, dtype, HOPPER);
                 assert_eq!(found.is_ok(), rest == 1, "{n}");
                 let Ok(plan) = found else { continue };
-                assert_eq!(plan.radices.iter().product::<usize>(), n);
-                assert!(plan.rows().threads <= 1024 && plan.column_pass().threads <= 640, "{plan:?}");
-                assert!(plan.pitch() >= plan.tiles() * plan.columns + usize::from(plan.overlap));
+                assert!(plan.length == n && has_valid_shape(&plan), "{plan:?}");
             }
         }
     }
 
     #[test]
-    fn the_source_text_contains_the_plan_of_2048() {
-        let plan = plan(2048, DType::F32);
-        for line in plan.header().lines() {
-            assert!(
-                SOURCE.text.lines().any(|text| text.starts_with(line) || line == "#define FFT_PLAN"),
-                "{line}"
-            );
+    fn every_size_has_a_plan_by_convolutions() {
+        for n in (1..=24).chain((25..=MAX_N).step_by(19)) {
+            for &dtype in DType::ALL {
+                let plan = FftPlan::bluestein(n, dtype, HOPPER).unwrap();
+                assert!(
+                    plan.length >= 2 * n - 1 && plan.radices.len() > 1 && has_valid_shape(&plan),
+                    "{plan:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_source_texts_contain_the_plans_of_their_defaults() {
+        for plan in [plan(2048, DType::F32), FftPlan::bluestein(777, DType::F32, HOPPER).unwrap()] {
+            let text = plan.source_of_method().text;
+            for line in plan.header().lines() {
+                let is_in_text =
+                    text.lines().any(|text| text.starts_with(line) || line == "#define FFT_PLAN");
+                assert!(is_in_text, "{line}");
+            }
         }
     }
 
     #[test]
     fn less_shared_memory_means_fewer_columns_and_then_an_error_with_a_fix() {
-        let small = FftPlan::choose(2048, DType::F32, 99 << 10).unwrap();
+        let small = FftPlan::hermitian(2048, DType::F32, 99 << 10).unwrap();
         assert_eq!((small.columns, small.overlap), (4, true));
-        let refused = FftPlan::choose(2048, DType::F32, 64 << 10).unwrap_err();
+        let refused = FftPlan::hermitian(2048, DType::F32, 64 << 10).unwrap_err();
         assert!(refused.reason.contains("81 KiB"), "{}", refused.reason);
         for n in [11, 8192] {
-            let refused = FftPlan::choose(n, DType::F32, HOPPER).unwrap_err();
+            let refused = FftPlan::hermitian(n, DType::F32, HOPPER).unwrap_err();
             assert!(refused.fix.unwrap().contains("r2c"));
         }
     }
@@ -295,7 +413,8 @@ mod tests {
         for n in [1, 7, 100, 512, 2048] {
             let plan = plan(n, DType::F64);
             let last = plan.radices[plan.radices.len() - 1];
-            assert_eq!(plan.twiddles().len(), (n - last).max(1));
+            assert_eq!(plan.twiddles().len(), n - last);
+            assert!(!plan.tables().is_empty());
         }
     }
 }

@@ -11,6 +11,9 @@ const RADICES: [usize; 13] = [16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 ///
 /// Large radices were fastest at the end, except for a leading 16: blocks 16 apart are in different banks.
 pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
+    if !is_smooth(n) {
+        return None;
+    }
     let mut found = factors(n, RADICES[0])?;
     found.sort_unstable();
     let sixteens = found.iter().filter(|&&radix| radix == 16).count();
@@ -18,6 +21,16 @@ pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
         found.rotate_right(1);
     }
     Some(found)
+}
+
+/// Returns whether `n` has no prime factor above 7.
+fn is_smooth(n: usize) -> bool {
+    [2, 3, 5, 7].into_iter().fold(n, |mut rest, prime| {
+        while rest.is_multiple_of(prime) {
+            rest /= prime;
+        }
+        rest
+    }) == 1
 }
 
 /// Returns the fewest factors of `n`, each at most `most`, with the smallest sum.

@@ -1,4 +1,4 @@
-//! Launches of `kernels/fft_hermitian.cu` as safe functions, which own the half spectrum between the two passes.
+//! Launches of `kernels/fft_hermitian.cu` and `kernels/fft_bluestein.cu` as safe functions, which own the half spectrum between the two passes.
 
 use cudarc::driver::sys;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
@@ -36,14 +36,14 @@ pub(crate) struct TwoPasses<T> {
     columns: Launch,
     /// Whether the second pass may start before the first has ended.
     dependent: bool,
-    /// Pairs of real and imaginary part.
-    twiddles: CudaSlice<T>,
+    /// The plan's tables: pairs of real and imaginary part.
+    tables: CudaSlice<T>,
     /// Pairs of real and imaginary part.
     half: CudaSlice<T>,
 }
 
 impl<T: Element> TwoPasses<T> {
-    /// Loads the plan's kernels, compiled or from the cache, and makes the twiddles. The plan's type must be `T`.
+    /// Loads the plan's kernels, compiled or from the cache, and makes its tables. The plan's type must be `T`.
     pub(crate) fn load(cuda: &Cuda, plan: &FftPlan) -> Result<Self, CellError> {
         if plan.dtype != T::DTYPE {
             return Err(CellError::Failed(format!(
@@ -52,14 +52,14 @@ impl<T: Element> TwoPasses<T> {
                 T::DTYPE
             )));
         }
-        let table = plan.twiddles();
-        let reals: Vec<T> = table.iter().flat_map(|w| [T::from_f64(w.re), T::from_f64(w.im)]).collect();
+        let reals: Vec<T> =
+            plan.tables().iter().flat_map(|w| [T::from_f64(w.re), T::from_f64(w.im)]).collect();
         Ok(TwoPasses {
             n: plan.n,
             rows: Launch::load(cuda, plan, "fft_rows", plan.rows())?,
             columns: Launch::load(cuda, plan, "fft_columns", plan.column_pass())?,
             dependent: cuda.capability().is_some_and(|chip| chip >= FIRST_WITH_DEPENDENT_LAUNCH),
-            twiddles: cuda.upload(&reals)?,
+            tables: cuda.upload(&reals)?,
             half: cuda.alloc(2 * plan.half_elements())?,
         })
     }
@@ -74,12 +74,12 @@ impl<T: Element> TwoPasses<T> {
     ) -> Result<(), CellError> {
         fits("the input", input, self.n * self.n)?;
         fits("the spectrum", spectrum, 2 * self.n * self.n)?;
-        let (twiddles, half) = (read(stream, &self.twiddles), write(stream, &mut self.half));
-        let rows = [read(stream, input), twiddles, half];
+        let (tables, half) = (read(stream, &self.tables), write(stream, &mut self.half));
+        let rows = [read(stream, input), tables, half];
         // SAFETY: the entry takes (const T*, const pair*, pair*); the plan that it was compiled for sized the tables,
         // and the input's length was checked.
         unsafe { enqueue_shaped(stream, &self.rows.function, self.rows.shape, rows)? };
-        let columns = [half, twiddles, write(stream, spectrum)];
+        let columns = [half, tables, write(stream, spectrum)];
         let Launch { function, shape } = &self.columns;
         // SAFETY: the entry takes (const pair*, const pair*, pair*), sized as above, and waits for the first pass
         // before it reads what that one writes.

@@ -1,5 +1,5 @@
-//! The fft variant `hermitian`: two of gpubench's own kernels; the second writes every output and its mirrored
-//! conjugate.
+//! The fft variants `hermitian` and `bluestein`: two of gpubench's own kernels; the second writes every output and its
+//! mirrored conjugate.
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -8,14 +8,14 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::plan::FftPlan;
+use super::plan::ChoosePlan;
 use super::spectrum;
 use crate::context::{Cuda, Element};
 use crate::ffi::contents::device;
-use crate::ffi::fft_hermitian::TwoPasses;
+use crate::ffi::fft_two_pass::TwoPasses;
 use crate::ops::input;
 
-struct Hermitian<T> {
+struct TwoPassFft<T> {
     cuda: Cuda,
     n: usize,
     passes: TwoPasses<T>,
@@ -24,19 +24,20 @@ struct Hermitian<T> {
     spectrum: CudaSlice<T>,
 }
 
-/// Makes the job: compiles the kernels for this size, computes the twiddles and uploads the input.
+/// Makes the job by the plan of `choose`: compiles the kernels for this size, and uploads the tables and the input.
 pub(super) fn prepare<T: Element>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
+    choose: ChoosePlan,
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
-    let plan = FftPlan::choose(n, T::DTYPE, cuda.shared_memory_per_block() as usize)?;
+    let plan = choose(n, T::DTYPE, cuda.shared_memory_per_block() as usize)?;
     let reals = 3 * n as u128 * n as u128 + 2 * plan.half_elements() as u128;
     cuda.reserve(reals * size_of::<T>() as u128)?;
     let passes = TwoPasses::load(cuda, &plan)?;
     cuda.count_plan();
-    Ok(Prepared::new(Hermitian {
+    Ok(Prepared::new(TwoPassFft {
         cuda: cuda.clone(),
         n,
         passes,
@@ -45,7 +46,7 @@ pub(super) fn prepare<T: Element>(
     }))
 }
 
-impl<T: Element> Job for Hermitian<T> {
+impl<T: Element> Job for TwoPassFft<T> {
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.input)], [device(&mut self.spectrum)])
     }
