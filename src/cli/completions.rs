@@ -92,6 +92,10 @@ mod tests {
             }
         }
         // Parsed after the command line.
+        let valid = crate::settings::words::backend_names();
+        for word in words("run", "backends", Shell::Bash).unwrap() {
+            assert!(crate::settings::words::backends(word, &valid).is_ok(), "{word}");
+        }
         for word in words("run", "config", Shell::Bash).unwrap() {
             assert!(config::read(word).is_ok(), "{word}");
         }

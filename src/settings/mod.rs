@@ -2,6 +2,7 @@
 //!
 //! This module uses no device and writes nothing.
 
+pub mod backends;
 pub mod config;
 pub mod devices;
 pub mod options;

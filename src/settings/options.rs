@@ -43,8 +43,8 @@ pub struct SweepOptions {
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table dtypes: DTypes,
 
-    /// Backends: cpu, cuda, the Python libraries numpy, cupy, torch, torch-cpu, jax, jax-cpu, or sim (a simulated device,
-    /// see --sim). Default: cpu,cuda
+    /// Backends: cpu, cuda, the Python libraries numpy, cupy, torch, torch-cpu, jax, jax-cpu, sim (a simulated device,
+    /// see --sim), or a program of --external. Default: cpu,cuda
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table backends: Backends,
 
@@ -141,8 +141,8 @@ pub struct SweepOptions {
     #[serde(skip)]
     Line python: PathBuf,
 
-    /// Program that joins the run as backend NAME by the worker protocol (docs/worker-protocol.md). May be given several
-    /// times. No shell runs the command
+    /// Program that joins the run as backend NAME by the worker protocol (docs/worker-protocol.md), whether --backends names
+    /// it or not. May be given several times. No shell runs the command
     #[arg(long, value_name = "NAME=COMMAND", action = ArgAction::Append, help_heading = WHAT)]
     #[serde(skip)]
     Line external: Vec<NamedCommand>,
@@ -205,7 +205,7 @@ impl SweepOptions {
 
     /// Backends without which the run must not start.
     pub fn required(&self) -> &[String] {
-        self.require.as_ref().map_or(&[], |named| &named.0)
+        self.require.as_ref().map_or(&[], |named| &named.0.names)
     }
 
     /// Whether each backend runs in a worker process of its own.

@@ -4,6 +4,7 @@ use anyhow::{Result, ensure};
 use gpubench_model::pattern::Pattern;
 use gpubench_text::percent;
 
+use super::backends::BackendList;
 use super::devices::Devices;
 use super::threads::{self, Threads};
 use super::value::{Count, Figure, Fraction, Seconds, Word, Words, value};
@@ -22,8 +23,9 @@ value! {
     Sizes(Vec<u64>) as Words, |text: String| sizes::parse(&text);
     /// Element types.
     DTypes(Vec<DType>) as Words = vec![DType::F32], |text: String| words::dtypes(&text);
-    /// Names of backends.
-    Backends(Vec<String>) as Words = words::default_backends(), |text: String| words::backends(&text);
+    /// Names of backends. Resolving the settings checks them.
+    Backends(BackendList) as Words = BackendList::unchecked(words::DEFAULT_BACKENDS),
+        |text: String| Ok(BackendList::unchecked(&text));
     /// Patterns of variants' names.
     Variants(Vec<Pattern>) as words::Patterns, Ok;
     /// Share of stored entries, above 0 and at most 1.

@@ -12,6 +12,11 @@ fn every_wrong_word_is_refused_with_the_nearest_right_one() {
         ("run --ops matmul,ftt", "did you mean 'fft'?"),
         ("run --ops fft --dtypes f23", "--dtypes: unknown dtype 'f23': did you mean 'f32'?"),
         ("run --ops fft --backends cuad", "--backends: unknown backend 'cuad': did you mean 'cuda'?"),
+        (
+            "run --ops fft --backends cpu,mien --external mine=true",
+            "--backends: unknown backend 'mien': did you mean 'mine'? (valid: cpu, cuda, ",
+        ),
+        ("run --ops fft --backends mine", "--backends: unknown backend 'mine' (valid: cpu, "),
         ("run --ops fft --require cdua", "--require: unknown backend 'cdua': did you mean 'cuda'?"),
         ("run --ops fft --format jsn", "--format: unknown format 'jsn': did you mean 'json'?"),
         (
@@ -118,6 +123,8 @@ fn a_wrong_sweep_file_is_refused_with_file_and_line() {
         ("[[sweep]]\nopps = \"fft\"\n", "bad.toml:2: unknown key 'opps': did you mean 'ops'?"),
         ("\nops = [\"fft\", \"sovle\"]\n", "bad.toml:2: unknown op 'sovle': did you mean 'solve'?"),
         ("ops = \"fft\"\nsizes = [4, 0]\n", "bad.toml:2: size 0"),
+        ("ops = \"fft\"\nbackends = \"cud\"\n", "bad.toml:2: unknown backend 'cud': did you mean 'cuda'?"),
+        ("require = \"cdua\"\n[[sweep]]\nops = \"fft\"\n", "bad.toml:1: unknown backend 'cdua': did you"),
         ("samples = 0\n", "bad.toml:1: 0 samples"),
         ("ops = [\n", "bad.toml:"),
         (

@@ -65,6 +65,37 @@ fn the_example_of_the_documentation_is_measured_and_judged() {
     }
 }
 
+#[test]
+fn a_declared_program_can_be_named_wherever_a_backend_can() {
+    let folder = tempfile::tempdir().unwrap();
+    let mine = format!("mine={}", command(EXAMPLE, ""));
+    std::fs::write(folder.path().join("sim.toml"), SIM).unwrap();
+    let file = "sim = 'sim.toml'\nsizes = 4\nsamples = 3\nrounds = 2\npeaks = false\nrequire = 'mine'\n\
+                [[sweep]]\nops = 'matmul'\nbackends = ['mine', 'sim']\n[[sweep]]\nops = 'fft'\nbackends = 'sim'\n";
+    std::fs::write(folder.path().join("sweep.toml"), file).unwrap();
+    let measured = |line: &str| -> Vec<String> {
+        let args: Vec<&str> =
+            line.split(' ').chain(["--force", "--out", "out", "--external", &mine]).collect();
+        let ended = gpubench(folder.path(), &args);
+        assert_eq!(ended.code, 0, "{line}: {}", ended.stderr);
+        let rows = load(folder.path()).rows;
+        rows.iter().map(|row| format!("{} {}/{}", row.case.op, row.backend, row.variant)).collect()
+    };
+    let expected = [
+        "matmul sim/host",
+        "matmul sim/accelerator",
+        "matmul mine/lists",
+        "fft sim/host",
+        "fft sim/accelerator",
+    ];
+    assert_eq!(measured("run --config sweep.toml"), expected);
+    let short = "run --ops matmul --sizes 4 --samples 3 --rounds 2 --no-peaks";
+    assert_eq!(measured(&format!("{short} --backends mine")), ["matmul mine/lists"]);
+    let versus = "--backends mine,sim --sim sim.toml --require mine --versus mine:sim/accelerator";
+    assert_eq!(measured(&format!("{short} {versus}")).len(), 3);
+    assert_eq!(load(folder.path()).environment.settings["versus"], "mine:sim/accelerator");
+}
+
 fn load(folder: &Path) -> Report {
     file::load(&folder.join("out/report.json")).unwrap_or_else(|error| panic!("{error:#}"))
 }

@@ -10,7 +10,7 @@ use gpubench_text::{limited, toml_reader};
 use toml::Spanned;
 use toml::de::DeTable;
 
-use super::options::{SweepOptions, Variants};
+use super::options::{Backends, SweepOptions, Variants};
 
 /// Name and text of each built-in sweep.
 pub static BUILT_IN: &[(&str, &str)] = &[
@@ -64,7 +64,8 @@ fn parsed(name: &str, text: &str) -> Result<SweepFile> {
     let mut top = toml_reader::parse(text).map_err(refused)?;
     let tables = toml_reader::take_tables(top.get_mut(), TABLES).map_err(refused)?;
     let layer = |table: Spanned<DeTable>, in_table| {
-        let line = table.get_ref().get("variants").map(|list| line_of(text, list.span().start));
+        let line_of_key = |key| table.get_ref().get(key).map(|value| line_of(text, value.span().start));
+        let [line, backends, require] = ["variants", "backends", "require"].map(line_of_key);
         let mut layer = layer(table, in_table).map_err(refused)?;
         if let (Some(Variants(patterns)), Some(line)) = (&mut layer.variants, line) {
             let what = if in_table {
@@ -74,6 +75,11 @@ fn parsed(name: &str, text: &str) -> Result<SweepFile> {
             };
             ensure!(!patterns.is_empty(), "{name}: {what}: write variants = [\"*\"] or omit the key");
             patterns.iter_mut().for_each(|pattern| pattern.origin = format!("{name}:{line}"));
+        }
+        for (list, line) in [(&mut layer.backends, backends), (&mut layer.require, require)] {
+            if let (Some(Backends(list)), Some(line)) = (list, line) {
+                list.origin = Some(format!("{name}:{line}"));
+            }
         }
         Ok(layer)
     };

@@ -1,5 +1,6 @@
 use super::*;
 use crate::case::DType;
+use crate::settings::backends::BackendList;
 use crate::settings::options::{CellTimeout, DTypes, Density, Ops, Seed, Sizes};
 
 fn message(text: &str) -> String {
@@ -43,8 +44,7 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("[[sweep]]\nbudget = \"1m\"\n", "mine.toml:2: 'budget' applies to the whole run"),
         ("\nops = [\"matmull\"]\n", "mine.toml:2: unknown op 'matmull': did you mean 'matmul'?"),
         ("[[sweep]]\n\ndtypes = [\"f23\"]\n", "mine.toml:3: unknown dtype 'f23': did you mean 'f32'?"),
-        ("backends = [\"cud\"]\n", "mine.toml:1: unknown backend 'cud': did you mean 'cuda'?"),
-        ("require = \"cdua\"\n", "mine.toml:1: unknown backend 'cdua': did you mean 'cuda'?"),
+        ("backends = 1.5\n", "mine.toml:1: backends must be a list such as"),
         ("sizes = [0]\n", "mine.toml:1: size 0"),
         ("sizes = [-3]\n", "mine.toml:1: size -3 is negative"),
         ("sizes = [1.5]\n", "mine.toml:1: sizes must be a list such as"),
@@ -91,6 +91,18 @@ fn patterns_remember_their_line() {
     let file = parse("mine.toml", "\n\n[[sweep]]\nvariants = [\"cu*\"]\n").unwrap();
     let Variants(patterns) = file.tables[0].variants.clone().unwrap();
     assert_eq!((patterns[0].text.as_str(), patterns[0].origin.as_str()), ("cu*", "mine.toml:4"));
+}
+
+#[test]
+fn lists_of_backends_remember_their_line() {
+    let file =
+        parse("mine.toml", "\nrequire = \"cpu\"\n[[sweep]]\nbackends = [\"mine\", \"cpu\"]\n").unwrap();
+    let list = |names: &[&str], line: &str| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        Some(Backends(BackendList { names, origin: Some(line.into()) }))
+    };
+    assert_eq!(file.defaults.require, list(&["cpu"], "mine.toml:2"));
+    assert_eq!(file.tables[0].backends, list(&["mine", "cpu"], "mine.toml:4"));
 }
 
 #[test]

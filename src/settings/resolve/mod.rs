@@ -13,9 +13,10 @@ use crate::case::DType;
 use crate::chart::Selection;
 use crate::export::FORMATS;
 use crate::op::{self, MAIN_OPS, OPS};
+use crate::settings::backends::BackendNames;
 use crate::settings::config::{SweepFile, is_built_in};
 use crate::settings::options::SweepOptions;
-use crate::settings::{Destination, Format, Output, Settings, Sweep, words};
+use crate::settings::{Destination, Format, Output, Settings, Sweep};
 
 /// The values from the command line.
 #[derive(Clone, Debug, Default)]
@@ -47,20 +48,18 @@ impl Settings {
         if let Some(file) = &file {
             check_ops(&request.options, file)?;
         }
-        let file = file.unwrap_or_default();
-        let named = request.options.external.as_deref().unwrap_or_default();
-        let named: Vec<String> = named.iter().map(|command| command.name.clone()).collect();
-        check_named(&named)?;
+        let names = BackendNames::with(request.options.external.as_deref().unwrap_or_default())?;
+        let (mut request, mut file) = (request, file.unwrap_or_default());
+        names.check(&mut request.options)?;
+        file.tables.iter_mut().chain([&mut file.defaults]).try_for_each(|layer| names.check(layer))?;
         let mut sweeps = resolve_sweeps(&request.options, &file);
-        sweeps.iter_mut().for_each(|sweep| sweep.backends.extend(named.iter().cloned()));
+        names.add_unnamed(&mut sweeps);
         conflicts::check(&request.options, &file, &sweeps)?;
         let mut asked = request.options.over(&file.defaults);
         // A user who names sizes, or wrote the sweep, wants exactly these sizes.
         asked.refine.get_or_insert(request.options.sizes.is_none() && is_built_in(&file.name));
         check_times(&sweeps, &asked)?;
-        let known = words::backend_names().into_iter().map(str::to_owned).chain(named);
-        let backends: Vec<String> =
-            known.filter(|name| sweeps.iter().any(|sweep| sweep.backends.contains(name))).collect();
+        let backends = names.used(&sweeps);
         check_required(&asked, &backends)?;
         let sim_is_chosen = backends.iter().any(|name| name == "sim");
         ensure!(
@@ -96,15 +95,6 @@ impl Settings {
             asked,
         })
     }
-}
-
-/// Checks that the programs of `--external` have names of their own.
-fn check_named(named: &[String]) -> Result<()> {
-    for (at, name) in named.iter().enumerate() {
-        let taken = words::backend_names().contains(&name.as_str()) || named[..at].contains(name);
-        ensure!(!taken, "--external: there is a backend named {name} already: choose another name");
-    }
-    Ok(())
 }
 
 /// Returns the options that workers get when they start.
@@ -184,7 +174,7 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> Sweep {
         sizes: asked.sizes.clone().map_or_else(default_sizes, |sizes| sizes.0),
         dtypes: asked.dtypes.clone().unwrap_or_default().0,
         density: op.and_then(|op| op.default_density()).map(|density| given.unwrap_or(density)),
-        backends: asked.backends.clone().unwrap_or_default().0,
+        backends: asked.backends.clone().unwrap_or_default().0.names,
         variants: asked.variants.clone().map(|variants| variants.0),
         caches: asked.cache.clone().unwrap_or_default().0,
         sampling: asked.sampling(),

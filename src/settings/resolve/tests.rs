@@ -2,7 +2,7 @@ use super::*;
 use crate::export::{JSON, PNG};
 use crate::measure::sampling::Sampling;
 use crate::settings::config;
-use crate::settings::options::{Backends, Density, Ops, Precision, Rounds, Samples, Sizes, Warmup};
+use crate::settings::options::{Density, Ops, Precision, Rounds, Samples, Sizes, Warmup};
 
 fn names(sweeps: &[Sweep]) -> Vec<(&str, &[u64])> {
     sweeps.iter().map(|sweep| (sweep.op.as_str(), sweep.sizes.as_slice())).collect()
@@ -109,7 +109,7 @@ fn what_cannot_work_is_refused_with_what_to_change() {
     let refused = |request: Request| {
         Settings::resolve(request, None).map_or_else(|e| format!("{e:#}"), |_| String::from("accepted"))
     };
-    let named = |names: &[&str]| Some(Backends(words(names)));
+    let named = |names: &[&str]| names.join(",").parse().ok();
     let on = |names: &[&str]| SweepOptions { backends: named(names), ..SweepOptions::default() };
     let sim = |path: &str| SweepOptions { sim: Some(path.into()), ..SweepOptions::default() };
     let asked = |options: SweepOptions| Request { options, ..Request::default() };
@@ -124,6 +124,44 @@ fn what_cannot_work_is_refused_with_what_to_change() {
         let message = refused(request);
         assert!(message.contains(expected), "{message}");
     }
+}
+
+#[test]
+fn a_program_joins_the_sweeps_that_name_it_and_all_of_them_if_none_does() {
+    let external = || SweepOptions {
+        ops: ops(&["fft", "svd"]),
+        external: "mine=true".parse().ok().map(|one| vec![one]),
+        ..SweepOptions::default()
+    };
+    let line = |backends: &str| SweepOptions { backends: backends.parse().ok(), ..external() };
+    let table = |op: &str, backends: &str| SweepOptions {
+        ops: ops(&[op]),
+        backends: backends.parse().ok(),
+        ..SweepOptions::default()
+    };
+    let tables = |of_svd: &str| Some(file(vec![table("fft", "cpu"), table("svd", of_svd)]));
+    for (options, file, of_fft, of_svd) in [
+        (external(), None, &["cpu", "cuda", "mine"][..], &["cpu", "cuda", "mine"][..]),
+        (line("mine,cpu"), None, &["cpu", "mine"], &["cpu", "mine"]),
+        (line("cpu"), None, &["cpu", "mine"], &["cpu", "mine"]),
+        (external(), tables("cuda"), &["cpu", "mine"], &["cuda", "mine"]),
+        (external(), tables("mine,cuda"), &["cpu"], &["cuda", "mine"]),
+        (line("mine"), tables("cuda"), &["mine"], &["mine"]),
+    ] {
+        let settings = Settings::resolve(Request { options, ..Request::default() }, file).unwrap();
+        let found: Vec<&[String]> = settings.sweeps.iter().map(|sweep| &sweep.backends[..]).collect();
+        assert_eq!(found, [of_fft, of_svd]);
+        assert_eq!(settings.backends.last().map(String::as_str), Some("mine"));
+    }
+}
+
+#[test]
+fn a_table_with_an_unknown_backend_is_refused_even_if_the_command_line_replaces_it() {
+    let file = config::parse("mine.toml", "[[sweep]]\nops = \"fft\"\nbackends = \"mien\"\n").unwrap();
+    let options = SweepOptions { backends: "cpu".parse().ok(), ..SweepOptions::default() };
+    let refused =
+        Settings::resolve(Request { options, ..Request::default() }, Some(file)).unwrap_err().to_string();
+    assert!(refused.starts_with("mine.toml:3: unknown backend 'mien' (valid: "), "{refused}");
 }
 
 #[test]
