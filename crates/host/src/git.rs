@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::{process, search_path};
 
@@ -64,20 +64,12 @@ impl Git {
             let _ = output.take(LONGEST).read_to_string(&mut text);
             text
         });
-        let deadline = Instant::now() + self.limit;
-        let status = loop {
-            match child.try_wait() {
-                Ok(Some(status)) => break Some(status),
-                Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
-                Ok(None) | Err(_) => {
-                    // With the programs that it has started.
-                    process::kill_group(child.id());
-                    let _ = child.wait();
-                    break None;
-                }
-            }
-        };
-        status.filter(std::process::ExitStatus::success)?;
+        let in_time = process::ends_within(child.id(), self.limit);
+        if !in_time {
+            // With the programs that it has started.
+            process::kill_group(child.id());
+        }
+        child.wait().ok().filter(|status| in_time && status.success())?;
         Some(reader.join().ok()?.trim().to_owned())
     }
 
@@ -106,6 +98,7 @@ mod tests {
     use super::*;
 
     use std::fs;
+    use std::time::Instant;
 
     fn git() -> Git {
         Git::on(&std::env::var_os("PATH").unwrap(), LIMIT).unwrap()

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Returns the path of the running program as it was called, which may be a link: installers keep the file elsewhere
 /// and link it into an environment. Falls back to the file itself.
@@ -125,6 +126,19 @@ pub fn has_ended(child: u32) -> bool {
     failed != 0 || info.si_signo != 0
 }
 
+/// Waits up to `limit` for the end of that child of this process, which must not have been reaped. Returns whether it has
+/// ended; does not reap it.
+pub fn ends_within(child: u32, limit: Duration) -> bool {
+    let deadline = Instant::now() + limit;
+    while !has_ended(child) {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    true
+}
+
 /// Stops all threads of the process group led by process `leader` until [`continue_group`].
 pub fn stop_group(leader: u32) {
     signal_group(leader, libc::SIGSTOP);
@@ -198,6 +212,15 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(parent_of(u32::MAX), None);
+    }
+
+    #[test]
+    fn the_end_of_a_child_is_awaited_for_a_limited_time_and_its_status_is_kept() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(!ends_within(child.id(), Duration::from_millis(20)));
+        child.kill().unwrap();
+        assert!(ends_within(child.id(), Duration::from_secs(30)));
+        assert!(child.wait().unwrap().code().is_none());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gpubench_backend::Program;
 use gpubench_host::{process, search_path};
@@ -69,16 +69,9 @@ impl Leader {
     /// memory. Returns its status if it ended by itself.
     pub(super) fn end(&mut self, patience: Duration) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
-        let ends_within = |limit: Duration| {
-            let deadline = Instant::now() + limit;
-            while !process::has_ended(self.id) && Instant::now() < deadline {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            process::has_ended(self.id)
-        };
-        let by_itself = ends_within(patience);
+        let by_itself = process::ends_within(self.id, patience);
         process::kill_group(self.id);
-        if !ends_within(KILL_LIMIT) {
+        if !process::ends_within(self.id, KILL_LIMIT) {
             // The run goes on without it, and a thread collects its status whenever it ends.
             std::thread::spawn(move || child.wait());
             return None;
