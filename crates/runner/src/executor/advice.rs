@@ -1,6 +1,6 @@
 //! Makes the warnings about a run as a whole, each with the next step.
 
-use gpubench_backend::ThreadSpeeds;
+use gpubench_backend::{ThreadSpeeds, WorkerId};
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::report::RunWarning;
 use gpubench_model::report::quantity::spread_text;
@@ -97,6 +97,17 @@ pub(crate) fn of_run(
         warn(format!("{cells} did not reach the requested precision: {named}{more}"), next);
     }
     warnings
+}
+
+/// Returns the warning about a worker that was starting while cells of others were measured.
+pub(crate) fn of_overlap(slow: &WorkerId) -> RunWarning {
+    let next = match slow.library {
+        Some(_) => "run again".into(),
+        None => format!("run again; with --require {} nothing is measured before it is ready", slow.backend),
+    };
+    let text =
+        format!("other cells were measured while {slow} was starting, which may have made them slower");
+    RunWarning { text, next }
 }
 
 #[cfg(test)]

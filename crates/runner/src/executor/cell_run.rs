@@ -25,6 +25,8 @@ pub(crate) struct CellRun<'a> {
     pub(crate) held_by: Option<u64>,
     /// True if its row is complete.
     ended: bool,
+    /// True if it waits for a worker that is slow to start, and is run later.
+    is_postponed: bool,
     pub row: Row,
     pub series: Series,
     /// Time left of the cell's limit.
@@ -36,7 +38,8 @@ impl<'a> CellRun<'a> {
     pub(crate) fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
         let (row, series) = (blank(planned), Series::default());
         let worker = planned.worker();
-        CellRun { position, planned, worker, held_by: None, ended: false, row, series, left: limit }
+        let (ended, is_postponed) = (false, false);
+        CellRun { position, planned, worker, held_by: None, ended, is_postponed, row, series, left: limit }
     }
 
     /// Returns the run of a cell whose row an earlier start of the run has finished.
@@ -54,9 +57,24 @@ impl<'a> CellRun<'a> {
         Cell { variant: self.planned.variant.name.to_string(), ..self.planned.cell.clone() }
     }
 
-    /// Returns whether its row is complete.
+    /// Returns whether it gets no turn any more, since its row is complete or it is run later.
     pub(crate) fn has_ended(&self) -> bool {
-        self.ended
+        self.ended || self.is_postponed
+    }
+
+    /// Returns whether it is run later, without a row until then.
+    pub(crate) fn is_postponed(&self) -> bool {
+        self.is_postponed
+    }
+
+    /// Ends it because its worker is slow to start. Without samples, it is run again later.
+    pub(crate) fn await_slow_worker(&mut self) {
+        match self.series.has_samples() {
+            true => {
+                self.lose(Outcome::Failed, "the worker was lost, and a new one is slow to start".into(), None)
+            }
+            false => self.is_postponed = true,
+        }
     }
 
     /// Ends it without a time.
@@ -112,7 +130,7 @@ impl<'a> CellRun<'a> {
 
     /// Returns the row as it would be if the run ended now; `None` for a cell that has no samples and has not ended.
     pub(crate) fn snapshot(&self) -> Option<Row> {
-        if self.has_ended() {
+        if self.ended {
             return Some(self.row.clone());
         }
         let execute = Some(self.series.execute(self.planned)?);
@@ -183,6 +201,18 @@ pub(crate) mod tests {
         cell_run.conclude();
         assert_eq!(cell_run.row.outcome, Outcome::Failed);
         assert_eq!(cell_run.snapshot(), Some(cell_run.row.clone()));
+    }
+
+    #[test]
+    fn a_cell_whose_worker_is_slow_to_start_keeps_its_samples_or_is_run_later_without_a_row() {
+        let planned = planned(2, "a");
+        let mut with = sampled(&planned);
+        with.await_slow_worker();
+        assert_eq!((with.row.outcome, with.is_postponed()), (Outcome::Measured, false));
+        let mut without = CellRun::new(0, &planned, Duration::from_secs(1));
+        without.await_slow_worker();
+        without.conclude();
+        assert_eq!((without.snapshot(), without.is_postponed(), without.has_ended()), (None, true, true));
     }
 
     #[test]

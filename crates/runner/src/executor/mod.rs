@@ -153,8 +153,9 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
         if interrupted {
             break;
         }
-        interrupted = rounds.run(&cells, block);
+        interrupted = rounds.run(&cells, block) || rounds.run_postponed(&cells, false);
     }
+    interrupted = interrupted || rounds.run_postponed(&cells, true);
     if run.refine && !interrupted {
         interrupted = refine::refine(run, &mut cells, &mut rounds);
     }

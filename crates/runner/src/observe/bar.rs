@@ -105,8 +105,8 @@ impl Observer for Bar {
         self.bar.finish_and_clear();
     }
 
-    fn slow_start(&mut self, worker: &str, limit: &str) {
-        self.bar.println(lines::slow_start(worker, limit));
+    fn slow_start(&mut self, worker: &str, limit: &str, goes_on: bool) {
+        self.bar.println(lines::slow_start(worker, limit, goes_on));
     }
 
     fn taken_over(&mut self, finished: usize, total: usize) {

@@ -46,8 +46,8 @@ impl<W: Write> Observer for Lines<W> {
         let _ = writeln!(self.sink, "[{}/{}] {} {}", self.done, self.total, row.cell(), result(row));
     }
 
-    fn slow_start(&mut self, worker: &str, limit: &str) {
-        let _ = writeln!(self.sink, "{}", slow_start(worker, limit));
+    fn slow_start(&mut self, worker: &str, limit: &str, goes_on: bool) {
+        let _ = writeln!(self.sink, "{}", slow_start(worker, limit, goes_on));
     }
 
     fn taken_over(&mut self, finished: usize, total: usize) {
@@ -70,8 +70,9 @@ pub(crate) fn measuring(what: &str) -> String {
 }
 
 /// Returns the line printed when a worker takes long to start.
-pub(crate) fn slow_start(worker: &str, limit: &str) -> String {
-    format!("still starting {worker}; its cells fail if that takes more than {limit}")
+pub(crate) fn slow_start(worker: &str, limit: &str, goes_on: bool) -> String {
+    let meanwhile = if goes_on { "the other cells are measured meanwhile, and " } else { "" };
+    format!("still starting {worker}; {meanwhile}its cells fail if that takes more than {limit}")
 }
 
 /// Returns the line printed when a run is resumed.

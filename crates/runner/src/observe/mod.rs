@@ -26,8 +26,9 @@ pub trait Observer {
     /// A measurement of the machine begins, such as `peak bandwidth and FLOP rate of the GPU`.
     fn measuring(&mut self, _what: &str) {}
 
-    /// A worker takes long to start; the run waits up to `limit` for it.
-    fn slow_start(&mut self, _worker: &str, _limit: &str) {}
+    /// A worker takes long to start, and fails after `limit`. The others are measured meanwhile if `goes_on`; otherwise the
+    /// run waits.
+    fn slow_start(&mut self, _worker: &str, _limit: &str, _goes_on: bool) {}
 
     /// A cell's turn begins: it is prepared, or sampled in that round (from 0).
     fn cell_started(&mut self, _cell: &Cell, _round: Option<u32>) {}

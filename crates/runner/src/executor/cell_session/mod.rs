@@ -143,7 +143,11 @@ impl CellSession<'_> {
                 let replaced = self.workers.ready(&cell_run.worker, self.observer);
                 match replaced.map(|_| ()) {
                     Err(WorkerUnavailable::Interrupted) => return Err(Interrupted),
-                    Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {
+                    Err(
+                        WorkerUnavailable::Missing(_)
+                        | WorkerUnavailable::Broken(_)
+                        | WorkerUnavailable::Slow,
+                    ) => {
                         cell_run.lose(Outcome::Failed, reason, None);
                     }
                     // The new worker starts, so the cell itself caused the loss.
@@ -232,6 +236,7 @@ impl CellSession<'_> {
     fn measure(&mut self, cell_run: &mut CellRun<'_>, batch: Batch, round: u32) -> Result<(), SessionEnd> {
         match self.exchange(cell_run, &Request::Measure { job: cell_run.job(), batch })? {
             Reply::Measured { clock, result } if !result.samples.is_empty() => {
+                self.workers.note_overlap();
                 cell_run.series.add(clock, result, round);
                 Ok(())
             }
@@ -280,6 +285,10 @@ impl CellSession<'_> {
             }
             Err(WorkerUnavailable::Broken(reason)) => {
                 cell_run.lose(Outcome::Failed, reason, Some(SEE_DOCTOR.into()));
+                Err(SessionEnd::Row)
+            }
+            Err(WorkerUnavailable::Slow) => {
+                cell_run.await_slow_worker();
                 Err(SessionEnd::Row)
             }
         }

@@ -51,6 +51,8 @@ enum Ended {
 ///
 /// A worker that has measured peaks is replaced. It has loaded libraries and used memory, and cells must find the same
 /// state whether the peaks were kept or measured.
+///
+/// The peaks of a worker that is slow to start follow before its cells, by [`gather_late`].
 pub(crate) fn gather(
     run: &Run,
     workers: &mut Workers,
@@ -61,15 +63,37 @@ pub(crate) fn gather(
     if run.peaks == PeakSource::Unwanted {
         return ControlFlow::Continue(());
     }
-    let mut ready = vec![];
     // Peaks need all threads, so only the workers on all threads measure them.
     // External workers run on hardware whose peaks the backends of gpubench measure.
     let describing = workers.describing().into_iter();
     let own = describing.filter(|id| run.registry.find(&id.backend).is_some());
+    gather_of(own.collect(), run, workers, others, writer, observer)
+}
+
+/// Records the peaks of workers that were slow to start, and have started now.
+pub(crate) fn gather_late(
+    run: &Run,
+    workers: &mut Workers,
+    writer: &mut ReportWriter,
+    observer: &mut dyn Observer,
+) -> ControlFlow<()> {
+    gather_of(workers.take_awaited_peaks(), run, workers, None, writer, observer)
+}
+
+fn gather_of(
+    own: Vec<WorkerId>,
+    run: &Run,
+    workers: &mut Workers,
+    others: Option<&OtherPrograms>,
+    writer: &mut ReportWriter,
+    observer: &mut dyn Observer,
+) -> ControlFlow<()> {
+    let mut ready = vec![];
     for id in own {
         match workers.ready(&id, observer) {
             Ok(_) => ready.push(id),
             Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),
+            Err(WorkerUnavailable::Slow) => workers.await_peaks(&id),
             // Its cells will report the reason.
             Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {}
         }
@@ -96,9 +120,13 @@ pub(crate) fn gather(
         let (measured, warnings) = measured?;
         if let Some(peaks) = measured {
             let is_whole = warnings.is_empty();
-            let others = || others.and_then(|others| others.share(&workers.processes()));
+            let others = || match others {
+                Some(others) => others.share(&workers.processes()),
+                None => writer.other_programs(),
+            };
+            let is_idle = || !workers.has_slow() && others().is_none_or(|share| share <= advice::BUSY);
             // Other programs do not affect simulated rates.
-            let is_quiet = run.simulates(&id.backend) || others().is_none_or(|share| share <= advice::BUSY);
+            let is_quiet = run.simulates(&id.backend) || is_idle();
             if let Some((folder, key)) = place.filter(|_| is_whole && is_quiet) {
                 key.write(folder, &peaks);
             }
@@ -155,7 +183,9 @@ fn measure(
         Ok(()) => {}
         Err(WorkerUnavailable::Interrupted) => return Ended::Interrupted,
         // Its cells, if there are any, report the reason.
-        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => return Ended::Without,
+        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_) | WorkerUnavailable::Slow) => {
+            return Ended::Without;
+        }
     }
     let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
     client.send(&Request::Peaks);

@@ -1,6 +1,7 @@
 //! Runs one block after another: prepares and checks each cell in its first turn, samples all cells in rounds, and spends
 //! the rest of the budget on the cells with the widest intervals.
 
+mod postponed;
 mod screen;
 
 use std::ops::Range;
@@ -33,6 +34,8 @@ pub(crate) struct Rounds<'a> {
     sampled_s: f64,
     /// Number of cells whose block has not run yet.
     left: usize,
+    /// Positions of the cells that wait for workers which are slow to start.
+    postponed: Vec<usize>,
     wide: Vec<advice::ImpreciseCell>,
     copies: Copies,
 }
@@ -60,6 +63,7 @@ impl<'a> Rounds<'a> {
             simulated: run.is_simulated(),
             sampled_s: 0.0,
             left: run.cells.len(),
+            postponed: vec![],
             wide: vec![],
             copies: Copies::default(),
         }
@@ -68,13 +72,23 @@ impl<'a> Rounds<'a> {
     /// Runs the block of `cells`, which are those of the plan, then those that refinement added. Returns whether the user
     /// ended the run meanwhile.
     pub(crate) fn run(&mut self, cells: &[PlannedCell], block: Range<usize>) -> bool {
+        self.run_block(cells, block, &|at| at)
+    }
+
+    /// As [`Self::run`], where `position` returns the position in the plan of the cell at an index of `cells`.
+    fn run_block(
+        &mut self,
+        cells: &[PlannedCell],
+        block: Range<usize>,
+        position: &dyn Fn(usize) -> usize,
+    ) -> bool {
         let earlier = |planned: &PlannedCell| self.run.earlier.as_ref()?.finished(&planned.cell).cloned();
         let cell_run = |at: usize| {
             let mut cell_run = match earlier(&cells[at]) {
-                Some(row) => CellRun::taken_over(at, &cells[at], row),
-                None => CellRun::new(at, &cells[at], self.run.cell_timeout),
+                Some(row) => CellRun::taken_over(position(at), &cells[at], row),
+                None => CellRun::new(position(at), &cells[at], self.run.cell_timeout),
             };
-            cell_run.row.added_by_refinement = at >= self.run.cells.len();
+            cell_run.row.added_by_refinement = position(at) >= self.run.cells.len();
             cell_run
         };
         let mut cell_runs: Vec<CellRun<'_>> = block.clone().map(cell_run).collect();
@@ -88,7 +102,9 @@ impl<'a> Rounds<'a> {
             return true;
         }
         self.sampled_s += sampled_s(&cell_runs);
-        self.left -= block.len();
+        self.left -= settled(&cell_runs);
+        let postponed = cell_runs.iter().filter(|cell_run| cell_run.is_postponed());
+        self.postponed.extend(postponed.map(|cell_run| cell_run.position));
         self.wide.extend(cell_runs.iter().filter_map(advice::ImpreciseCell::of));
         false
     }
@@ -118,10 +134,12 @@ impl<'a> Rounds<'a> {
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
         let time_spent = self.session.workers.time_spent;
+        let overlapped = self.session.workers.overlapped();
         let states = self.session.workers.end();
         let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
         let machine = advice::MachineState { other_programs: self.writer.other_programs(), thread_speeds };
         self.writer.advise(advice::of_run(&self.wide, budget, machine));
+        self.writer.advise(overlapped.iter().map(advice::of_overlap).collect());
         self.writer.finish(states, time_spent)
     }
 
@@ -153,6 +171,8 @@ impl<'a> Rounds<'a> {
             }
         }
         if let Some(end_s) = end_s {
+            // Postponed cells keep their share.
+            let end_s = begin_s + (end_s - begin_s) * settled(cell_runs) as f64 / cell_runs.len() as f64;
             self.spend(cell_runs, rounds, end_s)?;
         }
         cell_runs.iter_mut().try_for_each(|cell_run| self.conclude(cell_run))
@@ -274,6 +294,9 @@ impl<'a> Rounds<'a> {
 
     /// Saves the row of a cell that has ended.
     fn finished(&mut self, cell_run: &CellRun<'_>) {
+        if cell_run.is_postponed() {
+            return;
+        }
         let unsaved = self.writer.record_finished(cell_run.position, cell_run.row.clone());
         say_unsaved(unsaved, self.session.observer);
         self.save_soon();
@@ -311,6 +334,11 @@ fn say_unsaved(error: Option<&anyhow::Error>, observer: &mut dyn Observer) {
     if let Some(error) = error {
         observer.not_saved(error);
     }
+}
+
+/// Returns the number of cells that are not postponed.
+fn settled(cell_runs: &[CellRun<'_>]) -> usize {
+    cell_runs.iter().filter(|cell_run| !cell_run.is_postponed()).count()
 }
 
 fn sampled_s(cell_runs: &[CellRun<'_>]) -> f64 {

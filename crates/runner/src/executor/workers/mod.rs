@@ -1,6 +1,7 @@
 //! Manages the workers of a run: starts them, gives them turns, replaces lost ones, gives up those that cannot start.
 
 mod slot;
+mod slow;
 mod start_limit;
 mod states;
 
@@ -49,6 +50,8 @@ pub(crate) enum WorkerUnavailable {
     Missing(Unavailable),
     /// The worker crashes, hangs or fails at every start: its cells fail.
     Broken(String),
+    /// The worker has been starting for long, and may still become ready: its cells come later.
+    Slow,
     /// The user has ended the run.
     Interrupted,
 }
@@ -60,6 +63,8 @@ pub(crate) struct Workers {
     launcher: Launcher,
     options: Options,
     start_limit: Duration,
+    /// True once nothing is left to measure before the cells of slow workers, so that the run waits for each start.
+    is_patient: bool,
     stop: &'static Stop,
     /// The seconds of the run so far, by what they were spent on.
     pub(crate) time_spent: TimeSpent,
@@ -68,7 +73,7 @@ pub(crate) struct Workers {
 impl Workers {
     /// Starts the workers that load no library, without waiting for them. Every backend of the plan and every required
     /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
-    /// prepared: one after the other, while nothing is timed.
+    /// prepared: one after the other, while nothing is timed unless one is slow.
     pub(crate) fn start(run: &Run, launcher: Launcher, stop: &'static Stop) -> Self {
         let start_limit = start_limit(run.cell_timeout);
         let options = run.options.clone();
@@ -78,6 +83,7 @@ impl Workers {
             launcher,
             options,
             start_limit,
+            is_patient: false,
             stop,
             time_spent: TimeSpent::default(),
         };
@@ -97,9 +103,12 @@ impl Workers {
         observer: &mut dyn Observer,
     ) -> Result<ControlFlow<()>, RequiredBackendMissing> {
         for name in names {
-            let Unavailable { reason, fix } = match self.ready(&WorkerId::of_backend(name), observer) {
+            let Unavailable { reason, fix } = match self.started(&WorkerId::of_backend(name), true, observer)
+            {
                 Ok(_) => continue,
-                Err(WorkerUnavailable::Interrupted) => return Ok(ControlFlow::Break(())),
+                Err(WorkerUnavailable::Interrupted | WorkerUnavailable::Slow) => {
+                    return Ok(ControlFlow::Break(()));
+                }
                 Err(WorkerUnavailable::Missing(missing)) => missing,
                 Err(WorkerUnavailable::Broken(reason)) => Unavailable::new(reason, SEE_DOCTOR),
             };
@@ -108,10 +117,20 @@ impl Workers {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Returns that worker ready for a request, and starts it if necessary.
+    /// Returns that worker ready for a request, and starts it if necessary. Does not wait for a worker that is slow to start.
     pub(crate) fn ready(
         &mut self,
         id: &WorkerId,
+        observer: &mut dyn Observer,
+    ) -> Result<&mut Client, WorkerUnavailable> {
+        self.started(id, self.is_patient, observer)
+    }
+
+    /// As [`Self::ready`]; if `is_patient`, waits up to the limit for a slow worker too.
+    fn started(
+        &mut self,
+        id: &WorkerId,
+        is_patient: bool,
         observer: &mut dyn Observer,
     ) -> Result<&mut Client, WorkerUnavailable> {
         let at = self.slot(id);
@@ -120,8 +139,9 @@ impl Workers {
             match &slot.state {
                 State::Ready(_) | State::Missing(_) | State::Broken(_) => break,
                 State::Absent => slot.launch(&self.launcher, &self.options),
-                State::Starting(_) => {
-                    slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
+                State::Slow(_) if !is_patient => return Err(WorkerUnavailable::Slow),
+                State::Starting(_) | State::Slow(_) => {
+                    slot.settle(self.start_limit, is_patient, self.stop, &mut self.time_spent, observer)?;
                 }
             }
         }
@@ -129,12 +149,12 @@ impl Workers {
             State::Ready(client) => Ok(client),
             State::Missing(missing) => Err(WorkerUnavailable::Missing(missing.clone())),
             State::Broken(reason) => Err(WorkerUnavailable::Broken(reason.clone())),
-            State::Absent | State::Starting(_) => Err(WorkerUnavailable::Interrupted),
+            State::Absent | State::Starting(_) | State::Slow(_) => Err(WorkerUnavailable::Interrupted),
         }
     }
 
-    /// Gives that worker its turn. Afterwards no worker is starting and the previous one is stopped, so that neither disturbs
-    /// the timing: threads of BLAS and OpenMP libraries spin for up to 200 ms after their work.
+    /// Gives that worker its turn. Afterwards none but slow workers are starting and the previous one is stopped, so that
+    /// neither disturbs the timing: threads of BLAS and OpenMP libraries spin for up to 200 ms after their work.
     pub(crate) fn give_turn(
         &mut self,
         id: &WorkerId,
@@ -142,7 +162,7 @@ impl Workers {
     ) -> Result<(), WorkerUnavailable> {
         for slot in &mut self.slots {
             if matches!(slot.state, State::Starting(_)) {
-                slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
+                slot.settle(self.start_limit, self.is_patient, self.stop, &mut self.time_spent, observer)?;
             }
         }
         let Some(before) = self.at_work.replace(id.clone()).filter(|before| before != id) else {
@@ -244,7 +264,7 @@ impl Workers {
     /// Waits until every worker that is starting has started or failed. Breaks if the user has ended the run.
     pub(crate) fn await_started(&mut self, observer: &mut dyn Observer) -> ControlFlow<()> {
         for id in self.describing() {
-            if let Err(WorkerUnavailable::Interrupted) = self.ready(&id, observer).map(|_| ()) {
+            if let Err(WorkerUnavailable::Interrupted) = self.started(&id, true, observer).map(|_| ()) {
                 return ControlFlow::Break(());
             }
         }
@@ -261,7 +281,7 @@ impl Workers {
     /// Returns the numbers of the running workers' processes.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let clients = self.slots.iter().filter_map(|slot| match &slot.state {
-            State::Ready(client) | State::Starting(client) => client.process(),
+            State::Ready(client) | State::Starting(client) | State::Slow(client) => client.process(),
             State::Absent | State::Missing(_) | State::Broken(_) => None,
         });
         clients.collect()

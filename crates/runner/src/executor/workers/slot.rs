@@ -17,14 +17,18 @@ use crate::worker::launcher::Launcher;
 /// Number of consecutive failed starts after which a backend is given up.
 const START_ATTEMPTS: u32 = 3;
 
-/// Wait for a start after which the user is told of it.
+/// Wait for a start after which the run goes on with the cells of other workers.
 const SLOW_START: Duration = Duration::from_secs(10);
+/// The same for a worker that replaces a lost one, as a multiple of the time of its first start, if that is longer.
+const SLOW_RESTART: f64 = 2.0;
 
 pub(crate) enum State {
     /// No worker: it was not started, or it is lost.
     Absent,
     /// `Hello` was sent.
     Starting(Client),
+    /// The same, for so long that the run goes on with the cells of other workers.
+    Slow(Client),
     /// It waits for requests.
     Ready(Client),
     Missing(Unavailable),
@@ -40,7 +44,13 @@ pub(crate) struct Slot {
     /// Number of workers started here so far, which shows whether the current one still holds its jobs.
     pub generation: u64,
     failed_starts: u32,
+    /// True if the user was told that it takes long to start.
+    told_slow: bool,
     pub report: BackendState,
+    /// True if its peaks could not be measured before the first cell because it was slow to start.
+    pub(crate) awaits_peaks: bool,
+    /// True if cells of other workers were measured while it was slow to start.
+    pub(crate) overlapped: bool,
     /// State that its peaks depend on besides the host, as its worker reported it.
     pub peaks_depend_on: Option<serde_json::Value>,
 }
@@ -58,7 +68,10 @@ impl Slot {
             state: State::Absent,
             generation: 0,
             failed_starts: 0,
+            told_slow: false,
             report,
+            awaits_peaks: false,
+            overlapped: false,
             peaks_depend_on: None,
         }
     }
@@ -77,27 +90,40 @@ impl Slot {
         }
     }
 
-    /// Waits for a starting worker, and adds the wait to `spent`. Afterwards it is ready, given up, or absent with one more
-    /// failed start.
+    /// Waits for a starting worker, and adds the wait to `spent`: up to `limit` if `is_patient`, otherwise until it counts as
+    /// slow. Afterwards it is ready, slow, given up, or absent with one more failed start.
     pub(crate) fn settle(
         &mut self,
         limit: Duration,
+        is_patient: bool,
         stop: &Stop,
         spent: &mut TimeSpent,
         observer: &mut dyn Observer,
     ) -> Result<(), WorkerUnavailable> {
-        let State::Starting(mut client) = std::mem::replace(&mut self.state, State::Absent) else {
-            return Ok(());
+        let mut client = match std::mem::replace(&mut self.state, State::Absent) {
+            State::Starting(client) | State::Slow(client) => client,
+            settled => {
+                self.state = settled;
+                return Ok(());
+            }
         };
         let (startup, begun) = (client.started(), Instant::now());
         observer.phase(&format!("starting {}", self.id));
         let is_over = || stop.is_asked();
-        let mut reply = client.wait(startup + limit.min(SLOW_START), &is_over, &mut |_| {});
-        if reply.as_ref().is_err_and(|error| *error == WaitError::TimedOut) {
-            observer.slow_start(&self.id.to_string(), &format_duration(limit));
+        let mut reply = client.wait(startup + self.patience(limit), &is_over, &mut |_| {});
+        let mut is_slow = matches!(reply, Err(WaitError::TimedOut));
+        if is_slow && !std::mem::replace(&mut self.told_slow, true) {
+            observer.slow_start(&self.id.to_string(), &format_duration(limit), !is_patient);
+        }
+        if is_slow && (is_patient || startup.elapsed() >= limit) {
             reply = client.wait(startup + limit, &is_over, &mut |_| {});
+            is_slow = false;
         }
         spent.starting_s += begun.elapsed().as_secs_f64();
+        if is_slow {
+            self.state = State::Slow(client);
+            return Ok(());
+        }
         match reply {
             Ok(Reply::Ready { description, timer_overhead, peaks_depend_on }) => {
                 self.peaks_depend_on = peaks_depend_on;
@@ -122,6 +148,12 @@ impl Slot {
             Err(WaitError::Interrupted) => return Err(WorkerUnavailable::Interrupted),
         }
         Ok(())
+    }
+
+    /// Returns the time after which a start counts as slow. Half of the limit is left for the start to go on meanwhile.
+    fn patience(&self, limit: Duration) -> Duration {
+        let first_s = self.report.startup_s.unwrap_or(0.0);
+        SLOW_START.max(limit.min(Duration::from_secs_f64(SLOW_RESTART * first_s))).min(limit / 2)
     }
 
     fn failed_start(&mut self, reason: String) {

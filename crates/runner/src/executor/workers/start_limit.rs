@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Minimum time limit for a worker's start, since creating a device's context can take seconds.
 const MIN_START_LIMIT: Duration = Duration::from_secs(30);
 
-/// Maximum time limit for a worker's start: no other worker is timed meanwhile, so a driver that hangs holds up the whole run.
+/// Maximum time limit for a worker's start: a driver that hangs may hold up the end of the run until then.
 const MAX_START_LIMIT: Duration = Duration::from_secs(60);
 
 /// Environment variable with another time limit for a worker's start, in seconds.
