@@ -1,11 +1,13 @@
-//! `gpubench doctor --rules REPORT`: finds the cases in which the variant `auto` picked one that is slower than another.
+//! `gpubench doctor --rules REPORT`: compares the variants that `auto` picked with the fastest ones of a report, and finds
+//! the cases in which a pick is slower.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
+use gpubench_cuda::{RuleText, rule_texts};
 use gpubench_text::count::counted;
-use gpubench_text::table::Table;
+use gpubench_text::table::{TERMINAL_WIDTH, Table, hanging_within};
 use serde::Serialize;
 
 use crate::report::{Outcome, Report, Row, file, quantity};
@@ -16,13 +18,42 @@ const AUTO: &str = "auto";
 /// A rule has lost where the pick takes more than this many times as long as the fastest variant.
 const TOLERANCE: f64 = 1.05;
 
+/// Columns by which the further lines of a rule are indented.
+const RULE_INDENT: usize = 2;
+
 /// What a report says about the rules of `auto`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// Number of cases in which `auto` and a variant that it did not pick have times.
     pub cases: usize,
+    /// Geometric mean of time of the pick / least time, over all cases: 1 if every pick is the fastest variant. `None`
+    /// without cases.
+    pub slowdown: Option<f64>,
+    /// The same for each op.
+    pub ops: Vec<OpSlowdown>,
     /// The cases in which a rule has lost, the worst first.
     pub lost: Vec<Loss>,
+    /// The rules of these ops, in the order in which `auto` goes through them.
+    pub rules: Vec<RuleText>,
+}
+
+/// How much time the picks of an op cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OpSlowdown {
+    /// The op.
+    pub op: String,
+    /// Number of its cases.
+    pub cases: usize,
+    /// Geometric mean of time of the pick / least time.
+    pub slowdown: f64,
+}
+
+/// The comparison of one case.
+struct Compared {
+    op: String,
+    /// Time of the pick / least time, at least 1.
+    slowdown: f64,
+    loss: Option<Loss>,
 }
 
 /// A case in which the pick is slower than another variant, by more than 5 % and beyond the 95 % intervals of both.
@@ -75,15 +106,32 @@ pub fn verdict(report: &Report) -> Verdict {
         let key = (&row.backend, &case.op, case.dtype.name(), case.n, density, row.cache.name());
         by_case.entry(key).or_default().push(row);
     }
-    let compared: Vec<Option<Loss>> = by_case.values().filter_map(|rows| compare(rows)).collect();
+    let compared: Vec<Compared> = by_case.values().filter_map(|rows| compare(rows)).collect();
+    let mut by_op: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for one in &compared {
+        by_op.entry(&one.op).or_default().push(one.slowdown);
+    }
+    let of_op = |(op, slowdowns): (&&str, &Vec<f64>)| {
+        let slowdown = geometric_mean(slowdowns)?;
+        Some(OpSlowdown { op: (*op).to_owned(), cases: slowdowns.len(), slowdown })
+    };
+    let ops = by_op.iter().filter_map(of_op).collect();
+    let rules = rule_texts().into_iter().filter(|rule| by_op.contains_key(rule.op)).collect();
+    let slowdown = geometric_mean(&compared.iter().map(|one| one.slowdown).collect::<Vec<_>>());
     let cases = compared.len();
-    let mut lost: Vec<Loss> = compared.into_iter().flatten().collect();
+    let mut lost: Vec<Loss> = compared.into_iter().filter_map(|one| one.loss).collect();
     lost.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
-    Verdict { cases, lost }
+    Verdict { cases, slowdown, ops, lost, rules }
 }
 
-/// Returns the loss of one case, if there is one; `None` if the rows do not allow a comparison.
-fn compare(rows: &[&Row]) -> Option<Option<Loss>> {
+/// Returns the geometric mean; `None` of nothing.
+fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let sum: f64 = values.iter().map(|value| value.ln()).sum();
+    (!values.is_empty()).then(|| (sum / values.len() as f64).exp())
+}
+
+/// Compares the pick of one case with the other variants; `None` if the rows do not allow it.
+fn compare(rows: &[&Row]) -> Option<Compared> {
     let auto = rows.iter().find(|row| row.variant == AUTO)?;
     let (picked, clock) = (auto.picked.as_deref()?, auto.execute.as_ref()?.clock);
     let time =
@@ -98,7 +146,7 @@ fn compare(rows: &[&Row]) -> Option<Option<Loss>> {
     let (ours_s, fastest_s) = (ours.execute.as_ref()?, fastest.execute.as_ref()?);
     let ratio = ours_s.median_s / fastest_s.median_s;
     let is_lost = ratio > TOLERANCE && ours_s.ci95_s[0] > fastest_s.ci95_s[1];
-    Some(is_lost.then(|| Loss {
+    let loss = is_lost.then(|| Loss {
         op: auto.case.op.clone(),
         n: auto.case.n,
         dtype: auto.case.dtype.name().to_owned(),
@@ -109,10 +157,40 @@ fn compare(rows: &[&Row]) -> Option<Option<Loss>> {
         fastest: fastest.variant.clone(),
         fastest_s: fastest_s.median_s,
         ratio,
-    }))
+    });
+    Some(Compared { op: auto.case.op.clone(), slowdown: ratio.max(1.0), loss })
 }
 
-fn text(Verdict { cases, lost }: &Verdict) -> String {
+fn text(verdict: &Verdict) -> String {
+    format!("{}\n{}\n{}", losses_text(verdict), slowdowns_text(verdict), rules_text(&verdict.rules))
+}
+
+fn slowdowns_text(Verdict { cases, slowdown, ops, .. }: &Verdict) -> String {
+    let mut table = Table::listing(&["Op", "Cases", "Pick / fastest"]);
+    for OpSlowdown { op, cases, slowdown } in ops {
+        table.row([op.clone(), cases.to_string(), format!("{slowdown:.3}")]);
+    }
+    if let Some(slowdown) = slowdown {
+        table.row(["all".into(), cases.to_string(), format!("{slowdown:.3}")]);
+    }
+    format!(
+        "Time of the pick / time of the fastest variant, geometric mean (1 is best):\n\n{}",
+        table.text_without_title(false)
+    )
+}
+
+/// Lists the rules, each in one paragraph, since their texts are long.
+fn rules_text(rules: &[RuleText]) -> String {
+    let mut text = "The rules of auto. The first that applies, and is supported, decides:\n\n".to_owned();
+    for RuleText { op, variant, place, because } in rules {
+        let reason = if because.is_empty() { String::new() } else { format!(" ({because})") };
+        text += &hanging_within(TERMINAL_WIDTH, &format!("{op} {variant}: {place}{reason}"), RULE_INDENT);
+        text.push('\n');
+    }
+    text
+}
+
+fn losses_text(Verdict { cases, lost, .. }: &Verdict) -> String {
     let compared = counted(*cases, "case");
     if lost.is_empty() {
         return format!(
@@ -138,7 +216,7 @@ fn text(Verdict { cases, lost }: &Verdict) -> String {
     }
     format!(
         "In {} of {compared}, auto picked a variant that takes over 5 % longer than the fastest.\n\n{}\n\
-         To use another variant, name it: --variants NAME. The rules are in docs/variants.md.\n",
+         To use another variant, name it: --variants NAME.\n",
         lost.len(),
         table.text_without_title(false)
     )
@@ -203,6 +281,33 @@ mod tests {
         let found = verdict(&report);
         assert_eq!((found.cases, found.lost.len(), found.lost[0].density), (3, 1, Some(0.01)));
         assert!(text(&found).contains("0.01"), "{}", text(&found));
+    }
+
+    #[test]
+    fn slowdowns_are_geometric_means_per_op_and_over_all_cases() {
+        let mut spmv = rows(100, 3.0, 3.0, 1.0);
+        spmv.iter_mut().for_each(|row| row.case.op = "spmv".into());
+        // A pick that is the fastest variant counts as 1, however far it is ahead.
+        let found =
+            verdict(&example::of([rows(100, 4.0, 4.0, 1.0), rows(200, 1.0, 1.0, 9.0), spmv].concat()));
+        let rounded = |slowdown: f64| format!("{slowdown:.6}");
+        let ops: Vec<_> = found.ops.iter().map(|one| (&*one.op, one.cases, rounded(one.slowdown))).collect();
+        assert_eq!(ops, [("matmul", 2, rounded(2.0)), ("spmv", 1, rounded(3.0))]);
+        assert_eq!(rounded(found.slowdown.unwrap()), rounded(12.0_f64.cbrt()));
+        let text = text(&found);
+        for line in ["matmul  2      2.000\n", "spmv    1      3.000\n", "all     3      2.289\n"] {
+            assert!(text.contains(line), "{text}");
+        }
+        assert_eq!(verdict(&example::empty()).slowdown, None);
+    }
+
+    #[test]
+    fn the_rules_of_the_compared_ops_are_listed_with_their_reasons() {
+        let found = verdict(&example::of(rows(100, 1.0, 1.0, 1.0)));
+        assert!(found.rules.iter().all(|rule| rule.op == "matmul") && found.rules.len() > 1);
+        let text = rules_text(&found.rules);
+        assert!(text.contains("matmul dmma: with fast float64, float32, N <= 512 (one launch"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= TERMINAL_WIDTH), "{text}");
     }
 
     #[test]

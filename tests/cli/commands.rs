@@ -185,12 +185,15 @@ fn doctor_names_the_rules_that_lost_and_says_what_to_run_for_other_reports() {
     let text = ended.stdout;
     assert_eq!(ended.code, 1);
     assert!(text.starts_with("In 2 of 36 cases, auto picked"), "{text}");
+    assert!(text.contains("fft r2c: otherwise") && text.contains("geometric mean"), "{text}");
     let first = text.lines().nth(3).unwrap();
     assert!(first.starts_with("fft  777  f32") && first.ends_with("1.26"), "{text}");
     let ended = folder.run(&["doctor", "--json", "--rules", &kept("h100/rules/dense")]);
     assert_eq!(ended.code, 0);
     let found: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
-    assert_eq!(found, serde_json::json!({ "cases": 30, "lost": [] }));
+    assert_eq!((&found["cases"], &found["lost"]), (&30.into(), &serde_json::json!([])));
+    assert!(found["slowdown"].as_f64().is_some_and(|slowdown| (1.0..1.05).contains(&slowdown)), "{found}");
+    assert_eq!(found["rules"][0]["variant"], "dmma", "{found}");
     for (report, part) in
         [(kept("xeon-2"), "run --backends cuda --variants '*'"), (kept("no-folder"), "give a report.json")]
     {

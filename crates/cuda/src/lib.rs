@@ -38,6 +38,7 @@ use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
+pub use auto::{RuleText, rule_texts};
 use context::{Cuda, Library};
 pub use doctor::DEVICE;
 pub use kernels::{HEADERS, KernelSource};

@@ -79,8 +79,8 @@ Examples:
         #[arg(long, value_name = "PATH")]
         python: Option<PathBuf>,
 
-        /// Instead, list the cases of a report in which auto picked a slower variant, with exit code 1 if there are
-        /// any. Make the report with gpubench run --variants '*'
+        /// Instead, compare the picks of auto in a report with the fastest variants, and list the rules, with exit
+        /// code 1 if a pick was slower. Make the report with gpubench run --variants '*'
         #[arg(long, value_name = "REPORT", conflicts_with_all = ["blas", "python"])]
         rules: Option<PathBuf>,
     },

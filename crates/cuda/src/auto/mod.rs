@@ -35,6 +35,31 @@ const fn of(op: &'static str) -> Kernel {
     Kernel { variant, sources: &[], libraries: &[], prepare }
 }
 
+/// A rule of `auto`, in words.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct RuleText {
+    /// The op that it applies to.
+    pub op: &'static str,
+    /// The variant that it chooses.
+    pub variant: &'static str,
+    /// The cases for which it chooses that variant.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// The reason; empty where no other rule is left.
+    pub because: &'static str,
+}
+
+/// Returns the rules of `auto` in order of preference.
+pub fn rule_texts() -> Vec<RuleText> {
+    let text = |rule: &Rule| RuleText {
+        op: rule.op,
+        variant: rule.variant,
+        place: rule.place(),
+        because: rule.because,
+    };
+    RULES.iter().map(text).collect()
+}
+
 /// Returns the kernels that the rules name for an op, possibly with repetitions.
 pub(crate) fn picks(op: &str) -> Vec<&'static Kernel> {
     named(RULES.iter().filter(|rule| rule.op == op))
@@ -98,10 +123,12 @@ mod tests {
         for Kernel { variant, .. } in KERNELS.iter().flat_map(|auto| of_op(&auto.variant.op)) {
             assert!(line(&variant.op, &variant.name), "{} {}", variant.op, variant.name);
         }
-        for rule in RULES {
-            let line = format!("| {} | `{}` |", rule.op, rule.variant);
-            assert!(PAGE.contains(&line), "{line}");
-        }
+        let rows = rule_texts().into_iter().map(|RuleText { op, variant, place, because }| {
+            let reason = if because.is_empty() { String::new() } else { format!("{because} ") };
+            format!("| {op} | `{variant}` | {place} | {reason}|\n")
+        });
+        let table = rows.collect::<String>();
+        assert!(PAGE.contains(&table), "the table of rules in docs/variants.md must be:\n{table}");
     }
 
     #[test]

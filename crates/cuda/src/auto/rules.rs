@@ -1,5 +1,5 @@
-//! The rules by which `auto` chooses a variant from op, size, element type and device. `docs/variants.md` has the
-//! reasons.
+//! The rules by which `auto` chooses a variant from op, size, element type and device, with their reasons. The table in
+//! `docs/variants.md` repeats them, which a test checks.
 
 use std::ops::RangeInclusive;
 
@@ -16,6 +16,10 @@ pub(super) struct Rule {
     dtypes: &'static [DType],
     sizes: RangeInclusive<u64>,
     devices: Devices,
+    /// A further condition in words, which the variants check themselves; empty for none.
+    when: &'static str,
+    /// The reason for the rule; empty for a rule that is left over.
+    pub because: &'static str,
 }
 
 /// The devices that a rule applies to.
@@ -41,6 +45,41 @@ impl Rule {
         self.dtypes == DType::ALL && self.sizes == (1..=u64::MAX)
     }
 
+    /// Returns the cases for which the rule chooses its variant, in words.
+    pub(super) fn place(&self) -> String {
+        let device = if self.devices == Devices::FastF64 { "with fast float64" } else { "" };
+        let dtypes = match self.dtypes {
+            F32 => "float32",
+            F64 => "float64",
+            _ => "",
+        };
+        let sizes = match (*self.sizes.start(), *self.sizes.end()) {
+            (1, u64::MAX) => String::new(),
+            (1, max) => format!("N <= {max}"),
+            (min, u64::MAX) => format!("N >= {min}"),
+            (min, max) => format!("{min} <= N <= {max}"),
+        };
+        let parts: Vec<&str> =
+            [device, dtypes, &sizes, self.when].into_iter().filter(|part| !part.is_empty()).collect();
+        let is_first =
+            RULES.iter().find(|rule| rule.op == self.op).is_some_and(|rule| std::ptr::eq(rule, self));
+        match (parts.is_empty(), is_first) {
+            (false, _) => parts.join(", "),
+            (true, true) => "everywhere".into(),
+            (true, false) => "otherwise".into(),
+        }
+    }
+
+    /// States a condition that the variants check themselves.
+    const fn when(self, when: &'static str) -> Rule {
+        Rule { when, ..self }
+    }
+
+    /// Gives the reason.
+    const fn because(self, because: &'static str) -> Rule {
+        Rule { because, ..self }
+    }
+
     /// Restricts the rule to some element types.
     const fn of(self, dtypes: &'static [DType]) -> Rule {
         Rule { dtypes, ..self }
@@ -61,30 +100,53 @@ const F32: &[DType] = &[DType::F32];
 const F64: &[DType] = &[DType::F64];
 
 const fn rule(op: &'static str, variant: &'static str) -> Rule {
-    Rule { op, variant, dtypes: DType::ALL, sizes: 1..=u64::MAX, devices: Devices::All }
+    Rule {
+        op,
+        variant,
+        dtypes: DType::ALL,
+        sizes: 1..=u64::MAX,
+        devices: Devices::All,
+        when: "",
+        because: "",
+    }
 }
+
+const DMMA: &str = "one launch, and float64 tensor cores are as fast as float32 units";
+const CHOLESKY: &str = "one launch without a barrier across the grid";
 
 /// The rules in order of preference.
 pub(super) static RULES: &[Rule] = &[
-    rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64(),
-    rule("matmul", "dmma").of(F32).sizes(900, 1100).fast_f64(),
-    rule("matmul", "f64-accumulate").of(F32).sizes(1101, u64::MAX).fast_f64(),
-    rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64(),
+    rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64().because(DMMA),
+    rule("matmul", "dmma").of(F32).sizes(900, 1100).fast_f64().because(DMMA),
+    rule("matmul", "f64-accumulate")
+        .of(F32)
+        .sizes(1101, u64::MAX)
+        .fast_f64()
+        .because("cuBLAS has a higher peak in float64 than in float32, and float64 sums are more accurate"),
+    rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
     rule("matmul", "cublas"),
-    rule("elementwise", "fused"),
-    rule("reduction", "one-pass"),
-    rule("fft", "hermitian"),
-    rule("fft", "c2c").sizes(1, 800),
-    rule("fft", "r2c"),
-    rule("solve", "cholesky").of(F32).sizes(1, 4096),
-    rule("solve", "cholesky").of(F64).sizes(1, 3000).fast_f64(),
-    rule("solve", "potrf"),
-    rule("spgemm", "gustavson"),
+    rule("elementwise", "fused").because("one kernel moves the arrays 3 times, a chain of kernels 13 times"),
+    rule("reduction", "one-pass").because("it reads the matrix once instead of three times"),
+    rule("fft", "hermitian")
+        .when("N <= 4096 with prime factors 2, 3, 5 and 7")
+        .because("two launches, and each element of the spectrum is written once"),
+    rule("fft", "c2c")
+        .sizes(1, 800)
+        .because("measured to be faster there than r2c, in spite of twice the arithmetic"),
+    rule("fft", "r2c").because("half the arithmetic and traffic of c2c"),
+    rule("solve", "cholesky").of(F32).sizes(1, 4096).because(CHOLESKY),
+    rule("solve", "cholesky").of(F64).sizes(1, 3000).fast_f64().because(CHOLESKY),
+    rule("solve", "potrf").because("half the arithmetic of getrf, and no pivoting"),
+    rule("spgemm", "gustavson")
+        .when("columns of B ascend in each row, and a row fits in shared memory")
+        .because("at most two launches, and the host does not wait between stages"),
     rule("spgemm", "cusparse"),
-    rule("spmv", "vector"),
-    rule("spmv", "cusparse"),
-    rule("svd", "gram").fast_f64(),
-    rule("svd", "gesvdp"),
+    rule("spmv", "vector").because("the number of threads per row follows the mean length of rows"),
+    rule("spmv", "cusparse").when("if vector is not available"),
+    rule("svd", "gram")
+        .fast_f64()
+        .because("most of its work is matrix products and one symmetric eigenproblem"),
+    rule("svd", "gesvdp").because("its vectors are orthogonal, unlike those of gesvdj"),
 ];
 
 #[cfg(test)]
