@@ -1,4 +1,4 @@
-//! A BLAS that computes nothing.
+//! A BLAS that computes nothing, and one whose version changes.
 
 use crate::Sandbox;
 
@@ -13,6 +13,56 @@ IDLE(openblas_set_num_threads) IDLE(sgemm_) IDLE(dgemm_) IDLE(sposv_) IDLE(dposv
 IDLE(sgesdd_) IDLE(dgesdd_) IDLE(sgesvd_) IDLE(dgesvd_) IDLE(spotrf_) IDLE(dpotrf_) IDLE(strsm_) IDLE(dtrsm_)
 IDLE(ssyrk_) IDLE(dsyrk_) IDLE(strsv_) IDLE(dtrsv_)
 "#;
+
+/// A product that is right.
+const RIGHT: &str = r#"
+void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k, const double *alpha,
+            const double *a, const int *lda, const double *b, const int *ldb, const double *beta, double *c, const int *ldc) {
+    int ra = (*ta | 32) == 'n' ? 1 : *lda, ca = (*ta | 32) == 'n' ? *lda : 1;
+    int rb = (*tb | 32) == 'n' ? 1 : *ldb, cb = (*tb | 32) == 'n' ? *ldb : 1;
+    for (int i = 0; i < *m; i++)
+        for (int j = 0; j < *n; j++) {
+            double sum = 0;
+            for (int l = 0; l < *k; l++) sum += a[i * ra + l * ca] * b[l * rb + j * cb];
+            c[i + j * *ldc] = *alpha * sum + (*beta == 0 ? 0 : *beta * c[i + j * *ldc]);
+        }
+}
+"#;
+
+#[test]
+fn a_resumed_run_refuses_another_version_of_a_library() {
+    let sandbox = Sandbox::new();
+    let install = |version: &str| {
+        let text = IDLE.replace("9.9.9", version).replace("IDLE(dgemm_)", "");
+        sandbox.library("libopenblas.so.0", &format!("{text}{RIGHT}"))
+    };
+    let Some(library) = install("9.9.8") else { return };
+    let words = format!(
+        "run --no-peaks --samples 3 --backends cpu --ops matmul --dtypes f64 --sizes 8,16 --variants openblas --blas {} --out kept",
+        library.display()
+    );
+    let run = |words: &str| sandbox.gpubench(words, &[]).output().unwrap();
+    let ran = run(&words);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let path = sandbox.path("kept").join("report.json");
+    let report = || -> serde_json::Value { serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap() };
+    let mut first = report();
+    first["rows"].as_array_mut().unwrap().retain(|row| row["n"] == 8);
+    std::fs::write(&path, first.to_string()).unwrap();
+    install("9.9.9");
+    let outcome = |n: u64| {
+        let report = report();
+        let row = report["rows"].as_array().unwrap().iter().find(|row| row["n"] == n).unwrap().clone();
+        (row["outcome"].as_str().unwrap().to_owned(), row["reason"].to_string())
+    };
+    run("run --resume kept");
+    let (failed, reason) = outcome(16);
+    assert_eq!(failed, "failed", "{reason}");
+    assert!(reason.contains("version of OpenBLAS was") && reason.contains("9.9.8"), "{reason}");
+    assert_eq!(outcome(8).0, "measured", "what is finished stays");
+    run("run --resume kept --force");
+    assert_eq!(outcome(16).0, "measured");
+}
 
 #[test]
 fn a_blas_that_answers_wrongly_has_no_times_and_the_others_have() {

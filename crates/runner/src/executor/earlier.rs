@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
+use gpubench_model::Finding;
 use gpubench_model::case::Cell;
 use gpubench_model::report::{BackendState, Environment, Host, Outcome, Report, Row, file};
 
@@ -122,6 +123,22 @@ impl Earlier {
         Ok(())
     }
 
+    /// Checks that libraries which a backend has loaded have the versions that they had.
+    ///
+    /// # Errors
+    /// They do not, and the user does not accept that.
+    pub(crate) fn check_libraries(&self, backend: &str, now: &[Finding]) -> Result<()> {
+        let before = self.environment.backend(backend).map_or(&[][..], |state| &state.libraries);
+        for now in now {
+            let same_name = before.iter().find(|library| library.name == now.name);
+            let versions = (same_name.and_then(|library| library.version.as_ref()), now.version.as_ref());
+            if let (Some(was), Some(is)) = versions {
+                self.check(&format!("version of {}", now.name), was, is)?;
+            }
+        }
+        Ok(())
+    }
+
     fn check(&self, what: &str, before: &str, now: &str) -> Result<()> {
         ensure!(
             before == now || self.accepts_changes,
@@ -210,6 +227,25 @@ mod tests {
         now.variables.insert("OMP_NUM_THREADS".into(), "3".into());
         let refusal = before.check_host(&now).unwrap_err().to_string();
         assert!(refusal.contains("variable OMP_NUM_THREADS was not set and is '3' now"), "{refusal}");
+    }
+
+    #[test]
+    fn another_version_of_a_library_is_refused_and_another_library_is_not() {
+        let library = |name: &str, version: &str| Finding {
+            name: name.into(),
+            version: Some(version.into()),
+            ..Finding::default()
+        };
+        let mut before = earlier();
+        before.environment.backends[0].libraries = vec![library("OpenBLAS", "0.3.30")];
+        let check =
+            |before: &Earlier, now| before.check_libraries(&before.environment.backends[0].name, &[now]);
+        assert!(check(&before, library("OpenBLAS", "0.3.30")).is_ok());
+        assert!(check(&before, library("MKL", "2026.0")).is_ok());
+        let refusal = check(&before, library("OpenBLAS", "0.3.31")).unwrap_err().to_string();
+        assert!(refusal.contains("version of OpenBLAS was 0.3.30 and is 0.3.31 now"), "{refusal}");
+        before.accepts_changes = true;
+        assert!(check(&before, library("OpenBLAS", "0.3.31")).is_ok());
     }
 
     #[test]

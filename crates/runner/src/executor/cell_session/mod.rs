@@ -12,6 +12,7 @@ use gpubench_model::report::{Outcome, check_row};
 use gpubench_ops::Decisive;
 
 use super::cell_run::{CellRun, NO_SAMPLES};
+use super::earlier::Earlier;
 use super::inputs::InputFingerprints;
 use super::judge::Judge;
 use super::screening;
@@ -44,6 +45,8 @@ pub(crate) struct CellSession<'a> {
     pub inputs: InputFingerprints,
     /// Judges the answers of external workers.
     pub(crate) judge: Judge,
+    /// What an earlier start of the same run has left.
+    pub(crate) earlier: Option<&'a Earlier>,
     /// The time limit of a cell, as the user set it.
     pub limit: Duration,
 }
@@ -178,6 +181,9 @@ impl CellSession<'_> {
             return Err(ended(cell_run, reply));
         };
         cell_run.held_by = Some(self.workers.generation(&cell_run.worker));
+        let same_libraries = self
+            .earlier
+            .map_or(Ok(()), |earlier| earlier.check_libraries(&cell_run.worker.backend, &libraries));
         self.workers.note_libraries(&cell_run.worker, libraries);
         cell_run.series.timer_overhead = self.workers.timer_overhead(&cell_run.worker);
         // A cell prepared again after its worker was lost keeps the times of its first preparation.
@@ -189,6 +195,7 @@ impl CellSession<'_> {
             let reason = format!("the answer is wrong: {}", error.complaint());
             return Err(closed(cell_run, Outcome::Incorrect, reason));
         }
+        same_libraries.map_err(|reason| closed(cell_run, Outcome::Failed, reason.to_string()))?;
         let checked = check_row(&cell_run.row).map_err(|problem| format!("{problem:#}"));
         let agreed = checked.and_then(|()| self.inputs.agree(&cell_run.row, &inputs));
         agreed.map_err(|reason| closed(cell_run, Outcome::Failed, reason))?;

@@ -56,6 +56,7 @@ impl<'a> Rounds<'a> {
                 observer,
                 inputs: InputFingerprints::default(),
                 judge: Judge::default(),
+                earlier: run.earlier.as_ref(),
                 limit: run.cell_timeout,
             },
             writer,
