@@ -174,13 +174,21 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
     extern "C" __global__ void __launch_bounds__(BLOCK) NAME(const T* a, const T* b, T* c, unsigned n) {            \
         Product<T, __VA_ARGS__>::run(a, b, c, n);                                                                   \
     }
-#ifdef F32
+#ifdef TILE_16_F32
 ENTRY(dmma_16_f32, 256, 41472, float, 16, 16, 16, 16, 8, 128, 2)
+#endif
+#ifdef TILE_32_F32
 ENTRY(dmma_32_f32, 256, 38912, float, 32, 32, 16, 16, 2, 32, 4)
+#endif
+#ifdef TILE_64_F32
 ENTRY(dmma_64_f32, 128, 71680, float, 64, 64, 32, 32, 1, 64, 2)
 #endif
-#ifdef F64
+#ifdef TILE_16_F64
 ENTRY(dmma_16_f64, 256, 37888, double, 16, 16, 16, 8, 4, 64, 2)
+#endif
+#ifdef TILE_32_F64
 ENTRY(dmma_32_f64, 256, 73728, double, 32, 32, 16, 16, 2, 32, 4)
+#endif
+#ifdef TILE_64_F64
 ENTRY(dmma_64_f64, 128, 71680, double, 64, 64, 32, 32, 1, 32, 2)
 #endif

@@ -8,7 +8,7 @@ use gpubench_model::case::DType;
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Element};
-use super::super::kernels::KernelSource;
+use super::super::kernels::{ByType, KernelSource};
 use super::launch::{BLOCK, Shape, allow_shared, enqueue_shaped, fits, read, write};
 
 /// A tile of the answer: its size, its threads per block, and their bytes of shared memory by element type.
@@ -28,11 +28,11 @@ const TILES: [Tile; 3] = [
 /// Up to this many tiles per multiprocessor, smaller tiles are faster, because they run at the same time.
 const TILES_PER_MULTIPROCESSOR: u32 = 2;
 
-/// Returns the smallest tile that gives no more tiles than the device runs at the same time, otherwise the largest.
-fn tile(n: u32, multiprocessors: u32) -> &'static Tile {
+/// Returns the index of the smallest tile that gives no more tiles than the device runs at the same time, otherwise the largest.
+fn tile(n: u32, multiprocessors: u32) -> usize {
     let at_once = u64::from(TILES_PER_MULTIPROCESSOR * multiprocessors);
-    let few = |tile: &&Tile| u64::from(n.div_ceil(tile.side)).pow(2) <= at_once;
-    TILES.iter().find(few).unwrap_or(&TILES[TILES.len() - 1])
+    let few = |tile: &Tile| u64::from(n.div_ceil(tile.side)).pow(2) <= at_once;
+    TILES.iter().position(few).unwrap_or(TILES.len() - 1)
 }
 
 /// `c = a * b` of `n` by `n` row-major matrices.
@@ -54,13 +54,13 @@ impl<T: Element> SquareProduct<T> {
         Ok(SquareProduct { function, shape, n, elements: PhantomData })
     }
 
-    /// Loads the kernel for float64 tensor cores from `kernels/dmma.cu`, with the best tile for `n` and the device.
+    /// Loads the kernel for float64 tensor cores from a part of `kernels/dmma.cu`, with the best tile for `n` and the device.
     ///
     /// # Errors
     /// The device has no float64 tensor cores (compute capability below 8.0) or too little shared memory.
     pub(crate) fn on_tensor_cores(
         cuda: &Cuda,
-        source: &'static KernelSource,
+        sources: &'static [ByType; TILES.len()],
         n: u32,
     ) -> Result<Self, CellError> {
         let missing = |what: &str| {
@@ -70,7 +70,8 @@ impl<T: Element> SquareProduct<T> {
         if cuda.capability().is_none_or(|chip| chip < 80) {
             return Err(missing("no float64 tensor cores").into());
         }
-        let tile = tile(n, cuda.multiprocessors());
+        let index = tile(n, cuda.multiprocessors());
+        let (tile, source) = (&TILES[index], sources[index].of(T::DTYPE));
         let shared = tile.shared[usize::from(T::DTYPE == DType::F64)];
         if shared > cuda.shared_memory_per_block() {
             return Err(missing("too little shared memory for this kernel").into());
@@ -108,17 +109,20 @@ mod tests {
 
     #[test]
     fn entries_are_launched_as_they_were_compiled() {
-        for tile in &TILES {
+        for (tile, source) in TILES.iter().zip(&DMMA) {
             for (dtype, shared) in [DType::F32, DType::F64].into_iter().zip(tile.shared) {
+                let part = format!("TILE_{}_{}", tile.side, dtype.to_string().to_uppercase());
+                let text = source.of(dtype).text;
+                assert!(text.starts_with(&format!("#define {part}\n")), "{part}");
                 let entry = format!("ENTRY(dmma_{}_{dtype}, {}, {shared}, ", tile.side, tile.threads);
-                assert!(DMMA.of(dtype).text.contains(&entry), "{entry}");
+                assert!(text.contains(&format!("#ifdef {part}\n{entry}")), "{entry}");
             }
         }
     }
 
     #[test]
     fn tiles_grow_once_they_fill_the_device() {
-        let sides = [1, 100, 256, 257, 512, 513, 10_000].map(|n| tile(n, 132).side);
+        let sides = [1, 100, 256, 257, 512, 513, 10_000].map(|n| TILES[tile(n, 132)].side);
         assert_eq!(sides, [16, 16, 16, 32, 32, 64, 64]);
     }
 }

@@ -56,7 +56,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: opt_in("matmul", "dmma", "own kernel on float64 tensor cores; float32 converted on load"),
-        sources: &[&own::DMMA.f32, &own::DMMA.f64],
+        sources: &own::DMMA_PARTS,
         libraries: &[],
         prepare: by_dtype!(on_tensor_cores),
     },

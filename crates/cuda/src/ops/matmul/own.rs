@@ -13,10 +13,19 @@ use crate::ffi::square_product::SquareProduct;
 use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 
 pub(crate) static TILED: KernelSource = kernel_source!("matmul");
-pub(crate) static DMMA: ByType = kernel_source_by_type!("dmma", "");
+/// The parts of `kernels/dmma.cu`: one per tile of the answer, the smallest first.
+pub(crate) static DMMA: [ByType; 3] = [
+    kernel_source_by_type!("dmma", "TILE_16_"),
+    kernel_source_by_type!("dmma", "TILE_32_"),
+    kernel_source_by_type!("dmma", "TILE_64_"),
+];
+
+/// The parts of both element types.
+pub(super) static DMMA_PARTS: [&KernelSource; 6] =
+    [&DMMA[0].f32, &DMMA[0].f64, &DMMA[1].f32, &DMMA[1].f64, &DMMA[2].f32, &DMMA[2].f64];
 
 /// Loads the kernel for matrices of one size.
-type Load<T> = fn(&Cuda, &'static KernelSource, u32) -> Result<SquareProduct<T>, CellError>;
+type Load<T> = fn(&Cuda, u32) -> Result<SquareProduct<T>, CellError>;
 
 /// Makes the job of the tiled kernel.
 pub(super) fn tiled<T: Element>(
@@ -24,7 +33,7 @@ pub(super) fn tiled<T: Element>(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
-    prepare::<T>(cuda, case, inputs, (&TILED, SquareProduct::tiled))
+    prepare::<T>(cuda, case, inputs, |cuda, n| SquareProduct::tiled(cuda, &TILED, n))
 }
 
 /// Makes the job of the kernel for float64 tensor cores.
@@ -33,18 +42,18 @@ pub(super) fn on_tensor_cores<T: Element>(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
-    prepare::<T>(cuda, case, inputs, (DMMA.of(T::DTYPE), SquareProduct::on_tensor_cores))
+    prepare::<T>(cuda, case, inputs, |cuda, n| SquareProduct::on_tensor_cores(cuda, &DMMA, n))
 }
 
 fn prepare<T: Element>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
-    (source, load): (&'static KernelSource, Load<T>),
+    load: Load<T>,
 ) -> Result<Box<Prepared>, CellError> {
     let n = side(case)?.unsigned_abs();
     cuda.reserve(3 * bytes(case, size_of::<T>()))?;
-    let kernel = load(cuda, source, n)?;
+    let kernel = load(cuda, n)?;
     let job = Dense::new(cuda, case, inputs, move |cuda, [a, b], c| kernel.run(&cuda.stream, a, b, c))?;
     Ok(Prepared::new(job))
 }
