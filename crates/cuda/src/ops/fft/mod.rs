@@ -3,6 +3,7 @@
 mod bluestein;
 pub(crate) mod plan;
 mod radices;
+mod source;
 mod two_pass;
 
 use cudarc::driver::CudaSlice;
@@ -40,7 +41,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: opt_in("fft", "hermitian", "two own kernels; the second writes both halves of the spectrum"),
-        sources: &[&plan::HERMITIAN],
+        sources: &[&source::HERMITIAN],
         libraries: &[],
         prepare: by_dtype!(two_pass, FftPlan::hermitian),
     },
@@ -50,7 +51,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "bluestein",
             "two own kernels for any N, whose transforms are convolutions with a chirp",
         ),
-        sources: &[&plan::BLUESTEIN],
+        sources: &[&source::BLUESTEIN],
         libraries: &[],
         prepare: by_dtype!(two_pass, FftPlan::bluestein),
     },

@@ -1,0 +1,115 @@
+//! The sources of the two-pass kernels, with the constants of a plan before their text.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
+
+use gpubench_model::case::DType;
+
+use super::plan::{ChoosePlan, FftPlan, Method};
+use crate::kernels::{KernelSource, kernel_source};
+
+/// The source for sizes with small prime factors. It contains the constants of float32 at `n = 2048`, which a plan's
+/// header overrides.
+pub(crate) static HERMITIAN: KernelSource =
+    KernelSource { per_size: Some(hermitian_examples), ..kernel_source!("fft_hermitian") };
+
+/// The source for any size. It contains the constants of float32 at `n = 777`.
+pub(crate) static BLUESTEIN: KernelSource =
+    KernelSource { per_size: Some(bluestein_examples), ..kernel_source!("fft_bluestein") };
+
+impl FftPlan {
+    /// Returns the lines that precede the source's text.
+    fn header(&self) -> String {
+        let real = if self.dtype == DType::F32 { "float" } else { "double" };
+        let radices: Vec<String> = self.radices.iter().map(ToString::to_string).collect();
+        let mut text = format!(
+            "#define FFT_PLAN\ntypedef {real} Real;\ntypedef {real}2 Pair;\n\
+             constexpr unsigned RADIX[] = {{{}}};\nconstexpr bool OVERLAP = {};\n",
+            radices.join(", "),
+            self.overlap
+        );
+        for (name, value) in [
+            ("N", self.n),
+            ("LENGTH", self.length),
+            ("ROW_THREADS", self.row_threads),
+            ("ROW_STRIDE", self.row_stride),
+            ("COLUMNS", self.columns),
+            ("COLUMN_THREADS", self.column_threads),
+            ("COLUMN_STRIDE", self.column_stride),
+            ("PITCH", self.pitch()),
+        ] {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "constexpr unsigned {name} = {value};");
+        }
+        text
+    }
+
+    fn source_of_method(&self) -> &'static KernelSource {
+        match self.method {
+            Method::Direct => &HERMITIAN,
+            Method::Convolution => &BLUESTEIN,
+        }
+    }
+
+    /// Returns the source with this plan's constants. Each source, a few KiB, is made once and kept for the whole
+    /// process.
+    pub(crate) fn source(&self) -> &'static KernelSource {
+        static MADE: Mutex<BTreeMap<String, &'static KernelSource>> = Mutex::new(BTreeMap::new());
+        let header = self.header();
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        made.entry(format!("{:?} {header}", self.method)).or_insert_with(|| {
+            let source = self.source_of_method();
+            let name = format!("{}_{}_{}_{}", source.name, self.n, self.dtype, self.columns);
+            Box::leak(Box::new(KernelSource {
+                name: Box::leak(name.into_boxed_str()),
+                text: Box::leak(format!("{header}{}", source.text).into_boxed_str()),
+                dtype: Some(self.dtype),
+                per_size: None,
+            }))
+        })
+    }
+}
+
+/// Bytes of shared memory per block of an H100, for plans without a device.
+pub(super) const HOPPER: usize = 227 << 10;
+
+/// Returns the sources of plans that use every radix in every position, for compiling without a device.
+fn hermitian_examples() -> Vec<&'static KernelSource> {
+    let f32s = [1, 7, 16, 100, 243, 500, 512, 625, 1000, 1024, 2048, 2100, 2401, 4096];
+    let f64s = [15, 100, 196, 500, 512, 1000, 1024, 2048, 2250, 4096];
+    examples(FftPlan::hermitian, &f32s, &f64s)
+}
+
+/// Returns the sources of plans of two to four stages and of every tile, for compiling without a device.
+fn bluestein_examples() -> Vec<&'static KernelSource> {
+    let sizes = [2, 101, 509, 777, 1537, 3001, 4093];
+    examples(FftPlan::bluestein, &sizes, &sizes)
+}
+
+fn examples(choose: ChoosePlan, f32s: &[usize], f64s: &[usize]) -> Vec<&'static KernelSource> {
+    let of = |sizes: &[usize], dtype| -> Vec<_> {
+        sizes.iter().filter_map(|&n| choose(n, dtype, HOPPER).ok()).map(|plan| plan.source()).collect()
+    };
+    [of(f32s, DType::F32), of(f64s, DType::F64)].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_texts_contain_the_plans_of_their_defaults() {
+        for plan in
+            [FftPlan::hermitian(2048, DType::F32, HOPPER), FftPlan::bluestein(777, DType::F32, HOPPER)]
+        {
+            let plan = plan.unwrap();
+            let text = plan.source_of_method().text;
+            for line in plan.header().lines() {
+                let is_in_text =
+                    text.lines().any(|text| text.starts_with(line) || line == "#define FFT_PLAN");
+                assert!(is_in_text, "{line}");
+            }
+        }
+    }
+}
