@@ -81,7 +81,8 @@ mod tests {
             let sources = compiled_ahead(&[op.to_owned()], &[DType::F64]);
             sources.iter().map(|source| source.name).collect::<Vec<_>>()
         };
-        assert_eq!(names("matmul"), ["convert", "dmma-F64"], "neither tiled nor ozaki, nor the other type");
+        let products = ["convert", "dmma-TILE_16_F64", "dmma-TILE_32_F64", "dmma-TILE_64_F64"];
+        assert_eq!(names("matmul"), products, "neither tiled nor ozaki, nor the other type");
         assert_eq!(names("host-loop"), ["elementwise", "sine_at"]);
         assert_eq!(names("fft"), [""; 0], "made for one size");
         let reductions = ["1024", "128", "2048", "512"].map(|side| format!("tridiagonal-SIDE_{side}"));
