@@ -181,7 +181,9 @@ fn slowdowns_text(Verdict { cases, slowdown, ops, .. }: &Verdict) -> String {
 
 /// Lists the rules, each in one paragraph, since their texts are long.
 fn rules_text(rules: &[RuleText]) -> String {
-    let mut text = "The rules of auto. The first that applies, and is supported, decides:\n\n".to_owned();
+    let mut text = "The rules of auto in this gpubench. The picks above are those of the report.\n\
+         The first rule that applies, and is supported, decides:\n\n"
+        .to_owned();
     for RuleText { op, variant, place, because } in rules {
         let reason = if because.is_empty() { String::new() } else { format!(" ({because})") };
         text += &hanging_within(TERMINAL_WIDTH, &format!("{op} {variant}: {place}{reason}"), RULE_INDENT);

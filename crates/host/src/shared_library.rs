@@ -106,7 +106,7 @@ pub fn file_of(address: *const ()) -> Option<PathBuf> {
 }
 
 /// Returns the loader's message, which libloading keeps as the source of its error.
-fn reason(error: &libloading::Error) -> String {
+pub fn reason(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 

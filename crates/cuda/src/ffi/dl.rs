@@ -3,13 +3,13 @@
 use std::ffi::{OsStr, c_int, c_void};
 use std::path::PathBuf;
 
-use gpubench_host::shared_library::file_of;
+use gpubench_host::shared_library::{file_of, reason};
 use libloading::Library;
 
 /// Opens a library by name or path. The error is the dynamic linker's message.
 pub(crate) fn open(name: impl AsRef<OsStr>) -> Result<Library, String> {
     // SAFETY: only NVIDIA's driver and toolkit libraries are opened here; their initialisers have no preconditions.
-    unsafe { Library::new(name.as_ref()) }.map_err(|error| error.to_string())
+    unsafe { Library::new(name.as_ref()) }.map_err(|error| reason(&error))
 }
 
 /// Returns whether the library exports `symbol`.

@@ -133,7 +133,7 @@ impl Earlier {
             let same_name = before.iter().find(|library| library.name == now.name);
             let versions = (same_name.and_then(|library| library.version.as_ref()), now.version.as_ref());
             if let (Some(was), Some(is)) = versions {
-                self.check(&format!("version of {}", now.name), was, is)?;
+                self.check(&format!("version of {}", now.name), without_threads(was), without_threads(is))?;
             }
         }
         Ok(())
@@ -145,6 +145,14 @@ impl Earlier {
             "--resume: the {what} was {before} and is {now} now: start a new run with --out, or accept both in one report with --force"
         );
         Ok(())
+    }
+}
+
+/// Returns a library's version without its number of threads, which follows the last comma and changes with the cell.
+fn without_threads(version: &str) -> &str {
+    match version.rsplit_once(", ") {
+        Some((version, threads)) if threads.ends_with(" thread") || threads.ends_with(" threads") => version,
+        _ => version,
     }
 }
 
@@ -237,15 +245,15 @@ mod tests {
             ..Finding::default()
         };
         let mut before = earlier();
-        before.environment.backends[0].libraries = vec![library("OpenBLAS", "0.3.30")];
+        before.environment.backends[0].libraries = vec![library("OpenBLAS", "0.3.30, 2 threads")];
         let check =
             |before: &Earlier, now| before.check_libraries(&before.environment.backends[0].name, &[now]);
-        assert!(check(&before, library("OpenBLAS", "0.3.30")).is_ok());
+        assert!(check(&before, library("OpenBLAS", "0.3.30, 1 thread")).is_ok());
         assert!(check(&before, library("MKL", "2026.0")).is_ok());
-        let refusal = check(&before, library("OpenBLAS", "0.3.31")).unwrap_err().to_string();
+        let refusal = check(&before, library("OpenBLAS", "0.3.31, 2 threads")).unwrap_err().to_string();
         assert!(refusal.contains("version of OpenBLAS was 0.3.30 and is 0.3.31 now"), "{refusal}");
         before.accepts_changes = true;
-        assert!(check(&before, library("OpenBLAS", "0.3.31")).is_ok());
+        assert!(check(&before, library("OpenBLAS", "0.3.31, 2 threads")).is_ok());
     }
 
     #[test]
