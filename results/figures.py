@@ -11,10 +11,11 @@ import os, re, subprocess, sys, tempfile
 from tables import article, gpu_peers, lessons, libraries, screens, soak
 from tables.kept import RESULTS, ROOT, report
 
-PAGES = ("README.md", "docs/article.md", "docs/lessons.md", "docs/peers.md", "docs/reading.md", "docs/soak.md")
+PAGES = ("README.md", "docs/article.md", "docs/lessons.md", "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peers.md", "docs/reading.md", "docs/soak.md")
 BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
-    "shares": article.shares, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
+    "shares": article.shares, "clock_checks": article.clock_checks, "checking_time": article.checking_time,
+    "machine_quality": article.machine_quality, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
     "peers": gpu_peers.peer_means, "peers_short": gpu_peers.peer_summary, "cpu_libraries": libraries.of_cpu,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory,
 }

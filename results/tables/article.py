@@ -2,7 +2,7 @@
 import re
 
 from .kept import report, row_of
-from .text import duration, side, with_interval
+from .text import duration, factor, side, with_interval
 
 # The article's own times in ms, CPU and GPU, as published.
 PUBLISHED = {
@@ -52,6 +52,37 @@ def provenance():
 def warnings(environment):
     """The warnings of the run, which limit what its figures mean."""
     return "".join(f" The run warned: {warning['text']}." for warning in environment.get("warnings", []))
+
+
+def clock_checks():
+    """The device clock's readings of spins of known duration, and the overhead that the run measured."""
+    overhead = next(b for b in article()["environment"]["backends"] if b["name"] == "cuda")["timer_overhead"]
+    micro = lambda seconds: f"{seconds * 1e6:.3f} µs"
+    lines = ["| real duration | events read | reported, cold |", "|---:|---:|---:|"]
+    lines += [f"| {micro(check['spun_s'])} | {micro(check['events_s'])} | {micro(check['device_s'])} |" for check in overhead["checks"]]
+    return "\n".join([*lines, "", f"The constant is {overhead['event_constant_s'] * 1e6:.2f} µs there. Two events alone read "
+                      f"{overhead['clock_s'] * 1e6:.2f} µs and an empty kernel {overhead['empty_kernel_s'] * 1e6:.2f} µs; launching and waiting "
+                      f"takes {overhead['launch_sync_s'] * 1e6:.2f} µs by the host's clock."])
+
+
+def checking_time():
+    """The share of the run that checks of timed answers took."""
+    rows = article()["rows"]
+    seconds = sum((row.get("phases") or {}).get("verify_s") or 0 for row in rows)
+    return (f"`phases.verify_s` is the time of these checks. They took {100 * seconds / article()['environment']['elapsed_s']:.1f} % of the run "
+            "in `results/h200/article`.")
+
+
+def machine_quality():
+    """The grades of the CPU times, how unequal the cores were, and the rates of copies with pageable memory."""
+    environment = article()["environment"]
+    of = {backend["name"]: backend for backend in environment["backends"]}
+    grades = [row["execute"]["grade"] for row in article()["rows"] if row["side"] == "cpu" and row.get("execute")]
+    speeds = of["cpu"]["timer_overhead"]["thread_speeds"]
+    copies = [of["cuda"]["peaks"][way]["pageable"] / 1e9 for way in ("upload", "download")]
+    return (f"In the article sweep, {sum(grade in 'CD' for grade in grades)} of {len(grades)} CPU times have grade C or D. One core was "
+            f"{factor(speeds['slowest_s'] / speeds['fastest_s'])} times as slow as another when the run started, and copies with pageable memory "
+            f"reached {min(copies):.0f} to {max(copies):.0f} GB/s.")
 
 
 def largest():
