@@ -45,8 +45,8 @@ pub(crate) struct Entry {
 
 /// Reads every `*.json` in `folders` and their subfolders; a file that is named directly must be a report.
 ///
-/// Files and folders that are reached several times count once. Hidden files and folders and the JSON of a trend are
-/// skipped.
+/// Files and folders that are reached several times count once. Hidden files and folders, and the JSON of a trend or a
+/// baseline, are skipped.
 ///
 /// # Errors
 /// Fails if a folder is unreadable, a file that is named directly is not a report, or there is no report.
@@ -209,7 +209,7 @@ mod tests {
         file::save(&dated("yesterday"), &at("undated.json")).unwrap();
         fs::write(at("a/package.json"), "{}").unwrap();
         fs::write(at("a/cut.json"), "{\"schema").unwrap();
-        for passed_over in ["trend.json", ".hidden.json", "notes.txt"] {
+        for passed_over in ["trend.json", "baseline.json", ".hidden.json", "notes.txt"] {
             fs::write(at(passed_over), "{}").unwrap();
         }
         let found = gather(&[folder.path().into(), at("a")]).unwrap();

@@ -270,10 +270,11 @@ pub fn ignored_files_text(trend: &Trend) -> Option<String> {
     descriptions::left_out(&trend.left_out)
 }
 
-/// Returns true for files other than reports that a trend or a run on several devices writes.
+/// Returns true for files other than reports that a trend, a run on several devices or a baseline writes.
 fn is_own(path: &Path) -> bool {
-    path.file_name()
-        .is_some_and(|name| name == FILE_NAME || name == gpubench_model::report::file::FLEET_FILE_NAME)
+    let names =
+        [FILE_NAME, gpubench_model::report::file::FLEET_FILE_NAME, gpubench_compare::baseline::FILE_NAME];
+    path.file_name().is_some_and(|name| names.iter().any(|own| name == *own))
 }
 
 #[cfg(test)]
