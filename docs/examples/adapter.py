@@ -80,7 +80,7 @@ def verify(request):
 
 JOBS, REPLIES = {}, {"prepare": prepare, "measure": measure, "verify": verify, "exit": lambda _: sys.exit(),
     "describe": lambda _: {"type": "described", "name": "Python", "summary": "plain Python", "variants": [VARIANT]},
-    "hello": lambda _: {"type": "ready", "description": {"name": platform.machine(), "versions": {"python": platform.python_version()}}},
+    "hello": lambda _: {"type": "ready", "description": {"versions": {"python": platform.python_version()}}},
     "release": lambda request: [JOBS.pop(request["job"], None), {"type": "released"}][1], "rest": lambda _: {"type": "rested"}}
 
 def main():
