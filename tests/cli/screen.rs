@@ -163,7 +163,7 @@ fn incorrect_answers_come_first_then_a_run_that_ended_early() {
     assert!(text.find("The run ended early") < text.find("CPU times only"), "{text}");
     assert_eq!(
         second.unwrap(),
-        "The run ended early: 4 of 9 cells. Measure the rest with gpubench run --resume DIR."
+        "The run ended early: 4 of 9 cells. Go on with gpubench run --resume DIR."
     );
 }
 

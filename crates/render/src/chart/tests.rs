@@ -116,7 +116,7 @@ fn an_overview_says_that_the_run_ended_early() {
     report.environment.planned_rows = Some(40);
     assert_eq!(
         notice(&report).as_deref(),
-        Some("The run ended early: 18 of 40 cells. Measure the rest with gpubench run --resume DIR.")
+        Some("The run ended early: 18 of 40 cells. Go on with gpubench run --resume DIR.")
     );
 }
 

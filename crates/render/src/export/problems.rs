@@ -109,7 +109,7 @@ fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
     Some(format!("INCORRECT: {} {}/{}: {why}{more}", worst.case, worst.backend, worst.variant))
 }
 
-/// `The run ended early: 9 of 12 cells; no cell of solve, svd. Measure the rest with gpubench run --resume DIR.`
+/// `The run ended early: 9 of 12 cells; no cell of solve, svd. Go on with gpubench run --resume DIR.`
 fn early_notice(report: &Report) -> Option<String> {
     let early = ended_early(report)?;
     let planned = report.environment.settings["sweeps"].as_array().into_iter().flatten();
@@ -118,7 +118,7 @@ fn early_notice(report: &Report) -> Option<String> {
     let missing: Vec<&str> = ops.into_iter().filter(is_missing).collect();
     let missing =
         if missing.is_empty() { String::new() } else { format!("; no cell of {}", missing.join(", ")) };
-    Some(format!("The run {early}{missing}. Measure the rest with gpubench run --resume DIR."))
+    Some(format!("The run {early}{missing}. Go on with gpubench run --resume DIR."))
 }
 
 /// Names the cells whose worker was lost before they had all their samples.
@@ -197,7 +197,7 @@ mod tests {
         report.environment.planned_rows = Some(12);
         assert_eq!(ended_early(&report).as_deref(), Some("ended early: 9 of 12 cells"));
         report.environment.settings = serde_json::json!({ "sweeps": [{ "op": "matmul" }, { "op": "svd" }] });
-        let notice = "The run ended early: 9 of 12 cells; no cell of svd. Measure the rest with gpubench run --resume DIR.";
+        let notice = "The run ended early: 9 of 12 cells; no cell of svd. Go on with gpubench run --resume DIR.";
         assert_eq!(early_notice(&report).as_deref(), Some(notice));
     }
 
