@@ -197,7 +197,8 @@ mod tests {
         report.environment.planned_rows = Some(12);
         assert_eq!(ended_early(&report).as_deref(), Some("ended early: 9 of 12 cells"));
         report.environment.settings = serde_json::json!({ "sweeps": [{ "op": "matmul" }, { "op": "svd" }] });
-        let notice = "The run ended early: 9 of 12 cells; no cell of svd. Go on with gpubench run --resume DIR.";
+        let notice =
+            "The run ended early: 9 of 12 cells; no cell of svd. Go on with gpubench run --resume DIR.";
         assert_eq!(early_notice(&report).as_deref(), Some(notice));
     }
 
