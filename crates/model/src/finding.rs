@@ -16,3 +16,25 @@ pub struct Finding {
     /// The command or step that would fix it.
     pub fix: Option<String>,
 }
+
+impl Finding {
+    /// Returns the version without the number of threads that a BLAS adds, which changes with the cell.
+    pub fn version_without_threads(&self) -> Option<&str> {
+        self.version.as_deref().map(|version| split_threads(version).0)
+    }
+
+    /// Returns the number of threads of a BLAS when it reported its version.
+    pub fn threads(&self) -> Option<u64> {
+        split_threads(self.version.as_deref()?).1
+    }
+}
+
+/// Splits the version that a BLAS reports into the version and its number of threads.
+fn split_threads(version: &str) -> (&str, Option<u64>) {
+    let split = version.rsplit_once(", ").and_then(|(version, threads)| {
+        // Earlier reports have `1 threads`.
+        let count = threads.strip_suffix(" threads").or_else(|| threads.strip_suffix(" thread"))?;
+        Some((version, Some(count.parse().ok()?)))
+    });
+    split.unwrap_or((version, None))
+}

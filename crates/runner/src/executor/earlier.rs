@@ -131,9 +131,9 @@ impl Earlier {
         let before = self.environment.backend(backend).map_or(&[][..], |state| &state.libraries);
         for now in now {
             let same_name = before.iter().find(|library| library.name == now.name);
-            let versions = (same_name.and_then(|library| library.version.as_ref()), now.version.as_ref());
-            if let (Some(was), Some(is)) = versions {
-                self.check(&format!("version of {}", now.name), without_threads(was), without_threads(is))?;
+            let was = same_name.and_then(Finding::version_without_threads);
+            if let (Some(was), Some(is)) = (was, now.version_without_threads()) {
+                self.check(&format!("version of {}", now.name), was, is)?;
             }
         }
         Ok(())
@@ -145,14 +145,6 @@ impl Earlier {
             "--resume: the {what} was {before} and is {now} now: start a new run with --out, or accept both in one report with --force"
         );
         Ok(())
-    }
-}
-
-/// Returns a library's version without its number of threads, which follows the last comma and changes with the cell.
-fn without_threads(version: &str) -> &str {
-    match version.rsplit_once(", ") {
-        Some((version, threads)) if threads.ends_with(" thread") || threads.ends_with(" threads") => version,
-        _ => version,
     }
 }
 

@@ -21,9 +21,8 @@ pub(crate) fn gpu_clock_limits(source: &Source) -> Vec<Reading> {
 /// Returns the versions of the libraries, and those of the packages of backends that are other programs.
 pub(crate) fn libraries(source: &Source) -> Vec<Reading> {
     let libraries = source.backends.iter().flat_map(|backend| &backend.libraries);
-    let libraries = libraries.filter_map(|library| {
-        Some(Reading::text(&library.name, split_threads(library.version.as_deref()?).0))
-    });
+    let libraries = libraries
+        .filter_map(|library| Some(Reading::text(&library.name, library.version_without_threads()?)));
     let packages = source.backends.iter().flat_map(|backend| {
         let item = |name: &str| match name == backend.name {
             true => name.to_owned(),
@@ -39,24 +38,12 @@ pub(crate) fn library_paths(source: &Source) -> Vec<Reading> {
     libraries.filter_map(|library| Some(Reading::text(&library.name, library.path.as_deref()?))).collect()
 }
 
-/// Splits the version that a BLAS reports into the version and its number of threads.
-fn split_threads(version: &str) -> (&str, Option<u64>) {
-    let split = version.rsplit_once(", ").and_then(|(version, threads)| {
-        // Earlier reports have `1 threads`.
-        let count = threads.strip_suffix(" threads").or_else(|| threads.strip_suffix(" thread"))?;
-        Some((version, Some(count.parse().ok()?)))
-    });
-    split.unwrap_or((version, None))
-}
-
 /// Returns the threads of the CPU backend, with the libraries that use another number.
 pub(crate) fn cpu_threads(source: &Source) -> Vec<Reading> {
     let of_backend = |backend: &&BackendState| {
         let threads = backend.description["threads"].as_u64()?;
         let rayon = ("rayon", backend.description["rayon_threads"].as_u64());
-        let libraries = backend.libraries.iter().map(|library| {
-            (library.name.as_str(), library.version.as_deref().and_then(|version| split_threads(version).1))
-        });
+        let libraries = backend.libraries.iter().map(|library| (library.name.as_str(), library.threads()));
         let others = std::iter::once(rayon).chain(libraries);
         let others =
             others.filter_map(|(name, count)| Some(format!("{name} {}", count.filter(|n| *n != threads)?)));
