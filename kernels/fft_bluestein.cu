@@ -59,17 +59,14 @@ template <unsigned S, unsigned FIRST, unsigned SIDE, unsigned THREADS>
 INLINE void middle_stages_back(Pair* shared, const Pair* __restrict__ twiddles) {
     if constexpr (S > 0) {
         constexpr unsigned R = Stage<S>::R, J = Stage<S>::J;
-        __syncthreads();
-        for (unsigned t = threadIdx.x; t < SIDE * (LENGTH / R); t += THREADS) {
-            unsigned j;
-            Pair* z = shared + middle_of<S, FIRST>(t / SIDE, j) * SIDE + t % SIDE;
+        middle_butterflies<S, FIRST, SIDE, THREADS>(shared, [=](Pair* z, unsigned j) {
             Pair x[R];
 #pragma unroll
             for (unsigned p = 0; p < R; ++p) x[p] = twisted<S>(z[p * J * SIDE], twiddles, j, p);
             dft<R>(x);
 #pragma unroll
             for (unsigned q = 0; q < R; ++q) z[q * J * SIDE] = x[q];
-        }
+        });
         middle_stages_back<S - 1, FIRST, SIDE, THREADS>(shared, twiddles);
     }
 }

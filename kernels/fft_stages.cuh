@@ -192,22 +192,30 @@ INLINE void first_stage(Pair* shared, const Pair* __restrict__ twiddles, Load lo
     }
 }
 
+// Calls each(first element, place j in its block) for every butterfly of middle stage S, once all threads have come.
+template <unsigned S, unsigned FIRST, unsigned SIDE, unsigned THREADS, typename Each>
+INLINE void middle_butterflies(Pair* shared, Each each) {
+    __syncthreads();
+    for (unsigned t = threadIdx.x; t < SIDE * (LENGTH / Stage<S>::R); t += THREADS) {
+        unsigned j;
+        Pair* z = shared + middle_of<S, FIRST>(t / SIDE, j) * SIDE + t % SIDE;
+        each(z, j);
+    }
+}
+
 // The middle stages of SIDE transforms, with elements of equal index next to each other in shared memory.
 template <unsigned S, unsigned FIRST, unsigned SIDE, unsigned THREADS>
 INLINE void middle_stages(Pair* shared, const Pair* __restrict__ twiddles) {
     if constexpr (S < LAST) {
         constexpr unsigned R = Stage<S>::R, J = Stage<S>::J;
-        __syncthreads();
-        for (unsigned t = threadIdx.x; t < SIDE * (LENGTH / R); t += THREADS) {
-            unsigned j;
-            Pair* z = shared + middle_of<S, FIRST>(t / SIDE, j) * SIDE + t % SIDE;
+        middle_butterflies<S, FIRST, SIDE, THREADS>(shared, [=](Pair* z, unsigned j) {
             Pair x[R];
 #pragma unroll
             for (unsigned q = 0; q < R; ++q) x[q] = z[q * J * SIDE];
             dft<R>(x);
 #pragma unroll
             for (unsigned p = 0; p < R; ++p) z[p * J * SIDE] = twisted<S>(x[p], twiddles, j, p);
-        }
+        });
         middle_stages<S + 1, FIRST, SIDE, THREADS>(shared, twiddles);
     }
 }
