@@ -74,15 +74,15 @@ def checking_time():
 
 
 def machine_quality():
-    """The grades of the CPU times, how unequal the cores were, and the rates of copies with pageable memory."""
+    """The grades of the CPU times, how unequal the cores were, and the rates of copies."""
     environment = article()["environment"]
     of = {backend["name"]: backend for backend in environment["backends"]}
     grades = [row["execute"]["grade"] for row in article()["rows"] if row["side"] == "cpu" and row.get("execute")]
     speeds = of["cpu"]["timer_overhead"]["thread_speeds"]
-    copies = [of["cuda"]["peaks"][way]["pageable"] / 1e9 for way in ("upload", "download")]
+    copies = {memory: [of["cuda"]["peaks"][way][memory] / 1e9 for way in ("upload", "download")] for memory in ("pageable", "pinned")}
     return (f"In the article sweep, {sum(grade in 'CD' for grade in grades)} of {len(grades)} CPU times have grade C or D. One core was "
-            f"{factor(speeds['slowest_s'] / speeds['fastest_s'])} times as slow as another when the run started, and copies with pageable memory "
-            f"reached {min(copies):.0f} to {max(copies):.0f} GB/s.")
+            f"{factor(speeds['slowest_s'] / speeds['fastest_s'])} times as slow as another when the run started, and copies reached "
+            f"{min(copies['pageable']):.0f} to {max(copies['pageable']):.0f} GB/s with pageable and {min(copies['pinned']):.0f} with pinned memory.")
 
 
 def largest():

@@ -111,17 +111,6 @@ fn damaged(problem: &str) -> Unavailable {
     Unavailable::new(reason, "reinstall the NVIDIA driver, or run without cuda: --backends cpu")
 }
 
-#[cfg(all(test, target_os = "linux"))]
-mod driver_tests {
-    use super::*;
-
-    #[test]
-    fn a_library_that_is_not_there_is_not_called_damaged() {
-        assert!(dl::open("libgpubench-none.so.1").unwrap_err().contains("No such file"));
-        assert_eq!(damage("gpubench-none"), None);
-    }
-}
-
 /// Loads each library once, on demand.
 pub(crate) struct Loader {
     /// CUDA release of the driver. Libraries of newer releases are rejected.
@@ -259,5 +248,16 @@ impl Loader {
             problem: None,
             fix: None,
         })
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_not_there_is_not_called_damaged() {
+        assert!(dl::open("libgpubench-none.so.1").unwrap_err().contains("No such file"));
+        assert_eq!(damage("gpubench-none"), None);
     }
 }

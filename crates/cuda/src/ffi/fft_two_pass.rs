@@ -1,4 +1,5 @@
-//! Launches of `kernels/fft_hermitian.cu` and `kernels/fft_bluestein.cu` as safe functions, which own the half spectrum between the two passes.
+//! Launches of `kernels/fft_hermitian.cu` and `kernels/fft_bluestein.cu` as safe functions, which own the half spectrum
+//! between the two passes.
 
 use cudarc::driver::sys;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};

@@ -45,7 +45,7 @@ pub(super) enum Method {
     Convolution,
 }
 
-/// Chooses a plan for `n x n` real elements on a device with so many bytes of shared memory per block.
+/// Chooses a plan for `n x n` real elements on a device with that number of bytes of shared memory per block.
 pub(crate) type ChoosePlan = fn(usize, DType, usize) -> Result<FftPlan, Unavailable>;
 
 /// One launch of a kernel.

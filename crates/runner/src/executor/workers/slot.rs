@@ -44,8 +44,8 @@ pub(crate) struct Slot {
     /// Number of workers started here so far, which shows whether the current one still holds its jobs.
     pub generation: u64,
     failed_starts: u32,
-    /// True if the user was told that it takes long to start.
-    told_slow: bool,
+    /// True once a line has reported that it is slow to start.
+    reported_slow: bool,
     pub report: BackendState,
     /// True if its peaks could not be measured before the first cell because it was slow to start.
     pub(crate) awaits_peaks: bool,
@@ -68,7 +68,7 @@ impl Slot {
             state: State::Absent,
             generation: 0,
             failed_starts: 0,
-            told_slow: false,
+            reported_slow: false,
             report,
             awaits_peaks: false,
             overlapped: false,
@@ -112,7 +112,7 @@ impl Slot {
         let is_over = || stop.is_asked();
         let mut reply = client.wait(startup + self.patience(limit), &is_over, &mut |_| {});
         let mut is_slow = matches!(reply, Err(WaitError::TimedOut));
-        if is_slow && !std::mem::replace(&mut self.told_slow, true) {
+        if is_slow && !std::mem::replace(&mut self.reported_slow, true) {
             observer.slow_start(&self.id.to_string(), &format_duration(limit), !is_patient);
         }
         if is_slow && (is_patient || startup.elapsed() >= limit) {
