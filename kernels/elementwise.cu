@@ -4,6 +4,7 @@
 #include "common.cuh"
 
 constexpr int THREADS = 128;
+constexpr int THREADS_OF_EACH = 256;
 
 // Packs per thread: four elements of either type.
 template <typename T> constexpr int EACH = 4 / Pack<T>::WIDTH;
@@ -91,6 +92,22 @@ __device__ __forceinline__ void unary(const T* __restrict__ a, T* __restrict__ y
         }
     const u64 rest = packs * V::WIDTH + threadIdx.x;
     if (blockIdx.x == 0 && rest < n) y[rest] = F::apply(a[rest]);
+}
+
+// One element per thread: for few elements the latency of a thread counts, and not the width of its accesses.
+template <typename T>
+__device__ __forceinline__ void fused_each(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ y, u64 n) {
+    const u64 i = grid_thread();
+    if (i < n) y[i] = Fused::apply(a[i], b[i]);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS_OF_EACH)
+    fused_each_f32(const float* a, const float* b, float* y, u64 n) {
+    fused_each(a, b, y, n);
+}
+extern "C" __global__ void __launch_bounds__(THREADS_OF_EACH)
+    fused_each_f64(const double* a, const double* b, double* y, u64 n) {
+    fused_each(a, b, y, n);
 }
 
 #define BINARY(name, function, type, suffix)                                                                \

@@ -1,7 +1,7 @@
 //! The op elementwise, a * b + sin(a) + cos(b): one fused kernel, and the chain of kernels of an eager array library.
 
 use gpubench_backend::Prepared;
-use gpubench_model::case::Case;
+use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
@@ -42,9 +42,28 @@ pub(super) fn load<T: Element, const INPUTS: usize>(
     Map::tiled(cuda, &SOURCE, &format!("{name}_{}", T::DTYPE), len, (THREADS, tile))
 }
 
+/// Loads the fused kernel. Few elements take the form with one element per thread.
+fn load_fused<T: Element>(cuda: &Cuda, len: usize) -> Result<Map<T, T, 2>, CellError> {
+    const THREADS: u32 = 256;
+    let few = cuda.multiprocessors() as usize * few_per_multiprocessor(T::DTYPE);
+    if len > few {
+        return load(cuda, "fused", len);
+    }
+    Map::tiled(cuda, &SOURCE, &format!("fused_each_{}", T::DTYPE), len, (THREADS, THREADS as usize))
+}
+
+/// Returns the number of elements per multiprocessor up to which one element per thread was measured to be faster on an
+/// H200. A multiprocessor has 2048 threads.
+fn few_per_multiprocessor(dtype: DType) -> usize {
+    match dtype {
+        DType::F32 => 2048,
+        DType::F64 => 4 * 2048,
+    }
+}
+
 fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrix_bytes(case, 3))?;
-    let kernel = load(cuda, "fused", input::<T>(inputs, 0)?.len())?;
+    let kernel = load_fused(cuda, input::<T>(inputs, 0)?.len())?;
     let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |cuda, [a, b], y| {
         kernel.run(&cuda.stream, [a, b], y)
     })?;
