@@ -1,4 +1,4 @@
-// Converts arrays element by element to another type.
+// Converts arrays element by element to another type, and square matrices to and from padded rows.
 
 #include "common.cuh"
 
@@ -11,3 +11,24 @@ __device__ __forceinline__ void convert(const From* __restrict__ from, To* __res
 extern "C" __global__ void f32_to_f64(const float* from, double* to, u64 n) { convert(from, to, n); }
 
 extern "C" __global__ void f64_to_f32(const double* from, float* to, u64 n) { convert(from, to, n); }
+
+// Block r converts row r of a matrix whose rows begin `from_pitch` and `to_pitch` elements apart.
+template <typename From, typename To>
+__device__ __forceinline__ void convert_row(const From* __restrict__ from, To* __restrict__ to, u32 n, u32 from_pitch,
+                                            u32 to_pitch) {
+    from += (u64)blockIdx.x * from_pitch;
+    to += (u64)blockIdx.x * to_pitch;
+    for (u32 column = threadIdx.x; column < n; column += blockDim.x) to[column] = static_cast<To>(from[column]);
+}
+
+#define PADDED(type, suffix, wide, wide_suffix)                                                             \
+    extern "C" __global__ void pad_##suffix##_to_##wide_suffix(const type* from, wide* to, u32 n, u32 pitch) {  \
+        convert_row(from, to, n, n, pitch);                                                                 \
+    }                                                                                                       \
+    extern "C" __global__ void unpad_##wide_suffix##_to_##suffix(const wide* from, type* to, u32 n, u32 pitch) { \
+        convert_row(from, to, n, pitch, n);                                                                 \
+    }
+
+PADDED(float, f32, float, f32)
+PADDED(float, f32, double, f64)
+PADDED(double, f64, double, f64)

@@ -1,8 +1,8 @@
 //! The op matmul: cuBLAS in several arithmetics, and own kernels.
 
-pub(crate) mod f64_accumulate;
 pub(crate) mod own;
 pub(crate) mod ozaki;
+pub(crate) mod padded;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -28,6 +28,19 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => product::<f32>(cuda, case, inputs, Arithmetic::F32),
             DType::F64 => product::<f64>(cuda, case, inputs, Arithmetic::F64),
+        },
+    },
+    Kernel {
+        variant: opt_in(
+            "matmul",
+            "cublas-padded",
+            "cuBLAS on copies whose rows are padded to a multiple of 8",
+        ),
+        sources: &[&padded::SOURCE],
+        libraries: &[Library::Cublas],
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => padded::product::<f32, f32>(cuda, case, inputs, Arithmetic::F32),
+            DType::F64 => padded::product::<f64, f64>(cuda, case, inputs, Arithmetic::F64),
         },
     },
     Kernel {
@@ -67,9 +80,9 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "cuBLAS in float64, rounded to float32 once",
             Accuracy::Ieee,
         ),
-        sources: &[&f64_accumulate::SOURCE],
+        sources: &[&padded::SOURCE],
         libraries: &[Library::Cublas],
-        prepare: f64_accumulate::prepare,
+        prepare: |cuda, case, inputs| padded::product::<f32, f64>(cuda, case, inputs, Arithmetic::F64),
     },
     Kernel {
         variant: reduced(

@@ -1,0 +1,71 @@
+//! Launches of the kernels of `kernels/convert.cu` that copy a matrix to padded rows and back, as safe functions that
+//! check the length of every slice.
+
+use std::marker::PhantomData;
+
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, Element};
+use super::super::kernels::KernelSource;
+use super::launch::{enqueue, fits, read, write};
+
+/// Copies of `n x n` elements of `T` to rows of `W`, and back.
+pub(crate) struct PaddedCopies<T, W> {
+    pad: CudaFunction,
+    unpad: CudaFunction,
+    n: u32,
+    pitch: u32,
+    elements: PhantomData<fn(T) -> W>,
+}
+
+impl<T: Element, W: Element> PaddedCopies<T, W> {
+    /// Loads the kernels for padded rows that begin `pitch` elements apart, at least `n`.
+    pub(crate) fn load(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        n: usize,
+        pitch: usize,
+    ) -> Result<Self, CellError> {
+        let fitting = |value: usize| u32::try_from(value).map_err(|error| CellError::call("pad", error));
+        Ok(PaddedCopies {
+            pad: cuda.function(source, &format!("pad_{}_to_{}", T::DTYPE, W::DTYPE))?,
+            unpad: cuda.function(source, &format!("unpad_{}_to_{}", W::DTYPE, T::DTYPE))?,
+            n: fitting(n)?,
+            pitch: fitting(pitch.max(n))?,
+            elements: PhantomData,
+        })
+    }
+
+    fn check(&self, matrix: &CudaSlice<T>, padded: &CudaSlice<W>) -> Result<(), CellError> {
+        let [n, pitch] = [self.n, self.pitch].map(|value| value as usize);
+        fits("the matrix", matrix, n * n)?;
+        fits("the padded matrix", padded, n * pitch)
+    }
+
+    /// Enqueues the copy of a matrix to padded rows. It leaves the padding as it was.
+    pub(crate) fn pad(
+        &self,
+        stream: &CudaStream,
+        from: &CudaSlice<T>,
+        to: &mut CudaSlice<W>,
+    ) -> Result<(), CellError> {
+        self.check(from, to)?;
+        let arguments = [read(stream, from), write(stream, to), self.n.into(), self.pitch.into()];
+        // SAFETY: the entry takes (const T*, W*, u32, u32) and touches a row per block, within the lengths.
+        unsafe { enqueue(stream, &self.pad, (self.n, 1), arguments) }
+    }
+
+    /// Enqueues the copy of a matrix with padded rows to rows without padding.
+    pub(crate) fn unpad(
+        &self,
+        stream: &CudaStream,
+        from: &CudaSlice<W>,
+        to: &mut CudaSlice<T>,
+    ) -> Result<(), CellError> {
+        self.check(to, from)?;
+        let arguments = [read(stream, from), write(stream, to), self.n.into(), self.pitch.into()];
+        // SAFETY: the entry takes (const W*, T*, u32, u32) and touches a row per block, within the lengths.
+        unsafe { enqueue(stream, &self.unpad, (self.n, 1), arguments) }
+    }
+}

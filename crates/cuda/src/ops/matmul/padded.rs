@@ -1,0 +1,42 @@
+//! Products by cuBLAS on copies of the operands with padded rows, in the operands' element type or in float64.
+
+use gpubench_backend::Prepared;
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::super::dense::Dense;
+use super::{WORKSPACE, bytes, side};
+use crate::context::{Cuda, Element};
+use crate::ffi::cublas::{Arithmetic, Cublas};
+use crate::ffi::padded::PaddedCopies;
+use crate::kernels::{KernelSource, kernel_source};
+
+pub(crate) static SOURCE: KernelSource = kernel_source!("convert");
+
+/// Multiple to which rows and columns are padded with zeros. cuBLAS reads 16 bytes at a time only where rows begin at
+/// multiples of 16 bytes, so an odd N would take a slower kernel.
+const MULTIPLE: usize = 8;
+
+/// Prepares the product of matrices of `T`, computed in `W` and rounded to `T` once.
+pub(super) fn product<T: Element, W: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    arithmetic: Arithmetic,
+) -> Result<Box<Prepared>, CellError> {
+    let padded = case.side().next_multiple_of(MULTIPLE);
+    let side = side(&Case { n: padded as u64, ..case.clone() })?;
+    let len = padded * padded;
+    cuda.reserve(3 * (bytes(case, size_of::<T>()) + (len * size_of::<W>()) as u128) + WORKSPACE)?;
+    let cublas = Cublas::new(cuda)?;
+    let copies = PaddedCopies::<T, W>::load(cuda, &SOURCE, case.side(), padded)?;
+    let (mut wide_a, mut wide_b, mut wide_c) = (cuda.alloc::<W>(len)?, cuda.alloc(len)?, cuda.alloc(len)?);
+    let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], c| {
+        copies.pad(stream, a, &mut wide_a)?;
+        copies.pad(stream, b, &mut wide_b)?;
+        cublas.multiply(arithmetic, side, &wide_a, &wide_b, &mut wide_c)?;
+        copies.unpad(stream, &wide_c, c)
+    })?;
+    Ok(Prepared::new(job))
+}
