@@ -130,9 +130,9 @@ pub(super) static RULES: &[Rule] = &[
     rule("fft", "hermitian")
         .when("N <= 4096 with prime factors 2, 3, 5 and 7")
         .because("two launches, and each element of the spectrum is written once"),
-    rule("fft", "c2c")
-        .sizes(1, 800)
-        .because("measured to be faster there than r2c, in spite of twice the arithmetic"),
+    rule("fft", "bluestein")
+        .sizes(1, 4096)
+        .because("two launches as well, and measured to be faster there than cuFFT"),
     rule("fft", "r2c").because("half the arithmetic and traffic of c2c"),
     rule("solve", "cholesky").of(F32).sizes(1, 4096).because(CHOLESKY),
     rule("solve", "cholesky").of(F64).sizes(1, 3000).fast_f64().because(CHOLESKY),
