@@ -54,7 +54,7 @@ SWEEPS = [
     ("sparse", TWO_SIDES.format(seed=6), "--ops spgemm,spmv,elementwise --sizes 32,64 --density 0.1 --samples 15"),
     ("drift", TWO_SIDES.format(seed=7) + "[[rule]]\nvariant = 'host'\ndrift = 0.05\n", "--ops matmul --sizes 32,64,128"),
 ]
-KEPT = ["results/h200/article", "results/h200/peers"]
+KEPT = ["results/h200/article", "results/h200/article-python"]
 VOLATILE = [
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?", "DATE"),
     (r"\d{4}-\d\d-\d\d", "DATE"),

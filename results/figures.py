@@ -8,15 +8,15 @@ between. With --check it writes nothing, and exits with an error if a file would
 """
 import os, re, subprocess, sys, tempfile
 
-from tables import article, gpu_peers, lessons, libraries, screens, soak
-from tables.kept import RESULTS, ROOT, report
+from tables import article, lessons, libraries, screens, soak
+from tables.kept import ROOT, report
 
 PAGES = ("README.md", "docs/article.md", "docs/lessons.md", "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peers.md", "docs/reading.md", "docs/soak.md")
 BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
     "shares": article.shares, "clock_checks": article.clock_checks, "checking_time": article.checking_time,
     "machine_quality": article.machine_quality, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
-    "peers": gpu_peers.peer_means, "peers_short": gpu_peers.peer_summary, "cpu_libraries": libraries.of_cpu,
+    "peers": libraries.of_gpu, "peers_short": libraries.summary, "article_calls": libraries.article_calls, "cpu_libraries": libraries.of_cpu,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory,
 }
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
@@ -30,13 +30,8 @@ def pages():
         yield page, BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found[2]]()}\n{found[3]}", text).encode()
 
 
-def ratios():
-    """The cells of each comparison with peers."""
-    def made(script, *arguments):
-        return subprocess.run([sys.executable, script, *arguments], capture_output=True, check=True).stdout
-    gpu = os.path.join(RESULTS, "h200", "peers")
-    yield os.path.relpath(os.path.join(gpu, "ratios.md"), ROOT), made(
-        os.path.join(gpu, "ratios.py"), *(os.path.join(gpu, f"{name}.json") for name in ("report", "cupy", "torch", "jax")))
+def cells():
+    """Every cell of each comparison with other libraries."""
     for folder in libraries.KEPT:
         yield os.path.join("results", folder, "cells.md"), libraries.all_cells(report(*folder.split("/"))).encode()
 
@@ -52,7 +47,7 @@ def charts(program):
 def main():
     program, check = os.path.abspath(sys.argv[1]), "--check" in sys.argv
     changed = []
-    for file, made in (*pages(), *ratios(), *charts(program)):
+    for file, made in (*pages(), *cells(), *charts(program)):
         path = os.path.join(ROOT, file)
         if not os.path.exists(path) or open(path, "rb").read() != made:
             changed.append(file)

@@ -1,12 +1,13 @@
 """gpubench's own variants next to NumPy, SciPy, CuPy, PyTorch and JAX, from one report that has all of them."""
 import math, re
 
-from .kept import is_kept, report as kept
+from .article import PUBLISHED
+from .kept import report as kept
 from .text import duration, factor
 
-# The folders of results/ with such a report, and the one on a GPU.
-GPU = "h200/article-python"
-KEPT = [folder for folder in ("xeon-2", GPU) if is_kept(*folder.split("/"))]
+# The folders of results/ with such a report: on a machine without a GPU and on one with.
+CPU, GPU = "xeon-2", "h200/article-python"
+KEPT = (CPU, GPU)
 
 # What the article times by op: the plain call of NumPy and of CuPy.
 ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
@@ -113,10 +114,22 @@ def all_cells(report):
     return "\n".join(lines)
 
 
+def multiples(value):
+    return factor(value) if value < 1000 else f"{value:.0e}"
+
+
 def wrong(report):
-    """The peers' rows whose answers were judged incorrect."""
-    found = [row for row in report["rows"] if row["outcome"] == "incorrect" and row["backend"] not in OWN.values()]
-    texts = [f"{row['op']} {row['dtype']} N = {row['n']} ({row['backend']} {row['variant']})" for row in found]
+    """The peers' calls whose answers were judged incorrect, with their sizes and errors in multiples of the bound."""
+    found = {}
+    for row in report["rows"]:
+        if row["outcome"] == "incorrect" and row["backend"] not in OWN.values():
+            found.setdefault((row["op"], row["dtype"], name(row)), []).append((row["n"], row["error"]["value"] / row["error"]["bound"]))
+    texts = []
+    for (op, dtype, call), of in found.items():
+        sizes = ", ".join(str(n) for n, _ in of)
+        least, most = (multiples(pick(multiple for _, multiple in of)) for pick in (min, max))
+        span = least if least == most else f"{least} to {most}"
+        texts.append(f"{op} {dtype} by {call}, N = {sizes} ({span} times the bound)")
     return "; ".join(texts) if texts else "none"
 
 
@@ -134,8 +147,9 @@ def provenance(report):
     return f"gpubench {environment['gpubench_revision'][:7]}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. Hot caches, operands resident."
 
 
-def summary(report):
+def summary():
     """A row per op, host clock first: geometric mean and smallest ratio of both element types on the GPU."""
+    report = kept(*GPU.split("/"))
     lines = ["| op | float32, host clock | float32, device clock | float64, host clock | float64, device clock |", "|---|---:|---:|---:|---:|"]
     found = {clock: list(cells(report, "gpu", clock)) for clock in clocks("gpu")}
     for op in dict.fromkeys(cell.key[0] for cell in found["host"]):
@@ -149,37 +163,38 @@ def summary(report):
     return "\n".join([*lines, "", f"Another library is faster, beyond the intervals of both, in: {losses(report, 'gpu')}. ({provenance(report)})"])
 
 
-def of_gpu(report):
-    """The means on the GPU, the cells where a library is faster, those judged incorrect, and the article's comparison."""
+def of_gpu():
+    """The means on the GPU, the cells where a library is faster, and those judged incorrect."""
+    report = kept(*GPU.split("/"))
     return "\n".join([provenance(report), "", means(report, "gpu"), "",
                       f"Another library is faster, beyond the intervals of both, in: {losses(report, 'gpu')}.", "",
-                      f"Answers that were judged incorrect, and have no time: {wrong(report)}.", "", numpy_and_cupy(report)])
+                      f"Answers that were judged incorrect, and have no time: {wrong(report)}."])
 
 
-def numpy_and_cupy(report):
-    """NumPy over CuPy by the host's clock: the calls that the article times, and the fastest calls of each."""
-    lines = ["| type | op | N | article's calls | NumPy | CuPy | ratio | fastest NumPy or SciPy | fastest CuPy | ratio |",
-             "|---|---|---:|---|---:|---:|---:|---:|---:|---:|"]
-    found = {}
+def article_calls():
+    """NumPy over CuPy by the host's clock, in float32: the article's figures, its calls, the fastest calls, and those of all backends."""
+    report = kept(*GPU.split("/"))
+    lines = ["| op | N | article | its calls here | NumPy | CuPy | fastest of NumPy, SciPy and CuPy | fastest of all backends |",
+             "|---|---:|---:|---:|---:|---:|---:|---|"]
+    times = {}
     for row in report["rows"]:
-        if row["backend"] in ("numpy", "cupy") and timed(row, "host"):
-            found.setdefault((row["dtype"], row["op"], row["n"]), {}).setdefault(row["backend"], {})[row["variant"]] = timed(row, "host")[0]
-    for (dtype, op, n), of in found.items():
-        if len(of) < 2 or op not in ARTICLE:
-            continue
-        calls = dict(zip(("numpy", "cupy"), ARTICLE[op]))
-        plain = [of[library].get(call) for library, call in calls.items()]
-        best = [min(of[library].items(), key=lambda one: one[1]) for library in calls]
-        cells = [f"{calls['numpy']}, {calls['cupy']}", *(duration(s) if s else "–" for s in plain),
-                 factor(plain[0] / plain[1]) if all(plain) else "–",
-                 *(f"{duration(s)} {variant}" for variant, s in best), factor(best[0][1] / best[1][1])]
-        lines.append(f"| {dtype} | {op} | {n} | {' | '.join(cells)} |")
+        if row["dtype"] == "f32" and row["op"] in ARTICLE and timed(row, "host"):
+            times.setdefault((row["op"], row["n"]), {})[row["side"], row["backend"], row["variant"]] = timed(row, "host")[0]
+    for (op, n), of in times.items():
+        fastest = lambda *backends: min(((seconds, backend) for (_, backend, _), seconds in of.items() if backend in backends), default=(None, None))
+        on = lambda side: min((seconds, f"{backend} {variant}") for (of_side, backend, variant), seconds in of.items() if of_side == side)
+        numpy, cupy = of.get(("cpu", "numpy", ARTICLE[op][0])), of.get(("gpu", "cupy", ARTICLE[op][1]))
+        ratio = lambda one, other: factor(one / other) if one and other else "–"
+        published = PUBLISHED[op].get(n)
+        (cpu, cpu_name), (gpu, gpu_name) = on("cpu"), on("gpu")
+        lines.append(f"| {op} | {n} | {ratio(*published) if published else '–'} | {ratio(numpy, cupy)} | {duration(numpy) if numpy else '–'} | "
+                     f"{duration(cupy) if cupy else '–'} | {ratio(fastest('numpy')[0], fastest('cupy')[0])} | {factor(cpu / gpu)} ({cpu_name}, {gpu_name}) |")
     return "\n".join(lines)
 
 
 def of_cpu():
     """The means on the CPU, the cells where a library is faster, those judged incorrect, and the libraries of both sides."""
-    report = kept("xeon-2")
+    report = kept(CPU)
     own = next(backend for backend in report["environment"]["backends"] if backend["name"] == "cpu")
     number = lambda library: re.search(r"[0-9]+([.][0-9]+)+", library["version"])[0]
     found = sorted({f"{library['name']} {number(library)}" for library in own["libraries"]})

@@ -52,7 +52,7 @@ pub struct SweepOptions {
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table variants: Variants,
 
-    /// Sweep to run: a TOML file, or a built-in one: quick, article, article-python, full, lessons, peers or
+    /// Sweep to run: a TOML file, or a built-in one: quick, article, article-python, full, lessons or
     /// cpu-peers
     #[arg(long, value_name = "FILE", help_heading = WHAT)]
     #[serde(skip)]

@@ -19,7 +19,6 @@ pub static BUILT_IN: &[(&str, &str)] = &[
     ("article-python", include_str!("../../../configs/article-python.toml")),
     ("full", include_str!("../../../configs/full.toml")),
     ("lessons", include_str!("../../../configs/lessons.toml")),
-    ("peers", include_str!("../../../configs/peers.toml")),
     ("cpu-peers", include_str!("../../../configs/cpu-peers.toml")),
 ];
 
