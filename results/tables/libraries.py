@@ -65,21 +65,25 @@ def clocks(side):
 
 
 def means(report, side):
-    """A row per element type and op, and one for all: by each clock the geometric mean and the smallest ratio."""
+    """A row per element type and op, one for all, and one for the cases in which no peer's answer is incorrect: by each clock the
+    geometric mean and the smallest ratio."""
     by_clock = {clock: list(cells(report, side, clock)) for clock in clocks(side)}
+    disputed = {(row["op"], row["dtype"], row["n"]) for row in incorrect(report) if row["side"] == side}
     heads = "".join(f" {clock} clock | smallest, at N |" for clock in by_clock)
     lines = [f"| type | op | cells |{heads}", "|---|---|---:|" + "---:|" * (2 * len(by_clock))]
     ops = list(dict.fromkeys(cell.key[0] for cell in by_clock["host"]))
     for dtype in TYPES:
-        for op in [*ops, "all"]:
-            of = {clock: [cell for cell in found if cell.key[1] == dtype and op in (cell.key[0], "all")]
-                  for clock, found in by_clock.items()}
+        groups = {op: lambda key, op=op: key[0] == op for op in ops} | {"all": lambda key: True}
+        if any(key[1] == dtype for key in disputed):
+            groups["all, where no peer is incorrect"] = lambda key: key not in disputed
+        for op, holds in groups.items():
+            of = {clock: [cell for cell in found if cell.key[1] == dtype and holds(cell.key)] for clock, found in by_clock.items()}
             if not of["host"]:
                 continue
             line = f"| {dtype} | {op} | {len(of['host'])} |"
             for found in of.values():
                 least = min(found, key=lambda cell: cell.ratio)
-                where = f"{least.key[0]} {least.key[2]}" if op == "all" else f"{least.key[2]}"
+                where = f"{least.key[2]}" if op in ops else f"{least.key[0]} {least.key[2]}"
                 line += f" {mean([cell.ratio for cell in found]):.2f} | {least.ratio:.2f} ({where}) |"
             lines.append(line)
     return "\n".join(lines)
@@ -118,12 +122,16 @@ def multiples(value):
     return factor(value) if value < 1000 else f"{value:.0e}"
 
 
+def incorrect(report):
+    """The rows of peers whose answers were judged incorrect."""
+    return [row for row in report["rows"] if row["outcome"] == "incorrect" and row["backend"] not in OWN.values()]
+
+
 def wrong(report):
     """The peers' calls whose answers were judged incorrect, with their sizes and errors in multiples of the bound."""
     found = {}
-    for row in report["rows"]:
-        if row["outcome"] == "incorrect" and row["backend"] not in OWN.values():
-            found.setdefault((row["op"], row["dtype"], name(row)), []).append((row["n"], row["error"]["value"] / row["error"]["bound"]))
+    for row in incorrect(report):
+        found.setdefault((row["op"], row["dtype"], name(row)), []).append((row["n"], row["error"]["value"] / row["error"]["bound"]))
     texts = []
     for (op, dtype, call), of in found.items():
         sizes = ", ".join(str(n) for n, _ in of)
