@@ -90,12 +90,12 @@ def means(report, side):
 
 
 def losses(report, side):
-    """The cells in which a peer is faster, beyond the intervals of both, the worst first."""
+    """A sentence with the cells in which a peer is faster, beyond the intervals of both, the worst first."""
     lost = [cell for clock in clocks(side) for cell in cells(report, side, clock) if cell.high < 1]
     lost.sort(key=lambda cell: cell.ratio)
     clock = lambda cell: f"{cell.clock} clock " if side == "gpu" else ""
     texts = [f"{cell.key[0]} {cell.key[1]} N = {cell.key[2]} ({clock(cell)}{cell.ratio:.2f}, {name(cell.theirs)})" for cell in lost]
-    return "; ".join(texts) if texts else "no cell"
+    return f"Another library is faster, beyond the intervals of both, in: {'; '.join(texts)}." if texts else "No other library is faster beyond the intervals of both."
 
 
 def all_cells(report):
@@ -152,7 +152,10 @@ def provenance(report):
     for description in available.values():
         versions.update(description.get("versions", {}))
     libraries = ", ".join(f"{library} {version.split(',')[0]}" for library, version in sorted(versions.items()))
-    return f"gpubench {environment['gpubench_revision'][:7]}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. Hot caches, operands resident."
+    planned, measured = environment["planned_rows"], len(report["rows"])
+    partial = f" The run ended before {planned - measured} of its {planned} rows." if measured < planned else ""
+    return (f"gpubench {environment['gpubench_revision'][:7]}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. "
+            f"Hot caches, operands resident.{partial}")
 
 
 def summary():
@@ -168,14 +171,14 @@ def summary():
                 least = min(ratios, key=lambda cell: cell.ratio, default=None)
                 line += f" {factor(mean([cell.ratio for cell in ratios]))} ({factor(least.ratio)} at {least.key[2]}) |" if least else " – |"
         lines.append(line)
-    return "\n".join([*lines, "", f"Another library is faster, beyond the intervals of both, in: {losses(report, 'gpu')}. ({provenance(report)})"])
+    return "\n".join([*lines, "", f"{losses(report, 'gpu')} ({provenance(report)})"])
 
 
 def of_gpu():
     """The means on the GPU, the cells where a library is faster, and those judged incorrect."""
     report = kept(*GPU.split("/"))
     return "\n".join([provenance(report), "", means(report, "gpu"), "",
-                      f"Another library is faster, beyond the intervals of both, in: {losses(report, 'gpu')}.", "",
+                      losses(report, 'gpu'), "",
                       f"Answers that were judged incorrect, and have no time: {wrong(report)}."])
 
 
@@ -207,6 +210,6 @@ def of_cpu():
     number = lambda library: re.search(r"[0-9]+([.][0-9]+)+", library["version"])[0]
     found = sorted({f"{library['name']} {number(library)}" for library in own["libraries"]})
     return "\n".join([provenance(report), "", means(report, "cpu"), "",
-                      f"Another library is faster, beyond the intervals of both, in: {losses(report, 'cpu')}.", "",
+                      losses(report, 'cpu'), "",
                       f"Answers that were judged incorrect, and have no time: {wrong(report)}.", "",
                       f"Libraries that gpubench's own variants call there: {', '.join(found)}."])
