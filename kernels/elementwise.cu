@@ -101,15 +101,6 @@ __device__ __forceinline__ void fused_each(const T* __restrict__ a, const T* __r
     if (i < n) y[i] = Fused::apply(a[i], b[i]);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS_OF_EACH)
-    fused_each_f32(const float* a, const float* b, float* y, u64 n) {
-    fused_each(a, b, y, n);
-}
-extern "C" __global__ void __launch_bounds__(THREADS_OF_EACH)
-    fused_each_f64(const double* a, const double* b, double* y, u64 n) {
-    fused_each(a, b, y, n);
-}
-
 #define BINARY(name, function, type, suffix)                                                                \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                   \
         name##_##suffix(const type* a, const type* b, type* y, u64 n) {                      \
@@ -121,13 +112,27 @@ extern "C" __global__ void __launch_bounds__(THREADS_OF_EACH)
         unary<function>(a, y, n);                                                                           \
     }
 
-BINARY(fused, Fused, float, f32)
-BINARY(fused, Fused, double, f64)
-BINARY(multiply, Multiply, float, f32)
-BINARY(multiply, Multiply, double, f64)
-BINARY(add, Add, float, f32)
-BINARY(add, Add, double, f64)
-UNARY(sine, Sine, float, f32)
-UNARY(sine, Sine, double, f64)
-UNARY(cosine, Cosine, float, f32)
-UNARY(cosine, Cosine, double, f64)
+#define FUSED(type, suffix)                                                                                 \
+    BINARY(fused, Fused, type, suffix)                                                                      \
+    extern "C" __global__ void __launch_bounds__(THREADS_OF_EACH)                                           \
+        fused_each_##suffix(const type* a, const type* b, type* y, u64 n) {                                 \
+        fused_each(a, b, y, n);                                                                             \
+    }
+#define STEPS(type, suffix)                                                                                 \
+    BINARY(multiply, Multiply, type, suffix)                                                                \
+    BINARY(add, Add, type, suffix)                                                                          \
+    UNARY(sine, Sine, type, suffix)                                                                         \
+    UNARY(cosine, Cosine, type, suffix)
+
+#ifdef FUSED_F32
+FUSED(float, f32)
+#endif
+#ifdef FUSED_F64
+FUSED(double, f64)
+#endif
+#ifdef STEPS_F32
+STEPS(float, f32)
+#endif
+#ifdef STEPS_F64
+STEPS(double, f64)
+#endif

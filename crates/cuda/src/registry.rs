@@ -83,7 +83,7 @@ mod tests {
         };
         let products = ["convert", "dmma-TILE_16_F64", "dmma-TILE_32_F64", "dmma-TILE_64_F64"];
         assert_eq!(names("matmul"), products, "neither tiled nor ozaki, nor the other type");
-        assert_eq!(names("host-loop"), ["elementwise", "sine_at"]);
+        assert_eq!(names("host-loop"), ["elementwise-STEPS_F64", "sine_at"]);
         assert_eq!(names("fft"), [""; 0], "made for one size");
         let reductions = ["1024", "128", "2048", "512"].map(|side| format!("tridiagonal-SIDE_{side}"));
         let all = ["convert", "svd"].into_iter().chain(reductions.iter().map(String::as_str));

@@ -10,46 +10,47 @@ use super::entry::by_dtype;
 use super::{Kernel, input, matrix_bytes, opt_in};
 use crate::context::{Cuda, Element};
 use crate::ffi::launch::Map;
-use crate::kernels::{KernelSource, kernel_source};
+use crate::kernels::{ByType, KernelSource, kernel_source_by_type};
 
-pub(crate) static SOURCE: KernelSource = kernel_source!("elementwise");
+static FUSED: ByType = kernel_source_by_type!("elementwise", "FUSED_");
+static STEPS: ByType = kernel_source_by_type!("elementwise", "STEPS_");
+
+/// The parts of the kernels that compute one step each: a product, a sum, a sine or a cosine.
+pub(super) static STEP_PARTS: [&KernelSource; 2] = [&STEPS.f32, &STEPS.f64];
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: opt_in("elementwise", "fused", "one kernel: two reads and one write per element"),
-        sources: &[&SOURCE],
+        sources: &[&FUSED.f32, &FUSED.f64],
         libraries: &[],
         prepare: by_dtype!(fused),
     },
     Kernel {
         variant: opt_in("elementwise", "unfused", "five kernels with temporaries, as in an eager library"),
-        sources: &[&SOURCE],
+        sources: &STEP_PARTS,
         libraries: &[],
         prepare: by_dtype!(unfused),
     },
 ];
 
-/// Loads a kernel of `kernels/elementwise.cu` for arrays of `len` elements. Its blocks have 128 threads; each thread
-/// takes one pack of 16 bytes of float32 elements, or two of float64.
-pub(super) fn load<T: Element, const INPUTS: usize>(
+/// Threads and elements of a block whose threads take one pack of 16 bytes of float32 elements each, or two of float64.
+const PACKS: (u32, usize) = (128, 128 * 4);
+
+/// Loads the kernel of one step for arrays of `len` elements.
+pub(super) fn load_step<T: Element, const INPUTS: usize>(
     cuda: &Cuda,
     name: &str,
     len: usize,
 ) -> Result<Map<T, T, INPUTS>, CellError> {
-    const THREADS: u32 = 128;
-    const ELEMENTS_PER_THREAD: usize = 4;
-    let tile = THREADS as usize * ELEMENTS_PER_THREAD;
-    Map::tiled(cuda, &SOURCE, &format!("{name}_{}", T::DTYPE), len, (THREADS, tile))
+    Map::tiled(cuda, STEPS.of(T::DTYPE), &format!("{name}_{}", T::DTYPE), len, PACKS)
 }
 
 /// Loads the fused kernel. Few elements take the form with one element per thread.
 fn load_fused<T: Element>(cuda: &Cuda, len: usize) -> Result<Map<T, T, 2>, CellError> {
-    const THREADS: u32 = 256;
+    const EACH: (u32, usize) = (256, 256);
     let few = cuda.multiprocessors() as usize * few_per_multiprocessor(T::DTYPE);
-    if len > few {
-        return load(cuda, "fused", len);
-    }
-    Map::tiled(cuda, &SOURCE, &format!("fused_each_{}", T::DTYPE), len, (THREADS, THREADS as usize))
+    let (name, shape) = if len <= few { ("fused_each", EACH) } else { ("fused", PACKS) };
+    Map::tiled(cuda, FUSED.of(T::DTYPE), &format!("{name}_{}", T::DTYPE), len, shape)
 }
 
 /// Returns the number of elements per multiprocessor up to which one element per thread was measured to be faster on an
@@ -73,10 +74,10 @@ fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box
 fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrix_bytes(case, 5))?;
     let len = input::<T>(inputs, 0)?.len();
-    let multiply = load(cuda, "multiply", len)?;
-    let add = load(cuda, "add", len)?;
-    let sine = load(cuda, "sine", len)?;
-    let cosine = load(cuda, "cosine", len)?;
+    let multiply = load_step(cuda, "multiply", len)?;
+    let add = load_step(cuda, "add", len)?;
+    let sine = load_step(cuda, "sine", len)?;
+    let cosine = load_step(cuda, "cosine", len)?;
     let (mut term, mut sum) = (cuda.alloc(len)?, cuda.alloc(len)?);
     let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], y| {
         // y holds the product first, and the answer at the end.

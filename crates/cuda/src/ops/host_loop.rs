@@ -19,7 +19,7 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("sine_at");
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: variant("host-loop", "fused", "one kernel for all elements"),
-        sources: &[&elementwise::SOURCE],
+        sources: &elementwise::STEP_PARTS,
         libraries: &[],
         prepare: by_dtype!(sine),
     },

@@ -13,7 +13,7 @@ use crate::context::{Cuda, Element};
 
 pub(crate) static KERNELS: &[Kernel] = &[Kernel {
     variant: variant("sin", "fused", "one kernel: one read and one write per element"),
-    sources: &[&elementwise::SOURCE],
+    sources: &elementwise::STEP_PARTS,
     libraries: &[],
     prepare: by_dtype!(sine),
 }];
@@ -25,7 +25,7 @@ pub(super) fn sine<T: Element>(
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrix_bytes(case, 2))?;
-    let kernel = elementwise::load(cuda, "sine", input::<T>(inputs, 0)?.len())?;
+    let kernel = elementwise::load_step(cuda, "sine", input::<T>(inputs, 0)?.len())?;
     let job =
         Dense::<T, 1, _>::new(cuda, case, inputs, move |cuda, [a], y| kernel.run(&cuda.stream, [a], y))?;
     Ok(Prepared::new(job))
