@@ -21,8 +21,11 @@ BLOCKS = {
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory,
 }
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
-# The charts that pages show.
-CHARTS = ("overview.png", "roofline-cuda-f32.png", "speedup-fft-f32.png", "throughput-matmul-f32.png")
+# The charts that pages show, by folder.
+CHARTS = {
+    "h200/article": ("overview.png", "roofline-cuda-f32.png", "speedup-fft-f32.png", "throughput-matmul-f32.png"),
+    "h200/article-python": ("overview.png", "overview-2.png"),
+}
 
 
 def pages():
@@ -38,11 +41,12 @@ def cells():
 
 
 def charts(program):
-    report = os.path.join("results", "h200", "article")
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([program, "plot", report, "--out", folder, "--format", "png", "--charts", "all"], cwd=ROOT, check=True, capture_output=True)
-        for chart in CHARTS:
-            yield os.path.join(report, chart), open(os.path.join(folder, chart), "rb").read()
+    for name, shown in CHARTS.items():
+        report = os.path.join("results", *name.split("/"))
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([program, "plot", report, "--out", folder, "--format", "png", "--charts", "all"], cwd=ROOT, check=True, capture_output=True)
+            for chart in shown:
+                yield os.path.join(report, chart), open(os.path.join(folder, chart), "rb").read()
 
 
 def main():
