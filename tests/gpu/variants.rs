@@ -1,7 +1,11 @@
 //! Every CUDA variant is right at odd sizes and sets nothing up while it is sampled.
 
+use std::env;
+use std::time::SystemTime;
+
 use gpubench::backend::{self, Backend, Options, Variant};
 use gpubench::case::{Cache, Case, DType};
+use gpubench::data::generator::Stream;
 use gpubench::error::CellError;
 use gpubench::op;
 
@@ -86,6 +90,33 @@ fn every_variant_is_right_at_every_size() {
         }
     }
     assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Returns sizes up to 1024 drawn at random for an op, as many small ones as large ones: with uniform logarithms.
+fn random_sizes(seed: u64, op: u64) -> impl Iterator<Item = u64> {
+    let stream = Stream::new(seed, op);
+    (0..40).map(move |index| 1024f64.powf(stream.uniform(index)).round() as u64)
+}
+
+#[test]
+fn auto_is_right_at_forty_random_sizes_of_each_op() {
+    let Some((_alone, mut backend)) = start_alone() else { return };
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+    let seed = env::var("GPUBENCH_TEST_SEED").map_or(now.as_secs(), |seed| seed.parse().unwrap());
+    let mut faults = Vec::new();
+    for (number, variant) in variants().into_iter().filter(|variant| variant.name == "auto").enumerate() {
+        for n in random_sizes(seed, number as u64) {
+            for dtype in variant.dtypes.iter() {
+                let case = case(&variant, n, *dtype);
+                match fault(&mut *backend, &variant, &case) {
+                    Ok(None) => {}
+                    Ok(Some(fault)) => faults.push(format!("{case}: {fault}")),
+                    Err(error) => faults.push(format!("{case}: {error}")),
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "wrong with GPUBENCH_TEST_SEED={seed}:\n{}", faults.join("\n"));
 }
 
 /// Checks two jobs of different sizes that exist together and execute alternately.
