@@ -9,9 +9,6 @@ use gpubench_model::report::{BackendState, Clock, Report, Row};
 use gpubench_model::{Accuracy, Peaks, Side};
 use gpubench_ops::{self as op, Limit};
 
-/// The op whose rates are the peaks of arithmetic.
-const MATMUL: &str = "matmul";
-
 /// The meaning of a share of the peak, for legends.
 pub const MEANING: &str = "achieved bandwidth or FLOP rate over the peak rate measured here, of whichever limits the op; not \
                            how busy the chip is";
@@ -66,24 +63,9 @@ pub fn share(report: &Report, row: &Row) -> Option<Share> {
     Some(Share { share: min_s / median_s, bound_by, min_s })
 }
 
-/// The peaks of a backend. The FLOP rate of a precision is at least the highest that a matrix product of the report reached:
-/// each is one more measurement of the same rate, and larger products or a less disturbed moment may show more of it.
+/// The measured peaks of a backend. Rows of the report never raise them: a row would then be compared with itself.
 pub fn peaks(report: &Report, backend: &str) -> Option<Peaks> {
-    let source = source(report, backend)?;
-    let mut peaks = source.peaks.clone()?;
-    let shares = |name: &str| self::source(report, name).is_some_and(|other| other.name == source.name);
-    let names = report.environment.backends.iter().map(|state| state.name.as_str());
-    let names: Vec<&str> = names.filter(|name| shares(name)).collect();
-    let is_product = |row: &&Row| row.case.op == MATMUL && names.contains(&row.backend.as_str());
-    let products = report.rows.iter().filter(is_product);
-    for row in products.filter(|row| row.accuracy != Accuracy::Emulated) {
-        if let Some(rate) = peaks.matmul.get_mut(precision(row))
-            && let Some(median_s) = row.median_s().filter(|median| *median > 0.0)
-        {
-            *rate = rate.max(row.work.flop / median_s);
-        }
-    }
-    Some(peaks)
+    source(report, backend)?.peaks.clone()
 }
 
 /// The backend whose peaks hold for `backend`: itself, or the backend of gpubench that measured those of the same device.
@@ -206,13 +188,11 @@ mod tests {
     }
 
     #[test]
-    fn a_product_faster_than_the_measured_peak_raises_it() {
+    fn a_product_faster_than_the_measured_peak_has_a_share_above_1() {
         let mut report = report("matmul", 10_000, 20e-3);
-        assert_eq!(found(&report), (1.0, BoundBy::Arithmetic), "100 TFLOP/s, measured were 50");
+        assert_eq!(found(&report), (2.0, BoundBy::Arithmetic), "100 TFLOP/s, measured were 50");
         report.rows.push(example::measured("matmul", 10_000, "cuda", "w", 10e-3));
-        assert_eq!(found(&report), (0.5, BoundBy::Arithmetic));
-        report.rows[1].accuracy = Accuracy::Emulated;
-        assert_eq!(found(&report), (1.0, BoundBy::Arithmetic));
+        assert_eq!(found(&report), (2.0, BoundBy::Arithmetic), "other rows do not change the peak");
     }
 
     #[test]
@@ -282,8 +262,8 @@ mod tests {
         assert_eq!(peaks(&report, "cuda"), peaks(&report, "cupy"));
         let cupy = report.rows[1].execute.as_mut().unwrap();
         cupy.median_s = 20e-3;
-        assert_eq!(reached(&report), Some(1.0), "it raises the peak of the device");
-        assert_eq!(share(&report, &report.rows[0]).map(|found| found.share), Some(0.25), "for cuda as well");
+        assert_eq!(reached(&report), Some(2.0));
+        assert_eq!(share(&report, &report.rows[0]).map(|found| found.share), Some(0.5), "its peak is unchanged");
         report.environment.backends.pop();
         add(&mut report, "NVIDIA A2");
         assert_eq!(reached(&report), None);
