@@ -4,12 +4,17 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::{BackendFindings, MAX_WAIT, receive_findings};
-use crate::backend::Options;
-use crate::backend::external::{Adapter, interpreter};
+use crate::backend::external::{Adapter, Python, interpreter};
+use crate::backend::{Finding, Options};
 use crate::worker::describe;
 
+/// The name of these findings.
+pub(super) const NAME: &str = "python";
+
 /// A search by one adapter per library, which runs while other workers search too.
-pub(super) struct Search(Result<Vec<(&'static Adapter, describe::Search)>, String>);
+pub(super) struct Search(Result<(Python, Searches), String>);
+
+type Searches = Vec<(&'static Adapter, describe::Search)>;
 
 impl Search {
     /// Starts the adapters in the interpreter that the user named, or in the one that runs use.
@@ -19,7 +24,8 @@ impl Search {
             let begin = |adapter: &'static Adapter| {
                 (adapter, describe::search(adapter.name, &adapter.program(&python), options))
             };
-            Adapter::of_libraries().map(begin).collect()
+            let searches = Adapter::of_libraries().map(begin).collect();
+            (python, searches)
         }))
     }
 
@@ -28,7 +34,8 @@ impl Search {
         let (mut findings, mut problems) = (vec![], vec![]);
         match self.0 {
             Err(problem) => problems.push(problem),
-            Ok(searches) => {
+            Ok((python, searches)) => {
+                findings.push(finding(&python));
                 let deadline = Instant::now() + MAX_WAIT;
                 for (adapter, search) in searches {
                     match search.and_then(|client| receive_findings(client, deadline)) {
@@ -40,10 +47,20 @@ impl Search {
         }
         let problem = (!problems.is_empty()).then(|| problems.join("; "));
         BackendFindings {
-            name: "python",
+            name: NAME,
             summary: "Python libraries (--backends numpy,cupy,torch,jax)",
             findings,
             problem,
         }
+    }
+}
+
+/// The interpreter as a finding, because the libraries and their fixes are those of this interpreter.
+fn finding(python: &Python) -> Finding {
+    Finding {
+        name: "Python".into(),
+        path: Some(python.path.display().to_string()),
+        version: Some(python.version.clone()),
+        ..Finding::default()
     }
 }

@@ -6,7 +6,7 @@ use gpubench_text::count::counted;
 use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
 
 use super::summary::summary;
-use super::{DoctorReport, is_usable};
+use super::{DoctorReport, is_usable, python};
 use crate::backend::{BACKENDS, Finding, Options};
 use crate::report::quantity::gib;
 
@@ -43,6 +43,8 @@ fn write_finding(finding: &Finding, backend: &str, out: &mut dyn Write) -> std::
     let usable = is_usable(finding);
     let mark = match (&finding.path, &finding.problem) {
         (_, None) if usable => "found  ",
+        // A library that reports its version loads, so it has no fault: it runs on the CPU only.
+        (Some(_), Some(_)) if backend == python::NAME && finding.version.is_some() => "no GPU ",
         (Some(_), Some(_)) => "faulty ",
         _ => "missing",
     };
@@ -96,6 +98,26 @@ mod tests {
             text.contains("missing cuFFT") && text.contains("needed by fft/r2c") && text.contains("fix: pip"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_python_library_without_a_gpu_is_not_called_faulty_and_one_that_does_not_load_is() {
+        let text = |version: Option<&str>, backend| {
+            let finding = Finding {
+                name: "PyTorch".into(),
+                path: Some("/venv/torch".into()),
+                version: version.map(Into::into),
+                problem: Some("this build of PyTorch has no CUDA".into()),
+                ..Finding::default()
+            };
+            let mut text = vec![];
+            write_finding(&finding, backend, &mut text).unwrap();
+            String::from_utf8(text).unwrap()
+        };
+        let whole = text(Some("2.11.0 (CPU only)"), python::NAME);
+        assert!(whole.contains("  no GPU  PyTorch 2.11.0 (CPU only) (/venv/torch)\n"), "{whole}");
+        assert!(text(None, python::NAME).contains("  faulty  PyTorch"));
+        assert!(text(Some("1"), "cpu").contains("  faulty  PyTorch"));
     }
 
     #[test]

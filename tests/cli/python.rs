@@ -100,6 +100,8 @@ fn doctor_lists_python_libraries_with_their_versions_or_the_line_that_installs_t
     let text = folder.succeeds(&format!("doctor --python {python}")).stdout;
     let section = text.split("\npython: ").nth(1).unwrap();
     assert!(section.contains("missing NumPy") && section.contains("pip install"), "{section}");
+    let asked = section.lines().find(|line| line.starts_with("  found   Python 3.")).unwrap();
+    assert!(asked.ends_with(&format!("({python})")), "{asked}");
     let Some(python) = python_with_numpy() else { return };
     let text = folder.succeeds(&format!("doctor --python {python}")).stdout;
     let section = text.split("\npython: ").nth(1).unwrap();

@@ -12,6 +12,8 @@ use anyhow::{Result, bail, ensure};
 pub struct Python {
     /// Its executable.
     pub path: PathBuf,
+    /// Its version: 3.11.2.
+    pub version: String,
     /// True if it knows the option `-P` (Python 3.11), which keeps the current folder off the search path.
     pub keeps_folder_off: bool,
 }
@@ -32,7 +34,7 @@ pub fn interpreter(named: Option<&Path>) -> Result<Python> {
         },
     };
     let shown = path.display();
-    let script = "import sys; print(*sys.version_info[:2])";
+    let script = "import sys; print(*sys.version_info[:3])";
     let output = Command::new(&path).args(["-I", "-c", script]).stdin(Stdio::null()).output();
     let output = match output {
         Ok(output) => output,
@@ -42,14 +44,15 @@ pub fn interpreter(named: Option<&Path>) -> Result<Python> {
     let Some(version) = output.status.success().then(|| version(&text)).flatten() else {
         bail!("{shown} is not a Python that works: name another one with --python PATH");
     };
-    let (major, minor) = version;
+    let [major, minor, micro] = version;
     ensure!(
-        version >= OLDEST,
+        (major, minor) >= OLDEST,
         "{shown} is Python {major}.{minor}, but {}.{} is needed: name another one with --python PATH",
         OLDEST.0,
         OLDEST.1
     );
-    Ok(Python { path, keeps_folder_off: version >= (3, 11) })
+    let keeps_folder_off = (major, minor) >= (3, 11);
+    Ok(Python { path, version: format!("{major}.{minor}.{micro}"), keeps_folder_off })
 }
 
 /// Returns the interpreter of a virtual environment, or the first `python3` of the folders in `path`.
@@ -60,9 +63,9 @@ fn found(environment: Option<&OsStr>, path: Option<&OsStr>) -> Option<PathBuf> {
     of_environment.into_iter().chain(folders.map(|folder| folder.join("python3"))).find(|file| file.is_file())
 }
 
-fn version(text: &str) -> Option<(u32, u32)> {
-    let (major, minor) = text.trim().split_once(' ')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
+fn version(text: &str) -> Option<[u32; 3]> {
+    let numbers: Option<Vec<u32>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
+    numbers?.try_into().ok()
 }
 
 #[cfg(test)]
@@ -90,7 +93,8 @@ mod tests {
             let refusal = interpreter(Some(path)).unwrap_err().to_string();
             assert!(refusal.contains("--python PATH") && !refusal.contains('\n'), "{refusal}");
         }
-        assert_eq!(version("3 12\n"), Some((3, 12)));
+        assert_eq!(version("3 12 1\n"), Some([3, 12, 1]));
+        assert_eq!(version("3 12\n"), None);
         assert_eq!(version("Python 3.12"), None);
     }
 }

@@ -1,5 +1,8 @@
 """Runs JAX on the CPU or on its default accelerator."""
 
+import pkgutil
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -31,6 +34,11 @@ def version():
     return "%s, jaxlib %s" % (jax.__version__, jaxlib.__version__)
 
 
+def has_plugin():
+    """Returns whether a package that runs JAX on an accelerator is installed, such as jax_cuda13_plugin."""
+    return any(re.match("jax_.+_plugin$|libtpu$", module.name) for module in pkgutil.iter_modules())
+
+
 def default_accelerator(adapter, ordinal):
     """Returns a device of JAX's default platform."""
     try:
@@ -38,7 +46,9 @@ def default_accelerator(adapter, ordinal):
     except RuntimeError as error:
         raise Unavailable("JAX finds no device: %s" % " ".join(str(error).split()), adapter.install) from None
     if devices[0].platform == "cpu":
-        raise Unavailable("JAX %s finds no accelerator" % jax.__version__, adapter.install)
+        if not has_plugin():
+            raise Unavailable("this JAX has no plugin for CUDA and runs on the CPU only (backend jax-cpu)", adapter.install)
+        raise Unavailable("JAX %s finds no accelerator" % jax.__version__, "install the driver of the GPU")
     if ordinal >= len(devices):
         raise Unavailable("JAX finds %d devices, so there is no device %d" % (len(devices), ordinal))
     return devices[ordinal]

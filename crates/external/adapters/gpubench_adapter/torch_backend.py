@@ -23,6 +23,11 @@ def build():
     return "%s (%s)" % (torch.__version__, "%s %s" % (kind, target) if target else "CPU only")
 
 
+def is_cpu_build():
+    """Returns whether PyTorch was built without CUDA and ROCm."""
+    return not (torch.version.cuda or getattr(torch.version, "hip", None))
+
+
 def findings(adapter):
     """Returns what `doctor` reports."""
     found = finding("PyTorch", torch, build())

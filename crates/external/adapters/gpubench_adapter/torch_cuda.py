@@ -2,28 +2,29 @@
 
 import torch
 
+from . import registry
 from .backend import finding
 from .errors import Unavailable
 from .event_backend import EventBackend
-from .torch_backend import TorchOps, TorchStorage, build
+from .torch_backend import TorchOps, TorchStorage, build, is_cpu_build
 
 
-def findings(adapter):
+def findings(_adapter):
     """Returns what `doctor` reports."""
     found = finding("PyTorch", torch, build())
     try:
-        found["version"] += ", " + device_name(adapter, 0)
+        found["version"] += ", " + device_name(0)
     except Unavailable as error:
         found.update(problem=str(error), fix=error.fix)
     return [found]
 
 
-def device_name(adapter, ordinal):
+def device_name(ordinal):
     """Returns the name of a GPU, after PyTorch has found it."""
+    if is_cpu_build():
+        raise Unavailable("this build of PyTorch has no CUDA and runs on the CPU only (backend torch-cpu)", registry.TORCH_CUDA_PIP)
     if not torch.cuda.is_available():
-        is_cpu_build = "CPU only" in build()
-        fix = adapter.install if is_cpu_build else "install the driver of the GPU"
-        raise Unavailable("PyTorch %s finds no GPU" % build(), fix)
+        raise Unavailable("PyTorch %s finds no GPU" % build(), "install the driver of the GPU")
     if ordinal >= torch.cuda.device_count():
         count = torch.cuda.device_count()
         raise Unavailable("PyTorch finds %d GPUs, so there is no device %d" % (count, ordinal))
@@ -54,7 +55,7 @@ class TorchCuda(TorchOps, EventBackend):
 
     def __init__(self, name, options):
         super().__init__(name, options)
-        self.name_of_device = device_name(self.adapter, self.device)
+        self.name_of_device = device_name(self.device)
         torch.cuda.set_device(self.device)
         self.storage = TorchStorage("cuda:%d" % self.device)
         self.zeros = torch.zeros(self.flush_bytes() // 4, device=self.storage.device)

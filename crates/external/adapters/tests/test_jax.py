@@ -1,5 +1,6 @@
 import importlib.util
 import unittest
+from unittest import mock
 
 from cells import try_every_variant
 from conversation import Conversation
@@ -21,11 +22,17 @@ class Jax(unittest.TestCase):
     def test_without_an_accelerator_the_reply_says_so(self):
         import jax
 
+        from gpubench_adapter import jax_backend
+
         if jax.devices()[0].platform != "cpu":
             self.skipTest("JAX has an accelerator here")
+        fix = "install the driver of the GPU" if jax_backend.has_plugin() else ADAPTERS["jax"].install
         with Conversation("jax") as adapter:
             reply = adapter.hello()
-            self.assertEqual((reply["type"], reply["fix"]), ("unavailable", ADAPTERS["jax"].install))
+            self.assertEqual((reply["type"], reply["fix"]), ("unavailable", fix))
+        for has_plugin, problem in ((False, "this JAX has no plugin for CUDA"), (True, "finds no accelerator")):
+            with mock.patch.object(jax_backend, "has_plugin", lambda: has_plugin):
+                self.assertIn(problem, jax_backend.findings(ADAPTERS["jax"])[0]["problem"])
 
 
 if __name__ == "__main__":

@@ -131,6 +131,16 @@ class PyTorch(unittest.TestCase):
             reply = adapter.prepare("elementwise", "compile", 16)
             self.assertEqual((reply["type"], reply["fix"]), ("skipped", "install g++"), reply)
 
+    def test_a_build_without_cuda_is_called_so_with_the_line_that_installs_another(self):
+        import torch
+        from gpubench_adapter import torch_cuda
+
+        with mock.patch.object(torch.version, "cuda", None):
+            finding = torch_cuda.findings(ADAPTERS["torch"])[0]
+        self.assertIn("(CPU only)", finding["version"])
+        self.assertIn("this build of PyTorch has no CUDA", finding["problem"])
+        self.assertRegex(finding["fix"], "^pip install torch --force-reinstall --index-url .*/cu[0-9]+$")
+
     def test_without_a_device_the_reply_says_so(self):
         import torch
 
