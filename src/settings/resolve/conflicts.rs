@@ -3,6 +3,7 @@
 use anyhow::{Result, bail, ensure};
 
 use super::options_by_op;
+use crate::backend::external::Adapter;
 use crate::op::OPS;
 use crate::settings::Sweep;
 use crate::settings::config::SweepFile;
@@ -16,7 +17,8 @@ pub(super) fn check(cli: &SweepOptions, file: &SweepFile, sweeps: &[Sweep]) -> R
     }
     check_rounds(cli, file)?;
     check_density(cli, sweeps)?;
-    check_device(cli, sweeps)
+    check_device(cli, sweeps)?;
+    check_python(cli, sweeps)
 }
 
 fn check_precision(layer: &SweepOptions, problem: &str) -> Result<()> {
@@ -62,6 +64,16 @@ fn check_device(cli: &SweepOptions, sweeps: &[Sweep]) -> Result<()> {
         uses_devices,
         "--device {}: no backend of this run uses a GPU: add cuda to --backends, or omit --device",
         device.0
+    );
+    Ok(())
+}
+
+fn check_python(cli: &SweepOptions, sweeps: &[Sweep]) -> Result<()> {
+    let uses_python = sweeps.iter().any(|sweep| sweep.backends.iter().any(|name| Adapter::find(name).is_some()));
+    ensure!(
+        cli.python.is_none() || uses_python,
+        "--python has no effect, because no backend of this run is a Python library: add one to --backends, such as \
+         numpy, or omit --python"
     );
     Ok(())
 }
