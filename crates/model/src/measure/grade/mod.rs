@@ -36,9 +36,9 @@ mod checks;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Grade {
-    /// Precise, without a warning.
+    /// Precise and undisturbed: without a warning.
     A,
-    /// Good enough to compare, with a reservation.
+    /// Comparable, with a warning.
     B,
     /// An estimate.
     C,
