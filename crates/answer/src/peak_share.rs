@@ -263,7 +263,11 @@ mod tests {
         let cupy = report.rows[1].execute.as_mut().unwrap();
         cupy.median_s = 20e-3;
         assert_eq!(reached(&report), Some(2.0));
-        assert_eq!(share(&report, &report.rows[0]).map(|found| found.share), Some(0.5), "its peak is unchanged");
+        assert_eq!(
+            share(&report, &report.rows[0]).map(|found| found.share),
+            Some(0.5),
+            "its peak is unchanged"
+        );
         report.environment.backends.pop();
         add(&mut report, "NVIDIA A2");
         assert_eq!(reached(&report), None);

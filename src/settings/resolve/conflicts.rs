@@ -69,7 +69,8 @@ fn check_device(cli: &SweepOptions, sweeps: &[Sweep]) -> Result<()> {
 }
 
 fn check_python(cli: &SweepOptions, sweeps: &[Sweep]) -> Result<()> {
-    let uses_python = sweeps.iter().any(|sweep| sweep.backends.iter().any(|name| Adapter::find(name).is_some()));
+    let uses_python =
+        sweeps.iter().any(|sweep| sweep.backends.iter().any(|name| Adapter::find(name).is_some()));
     ensure!(
         cli.python.is_none() || uses_python,
         "--python has no effect, because no backend of this run is a Python library: add one to --backends, such as \

@@ -203,7 +203,11 @@ fn options_without_effect_are_refused_with_what_to_change() {
         ("fft,spmv", density, "accepted"),
         ("fft", on_device("cpu"), "--device 1: no backend of this run uses a GPU: add cuda to --backends"),
         ("fft", on_device("cpu,cuda"), "accepted"),
-        ("fft", with_python("cpu"), "--python has no effect, because no backend of this run is a Python library"),
+        (
+            "fft",
+            with_python("cpu"),
+            "--python has no effect, because no backend of this run is a Python library",
+        ),
         ("fft", with_python("cpu,torch-cpu"), "accepted"),
         ("fft", many("4096"), "CPUs that gpubench may use here: use at most "),
         ("fft", many("1"), "accepted"),

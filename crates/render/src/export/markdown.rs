@@ -134,7 +134,7 @@ fn problems(report: &Report) -> String {
         vec![
             group.outcome.name().into(),
             count.into(),
-            group.reason.into(),
+            group.reason.as_str().into(),
             group.fix.unwrap_or("-").into(),
             group.cells().into(),
         ]

@@ -6,6 +6,7 @@ mod by_backend;
 pub(crate) mod cautions;
 pub(crate) mod csv;
 pub(crate) mod environment;
+mod free_memory;
 mod html;
 mod image;
 mod json;

@@ -5,10 +5,12 @@ use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
 use gpubench_text::grouped::{distinct, grouped};
 
-/// Cells that share an outcome, a reason and a fix.
+use super::free_memory;
+
+/// Cells that share an outcome, a reason and a fix. Reasons may differ in the amount of free memory.
 pub(crate) struct Group<'a> {
     pub outcome: Outcome,
-    pub reason: &'a str,
+    pub reason: String,
     pub fix: Option<&'a str>,
     /// The rows, in the order of the report.
     pub rows: Vec<&'a Row>,
@@ -23,18 +25,16 @@ pub(crate) fn groups(report: &Report) -> Vec<Group<'_>> {
 }
 
 fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for row in rows.into_iter().filter(|row| row.outcome != Outcome::Measured && !row.screened) {
-        let reason = row.reason.as_deref().unwrap_or("no reason given");
-        let fix = row.fix.as_deref();
-        let same = |group: &&mut Group<'_>| {
-            group.outcome == row.outcome && group.reason == reason && group.fix == fix
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.rows.push(row),
-            None => groups.push(Group { outcome: row.outcome, reason, fix, rows: vec![row] }),
-        }
-    }
+    let untimed = rows.into_iter().filter(|row| row.outcome != Outcome::Measured && !row.screened);
+    let keyed = untimed.map(|row| {
+        let (frame, free) = free_memory::split(row.reason.as_deref().unwrap_or("no reason given"));
+        ((row.outcome, frame, row.fix.as_deref()), (row, free))
+    });
+    let group = |((outcome, frame, fix), members): ((_, _, _), Vec<(&'a Row, &str)>)| {
+        let (rows, amounts): (Vec<_>, Vec<_>) = members.into_iter().unzip();
+        Group { outcome, reason: free_memory::joined(frame, &amounts), fix, rows }
+    };
+    let mut groups: Vec<Group<'_>> = grouped(keyed).into_iter().map(group).collect();
     let gravity = |outcome| OUTCOMES.iter().position(|other| *other == outcome);
     groups.sort_by_key(|group| (gravity(group.outcome), std::cmp::Reverse(group.rows.len())));
     groups
@@ -176,16 +176,31 @@ mod tests {
     #[test]
     fn cells_without_a_time_are_grouped_by_reason_the_gravest_first() {
         let report = example::full();
-        let found: Vec<(&str, String, String)> =
-            groups(&report).iter().map(|group| (group.reason, group.count(), group.cells())).collect();
+        let found: Vec<(String, String, String)> = groups(&report)
+            .into_iter()
+            .map(|group| (group.reason.clone(), group.count(), group.cells()))
+            .collect();
         let expected = [
             ("error 0.5 above 1.2e-5", "1 cell", "spgemm cuda/hash (N=512 f32)"),
             ("cusparseSpGEMM_compute: internal", "1 cell", "spgemm cuda/cusparse (N=512 f32)"),
             ("mkl: not found", "2 cells", "matmul cpu/mkl (2)"),
         ];
-        assert_eq!(found, expected.map(|(reason, count, cells)| (reason, count.into(), cells.into())));
+        assert_eq!(found, expected.map(|(reason, count, cells)| (reason.into(), count.into(), cells.into())));
         assert_eq!(summary(&report).unwrap(), "1 incorrect, 1 failed, 2 skipped of 9 cells");
         assert_eq!(summary(&example::empty()), None);
+    }
+
+    #[test]
+    fn cells_for_which_another_amount_of_memory_was_free_are_one_group() {
+        let mut report = example::full();
+        let skipped = report.rows.iter_mut().filter(|row| row.outcome == Outcome::Skipped);
+        for (row, free) in skipped.zip(["22.88", "22.9"]) {
+            row.reason = Some(format!("needs 80.47 GiB of host memory, {free} GiB is free"));
+        }
+        let groups = groups(&report);
+        let last = groups.last().unwrap();
+        assert_eq!(last.reason, "needs 80.47 GiB of host memory, 22.88 GiB to 22.9 GiB is free");
+        assert_eq!((groups.len(), last.count().as_str()), (3, "2 cells"));
     }
 
     #[test]

@@ -92,7 +92,7 @@ fn group_text(group: &Group<'_>, color: bool) -> String {
     let tone = if group.outcome == Outcome::Skipped { Tone::Plain } else { Tone::Wrong };
     let padded = format!("{:<9}", group.outcome.name());
     let outcome = if color { tone.paint(&padded) } else { padded };
-    let mut text = format!("  {outcome}  {:>8}  {}\n", group.count(), wrapped(group.reason, REASONS));
+    let mut text = format!("  {outcome}  {:>8}  {}\n", group.count(), wrapped(&group.reason, REASONS));
     if let Some(fix) = group.fix {
         let _ = writeln!(text, "{:REASONS$}fix: {}", "", wrapped(fix, REASONS));
     }
