@@ -34,6 +34,18 @@ fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
 }
 
 #[test]
+fn a_comparison_with_a_baseline_that_does_not_exist_says_how_to_save_it() {
+    let folder = Folder::new();
+    folder.sim("new", 1, "");
+    folder.refuses("compare main new", "save a baseline with 'gpubench baseline save main'");
+    for line in ["compare main.json new", "compare no/such/run new"] {
+        folder.refuses(line, "give a report.json");
+        let message = folder.run_line(line).stderr;
+        assert!(!message.contains("baseline save"), "{message}");
+    }
+}
+
+#[test]
 fn hostile_texts_of_a_baseline_reach_no_terminal() {
     let folder = Folder::with_baseline(["a", "b", "c"]);
     let (old, new) = ("results/baselines/main", "results/baselines/\u{1b}[31m\n\u{202e}");

@@ -17,6 +17,7 @@ use crate::baseline::{self, Baseline};
 pub fn runs(paths: &[PathBuf]) -> Result<Runs> {
     let mut all = Runs::default();
     for path in paths {
+        check_exists(path)?;
         let (reports, baseline) = reports_at(path)?;
         all.baseline_variation.extend(baseline.iter().flat_map(Baseline::variations));
         for path in reports {
@@ -90,6 +91,19 @@ fn resolve_name(path: &Path) -> PathBuf {
     let named = Path::new(baseline::FOLDER).join(path);
     let is_name = path.components().count() == 1;
     if is_name && !path.exists() && named.is_dir() { named } else { path.to_owned() }
+}
+
+/// Fails where nothing has that name and it may be meant as that of a baseline, which is saved first.
+fn check_exists(path: &Path) -> Result<()> {
+    let is_file_name = path.extension().is_some_and(|extension| extension == "json");
+    let name = path.to_str().filter(|name| !is_file_name && baseline::check_name(name).is_ok());
+    if let Some(name) = name.filter(|_| resolve_name(path) == path && !path.exists()) {
+        bail!(
+            "cannot read {name}: there is no such file, folder or baseline; give a report.json or the folder that holds \
+             one, or save a baseline with 'gpubench baseline save {name}'"
+        );
+    }
+    Ok(())
 }
 
 /// Returns `path` itself, or the folders in it that contain a report if `path` is a folder without one.
