@@ -1,9 +1,10 @@
 //! `gpubench protocol-check`: checks that a program keeps to the worker protocol, and explains each failure.
 
+use std::io::ErrorKind;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use gpubench_runner::conformance::{self, Asked, Check, Failure, Verdict};
 use gpubench_text::control;
 use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
@@ -40,10 +41,26 @@ pub(crate) fn run(args: &ProtocolCheckArgs) -> Result<ExitCode> {
             written = stream::print(&text(check));
         }
     })
-    .with_context(|| format!("{} cannot be started", asked.program.path.display()))?;
+    .map_err(|error| {
+        anyhow!("{} cannot be started ({error}): {}", asked.program.path.display(), next_step(&error))
+    })?;
     written?;
     stream::print(&counts.text())?;
     Ok(if counts.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The step that would let a program start.
+fn next_step(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::NotFound => {
+            "name a program by its path or one on PATH, with its arguments as separate words, such as: gpubench \
+             protocol-check python3 adapter.py"
+        }
+        ErrorKind::PermissionDenied => {
+            "make it executable, or name its interpreter before it, such as python3"
+        }
+        _ => "name its interpreter before it, such as python3, or build it for this machine",
+    }
 }
 
 fn program(args: &ProtocolCheckArgs) -> Result<Program> {

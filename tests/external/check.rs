@@ -19,6 +19,34 @@ fn the_example_passes_every_check() {
 }
 
 #[test]
+fn a_program_that_cannot_be_started_is_refused_with_the_next_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("adapter.py");
+    std::fs::write(&script, "print()").unwrap();
+    for (program, step) in [
+        (
+            "no-such-program",
+            "arguments as separate words, such as: gpubench protocol-check python3 adapter.py",
+        ),
+        ("python3 adapter.py", "arguments as separate words"),
+        (script.to_str().unwrap(), "name its interpreter before it, such as python3"),
+    ] {
+        let ended = checked(&[program]);
+        assert_eq!(
+            (ended.code, ended.stdout.as_str(), ended.stderr.lines().count()),
+            (2, "", 1),
+            "{}",
+            ended.stderr
+        );
+        assert!(
+            ended.stderr.contains(" cannot be started (") && ended.stderr.contains(step),
+            "{}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
 fn each_failure_says_what_was_sent_and_expected_and_where_the_page_says_so() {
     let faults = [
         ("print-first", &["describe: ", "Using the fast backend", "\"Requests\""][..]),
