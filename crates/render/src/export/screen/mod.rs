@@ -65,6 +65,7 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
     let notes = [
         // Which backend is the best of its side is a part of the answer.
         Vec::from_iter(variants().filter(|_| several)),
+        Vec::from_iter(sweeps.slower_backends()),
         Vec::from_iter(sweeps.memory_decides(few)),
         if few { sweeps.crossovers() } else { vec![] },
         sweeps.costs(),

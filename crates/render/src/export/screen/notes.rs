@@ -16,7 +16,7 @@ use gpubench_model::report::machine::machine;
 use gpubench_model::report::quantity::{three_digits, time_text};
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops as op;
-use gpubench_text::grouped::distinct;
+use gpubench_text::grouped::{distinct, grouped};
 
 use super::super::cautions::shown;
 use super::super::problems::{why_none_of, why_nothing};
@@ -214,6 +214,43 @@ impl Sweeps<'_> {
         let sweeps = self.all.iter().filter(|sweep| !op::compares_sides(sweep.section.op));
         let names = Names::of(self.report);
         sweeps.filter_map(|sweep| costs(sweep, &names)).collect()
+    }
+
+    /// The backends that are the best of their side in no shown case, such as the program of `--external`, each with its
+    /// fastest variant: the tables of the screen have the best of each side only. [`Self::slower_variants()`] has those of B
+    /// where sides are compared.
+    pub(crate) fn slower_backends(&self) -> Option<String> {
+        let names = Names::of(self.report);
+        let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
+        let is_timed = |case: &&Comparison<'_>| case.a.or(case.b).is_some();
+        let largest = |sweep| {
+            let case = compared(sweep).last().or_else(|| sweep.section.comparisons.iter().rfind(is_timed))?;
+            let one = if case.a.is_some() { Contender::A } else { Contender::B };
+            let mut rows: Vec<(&Row, Estimate)> = case.candidates(one, Kind::Resident).collect();
+            rows.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+            Some((sweep.name.as_str(), rows))
+        };
+        let found: Vec<(&str, Vec<(&Row, Estimate)>)> = sweeps.filter_map(largest).collect();
+        let best: Vec<&str> =
+            found.iter().filter_map(|(_, rows)| Some(rows.first()?.0.backend.as_str())).collect();
+        let slower = |(name, rows): &(&str, Vec<(&Row, Estimate)>)| {
+            let (_, best_s) = rows.first()?;
+            let others = rows.iter().filter(|(row, _)| !best.contains(&row.backend.as_str()));
+            let fastest = grouped(others.map(|(row, time)| (row.backend.as_str(), (row, time))));
+            let factor = |(_, rows): &(&str, Vec<(&&Row, &Estimate)>)| {
+                let (row, time) = rows.first()?;
+                Some(format!("{} {}", names.variant(row), SpeedUp(time.over(*best_s)?).factor_text()))
+            };
+            let factors: Vec<String> = fastest.iter().filter_map(factor).collect();
+            (!factors.is_empty()).then(|| format!("{name} {}", factors.join(", ")))
+        };
+        let slower: Vec<String> = found.iter().filter_map(slower).collect();
+        (!slower.is_empty()).then(|| {
+            format!(
+                "Slower backends at the largest N, time over the best of their side: {}.",
+                slower.join("; ")
+            )
+        })
     }
 
     /// B's variants that are measurably slower than the best at the largest sizes, with their factors.

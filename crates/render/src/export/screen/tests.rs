@@ -248,6 +248,31 @@ fn slower_gpu_variants_are_listed_by_their_resident_times() {
     assert!(text.contains("transfer N=8: h2d-pinned 2.00 µs (2.00 GB/s)."), "{text}");
 }
 
+#[test]
+fn a_backend_that_is_the_best_nowhere_is_on_the_screen() {
+    let cpu = [
+        example::measured("matmul", 100, "cpu", "openblas", 1e-3),
+        example::measured("matmul", 100, "mine", "lists", 30e-3),
+        example::measured("matmul", 100, "mine", "slower", 40e-3),
+    ];
+    let mut report = example::of(cpu);
+    report.rows[1..].iter_mut().for_each(|row| row.side = Side::Cpu);
+    let expected =
+        "Slower backends at the largest N, time over the best of their side: matmul mine/lists 30.0x.";
+    let text = words(&screen(&report, false));
+    assert!(text.contains(expected), "{text}");
+    report.rows.push(example::measured("matmul", 100, "cuda", "cublas", 1e-4));
+    let text = words(&screen(&report, false));
+    assert!(text.contains(expected), "{text}");
+    report.rows[1].execute = None;
+    report.rows[2].execute = None;
+    let text = words(&screen(&report, false));
+    assert!(!text.contains("Slower backends"), "{text}");
+    let mut alone = report.clone();
+    alone.rows.retain(|row| row.backend == "cuda");
+    assert!(!screen(&alone, false).contains("Slower backends"));
+}
+
 /// Both sides take the same time at every size, so that there is no winner and no break-even.
 #[test]
 fn equal_sides_name_no_winner_anywhere() {
