@@ -35,11 +35,14 @@ const VARIABLES: &[&str] = &[
     "RAYON_NUM_THREADS",
 ];
 
+/// The git revision of this build, if the build was told it by the environment variable of that name.
+pub const BUILD_REVISION: Option<&str> = option_env!("GPUBENCH_REVISION");
+
 /// Returns the environment of a run that starts now. The executor fills in times and backends.
 pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
     Environment {
         gpubench_version: env!("CARGO_PKG_VERSION").into(),
-        gpubench_revision: option_env!("GPUBENCH_REVISION").map(str::to_owned),
+        gpubench_revision: BUILD_REVISION.map(str::to_owned),
         build_profile: Some(if cfg!(debug_assertions) { "debug" } else { "release" }.into()),
         argv,
         git_revision: git::revision(),

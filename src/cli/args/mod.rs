@@ -9,10 +9,12 @@ mod run;
 mod trend;
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use gpubench_host::environment::BUILD_REVISION;
 use gpubench_text::table::TERMINAL_WIDTH;
 
 pub(crate) use baseline::{BaselineCommand, SaveArgs};
@@ -28,9 +30,15 @@ use crate::export;
 use crate::settings::options::{Contenders, Ops, ThemeName};
 use crate::settings::words;
 
+/// Version and revision of this build, for `--version`.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let version = env!("CARGO_PKG_VERSION");
+    BUILD_REVISION.map_or(version.to_owned(), |revision| format!("{version} ({revision})"))
+});
+
 /// Measure operations on CPU libraries and on CUDA side by side, and check every answer
 #[derive(Parser)]
-#[command(name = "gpubench", version, max_term_width = TERMINAL_WIDTH, arg_required_else_help = false)]
+#[command(name = "gpubench", version = VERSION.as_str(), max_term_width = TERMINAL_WIDTH, arg_required_else_help = false)]
 #[command(after_help = "\
 Start with: gpubench run --ops matmul,fft --sizes 100,1000
 Exit codes: 0 done; 1 a cell is incorrect or failed, or compare found a regression; 2 wrong usage or unreadable file; \
