@@ -17,6 +17,7 @@ BLOCKS = {
     "shares": article.shares, "clock_checks": article.clock_checks, "checking_time": article.checking_time,
     "machine_quality": article.machine_quality, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
     "peers": libraries.of_gpu, "peers_short": libraries.summary, "article_calls": libraries.article_calls, "cpu_libraries": libraries.of_cpu,
+    "cpu_libraries_larger": libraries.of_larger_cpu, "svd_default": libraries.svd_default,
     "bluestein": rules.bluestein,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory,
 }

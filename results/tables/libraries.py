@@ -9,9 +9,9 @@ from .text import duration, factor
 CPU, GPU = "xeon-2", "h200/article-python"
 KEPT = (CPU, GPU)
 
-# What the article times by op: the plain call of NumPy and of CuPy.
+# The calls that the article times by op: of NumPy or SciPy, and of CuPy.
 ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
-           "fft": ("numpy-fft2", "fft2"), "solve": ("solve", "solve"), "spgemm": ("scipy-csr", "csr"), "svd": ("gesdd", "svd")}
+           "fft": ("numpy-fft2", "fft2"), "solve": ("scipy-pos", "solve"), "spgemm": ("scipy-csr", "csr"), "svd": ("gesdd", "svd")}
 
 # gpubench's own backend of each side; every other backend of the side is a peer.
 OWN = {"cpu": "cpu", "gpu": "cuda"}
@@ -149,11 +149,15 @@ def provenance(report):
     if "cuda" in available:
         machine.insert(0, f"{available['cuda']['name']}, driver {available['cuda']['driver_version']}")
     versions = {}
-    for description in available.values():
-        versions.update(description.get("versions", {}))
+    for name, description in available.items():
+        found = dict(description.get("versions", {}))
+        if "blas" in found:
+            found[f"BLAS of {name}"] = found.pop("blas")
+        versions.update(found)
     libraries = ", ".join(f"{library} {version.split(',')[0]}" for library, version in sorted(versions.items()))
     planned, measured = environment["planned_rows"], len(report["rows"])
-    partial = f" The run ended before {planned - measured} of its {planned} rows." if measured < planned else ""
+    cut = sorted({row["op"] for row in report["rows"] if (row.get("execute") or {}).get("stopped") == "cut-short"})
+    partial = f" The run ended within {', '.join(cut)}: {planned - measured} of its {planned} rows are missing." if measured < planned else ""
     return (f"gpubench {environment['gpubench_revision'][:7]}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. "
             f"Hot caches, operands resident.{partial}")
 
@@ -201,6 +205,26 @@ def article_calls():
         lines.append(f"| {op} | {n} | {ratio(*published) if published else '–'} | {ratio(numpy, cupy)} | {duration(numpy) if numpy else '–'} | "
                      f"{duration(cupy) if cupy else '–'} | {ratio(fastest('numpy')[0], fastest('cupy')[0])} | {factor(cpu / gpu)} ({cpu_name}, {gpu_name}) |")
     return "\n".join(lines)
+
+
+def svd_default():
+    """The first call of PyTorch's default svd, whose answers are incorrect, next to gpubench's and to the fastest correct call."""
+    lines = ["| type | N | gpubench | fastest correct call | its time | PyTorch's default, first call | its error / bound |", "|---|---:|---:|---|---:|---:|---:|"]
+    report = kept(*GPU.split("/"))
+    defaults = {(row["dtype"], row["n"]): row for row in incorrect(report) if (row["op"], row["backend"], row["variant"]) == ("svd", "torch", "svd")}
+    for cell in cells(report, "gpu", "device"):
+        op, dtype, n = cell.key
+        if op == "svd" and (dtype, n) in defaults:
+            row = defaults[dtype, n]
+            lines.append(f"| {dtype} | {n} | {duration(cell.seconds)} | {name(cell.theirs)} | {duration(cell.peer_seconds)} | "
+                         f"{duration(row['phases']['first_device_s'])} | {multiples(row['error']['value'] / row['error']['bound'])} |")
+    return "\n".join(lines)
+
+
+def of_larger_cpu():
+    """The means on the CPU of the machine with the GPU, and the cells where a library is faster."""
+    report = kept(*GPU.split("/"))
+    return "\n".join([provenance(report), "", means(report, "cpu"), "", losses(report, "cpu")])
 
 
 def of_cpu():

@@ -12,7 +12,7 @@ def bluestein():
     for row in kept["rows"]:
         times.setdefault((row["dtype"], row["n"]), {})[row["variant"]] = row["execute"]["median_s"]
     lines = [f"gpubench {environment['gpubench_revision'][:7]}, {device['name']}, {environment['started'][:10]}, hot caches; `auto` had no rule for `bluestein` yet.", "",
-             "| type | N | `bluestein` | `r2c` | `c2c` | speed-up over the faster of both |", "|---|---:|---:|---:|---:|---:|"]
+             "| type | N | `bluestein` | `r2c` | `c2c` | speed-up over the faster of `r2c` and `c2c` |", "|---|---:|---:|---:|---:|---:|"]
     for (dtype, n), of in times.items():
         cells = " | ".join(duration(of[variant]) for variant in ("bluestein", *others))
         lines.append(f"| {dtype} | {n} | {cells} | {factor(min(of[other] for other in others) / of['bluestein'])} |")
