@@ -18,6 +18,11 @@ OWN = {"cpu": "cpu", "gpu": "cuda"}
 TYPES = ("f32", "f64")
 
 
+def on_gpu():
+    """The report with all libraries on a machine with a GPU."""
+    return kept(*GPU.split("/"))
+
+
 def timed(row, clock):
     """Median and 95 % interval of a row in seconds by a clock; None where the row has no time by it."""
     execute = row.get("execute")
@@ -149,10 +154,10 @@ def provenance(report):
     if "cuda" in available:
         machine.insert(0, f"{available['cuda']['name']}, driver {available['cuda']['driver_version']}")
     versions = {}
-    for name, description in available.items():
+    for backend, description in available.items():
         found = dict(description.get("versions", {}))
         if "blas" in found:
-            found[f"BLAS of {name}"] = found.pop("blas")
+            found[f"BLAS of {backend}"] = found.pop("blas")
         versions.update(found)
     libraries = ", ".join(f"{library} {version.split(',')[0]}" for library, version in sorted(versions.items()))
     planned, measured = environment["planned_rows"], len(report["rows"])
@@ -164,7 +169,7 @@ def provenance(report):
 
 def summary():
     """A row per op, host clock first: geometric mean and smallest ratio of both element types on the GPU."""
-    report = kept(*GPU.split("/"))
+    report = on_gpu()
     lines = ["| op | float32, host clock | float32, device clock | float64, host clock | float64, device clock |", "|---|---:|---:|---:|---:|"]
     found = {clock: list(cells(report, "gpu", clock)) for clock in clocks("gpu")}
     for op in dict.fromkeys(cell.key[0] for cell in found["host"]):
@@ -180,7 +185,7 @@ def summary():
 
 def of_gpu():
     """The means on the GPU, the cells where a library is faster, and those judged incorrect."""
-    report = kept(*GPU.split("/"))
+    report = on_gpu()
     return "\n".join([provenance(report), "", means(report, "gpu"), "",
                       losses(report, 'gpu'), "",
                       f"Answers that were judged incorrect, and have no time: {wrong(report)}."])
@@ -188,7 +193,7 @@ def of_gpu():
 
 def article_calls():
     """NumPy over CuPy by the host's clock, in float32: the article's figures, its calls, the fastest calls, and those of all backends."""
-    report = kept(*GPU.split("/"))
+    report = on_gpu()
     lines = ["| op | N | article | its calls here | NumPy | CuPy | fastest of NumPy, SciPy and CuPy | fastest of all backends |",
              "|---|---:|---:|---:|---:|---:|---:|---|"]
     times = {}
@@ -210,7 +215,7 @@ def article_calls():
 def svd_default():
     """The first call of PyTorch's default svd, whose answers are incorrect, next to gpubench's and to the fastest correct call."""
     lines = ["| type | N | gpubench | fastest correct call | its time | PyTorch's default, first call | its error / bound |", "|---|---:|---:|---|---:|---:|---:|"]
-    report = kept(*GPU.split("/"))
+    report = on_gpu()
     defaults = {(row["dtype"], row["n"]): row for row in incorrect(report) if (row["op"], row["backend"], row["variant"]) == ("svd", "torch", "svd")}
     for cell in cells(report, "gpu", "device"):
         op, dtype, n = cell.key
@@ -223,7 +228,7 @@ def svd_default():
 
 def of_larger_cpu():
     """The means on the CPU of the machine with the GPU, and the cells where a library is faster."""
-    report = kept(*GPU.split("/"))
+    report = on_gpu()
     return "\n".join([provenance(report), "", means(report, "cpu"), "", losses(report, "cpu")])
 
 

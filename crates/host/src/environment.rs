@@ -35,7 +35,7 @@ const VARIABLES: &[&str] = &[
     "RAYON_NUM_THREADS",
 ];
 
-/// The git revision of this build, if the build was told it by the environment variable of that name.
+/// The git revision of this build, if `GPUBENCH_REVISION` was set for the compiler.
 pub const BUILD_REVISION: Option<&str> = option_env!("GPUBENCH_REVISION");
 
 /// Returns the environment of a run that starts now. The executor fills in times and backends.

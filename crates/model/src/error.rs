@@ -68,19 +68,21 @@ fn out_of_memory(place: &str, needed: Option<u128>, free: u128) -> String {
     }
 }
 
+/// The units of amounts of memory, each 1024 times the one before it; below the first, amounts are in bytes.
+pub const BINARY_UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
 /// Formats bytes in the largest binary unit not above them, with two decimals.
 fn binary(bytes: u128) -> String {
-    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {
         return format!("{bytes} bytes");
     }
     let mut value = bytes as f64 / 1024.0;
     let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
+    while value >= 1024.0 && unit + 1 < BINARY_UNITS.len() {
         value /= 1024.0;
         unit += 1;
     }
-    format!("{value:.2} {}", UNITS[unit])
+    format!("{value:.2} {}", BINARY_UNITS[unit])
 }
 
 #[cfg(test)]

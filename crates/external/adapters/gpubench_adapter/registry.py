@@ -123,7 +123,7 @@ _JAX_GPU = [
 
 _CUPY_PIP = 'pip install "cupy-cuda13x[ctk]"'
 _TORCH_PIP = "pip install torch"
-# pip keeps a build without CUDA unless it is told to install again.
+# Without --force-reinstall, pip keeps a build without CUDA.
 TORCH_CUDA_PIP = _TORCH_PIP + " --force-reinstall --index-url https://download.pytorch.org/whl/cu130"
 _XPU_PIP = _TORCH_PIP + " --index-url https://download.pytorch.org/whl/xpu"
 

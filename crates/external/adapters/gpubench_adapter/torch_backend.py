@@ -16,16 +16,15 @@ from .storage import Storage
 WAKING_ELEMENTS = 1 << 18
 
 
+def target():
+    """Returns the platform that PyTorch was built for, with its version: "CUDA 13.0". None without CUDA and ROCm."""
+    versions = {"CUDA": torch.version.cuda, "ROCm": getattr(torch.version, "hip", None)}
+    return next(("%s %s" % (name, version) for name, version in versions.items() if version), None)
+
+
 def build():
-    """Returns PyTorch's version and what it was built for."""
-    target = torch.version.cuda or getattr(torch.version, "hip", None)
-    kind = "CUDA" if torch.version.cuda else "ROCm"
-    return "%s (%s)" % (torch.__version__, "%s %s" % (kind, target) if target else "CPU only")
-
-
-def is_cpu_build():
-    """Returns whether PyTorch was built without CUDA and ROCm."""
-    return not (torch.version.cuda or getattr(torch.version, "hip", None))
+    """Returns PyTorch's version and its platform."""
+    return "%s (%s)" % (torch.__version__, target() or "CPU only")
 
 
 def findings(adapter):

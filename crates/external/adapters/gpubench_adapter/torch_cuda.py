@@ -6,7 +6,7 @@ from . import registry
 from .backend import finding
 from .errors import Unavailable
 from .event_backend import EventBackend
-from .torch_backend import TorchOps, TorchStorage, build, is_cpu_build
+from .torch_backend import TorchOps, TorchStorage, build, target
 
 
 def findings(_adapter):
@@ -21,7 +21,7 @@ def findings(_adapter):
 
 def device_name(ordinal):
     """Returns the name of a GPU, after PyTorch has found it."""
-    if is_cpu_build():
+    if target() is None:
         raise Unavailable("this build of PyTorch has no CUDA and runs on the CPU only (backend torch-cpu)", registry.TORCH_CUDA_PIP)
     if not torch.cuda.is_available():
         raise Unavailable("PyTorch %s finds no GPU" % build(), "install the driver of the GPU")

@@ -1,12 +1,12 @@
 //! Joins reasons of skipped cells that differ only in the amount of free memory, which changes from cell to cell.
 
+use gpubench_model::error::BINARY_UNITS;
+
 /// The text before and after the amount of free memory.
 pub(super) type Frame<'a> = (&'a str, &'a str);
 
 /// Texts before and after the amount in the reasons of [`gpubench_model::error::CellError::OutOfMemory`].
 const FRAMES: [Frame<'_>; 2] = [(" memory, ", " is free"), (" memory than is free (", ")")];
-
-const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 /// Splits a reason at its amount of free memory; the amount is empty, and all of the reason before it, where it has none.
 pub(super) fn split(reason: &str) -> (Frame<'_>, &str) {
@@ -34,7 +34,7 @@ pub(super) fn joined((before, after): Frame<'_>, amounts: &[&str]) -> String {
 /// The number of bytes of an amount such as `3.00 GiB`.
 fn bytes(amount: &str) -> Option<f64> {
     let (number, unit) = amount.split_once(' ')?;
-    let power = UNITS.iter().position(|known| *known == unit)?;
+    let power = ["bytes"].iter().chain(&BINARY_UNITS).position(|known| *known == unit)?;
     let number: f64 = number.parse().ok()?;
     Some(number * 1024f64.powi(i32::try_from(power).ok()?))
 }

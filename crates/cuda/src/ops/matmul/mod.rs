@@ -39,8 +39,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
         sources: &[&padded::SOURCE],
         libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => padded::product::<f32, f32>(cuda, case, inputs, Arithmetic::F32),
-            DType::F64 => padded::product::<f64, f64>(cuda, case, inputs, Arithmetic::F64),
+            DType::F32 => padded::product::<f32, f32>(cuda, case, inputs),
+            DType::F64 => padded::product::<f64, f64>(cuda, case, inputs),
         },
     },
     Kernel {
@@ -82,7 +82,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         ),
         sources: &[&padded::SOURCE],
         libraries: &[Library::Cublas],
-        prepare: |cuda, case, inputs| padded::product::<f32, f64>(cuda, case, inputs, Arithmetic::F64),
+        prepare: padded::product::<f32, f64>,
     },
     Kernel {
         variant: reduced(

@@ -1,7 +1,7 @@
 //! Products by cuBLAS on copies of the operands with padded rows, in the operands' element type or in float64.
 
 use gpubench_backend::Prepared;
-use gpubench_model::case::Case;
+use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
@@ -18,13 +18,16 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("convert");
 /// multiples of 16 bytes, so an odd N would take a slower kernel.
 const MULTIPLE: usize = 8;
 
-/// Prepares the product of matrices of `T`, computed in `W` and rounded to `T` once.
+/// Prepares the product of matrices of `T`, computed in IEEE arithmetic of `W` and rounded to `T` once.
 pub(super) fn product<T: Element, W: Element>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
-    arithmetic: Arithmetic,
 ) -> Result<Box<Prepared>, CellError> {
+    let arithmetic = match W::DTYPE {
+        DType::F32 => Arithmetic::F32,
+        DType::F64 => Arithmetic::F64,
+    };
     let padded = case.side().next_multiple_of(MULTIPLE);
     let side = side(&Case { n: padded as u64, ..case.clone() })?;
     let len = padded * padded;
