@@ -42,9 +42,13 @@ def back_to_back(job):
     sample = timed(job, 1)
     if sample["host_s"] >= SHORT_S or job.restores:
         return sample
-    count = min(max(-(-BATCH_S // sample["host_s"]), BATCH[0]), BATCH[1])
     job.reset()
-    return timed(job, int(count))
+    return timed(job, batch_size(sample["host_s"]))
+
+
+def batch_size(execution_s):
+    """Returns how many executions of `execution_s` seconds make up a batch of about BATCH_S."""
+    return int(min(max(-(-BATCH_S // execution_s), BATCH[0]), BATCH[1]))
 
 
 def _usage():
