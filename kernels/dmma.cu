@@ -192,3 +192,12 @@ ENTRY(dmma_32_f64, 256, 73728, double, 32, 32, 16, 16, 2, 32, 4)
 #ifdef TILE_64_F64
 ENTRY(dmma_64_f64, 128, 71680, double, 64, 64, 32, 32, 1, 32, 2)
 #endif
+#ifdef IF_NEEDED
+// The tile of `dmma_64_f64`, for a product that is computed only if `needed` is not zero.
+using Conditional = Product<double, 64, 64, 32, 32, 1, 32, 2>;
+static_assert(Conditional::THREADS == 128 && Conditional::BYTES == 71680, "dmma_if_needed");
+extern "C" __global__ void __launch_bounds__(128)
+    dmma_if_needed(const double* a, const double* b, double* c, unsigned n, const unsigned* needed) {
+    if (*needed != 0) Conditional::run(a, b, c, n);
+}
+#endif

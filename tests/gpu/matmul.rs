@@ -4,6 +4,7 @@
 use gpubench::backend::{Backend, Variant};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::data::Operand;
+use gpubench::data::generator::Stream;
 use gpubench::error::CellError;
 use gpubench::op;
 
@@ -180,4 +181,68 @@ fn random_products_pass_the_judge_where_no_tile_fits() {
             assert!(checked.is_right(), "{cell}: error {:e}, bound {:e}", checked.value, checked.bound);
         },
     );
+}
+
+/// Operands of float64 with the named distribution, all of which depend only on the position.
+fn graded(n: usize, seed: u64, value: impl Fn(f64, f64) -> f64) -> Operand {
+    let stream = Stream::new(seed, 0);
+    let values = (0..n * n).map(|place| {
+        let [u, v, w] = [0, 1, 2].map(|part| stream.uniform(3 * place as u64 + part));
+        // Box and Muller's normal deviate, from numbers that are not zero.
+        value(u, (-2.0 * (1.0 - v).ln()).sqrt() * (std::f64::consts::TAU * w).cos())
+    });
+    Operand::dense(n, n, values.collect::<Vec<f64>>())
+}
+
+/// Returns the largest error of the first rows of an answer, in roundings of the sum of the terms' magnitudes.
+fn worst_error(answer: &[f64], a: &[f64], b: &[f64], n: usize) -> f64 {
+    const ROWS: usize = 40;
+    let entry = |i: usize, j: usize| {
+        let (mut sum, mut rest, mut magnitudes) = (0.0f64, 0.0f64, 0.0f64);
+        for k in 0..n {
+            // Products and sums with their rounding errors: T. Ogita, S. M. Rump, S. Oishi, "Accurate sum and dot product", 2005.
+            let (x, y) = (a[i * n + k], b[k * n + j]);
+            let product = x * y;
+            let total = sum + product;
+            let part = total - sum;
+            rest += x.mul_add(y, -product) + ((sum - (total - part)) + (product - part));
+            sum = total;
+            magnitudes += product.abs();
+        }
+        let error = (answer[i * n + j] - sum) - rest;
+        error.abs() / (magnitudes * DType::F64.unit_roundoff())
+    };
+    (0..n.min(ROWS)).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).fold(0.0, f64::max)
+}
+
+#[test]
+fn the_emulated_float64_product_keeps_the_bound_on_uniform_normal_and_graded_operands() {
+    type Value = fn(f64, f64) -> f64;
+    const DISTRIBUTIONS: [(&str, Value); 6] = [
+        ("uniform", |u, _| u),
+        ("of both signs", |u, _| 2.0 * u - 1.0),
+        ("normal", |_, z| z),
+        ("graded by half", |u, z| (u - 0.5) * (0.5 * z).exp()),
+        ("graded by 1", |u, z| (u - 0.5) * z.exp()),
+        ("graded by 4", |u, z| (u - 0.5) * (4.0 * z).exp()),
+    ];
+    let Some((_alone, mut backend)) = start_alone() else { return };
+    let named = |name: &str| products().into_iter().find(|variant| variant.name == name).unwrap();
+    let [emulated, library] = ["ozaki2-int8", "cublas"].map(named);
+    for (n, (distribution, value)) in
+        [100, 700, 1024, 1501].into_iter().flat_map(|n| DISTRIBUTIONS.map(|d| (n, d)))
+    {
+        let inputs = [1, 2].map(|seed| graded(n, seed, value));
+        let [a, b] = [0, 1].map(|index| wide(&inputs[index], DType::F64));
+        let mut error = |variant: &Variant| {
+            let case = case(variant, n as u64, DType::F64);
+            let found = answer(&mut *backend, variant, &case, &inputs)?;
+            Some(worst_error(&wide(&found, DType::F64), &a, &b, n))
+        };
+        let Some((found, usual)) = error(&emulated).zip(error(&library)) else { return };
+        println!("{distribution}, N = {n}: {found:.3} roundings, cuBLAS {usual:.3}");
+        assert!(found <= n as f64 + 2.0, "{distribution}, N = {n}: {found}");
+        // Residues are more accurate than float64 or the product falls back to it, in another order of the terms.
+        assert!(found <= 4.0 * usual.max(1.0), "{distribution}, N = {n}: {found}, cuBLAS {usual}");
+    }
 }

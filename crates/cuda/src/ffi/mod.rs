@@ -15,6 +15,7 @@ pub(crate) mod fft_two_pass;
 pub(crate) mod launch;
 pub(crate) mod nvrtc;
 pub(crate) mod ozaki;
+pub(crate) mod ozaki2;
 pub(crate) mod padded;
 pub(crate) mod pinned;
 pub(crate) mod reduce;

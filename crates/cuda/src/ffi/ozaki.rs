@@ -80,12 +80,12 @@ impl Slices {
     }
 
     pub(crate) fn multiply(&mut self, products: &SliceProducts) -> Result<(), CellError> {
-        (0..SLICES).try_for_each(|place| products.enqueue(place, &self.a, &self.b, &mut self.sums))
+        products.enqueue(&self.a, &self.b, &mut self.sums)
     }
 
     /// Times the algorithms of each product on the present slices, and keeps the fastest.
     pub(crate) fn choose(&mut self, products: &mut SliceProducts) -> Result<(), CellError> {
-        (0..SLICES).try_for_each(|place| products.choose(place, &self.a, &self.b, &mut self.sums))
+        products.choose(&self.a, &self.b, &mut self.sums)
     }
 
     /// Enqueues the kernel that combines the products of slices: `c = a * b`.

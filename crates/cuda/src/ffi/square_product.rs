@@ -9,7 +9,7 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::{ByType, KernelSource};
-use super::launch::{BLOCK, Shape, allow_shared, enqueue_shaped, fits, read, write};
+use super::launch::{Argument, BLOCK, Shape, allow_shared, enqueue_shaped, fits, read, write};
 
 /// A tile of the answer: its size, its threads per block, and their bytes of shared memory by element type.
 struct Tile {
@@ -63,6 +63,18 @@ impl<T: Element> SquareProduct<T> {
         sources: &'static [ByType; TILES.len()],
         n: u32,
     ) -> Result<Self, CellError> {
+        let index = tile(n, cuda.multiprocessors());
+        let (tile, source) = (&TILES[index], sources[index].of(T::DTYPE));
+        Self::with_tile(cuda, source, &format!("dmma_{}_{}", tile.side, T::DTYPE), tile, n)
+    }
+
+    fn with_tile(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        entry: &str,
+        tile: &Tile,
+        n: u32,
+    ) -> Result<Self, CellError> {
         let missing = |what: &str| {
             let reason = format!("this device has {what}");
             Unavailable::new(reason, "use --variants cublas,tiled")
@@ -70,17 +82,29 @@ impl<T: Element> SquareProduct<T> {
         if cuda.capability().is_none_or(|chip| chip < 80) {
             return Err(missing("no float64 tensor cores").into());
         }
-        let index = tile(n, cuda.multiprocessors());
-        let (tile, source) = (&TILES[index], sources[index].of(T::DTYPE));
         let shared = tile.shared[usize::from(T::DTYPE == DType::F64)];
         if shared > cuda.shared_memory_per_block() {
             return Err(missing("too little shared memory for this kernel").into());
         }
-        let function = cuda.function(source, &format!("dmma_{}_{}", tile.side, T::DTYPE))?;
+        let function = cuda.function(source, entry)?;
         allow_shared(&function, shared)?;
         let tiles = n.div_ceil(tile.side);
         let shape = Shape { grid: (tiles, tiles), threads: tile.threads, shared, cooperative: false };
         Ok(SquareProduct { function, shape, n, elements: PhantomData })
+    }
+
+    /// Checks that all matrices have `n * n` elements, and returns the arguments with which the entries begin.
+    fn arguments(
+        &self,
+        stream: &CudaStream,
+        [a, b]: [&CudaSlice<T>; 2],
+        c: &mut CudaSlice<T>,
+    ) -> Result<[Argument; 4], CellError> {
+        let needed = self.n as usize * self.n as usize;
+        fits("A", a, needed)?;
+        fits("B", b, needed)?;
+        fits("C", c, needed)?;
+        Ok([read(stream, a), read(stream, b), write(stream, c), self.n.into()])
     }
 
     pub(crate) fn run(
@@ -90,21 +114,47 @@ impl<T: Element> SquareProduct<T> {
         b: &CudaSlice<T>,
         c: &mut CudaSlice<T>,
     ) -> Result<(), CellError> {
-        let needed = self.n as usize * self.n as usize;
-        fits("A", a, needed)?;
-        fits("B", b, needed)?;
-        fits("C", c, needed)?;
-        let arguments = [read(stream, a), read(stream, b), write(stream, c), self.n.into()];
+        let arguments = self.arguments(stream, [a, b], c)?;
         // SAFETY: the entries take (const T*, const T*, T*, u32); each matrix holds n * n elements, and threads and
         // shared memory are those that the entry's tile needs.
         unsafe { enqueue_shaped(stream, &self.function, self.shape, arguments) }
     }
 }
 
+/// A product of float64 matrices that is computed only if a word on the device is not zero.
+pub(crate) struct ConditionalProduct(SquareProduct<f64>);
+
+impl ConditionalProduct {
+    /// Loads the kernel for float64 tensor cores from the part `IF_NEEDED` of `kernels/dmma.cu`.
+    ///
+    /// # Errors
+    /// As for [`SquareProduct::on_tensor_cores`].
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
+        let [.., largest] = &TILES;
+        SquareProduct::with_tile(cuda, source, "dmma_if_needed", largest, n).map(ConditionalProduct)
+    }
+
+    /// Enqueues `c = a * b` if the first word of `needed` is not zero then; otherwise `c` stays as it is.
+    pub(crate) fn run(
+        &self,
+        stream: &CudaStream,
+        needed: &CudaSlice<u32>,
+        operands: [&CudaSlice<f64>; 2],
+        c: &mut CudaSlice<f64>,
+    ) -> Result<(), CellError> {
+        fits("the condition", needed, 1)?;
+        let [a, b, c, n] = self.0.arguments(stream, operands, c)?;
+        let arguments = [a, b, c, n, read(stream, needed)];
+        // SAFETY: the entry takes (const double*, const double*, double*, u32, const u32*); the matrices and the shape
+        // are as for `SquareProduct::run`, and the condition holds a word.
+        unsafe { enqueue_shaped(stream, &self.0.function, self.0.shape, arguments) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{TILES, tile};
-    use crate::ops::matmul::own::DMMA;
+    use super::{TILES, Tile, tile};
+    use crate::ops::matmul::own::{DMMA, IF_NEEDED};
     use gpubench_model::case::DType;
 
     #[test]
@@ -118,6 +168,13 @@ mod tests {
                 assert!(text.contains(&format!("#ifdef {part}\n{entry}")), "{entry}");
             }
         }
+    }
+
+    #[test]
+    fn the_conditional_entry_has_the_shape_of_the_largest_tile() {
+        let [.., Tile { threads, shared: [_, shared], .. }] = TILES;
+        let shape = format!("THREADS == {threads} && Conditional::BYTES == {shared}, \"dmma_if_needed\"");
+        assert!(IF_NEEDED.text.contains(&shape), "{shape}");
     }
 
     #[test]

@@ -44,6 +44,16 @@ pub(crate) const fn reduced(
     declare(op, name, summary, accuracy, false, &[DType::F32])
 }
 
+/// Declares a variant that emulates floating point, for those element types, that runs only when it is named.
+pub(crate) const fn emulated(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    dtypes: &'static [DType],
+) -> Variant {
+    declare(op, name, summary, Accuracy::Emulated, false, dtypes)
+}
+
 const fn declare(
     op: &'static str,
     name: &'static str,

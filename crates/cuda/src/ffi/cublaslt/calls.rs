@@ -52,6 +52,7 @@ calls! {
     set_operation = "cublasLtMatmulDescSetAttribute" (Handle, c_int, *const c_void, usize);
     destroy_operation = "cublasLtMatmulDescDestroy" (Handle);
     layout = "cublasLtMatrixLayoutCreate" (*mut Handle, cudaDataType_t, u64, u64, i64);
+    set_layout = "cublasLtMatrixLayoutSetAttribute" (Handle, c_int, *const c_void, usize);
     destroy_layout = "cublasLtMatrixLayoutDestroy" (Handle);
     preference = "cublasLtMatmulPreferenceCreate" (*mut Handle);
     set_preference = "cublasLtMatmulPreferenceSetAttribute" (Handle, c_int, *const c_void, usize);

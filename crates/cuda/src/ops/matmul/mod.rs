@@ -2,6 +2,7 @@
 
 pub(crate) mod own;
 pub(crate) mod ozaki;
+pub(crate) mod ozaki2;
 pub(crate) mod padded;
 
 use cudarc::driver::CudaSlice;
@@ -14,7 +15,7 @@ use gpubench_model::error::{CellError, Unavailable};
 use self::own::{on_tensor_cores, tiled};
 use super::dense::{Dense, download_square};
 use super::entry::by_dtype;
-use super::{Kernel, input, opt_in, reduced};
+use super::{Kernel, emulated, input, opt_in, reduced};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas};
@@ -85,15 +86,26 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: padded::product::<f32, f64>,
     },
     Kernel {
-        variant: reduced(
+        variant: emulated(
             "matmul",
             "ozaki-int8",
-            "exact products of 8-bit slices (Ozaki scheme)",
-            Accuracy::Emulated,
+            "float32 by exact products of 8-bit slices (Ozaki scheme)",
+            &[DType::F32],
         ),
         sources: &[&ozaki::SOURCE],
         libraries: &[Library::CublasLt],
         prepare: ozaki::prepare,
+    },
+    Kernel {
+        variant: emulated(
+            "matmul",
+            "ozaki2-int8",
+            "float64 by exact products of 8-bit residues (Ozaki scheme II)",
+            &[DType::F64],
+        ),
+        sources: &[&ozaki2::SOURCE, &own::IF_NEEDED],
+        libraries: &[Library::CublasLt],
+        prepare: ozaki2::prepare,
     },
 ];
 

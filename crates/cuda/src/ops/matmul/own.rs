@@ -2,7 +2,7 @@
 //! float32 operands are converted on load (`docs/kernels/dmma.md`).
 
 use gpubench_backend::Prepared;
-use gpubench_model::case::Case;
+use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
@@ -19,6 +19,10 @@ pub(crate) static DMMA: [ByType; 3] = [
     kernel_source_by_type!("dmma", "TILE_32_"),
     kernel_source_by_type!("dmma", "TILE_64_"),
 ];
+
+/// The part with the product that is computed only if a word on the device says so.
+pub(crate) static IF_NEEDED: KernelSource =
+    KernelSource { dtype: Some(DType::F64), ..kernel_source!("dmma", "IF_NEEDED") };
 
 /// The parts of both element types.
 pub(super) static DMMA_PARTS: [&KernelSource; 6] =

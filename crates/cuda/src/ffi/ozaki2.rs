@@ -1,0 +1,188 @@
+//! Launches of `kernels/ozaki2.cu`: they turn float64 matrices into residues and combine the products of residues.
+
+use cudarc::driver::{CudaFunction, CudaSlice};
+use gpubench_model::error::CellError;
+
+use super::super::context::Cuda;
+use super::super::kernels::KernelSource;
+use super::cublaslt::ResidueProducts;
+use super::launch::{BLOCK, enqueue, fits, read, write};
+
+/// Moduli, and thus matrices of residues: `COUNT` in the kernel.
+pub(crate) const MODULI: usize = 15;
+/// Elements of a row whose residues are stored as one group: `TILE_K` in the kernel. Rows of residues are padded to a
+/// multiple of it.
+pub(crate) const GROUP: u32 = 128;
+/// Parts of B's rows in which the norms of its columns are computed: `CHUNKS` in the kernel.
+const CHUNKS: usize = 64;
+/// Columns of B per block that computes residues: `WARP` in the kernel.
+const COLUMNS: u32 = 32;
+
+/// The kernels and intermediate arrays of a product of `n` by `n` matrices.
+pub(crate) struct Residues {
+    cuda: Cuda,
+    n: u32,
+    pitch: u32,
+    rows: CudaFunction,
+    columns: CudaFunction,
+    combine: CudaFunction,
+    a: CudaSlice<i8>,
+    b: CudaSlice<i8>,
+    sums: CudaSlice<i32>,
+    of_rows: CudaSlice<f64>,
+    of_columns: CudaSlice<f64>,
+    squares: CudaSlice<f64>,
+    small_in_rows: CudaSlice<u32>,
+    small_in_columns: CudaSlice<u32>,
+    /// One word: not zero if the answer has to be computed without residues.
+    needed: CudaSlice<u32>,
+}
+
+impl Residues {
+    /// Loads the kernels and allocates residues and sums with rows of `pitch`, at least `n` and a multiple of [`GROUP`].
+    pub(crate) fn load(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        n: u32,
+        pitch: u32,
+    ) -> Result<Self, CellError> {
+        if pitch < n || !pitch.is_multiple_of(GROUP) {
+            return Err(CellError::Failed(format!(
+                "residues of {n} elements do not fit into rows of {pitch}"
+            )));
+        }
+        let (side, area) = (n as usize, pitch as usize * pitch as usize);
+        Ok(Residues {
+            cuda: cuda.clone(),
+            n,
+            pitch,
+            rows: cuda.function(source, "ozaki2_rows")?,
+            columns: cuda.function(source, "ozaki2_columns")?,
+            combine: cuda.function(source, "ozaki2_combine")?,
+            // Zero, and never written outside the n rows in use.
+            a: cuda.alloc(MODULI * area)?,
+            b: cuda.alloc(MODULI * area)?,
+            sums: cuda.alloc(MODULI * area)?,
+            of_rows: cuda.alloc(side)?,
+            of_columns: cuda.alloc(side)?,
+            squares: cuda.alloc(CHUNKS * side)?,
+            small_in_rows: cuda.alloc(side)?,
+            small_in_columns: cuda.alloc(side)?,
+            needed: cuda.alloc(1)?,
+        })
+    }
+
+    /// Enqueues the kernels that compute the residues of both operands.
+    pub(crate) fn compute(&mut self, a: &CudaSlice<f64>, b: &CudaSlice<f64>) -> Result<(), CellError> {
+        let elements = self.n as usize * self.n as usize;
+        fits("A", a, elements)?;
+        fits("B", b, elements)?;
+        let stream = &self.cuda.stream;
+        let (n, pitch) = (self.n.into(), self.pitch.into());
+        let squares = write(stream, &mut self.squares);
+        let small = write(stream, &mut self.small_in_columns);
+        let arguments = [
+            read(stream, a),
+            read(stream, b),
+            write(stream, &mut self.a),
+            write(stream, &mut self.of_rows),
+            write(stream, &mut self.small_in_rows),
+            small,
+            squares,
+            write(stream, &mut self.needed),
+            n,
+            pitch,
+        ];
+        let blocks = self.n + self.n.div_ceil(BLOCK) * CHUNKS as u32;
+        // SAFETY: the entry takes (const double*, const double*, u32*, double*, u32*, u32*, double*, u32*, u32, u32); the
+        // arrays have the lengths of `load` and the check above; blocks are one per row, and one per strip and chunk.
+        unsafe { enqueue(stream, &self.rows, (blocks, 1), arguments) }?;
+        let (residues, inverses) = (write(stream, &mut self.b), write(stream, &mut self.of_columns));
+        let arguments = [read(stream, b), squares, residues, inverses, small, n, pitch];
+        let tiles = (self.n.div_ceil(COLUMNS), self.pitch / GROUP);
+        // SAFETY: the entry takes (const double*, const double*, u32*, double*, u32*, u32, u32), of these lengths.
+        unsafe { enqueue(stream, &self.columns, tiles, arguments) }
+    }
+
+    pub(crate) fn multiply(&mut self, products: &ResidueProducts) -> Result<(), CellError> {
+        products.enqueue(&self.a, &self.b, &mut self.sums)
+    }
+
+    /// Times the algorithms of the products on the present residues, and keeps the fastest.
+    pub(crate) fn choose(&mut self, products: &mut ResidueProducts) -> Result<(), CellError> {
+        products.choose(&self.a, &self.b, &mut self.sums)
+    }
+
+    /// Enqueues the kernel that combines the products of residues: `c = a * b`, unless [`Residues::needed`] says else.
+    pub(crate) fn combine(&mut self, c: &mut CudaSlice<f64>) -> Result<(), CellError> {
+        fits("C", c, self.n as usize * self.n as usize)?;
+        let stream = &self.cuda.stream;
+        let arguments = [
+            read(stream, &self.sums),
+            read(stream, &self.of_rows),
+            read(stream, &self.of_columns),
+            read(stream, &self.small_in_rows),
+            read(stream, &self.small_in_columns),
+            write(stream, &mut self.needed),
+            write(stream, c),
+            self.n.into(),
+            self.pitch.into(),
+        ];
+        let grid = (self.n.div_ceil(BLOCK), self.n);
+        // SAFETY: the entry takes (const int*, const double*, const double*, const u32*, const u32*, u32*, double*, u32,
+        // u32); all but C are `load`'s, and C holds n * n elements (checked above).
+        unsafe { enqueue(stream, &self.combine, grid, arguments) }
+    }
+
+    /// The word that is not zero if the combined answer may be less accurate than a product in float64.
+    pub(crate) fn needed(&self) -> &CudaSlice<u32> {
+        &self.needed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::{HEADERS, kernel_source};
+
+    #[test]
+    fn the_kernel_has_the_same_constants() {
+        let own = kernel_source!("ozaki2").text;
+        let constants = [
+            (own, "COUNT", MODULI),
+            (own, "TILE_K", GROUP as usize),
+            (own, "CHUNKS", CHUNKS),
+            (own, "THREADS", BLOCK as usize),
+            (HEADERS[0].text, "WARP", COLUMNS as usize),
+        ];
+        for (text, name, value) in constants {
+            assert!(text.contains(&format!(" {name} = {value};")), "{name}");
+        }
+    }
+
+    /// The moduli as the kernel has them.
+    fn moduli() -> Vec<u64> {
+        let text = kernel_source!("ozaki2").text;
+        let list = text.split_once("MODULI[COUNT] = {").unwrap().1.split_once('}').unwrap().0;
+        list.split(", ").map(|modulus| modulus.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_moduli_are_coprime_and_their_product_exceeds_twice_the_largest_entry() {
+        let gcd = |mut a: u64, mut b: u64| {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        };
+        let moduli = moduli();
+        assert_eq!(moduli.len(), MODULI);
+        for (i, a) in moduli.iter().enumerate() {
+            assert!(*a <= 256 && moduli[..i].iter().all(|b| gcd(*a, *b) == 1), "{a}");
+        }
+        let bits: f64 = moduli.iter().map(|modulus| (*modulus as f64).log2()).sum();
+        assert!(kernel_source!("ozaki2").text.contains(" NORM_BITS = 58;"));
+        // With a margin, so that the number of whole products to subtract can be rounded in float64.
+        assert!(bits > 2.0 * 58.0 + 1.5, "{bits}");
+    }
+}
