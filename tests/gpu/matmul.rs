@@ -240,7 +240,6 @@ fn the_emulated_float64_product_keeps_the_bound_on_uniform_normal_and_graded_ope
             Some(worst_error(&wide(&found, DType::F64), &a, &b, n))
         };
         let Some((found, usual)) = error(&emulated).zip(error(&library)) else { return };
-        println!("{distribution}, N = {n}: {found:.3} roundings, cuBLAS {usual:.3}");
         assert!(found <= n as f64 + 2.0, "{distribution}, N = {n}: {found}");
         // Residues are more accurate than float64 or the product falls back to it, in another order of the terms.
         assert!(found <= 4.0 * usual.max(1.0), "{distribution}, N = {n}: {found}, cuBLAS {usual}");
