@@ -6,7 +6,7 @@ use gpubench_text::control::collapsed;
 use gpubench_text::count::counted;
 use serde_json::Value as Json;
 
-use super::names::with_suffix;
+use super::fitted_name::with_suffix;
 
 /// A class of hosts or GPUs: members of one class should be equally fast.
 #[derive(Clone, Debug, PartialEq, Eq)]

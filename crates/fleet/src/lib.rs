@@ -13,6 +13,7 @@ pub mod file;
 mod finding;
 mod finding_texts;
 mod findings;
+mod fitted_name;
 mod identity;
 mod merge;
 mod names;

@@ -5,22 +5,10 @@ use std::collections::HashSet;
 use anyhow::{Result, ensure};
 use gpubench_model::report::Report;
 use gpubench_text::control::{collapsed, is_invisible};
-use gpubench_text::cut::{fitted, start};
+use gpubench_text::cut::start;
 
+use super::fitted_name::{MAX_CHARS, with_suffix};
 use super::identity::{bus_address, host_name, member_name};
-
-/// Maximum length of a name, so that it fits a column heading.
-const MAX_CHARS: usize = 80;
-
-/// Maximum length of the part that distinguishes a name from others.
-const MAX_SUFFIX_CHARS: usize = MAX_CHARS / 2;
-
-/// Returns a name that passes [`check`], if `stem` has a visible character. Names that are too long lose the end of the stem,
-/// because the suffix distinguishes them.
-pub(crate) fn with_suffix(stem: &str, suffix: &str) -> String {
-    let suffix = fitted(suffix, MAX_SUFFIX_CHARS);
-    fitted(stem, MAX_CHARS - suffix.chars().count()) + &suffix
-}
 
 /// Returns a name for each report: its existing name, or that of its host and device.
 ///

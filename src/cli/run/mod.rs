@@ -6,6 +6,7 @@ mod multi_device;
 mod one;
 mod request;
 mod resume;
+mod same_settings;
 
 use std::process::ExitCode;
 

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::dry::write_plan;
 use super::measure::{deliver, measure};
 use super::request::{check_contenders, request, say_default_sweep, say_notes};
-use super::resume::keep_same_settings;
+use super::same_settings::keep_same_settings;
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
 use crate::cli::stream;

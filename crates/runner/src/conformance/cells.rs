@@ -3,57 +3,23 @@
 use std::io;
 use std::time::Duration;
 
-use gpubench_backend::Variant;
 use gpubench_backend::protocol::{Reply, Request};
-use gpubench_model::case::{Cache, Case, Cell, DType};
 use gpubench_model::measure::batch::{Batch, BatchResult, WarmUp};
 use gpubench_model::report::{Row, check_row};
-use gpubench_ops as op;
 
-use super::conversation::{Conversation, SHORT_LIMIT};
-use super::suite::{Results, measure, release};
-use super::{Asked, Failure};
+use super::Asked;
+use super::conversation::{Conversation, SHORT_LIMIT, few_samples};
+use super::results::{Checked, Results};
+use super::tested::Tested;
 use crate::executor::judge::Judge;
 use crate::executor::plausible::{implausible, implausible_phases};
 
 /// Number of the job of most checks, and of one that is held at the same time.
 pub(super) const JOB: u64 = 1;
 const OTHER_JOB: u64 = 2;
-/// Density of sparse operands: at small sizes the usual ones leave hardly an entry.
-const DENSITY: f64 = 0.3;
 /// Executions and samples of a batch.
 const WARMUPS: u32 = 3;
 const SAMPLES: u32 = 4;
-
-type Checked<T = ()> = Result<T, Box<Failure>>;
-
-/// A cell that is checked.
-#[derive(Clone)]
-pub(super) struct Tested {
-    cell: Cell,
-    variant: Variant,
-}
-
-impl Tested {
-    pub(super) fn new(variant: &Variant, dtype: DType, cache: Cache, n: u64) -> Self {
-        let op = variant.op.to_string();
-        let density = op::find(&op).and_then(|op| op.default_density()).map(|_| DENSITY);
-        let case = Case { op, n, dtype, density, seed: 42 };
-        let cell = Cell { case, backend: "tested".into(), variant: variant.name.to_string(), cache };
-        Tested { cell, variant: variant.clone() }
-    }
-
-    fn name(&self) -> String {
-        let Cell { case, variant, cache, .. } = &self.cell;
-        format!("{}/{variant} {} {cache} N={}", case.op, case.dtype, case.n)
-    }
-
-    fn seeded(&self, seed: u64) -> Self {
-        let mut other = self.clone();
-        other.cell.case.seed = seed;
-        other
-    }
-}
 
 /// Result of a preparation.
 enum Prepared {
@@ -137,7 +103,7 @@ impl<'a> Session<'a> {
         let again = self.held(JOB, &third).and_then(|()| self.sample_and_verify(JOB, &third));
         results.add("prepare: a number that is used again replaces the job", again);
         results.add("prepare: uses the number of threads that the parent names", self.threads(&third));
-        let left = release(&mut self.talk, JOB).and_then(|()| self.sample_and_verify(OTHER_JOB, &second));
+        let left = self.talk.release(JOB).and_then(|()| self.sample_and_verify(OTHER_JOB, &second));
         results.add("release: leaves the other jobs", left);
         Ok(())
     }
@@ -303,8 +269,8 @@ impl<'a> Session<'a> {
     }
 
     fn release(&mut self) -> Checked {
-        release(&mut self.talk, JOB)?;
-        match self.talk.ask_within(SHORT_LIMIT, &measure(JOB, 1), "failed", "Requests")? {
+        self.talk.release(JOB)?;
+        match self.talk.ask_within(SHORT_LIMIT, &few_samples(JOB, 1), "failed", "Requests")? {
             Reply::Failed { .. } => Ok(()),
             _ => Err(self.talk.failure("failed, since the job is released", "Requests")),
         }

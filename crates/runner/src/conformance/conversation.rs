@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::Options;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
+use gpubench_model::measure::batch::Batch;
 use serde_json::json;
 
+use super::results::Checked;
 use super::{Asked, Failure};
 use crate::worker::client::{Client, WaitError};
 use crate::worker::launcher::start_alone;
@@ -44,7 +46,7 @@ impl Conversation {
         limit: Duration,
         types: &str,
         section: &'static str,
-    ) -> Result<Reply, Box<Failure>> {
+    ) -> Checked<Reply> {
         self.sent = quoted(line);
         let start = Instant::now();
         self.client.send_line(line);
@@ -62,12 +64,7 @@ impl Conversation {
     }
 
     /// Sends a request, with a field that no version of the protocol has, and returns the final reply.
-    pub(super) fn ask(
-        &mut self,
-        request: &Request,
-        types: &str,
-        section: &'static str,
-    ) -> Result<Reply, Box<Failure>> {
+    pub(super) fn ask(&mut self, request: &Request, types: &str, section: &'static str) -> Checked<Reply> {
         let limit = self.limit;
         self.ask_within(limit, request, types, section)
     }
@@ -79,14 +76,14 @@ impl Conversation {
         request: &Request,
         types: &str,
         section: &'static str,
-    ) -> Result<Reply, Box<Failure>> {
+    ) -> Checked<Reply> {
         let known = serde_json::to_string(request).unwrap_or_default();
         let line = format!("{},{UNKNOWN_FIELD}}}", known.strip_suffix('}').unwrap_or(&known));
         self.line(&line, limit, types, section)
     }
 
     /// Starts the backend. Returns the reason if it is unavailable.
-    pub(super) fn hello(&mut self) -> Result<Option<String>, Box<Failure>> {
+    pub(super) fn hello(&mut self) -> Checked<Option<String>> {
         let request = Request::Hello { protocol: PROTOCOL_VERSION, options: Options::default() };
         match self.ask(&request, "ready or unavailable", "Requests")? {
             Reply::Ready { description, .. } if description.is_object() => Ok(None),
@@ -97,6 +94,14 @@ impl Conversation {
                 Ok(Some(fix.map_or(reason.clone(), |fix| format!("{reason} ({fix})"))))
             }
             _ => Err(self.failure("ready or unavailable", "Requests")),
+        }
+    }
+
+    /// Has the program release a job, which need not exist.
+    pub(super) fn release(&mut self, job: u64) -> Checked {
+        match self.ask(&Request::Release { job }, "released", "Requests")? {
+            Reply::Released => Ok(()),
+            _ => Err(self.failure("released, also if it holds no such job", "Requests")),
         }
     }
 
@@ -117,7 +122,7 @@ impl Conversation {
     }
 
     /// Sends `exit` and waits for the program's end.
-    pub(super) fn exit(mut self, limit: Duration) -> Result<(), Box<Failure>> {
+    pub(super) fn exit(mut self, limit: Duration) -> Checked {
         self.client.send(&Request::Exit);
         let done = json!({ "type": "exit" }).to_string();
         match self.client.ended_within(limit) {
@@ -127,13 +132,18 @@ impl Conversation {
     }
 
     /// Closes the program's standard input and waits for its end.
-    pub(super) fn close(mut self, done: &str, limit: Duration) -> Result<(), Box<Failure>> {
+    pub(super) fn close(mut self, done: &str, limit: Duration) -> Checked {
         self.client.close_input();
         match self.client.ended_within(limit) {
             Some(_) => Ok(()),
             None => Err(still_runs(None, done.to_owned(), limit, "Rules")),
         }
     }
+}
+
+/// Returns a request for samples without a warm-up.
+pub(super) fn few_samples(job: u64, samples: u32) -> Request {
+    Request::Measure { job, batch: Batch { warm_up: None, samples, max_s: 60.0 } }
 }
 
 /// Returns the failure of a program that ended otherwise than by code 0, or not at all.

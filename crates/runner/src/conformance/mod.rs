@@ -3,7 +3,9 @@
 
 mod cells;
 mod conversation;
+mod results;
 mod suite;
+mod tested;
 
 use std::time::Duration;
 

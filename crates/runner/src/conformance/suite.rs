@@ -9,34 +9,15 @@ use gpubench_model::case::Cache;
 use gpubench_model::measure::batch::{Batch, WarmUp};
 use gpubench_ops as op;
 
-use super::cells::{self, Tested};
-use super::conversation::{Conversation, SHORT_LIMIT};
-use super::{Asked, Check, Failure, Verdict};
+use super::cells;
+use super::conversation::{Conversation, SHORT_LIMIT, few_samples};
+use super::results::{Checked, Results};
+use super::tested::Tested;
+use super::{Asked, Check};
 use crate::worker::describe::{self, checked};
 
 /// Time limit of a program's end.
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
-
-type Checked<T = ()> = Result<T, Box<Failure>>;
-
-/// Passes results on under their names.
-pub(super) struct Results<'a>(&'a mut dyn FnMut(&Check));
-
-impl Results<'_> {
-    /// Passes on a result, and returns what a passed check found.
-    pub(super) fn add<T>(&mut self, name: impl Into<String>, result: Checked<T>) -> Option<T> {
-        let (verdict, found) = match result {
-            Ok(found) => (Verdict::Passed, Some(found)),
-            Err(failure) => (Verdict::Failed(failure), None),
-        };
-        (self.0)(&Check { name: name.into(), verdict });
-        found
-    }
-
-    pub(super) fn skip(&mut self, name: impl Into<String>, reason: String) {
-        (self.0)(&Check { name: name.into(), verdict: Verdict::Skipped(reason) });
-    }
-}
 
 pub(super) fn run(asked: &Asked, each: &mut dyn FnMut(&Check)) -> io::Result<()> {
     let mut results = Results(each);
@@ -59,7 +40,7 @@ pub(super) fn run(asked: &Asked, each: &mut dyn FnMut(&Check)) -> io::Result<()>
         None => return Ok(()),
     }
     results.add("measure, verify: of a job that was not prepared, are failed", unknown_job(&mut talk));
-    results.add("release: of a job that was not prepared, is released", release(&mut talk, 99));
+    results.add("release: of a job that was not prepared, is released", talk.release(99));
     let tested = tested(asked, &described.variants);
     let mut session = cells::Session::new(asked, talk);
     for cell in &tested {
@@ -114,23 +95,11 @@ fn expect_failed(talk: &Conversation, reply: Checked<Reply>) -> Checked {
 }
 
 fn unknown_job(talk: &mut Conversation) -> Checked {
-    let measured = talk.ask_within(SHORT_LIMIT, &measure(99, 1), "failed", "Requests");
+    let measured = talk.ask_within(SHORT_LIMIT, &few_samples(99, 1), "failed", "Requests");
     expect_failed(talk, measured)?;
     let verify = Request::Verify { job: 99, execute: false, alter: None, answer: Some("/dev/null".into()) };
     let verified = talk.ask_within(SHORT_LIMIT, &verify, "failed", "Requests");
     expect_failed(talk, verified)
-}
-
-pub(super) fn release(talk: &mut Conversation, job: u64) -> Checked {
-    match talk.ask(&Request::Release { job }, "released", "Requests")? {
-        Reply::Released => Ok(()),
-        _ => Err(talk.failure("released, also if it holds no such job", "Requests")),
-    }
-}
-
-/// Returns a request for samples without a warm-up.
-pub(super) fn measure(job: u64, samples: u32) -> Request {
-    Request::Measure { job, batch: Batch { warm_up: None, samples, max_s: 60.0 } }
 }
 
 /// Returns the cells to check.

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{Program, Registration, WorkerId};
 
-use super::launcher::Place;
 use super::leader::{Leader, end_of};
 use super::output::{TimedReply, keep_last_lines, send_replies};
+use super::place::Place;
 use super::serve;
 
 /// Interval at which a wait checks whether the user ended the run.

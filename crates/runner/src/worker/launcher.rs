@@ -4,18 +4,11 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
-use gpubench_backend::{External, Program, Registration, Registry, WorkerId};
+use gpubench_backend::{External, Program, Registry, WorkerId};
 use gpubench_host::process;
 
 use super::client::Client;
-
-/// Place in which a worker runs.
-pub(super) enum Place<'a> {
-    /// A process of its own.
-    Process(&'a Program),
-    /// A thread of this process, which a hang or crash there takes down too.
-    Thread(&'static Registration),
-}
+use super::place::Place;
 
 /// Starts the workers of a run.
 #[derive(Clone, Debug)]

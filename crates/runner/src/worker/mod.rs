@@ -8,6 +8,7 @@ pub mod launcher;
 mod leader;
 pub mod operands;
 pub mod output;
+mod place;
 pub mod serve;
 mod session;
 mod threads;
