@@ -1,5 +1,7 @@
 //! Faults of kernels and a lack of memory cost their own cells, and a run leaves the device as it was.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -7,12 +9,16 @@ use gpubench::backend::Backend;
 use gpubench::case::{Cache, DType};
 use gpubench::error::CellError;
 use gpubench::op::{self, MAIN_OPS};
-use serde_json::Value;
+use gpubench_host::environment;
+use serde_json::{Value, json};
 
 use crate::device::{alone, case, samples, skipped, start, start_alone, variants};
 
 /// Seconds that jobs are prepared and released for; 30 without it.
 const SOAK_SECONDS: &str = "GPUBENCH_SOAK_S";
+
+/// File to which the figures of that are appended, as in `tests/soak`.
+const SOAK_RECORD: &str = "GPUBENCH_SOAK_RECORD";
 
 /// Bytes by which the driver's own use of memory may differ.
 const SLACK: u128 = 64 << 20;
@@ -188,7 +194,16 @@ fn jobs_that_are_prepared_and_released_leave_neither_memory_nor_open_files() {
     while begun.elapsed().as_secs_f64() < seconds || jobs < AT_LEAST {
         jobs += cycle(&mut *backend);
     }
-    assert_eq!(open_files(), files);
-    let now = free_bytes(&mut *backend);
+    let (seconds, files_after, now) =
+        (begun.elapsed().as_secs_f64(), open_files(), free_bytes(&mut *backend));
+    if let Some(path) = std::env::var_os(SOAK_RECORD) {
+        let figures = json!({
+            "device": backend.describe()["name"], "revision": environment::BUILD_REVISION, "seconds": seconds, "jobs": jobs,
+            "free_bytes": [free, now], "open_files": [files, files_after],
+        });
+        let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
+        writeln!(file, "{figures}").unwrap();
+    }
+    assert_eq!(files_after, files);
     assert!(now + SLACK >= free, "{free} bytes were free before, {now} after");
 }
