@@ -22,7 +22,7 @@ pub fn return_freed() {
     unsafe extern "C" {
         fn mi_collect(force: bool);
     }
-    // SAFETY: mimalloc's routine takes any flag, may be called at any time, and touches freed memory alone.
+    // SAFETY: mimalloc's routine takes any flag, may be called at any time, and reads and writes freed memory alone.
     unsafe { mi_collect(true) }
 }
 

@@ -83,7 +83,7 @@ fn process_ticks(stat: &str) -> Option<u64> {
 }
 
 fn ticks_per_s() -> Option<f64> {
-    // SAFETY: `sysconf` reads a constant of the system and touches no memory of ours.
+    // SAFETY: `sysconf` reads a constant of the system and writes no memory.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     (ticks > 0).then_some(ticks as f64)
 }

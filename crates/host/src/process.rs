@@ -41,14 +41,14 @@ fn called_as(name: &OsStr, path: &OsStr, file: &Path) -> Option<PathBuf> {
 /// Reserves standard output for the protocol: returns a private copy of it and redirects descriptor 1 to standard error,
 /// so that a library that prints cannot corrupt the protocol.
 pub fn claim_stdout() -> io::Result<File> {
-    // SAFETY: `fcntl` on a descriptor number touches no memory; a failure is reported as -1.
+    // SAFETY: `fcntl` on a descriptor number reads and writes no memory; a failure is reported as -1.
     let copy = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_DUPFD_CLOEXEC, 3) };
     if copy < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: `copy` was just created, is open, and nobody else owns it.
     let private = unsafe { OwnedFd::from_raw_fd(copy) };
-    // SAFETY: `dup2` on descriptor numbers touches no memory; a failure is reported as -1.
+    // SAFETY: `dup2` on descriptor numbers reads and writes no memory; a failure is reported as -1.
     if unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) } < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -63,7 +63,7 @@ pub fn exit_now(code: i32) -> ! {
 
 /// Returns the number of the user on whose behalf this process acts.
 pub fn effective_user() -> u32 {
-    // SAFETY: `geteuid` takes nothing, touches no memory and cannot fail.
+    // SAFETY: `geteuid` takes nothing, reads and writes no memory and cannot fail.
     unsafe { libc::geteuid() }
 }
 
@@ -107,10 +107,10 @@ pub fn kill_group(leader: u32) {
 
 /// Kills the process group of this process, if this process leads it; then it does not return.
 pub fn kill_own_group() {
-    // SAFETY: `getpgrp` takes nothing, touches no memory and cannot fail.
+    // SAFETY: `getpgrp` takes nothing, reads and writes no memory and cannot fail.
     let group = unsafe { libc::getpgrp() };
     if u32::try_from(group) == Ok(std::process::id()) {
-        // SAFETY: `kill` touches no memory, and 0 means the group of this process.
+        // SAFETY: `kill` reads and writes no memory, and 0 means the group of this process.
         unsafe { libc::kill(0, libc::SIGKILL) };
     }
 }
@@ -152,7 +152,7 @@ pub fn continue_group(leader: u32) {
 fn signal_group(leader: u32, signal: i32) {
     let Ok(leader) = i32::try_from(leader) else { return };
     if leader > 1 {
-        // SAFETY: `kill` touches no memory. The leader is an unreaped child of ours, so its number is not reused,
+        // SAFETY: `kill` reads and writes no memory. The leader is an unreaped child of ours, so its number is not reused,
         // and it is above 1, so that neither our own group nor every process is meant.
         unsafe { libc::kill(-leader, signal) };
     }
@@ -161,7 +161,7 @@ fn signal_group(leader: u32, signal: i32) {
 /// Has the system continue this process when its parent ends, so that a stopped one finds its input closed and ends too.
 #[cfg(target_os = "linux")]
 pub fn continue_when_parent_ends() {
-    // SAFETY: this option of `prctl` takes the number of a signal and touches no memory.
+    // SAFETY: this option of `prctl` takes the number of a signal and reads and writes no memory.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT) };
 }
 
@@ -178,7 +178,7 @@ pub const TERMINAL_GONE: i32 = libc::EIO;
 /// Returns whether a process of that number exists.
 pub fn is_running(process: u32) -> bool {
     let Ok(process) = i32::try_from(process) else { return false };
-    // SAFETY: `kill` touches no memory, and signal 0 only checks whether the process exists.
+    // SAFETY: `kill` reads and writes no memory, and signal 0 only checks whether the process exists.
     let failed = unsafe { libc::kill(process, 0) } != 0;
     // The process of another user exists too.
     !failed || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)

@@ -52,7 +52,7 @@ impl<T: Element> FftKernels<T> {
         }
         let grid = (columns.div_ceil(FILL_TILE.0), self.n.div_ceil(FILL_TILE.1).min(MAX_BLOCKS_Y));
         let arguments = [write(stream, spectrum), self.n.into()];
-        // SAFETY: the entry takes (pair*, u32) and touches rows and columns below `n`, within the checked length.
+        // SAFETY: the entry takes (pair*, u32); it reads and writes rows and columns below `n`, within the checked length.
         unsafe { enqueue(stream, &self.fill_half, grid, arguments) }
     }
 
@@ -66,7 +66,7 @@ impl<T: Element> FftKernels<T> {
         fits("the input", real, self.area())?;
         fits("the spectrum", pairs, 2 * self.area())?;
         let arguments = [read(stream, real), write(stream, pairs), (self.area() as u64).into()];
-        // SAFETY: the entry takes (const T*, pair*, u64) and touches elements below the count, within the lengths.
+        // SAFETY: the entry takes (const T*, pair*, u64); it reads and writes elements below the count, within the lengths.
         unsafe { enqueue(stream, &self.to_complex, (self.to_complex_grid, 1), arguments) }
     }
 }

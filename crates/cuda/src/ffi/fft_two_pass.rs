@@ -98,7 +98,7 @@ impl<T: Element> TwoPasses<T> {
 ///
 /// # Safety
 ///
-/// As for [`enqueue_shaped`]; the kernel itself waits (`griddepcontrol.wait`) before it touches what that one does, and
+/// As for [`enqueue_shaped`]; the kernel itself waits (`griddepcontrol.wait`) before it reads or writes what that one does, and
 /// the device is of [`FIRST_WITH_DEPENDENT_LAUNCH`] or later.
 unsafe fn enqueue_dependent<const N: usize>(
     stream: &CudaStream,

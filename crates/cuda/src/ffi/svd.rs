@@ -64,7 +64,7 @@ impl<T: Element> SvdKernels<T> {
         fits("the factors of reflectors", taus, self.n - 1)?;
         let blocks = u32::try_from(panels).map_err(|error| CellError::call("panel_factors", error))?;
         let arguments = [write(stream, products), read(stream, taus), self.side.into()];
-        // SAFETY: the entry takes (double*, const double*, int); a block touches its panel and the n - 1 taus.
+        // SAFETY: the entry takes (double*, const double*, int); a block reads and writes its panel, and reads the n - 1 taus.
         unsafe { enqueue(stream, &self.panel_factors, (blocks, 1), arguments) }
     }
 

@@ -180,7 +180,7 @@ impl TridiagonalEigen {
             cooperative: false,
         };
         let arguments = [diagonal, subdiagonal, side, values];
-        // SAFETY: the entry takes (const double*, const double*, int, double*) and touches what was checked above.
+        // SAFETY: the entry takes (const double*, const double*, int, double*); it reads and writes what was checked above.
         unsafe { enqueue_shaped(stream, &self.bisect, shape(VALUES), arguments) }?;
         let arguments = [diagonal, subdiagonal, values, side, vectors, write(stream, &mut self.scratch)];
         // SAFETY: the entry takes (const double*, const double*, const double*, int, double*, double*), likewise.
