@@ -23,7 +23,7 @@ fn every_wrong_word_is_refused_with_the_nearest_right_one() {
             "run --ops fft --backends sim --sim fair.toml --variants hots",
             "unknown variant 'hots': did you mean 'host'?",
         ),
-        ("run --config quik", "such as 'quick'"),
+        ("run --config quik", "unknown sweep 'quik': did you mean 'quick'? (valid: quick, "),
         ("plot x --out y --format pgn", "did you mean 'png'?"),
         ("completions bsh", "bash"),
     ] {

@@ -1,11 +1,12 @@
 //! Reads sweep files: TOML with defaults at the top and `[[sweep]]` tables below. Built-in sweeps are embedded.
 
+use std::io;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, ensure};
 use gpubench_model::report::file::one_line;
 use gpubench_text::toml_error::{Problem, TomlError, line_of};
-use gpubench_text::words::nearest;
+use gpubench_text::words::suggestion;
 use gpubench_text::{limited, toml_reader};
 use toml::Spanned;
 use toml::de::DeTable;
@@ -43,14 +44,22 @@ pub fn read(name: &str) -> Result<SweepFile> {
     if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
         return parse(name, text);
     }
-    let text = limited::text(Path::new(name)).map_err(|error| {
-        let built_in = BUILT_IN.iter().map(|(name, _)| *name);
-        let near = nearest(name, built_in).unwrap_or(BUILT_IN[0].0);
-        anyhow!(
-            "cannot read sweep file '{name}': {error}; name a TOML file or a built-in sweep such as '{near}'"
-        )
-    })?;
+    let text = limited::text(Path::new(name)).map_err(|error| unreadable(name, &error))?;
     parse(name, &text)
+}
+
+/// Describes a sweep file that cannot be read; its name may be that of a built-in sweep, misspelt.
+fn unreadable(name: &str, error: &io::Error) -> anyhow::Error {
+    let built_in = || BUILT_IN.iter().map(|(name, _)| *name);
+    let hint = suggestion(name, built_in());
+    if error.kind() == io::ErrorKind::NotFound && !hint.is_empty() {
+        let valid = built_in().collect::<Vec<_>>().join(", ");
+        return anyhow!("unknown sweep '{name}'{hint} (valid: {valid}, or the path of a TOML file)");
+    }
+    let example = BUILT_IN[0].0;
+    anyhow!(
+        "cannot read sweep file '{name}': {error}; name a TOML file or a built-in sweep such as '{example}'"
+    )
 }
 
 /// Parses the text of a sweep file; messages begin with `name` and the line.

@@ -113,6 +113,18 @@ fn a_missing_file_points_to_the_built_in_sweeps() {
 }
 
 #[test]
+fn a_misspelt_built_in_sweep_gets_the_name_that_was_meant() {
+    for (name, meant) in [("quik", "quick"), ("artcle", "article"), ("Lessons", "lessons")] {
+        let message = read(name).map_or_else(|e| e.to_string(), |_| String::new());
+        let start = format!("unknown sweep '{name}': did you mean '{meant}'? (valid: quick, article, ");
+        assert!(
+            message.starts_with(&start) && message.ends_with(", or the path of a TOML file)"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn a_script_s_path_is_relative_to_the_sweep_file() {
     let file = parse("sweeps/mine.toml", "sim = \"faults.toml\"\n").unwrap();
     assert_eq!(file.defaults.sim, Some("sweeps/faults.toml".into()));
