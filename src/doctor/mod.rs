@@ -63,9 +63,10 @@ fn is_usable(finding: &Finding) -> bool {
 /// Examines the machine, with the interpreter `python` for Python libraries, and writes the findings as text or as one JSON object.
 ///
 /// # Errors
-/// `out` cannot be written, or the path of this program is unknown. Missing libraries are findings, not errors.
+/// `python` cannot be used, `out` cannot be written, or the path of this program is unknown. Missing libraries are findings,
+/// not errors.
 pub fn run(json: bool, options: &Options, python: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
-    let libraries = python::Search::begin(python, options);
+    let libraries = python::Search::begin(python, options)?;
     let mut report = examine(&Launcher::new(true, None, BACKENDS, &[])?, options);
     report.backends.push(libraries.findings());
     report.backends.iter_mut().for_each(spell_out);

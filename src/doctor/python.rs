@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
+use anyhow::Result;
+
 use super::{BackendFindings, MAX_WAIT, receive_findings};
 use crate::backend::external::{Adapter, Python, interpreter};
 use crate::backend::{Finding, Options};
@@ -17,16 +19,22 @@ pub(super) struct Search(Result<(Python, Searches), String>);
 type Searches = Vec<(&'static Adapter, describe::Search)>;
 
 impl Search {
-    /// Starts the adapters in the interpreter that the user named, or in the one that runs use.
-    pub(super) fn begin(python: Option<&Path>, options: &Options) -> Search {
-        let python = interpreter(python).map_err(|error| format!("{error:#}"));
-        Search(python.map(|python| {
+    /// Starts the adapters in the interpreter that the user `named`, or in the one that runs use.
+    ///
+    /// # Errors
+    /// The named interpreter cannot be used. Where none is named, that is a finding.
+    pub(super) fn begin(named: Option<&Path>, options: &Options) -> Result<Search> {
+        let python = match interpreter(named) {
+            Err(error) if named.is_some() => return Err(error),
+            found => found.map_err(|error| format!("{error:#}")),
+        };
+        Ok(Search(python.map(|python| {
             let begin = |adapter: &'static Adapter| {
                 (adapter, describe::search(adapter.name, &adapter.program(&python), options))
             };
             let searches = Adapter::of_libraries().map(begin).collect();
             (python, searches)
-        }))
+        })))
     }
 
     /// Waits for the findings.
