@@ -119,6 +119,24 @@ fn what_cannot_be_resumed_is_refused_in_one_line() {
 }
 
 #[test]
+fn a_run_that_is_resumed_in_another_folder_says_where_its_files_are_missing() {
+    let folder = Folder::new();
+    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    folder.write("run.toml", "[[sweep]]\nops = [\"sin\"]\nsizes = [4]\nsamples = 2\nrounds = 1\n");
+    folder.succeeds("run --config run.toml --backends sim --sim script.toml --out out");
+    let where_to = "of the first start is not here: resume in the folder where the run was started, or put the file here";
+    let moved =
+        |name: &str| std::fs::rename(folder.path().join(name), folder.path().join("out").join(name)).unwrap();
+    moved("script.toml");
+    folder.refuses("run --resume out", &format!("--resume: the script 'script.toml' {where_to}"));
+    moved("run.toml");
+    folder.refuses("run --resume out", &format!("--resume: the sweep file 'run.toml' {where_to}"));
+    std::fs::rename(folder.path().join("out/run.toml"), folder.path().join("run.toml")).unwrap();
+    std::fs::rename(folder.path().join("out/script.toml"), folder.path().join("script.toml")).unwrap();
+    folder.succeeds("run --resume out");
+}
+
+#[test]
 fn two_runs_never_write_to_one_folder() {
     let folder = Folder::new();
     folder.write("script.toml", HANGS);

@@ -11,6 +11,7 @@ use crate::cli::args::{Command, RunArgs};
 use crate::cli::help;
 use crate::cli::stream;
 use crate::executor::Earlier;
+use crate::settings::config::is_built_in;
 use crate::settings::options::SweepOptions;
 
 /// Resumes the run in `folder`. Of `args`, only `--force`, `--quiet` and the programs to start count.
@@ -44,9 +45,25 @@ pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
         "--resume: that run was on several devices; measure the missing ones with --device and join the reports with \
          gpubench merge"
     );
+    check_files_are_here(&first.sweep)?;
     first.out = Some(folder.display().to_string());
     (first.force, first.quiet, first.dry_run) = (true, first.quiet || args.quiet, args.dry_run);
     one::resume(&first, earlier)
+}
+
+/// Checks that the files of the first start whose paths begin at its folder are found from this one.
+fn check_files_are_here(first: &SweepOptions) -> Result<()> {
+    let sweep_file = first.config.as_deref().filter(|name| !is_built_in(name)).map(Path::new);
+    for (what, path) in [("sweep file", sweep_file), ("script", first.sim.as_deref())] {
+        if let Some(absent) = path.filter(|path| path.is_relative() && !path.exists()) {
+            bail!(
+                "--resume: the {what} '{}' of the first start is not here: resume in the folder where the run was started, \
+                 or put the file here",
+                absent.display()
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Returns the arguments of the first start.
