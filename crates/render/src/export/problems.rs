@@ -1,5 +1,6 @@
 //! Groups the cells without a time by reason, for every format that lists them.
 
+use gpubench_answer::Versus;
 use gpubench_model::report::quantity::error_text;
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
@@ -92,12 +93,15 @@ pub(crate) fn cut_short(report: &Report) -> Vec<String> {
     [early_notice(report), lost_workers(report)].into_iter().flatten().collect()
 }
 
-/// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`; `None` where every answer is
-/// right.
+/// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`: the worst answer of the
+/// contenders, or of other backends where theirs are all right; `None` where every answer is right.
 fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
     let rows: Vec<&Row> = report.rows.iter().filter(|row| row.outcome == Outcome::Incorrect).collect();
     let excess = |row: &Row| row.error.map_or(f64::INFINITY, |error| error.value / error.bound);
-    let worst = rows.iter().max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
+    let is_compared = |row: &Row| Versus::of(report).covers(row);
+    let gravity =
+        |a: &Row, b: &Row| is_compared(a).cmp(&is_compared(b)).then(excess(a).total_cmp(&excess(b)));
+    let worst = rows.iter().max_by(|a, b| gravity(a, b))?;
     let why = match worst.error {
         Some(error) => format!("error {}, bound {:.1e}", error_text(error), error.bound),
         None => worst.reason.clone().unwrap_or_else(|| "no reason given".into()),
@@ -237,5 +241,22 @@ mod tests {
         let lost = "The worker of matmul N=100 f32 cpu/openblas cold was lost for good: fewer samples than planned. Run \
                     these cells again, alone.";
         assert_eq!(first_lines(&report, "--tables")[2], lost);
+    }
+
+    #[test]
+    fn an_incorrect_answer_of_the_contenders_comes_before_a_worse_one_of_another_backend() {
+        let incorrect = |backend: &str, error: f64| {
+            let mut row = example::without_time("fft", 8, backend, "v", Outcome::Incorrect, "wrong", None);
+            row.error = Some(gpubench_model::Checked::new(error, 1e-6));
+            row
+        };
+        let mut report = example::of([incorrect("torch", 1e-2), incorrect("cupy", 2e-6)]);
+        let line = |report: &Report| first_lines(report, "--tables")[0].clone();
+        assert!(line(&report).starts_with("INCORRECT: fft N=8 f32 torch/v: "), "{}", line(&report));
+        report.environment.settings["versus"] = "numpy:cupy".into();
+        let expected = "INCORRECT: fft N=8 f32 cupy/v: error 2.0e-6, bound 1.0e-6 (1 more: --tables)";
+        assert_eq!(line(&report), expected);
+        report.rows.remove(1);
+        assert!(line(&report).starts_with("INCORRECT: fft N=8 f32 torch/v: "), "{}", line(&report));
     }
 }
