@@ -10,7 +10,9 @@ use super::args::ShowArgs;
 use super::newest::newest_run;
 use super::{stream, versus};
 use crate::export::{FORMATS, View};
-use crate::fleet::{self, Fleet, Member, file};
+use crate::fleet::file::{self, locate};
+use crate::fleet::{self, Fleet, Member};
+use crate::report::file::FILE_NAME;
 use crate::settings::Format;
 use crate::settings::options::Ops;
 use crate::settings::resolve::RESULTS;
@@ -52,7 +54,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
     }
     let color = !args.no_color && stream::takes_colors();
     let width = stream::width();
-    let view = View { tables: args.tables, all_variants: args.all_variants, color, width, ..View::default() };
+    let (tables, all_variants, folder) = (args.tables, args.all_variants, folder_of_run(&report));
+    let view = View { tables, all_variants, color, width, folder, ..View::default() };
     let text = match &args.member {
         Some(member) => format.text(fleet.member(member).context("--member")?, &view)?,
         None => rendered(&fleet, format, &view)?,
@@ -68,6 +71,13 @@ fn chosen(args: &ShowArgs) -> Result<PathBuf> {
     let newest = newest_run(Path::new(RESULTS))?;
     stream::note(&format!("gpubench: {} is the newest run in {RESULTS}", newest.display()));
     Ok(newest)
+}
+
+/// Returns the folder of the run whose report `shown` is; `None` for a file of another name, which is a copy or a fleet.
+fn folder_of_run(shown: &Path) -> Option<PathBuf> {
+    let file = locate(shown);
+    let folder = file.parent().filter(|_| file.file_name().is_some_and(|name| name == FILE_NAME))?;
+    Some(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() })
 }
 
 /// Removes the rows of other ops.

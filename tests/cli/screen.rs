@@ -161,7 +161,14 @@ fn incorrect_answers_come_first_then_a_run_that_ended_early() {
     let text = folder.succeeds("show made").stdout;
     let second = text.lines().find(|line| line.starts_with("The run "));
     assert!(text.find("The run ended early") < text.find("CPU times only"), "{text}");
-    assert_eq!(second.unwrap(), "The run ended early: 4 of 9 cells. Go on with gpubench run --resume DIR.");
+    assert_eq!(second.unwrap(), "The run ended early: 4 of 9 cells.");
+    assert!(text.contains("\nGo on with: gpubench run --resume made\n"), "{text}");
+    assert!(
+        folder.succeeds("show made/report.json").stdout.contains(" --resume made\n"),
+        "the folder of the file"
+    );
+    std::fs::copy(folder.path().join("made/report.json"), folder.path().join("copy.json")).unwrap();
+    assert!(folder.succeeds("show copy.json").stdout.contains(" --resume DIR\n"), "a copy is no run");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Escapes texts for the languages that the program writes.
 
+use std::path::Path;
+
 use crate::control;
 
 /// Escapes `text` for Markdown, on one line.
@@ -14,6 +16,17 @@ pub fn markdown(text: &str) -> String {
         }
     }
     escaped
+}
+
+/// Writes `path` as one word of a shell's command line, in single quotes where it needs them. Control characters are spelled
+/// out, so that they do nothing to the terminal.
+pub fn shell_word(path: &Path) -> String {
+    let text = control::spelled_out(&path.to_string_lossy());
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:=@%".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
 }
 
 /// Escapes `text` for content and quoted attributes of HTML, and replaces control characters, which pages must not
@@ -71,6 +84,20 @@ mod tests {
                 .replace("&#39;", "'")
                 .replace("&amp;", "&");
             proptest::prop_assert_eq!(back, control::replaced(&text));
+        }
+    }
+
+    #[test]
+    fn a_path_is_one_word_of_a_shell() {
+        for (path, word) in [
+            ("results/2026-11-24", "results/2026-11-24"),
+            ("my runs", "'my runs'"),
+            ("it's", "'it'\\''s'"),
+            ("a;b", "'a;b'"),
+            ("", "''"),
+            ("\u{1b}[2J", "'\\u{1b}[2J'"),
+        ] {
+            assert_eq!(shell_word(Path::new(path)), word);
         }
     }
 }

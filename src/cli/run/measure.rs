@@ -129,6 +129,10 @@ pub(crate) fn view(output: &Output) -> View {
         all_variants: output.all_variants,
         color: output.color,
         width: stream::width(),
+        folder: match &output.destination {
+            Destination::Folder(folder) => Some(folder.clone()),
+            Destination::Stdout => None,
+        },
         theme: output.theme,
         charts: output.charts,
     }

@@ -16,7 +16,7 @@ use crate::cli::show::rendered;
 use crate::cli::stream;
 use crate::cli::sweep::sweep_file;
 use crate::executor::{self, Watch};
-use crate::export::TABLE;
+use crate::export::{TABLE, View};
 use crate::fleet::{self, Fleet, Source};
 use crate::plan::{self, Plan};
 use crate::report::{Report, file};
@@ -203,7 +203,8 @@ fn finish(reports: &[(&Part, Report)], settings: &Settings, out: &Path) -> Resul
     }
     match fleet {
         Some(fleet) if output.formats.contains(&&TABLE) => {
-            stream::print(&rendered(&fleet, &TABLE, &view(output))?)
+            // A run on several devices cannot be resumed.
+            stream::print(&rendered(&fleet, &TABLE, &View { folder: None, ..view(output) })?)
         }
         _ => Ok(()),
     }

@@ -1,9 +1,12 @@
 //! Groups the cells without a time by reason, for every format that lists them.
 
+use std::path::Path;
+
 use gpubench_answer::Versus;
 use gpubench_model::report::quantity::error_text;
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
+use gpubench_text::escape::shell_word;
 use gpubench_text::grouped::{distinct, grouped};
 
 use super::free_memory;
@@ -82,15 +85,20 @@ pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String
     }
 }
 
-/// What a reader must know before any figure, the gravest first: incorrect answers, a run that ended early, lost workers.
-/// `elsewhere` says where every cell without a time is listed.
-pub(crate) fn first_lines(report: &Report, elsewhere: &str) -> Vec<String> {
-    incorrect(report, elsewhere).into_iter().chain(cut_short(report)).collect()
+/// What a reader must know before any figure, the gravest first: incorrect answers, a run that ended early, lost workers;
+/// with what to do. `elsewhere` says where every cell without a time is listed, `folder` where the report is, if known.
+pub(crate) fn first_lines(report: &Report, elsewhere: &str, folder: Option<&Path>) -> Vec<String> {
+    let folder = folder.map_or("DIR".into(), shell_word);
+    // On a line of its own, the command can be copied.
+    let early =
+        early_notice(report).map(|fact| format!("{fact}\nGo on with: gpubench run --resume {folder}"));
+    let lost = lost_workers(report).map(|fact| format!("{fact} Run these cells again, alone."));
+    [incorrect(report, elsewhere), early, lost].into_iter().flatten().collect()
 }
 
-/// What is missing of a run that was cut short, and how to go on: by its end, and by lost workers.
-pub(crate) fn cut_short(report: &Report) -> Vec<String> {
-    [early_notice(report), lost_workers(report)].into_iter().flatten().collect()
+/// What is missing of a run that was cut short: by its end, or by lost workers.
+pub(crate) fn cut_short(report: &Report) -> Option<String> {
+    early_notice(report).or_else(|| lost_workers(report))
 }
 
 /// `INCORRECT: matmul N=1000 f32 cuda/auto: error 3.1e-2, bound 1.0e-4 (2 more: --tables)`: the worst answer of the
@@ -113,7 +121,7 @@ fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
     Some(format!("INCORRECT: {} {}/{}: {why}{more}", worst.case, worst.backend, worst.variant))
 }
 
-/// `The run ended early: 9 of 12 cells; no cell of solve, svd. Go on with gpubench run --resume DIR.`
+/// `The run ended early: 9 of 12 cells; no cell of solve, svd.`
 fn early_notice(report: &Report) -> Option<String> {
     let early = ended_early(report)?;
     let planned = report.environment.settings["sweeps"].as_array().into_iter().flatten();
@@ -122,7 +130,7 @@ fn early_notice(report: &Report) -> Option<String> {
     let missing: Vec<&str> = ops.into_iter().filter(is_missing).collect();
     let missing =
         if missing.is_empty() { String::new() } else { format!("; no cell of {}", missing.join(", ")) };
-    Some(format!("The run {early}{missing}. Go on with gpubench run --resume DIR."))
+    Some(format!("The run {early}{missing}."))
 }
 
 /// Names the cells whose worker was lost before they had all their samples.
@@ -132,9 +140,7 @@ fn lost_workers(report: &Report) -> Option<String> {
     let (first, more) = lost.split_first()?;
     let more =
         if more.is_empty() { String::new() } else { format!(" and {} more", counted(more.len(), "cell")) };
-    Some(format!(
-        "The worker of {first}{more} was lost for good: fewer samples than planned. Run these cells again, alone."
-    ))
+    Some(format!("The worker of {first}{more} was lost for good: fewer samples than planned."))
 }
 
 /// `15 of 70 cells skipped`, or `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
@@ -216,16 +222,20 @@ mod tests {
         report.environment.planned_rows = Some(12);
         assert_eq!(ended_early(&report).as_deref(), Some("ended early: 9 of 12 cells"));
         report.environment.settings = serde_json::json!({ "sweeps": [{ "op": "matmul" }, { "op": "svd" }] });
-        let notice =
-            "The run ended early: 9 of 12 cells; no cell of svd. Go on with gpubench run --resume DIR.";
-        assert_eq!(early_notice(&report).as_deref(), Some(notice));
+        let fact = "The run ended early: 9 of 12 cells; no cell of svd.";
+        assert_eq!(cut_short(&report).as_deref(), Some(fact));
+        let line = |folder| first_lines(&report, "--tables", folder)[1].clone();
+        let command = |folder| format!("{fact}\nGo on with: gpubench run --resume {folder}");
+        assert_eq!(line(None), command("DIR"));
+        assert_eq!(line(Some(Path::new("results/7"))), command("results/7"));
+        assert_eq!(line(Some(Path::new("my runs/7"))), command("'my runs/7'"));
     }
 
     #[test]
     fn the_worst_answer_is_the_first_thing_said() {
         let mut report = example::full();
         report.environment.planned_rows = Some(12);
-        let lines = first_lines(&report, "--tables");
+        let lines = first_lines(&report, "--tables", None);
         assert_eq!(
             lines[0],
             "INCORRECT: spgemm N=512 f32 density 0.01 cuda/hash: error 5.0e-1, bound 1.2e-5"
@@ -234,13 +244,13 @@ mod tests {
         let mut worse = report.rows.iter().find(|row| row.outcome == Outcome::Incorrect).unwrap().clone();
         worse.error = Some(gpubench_model::Checked::new(f64::NAN, 1.2e-5));
         report.rows.push(worse);
-        let lines = first_lines(&report, "--tables");
+        let lines = first_lines(&report, "--tables", None);
         assert!(lines[0].ends_with(": error not finite, bound 1.2e-5 (1 more: --tables)"), "{lines:?}");
         let stopped = &mut report.rows[0].execute.as_mut().unwrap().stopped;
         *stopped = Some(gpubench_model::measure::stopping::Reason::EndedEarly);
         let lost = "The worker of matmul N=100 f32 cpu/openblas cold was lost for good: fewer samples than planned. Run \
                     these cells again, alone.";
-        assert_eq!(first_lines(&report, "--tables")[2], lost);
+        assert_eq!(first_lines(&report, "--tables", None)[2], lost);
     }
 
     #[test]
@@ -251,7 +261,7 @@ mod tests {
             row
         };
         let mut report = example::of([incorrect("torch", 1e-2), incorrect("cupy", 2e-6)]);
-        let line = |report: &Report| first_lines(report, "--tables")[0].clone();
+        let line = |report: &Report| first_lines(report, "--tables", None)[0].clone();
         assert!(line(&report).starts_with("INCORRECT: fft N=8 f32 torch/v: "), "{}", line(&report));
         report.environment.settings["versus"] = "numpy:cupy".into();
         let expected = "INCORRECT: fft N=8 f32 cupy/v: error 2.0e-6, bound 1.0e-6 (1 more: --tables)";

@@ -1,5 +1,7 @@
 //! The options of the formats of a report.
 
+use std::path::PathBuf;
+
 use gpubench_model::format;
 use gpubench_model::report::Report;
 
@@ -9,7 +11,7 @@ use crate::chart::{Selection, Theme};
 pub type Format = format::Format<Report, View>;
 
 /// Options of a format.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct View {
     /// Print tables of every case after the answer.
     pub tables: bool,
@@ -19,6 +21,8 @@ pub struct View {
     pub color: bool,
     /// Columns of the terminal that the first screen is for; 80 where unknown.
     pub width: Option<usize>,
+    /// The folder of the report, where it is known: `gpubench run --resume` goes on there.
+    pub folder: Option<PathBuf>,
     /// The look of charts.
     pub theme: Theme,
     /// The kinds of charts.

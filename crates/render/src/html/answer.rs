@@ -35,7 +35,7 @@ pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>, versus: Versus
 
 /// Incorrect answers, that the run ended early, the sentence about all ops, and the overview.
 pub(crate) fn answer(report: &Report) -> Html {
-    let first_lines = first_lines(report, "see Warnings").into_iter();
+    let first_lines = first_lines(report, "see Warnings", None).into_iter();
     let first_lines = first_lines.map(|line| classed("p", "early").holding(line));
     let first = paragraph(report).into_iter().next();
     let lead = first

@@ -29,7 +29,7 @@ pub(crate) struct Overview {
     pub name: String,
     pub title: String,
     pub captions: Vec<String>,
-    /// What a reader must know first: that the run ended early, what is missing, and how to go on.
+    /// What a reader must know first: that the run ended early, and what is missing.
     pub(crate) notice: Option<String>,
     /// The legend of lines and marks.
     pub(crate) legend: Vec<(Sample, String)>,
@@ -91,7 +91,7 @@ pub(crate) fn sheets(report: &Report, sheets: &[Sheet<'_>], captions: &[String])
         let count = group.len().div_ceil(MOST_PANELS);
         pages.extend(group.chunks(group.len().div_ceil(count)).map(<[_]>::to_vec));
     }
-    let notice = cut_short(report).into_iter().next();
+    let notice = cut_short(report);
     let sheet = |(index, page): (usize, Vec<Draft>)| Overview {
         notice: notice.clone(),
         legend: legend(report, &page),

@@ -45,7 +45,7 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
         (Some(grid), removed)
     });
     let mut text = String::new();
-    for line in first_lines(report, "--tables") {
+    for line in first_lines(report, "--tables", view.folder.as_deref()) {
         text.extend(paragraph(&[line]).lines().map(|line| painted(line, view.color) + "\n"));
     }
     let begin = if text.is_empty() { "" } else { "\n" };
