@@ -2,6 +2,7 @@
 
 mod columns;
 mod crossovers;
+mod larger;
 mod legend;
 mod notes;
 mod sweeps;
@@ -59,7 +60,9 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
     }
     // Problems are shown even where they leave no room for notes.
     let problems = summary(report).map(|summary| format!("{summary} (reasons: --tables)."));
-    text.push_str(&paragraph(&problems.into_iter().chain(notes::run_warnings(report)).collect::<Vec<_>>()));
+    let larger = sweeps.larger_sizes().filter(|_| !few);
+    let problems = larger.into_iter().chain(problems).chain(notes::run_warnings(report));
+    text.push_str(&paragraph(&problems.collect::<Vec<_>>()));
     let variants = || sweeps.variants().filter(|_| !names_variants);
     let several = sweeps.has_several_backends();
     let notes = [

@@ -146,6 +146,19 @@ fn a_sweep_has_one_row_with_its_crossovers() {
 }
 
 #[test]
+fn a_row_at_a_smaller_size_has_its_reason() {
+    let mut report = sweep(&[DType::F32]);
+    let largest = |row: &&mut gpubench_model::report::Row| {
+        (row.case.op.as_str(), row.case.n, row.side) == ("svd", 10_000, Side::Gpu)
+    };
+    let row = report.rows.iter_mut().find(largest).unwrap();
+    (row.outcome, row.execute) = (Outcome::Incorrect, None);
+    let text = words(&screen(&report, false));
+    assert!(text.contains(" svd 5000 ") && !text.contains(" svd 10000 "), "{text}");
+    assert!(text.contains(" Not compared at larger N: svd (GPU incorrect at 10000). "), "{text}");
+}
+
+#[test]
 fn few_cases_have_one_row_each_with_times() {
     let text = screen(&example::full(), false);
     let has = |start: &str| text.lines().any(|line| words(line).starts_with(start));
