@@ -253,14 +253,18 @@ impl Sweeps<'_> {
         })
     }
 
-    /// B's variants that are measurably slower than the best at the largest sizes, with their factors.
+    /// B's variants that are measurably slower than the best at the largest sizes, and those of other backends that tie with
+    /// it, with their factors.
     pub(crate) fn slower_variants(&self) -> Option<String> {
         let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
         let names = Names::of(self.report);
-        let found: Vec<String> = sweeps.filter_map(|sweep| slower(sweep, &names)).collect();
+        let (found, ties): (Vec<String>, Vec<bool>) =
+            sweeps.filter_map(|sweep| slower(sweep, &names)).unzip();
+        let has_tie = ties.contains(&true);
+        let (slower, mark) = if has_tie { ("Slower or equal", " (?: a tie)") } else { ("Slower", "") };
         (!found.is_empty()).then(|| {
             format!(
-                "Slower {} variants at the largest N, resident time over the best: {}.",
+                "{slower} {} variants at the largest N, resident time over the best{mark}: {}.",
                 self.versus().label(Contender::B),
                 found.join("; ")
             )
@@ -268,19 +272,23 @@ impl Sweeps<'_> {
     }
 }
 
-/// `transfer-loop copy-each 83.4x, copy-each-pinned 17.2x`, by resident times.
-fn slower(sweep: &Sweep<'_>, names: &Names) -> Option<String> {
+/// `transfer-loop copy-each 83.4x, copy-each-pinned 17.2x`, by resident times; `matmul cupy/matmul 1.01x?` for a tie of
+/// another backend, which no other line would name. With whether there is a tie.
+fn slower(sweep: &Sweep<'_>, names: &Names) -> Option<(String, bool)> {
     let case = compared(sweep).last()?;
     let best = case.pair(Kind::Resident)?;
     let rivals = case.candidates(Contender::B, Kind::Resident);
     let rivals = rivals.filter(|(row, _)| !std::ptr::eq(*row, best.b));
     let slower = |(row, time): (&Row, Estimate)| {
         let times = SpeedUp(time.over(best.b_s)?);
-        (times.winner() == Some(Contender::B))
-            .then(|| format!("{} {}", names.variant(row), times.factor_text()))
+        let is_tie = times.winner().is_none();
+        let is_shown =
+            if is_tie { row.backend != best.b.backend } else { times.winner() == Some(Contender::B) };
+        let mark = if is_tie { "?" } else { "" };
+        is_shown.then(|| (format!("{} {}{mark}", names.variant(row), times.factor_text()), is_tie))
     };
-    let slower: Vec<String> = rivals.filter_map(slower).collect();
-    (!slower.is_empty()).then(|| format!("{} {}", sweep.name, slower.join(", ")))
+    let (slower, ties): (Vec<String>, Vec<bool>) = rivals.filter_map(slower).unzip();
+    (!slower.is_empty()).then(|| (format!("{} {}", sweep.name, slower.join(", ")), ties.contains(&true)))
 }
 
 /// `transfer N=8192: h2d-pageable 32.9 ms (8.17 GB/s), h2d-pinned 4.84 ms (55.4 GB/s).`

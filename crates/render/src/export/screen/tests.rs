@@ -262,6 +262,27 @@ fn slower_gpu_variants_are_listed_by_their_resident_times() {
 }
 
 #[test]
+fn a_gpu_backend_that_ties_with_the_best_is_named() {
+    let mut report = example::of([
+        example::measured("matmul", 100, "cpu", "openblas", 1e-3),
+        example::measured("matmul", 100, "cuda", "cublas", 100e-6),
+        example::measured("matmul", 100, "cuda", "tiled", 100.01e-6),
+        example::measured("matmul", 100, "cupy", "matmul", 100.02e-6),
+        example::measured("matmul", 100, "torch", "out", 150e-6),
+    ]);
+    let text = words(&screen(&report, false));
+    let expected = "Slower or equal GPU variants at the largest N, resident time over the best (?: a tie): matmul \
+                    cupy/matmul 1.00x?, torch/out 1.48x.";
+    assert!(text.contains(expected), "{text}");
+    report.rows.remove(3);
+    let text = words(&screen(&report, false));
+    assert!(
+        text.contains("Slower GPU variants at the largest N, resident time over the best: matmul torch"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_backend_that_is_the_best_nowhere_is_on_the_screen() {
     let cpu = [
         example::measured("matmul", 100, "cpu", "openblas", 1e-3),
