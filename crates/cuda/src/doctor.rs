@@ -3,6 +3,7 @@
 use gpubench_backend::{Finding, Options};
 use gpubench_model::error::Unavailable;
 
+use super::auto::{self, AUTO, Need};
 use super::cache::Cache;
 use super::choose_device;
 use super::device;
@@ -10,23 +11,34 @@ use super::ffi::driver as ffi;
 use super::library::Library;
 use super::loader::{self, Loader};
 use super::ops::entry::Kernel;
-use super::registry::{choices, kernels};
+use super::registry::kernels;
 
 /// Start of the names of findings about devices.
 pub const DEVICE: &str = "CUDA device";
 
-/// Returns whether a variant, or one that it may choose, needs `library`.
-fn uses(kernel: &'static Kernel, library: Library) -> bool {
-    // Every timed variant needs kernels that NVRTC compiles.
-    library == Library::Nvrtc || choices(kernel).iter().any(|choice| choice.libraries.contains(&library))
+/// Returns the cases in which a variant needs `library`.
+fn need_of(kernel: &Kernel, library: Library) -> Need {
+    match kernel.variant.name.as_ref() {
+        // Every timed variant needs kernels that NVRTC compiles.
+        _ if library == Library::Nvrtc => Need::Always,
+        AUTO => auto::need(&kernel.variant.op, library),
+        _ if kernel.libraries.contains(&library) => Need::Always,
+        _ => Need::Never,
+    }
 }
 
-/// Returns the variants that need `library`, or all variants for `None`, as `op/variant`.
+/// Returns the variants that need `library`, or all variants for `None`, as `op/variant`; `auto` as `op/auto (some cases)`
+/// where it needs the library only for cases that no other variant can do.
 fn serves(library: Option<Library>) -> Vec<String> {
-    kernels()
-        .filter(|kernel| library.is_none_or(|library| uses(kernel, library)))
-        .map(|kernel| format!("{}/{}", kernel.variant.op, kernel.variant.name))
-        .collect()
+    let serves = |kernel: &Kernel| {
+        let note = match library.map_or(Need::Always, |library| need_of(kernel, library)) {
+            Need::Never => return None,
+            Need::SomeCases => " (some cases)",
+            Need::Always => "",
+        };
+        Some(format!("{}/{}{note}", kernel.variant.op, kernel.variant.name))
+    };
+    kernels().filter_map(serves).collect()
 }
 
 /// Looks for everything that the backend could use. Opens no context.
@@ -109,9 +121,12 @@ mod tests {
     fn each_library_costs_the_variants_that_need_it() {
         assert!(serves(Some(Library::Cublas)).contains(&"matmul/cublas".to_owned()));
         for (library, variant) in [
-            (Library::Cublas, "matmul/auto"),
+            (Library::Cublas, "matmul/auto (some cases)"),
             (Library::Nvrtc, "matmul/auto"),
-            (Library::Cufft, "fft/auto"),
+            (Library::Cufft, "fft/auto (some cases)"),
+            (Library::Cusolver, "solve/auto (some cases)"),
+            (Library::Cusolver, "svd/auto"),
+            (Library::Cusparse, "spgemm/auto (some cases)"),
             (Library::Nvrtc, "fft/hermitian"),
             (Library::Nvrtc, "solve/cholesky"),
             (Library::Nvrtc, "spgemm/gustavson"),
@@ -119,6 +134,11 @@ mod tests {
             assert!(serves(Some(library)).contains(&variant.to_owned()), "{variant}");
         }
         assert!(!serves(Some(Library::Cufft)).contains(&"fft/hermitian".to_owned()));
+        // `auto` does these without the library: by vector and by gesvdp.
+        for (library, op) in [(Library::Cusparse, "spmv"), (Library::Cublas, "svd")] {
+            let named = serves(Some(library));
+            assert!(!named.iter().any(|name| name.starts_with(&format!("{op}/auto"))), "{named:?}");
+        }
         assert_eq!(serves(None), serves(Some(Library::Nvrtc)));
         assert!(Library::ALL.into_iter().all(|library| !serves(Some(library)).is_empty()));
     }

@@ -12,11 +12,6 @@ pub(super) fn kernels() -> impl Iterator<Item = &'static Kernel> {
     [auto::KERNELS].into_iter().chain(TABLES.iter().copied()).flatten()
 }
 
-/// Returns the kernels that `kernel` can run: itself, unless it chooses among others.
-pub(super) fn choices(kernel: &'static Kernel) -> Vec<&'static Kernel> {
-    if kernel.variant.name == auto::AUTO { auto::picks(&kernel.variant.op) } else { vec![kernel] }
-}
-
 /// Returns every source file that a variant compiles, once.
 pub(super) fn sources() -> Vec<&'static KernelSource> {
     distinct(kernels().flat_map(|kernel| kernel.sources).copied())

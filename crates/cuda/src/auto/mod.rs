@@ -11,6 +11,7 @@ use gpubench_model::error::CellError;
 use super::ops::TABLES;
 use super::ops::entry::{Kernel, variant};
 use crate::context::Cuda;
+use crate::library::Library;
 use device_traits::DeviceTraits;
 use rules::{RULES, Rule};
 
@@ -60,9 +61,25 @@ pub fn rule_texts() -> Vec<RuleText> {
     RULES.iter().map(text).collect()
 }
 
-/// Returns the kernels that the rules name for an op, possibly with repetitions.
-pub(crate) fn picks(op: &str) -> Vec<&'static Kernel> {
-    named(RULES.iter().filter(|rule| rule.op == op))
+/// The cases in which something needs a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    Never,
+    SomeCases,
+    Always,
+}
+
+/// Returns the cases of an op in which `auto` needs a library. Where it is missing, `auto` goes on to the next rule.
+pub(crate) fn need(op: &str, library: Library) -> Need {
+    let of_op = RULES.iter().filter(|rule| rule.op == op);
+    let works_without =
+        |rule: &&Rule| kernel(rule.op, rule.variant).is_ok_and(|kernel| !kernel.libraries.contains(&library));
+    let rules: Vec<&Rule> = of_op.filter(works_without).collect();
+    match rules.as_slice() {
+        [] => Need::Always,
+        some if some.iter().any(|rule| rule.covers_all()) => Need::Never,
+        _ => Need::SomeCases,
+    }
 }
 
 /// Returns the kernels that `auto` chooses on devices with fast float64, where they support the case. A kernel can be

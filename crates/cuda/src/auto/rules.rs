@@ -45,6 +45,11 @@ impl Rule {
         self.dtypes == DType::ALL && self.sizes == (1..=u64::MAX)
     }
 
+    /// Returns whether the rule covers every case of its op on every device, and its variant has no further condition.
+    pub(super) fn covers_all(&self) -> bool {
+        self.covers_all_on_fast_f64() && self.devices == Devices::All && self.when.is_empty()
+    }
+
     /// Returns the cases for which the rule chooses its variant, in words.
     pub(super) fn place(&self) -> String {
         let device = if self.devices == Devices::FastF64 { "with fast float64" } else { "" };
