@@ -7,9 +7,11 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use gpubench_cuda::{RuleText, rule_texts};
 use gpubench_text::count::counted;
+use gpubench_text::grouped::distinct;
 use gpubench_text::table::{TERMINAL_WIDTH, Table, hanging_within};
 use serde::Serialize;
 
+use crate::backend::{Options, cuda};
 use crate::report::{Outcome, Report, Row, file, quantity};
 
 /// Name of the variant that picks another one by rules.
@@ -33,8 +35,20 @@ pub struct Verdict {
     pub ops: Vec<OpSlowdown>,
     /// The cases in which a rule has lost, the worst first.
     pub lost: Vec<Loss>,
+    /// The variants in full precision that the report did not measure, of the ops in which it has `auto`: whether a rule should
+    /// choose them is not known.
+    pub unmeasured: Vec<Unmeasured>,
     /// The rules of these ops, in the order in which `auto` goes through them.
     pub rules: Vec<RuleText>,
+}
+
+/// The variants of an op that a report did not measure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Unmeasured {
+    /// The op.
+    pub op: String,
+    /// The variants.
+    pub variants: Vec<String>,
 }
 
 /// How much time the picks of an op cost.
@@ -90,8 +104,9 @@ pub fn run(report: &Path, json: bool) -> Result<(String, bool)> {
     let verdict = verdict(&file::load(report)?);
     ensure!(
         verdict.cases > 0,
-        "{}: no case has times of auto and of another variant: make a report with gpubench run --backends cuda --variants '*'",
-        report.display()
+        "{}: no case has times of auto and of another variant: make a report with {}",
+        report.display(),
+        command(&verdict.unmeasured)
     );
     let text = if json { serde_json::to_string_pretty(&verdict)? + "\n" } else { text(&verdict) };
     Ok((text, verdict.lost.is_empty()))
@@ -121,7 +136,29 @@ pub fn verdict(report: &Report) -> Verdict {
     let cases = compared.len();
     let mut lost: Vec<Loss> = compared.into_iter().filter_map(|one| one.loss).collect();
     lost.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
-    Verdict { cases, slowdown, ops, lost, rules }
+    Verdict { cases, slowdown, ops, lost, unmeasured: unmeasured(report), rules }
+}
+
+/// Returns the variants of this gpubench that a report did not try, for each op in which it has `auto`.
+fn unmeasured(report: &Report) -> Vec<Unmeasured> {
+    let variants = (cuda::REGISTRATION.variants)(&Options::default()).unwrap_or_default();
+    let rows = || report.rows.iter().filter(|row| row.backend == cuda::REGISTRATION.name);
+    let ops = distinct(rows().filter(|row| row.variant == AUTO).map(|row| row.case.op.as_str()));
+    let of_op = |op: &str| {
+        let is_tried =
+            |name: &str| rows().any(|row| row.case.op == op && (row.variant == name || row.doer() == name));
+        let of_op = variants.iter().filter(|variant| variant.op == op && variant.accuracy.is_headline());
+        let names = of_op.map(|variant| variant.name.as_ref()).filter(|name| !is_tried(name));
+        Unmeasured { op: op.to_owned(), variants: names.map(str::to_owned).collect() }
+    };
+    ops.into_iter().map(of_op).filter(|found| !found.variants.is_empty()).collect()
+}
+
+/// Returns the command that measures every variant of these ops.
+fn command(ops: &[Unmeasured]) -> String {
+    let names: Vec<&str> = ops.iter().map(|of_op| of_op.op.as_str()).collect();
+    let ops = if names.is_empty() { String::new() } else { format!(" --ops {}", names.join(",")) };
+    format!("gpubench run --backends cuda --variants '*'{ops}")
 }
 
 /// Returns the geometric mean; `None` of nothing.
@@ -162,7 +199,29 @@ fn compare(rows: &[&Row]) -> Option<Compared> {
 }
 
 fn text(verdict: &Verdict) -> String {
-    format!("{}\n{}\n{}", losses_text(verdict), slowdowns_text(verdict), rules_text(&verdict.rules))
+    let parts = [
+        losses_text(verdict),
+        unmeasured_text(&verdict.unmeasured),
+        slowdowns_text(verdict),
+        rules_text(&verdict.rules),
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Lists the variants that the report did not measure, with the command that does; empty where there is none.
+fn unmeasured_text(ops: &[Unmeasured]) -> String {
+    if ops.is_empty() {
+        return String::new();
+    }
+    let of_op = |Unmeasured { op, variants }: &Unmeasured| {
+        hanging_within(TERMINAL_WIDTH, &format!("{op}: {}", variants.join(", ")), RULE_INDENT) + "\n"
+    };
+    let listed: String = ops.iter().map(of_op).collect();
+    format!(
+        "The report does not have these variants, so it does not say whether auto should pick them:\n\n{listed}\n\
+         To measure them: {}\n",
+        command(ops)
+    )
 }
 
 fn slowdowns_text(Verdict { cases, slowdown, ops, .. }: &Verdict) -> String {
@@ -301,6 +360,35 @@ mod tests {
             assert!(text.contains(line), "{text}");
         }
         assert_eq!(verdict(&example::empty()).slowdown, None);
+    }
+
+    #[test]
+    fn variants_that_the_report_lacks_are_named_with_the_command_that_measures_them() {
+        let mut report = example::of(rows(100, 1.0, 1.0, 1.0));
+        let found = verdict(&report);
+        let [Unmeasured { op, variants }] = found.unmeasured.as_slice() else { panic!("{found:?}") };
+        assert_eq!(op, "matmul");
+        let has = |name: &str| variants.iter().any(|variant| variant == name);
+        assert!(has("f64-accumulate") && has("tiled"), "{variants:?}");
+        assert!(!has("auto") && !has("cublas") && !has("dmma") && !has("cublas-tf32"), "{variants:?}");
+        let text = text(&found);
+        let command = "\n\nTo measure them: gpubench run --backends cuda --variants '*' --ops matmul\n\n";
+        assert!(text.contains("\n\nmatmul: ") && text.contains(command), "{text}");
+        // A variant that was tried and skipped cannot be measured by another run of that sort.
+        for name in variants {
+            report.rows.push(example::without_time(
+                "matmul",
+                100,
+                "cuda",
+                name,
+                Outcome::Skipped,
+                "no",
+                None,
+            ));
+        }
+        let found = verdict(&report);
+        assert_eq!(found.unmeasured, []);
+        assert!(!super::text(&found).contains("To measure them"));
     }
 
     #[test]

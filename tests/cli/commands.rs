@@ -186,6 +186,8 @@ fn doctor_names_the_rules_that_lost_and_says_what_to_run_for_other_reports() {
     assert_eq!(ended.code, 1);
     assert!(text.starts_with("In 2 of 36 cases, auto picked"), "{text}");
     assert!(text.contains("fft r2c: otherwise") && text.contains("geometric mean"), "{text}");
+    assert!(text.contains("\nfft: bluestein\n"), "the report is older than that variant: {text}");
+    assert!(text.contains("To measure them: gpubench run --backends cuda --variants '*' --ops "), "{text}");
     let first = text.lines().nth(3).unwrap();
     assert!(first.starts_with("fft  777  f32") && first.ends_with("1.26"), "{text}");
     let ended = folder.run(&["doctor", "--json", "--rules", &kept("h100/rules/dense")]);
