@@ -33,6 +33,11 @@ def timed(row, clock):
     return (execute["median_s"], *execute["ci95_s"]) if execute["clock"] == "device-events" else None
 
 
+def mark(*rows):
+    """The mark of figures from these rows: an exclamation mark where one of their times has grade D."""
+    return "!" if any(row["execute"]["grade"] == "D" for row in rows) else ""
+
+
 def name(row):
     return f"{row['backend']} {row['variant']}" + (f" ({row['picked']})" if row.get("picked") else "")
 
@@ -45,6 +50,7 @@ class Cell:
         (value, low, high), (other, other_low, other_high) = timed(ours, clock), timed(theirs, clock)
         self.seconds, self.peer_seconds = value, other
         self.ratio, self.low, self.high = other / value, other_low / high, other_high / low
+        self.mark = mark(ours, theirs)
 
 
 def cells(report, side, clock):
@@ -70,12 +76,12 @@ def clocks(side):
 
 
 def means(report, side):
-    """A row per element type and op, one for all, and one for the cases in which no peer's answer is incorrect: by each clock the
-    geometric mean and the smallest ratio."""
+    """A row per element type and op, one for all, and one for the cases in which no peer's answer is incorrect: the cells with a time of
+    grade D, and by each clock the geometric mean and the smallest ratio."""
     by_clock = {clock: list(cells(report, side, clock)) for clock in clocks(side)}
     disputed = {(row["op"], row["dtype"], row["n"]) for row in incorrect(report) if row["side"] == side}
     heads = "".join(f" {clock} clock | smallest, at N |" for clock in by_clock)
-    lines = [f"| type | op | cells |{heads}", "|---|---|---:|" + "---:|" * (2 * len(by_clock))]
+    lines = [f"| type | op | cells | with ! |{heads}", "|---|---|---:|---:|" + "---:|" * (2 * len(by_clock))]
     ops = list(dict.fromkeys(cell.key[0] for cell in by_clock["host"]))
     for dtype in TYPES:
         groups = {op: lambda key, op=op: key[0] == op for op in ops} | {"all": lambda key: True}
@@ -85,11 +91,12 @@ def means(report, side):
             of = {clock: [cell for cell in found if cell.key[1] == dtype and holds(cell.key)] for clock, found in by_clock.items()}
             if not of["host"]:
                 continue
-            line = f"| {dtype} | {op} | {len(of['host'])} |"
+            marked = {cell.key for found in of.values() for cell in found if cell.mark}
+            line = f"| {dtype} | {op} | {len(of['host'])} | {len(marked)} |"
             for found in of.values():
                 least = min(found, key=lambda cell: cell.ratio)
                 where = f"{least.key[2]}" if op in ops else f"{least.key[0]} {least.key[2]}"
-                line += f" {mean([cell.ratio for cell in found]):.2f} | {least.ratio:.2f} ({where}) |"
+                line += f" {mean([cell.ratio for cell in found]):.2f} | {least.ratio:.2f}{least.mark} ({where}) |"
             lines.append(line)
     return "\n".join(lines)
 
@@ -99,13 +106,14 @@ def losses(report, side):
     lost = [cell for clock in clocks(side) for cell in cells(report, side, clock) if cell.high < 1]
     lost.sort(key=lambda cell: cell.ratio)
     clock = lambda cell: f"{cell.clock} clock " if side == "gpu" else ""
-    texts = [f"{cell.key[0]} {cell.key[1]} N = {cell.key[2]} ({clock(cell)}{cell.ratio:.2f}, {name(cell.theirs)})" for cell in lost]
+    texts = [f"{cell.key[0]} {cell.key[1]} N = {cell.key[2]} ({clock(cell)}{cell.ratio:.2f}{cell.mark}, {name(cell.theirs)})" for cell in lost]
     return f"Another library is faster, beyond the intervals of both, in: {'; '.join(texts)}." if texts else "No other library is faster beyond the intervals of both."
 
 
 def all_cells(report):
     """Every cell of both sides, for a file of its own."""
-    lines = [provenance(report), "", "A ratio is the peer's time over gpubench's: above 1, gpubench is faster. Ranges are 95 % intervals.", ""]
+    lines = [provenance(report), "", "A ratio is the peer's time over gpubench's: above 1, gpubench is faster. Ranges are 95 % intervals. "
+             "!: a time of grade D, which is not reliable.", ""]
     for side in OWN:
         for clock in clocks(side):
             found = list(cells(report, side, clock))
@@ -117,8 +125,8 @@ def all_cells(report):
             for cell in found:
                 op, dtype, n = cell.key
                 errors = [f"{row['error']['value']:.1e} / {row['error']['bound']:.1e}" for row in (cell.ours, cell.theirs)]
-                lines.append(f"| {op} | {dtype} | {n} | {name(cell.ours)} | {duration(cell.seconds)} | {name(cell.theirs)} | "
-                             f"{duration(cell.peer_seconds)} | {cell.ratio:.2f} ({cell.low:.2f} to {cell.high:.2f}) | {errors[0]} | {errors[1]} |")
+                lines.append(f"| {op} | {dtype} | {n} | {name(cell.ours)} | {duration(cell.seconds)}{mark(cell.ours)} | {name(cell.theirs)} | "
+                             f"{duration(cell.peer_seconds)}{mark(cell.theirs)} | {cell.ratio:.2f}{cell.mark} ({cell.low:.2f} to {cell.high:.2f}) | {errors[0]} | {errors[1]} |")
             lines.append("")
     return "\n".join(lines)
 
@@ -178,7 +186,7 @@ def summary():
             for of in found.values():
                 ratios = [cell for cell in of if cell.key[:2] == (op, dtype)]
                 least = min(ratios, key=lambda cell: cell.ratio, default=None)
-                line += f" {factor(mean([cell.ratio for cell in ratios]))} ({factor(least.ratio)} at {least.key[2]}) |" if least else " – |"
+                line += f" {factor(mean([cell.ratio for cell in ratios]))} ({factor(least.ratio)}{least.mark} at {least.key[2]}) |" if least else " – |"
         lines.append(line)
     return "\n".join([*lines, "", f"{losses(report, 'gpu')} ({provenance(report)})"])
 
@@ -199,16 +207,19 @@ def article_calls():
     times = {}
     for row in report["rows"]:
         if row["dtype"] == "f32" and row["op"] in ARTICLE and timed(row, "host"):
-            times.setdefault((row["op"], row["n"]), {})[row["side"], row["backend"], row["variant"]] = timed(row, "host")[0]
+            times.setdefault((row["op"], row["n"]), []).append(row)
+    seconds = lambda row: timed(row, "host")[0]
+    fastest = lambda rows: min(rows, key=seconds, default=None)
+    ratio = lambda one, other: f"{factor(seconds(one) / seconds(other))}{mark(one, other)}" if one and other else "–"
+    time = lambda row: f"{duration(seconds(row))}{mark(row)}" if row else "–"
     for (op, n), of in times.items():
-        fastest = lambda *backends: min(((seconds, backend) for (_, backend, _), seconds in of.items() if backend in backends), default=(None, None))
-        on = lambda side: min((seconds, f"{backend} {variant}") for (of_side, backend, variant), seconds in of.items() if of_side == side)
-        numpy, cupy = of.get(("cpu", "numpy", ARTICLE[op][0])), of.get(("gpu", "cupy", ARTICLE[op][1]))
-        ratio = lambda one, other: factor(one / other) if one and other else "–"
+        call = lambda backend, variant: fastest(row for row in of if (row["backend"], row["variant"]) == (backend, variant))
+        numpy, cupy = call("numpy", ARTICLE[op][0]), call("cupy", ARTICLE[op][1])
+        libraries = [fastest(row for row in of if row["backend"] == backend) for backend in ("numpy", "cupy")]
+        cpu, gpu = (fastest(row for row in of if row["side"] == side) for side in ("cpu", "gpu"))
         published = PUBLISHED[op].get(n)
-        (cpu, cpu_name), (gpu, gpu_name) = on("cpu"), on("gpu")
-        lines.append(f"| {op} | {n} | {ratio(*published) if published else '–'} | {ratio(numpy, cupy)} | {duration(numpy) if numpy else '–'} | "
-                     f"{duration(cupy) if cupy else '–'} | {ratio(fastest('numpy')[0], fastest('cupy')[0])} | {factor(cpu / gpu)} ({cpu_name}, {gpu_name}) |")
+        lines.append(f"| {op} | {n} | {factor(published[0] / published[1]) if published else '–'} | {ratio(numpy, cupy)} | {time(numpy)} | {time(cupy)} | "
+                     f"{ratio(*libraries)} | {ratio(cpu, gpu)} ({cpu['backend']} {cpu['variant']}, {gpu['backend']} {gpu['variant']}) |")
     return "\n".join(lines)
 
 
@@ -221,7 +232,7 @@ def svd_default():
         op, dtype, n = cell.key
         if op == "svd" and (dtype, n) in defaults:
             row = defaults[dtype, n]
-            lines.append(f"| {dtype} | {n} | {duration(cell.seconds)} | {name(cell.theirs)} | {duration(cell.peer_seconds)} | "
+            lines.append(f"| {dtype} | {n} | {duration(cell.seconds)}{mark(cell.ours)} | {name(cell.theirs)} | {duration(cell.peer_seconds)}{mark(cell.theirs)} | "
                          f"{duration(row['phases']['first_device_s'])} | {multiples(row['error']['value'] / row['error']['bound'])} |")
     return "\n".join(lines)
 
