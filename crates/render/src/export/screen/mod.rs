@@ -5,6 +5,7 @@ mod crossovers;
 mod larger;
 mod legend;
 mod notes;
+mod sweep_tables;
 mod sweeps;
 #[cfg(test)]
 mod tests;
