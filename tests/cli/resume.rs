@@ -3,6 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use gpubench_text::count::counted;
 use serde_json::Value;
 
 use crate::Folder;
@@ -66,6 +67,10 @@ fn a_killed_run_keeps_what_it_has_finished_and_resume_measures_only_the_rest() {
     let finished = killed(&folder);
     assert!((1..8).contains(&finished.len()), "{}", finished.len());
     folder.write("script.toml", &HANGS.replace("hang", "none").replace("seed = 1", "seed = 2"));
+    let dry = folder.succeeds("run --resume out --dry-run").stdout;
+    assert_eq!(dry.lines().filter(|line| line.starts_with("sin ")).count(), 8 - finished.len(), "{dry}");
+    let others = counted(finished.len(), "other cell");
+    assert!(dry.lines().last().unwrap().starts_with(&format!("{others} of the run ")), "{dry}");
     let ended = folder.succeeds("run --resume out");
     let expected =
         format!("resumed: {} of 8 cells are finished; {} are left", finished.len(), 8 - finished.len());
@@ -81,6 +86,8 @@ fn a_killed_run_keeps_what_it_has_finished_and_resume_measures_only_the_rest() {
     let again = folder.succeeds("run --resume out");
     assert!(again.stderr.contains("8 of 8 cells are finished; 0 are left"), "{}", again.stderr);
     assert_eq!(folder.json("out/report.json")["rows"], report["rows"]);
+    let dry = folder.succeeds("run --resume out --dry-run").stdout;
+    assert_eq!(dry, "All cells of the run are finished; nothing is left to measure.\n");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use gpubench_text::count::{agree, counted};
 
 use super::dry::write_plan;
 use super::measure::{deliver, measure};
@@ -32,15 +33,14 @@ pub(super) fn resume(args: &RunArgs, earlier: Earlier) -> Result<ExitCode> {
 fn start(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<ExitCode> {
     let mut settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let externals = plan::describe(&settings)?;
-    let plan = Plan::of(&settings, &externals)?;
+    let mut plan = Plan::of(&settings, &externals)?;
     check_contenders(&plan, &settings)?;
     say_notes(&plan, &settings, &externals);
     if let Some(earlier) = &mut earlier {
         keep_same_settings(earlier, &settings)?;
     }
     if args.dry_run {
-        return stream::print_with(|out| write_plan(&plan, &settings, "The run", out))
-            .map(|()| ExitCode::SUCCESS);
+        return print_plan(&mut plan, &settings, earlier.as_ref()).map(|()| ExitCode::SUCCESS);
     }
     let folder = claim(&mut settings, args.out.is_none())?;
     let measured = measure(&settings, plan, externals, earlier);
@@ -57,6 +57,24 @@ fn start(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<ExitCode> {
         delivered?;
     }
     Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
+}
+
+/// Prints the cells that the run would measure.
+fn print_plan(plan: &mut Plan, settings: &Settings, earlier: Option<&Earlier>) -> Result<()> {
+    let Some(earlier) = earlier else {
+        return stream::print_with(|out| write_plan(plan, settings, "The run", out));
+    };
+    let all = plan.cells.len();
+    plan.cells.retain(|planned| earlier.finished(&planned.cell).is_none());
+    let finished = all - plan.cells.len();
+    stream::print_with(|out| match plan.cells.is_empty() {
+        true => writeln!(out, "All cells of the run are finished; nothing is left to measure."),
+        false => {
+            write_plan(plan, settings, "The rest of the run", out)?;
+            let (others, are) = (counted(finished, "other cell"), agree(finished, "is", "are"));
+            writeln!(out, "{others} of the run {are} finished.")
+        }
+    })
 }
 
 /// Claims the folder of the results. If nobody named it and another run has taken it meanwhile, takes a new one.
