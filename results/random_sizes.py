@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Print a sweep of random sizes that compares `auto` with CuPy, PyTorch and JAX, for `gpubench run --config FILE`.
+
+usage: random_sizes.py SEED [COUNT]        COUNT: sizes per op, 30 without it
+
+The article's sizes are those at which gpubench was tuned; another seed gives other sizes. They have uniform logarithms, so there
+are as many small ones as large ones.
+"""
+import random, sys
+
+LARGEST = {"matmul": 16384, "elementwise": 16384, "reduction": 16384, "fft": 4096, "solve": 4096, "spgemm": 4096, "svd": 4096}
+HEAD = """\
+# {count} random sizes per op, by results/random_sizes.py {seed} {count}.
+
+dtypes = ["f32", "f64"]
+cache = "hot"
+backends = ["cuda", "cupy", "torch", "jax"]
+max-time = "100ms"
+rounds = 3
+refine = false
+versus = "cupy:cuda"
+"""
+SWEEP = """
+[[sweep]]
+ops = ["{op}"]
+sizes = {sizes}
+"""
+
+
+def sizes(draw, largest, count):
+    """Returns different sizes from 1 to `largest`, in ascending order."""
+    found = set()
+    while len(found) < count:
+        found.add(round(largest ** draw.random()))
+    return sorted(found)
+
+
+def main():
+    seed, count = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 30
+    draw = random.Random(seed)
+    print(HEAD.format(count=count, seed=seed), end="")
+    for op, largest in LARGEST.items():
+        print(SWEEP.format(op=op, sizes=sizes(draw, largest, count)), end="")
+
+
+main()
