@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use gpubench_runner::conformance::{self, Asked, Check, Failure, Verdict};
 use gpubench_text::control;
 use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
@@ -65,6 +65,13 @@ fn next_step(error: &std::io::Error) -> &'static str {
 
 fn program(args: &ProtocolCheckArgs) -> Result<Program> {
     let (path, arguments) = args.command.split_first().context("no program was named")?;
+    // The command takes options too, so clap leaves them all to it.
+    ensure!(
+        !path.as_encoded_bytes().starts_with(b"-"),
+        "unknown option '{}': write options of gpubench before the command, and those of the program after its name; see \
+         'gpubench protocol-check --help'",
+        path.display()
+    );
     let adapter = path.to_str().filter(|_| arguments.is_empty()).and_then(Adapter::find);
     match adapter {
         Some(adapter) => Ok(adapter.program(&interpreter(args.python.as_deref())?)),

@@ -101,3 +101,17 @@ fn a_program_that_cannot_be_started_is_wrong_usage_and_a_missing_device_skips_th
     let ended = checked(&[env!("CARGO_BIN_EXE_gpubench"), "worker", "sim"]);
     assert_eq!(ended.code, 1, "gpubench's own workers judge themselves: {}", ended.stdout);
 }
+
+#[test]
+fn an_op_without_a_variant_or_an_unknown_option_checks_nothing_and_does_not_pass() {
+    for ops in ["svd", "matmul,svd"] {
+        let ended = checked(&["--ops", ops, "python3", "-S", "-E", EXAMPLE]);
+        let flat = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(ended.code, 1, "{flat}");
+        assert!(flat.contains("no variant of svd; the program has variants of matmul expected"), "{flat}");
+        assert!(flat.contains("variants of the ops of --ops"), "{flat}");
+    }
+    let ended = checked(&["--dtypes", "f32", "python3", EXAMPLE]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{}", ended.stderr);
+    assert!(ended.stderr.contains("unknown option '--dtypes'"), "{}", ended.stderr);
+}

@@ -63,10 +63,23 @@ fn description(asked: &Asked) -> io::Result<Checked<Described>> {
             Some(variant) => Err(format!("gpubench has no op named {}", variant.op)),
             None => checked(described),
         };
-        known.map_err(|problem| {
+        let described = known.map_err(|problem| {
             talk.failure("variants with names and texts of this form", "Fields of replies").because(problem)
-        })
+        })?;
+        match without_variants(asked, &described.variants) {
+            Some(problem) => Err(talk.failure("variants of the ops of --ops", section).because(problem)),
+            None => Ok(described),
+        }
     }))
+}
+
+/// The ops of `--ops` that no variant does: without this, a check of nothing would pass.
+fn without_variants(asked: &Asked, variants: &[Variant]) -> Option<String> {
+    let mut ops: Vec<String> = variants.iter().map(|variant| variant.op.to_string()).collect();
+    ops.dedup();
+    let missing: Vec<&str> = asked.ops.iter().filter(|op| !ops.contains(op)).map(String::as_str).collect();
+    let (missing, ops) = (missing.join(", "), ops.join(", "));
+    (!missing.is_empty()).then(|| format!("no variant of {missing}; the program has variants of {ops}"))
 }
 
 /// Checks that messages which are none are refused, before the backend has started.
