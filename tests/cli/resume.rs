@@ -230,3 +230,26 @@ fn samples_of_cells_that_are_not_finished_stay_until_these_are_measured_again() 
         assert_eq!(samples(rows["rows"].as_array().unwrap(), row), &row["execute"]["samples_s"]);
     }
 }
+
+#[test]
+fn rows_that_are_finished_are_compared_with_the_peaks_of_their_own_run() {
+    let folder = Folder::new();
+    let with_peaks =
+        |read: &str, fault: &str| format!("{}[peaks]\nread = {read}\n", HANGS.replace("hang", fault));
+    folder.write("script.toml", &with_peaks("1e12", "fail"));
+    assert_eq!(folder.run_line(SWEEP).code, 1);
+    let read = || folder.json("out/report.json")["environment"]["backends"][0]["peaks"]["read"].as_f64();
+    assert_eq!(read(), Some(1e12));
+    folder.write("script.toml", &with_peaks("2e12", "none"));
+    let ended = folder.succeeds("run --resume out");
+    assert!(ended.stderr.contains("6 of 8 cells are finished"), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("measuring peak"), "{}", ended.stderr);
+    assert_eq!(read(), Some(1e12));
+
+    // Nothing is finished, so nothing is compared with the earlier peaks.
+    folder.write("script.toml", &with_peaks("1e12", "fail").replace("n = \"8\"", "n = \"*\""));
+    assert_eq!(folder.run_line(&format!("{SWEEP} --force")).code, 1);
+    folder.write("script.toml", &with_peaks("2e12", "none"));
+    folder.succeeds("run --resume out");
+    assert_eq!(read(), Some(2e12));
+}

@@ -4,11 +4,15 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
+use gpubench_backend::Peaks;
 use gpubench_model::Finding;
 use gpubench_model::case::Cell;
 use gpubench_model::report::{BackendState, Environment, Host, Outcome, Report, Row, file};
 
-use super::journal;
+use super::{journal, peaks};
+
+/// Facts of a backend's description that a resumed run must not change.
+const FACTS: [&str; 3] = ["name", "driver_version", "versions"];
 
 /// What an earlier start of a run left in its folder.
 #[derive(Clone, Debug)]
@@ -107,20 +111,25 @@ impl Earlier {
     /// # Errors
     /// They do not, and the user does not accept that.
     pub(crate) fn check_backends(&self, now: &[BackendState]) -> Result<()> {
-        const FACTS: [&str; 3] = ["name", "driver_version", "versions"];
         for now in now.iter().filter(|state| state.available) {
             let Some(before) = self.environment.backend(&now.name).filter(|state| state.available) else {
                 continue;
             };
-            for fact in FACTS {
-                let [was, is] =
-                    [before, now].map(|state| state.description.get(fact).map(ToString::to_string));
-                if let (Some(was), Some(is)) = (was, is) {
-                    self.check(&format!("{fact} of {}", now.name), &was, &is)?;
-                }
+            for (fact, was, is) in changed(before, now) {
+                self.check(&format!("{fact} of {}", now.name), &was, &is)?;
             }
         }
         Ok(())
+    }
+
+    /// Returns the peaks with which rows of this backend were compared, so that their shares stay. `None` if there are
+    /// no such rows, if the backend has changed, or if a part of the measurement failed.
+    pub(crate) fn peaks(&self, now: &BackendState) -> Option<Peaks> {
+        let before = self.environment.backend(&now.name)?;
+        let is_whole = !self.environment.warnings.iter().any(|warning| peaks::is_of_peaks(warning));
+        let has_rows = self.rows.values().any(|row| row.backend == now.name && is_finished(row));
+        let is_same = changed(before, now).next().is_none();
+        before.peaks.clone().filter(|_| is_whole && has_rows && is_same)
     }
 
     /// Checks that libraries which a backend has loaded have the versions that they had.
@@ -146,6 +155,17 @@ impl Earlier {
         );
         Ok(())
     }
+}
+
+/// The facts that differ between two descriptions of a backend, with both values.
+fn changed(
+    before: &BackendState,
+    now: &BackendState,
+) -> impl Iterator<Item = (&'static str, String, String)> {
+    FACTS.into_iter().filter_map(move |fact| {
+        let [was, is] = [before, now].map(|state| state.description.get(fact).map(ToString::to_string));
+        was.zip(is).filter(|(was, is)| was != is).map(|(was, is)| (fact, was, is))
+    })
 }
 
 /// Joins the rows of the report to those of the journal, which are newer.

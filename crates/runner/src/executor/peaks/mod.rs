@@ -37,6 +37,14 @@ pub enum PeakSource {
 /// Time limit for the peaks of one backend, even where a cell may take longer.
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// Begin of the warnings about peaks that could not be measured.
+const WARNING: &str = "the peaks of ";
+
+/// Returns whether a warning of a run says that peaks could not be measured.
+pub(crate) fn is_of_peaks(warning: &RunWarning) -> bool {
+    warning.text.starts_with(WARNING)
+}
+
 enum Ended {
     Measured(Peaks),
     Without,
@@ -98,7 +106,13 @@ fn gather_of(
             Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {}
         }
     }
+    let states = workers.states();
     for id in ready {
+        let state = states.iter().find(|state| state.name == id.backend);
+        if let Some(peaks) = run.earlier.as_ref().zip(state).and_then(|(earlier, now)| earlier.peaks(now)) {
+            workers.note_peaks(&id, peaks);
+            continue;
+        }
         let key = workers.peaks_depend_on(&id);
         let key = key.map(|state| Key::new(&id.backend, &writer.report().environment, state));
         let place = match &run.peaks {
@@ -211,7 +225,7 @@ fn measure(
         }
     };
     Ended::Failed(RunWarning {
-        text: format!("the peaks of {id} could not be measured: {reason}"),
+        text: format!("{WARNING}{id} could not be measured: {reason}"),
         next: format!("{next}, or skip the peaks with --no-peaks"),
     })
 }
