@@ -185,4 +185,47 @@ mod tests {
         // With a margin, so that the number of whole products to subtract can be rounded in float64.
         assert!(bits > 2.0 * 58.0 + 1.5, "{bits}");
     }
+
+    /// Whether the kernels compute the product of operands with such elements in float64: whether one of 2 n rows and
+    /// columns has too many small elements.
+    fn needs_float64(n: usize, element: impl Fn(f64, f64) -> f64) -> bool {
+        let text = kernel_source!("ozaki2").text;
+        assert!(text.contains("n >= 1024 ? 256.0 : n >= 64 ? 64.0 : 16.0;"));
+        assert!(text.contains("small >= (n + 3) / 4;"));
+        let part = if n >= 1024 {
+            256.0
+        } else if n >= 64 {
+            64.0
+        } else {
+            16.0
+        };
+        let mut bits = n as u64;
+        let mut uniform = || {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((bits >> 11) as f64 + 0.5) * 2f64.powi(-53)
+        };
+        (0..2 * n).any(|_| {
+            let mut next = || {
+                let normal = (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+                element(uniform(), normal)
+            };
+            let row: Vec<f64> = (0..n).map(|_| next()).collect();
+            let squares: f64 = row.iter().map(|x| x * x).sum();
+            row.iter().filter(|x| **x * **x * part * (n as f64) < squares).count() >= n.div_ceil(4)
+        })
+    }
+
+    #[test]
+    fn float64_is_needed_for_the_operands_that_the_page_names() {
+        let page = include_str!("../../../../docs/kernels/ozaki2-int8.md");
+        assert!(page.contains("`(u - 0.5) exp(z / 2)`") && page.contains("`(u - 0.5) exp(z)`"));
+        for n in [128, 250, 512, 1000, 1024, 2048] {
+            assert!(!needs_float64(n, |u, _| u), "uniform, {n}");
+            assert!(!needs_float64(n, |_, z| z), "normal, {n}");
+            assert!(!needs_float64(n, |u, z| (u - 0.5) * (0.5 * z).exp()), "graded by half, {n}");
+            assert!(needs_float64(n, |u, z| (u - 0.5) * z.exp()), "graded by 1, {n}");
+        }
+        let small = (4..64).filter(|n| needs_float64(*n, |u, _| u)).count();
+        assert!(small > 40, "{small}");
+    }
 }
