@@ -37,6 +37,20 @@ fn a_run_prints_a_table_and_leaves_report_and_charts_in_its_folder() {
 }
 
 #[test]
+fn a_report_of_the_cpu_alone_names_its_facts_in_words_and_says_which_charts_need_both_sides() {
+    let folder = Folder::new();
+    let run = "run --backends cpu --ops sin --sizes 4 --samples 2 --rounds 1 --no-peaks --format md --out -";
+    let text = folder.succeeds(run).stdout;
+    let line = text.lines().find(|line| line.starts_with("- Backend cpu: ")).unwrap();
+    assert!(line.contains("rayon threads ") && !line.contains('_'), "{line}");
+    assert!(!line.contains('[') && line.contains(", ready after "), "{line}");
+    let two =
+        "run --backends cpu --ops sin --sizes 4,8 --samples 2 --rounds 1 --no-peaks --format json --out out";
+    folder.succeeds(two);
+    folder.refuses("plot out --out charts --charts speedup", "speed-ups need times of both sides");
+}
+
+#[test]
 fn without_out_the_results_are_in_a_new_folder_under_results() {
     let folder = Folder::new();
     for _ in 0..2 {

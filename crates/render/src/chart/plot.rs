@@ -40,8 +40,8 @@ pub fn plot(
             reports.iter().any(|(_, report)| report.rows.iter().any(|row| row.execute.is_some()));
         bail!(match is_measured {
             true =>
-                "nothing to draw: these charts need two sizes of an op, or both sides; print tables with \
-                     'gpubench show REPORT --tables'",
+                "nothing to draw: speed-ups need times of both sides, and charts against size two sizes of an op; \
+                     print tables with 'gpubench show REPORT --tables'",
             false =>
                 "nothing to draw: no row of the given reports is measured; see their report.md for the reasons",
         });

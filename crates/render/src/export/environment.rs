@@ -179,17 +179,25 @@ pub(crate) fn version(environment: &Environment) -> String {
     format!("{}{}{profile}", environment.gpubench_version, revision.unwrap_or_default())
 }
 
+/// The facts in a backend's description, named in words. Versions have a line of their own, and a list without entries
+/// says nothing.
+pub(crate) fn described(backend: &BackendState) -> impl Iterator<Item = (String, &serde_json::Value)> {
+    let description = backend.description.as_object().into_iter().flatten();
+    let says_something = |value: &serde_json::Value| {
+        !value.is_null() && !value.is_object() && value.as_array().is_none_or(|list| !list.is_empty())
+    };
+    let known = description.filter(move |(_, value)| says_something(value));
+    known.map(|(key, value)| (key.replace('_', " "), value))
+}
+
 fn backend_text(backend: &BackendState) -> String {
     if !backend.available {
         let fix = backend.fix.as_ref().map(|fix| format!("; fix: {}", escape(fix))).unwrap_or_default();
         let reason = backend.reason.as_deref().unwrap_or("no reason given");
         return format!("- Backend {}: not available, {}{fix}\n", escape(&backend.name), escape(reason));
     }
-    let mut facts = vec![];
-    if let Some(description) = backend.description.as_object() {
-        let known = description.iter().filter(|(key, value)| !value.is_null() && *key != "versions");
-        facts.extend(known.map(|(key, value)| format!("{key} {}", plain(value))));
-    }
+    let mut facts: Vec<String> =
+        described(backend).map(|(name, value)| format!("{name} {}", plain(value))).collect();
     facts.extend(machine::versions_text(backend));
     facts.extend(backend.startup_s.map(|seconds| format!("ready after {seconds:.2} s")));
     let mut text = format!("- Backend {}: {}\n", escape(&backend.name), escape(&facts.join(", ")));

@@ -8,7 +8,9 @@ use gpubench_text::count::counted;
 
 use super::markup::{Element, Html, classed, element};
 use super::table::{self, NONE, cell, facts, framed, words};
-use crate::export::environment::{clock_checks, device_state, settings_of, timer_overhead, version};
+use crate::export::environment::{
+    clock_checks, described, device_state, settings_of, timer_overhead, version,
+};
 
 /// Machine, backends, device state, timer overhead and settings of the run.
 pub(crate) fn environment(report: &Report) -> Html {
@@ -81,11 +83,8 @@ fn backend_block(backend: &BackendState) -> Html {
         let fix = backend.fix.as_ref().map(|fix| format!(" Next: {fix}.")).unwrap_or_default();
         return html.and(element("p").holding(format!("Not available: {reason}.{fix}")));
     }
-    let description = backend.description.as_object().into_iter().flatten();
-    let mut known: Vec<(String, String)> = description
-        .filter(|(_, value)| !value.is_null() && !value.is_object())
-        .map(|(key, value)| (key.replace('_', " "), plain(value)))
-        .collect();
+    let mut known: Vec<(String, String)> =
+        described(backend).map(|(name, value)| (name, plain(value))).collect();
     known.extend(versions_text(backend).map(|versions| ("versions".into(), versions)));
     known.extend(backend.startup_s.map(|seconds| ("ready after".into(), time_text(seconds))));
     html = html.and(opened(&format!("Facts about {}", backend.name), facts(known)));
