@@ -126,7 +126,7 @@ impl Earlier {
     /// no such rows, if the backend has changed, or if a part of the measurement failed.
     pub(crate) fn peaks(&self, now: &BackendState) -> Option<Peaks> {
         let before = self.environment.backend(&now.name)?;
-        let is_whole = !self.environment.warnings.iter().any(|warning| peaks::is_of_peaks(warning));
+        let is_whole = !self.environment.warnings.iter().any(peaks::is_of_peaks);
         let has_rows = self.rows.values().any(|row| row.backend == now.name && is_finished(row));
         let is_same = changed(before, now).next().is_none();
         before.peaks.clone().filter(|_| is_whole && has_rows && is_same)
