@@ -7,7 +7,7 @@ use gpubench_text::count::{agree, counted};
 
 use super::advice::{COMMAND, HISTORY, MIN_RUNS};
 use crate::variance::joined_sides::JoinedSides;
-use crate::{Change, Measured, Note, Policy, Runs, Verdict};
+use crate::{Change, Measured, Note, Policy, Run, Runs, Verdict};
 
 /// Returns the notes on the comparison of `sweep` with the results `cells`.
 pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<Note> {
@@ -22,6 +22,10 @@ pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> V
     {
         let text = "one run per side detects only large changes of few cells";
         note(text.to_owned(), &format!("give {MIN_RUNS} runs per side ({COMMAND}), or {HISTORY}"));
+    }
+    if is_later(old, new) {
+        let text = "every run of OLD started after every run of NEW, so the sides may be swapped";
+        note(text.to_owned(), "if they are, name the runs before the change first");
     }
     if sweep.history.runs.len() == 1 {
         let text = "--history names one run, which shows no variation between runs";
@@ -56,6 +60,15 @@ pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> V
         note(text, "run both sides with the same --cache and --seed");
     }
     notes
+}
+
+/// Returns true if every run of `side` started after every run of `other`.
+fn is_later(side: &Runs, other: &Runs) -> bool {
+    // Times of one form, RFC 3339 in UTC, are ordered as texts; their fractions of a second do not matter here.
+    let second = |run: &Run| run.report.environment.started.get(..19).map(str::to_owned);
+    let [side, other] = [side, other].map(|runs| runs.runs.iter().map(second).collect::<Option<Vec<_>>>());
+    let (Some(side), Some(other)) = (side, other) else { return false };
+    side.iter().min().zip(other.iter().max()).is_some_and(|(first, last)| first > last)
 }
 
 /// Reports cells that have a time in only some runs of a side.
