@@ -46,6 +46,17 @@ fn a_comparison_with_a_baseline_that_does_not_exist_says_how_to_save_it() {
 }
 
 #[test]
+fn a_misspelt_baseline_gets_the_name_that_was_meant() {
+    let folder = Folder::with_baseline(["a", "b", "c"]);
+    for line in ["compare mian a", "compare --plan mian", "compare a b --history mian"] {
+        folder.refuses(line, "or did you mean the baseline 'main'?");
+    }
+    folder.refuses("compare nightly a", "or name a baseline (main)");
+    folder.refuses("baseline show mian", "results/baselines/mian is not a baseline: did you mean 'main'?");
+    folder.refuses("baseline show nightly", "'gpubench baseline list' lists the baselines");
+}
+
+#[test]
 fn hostile_texts_of_a_baseline_reach_no_terminal() {
     let folder = Folder::with_baseline(["a", "b", "c"]);
     let (old, new) = ("results/baselines/main", "results/baselines/\u{1b}[31m\n\u{202e}");

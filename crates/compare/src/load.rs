@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail, ensure};
 use gpubench_model::report::file;
 use gpubench_model::report::file::FLEET_FILE_NAME;
+use gpubench_text::words;
 
 use super::{Difference, Policy, Run, Runs, Severity, environment};
 use crate::baseline::{self, Baseline};
@@ -93,14 +94,20 @@ fn resolve_name(path: &Path) -> PathBuf {
     if is_name && !path.exists() && named.is_dir() { named } else { path.to_owned() }
 }
 
-/// Fails where nothing has that name and it may be meant as that of a baseline, which is saved first.
+/// Fails where nothing has that name and it may be meant as that of a baseline. Suggests one that exists, or how to save it.
 fn check_exists(path: &Path) -> Result<()> {
     let is_file_name = path.extension().is_some_and(|extension| extension == "json");
     let name = path.to_str().filter(|name| !is_file_name && baseline::check_name(name).is_ok());
     if let Some(name) = name.filter(|_| resolve_name(path) == path && !path.exists()) {
+        let saved = baseline::names(Path::new(baseline::FOLDER));
+        let step = match (words::nearest(name, saved.iter().map(String::as_str)), saved.as_slice()) {
+            (Some(near), _) => format!("did you mean the baseline '{near}'?"),
+            (None, []) => format!("save a baseline with 'gpubench baseline save {name}'"),
+            (None, saved) => format!("name a baseline ({})", saved.join(", ")),
+        };
         bail!(
             "cannot read {name}: there is no such file, folder or baseline; give a report.json or the folder that holds \
-             one, or save a baseline with 'gpubench baseline save {name}'"
+             one, or {step}"
         );
     }
     Ok(())
