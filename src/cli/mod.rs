@@ -50,7 +50,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(USAGE);
         }
         Err(error) if error.use_stderr() => {
-            stream::complain(&usage::line(&error, args.get(1).map(OsString::as_os_str)));
+            stream::complain(&usage::line(&error, args.get(1..).unwrap_or_default()));
             return ExitCode::from(USAGE);
         }
         // The user asked for help or the version; clap omits colours if stdout is not a terminal.

@@ -9,13 +9,17 @@ use gpubench_text::words;
 use super::args::Cli;
 use crate::settings::value::Refusal;
 
-/// Returns the error as one line; `first` is the first argument, the command whose help to name.
-pub(crate) fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
+/// Returns the error as one line; `args` are the arguments, which begin with the command whose help to name.
+pub(crate) fn line(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> String {
     let definition = Cli::command();
-    let command =
-        first.and_then(|name| definition.find_subcommand(name)).filter(|found| !found.is_hide_set());
-    let help = command.map_or("gpubench".to_owned(), |found| format!("gpubench {}", found.get_name()));
-    let help = format!("; see '{help} --help'");
+    let shown = |parent: &'_ clap::Command, place: usize| {
+        let name = args.get(place)?.as_ref();
+        parent.find_subcommand(name).filter(|found| !found.is_hide_set()).cloned()
+    };
+    let command = shown(&definition, 0);
+    let inner = command.as_ref().and_then(|command| shown(command, 1));
+    let named = [&command, &inner].into_iter().flatten().map(|found| format!(" {}", found.get_name()));
+    let help = format!("; see 'gpubench{} --help'", named.collect::<String>());
     let context_text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
@@ -23,7 +27,7 @@ pub(crate) fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
     };
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let group = command.filter(|found| found.has_subcommands()).unwrap_or(&definition);
+            let group = command.as_ref().filter(|found| found.has_subcommands()).unwrap_or(&definition);
             let shown = group.get_subcommands().filter(|command| !command.is_hide_set());
             let valid: Vec<&str> = shown.map(clap::Command::get_name).collect();
             let word = context_text(ContextKind::InvalidSubcommand).unwrap_or_default();
@@ -42,11 +46,33 @@ pub(crate) fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
             let flag = flag.map(|flag| format!("{flag}: ")).unwrap_or_default();
             refusal(error).map_or_else(String::new, |refusal| format!("{flag}{refusal}"))
         }
+        ErrorKind::ArgumentConflict => conflict(error, args).unwrap_or_else(|| flattened(error)) + &help,
         ErrorKind::MissingSubcommand => {
             "no command given: start with 'gpubench run', or see 'gpubench --help'".to_owned()
         }
-        _ => flatten(&error.render().to_string()) + &help,
+        _ => flattened(error) + &help,
     }
+}
+
+/// Describes an option that cannot be used with others. clap names all members of a group, also those that the user did
+/// not give. Returns `None` unless `args` has two of the options.
+fn conflict(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let others = match error.get(ContextKind::PriorArg)? {
+        ContextValue::String(other) => std::slice::from_ref(other),
+        ContextValue::Strings(others) => others,
+        _ => return None,
+    };
+    // clap names an option with its value: --ops <LIST>.
+    let flag = |option: &str| option.split(' ').next().unwrap_or_default().to_owned();
+    let is_given = |flag: &String| {
+        let mut words = args.iter().filter_map(|word| word.as_ref().to_str());
+        words.any(|word| word.split('=').next() == Some(flag.as_str()))
+    };
+    let option = flag(option);
+    let given: Vec<String> = others.iter().map(|other| flag(other)).filter(is_given).collect();
+    (!given.is_empty() && !given.contains(&option) && is_given(&option))
+        .then(|| format!("{option} cannot be used with {}: omit one or the other", given.join(", ")))
 }
 
 /// Returns the refusal if one of our own types refused the value.
@@ -55,7 +81,8 @@ fn refusal(error: &clap::Error) -> Option<&Refusal> {
 }
 
 /// Returns clap's message before its usage text as one line.
-fn flatten(rendered: &str) -> String {
+fn flattened(error: &clap::Error) -> String {
+    let rendered = error.render().to_string();
     let lines = rendered.lines().map(str::trim);
     let lines =
         lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
@@ -79,9 +106,8 @@ mod tests {
     use clap::Parser;
 
     fn refused(args: &[&str]) -> String {
-        let first = args.first().map(OsStr::new);
-        let args = std::iter::once("gpubench").chain(args.iter().copied());
-        Cli::try_parse_from(args).map_or_else(|error| line(&error, first), |_| "accepted".to_owned())
+        let all = std::iter::once("gpubench").chain(args.iter().copied());
+        Cli::try_parse_from(all).map_or_else(|error| line(&error, args), |_| "accepted".to_owned())
     }
 
     #[test]
@@ -144,6 +170,8 @@ mod tests {
         for (args, expected) in [
             (&["run", "matmul"][..], "; see 'gpubench run --help'"),
             (&["plot"], "; see 'gpubench plot --help'"),
+            (&["baseline", "save"], "; see 'gpubench baseline save --help'"),
+            (&["baseline", "sav", "x"], "; see 'gpubench baseline --help'"),
             (&["worker"], "; see 'gpubench --help'"),
             (&["rnu", "--ops", "fft"], "; see 'gpubench --help'"),
         ] {

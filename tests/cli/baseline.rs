@@ -129,9 +129,13 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
         ),
         ("--from night-1 night-1", 2, "are the same run"),
         ("--from night-1 nowhere", 2, "cannot read nowhere"),
-        ("--from night-1 night-2 --passes 3", 2, "cannot be used with"),
-        ("--from night-1 night-2 --ops fft", 2, "cannot be used with"),
-        ("--from night-1 night-2 --config quick", 2, "cannot be used with"),
+        ("--from night-1 night-2 --passes 3", 2, "--from cannot be used with --passes: omit one"),
+        (
+            "--from night-1 night-2 --ops fft --sizes=4",
+            2,
+            "--from cannot be used with --ops, --sizes: omit one or the other; see 'gpubench baseline save --help'",
+        ),
+        ("--from night-1 night-2 --config quick", 2, "--from cannot be used with --config: omit one"),
     ] {
         let ended = folder.run_line(&format!("baseline save x {line}"));
         assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{line}: {}", ended.stderr);

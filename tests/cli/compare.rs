@@ -261,6 +261,10 @@ fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_says_what_to_do() {
     for (line, expected) in [
         ("old", "compare takes two reports"),
         ("", "compare takes two reports"),
+        (
+            "old old old",
+            "compare takes two reports, not 3: OLD and NEW; for several per side write --old A B C",
+        ),
         ("old nowhere", "cannot read nowhere"),
         ("old broken.json", "not JSON"),
         ("old newer.json", "schema_version 99"),

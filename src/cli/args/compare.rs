@@ -34,7 +34,7 @@ usage or runs that cannot be compared; 3 inconclusive (cells are missing, or noi
 #[command(after_help = COMPARE_HELP)]
 pub(crate) struct CompareArgs {
     /// The runs before and after the change: report.json files, folders that contain runs, or baselines
-    #[arg(value_name = "REPORT", num_args = 0..=2, conflicts_with_all = ["old", "new"])]
+    #[arg(value_name = "REPORT", num_args = 0.., conflicts_with_all = ["old", "new"])]
     pub reports: Vec<PathBuf>,
 
     /// Runs before the change

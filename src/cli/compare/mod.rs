@@ -37,9 +37,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let (old, new) = match (args.reports.as_slice(), args.old.as_slice(), args.new.as_slice()) {
         ([old, new], [], []) => load::sides(std::slice::from_ref(old), std::slice::from_ref(new))?,
         ([], [_, ..], [_, ..]) => load::sides(&args.old, &args.new)?,
-        _ => bail!(
-            "compare takes two reports, OLD and NEW, or several per side: --old A B C --new D E F (see 'gpubench compare --help')"
-        ),
+        (reports, ..) => {
+            let given = if reports.len() > 2 { format!(", not {}", reports.len()) } else { String::new() };
+            bail!(
+                "compare takes two reports{given}: OLD and NEW; for several per side write --old A B C --new D E F (see 'gpubench compare --help')"
+            )
+        }
     };
     let history = load::history(&args.history, &old, &new, &policy)?;
     let comparison = compare_with_history(&old, &new, &history, &policy);
