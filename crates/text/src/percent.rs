@@ -6,14 +6,14 @@ use anyhow::{Result, bail, ensure};
 /// half a percent or a half.
 pub fn parse(text: &str) -> Result<f64> {
     let share = written(text)?;
-    ensure!(share > 0.0 && share <= 1.0, "share '{}' is not above 0% and at most 100%", text.trim());
+    ensure!(share > 0.0 && share <= 1.0, "percentage '{}' is not above 0% and at most 100%", text.trim());
     Ok(share)
 }
 
 /// Parses a share from 0 to 1, as [`parse`] does.
 pub fn parse_from_zero(text: &str) -> Result<f64> {
     let share = written(text)?;
-    ensure!((0.0..=1.0).contains(&share), "share '{}' is not between 0% and 100%", text.trim());
+    ensure!((0.0..=1.0).contains(&share), "percentage '{}' is not between 0% and 100%", text.trim());
     // `abs` turns -0 into 0.
     Ok(share.abs())
 }
@@ -23,7 +23,18 @@ fn written(text: &str) -> Result<f64> {
     let text = text.trim();
     match text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok()) {
         Some(percent) => Ok(percent / 100.0),
-        None => bail!("share '{text}' is not valid: write it with a percent sign, like 0.5%"),
+        None => bail!("'{text}' is not a percentage: write {}", with_sign(text)),
+    }
+}
+
+/// Returns what a text without a percent sign may mean, with one: `5` is `5%`, but `0.05` may be either.
+fn with_sign(text: &str) -> String {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number < 1.0 => {
+            format!("{}% or {text}%, with the percent sign", rounded(number, 6))
+        }
+        Ok(number) if (1.0..=100.0).contains(&number) => format!("{text}%, with the percent sign"),
+        _ => "a number and a percent sign, such as 5%".to_owned(),
     }
 }
 
@@ -99,6 +110,18 @@ mod tests {
         assert_eq!(parse(" 100 % ").ok(), Some(1.0));
         for text in ["", "%", "0.5", "0%", "-1%", "101%", "nan%", "inf%", "1%%"] {
             assert!(parse(text).is_err_and(|error| error.to_string().contains(text.trim())), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_without_the_sign_is_refused_with_what_it_may_mean() {
+        for (text, meant) in [
+            ("5", "write 5%, with"),
+            ("0.05", "write 5% or 0.05%, with"),
+            ("five", "write a number and a percent sign, such as 5%"),
+            ("-1", "such as 5%"),
+        ] {
+            assert!(parse(text).is_err_and(|error| error.to_string().contains(meant)), "{text}");
         }
     }
 

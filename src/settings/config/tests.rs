@@ -53,7 +53,10 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("samples = 0\n", "mine.toml:1: 0 samples"),
         ("samples = -1\n", "mine.toml:1: samples must be a whole number, 0 or more, not -1"),
         ("samples = \"20\"\n", "mine.toml:1: samples must be a whole number, not a string"),
-        ("precision = 0.01\n", "mine.toml:1: share '0.01' is not valid: write it with a percent sign"),
+        (
+            "precision = 0.01\n",
+            "mine.toml:1: '0.01' is not a percentage: write 1% or 0.01%, with the percent sign",
+        ),
         ("max-time = true\n", "mine.toml:1: max-time must be a string such as \"2s\""),
         ("[[sweep]]\ncache = \"warm\"\n", "mine.toml:2: unknown state of the caches 'warm'"),
         (

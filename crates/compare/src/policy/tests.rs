@@ -111,8 +111,8 @@ fn tables_that_match_nothing_are_named_with_the_mismatched_glob() {
 fn messages_name_the_line_and_the_nearest_valid_word() {
     for (text, expected) in [
         ("treshold = \"5%\"\n", "1: unknown key 'treshold': did you mean 'threshold'?"),
-        ("\nthreshold = 0.05\n", "2: share '0.05' is not valid: write it with a percent sign"),
-        ("threshold = \"-1%\"\n", "1: share '-1%' is not between 0% and 100%"),
+        ("\nthreshold = 0.05\n", "2: '0.05' is not a percentage: write 5% or 0.05%, with the percent sign"),
+        ("threshold = \"-1%\"\n", "1: percentage '-1%' is not between 0% and 100%"),
         ("variation-between-runs = true\n", "1: variation-between-runs must be a string such as"),
         ("error-growth = 0.5\n", "1: error-growth 0.5 is not a factor >= 1"),
         ("error-growth = inf\n", "1: error-growth inf is not a factor"),
