@@ -253,6 +253,27 @@ fn an_interrupt_ends_all_runs_and_finished_ones_are_merged() {
     assert_eq!(left.len(), 2, "no folder is left of the runs that were not made: {left:?}");
 }
 
+#[test]
+fn a_folder_of_runs_and_an_unknown_member_are_refused_with_what_to_name() {
+    let folder = Folder::new();
+    for run in ["first", "second"] {
+        folder.succeeds(&format!(
+            "run --ops fft --sizes 4 --backends sim --sim fair.toml --quiet --format json --out runs/{run}"
+        ));
+    }
+    for line in ["show runs", "merge runs -o x.json", "report runs -o x.html", "plot runs --out x"] {
+        folder.refuses(
+            line,
+            "runs contains no report.json but folders of runs: name one, such as runs/first; ",
+        );
+    }
+    folder.succeeds("merge runs/first runs/second -o fleet.json");
+    let message = folder.run_line("show fleet.json --member absent").stderr;
+    for name in names(&folder.json("fleet.json")) {
+        assert!(message.contains(&format!("'{name}'")), "names that contain commas are quoted: {message}");
+    }
+}
+
 /// A shell script of the documentation, run with this program and a stand-in for Slurm's `srun` on the PATH.
 fn script(folder: &Folder, name: &str, variables: &[(&str, &str)]) -> Ended {
     let bin = folder.path().join("bin");

@@ -22,6 +22,9 @@ const TOO_LARGE: &str = "the fleet would be larger than 4 GiB: merge fewer repor
 /// Fails with one line if the file is unreadable, larger than `LARGEST`, neither a fleet nor a report, or contains a
 /// report that [`file::load`] would reject.
 pub fn load(path: &Path) -> Result<Fleet> {
+    if let Some(message) = folder_of_runs(path) {
+        bail!(message);
+    }
     let path = locate(path);
     let shown = path.display();
     let content = Content::open(&path, LARGEST)
@@ -33,6 +36,25 @@ pub fn load(path: &Path) -> Result<Fleet> {
         bail!("{shown} is larger than 4 GiB, the maximum size of a fleet; merge fewer reports");
     };
     parse(&content).with_context(|| shown.to_string()).map_err(one_line)
+}
+
+/// Returns the message for a folder that contains no report, but folders of runs; `None` for other paths.
+fn folder_of_runs(path: &Path) -> Option<String> {
+    if !path.is_dir() || locate(path).exists() {
+        return None;
+    }
+    let entries = std::fs::read_dir(path).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    // Hidden folders are attempts that were given up.
+    let is_hidden =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    let runs = entries.filter(|path| path.join(file::FILE_NAME).is_file() && !is_hidden(path));
+    let first = runs.min()?;
+    let (shown, first) = (path.display(), first.display());
+    Some(format!(
+        "{shown} contains no {} but folders of runs: name one, such as {first}; where several are allowed, {shown}/*/ \
+         names all",
+        file::FILE_NAME
+    ))
 }
 
 /// Returns the file to read: `path` itself, or the report or fleet in that folder.

@@ -71,7 +71,9 @@ impl Fleet {
         found.map(|member| &member.report).ok_or_else(|| {
             let names = self.members.iter().map(|member| member.name.as_str());
             let hint = suggestion(name, names.clone());
-            anyhow!("no member is named '{name}'{hint} (members: {})", names.collect::<Vec<_>>().join(", "))
+            // Names may contain commas.
+            let quoted: Vec<String> = names.map(|name| format!("'{name}'")).collect();
+            anyhow!("no member is named '{name}'{hint} (members: {})", quoted.join(", "))
         })
     }
 
