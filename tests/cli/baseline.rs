@@ -165,7 +165,14 @@ fn a_baseline_passes_its_own_repetition_and_one_that_could_not_is_refused_with_t
     assert!(refused.stderr.contains("inconclusive more often than not"), "{}", refused.stderr);
     assert!(refused.stderr.contains("Next: save 4 passes (--passes 4)"), "{}", refused.stderr);
     let noisy = "baseline save three --from run-1 run-2 run-3 --accept-noisy";
-    folder.succeeds(noisy);
+    let warned = folder.succeeds(noisy).stdout;
+    assert!(
+        warned.contains("mostly inconclusive (exit code 3). Next: save 4 passes (--passes 4).\n"),
+        "{warned}"
+    );
+    assert!(!saved.stdout.contains("Warning"), "{}", saved.stdout);
+    let first = warned.lines().next().unwrap_or_default();
+    assert!(first.ends_with(" UTC") && !first.contains('.'), "saved to the minute: {first}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use super::stream;
 use crate::baseline;
 use crate::case::Cell;
 use crate::compare::calibration::calibrate;
-use crate::compare::repetition::Repetition;
+use crate::compare::repetition::{MIN_CHANCE, Repetition};
 use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
 use crate::report::machine::device_of_backend;
@@ -52,7 +52,14 @@ fn list(folder: &Path) -> Result<String> {
                 let machine =
                     first.map_or("cannot read its first pass".to_owned(), |report| machine(&report));
                 let (passes, cells) = (baseline.passes.len().to_string(), baseline.cells.len().to_string());
-                listing.row(on_one_line([name, baseline.saved, passes, cells, spread_text(widest), machine]));
+                listing.row(on_one_line([
+                    name,
+                    minute(&baseline.saved),
+                    passes,
+                    cells,
+                    spread_text(widest),
+                    machine,
+                ]));
             }
             Err(error) => {
                 let unknown = || "-".to_owned();
@@ -111,15 +118,37 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     }
     let machine = runs.runs.first().map(|run| machine(&run.report)).unwrap_or_default();
     let cells = calibrate(&runs, policy);
-    let chance = Repetition { cells: &cells, passes: runs.runs.len() }.chance(runs.runs.len(), 1);
+    let repetition = Repetition { cells: &cells, passes: runs.runs.len() };
+    let chance = repetition.chance(runs.runs.len(), 1);
+    let next = if chance < MIN_CHANCE { next_step(&repetition) } else { String::new() };
     Ok(format!(
-        "{}: {} passes, saved {}\n{machine}\n\n{}\nPass range: the difference between the slowest and the fastest pass.\nVariation: between runs, moderated by the other cells because few passes estimate it poorly.\nDetectable: the slowdown that one run detects against this baseline with a chance of 80 %.\nAn unchanged run passes with a chance of {:.0} %.\n",
+        "{}: {} passes, saved {}\n{machine}\n\n{}\nPass range: the difference between the slowest and the fastest pass.\nVariation: between runs, moderated by the other cells because few passes estimate it poorly.\nDetectable: the slowdown that one run detects against this baseline with a chance of 80 %.\nAn unchanged run passes with a chance of {:.0} %.\n{next}",
         spelled_out(&baseline.name),
         baseline.passes.len(),
-        spelled_out(&baseline.saved),
+        minute(&spelled_out(&baseline.saved)),
         listing.text_without_title(false),
         100.0 * chance
     ))
+}
+
+/// Returns a line for a baseline with which one unchanged run would mostly be inconclusive.
+fn next_step(repetition: &Repetition) -> String {
+    let step = match (repetition.passes_needed(), repetition.runs_needed()) {
+        (Some(passes), _) => format!("save {passes} passes (--passes {passes})"),
+        (None, Some(runs)) => {
+            format!(
+                "compare {runs} runs at a time with it (--new A B C), or give compare a wider --threshold"
+            )
+        }
+        (None, None) => "give compare a wider --threshold, or leave out the noisiest cells".to_owned(),
+    };
+    format!("Warning: a comparison of one run with it is mostly inconclusive (exit code 3). Next: {step}.\n")
+}
+
+/// Returns an RFC 3339 time to the minute, `2026-11-21 10:30 UTC`; any other text as it is.
+fn minute(time: &str) -> String {
+    let parsed = time.parse::<jiff::Timestamp>();
+    parsed.map_or_else(|_| time.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
 /// Returns the identity of a cell: its name and its seed, which the name omits.
