@@ -394,6 +394,10 @@ fn a_plan_needs_more_runs_for_smaller_changes() {
         "{}",
         ended.stdout
     );
+    let advice = "Name a larger --slowdown, lower the variation";
+    assert!(ended.stdout.contains(advice), "{}", ended.stdout);
+    let possible = folder.compare("--plan old --slowdown 30%").good().stdout;
+    assert!(!possible.contains(advice), "{possible}");
     let slowdowns: Vec<&str> =
         ended.stdout.lines().skip_while(|line| !line.starts_with("Slowdown")).skip(1).collect();
     assert_eq!(slowdowns.len(), 5, "{}", ended.stdout);

@@ -63,6 +63,12 @@ fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
         listing.text_without_title(false),
     );
     let _ = writeln!(text, "Variation between runs: {source}.\nEach row shows its noisiest cell.\n");
+    if asked.runs().is_none() {
+        let _ = writeln!(
+            text,
+            "Over {MAX_RUNS}: gpubench suggests no such number of runs. Name a larger --slowdown, lower the variation (close other\nprograms, raise --max-time), or leave the noisiest cells out of the sweep.\n"
+        );
+    }
     let mut steps = Table::listing(&["Slowdown", "--threshold", "Runs per side (all cells)"]);
     for plan in others {
         steps.row(vec![spread_text(plan.slowdown), spread_text(plan.threshold), runs_text(plan.runs())]);
