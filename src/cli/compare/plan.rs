@@ -66,7 +66,7 @@ fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
     if asked.runs().is_none() {
         let _ = writeln!(
             text,
-            "Over {MAX_RUNS}: gpubench suggests no such number of runs. Name a larger --slowdown, lower the variation (close other\nprograms, raise --max-time), or leave the noisiest cells out of the sweep.\n"
+            "No number of runs up to {MAX_RUNS} detects this in every cell. Name a larger --slowdown, lower the variation (close\nother programs, raise --max-time), or leave the noisiest cells out of the sweep.\n"
         );
     }
     let mut steps = Table::listing(&["Slowdown", "--threshold", "Runs per side (all cells)"]);
