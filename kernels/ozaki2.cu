@@ -99,8 +99,8 @@ __device__ __forceinline__ bool is_small(double x, double squares, unsigned n) {
     return x * x * (part * n) < squares;
 }
 
-// Whether so many of n elements are small that the error could exceed n 2^-53 of the sum of the terms' magnitudes
-// (docs/kernels/ozaki2-int8.md).
+// Whether the number of small elements among n is large enough for the error to exceed n 2^-53 of the sum of the terms'
+// magnitudes (docs/kernels/ozaki2-int8.md).
 __device__ __forceinline__ bool are_too_many(unsigned small, unsigned n) { return n < 4 || small >= (n + 3) / 4; }
 
 // Stores the residues of four integers as one word per modulus, `stride` words apart.

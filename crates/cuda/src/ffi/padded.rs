@@ -52,7 +52,7 @@ impl<T: Element, W: Element> PaddedCopies<T, W> {
     ) -> Result<(), CellError> {
         self.check(from, to)?;
         let arguments = [read(stream, from), write(stream, to), self.n.into(), self.pitch.into()];
-        // SAFETY: the entry takes (const T*, W*, u32, u32); a block reads and writes a row, within the lengths.
+        // SAFETY: the entry takes (const T*, W*, u32, u32); each block reads and writes one row, within the lengths.
         unsafe { enqueue(stream, &self.pad, (self.n, 1), arguments) }
     }
 
@@ -65,7 +65,7 @@ impl<T: Element, W: Element> PaddedCopies<T, W> {
     ) -> Result<(), CellError> {
         self.check(to, from)?;
         let arguments = [read(stream, from), write(stream, to), self.n.into(), self.pitch.into()];
-        // SAFETY: the entry takes (const W*, T*, u32, u32); a block reads and writes a row, within the lengths.
+        // SAFETY: the entry takes (const W*, T*, u32, u32); each block reads and writes one row, within the lengths.
         unsafe { enqueue(stream, &self.unpad, (self.n, 1), arguments) }
     }
 }

@@ -46,7 +46,7 @@ impl Shape {
     }
 }
 
-/// The library's handle and workspace, which products of one worker share.
+/// The library's handle and workspace, which the products of a job share.
 pub(super) struct CublasLt {
     cuda: Cuda,
     calls: Calls,
