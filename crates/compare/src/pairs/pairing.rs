@@ -68,7 +68,7 @@ pub(crate) fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
         // A cell that only the history has is not compared.
         let row = old.first().or(new.first())?;
         let of_both = || old.iter().chain(new);
-        if of_both().all(|row| row.screened) || of_both().any(|row| row.screened && row.execute.is_none()) {
+        if of_both().all(|row| row.screened) || of_both().any(|row| row.is_passed_over()) {
             return None;
         }
         let (cell, side, is_screened) = (row.cell(), row.side, of_both().any(|row| row.screened));

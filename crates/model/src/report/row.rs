@@ -206,6 +206,11 @@ impl Row {
         self.execute.as_ref().is_some_and(|execute| execute.stopped == Some(Reason::EndedEarly))
     }
 
+    /// Returns whether it has no time because another copy of its library was chosen.
+    pub fn is_passed_over(&self) -> bool {
+        self.screened && self.execute.is_none()
+    }
+
     /// Returns the median, when measured.
     pub fn median_s(&self) -> Option<f64> {
         self.execute.as_ref().map(|execute| execute.median_s)

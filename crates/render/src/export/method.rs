@@ -47,7 +47,7 @@ pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<Str
 /// The number of variants that were not sampled to precision; `None` without any.
 fn screening(report: &Report) -> Option<String> {
     let screened = report.rows.iter().filter(|row| row.screened);
-    let (timed, passed_over): (Vec<&Row>, Vec<&Row>) = screened.partition(|row| row.execute.is_some());
+    let (passed_over, timed): (Vec<&Row>, Vec<&Row>) = screened.partition(|row| row.is_passed_over());
     let timed = (!timed.is_empty()).then(|| {
         let cells = counted(timed.len(), "cell");
         format!("{cells} more than 1.5 times slower than the best of the side, sampled briefly (screened)")

@@ -175,12 +175,13 @@ fn joined(mut newer: Report, saved: Vec<Row>) -> Report {
     newer
 }
 
-/// Returns whether a row has all its samples or a verdict. Skipped and failed cells may succeed now.
+/// Returns whether a row has all its samples or a verdict. Other skipped and failed cells may succeed now.
 fn is_finished(row: &Row) -> bool {
     match row.outcome {
         Outcome::Measured => !row.was_cut_short() && !row.has_ended_early(),
         Outcome::Incorrect => true,
-        Outcome::Skipped | Outcome::Failed => false,
+        Outcome::Skipped => row.is_passed_over(),
+        Outcome::Failed => false,
     }
 }
 

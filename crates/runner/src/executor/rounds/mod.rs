@@ -66,7 +66,10 @@ impl<'a> Rounds<'a> {
             left: run.cells.len(),
             postponed: vec![],
             wide: vec![],
-            copies: Copies::default(),
+            copies: run
+                .earlier
+                .as_ref()
+                .map_or_else(Copies::default, |earlier| Copies::taken_over(&run.cells, earlier)),
         }
     }
 

@@ -7,6 +7,7 @@ use gpubench_model::report::Outcome;
 
 use super::PlannedCell;
 use super::race::is_slower;
+use crate::executor::Earlier;
 use crate::executor::cell_run::CellRun;
 
 /// Ratio by which the first copy must be slower than another one to lose its place. Nearly equal copies keep their order,
@@ -24,20 +25,46 @@ struct Chosen {
     routine: String,
     /// Name of the variant.
     variant: String,
-    n: u64,
+    /// Reason for which the others are not run.
+    reason: String,
 }
 
 impl Copies {
+    /// Takes over the choices of an earlier start of the run, so that a case is not measured with one copy before a stop and
+    /// with another after it.
+    pub(crate) fn taken_over(cells: &[PlannedCell], earlier: &Earlier) -> Copies {
+        let mut copies = Copies::default();
+        for left_out in cells {
+            let Some((vendor, routine)) = left_out.variant.copy_of() else { continue };
+            let row = earlier.finished(&left_out.cell).filter(|row| row.is_passed_over());
+            let Some(reason) = row.and_then(|row| row.reason.clone()) else { continue };
+            let is_chosen = |other: &&PlannedCell| {
+                other.cell.case == left_out.cell.case
+                    && other.variant.copy_of() == left_out.variant.copy_of()
+                    && earlier.row(&other.cell).is_some_and(|row| !row.is_passed_over())
+            };
+            if copies.reason_against(left_out).is_none()
+                && let Some(chosen) = cells.iter().find(is_chosen)
+            {
+                copies.0.push(Chosen {
+                    op: left_out.cell.case.op.clone(),
+                    vendor: vendor.into(),
+                    routine: routine.into(),
+                    variant: chosen.cell.variant.clone(),
+                    reason,
+                });
+            }
+        }
+        copies
+    }
+
     /// Returns the reason that a cell is not run: another copy of its library was faster.
     pub(crate) fn reason_against(&self, planned: &PlannedCell) -> Option<String> {
         let (vendor, routine) = planned.variant.copy_of()?;
         let op = &planned.cell.case.op;
         let chosen =
             self.0.iter().find(|one| (&one.op, &*one.vendor, &*one.routine) == (op, vendor, routine))?;
-        let (variant, n) = (&chosen.variant, chosen.n);
-        (*variant != planned.cell.variant).then(|| {
-            format!("{variant}, another copy of the library, was chosen for {op} at N={n} (--all-variants measures both)")
-        })
+        (chosen.variant != planned.cell.variant).then(|| chosen.reason.clone())
     }
 
     /// Chooses among the copies of each library in a race, by the seconds of the executions of each cell's fastest batch.
@@ -73,12 +100,15 @@ impl Copies {
             let rest = measured.iter().copied().filter(|at| *at != chosen && !cell_runs[*at].has_ended());
             passed_over.extend(rest);
             let cell = &cell_runs[chosen].planned.cell;
+            let (variant, op, n) = (&cell.variant, &cell.case.op, cell.case.n);
             self.0.push(Chosen {
-                op: cell.case.op.clone(),
+                op: op.clone(),
                 vendor: vendor.into(),
                 routine: routine.into(),
-                variant: cell.variant.clone(),
-                n: cell.case.n,
+                variant: variant.clone(),
+                reason: format!(
+                    "{variant}, another copy of the library, was chosen for {op} at N={n} (--all-variants measures both)"
+                ),
             });
         }
         passed_over
@@ -95,7 +125,37 @@ pub(crate) fn pass_over(cell_run: &mut CellRun<'_>, reason: String) {
 mod tests {
     use super::*;
     use crate::executor::cell_run::tests::planned;
+    use gpubench_model::case::{Case, Cell};
+    use gpubench_model::report::{example, file};
     use std::time::Duration;
+
+    #[test]
+    fn a_resumed_run_keeps_the_copy_that_its_first_start_chose() {
+        let reason = "openblas-scipy, another copy of the library, was chosen for sin at N=100";
+        let folder = tempfile::tempdir().unwrap();
+        let chosen = example::measured("sin", 100, "cpu", "openblas-scipy", 1e-3);
+        let mut left_out = example::measured("sin", 100, "cpu", "openblas", 1e-3);
+        (left_out.outcome, left_out.execute, left_out.screened) = (Outcome::Skipped, None, true);
+        left_out.reason = Some(reason.into());
+        let cells: Vec<PlannedCell> =
+            [("openblas", 100), ("openblas-scipy", 100), ("openblas", 500), ("openblas-scipy", 500)]
+                .map(|(library, n)| PlannedCell {
+                    cell: Cell {
+                        case: Case { n, ..chosen.case.clone() },
+                        variant: library.into(),
+                        ..chosen.cell()
+                    },
+                    ..of_library(n, library)
+                })
+                .into();
+        file::save(&example::of([left_out, chosen]), &folder.path().join(file::FILE_NAME)).unwrap();
+        let earlier = Earlier::load(folder.path()).unwrap();
+        let is_finished = cells.iter().map(|one| earlier.finished(&one.cell).is_some());
+        assert_eq!(is_finished.collect::<Vec<_>>(), [true, true, false, false]);
+        let copies = Copies::taken_over(&cells, &earlier);
+        assert_eq!(copies.reason_against(&cells[2]).as_deref(), Some(reason));
+        assert_eq!(copies.reason_against(&cells[3]), None);
+    }
 
     fn of_library(n: u64, library: &str) -> PlannedCell {
         let mut one = planned(n, library);
