@@ -48,3 +48,12 @@ def stops():
 def memory():
     rows = (f"| `{one['memory']}` | {one['peak_bytes'] / 1e6:.0f} MB | {one['bound_bytes'] / 1e6:.0f} MB |" for one in figures("memory"))
     return "\n".join(["| options of `gpubench run --backends cpu` | peak | bound |", "|---|---|---|", *rows])
+
+
+def device():
+    rows = []
+    for one in figures("jobs"):
+        free, files = (f"{before} | {after}" for before, after in (map(mib, one["free_bytes"]), one["open_files"]))
+        rows.append(f"| {one['device']} | {one['revision'][:7]} | {one['seconds']:.0f} s | {one['jobs']} | {free} | {files} |")
+    head = ["| device | gpubench | time | jobs | free memory before | after | open files before | after |", "|---|---|---:|---:|---:|---:|---:|---:|"]
+    return "\n".join([*head, *rows])

@@ -15,6 +15,7 @@ pub(super) struct Rule {
     pub variant: &'static str,
     dtypes: &'static [DType],
     sizes: RangeInclusive<u64>,
+    divisibility: Divisibility,
     devices: Devices,
     /// A further condition in words, which the variants check themselves; empty for none.
     when: &'static str,
@@ -30,19 +31,47 @@ enum Devices {
     FastF64,
 }
 
+/// The sizes in its range that a rule applies to. Kernels copy 16 bytes at a time only where each row begins at a multiple
+/// of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Divisibility {
+    Any,
+    Odd,
+    ByFour,
+}
+
+impl Divisibility {
+    fn covers(self, n: u64) -> bool {
+        match self {
+            Divisibility::Any => true,
+            Divisibility::Odd => n % 2 == 1,
+            Divisibility::ByFour => n.is_multiple_of(4),
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Divisibility::Any => "",
+            Divisibility::Odd => "N odd",
+            Divisibility::ByFour => "N a multiple of 4",
+        }
+    }
+}
+
 impl Rule {
     /// Returns whether the rule applies to the case on the device.
     pub(crate) fn covers(&self, case: &Case, device: &DeviceTraits) -> bool {
         self.op == case.op
             && self.dtypes.contains(&case.dtype)
             && self.sizes.contains(&case.n)
+            && self.divisibility.covers(case.n)
             && (self.devices == Devices::All || device.has_fast_f64())
     }
 
     /// Returns whether the rule covers every case of its op on devices with fast float64. Later rules then matter
     /// only for cases that its variant does not support.
     pub(crate) fn covers_all_on_fast_f64(&self) -> bool {
-        self.dtypes == DType::ALL && self.sizes == (1..=u64::MAX)
+        self.dtypes == DType::ALL && self.sizes == (1..=u64::MAX) && self.divisibility == Divisibility::Any
     }
 
     /// Returns whether the rule covers every case of its op on every device, and its variant has no further condition.
@@ -64,8 +93,8 @@ impl Rule {
             (min, u64::MAX) => format!("N >= {min}"),
             (min, max) => format!("{min} <= N <= {max}"),
         };
-        let parts: Vec<&str> =
-            [device, dtypes, &sizes, self.when].into_iter().filter(|part| !part.is_empty()).collect();
+        let conditions = [device, dtypes, &sizes, self.divisibility.text(), self.when];
+        let parts: Vec<&str> = conditions.into_iter().filter(|part| !part.is_empty()).collect();
         let is_first =
             RULES.iter().find(|rule| rule.op == self.op).is_some_and(|rule| std::ptr::eq(rule, self));
         match (parts.is_empty(), is_first) {
@@ -95,6 +124,16 @@ impl Rule {
         Rule { sizes: min..=max, ..self }
     }
 
+    /// Restricts the rule to odd sizes.
+    const fn odd(self) -> Rule {
+        Rule { divisibility: Divisibility::Odd, ..self }
+    }
+
+    /// Restricts the rule to multiples of four.
+    const fn multiples_of_four(self) -> Rule {
+        Rule { divisibility: Divisibility::ByFour, ..self }
+    }
+
     /// Restricts the rule to devices with fast float64.
     const fn fast_f64(self) -> Rule {
         Rule { devices: Devices::FastF64, ..self }
@@ -110,6 +149,7 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
         variant,
         dtypes: DType::ALL,
         sizes: 1..=u64::MAX,
+        divisibility: Divisibility::Any,
         devices: Devices::All,
         when: "",
         because: "",
@@ -122,13 +162,16 @@ const CHOLESKY: &str = "one launch without a barrier across the grid";
 /// The rules in order of preference.
 pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F32).sizes(900, 1100).fast_f64().because(DMMA),
+    rule("matmul", "dmma").of(F32).sizes(900, 1100).multiples_of_four().fast_f64().because(DMMA),
     rule("matmul", "f64-accumulate")
         .of(F32)
         .sizes(1101, u64::MAX)
         .fast_f64()
         .because("cuBLAS has a higher peak in float64 than in float32, and float64 sums are more accurate"),
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
+    rule("matmul", "cublas-padded").of(F64).sizes(1800, u64::MAX).odd().fast_f64().because(
+        "cuBLAS is faster where each row begins at a multiple of 16 bytes, by more than the copies take",
+    ),
     rule("matmul", "cublas"),
     rule("elementwise", "fused").because("one kernel moves the arrays 3 times, a chain of kernels 13 times"),
     rule("reduction", "one-pass").because("it reads the matrix once instead of three times"),
@@ -168,7 +211,12 @@ mod tests {
         assert_eq!(first("matmul", 512, DType::F32, 2), "dmma");
         assert_eq!(first("matmul", 513, DType::F32, 2), "cublas");
         assert_eq!(first("matmul", 2048, DType::F32, 2), "f64-accumulate");
+        assert_eq!(first("matmul", 1000, DType::F32, 2), "dmma");
+        assert_eq!(first("matmul", 999, DType::F32, 2), "cublas");
         assert_eq!(first("matmul", 2048, DType::F64, 2), "cublas");
+        assert_eq!(first("matmul", 2049, DType::F64, 2), "cublas-padded");
+        assert_eq!(first("matmul", 2049, DType::F64, 64), "cublas");
+        assert_eq!(first("matmul", 1537, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 100, DType::F32, 64), "cublas");
         assert_eq!(first("fft", 777, DType::F32, 2), "hermitian");
         assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");
