@@ -125,7 +125,7 @@ pub static FACTS: &[Fact] = &[
     fact(Description(&machine::MIG_MODE), Block, Gpu, "whether the GPU is divided into instances"),
     fact(Host(&machine::CPU_MODEL), Block, Cpu, "model of the CPU"),
     fact(By("build-profile", |source| one(source.report.environment.build_profile.as_deref())), Block, Clocks, "whether gpubench was built as `release` or `debug`"),
-    fact(By("cpu-threads", read::machine::cpu_threads), Warn, Cpu, "threads that the CPU backend used, and its libraries where they used another number"),
+    fact(By("cpu-threads", read::machine::cpu_threads), Warn, Cpu, "threads that the CPU backend could use, and its libraries where they used another number for all rows"),
     fact(Host(&machine::PROCESSORS), Warn, Cpu, "CPUs that the process may use"),
     fact(By("cpu-quota", read::machine::cpu_quota), Warn, Cpu, "CPU time that the control group allows, in CPUs").within(Absolute(0.01)),
     fact(Host(&machine::GOVERNOR), Warn, Cpu, "frequency governor"),

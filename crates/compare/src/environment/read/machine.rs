@@ -38,12 +38,16 @@ pub(crate) fn library_paths(source: &Source) -> Vec<Reading> {
     libraries.filter_map(|library| Some(Reading::text(&library.name, library.path.as_deref()?))).collect()
 }
 
-/// Returns the threads of the CPU backend, with the libraries that use another number.
+/// Returns the threads of the CPU backend, with the libraries that use another number. Where rows have their own numbers, that of
+/// a library is the one last tried, and says nothing about the run.
 pub(crate) fn cpu_threads(source: &Source) -> Vec<Reading> {
     let of_backend = |backend: &&BackendState| {
         let threads = backend.description["threads"].as_u64()?;
         let rayon = ("rayon", backend.description["rayon_threads"].as_u64());
-        let libraries = backend.libraries.iter().map(|library| (library.name.as_str(), library.threads()));
+        let is_per_row =
+            source.report.rows.iter().any(|row| row.backend == backend.name && row.threads.is_some());
+        let libraries = backend.libraries.iter().filter(|_| !is_per_row);
+        let libraries = libraries.map(|library| (library.name.as_str(), library.threads()));
         let others = std::iter::once(rayon).chain(libraries);
         let others =
             others.filter_map(|(name, count)| Some(format!("{name} {}", count.filter(|n| *n != threads)?)));

@@ -181,6 +181,15 @@ fn half_the_threads_are_a_warning_that_names_libraries_with_another_number() {
     assert_eq!(all, ["cpu-threads warn: 16 | 8"]);
 }
 
+#[test]
+fn threads_of_libraries_do_not_count_where_each_row_has_its_own() {
+    let found = after(|r| {
+        r.environment.backends[0].libraries[0].version = Some("0.3.26 Cooperlake, 1 thread".into());
+        r.rows.iter_mut().for_each(|row| row.threads = Some(4));
+    });
+    assert!(found.is_empty(), "{found:?}");
+}
+
 /// Reports of before had `1 threads`.
 #[test]
 fn one_thread_is_read_in_both_forms() {
