@@ -1,4 +1,5 @@
-//! The svd variant `gram` is right for matrices within its range and for those that it passes on to cuSOLVER.
+//! The svd variant `gram` is right for matrices within its range and for those that it passes on to cuSOLVER, and `jacobi` for small
+//! ones.
 //!
 //! The answer shows the method used: from AᵀA alone, U is not orthogonal for ill-conditioned A, and small singular
 //! values are off by the square root of the rounding.
@@ -134,11 +135,16 @@ fn in_f64<T: Real>(operand: &Operand) -> Vec<f64> {
 }
 
 /// Describes the fault in the decomposition of a matrix, if any.
-fn fault<T: Real>(backend: &mut dyn Backend, n: usize, matrix: &Matrix) -> Result<Option<String>, CellError> {
+fn fault<T: Real>(
+    backend: &mut dyn Backend,
+    variant: &str,
+    n: usize,
+    matrix: &Matrix,
+) -> Result<Option<String>, CellError> {
     let elements: Vec<T> = matrix.elements.iter().map(|x| T::from_f64(*x)).collect();
     let case = Case { op: "svd".into(), n: n as u64, dtype: T::DTYPE, density: None, seed: 42 };
     let inputs = [Operand::dense(n, n, elements)];
-    let mut job = backend.prepare("gram", &case, &inputs)?;
+    let mut job = backend.prepare(variant, &case, &inputs)?;
     // Twice, because an execution that used another method must not affect the next.
     for cache in [Cache::Cold, Cache::Hot, Cache::Hot] {
         backend.time(&mut *job, cache)?;
@@ -173,14 +179,18 @@ fn fault<T: Real>(backend: &mut dyn Backend, n: usize, matrix: &Matrix) -> Resul
 fn every_matrix_gets_orthogonal_factors_that_make_it() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let mut faults = Vec::new();
-    for n in SIZES {
+    let small = (1..=32).map(|n| ("jacobi", n));
+    for (variant, n) in SIZES.map(|n| ("gram", n)).into_iter().chain(small) {
         for matrix in matrices(n) {
-            let found = [fault::<f32>(&mut *backend, n, &matrix), fault::<f64>(&mut *backend, n, &matrix)];
+            let found = [
+                fault::<f32>(&mut *backend, variant, n, &matrix),
+                fault::<f64>(&mut *backend, variant, n, &matrix),
+            ];
             for (dtype, found) in ["f32", "f64"].iter().zip(found) {
                 match found {
                     Ok(None) => {}
-                    Ok(Some(fault)) => faults.push(format!("{} {n} {dtype}: {fault}", matrix.name)),
-                    Err(error) => faults.push(format!("{} {n} {dtype}: {error}", matrix.name)),
+                    Ok(Some(fault)) => faults.push(format!("{variant} {} {n} {dtype}: {fault}", matrix.name)),
+                    Err(error) => faults.push(format!("{variant} {} {n} {dtype}: {error}", matrix.name)),
                 }
             }
         }

@@ -25,6 +25,7 @@ pub(crate) mod spmv;
 pub(crate) mod square_product;
 pub(crate) mod status;
 pub(crate) mod svd;
+pub(crate) mod svd_jacobi;
 pub(crate) mod timing;
 pub(crate) mod tridiagonal;
 

@@ -40,7 +40,7 @@ pub(super) fn answer<T: Element>(
 }
 
 /// Converts a routine's `info`: 0 is success.
-fn check_info(info: i32) -> Result<(), CellError> {
+pub(super) fn check_info(info: i32) -> Result<(), CellError> {
     match info {
         0 => Ok(()),
         1.. => {

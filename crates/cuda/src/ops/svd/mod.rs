@@ -1,8 +1,9 @@
-//! The op svd: A = U S Vᵀ by cuSOLVER's polar, Jacobi and QR routines, and by eigenvectors of AᵀA.
+//! The op svd: A = U S Vᵀ by cuSOLVER's polar, Jacobi and QR routines, by eigenvectors of AᵀA, and by own Jacobi rotations.
 
 mod answer;
 mod eigen;
 mod gram;
+mod jacobi;
 mod polar;
 
 use cudarc::driver::CudaSlice;
@@ -18,7 +19,8 @@ use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
 use answer::{Right, answer};
-use gram::prepare;
+use gram::prepare as by_gram;
+use jacobi::prepare as by_rotations;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -50,7 +52,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
             &polar::SOURCE,
         ],
         libraries: &[Library::Cusolver, Library::Cublas],
-        prepare: by_dtype!(prepare),
+        prepare: by_dtype!(by_gram),
+    },
+    Kernel {
+        variant: opt_in("svd", "jacobi", "own kernel: one-sided Jacobi rotations in one launch, N <= 32"),
+        sources: &[&jacobi::SOURCE],
+        libraries: &[],
+        prepare: by_dtype!(by_rotations),
     },
     Kernel {
         variant: opt_in("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
