@@ -1,5 +1,5 @@
-//! The svd variant `gram` is right for matrices within its range and for those that it passes on to cuSOLVER, and `jacobi` for small
-//! ones.
+//! The svd variant `gram` is right for matrices within its range and for those that it passes on to cuSOLVER, and
+//! `jacobi` for small ones.
 //!
 //! The answer shows the method used: from AᵀA alone, U is not orthogonal for ill-conditioned A, and small singular
 //! values are off by the square root of the rounding.

@@ -38,8 +38,8 @@ pub(crate) fn library_paths(source: &Source) -> Vec<Reading> {
     libraries.filter_map(|library| Some(Reading::text(&library.name, library.path.as_deref()?))).collect()
 }
 
-/// Returns the threads of the CPU backend, with the libraries that use another number. Where rows have their own numbers, that of
-/// a library is the one last tried, and says nothing about the run.
+/// Returns the threads of the CPU backend, with the libraries that use another number. Where rows have their own numbers,
+/// that of a library is the one last tried, and says nothing about the run.
 pub(crate) fn cpu_threads(source: &Source) -> Vec<Reading> {
     let of_backend = |backend: &&BackendState| {
         let threads = backend.description["threads"].as_u64()?;
