@@ -8,26 +8,41 @@ constexpr int THREADS = 256;
 constexpr int PANEL = 64;
 
 // For each panel, in place: converts the products S = Y^T Y of its reflectors to the triangular T for which their
-// product is I - Y T Y^T. Four threads work on a row. Columns of T are zero where tau is.
+// product is I - Y T Y^T. Columns of T are zero where tau is. A row of T depends on no other:
+// T[row][column] = -tau[column] (T[row][row] S[row][column] + T[row][row + 1] S[row + 1][column] + ...), left to right.
+// Four threads have a row in registers, with zeros for elements to come, so they need neither barriers nor branches.
 extern "C" __global__ void __launch_bounds__(THREADS)
     panel_factors(double* __restrict__ products, const double* __restrict__ taus, int n) {
-    __shared__ double factor[PANEL][PANEL + 1];
+    constexpr int PARTS = THREADS / PANEL, EACH = PANEL / PARTS;
+    __shared__ double product[PANEL][PANEL + 1], factors[PANEL];
     double* const panel = products + (size_t)blockIdx.x * PANEL * PANEL;
-    for (int i = threadIdx.x; i < PANEL * PANEL; i += THREADS) factor[i % PANEL][i / PANEL] = panel[i];
+    for (int i = threadIdx.x; i < PANEL * PANEL; i += THREADS) product[i % PANEL][i / PANEL] = panel[i];
+    if (threadIdx.x < PANEL) {
+        const int k = blockIdx.x * PANEL + threadIdx.x;
+        factors[threadIdx.x] = k < n - 1 ? taus[k] : 0.0;
+    }
     __syncthreads();
-    const int row = threadIdx.x / 4, part = threadIdx.x % 4;
-    for (int column = 0; column < PANEL; ++column) {
-        const int k = blockIdx.x * PANEL + column;
-        const double tau = k < n - 1 ? taus[k] : 0.0;
-        double sum = 0.0;
-        for (int i = row + part; i < column; i += 4) sum += factor[row][i] * factor[i][column];
+    // Element m of `found` is that of column `part + PARTS m`.
+    const int row = threadIdx.x / PARTS, part = threadIdx.x % PARTS;
+    double found[EACH];
+#pragma unroll
+    for (int m = 0; m < EACH; ++m) found[m] = part + PARTS * m == row ? factors[row] : 0.0;
+    // Rows of a warp begin at this column.
+    for (int column = threadIdx.x / WARP * (WARP / PARTS) + 1; column < PANEL; ++column) {
+        double sums[4] = {};
+#pragma unroll
+        for (int m = 0; m < EACH; ++m)
+            sums[m % 4] = fma(found[m], product[part + PARTS * m][column], sums[m % 4]);
+        double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
         sum += __shfl_xor_sync(EVERY_LANE, sum, 1);
         sum += __shfl_xor_sync(EVERY_LANE, sum, 2);
-        __syncthreads();
-        if (part == 0) factor[row][column] = row < column ? -tau * sum : row == column ? tau : 0.0;
-        __syncthreads();
+        const double element = -factors[column] * sum;
+#pragma unroll
+        for (int m = 0; m < EACH; ++m)
+            if (part + PARTS * m == column && row < column) found[m] = element;
     }
-    for (int i = threadIdx.x; i < PANEL * PANEL; i += THREADS) panel[i] = factor[i % PANEL][i / PANEL];
+#pragma unroll
+    for (int m = 0; m < EACH; ++m) panel[(part + PARTS * m) * PANEL + row] = found[m];
 }
 
 // Adds to `sums` what the threads of all blocks have of each.

@@ -7,34 +7,11 @@
 // matrix of up to 128 rows is in the registers of one block.
 
 #include "common.cuh"
-
-// Rows whose products with the reflector are summed together.
-constexpr int GROUP = 8;
+#include "reflector.cuh"
 
 __device__ __forceinline__ void post(u64* slot, double value, u64 flag) {
     const u64 bits = ((u64)__double_as_longlong(value) & ~1ull) | flag;
     store_relaxed(slot, bits);
-}
-
-// Halves the values of a lane while adding those of its partner lane; each keeps one half of the rows.
-template <int HALF, int MASK>
-__device__ __forceinline__ void fold(double (&values)[GROUP], bool upper) {
-#pragma unroll
-    for (int r = 0; r < HALF; ++r) {
-        const double sent = upper ? values[r] : values[r + HALF];
-        const double kept = upper ? values[r + HALF] : values[r];
-        values[r] = kept + __shfl_xor_sync(EVERY_LANE, sent, MASK);
-    }
-}
-
-// The sums over a warp of 8 values of each lane; lane `l` gets that of value `l / 4`.
-__device__ __forceinline__ double warp_sums(double (&values)[GROUP]) {
-    const int lane = threadIdx.x % WARP;
-    fold<4, 16>(values, lane & 16);
-    fold<2, 8>(values, lane & 8);
-    fold<1, 4>(values, lane & 4);
-    const double sum = values[0] + __shfl_xor_sync(EVERY_LANE, values[0], 2);
-    return sum + __shfl_xor_sync(EVERY_LANE, sum, 1);
 }
 
 template <int WARPS>
@@ -45,25 +22,14 @@ __device__ __forceinline__ double total(const double* parts) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// The reflector I - tau v v^T that maps a column, with first element `alpha` and that sum of squares of the others,
-// to `beta` e_1. v is `top`, followed by the others times `scale`, which is 1, or 0 if the column is already zero
-// there.
-struct Reflector {
-    double tau, beta, top, scale;
-};
-
-__device__ __forceinline__ Reflector reflector(double alpha, double square) {
-    if (!(square > 0.0)) return {0.0, alpha, 0.0, 0.0};
-    const double length = fma(alpha, alpha, square), size = length * inverse_root(length), sum = fabs(alpha) + size;
-    return {reciprocal(size * sum), alpha > 0.0 ? -size : size, alpha > 0.0 ? sum : -sum, 1.0};
-}
-
 // C columns per thread, R rows per block, of which the last KEPT are in registers; BATCH rows are updated together.
-// `mail` has 4 n slots, all zero at the start. Row k of `reflectors` is v of step k, zero up to its element k.
+// `mail` has 4 n slots, all zero at the start. Row k of `reflectors` is v of step k, zero up to its element k. Rows of
+// the matrix and of `reflectors` are `stride` and `out_stride` elements apart.
 template <int THREADS, int C, int R, int KEPT, int BATCH>
-__device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix, int n, double* __restrict__ diagonal,
-                                               double* __restrict__ beside, double* __restrict__ taus,
-                                               double* __restrict__ reflectors, u64* mail) {
+__device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix, int stride, int n,
+                                               double* __restrict__ diagonal, double* __restrict__ beside,
+                                               double* __restrict__ taus, double* __restrict__ reflectors,
+                                               int out_stride, u64* mail) {
     constexpr int WARPS = THREADS / WARP, SHARED = R - KEPT, WIDTH = C * THREADS;
     extern __shared__ double rows[];
     __shared__ double norm_parts[WARPS], dot_parts[WARPS], products[WARPS][R + 1];
@@ -86,7 +52,8 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             const int i = block + blocks * r;
-            const double a = i < n && j < n ? matrix[(size_t)i * n + j] : 0.0;
+            // 32 bits, because 64 would take too many registers.
+            const double a = i < n && j < n ? matrix[(u32)(i * stride + j)] : 0.0;
             if (r >= SHARED) kept[r >= SHARED ? r - SHARED : 0][c] = a;
             else rows[r * WIDTH + j] = a;
         }
@@ -131,7 +98,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
         for (int c = 0; c < C; ++c) {
             const int j = t + THREADS * c;
             u[c] = j > k + 1 ? x[c] * h.scale : j == k + 1 ? h.top : 0.0;
-            if (writes && j < n) reflectors[(size_t)k * n + j] = u[c];
+            if (writes && j < n) reflectors[(size_t)k * out_stride + j] = u[c];
         }
         if (writes && t == 0) {
             taus[k] = h.tau;
@@ -244,9 +211,10 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
 
 #define TRIDIAGONALISE(name, THREADS, C, R, KEPT, BATCH)                                                             \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                         \
-        name(const double* matrix, int n, double* diagonal, double* beside, double* taus, double* reflectors,        \
-             u64* mail) {                                                                                            \
-        tridiagonalise<THREADS, C, R, KEPT, BATCH>(matrix, n, diagonal, beside, taus, reflectors, mail);             \
+        name(const double* matrix, int stride, int n, double* diagonal, double* beside, double* taus,                \
+             double* reflectors, int out_stride, u64* mail) {                                                        \
+        tridiagonalise<THREADS, C, R, KEPT, BATCH>(matrix, stride, n, diagonal, beside, taus, reflectors,            \
+                                                   out_stride, mail);                                                \
     }
 
 #ifdef SIDE_512
@@ -262,8 +230,8 @@ TRIDIAGONALISE(tridiagonalise_2048, 512, 4, 16, 3, 4)
 #ifdef SIDE_128
 // One block for a matrix of up to 128 rows: thread t has column t % 128, and of it the rows t / 128, t / 128 + 4, ...
 extern "C" __global__ void __launch_bounds__(512, 1)
-    tridiagonalise_128(const double* matrix, int n, double* diagonal, double* beside, double* taus, double* reflectors,
-                       u64*) {
+    tridiagonalise_128(const double* matrix, int stride, int n, double* diagonal, double* beside, double* taus,
+                       double* reflectors, int out_stride, u64*) {
     constexpr int SIDE = 128, PARTS = 4, ROWS = SIDE / PARTS, BATCH = 8;
     __shared__ double2 pairs[SIDE];
     __shared__ double reflected[SIDE], next[SIDE], partial[PARTS][SIDE];
@@ -274,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
         const int i = part + PARTS * r;
-        a[r] = i < n && j < n ? matrix[i * n + j] : 0.0;
+        a[r] = i < n && j < n ? matrix[i * stride + j] : 0.0;
     }
     double v = 0.0, w = 0.0, x = j < n ? matrix[j] : 0.0;
     if (part == 0) pairs[j] = make_double2(0.0, 0.0);
@@ -291,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         const double u = j > k + 1 ? x * h.scale : j == k + 1 ? h.top : 0.0;
         if (part == 0) {
             reflected[j] = u;
-            if (j < n) reflectors[k * n + j] = u;
+            if (j < n) reflectors[k * out_stride + j] = u;
         }
         if (t == 0) {
             taus[k] = h.tau;

@@ -33,12 +33,13 @@ __device__ __forceinline__ int scaling(const double* diagonal, const double* bes
     return norm > 0.0 ? min(max(exponent_of(norm), -1000), 1000) + 1 : 0;
 }
 
-constexpr int BISECTING = 256;
+// A warp per scheduler: more would only share its float64 units.
+constexpr int BISECTING = 128;
 constexpr int PASSES = 12;
 
 // `values[j]` is the eigenvalue that j others exceed. A warp finds one: its lanes test 32 points of the interval at a
 // time and count the eigenvalues below each by the changes of sign in the sequence of leading minors.
-extern "C" __global__ void __launch_bounds__(BISECTING)
+extern "C" __global__ void __launch_bounds__(BISECTING, 4)
     bisect(const double* __restrict__ diagonal, const double* __restrict__ beside, int n, double* __restrict__ values) {
     extern __shared__ double2 entries[];
     __shared__ double parts[BISECTING / WARP];

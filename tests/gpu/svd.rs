@@ -199,7 +199,7 @@ fn every_matrix_gets_orthogonal_factors_that_make_it() {
 }
 
 /// Sizes around the borders of the forms of the reduction to tridiagonal form.
-const BORDERS: [u64; 9] = [128, 129, 513, 1000, 1024, 1025, 1777, 2048, 2049];
+const BORDERS: [u64; 11] = [128, 129, 513, 1000, 1024, 1025, 1777, 2048, 2049, 2177, 3001];
 
 #[test]
 fn sizes_around_the_borders_of_the_reduction_pass_the_judge() {

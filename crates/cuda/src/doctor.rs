@@ -125,7 +125,7 @@ mod tests {
             (Library::Nvrtc, "matmul/auto"),
             (Library::Cufft, "fft/auto (some cases)"),
             (Library::Cusolver, "solve/auto (some cases)"),
-            (Library::Cusolver, "svd/auto"),
+            (Library::Cusolver, "svd/auto (some cases)"),
             (Library::Cusparse, "spgemm/auto (some cases)"),
             (Library::Nvrtc, "fft/hermitian"),
             (Library::Nvrtc, "solve/cholesky"),

@@ -32,7 +32,7 @@ pub struct KernelSource {
 }
 
 /// The headers, which NVRTC gets with every source.
-pub static HEADERS: [KernelSource; 2] = [header!("common"), header!("fft_stages")];
+pub static HEADERS: [KernelSource; 3] = [header!("common"), header!("fft_stages"), header!("reflector")];
 
 /// Two parts of a file: each has the entries of one element type.
 #[derive(Debug)]

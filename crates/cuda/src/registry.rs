@@ -81,8 +81,9 @@ mod tests {
         assert_eq!(names("host-loop"), ["elementwise-STEPS_F64", "sine_at"]);
         assert_eq!(names("fft"), [""; 0], "made for one size");
         let reductions = ["1024", "128", "2048", "512"].map(|side| format!("tridiagonal-SIDE_{side}"));
-        let all = ["convert", "svd"].into_iter().chain(reductions.iter().map(String::as_str));
-        assert_eq!(names("svd"), all.chain(["tridiagonal_eigen"]).collect::<Vec<_>>());
+        let all = ["convert", "svd", "svd_jacobi"].into_iter().chain(reductions.iter().map(String::as_str));
+        let rest = ["tridiagonal_eigen", "tridiagonal_panel"];
+        assert_eq!(names("svd"), all.chain(rest).collect::<Vec<_>>());
         assert_eq!(names("transfer"), [""; 0]);
         assert_eq!(names("spmv"), ["spmv_csr"]);
     }

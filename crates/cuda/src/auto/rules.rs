@@ -157,12 +157,13 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
 }
 
 const DMMA: &str = "one launch, and measured to be faster there than cuBLAS";
+const JACOBI: &str = "one launch, without waiting for the host";
 const CHOLESKY: &str = "one launch without a barrier across the grid";
 
 /// The rules in order of preference.
 pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F32).sizes(900, 1100).multiples_of_four().fast_f64().because(DMMA),
+    rule("matmul", "dmma").of(F32).sizes(900, 1024).multiples_of_four().fast_f64().because(DMMA),
     rule("matmul", "f64-accumulate")
         .of(F32)
         .sizes(1101, u64::MAX)
@@ -191,6 +192,8 @@ pub(super) static RULES: &[Rule] = &[
     rule("spgemm", "cusparse"),
     rule("spmv", "vector").because("the number of threads per row follows the mean length of rows"),
     rule("spmv", "cusparse").when("if vector is not available"),
+    rule("svd", "jacobi").of(F32).sizes(1, 16).because(JACOBI),
+    rule("svd", "jacobi").of(F64).sizes(1, 24).because(JACOBI),
     rule("svd", "gram")
         .fast_f64()
         .because("most of its work is matrix products and one symmetric eigenproblem"),

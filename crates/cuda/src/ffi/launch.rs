@@ -157,6 +157,16 @@ pub(crate) fn read<T>(stream: &CudaStream, slice: &CudaSlice<T>) -> Argument {
     Argument(slice.device_ptr(stream).0)
 }
 
+/// Passes the address of an array from its element `from` on, which a kernel reads.
+pub(crate) fn read_from<T>(stream: &CudaStream, slice: &CudaSlice<T>, from: usize) -> Argument {
+    Argument(slice.device_ptr(stream).0 + (from * size_of::<T>()) as u64)
+}
+
+/// Passes the address of an array from its element `from` on, which a kernel writes.
+pub(crate) fn write_from<T>(stream: &CudaStream, slice: &mut CudaSlice<T>, from: usize) -> Argument {
+    Argument(slice.device_ptr_mut(stream).0 + (from * size_of::<T>()) as u64)
+}
+
 /// Passes the address of an array that a kernel writes.
 pub(crate) fn write<T>(stream: &CudaStream, slice: &mut CudaSlice<T>) -> Argument {
     Argument(slice.device_ptr_mut(stream).0)

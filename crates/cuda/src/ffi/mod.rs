@@ -28,6 +28,7 @@ pub(crate) mod svd;
 pub(crate) mod svd_jacobi;
 pub(crate) mod timing;
 pub(crate) mod tridiagonal;
+pub(crate) mod tridiagonal_panel;
 
 use gpubench_model::error::CellError;
 use status::Status;

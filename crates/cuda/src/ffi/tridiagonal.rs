@@ -1,11 +1,13 @@
 //! Launches of `kernels/tridiagonal.cu` and `kernels/tridiagonal_eigen.cu` as safe functions that check every slice.
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
-use super::launch::{Shape, allow_shared, enqueue_shaped, fits, read, resident_blocks, write};
+use super::launch::{
+    Shape, allow_shared, enqueue_shaped, fits, read, read_from, resident_blocks, write, write_from,
+};
 
 /// A symmetric matrix of size `n` as Q T Qᵀ, with T tridiagonal and Q a product of reflectors I - tau v vᵀ.
 pub(crate) struct Reduced {
@@ -37,11 +39,21 @@ const FORMS: [Form; 4] = [
     Form { entry: "tridiagonalise_2048", side: 2048, threads: 512, rows: 16, shared_rows: 13 },
 ];
 
-/// The largest size that can be reduced.
-pub(crate) const LARGEST_SIDE: usize = FORMS[FORMS.len() - 1].side;
+/// The largest sizes that the forms for more than 512 rows hold, in descending order.
+pub(crate) const LARGE_SIDES: [usize; 2] = [FORMS[3].side, FORMS[2].side];
+
+/// The part of a symmetric matrix that is left when its first columns have been reduced.
+#[derive(Clone, Copy)]
+pub(crate) struct Rest<'a> {
+    pub(crate) matrix: &'a CudaSlice<f64>,
+    /// Elements from one row of the matrix to the next.
+    pub(crate) stride: usize,
+    /// Columns that have been reduced.
+    pub(crate) from: usize,
+}
 
 /// The reduction of matrices of one size.
-pub(crate) struct Reduction {
+pub(crate) struct OnChipReduction {
     function: CudaFunction,
     shape: Shape,
     n: usize,
@@ -49,14 +61,14 @@ pub(crate) struct Reduction {
     mail: CudaSlice<u64>,
 }
 
-impl Reduction {
+impl OnChipReduction {
     /// Loads the kernel for matrices of size `n` from one of `sources`, which have those for up to 128, 512, 1024 and
     /// 2048 rows. Returns `None` if the device cannot hold such a matrix in all its blocks at the same time.
     pub(crate) fn load(
         cuda: &Cuda,
         sources: &'static [KernelSource; 4],
         n: usize,
-    ) -> Result<Option<Reduction>, CellError> {
+    ) -> Result<Option<OnChipReduction>, CellError> {
         let Some((form, source)) = FORMS.iter().zip(sources).find(|(form, _)| n <= form.side) else {
             return Ok(None);
         };
@@ -75,51 +87,54 @@ impl Reduction {
             return Ok(None);
         }
         let shape = Shape { grid: (blocks, 1), threads: form.threads, shared, cooperative: blocks > 1 };
-        Ok(Some(Reduction { function, shape, n, mail: cuda.alloc(4 * n)? }))
+        Ok(Some(OnChipReduction { function, shape, n, mail: cuda.alloc(4 * n)? }))
     }
 
-    /// Enqueues the reduction of the `n x n` matrix, of which it reads all elements.
+    /// Enqueues the reduction of the last `n` rows and columns, of which it reads all elements. Elements of `out` before
+    /// those stay.
     pub(crate) fn run(
         &mut self,
         stream: &CudaStream,
-        matrix: &CudaSlice<f64>,
+        rest: Rest<'_>,
         out: &mut Reduced,
     ) -> Result<(), CellError> {
-        let n = self.n;
-        let side = i32::try_from(n).map_err(|error| CellError::call("tridiagonalise", error))?;
-        fits("the matrix", matrix, n * n)?;
-        fits("the diagonal", &out.diagonal, n)?;
-        fits("the subdiagonal", &out.subdiagonal, n - 1)?;
-        fits("the factors of reflectors", &out.taus, n - 1)?;
-        fits("the reflectors", &out.reflectors, n * (n - 1))?;
+        let Rest { matrix, stride, from } = rest;
+        let total = from + self.n;
+        let whole =
+            |size: usize| i32::try_from(size).map_err(|error| CellError::call("tridiagonalise", error));
+        fits("the matrix", matrix, (total - 1) * stride + total)?;
+        fits("the diagonal", &out.diagonal, total)?;
+        fits("the subdiagonal", &out.subdiagonal, total - 1)?;
+        fits("the factors of reflectors", &out.taus, total - 1)?;
+        fits("the reflectors", &out.reflectors, total * (total - 1))?;
         // A flag of an earlier run would be mistaken for one of this run.
-        stream_zero(&mut self.mail)?;
+        zero(&mut self.mail)?;
         let arguments = [
-            read(stream, matrix),
-            side.into(),
-            write(stream, &mut out.diagonal),
-            write(stream, &mut out.subdiagonal),
-            write(stream, &mut out.taus),
-            write(stream, &mut out.reflectors),
+            read_from(stream, matrix, from * stride + from),
+            whole(stride)?.into(),
+            whole(self.n)?.into(),
+            write_from(stream, &mut out.diagonal, from),
+            write_from(stream, &mut out.subdiagonal, from),
+            write_from(stream, &mut out.taus, from),
+            write_from(stream, &mut out.reflectors, from * total + from),
+            whole(total)?.into(),
             write(stream, &mut self.mail),
         ];
-        // SAFETY: the entries take (const double*, int, double*, double*, double*, double*, u64*); all slices hold
-        // what a matrix of this size needs, and the grid fits the device, so that the blocks may wait for each other.
+        // SAFETY: the entries take (const double*, int, int, double*, double*, double*, double*, int, u64*); all slices
+        // hold what a matrix of this size needs, and the grid fits the device, so that the blocks may wait for each other.
         unsafe { enqueue_shaped(stream, &self.function, self.shape, arguments) }
     }
 }
 
-fn stream_zero(slice: &mut CudaSlice<u64>) -> Result<(), CellError> {
+/// Enqueues zeros on the stream of the slice.
+pub(super) fn zero<T: DeviceRepr + ValidAsZeroBits>(slice: &mut CudaSlice<T>) -> Result<(), CellError> {
     let stream = slice.stream().clone();
     stream.memset_zeros(slice).map_err(driver("cuMemsetD8Async"))
 }
 
-/// Threads per block of both kernels. In the eigenvalue kernel, each warp finds one.
-const THREADS: u32 = 256;
-/// Eigenvalues per block.
-const VALUES: usize = 8;
-/// Eigenvectors per block.
-const VECTORS: usize = 32;
+/// Threads per block, and eigenvalues or eigenvectors per block.
+const BISECTION: (u32, usize) = (128, 4);
+const FACTORISATION: (u32, usize) = (256, 32);
 /// Rows between two scalings in both kernels, which round the size up to a multiple of this.
 const STRIDE: usize = 16;
 
@@ -173,17 +188,17 @@ impl TridiagonalEigen {
         fits("the scratch", &self.scratch, 3 * n * n)?;
         let (diagonal, subdiagonal) = (read(stream, &reduced.diagonal), read(stream, &reduced.subdiagonal));
         let (values, vectors) = (write(stream, values), write(stream, vectors));
-        let shape = |each: usize| Shape {
+        let shape = |(threads, each): (u32, usize)| Shape {
             grid: (u32::try_from(n.div_ceil(each)).unwrap_or(u32::MAX), 1),
-            threads: THREADS,
+            threads,
             shared: self.shared,
             cooperative: false,
         };
         let arguments = [diagonal, subdiagonal, side, values];
         // SAFETY: the entry takes (const double*, const double*, int, double*); it reads and writes what was checked above.
-        unsafe { enqueue_shaped(stream, &self.bisect, shape(VALUES), arguments) }?;
+        unsafe { enqueue_shaped(stream, &self.bisect, shape(BISECTION), arguments) }?;
         let arguments = [diagonal, subdiagonal, values, side, vectors, write(stream, &mut self.scratch)];
         // SAFETY: the entry takes (const double*, const double*, const double*, int, double*, double*), likewise.
-        unsafe { enqueue_shaped(stream, &self.vectors, shape(VECTORS), arguments) }
+        unsafe { enqueue_shaped(stream, &self.vectors, shape(FACTORISATION), arguments) }
     }
 }

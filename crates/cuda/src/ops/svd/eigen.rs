@@ -1,4 +1,4 @@
-//! Eigenvectors of symmetric float64 matrices by own kernels, if the device's on-chip memory can hold the matrix.
+//! Eigenvectors of symmetric float64 matrices by own kernels, if the device has enough on-chip memory.
 
 use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
@@ -6,16 +6,11 @@ use gpubench_model::error::CellError;
 use crate::context::{Cuda, Element};
 use crate::ffi::cublas::{Cublas, Matrix, Product};
 use crate::ffi::svd::{PANEL, SvdKernels};
-use crate::ffi::tridiagonal::{LARGEST_SIDE, Reduced, Reduction, TridiagonalEigen};
+use crate::ffi::tridiagonal::{Reduced, TridiagonalEigen};
 use crate::kernels::{KernelSource, kernel_source};
 
-/// The reductions of matrices of different sizes, in the order of [`Reduction::load`].
-pub(super) static REDUCTIONS: [KernelSource; 4] = [
-    kernel_source!("tridiagonal", "SIDE_128"),
-    kernel_source!("tridiagonal", "SIDE_512"),
-    kernel_source!("tridiagonal", "SIDE_1024"),
-    kernel_source!("tridiagonal", "SIDE_2048"),
-];
+use super::reduction::Reduction;
+
 pub(super) static EIGENVECTORS: KernelSource = kernel_source!("tridiagonal_eigen");
 
 /// Householder reduction to tridiagonal form, bisection, twisted factorisations, and the reflectors applied to the
@@ -36,18 +31,15 @@ pub(super) struct Tridiagonal {
 }
 
 impl Tridiagonal {
-    /// Returns the float64 elements of device memory of an instance for size `n`, or 0 if there can be no instance.
+    /// Returns the float64 elements of device memory of an instance for size `n`.
     pub(crate) fn elements(n: u128) -> u128 {
-        if n > LARGEST_SIDE as u128 {
-            return 0;
-        }
         let panel = PANEL as u128;
-        5 * n * n + 4 * panel * (n + panel) + 8 * n
+        5 * n * n + 4 * panel * (n + panel) + 8 * n + Reduction::elements(n)
     }
 
-    /// Makes an instance for size `n`, or returns `None` if the device cannot hold the matrix.
+    /// Makes an instance for size `n`, or returns `None` if the device has too little on-chip memory for one.
     pub(crate) fn new(cuda: &Cuda, n: usize) -> Result<Option<Tridiagonal>, CellError> {
-        let Some(reduction) = Reduction::load(cuda, &REDUCTIONS, n)? else { return Ok(None) };
+        let Some(reduction) = Reduction::new(cuda, n)? else { return Ok(None) };
         let Some(eigen) = TridiagonalEigen::load(cuda, &EIGENVECTORS, n)? else { return Ok(None) };
         let panels = n.div_ceil(PANEL);
         let reduced = Reduced {
@@ -80,7 +72,7 @@ impl Tridiagonal {
         vectors: &mut CudaSlice<f64>,
     ) -> Result<(), CellError> {
         let stream = &cuda.stream;
-        self.reduction.run(stream, matrix, &mut self.reduced)?;
+        self.reduction.run(cuda, blas, matrix, &mut self.reduced)?;
         self.eigen.run(stream, &self.reduced, &mut self.values, vectors)?;
         let (n, panels) = (self.n, self.panels);
         let y = Matrix::new(n).each(n * PANEL);

@@ -5,6 +5,7 @@ mod eigen;
 mod gram;
 mod jacobi;
 mod polar;
+mod reduction;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -44,10 +45,11 @@ pub(crate) static KERNELS: &[Kernel] = &[
         ),
         sources: &[
             &gram::SOURCE,
-            &eigen::REDUCTIONS[0],
-            &eigen::REDUCTIONS[1],
-            &eigen::REDUCTIONS[2],
-            &eigen::REDUCTIONS[3],
+            &reduction::ON_CHIP[0],
+            &reduction::ON_CHIP[1],
+            &reduction::ON_CHIP[2],
+            &reduction::ON_CHIP[3],
+            &reduction::IN_PANELS,
             &eigen::EIGENVECTORS,
             &polar::SOURCE,
         ],
