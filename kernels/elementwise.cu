@@ -1,5 +1,5 @@
 // y = a * b + sin(a) + cos(b), in one kernel and as the chain of kernels that an eager array library runs.
-// Every kernel moves 16 bytes at a time; allocations are aligned to 256 bytes, so only the tail needs care.
+// Every kernel moves 16 bytes at a time; allocations are aligned to 256 bytes, so only the last pack needs care.
 
 #include "common.cuh"
 
@@ -47,51 +47,72 @@ struct Cosine {
     template <typename T> __device__ static T apply(T a) { return cosine(a); }
 };
 
-// A block takes `THREADS * each` contiguous packs, with all loads of a thread in flight together; the first block
-// also takes the remainder. A grid-stride loop has fewer loads in flight and was slower on an H200.
+// Pack `at` of an array; of the last, incomplete one, the elements that exist.
+template <typename T> __device__ __forceinline__ Pack<T> load_pack(const T* __restrict__ from, u64 at, u64 n) {
+    using V = Pack<T>;
+    const u64 packs = n / V::WIDTH;
+    V pack = {};
+    if (at < packs) {
+        pack = load_streaming(reinterpret_cast<const V*>(from) + at);
+    } else if (at == packs) {
+#pragma unroll
+        for (int lane = 0; lane < V::WIDTH - 1; ++lane)
+            if (at * V::WIDTH + lane < n) pack.v[lane] = from[at * V::WIDTH + lane];
+    }
+    return pack;
+}
+template <typename T>
+__device__ __forceinline__ void store_pack(T* __restrict__ to, u64 at, u64 n, const Pack<T>& pack) {
+    using V = Pack<T>;
+    const u64 packs = n / V::WIDTH;
+    if (at < packs) {
+        store_streaming(reinterpret_cast<V*>(to) + at, pack);
+    } else if (at == packs) {
+#pragma unroll
+        for (int lane = 0; lane < V::WIDTH - 1; ++lane)
+            if (at * V::WIDTH + lane < n) to[at * V::WIDTH + lane] = pack.v[lane];
+    }
+}
+
+// A block takes `THREADS * each` contiguous packs, with all loads of a thread in flight together. A grid-stride loop has
+// fewer loads in flight and was slower on an H200.
 template <typename F, typename T>
 __device__ __forceinline__ void binary(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ y,
                                        u64 n) {
     using V = Pack<T>;
-    const u64 packs = n / V::WIDTH, first = blockIdx.x * (u64)(THREADS * EACH<T>) + threadIdx.x;
+    const u64 first = blockIdx.x * (u64)(THREADS * EACH<T>) + threadIdx.x;
     V left[EACH<T>], right[EACH<T>];
 #pragma unroll
-    for (int k = 0; k < EACH<T>; ++k)
-        if (first + k * THREADS < packs) {
-            left[k] = load_streaming(reinterpret_cast<const V*>(a) + first + k * THREADS);
-            right[k] = load_streaming(reinterpret_cast<const V*>(b) + first + k * THREADS);
-        }
+    for (int k = 0; k < EACH<T>; ++k) {
+        left[k] = load_pack(a, first + k * THREADS, n);
+        right[k] = load_pack(b, first + k * THREADS, n);
+    }
 #pragma unroll
-    for (int k = 0; k < EACH<T>; ++k)
-        if (first + k * THREADS < packs) {
-            V result;
+    for (int k = 0; k < EACH<T>; ++k) {
+        if (first + k * THREADS > n / V::WIDTH) return;
+        V result;
 #pragma unroll
-            for (int lane = 0; lane < V::WIDTH; ++lane)
-                result.v[lane] = F::apply(left[k].v[lane], right[k].v[lane]);
-            store_streaming(reinterpret_cast<V*>(y) + first + k * THREADS, result);
-        }
-    const u64 rest = packs * V::WIDTH + threadIdx.x;
-    if (blockIdx.x == 0 && rest < n) y[rest] = F::apply(a[rest], b[rest]);
+        for (int lane = 0; lane < V::WIDTH; ++lane)
+            result.v[lane] = F::apply(left[k].v[lane], right[k].v[lane]);
+        store_pack(y, first + k * THREADS, n, result);
+    }
 }
 
 template <typename F, typename T>
 __device__ __forceinline__ void unary(const T* __restrict__ a, T* __restrict__ y, u64 n) {
     using V = Pack<T>;
-    const u64 packs = n / V::WIDTH, first = blockIdx.x * (u64)(THREADS * EACH<T>) + threadIdx.x;
+    const u64 first = blockIdx.x * (u64)(THREADS * EACH<T>) + threadIdx.x;
     V in[EACH<T>];
 #pragma unroll
-    for (int k = 0; k < EACH<T>; ++k)
-        if (first + k * THREADS < packs) in[k] = load_streaming(reinterpret_cast<const V*>(a) + first + k * THREADS);
+    for (int k = 0; k < EACH<T>; ++k) in[k] = load_pack(a, first + k * THREADS, n);
 #pragma unroll
-    for (int k = 0; k < EACH<T>; ++k)
-        if (first + k * THREADS < packs) {
-            V result;
+    for (int k = 0; k < EACH<T>; ++k) {
+        if (first + k * THREADS > n / V::WIDTH) return;
+        V result;
 #pragma unroll
-            for (int lane = 0; lane < V::WIDTH; ++lane) result.v[lane] = F::apply(in[k].v[lane]);
-            store_streaming(reinterpret_cast<V*>(y) + first + k * THREADS, result);
-        }
-    const u64 rest = packs * V::WIDTH + threadIdx.x;
-    if (blockIdx.x == 0 && rest < n) y[rest] = F::apply(a[rest]);
+        for (int lane = 0; lane < V::WIDTH; ++lane) result.v[lane] = F::apply(in[k].v[lane]);
+        store_pack(y, first + k * THREADS, n, result);
+    }
 }
 
 // One element per thread: for few elements the latency of a thread counts, and not the width of its accesses.

@@ -7,8 +7,8 @@
 
 #include "common.cuh"
 
-// Threads of a block of `moments`, and of the other kernels.
-constexpr int MOMENT_THREADS = 512, THREADS = 256;
+// Threads of a block of the textbook method.
+constexpr int THREADS = 256;
 
 template <typename T> struct Run {
     T sum = 0, squares = 0;
@@ -23,23 +23,26 @@ template <typename T> struct Run {
     }
 };
 
-// Both sums over a block of MOMENT_THREADS threads, valid in thread 0.
-__device__ double2 block_sums(double sum, double squares) {
-    __shared__ double2 warps[MOMENT_THREADS / WARP];
+// Both sums over a block of BLOCK threads, valid in thread 0.
+template <int BLOCK> __device__ __forceinline__ double2 block_sums(double sum, double squares) {
+    constexpr int WARPS = BLOCK / WARP;
     for (int offset = WARP / 2; offset > 0; offset /= 2) {
         sum += __shfl_down_sync(EVERY_LANE, sum, offset);
         squares += __shfl_down_sync(EVERY_LANE, squares, offset);
     }
-    if (threadIdx.x % WARP == 0) warps[threadIdx.x / WARP] = make_double2(sum, squares);
-    __syncthreads();
-    const double2 mine = threadIdx.x < MOMENT_THREADS / WARP ? warps[threadIdx.x] : make_double2(0, 0);
-    sum = mine.x;
-    squares = mine.y;
-    if (threadIdx.x < WARP)
-        for (int offset = MOMENT_THREADS / WARP / 2; offset > 0; offset /= 2) {
-            sum += __shfl_down_sync(EVERY_LANE, sum, offset);
-            squares += __shfl_down_sync(EVERY_LANE, squares, offset);
-        }
+    if constexpr (WARPS > 1) {
+        __shared__ double2 warps[WARPS];
+        if (threadIdx.x % WARP == 0) warps[threadIdx.x / WARP] = make_double2(sum, squares);
+        __syncthreads();
+        const double2 mine = threadIdx.x < WARPS ? warps[threadIdx.x] : make_double2(0, 0);
+        sum = mine.x;
+        squares = mine.y;
+        if (threadIdx.x < WARP)
+            for (int offset = WARPS / 2; offset > 0; offset /= 2) {
+                sum += __shfl_down_sync(EVERY_LANE, sum, offset);
+                squares += __shfl_down_sync(EVERY_LANE, squares, offset);
+            }
+    }
     return make_double2(sum, squares);
 }
 
@@ -64,41 +67,44 @@ template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict
     return five[2];
 }
 
-template <typename T>
-__device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2* partials,
-                                        u32* ticket, double* out) {
+// A small array has a small block, which starts sooner.
+template <typename T, int BLOCK>
+__device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2* partials, u32* ticket, double* out) {
     using V = Pack<T>;
-    constexpr int WIDTH = V::WIDTH, UNROLL = 4, TILE = UNROLL * MOMENT_THREADS;
+    constexpr int WIDTH = V::WIDTH, UNROLL = 4, TILE = UNROLL * BLOCK;
     const V* packed = reinterpret_cast<const V*>(x);
     const u64 packs = n / WIDTH;
-    // The loads of the first tile are in flight while the shift is computed.
+    // The loads of the first tile and of the remainder are in flight while the shift and 1 / n are computed.
     u64 at = blockIdx.x * (u64)TILE + threadIdx.x;
     V pack[UNROLL];
 #pragma unroll
     for (int u = 0; u < UNROLL; ++u)
-        if (at + u * MOMENT_THREADS < packs) pack[u] = packed[at + u * MOMENT_THREADS];
+        if (at + u * BLOCK < packs) pack[u] = packed[at + u * BLOCK];
+    const bool has_rest = blockIdx.x == 0 && threadIdx.x < n % WIDTH;
+    const T rest = has_rest ? x[packs * WIDTH + threadIdx.x] : 0;
     const T shift = shift_for(x, n);
+    const double inverse = 1.0 / (double)n;
     double sum = 0, squares = 0;
     while (at < packs) {
         // Runs of 16 elements in T, then a double: rounding stays near one unit whatever n is.
         Run<T> run;
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u)
-            if (at + u * MOMENT_THREADS < packs) run.add(pack[u], shift);
+            if (at + u * BLOCK < packs) run.add(pack[u], shift);
         sum += run.sum;
         squares += run.squares;
         at += gridDim.x * (u64)TILE;
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u)
-            if (at + u * MOMENT_THREADS < packs) pack[u] = packed[at + u * MOMENT_THREADS];
+            if (at + u * BLOCK < packs) pack[u] = packed[at + u * BLOCK];
     }
-    if (blockIdx.x == 0 && threadIdx.x < n % WIDTH) {
-        Run<T> rest;
-        rest.add(x[packs * WIDTH + threadIdx.x], shift);
-        sum += rest.sum;
-        squares += rest.squares;
+    if (has_rest) {
+        Run<T> run;
+        run.add(rest, shift);
+        sum += run.sum;
+        squares += run.squares;
     }
-    double2 total = block_sums(sum, squares);
+    double2 total = block_sums<BLOCK>(sum, squares);
 
     if (gridDim.x > 1) {
         __shared__ bool last;
@@ -111,31 +117,34 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2*
         if (!last) return;
         __threadfence();
         sum = squares = 0;
-        for (u32 block = threadIdx.x; block < gridDim.x; block += MOMENT_THREADS) {
+        for (u32 block = threadIdx.x; block < gridDim.x; block += BLOCK) {
             const double2 partial = __ldcg(partials + block);
             sum += partial.x;
             squares += partial.y;
         }
-        total = block_sums(sum, squares);
+        total = block_sums<BLOCK>(sum, squares);
     }
     if (threadIdx.x == 0) {
-        const double count = (double)n, mean = total.x / count;
-        const double variance = total.y / count - mean * mean;
-        out[0] = fma(count, (double)shift, total.x);
+        const double mean = total.x * inverse;
+        const double variance = total.y * inverse - mean * mean;
+        out[0] = fma((double)n, (double)shift, total.x);
         out[1] = (double)shift + mean;
         out[2] = sqrt(variance < 0 ? 0.0 : variance);  // not a number stays so
         *ticket = 0;  // ready for the next launch
     }
 }
 
-extern "C" __global__ void __launch_bounds__(MOMENT_THREADS)
-    moments_f32(const float* x, u64 n, double2* partials, u32* ticket, double* out) {
-    moments(x, n, partials, ticket, out);
-}
-extern "C" __global__ void __launch_bounds__(MOMENT_THREADS)
-    moments_f64(const double* x, u64 n, double2* partials, u32* ticket, double* out) {
-    moments(x, n, partials, ticket, out);
-}
+#define MOMENTS(type, suffix, BLOCK)                                                                         \
+    extern "C" __global__ void __launch_bounds__(BLOCK)                                                     \
+        moments_##suffix##_##BLOCK(const type* x, u64 n, double2* partials, u32* ticket, double* out) {     \
+        moments<type, BLOCK>(x, n, partials, ticket, out);                                                  \
+    }
+MOMENTS(float, f32, 32)
+MOMENTS(float, f32, 128)
+MOMENTS(float, f32, 512)
+MOMENTS(double, f64, 32)
+MOMENTS(double, f64, 128)
+MOMENTS(double, f64, 512)
 
 // One partial sum per block, of x or, if `mean` is given, of (x - mean)^2.
 template <typename T>

@@ -21,14 +21,14 @@ pub(crate) struct Statistics<T> {
 
 enum Kernels {
     /// One kernel that reads the elements once.
-    OnePass { moments: CudaFunction, ticket: CudaSlice<u32> },
+    OnePass { moments: CudaFunction, threads: u32, ticket: CudaSlice<u32> },
     /// Two kernels per statistic, one statistic after the other.
     ThreePass { sums: CudaFunction, squares: CudaFunction, finish: CudaFunction },
 }
 
 impl<T: Element> Statistics<T> {
-    /// Threads per block of the one-pass kernel.
-    const THREADS: u32 = 512;
+    /// Threads per block of the one-pass kernels: the first whose block has the whole array at once, or the last.
+    const THREADS: [u32; 3] = [32, 128, 512];
     /// Packs of 16 bytes that a thread of the one-pass kernel loads at the same time.
     const UNROLL: usize = 4;
     /// Blocks of it per multiprocessor: enough loads to keep the memory busy, and few partial sums for the last block
@@ -39,11 +39,13 @@ impl<T: Element> Statistics<T> {
 
     /// Uploads `x` (at least one element) and allocates the scratch memory for the one-pass kernel.
     pub(crate) fn one_pass(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
-        let tile = Self::THREADS as usize * Self::UNROLL * 16 / size_of::<T>();
+        let tile = |threads: u32| threads as usize * Self::UNROLL * 16 / size_of::<T>();
+        let [.., most] = Self::THREADS;
+        let threads = Self::THREADS.into_iter().find(|threads| x.len() <= tile(*threads)).unwrap_or(most);
         let max_blocks = cuda.multiprocessors().saturating_mul(Self::FEW_BLOCKS);
-        let grid = u32::try_from(x.len().div_ceil(tile)).unwrap_or(u32::MAX).clamp(1, max_blocks);
-        let moments = cuda.function(source, &format!("moments_{}", T::DTYPE))?;
-        let kernels = Kernels::OnePass { moments, ticket: cuda.alloc(1)? };
+        let grid = u32::try_from(x.len().div_ceil(tile(threads))).unwrap_or(u32::MAX).clamp(1, max_blocks);
+        let moments = cuda.function(source, &format!("moments_{}_{threads}", T::DTYPE))?;
+        let kernels = Kernels::OnePass { moments, threads, ticket: cuda.alloc(1)? };
         Statistics::load(cuda, kernels, x, grid, 2 * grid as usize)
     }
 
@@ -70,10 +72,9 @@ impl<T: Element> Statistics<T> {
         let (x, n) = (read(stream, &self.x), (self.x.len() as u64).into());
         let (partials, out) = (write(stream, &mut self.partials), write(stream, &mut self.out));
         match &mut self.kernels {
-            Kernels::OnePass { moments, ticket } => {
+            Kernels::OnePass { moments, threads, ticket } => {
                 let arguments = [x, n, partials, write(stream, ticket), out];
-                let shape =
-                    Shape { grid: (self.grid, 1), threads: Self::THREADS, shared: 0, cooperative: false };
+                let shape = Shape { grid: (self.grid, 1), threads: *threads, shared: 0, cooperative: false };
                 // SAFETY: the entry takes (const T*, u64, double2*, u32*, double*); `partials` holds two a block, `out`
                 // three, and the ticket is zero: it was allocated so, and every launch leaves it so.
                 unsafe { enqueue_shaped(stream, moments, shape, arguments) }
