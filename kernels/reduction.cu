@@ -67,11 +67,11 @@ template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict
     return five[2];
 }
 
-// A small array has a small block, which starts sooner.
-template <typename T, int BLOCK>
+// A small array has one block, which needs no exchange with others; a smaller one starts sooner.
+template <typename T, int BLOCK, int UNROLL>
 __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2* partials, u32* ticket, double* out) {
     using V = Pack<T>;
-    constexpr int WIDTH = V::WIDTH, UNROLL = 4, TILE = UNROLL * BLOCK;
+    constexpr int WIDTH = V::WIDTH, TILE = UNROLL * BLOCK;
     const V* packed = reinterpret_cast<const V*>(x);
     const u64 packs = n / WIDTH;
     // The loads of the first tile and of the remainder are in flight while the shift and 1 / n are computed.
@@ -87,12 +87,15 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2*
     double sum = 0, squares = 0;
     while (at < packs) {
         // Runs of 16 elements in T, then a double: rounding stays near one unit whatever n is.
-        Run<T> run;
 #pragma unroll
-        for (int u = 0; u < UNROLL; ++u)
-            if (at + u * BLOCK < packs) run.add(pack[u], shift);
-        sum += run.sum;
-        squares += run.squares;
+        for (int from = 0; from < UNROLL; from += 4) {
+            Run<T> run;
+#pragma unroll
+            for (int u = from; u < from + 4; ++u)
+                if (at + u * BLOCK < packs) run.add(pack[u], shift);
+            sum += run.sum;
+            squares += run.squares;
+        }
         at += gridDim.x * (u64)TILE;
 #pragma unroll
         for (int u = 0; u < UNROLL; ++u)
@@ -134,17 +137,22 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2*
     }
 }
 
-#define MOMENTS(type, suffix, BLOCK)                                                                         \
+#define MOMENTS(type, suffix, BLOCK, UNROLL)                                                                 \
     extern "C" __global__ void __launch_bounds__(BLOCK)                                                     \
-        moments_##suffix##_##BLOCK(const type* x, u64 n, double2* partials, u32* ticket, double* out) {     \
-        moments<type, BLOCK>(x, n, partials, ticket, out);                                                  \
+        moments_##suffix##_##BLOCK##_##UNROLL(const type* x, u64 n, double2* partials, u32* ticket,         \
+                                              double* out) {                                                \
+        moments<type, BLOCK, UNROLL>(x, n, partials, ticket, out);                                          \
     }
-MOMENTS(float, f32, 32)
-MOMENTS(float, f32, 128)
-MOMENTS(float, f32, 512)
-MOMENTS(double, f64, 32)
-MOMENTS(double, f64, 128)
-MOMENTS(double, f64, 512)
+MOMENTS(float, f32, 32, 4)
+MOMENTS(float, f32, 128, 4)
+MOMENTS(float, f32, 512, 4)
+MOMENTS(float, f32, 512, 8)
+MOMENTS(float, f32, 512, 16)
+MOMENTS(double, f64, 32, 4)
+MOMENTS(double, f64, 128, 4)
+MOMENTS(double, f64, 512, 4)
+MOMENTS(double, f64, 512, 8)
+MOMENTS(double, f64, 512, 16)
 
 // One partial sum per block, of x or, if `mean` is given, of (x - mean)^2.
 template <typename T>

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use gpubench_model::case::{Case, DType};
 
 use super::device_traits::DeviceTraits;
+use Divisibility::{ByFour, ByPrimesUpTo, Even, Odd};
 
 /// A rule. The first rule that covers a case and whose variant supports it decides.
 #[derive(Debug)]
@@ -15,7 +16,8 @@ pub(super) struct Rule {
     pub variant: &'static str,
     dtypes: &'static [DType],
     sizes: RangeInclusive<u64>,
-    divisibility: Divisibility,
+    /// All of them must hold.
+    divisibility: &'static [Divisibility],
     devices: Devices,
     /// A further condition in words, which the variants check themselves; empty for none.
     when: &'static str,
@@ -31,31 +33,46 @@ enum Devices {
     FastF64,
 }
 
-/// The sizes in its range that a rule applies to. Kernels copy 16 bytes at a time only where each row begins at a multiple
-/// of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A condition on the size of a case. Kernels copy 16 bytes at a time only where each row begins at a multiple of them;
+/// Fourier transforms have steps for small prime factors.
+#[derive(Clone, Copy, Debug)]
 enum Divisibility {
-    Any,
     Odd,
+    Even,
     ByFour,
+    /// No prime factor is larger.
+    ByPrimesUpTo(u64),
 }
 
 impl Divisibility {
     fn covers(self, n: u64) -> bool {
         match self {
-            Divisibility::Any => true,
             Divisibility::Odd => n % 2 == 1,
+            Divisibility::Even => n.is_multiple_of(2),
             Divisibility::ByFour => n.is_multiple_of(4),
+            Divisibility::ByPrimesUpTo(most) => has_primes_up_to(n, most),
         }
     }
 
-    fn text(self) -> &'static str {
+    fn text(self) -> String {
         match self {
-            Divisibility::Any => "",
-            Divisibility::Odd => "N odd",
-            Divisibility::ByFour => "N a multiple of 4",
+            Divisibility::Odd => "N odd".into(),
+            Divisibility::Even => "N even".into(),
+            Divisibility::ByFour => "N a multiple of 4".into(),
+            Divisibility::ByPrimesUpTo(most) => format!("prime factors up to {most}"),
         }
     }
+}
+
+/// Returns whether no prime factor of `n` exceeds `most`.
+fn has_primes_up_to(n: u64, most: u64) -> bool {
+    let mut rest = n;
+    for factor in 2..=most {
+        while rest > 1 && rest.is_multiple_of(factor) {
+            rest /= factor;
+        }
+    }
+    rest == 1
 }
 
 impl Rule {
@@ -64,14 +81,14 @@ impl Rule {
         self.op == case.op
             && self.dtypes.contains(&case.dtype)
             && self.sizes.contains(&case.n)
-            && self.divisibility.covers(case.n)
+            && self.divisibility.iter().all(|condition| condition.covers(case.n))
             && (self.devices == Devices::All || device.has_fast_f64())
     }
 
     /// Returns whether the rule covers every case of its op on devices with fast float64. Later rules then matter
     /// only for cases that its variant does not support.
     pub(crate) fn covers_all_on_fast_f64(&self) -> bool {
-        self.dtypes == DType::ALL && self.sizes == (1..=u64::MAX) && self.divisibility == Divisibility::Any
+        self.dtypes == DType::ALL && self.sizes == (1..=u64::MAX) && self.divisibility.is_empty()
     }
 
     /// Returns whether the rule covers every case of its op on every device, and its variant has no further condition.
@@ -93,7 +110,8 @@ impl Rule {
             (min, u64::MAX) => format!("N >= {min}"),
             (min, max) => format!("{min} <= N <= {max}"),
         };
-        let conditions = [device, dtypes, &sizes, self.divisibility.text(), self.when];
+        let divisibility: Vec<String> = self.divisibility.iter().map(|condition| condition.text()).collect();
+        let conditions = [device, dtypes, &sizes, &divisibility.join(", "), self.when];
         let parts: Vec<&str> = conditions.into_iter().filter(|part| !part.is_empty()).collect();
         let is_first =
             RULES.iter().find(|rule| rule.op == self.op).is_some_and(|rule| std::ptr::eq(rule, self));
@@ -124,14 +142,9 @@ impl Rule {
         Rule { sizes: min..=max, ..self }
     }
 
-    /// Restricts the rule to odd sizes.
-    const fn odd(self) -> Rule {
-        Rule { divisibility: Divisibility::Odd, ..self }
-    }
-
-    /// Restricts the rule to multiples of four.
-    const fn multiples_of_four(self) -> Rule {
-        Rule { divisibility: Divisibility::ByFour, ..self }
+    /// Restricts the rule to sizes for which these conditions hold.
+    const fn where_n(self, divisibility: &'static [Divisibility]) -> Rule {
+        Rule { divisibility, ..self }
     }
 
     /// Restricts the rule to devices with fast float64.
@@ -149,7 +162,7 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
         variant,
         dtypes: DType::ALL,
         sizes: 1..=u64::MAX,
-        divisibility: Divisibility::Any,
+        divisibility: &[],
         devices: Devices::All,
         when: "",
         because: "",
@@ -158,19 +171,20 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
 
 const DMMA: &str = "one launch, and measured to be faster there than cuBLAS";
 const JACOBI: &str = "one launch, without waiting for the host";
+const CUFFT: &str = "cuFFT has steps for such factors, and was measured to be faster there than bluestein";
 const CHOLESKY: &str = "one launch without a barrier across the grid";
 
 /// The rules in order of preference.
 pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F32).sizes(900, 1024).multiples_of_four().fast_f64().because(DMMA),
+    rule("matmul", "dmma").of(F32).sizes(900, 1024).where_n(&[ByFour]).fast_f64().because(DMMA),
     rule("matmul", "f64-accumulate")
         .of(F32)
         .sizes(1101, u64::MAX)
         .fast_f64()
         .because("cuBLAS has a higher peak in float64 than in float32, and float64 sums are more accurate"),
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
-    rule("matmul", "cublas-padded").of(F64).sizes(1800, u64::MAX).odd().fast_f64().because(
+    rule("matmul", "cublas-padded").of(F64).sizes(1800, u64::MAX).where_n(&[Odd]).fast_f64().because(
         "cuBLAS is faster where each row begins at a multiple of 16 bytes, by more than the copies take",
     ),
     rule("matmul", "cublas"),
@@ -179,9 +193,16 @@ pub(super) static RULES: &[Rule] = &[
     rule("fft", "hermitian")
         .when("N <= 4096 with prime factors 2, 3, 5 and 7")
         .because("two launches, and each element of the spectrum is written once"),
+    rule("fft", "c2c").of(F32).sizes(430, 4096).where_n(&[Odd, ByPrimesUpTo(19)]).because(CUFFT),
+    rule("fft", "c2c").of(F32).sizes(430, 720).where_n(&[ByPrimesUpTo(19)]).because(CUFFT),
+    rule("fft", "r2c").of(F32).sizes(721, 4096).where_n(&[ByPrimesUpTo(19)]).because(CUFFT),
+    rule("fft", "r2c").of(F64).sizes(430, 4096).where_n(&[ByPrimesUpTo(11)]).because(CUFFT),
+    rule("fft", "r2c").of(F64).sizes(1200, 4096).where_n(&[ByPrimesUpTo(19)]).because(CUFFT),
+    rule("fft", "r2c").sizes(1200, 4096).where_n(&[Even, ByPrimesUpTo(61)]).because(CUFFT),
+    rule("fft", "r2c").sizes(3300, 4096).where_n(&[Even, ByPrimesUpTo(127)]).because(CUFFT),
     rule("fft", "bluestein")
         .sizes(1, 4096)
-        .because("two launches as well, and faster than cuFFT at the sizes measured"),
+        .because("two launches as well, and faster than cuFFT at the other sizes measured"),
     rule("fft", "r2c").because("half the arithmetic and traffic of c2c"),
     rule("solve", "cholesky").of(F32).sizes(1, 4096).because(CHOLESKY),
     rule("solve", "cholesky").of(F64).sizes(1, 3000).fast_f64().because(CHOLESKY),
@@ -223,7 +244,33 @@ mod tests {
         assert_eq!(first("matmul", 100, DType::F32, 64), "cublas");
         assert_eq!(first("fft", 777, DType::F32, 2), "hermitian");
         assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");
+        assert_eq!(first("svd", 16, DType::F32, 64), "jacobi");
+        assert_eq!(first("svd", 17, DType::F32, 2), "gram");
         assert_eq!(first("solve", 4096, DType::F32, 64), "cholesky");
+    }
+
+    #[test]
+    fn transforms_of_sizes_with_prime_factors_from_11_depend_on_these() {
+        // `hermitian` refuses these sizes, so the next rule decides.
+        let chosen = |n, dtype| {
+            let case = Case { op: "fft".into(), n, dtype, density: None, seed: 42 };
+            let mut rules = RULES.iter().filter(|rule| rule.covers(&case, &DeviceTraits { f64_ratio: 2 }));
+            rules.find(|rule| rule.variant != "hermitian").unwrap().variant
+        };
+        for (n, single, double) in [
+            (2 * 11, "bluestein", "bluestein"),
+            (2 * 3 * 5 * 17, "c2c", "bluestein"),
+            (2 * 3 * 13 * 17, "r2c", "r2c"),
+            (3 * 3 * 3 * 5 * 11, "c2c", "r2c"),
+            (2 * 2 * 2 * 3 * 41, "bluestein", "bluestein"),
+            (2 * 3 * 3 * 3 * 37, "r2c", "r2c"),
+            (3 * 3 * 3 * 3 * 37, "bluestein", "bluestein"),
+            (2 * 2 * 2 * 5 * 101, "r2c", "r2c"),
+            (4093, "bluestein", "bluestein"),
+            (2 * 3001, "r2c", "r2c"),
+        ] {
+            assert_eq!((chosen(n, DType::F32), chosen(n, DType::F64)), (single, double), "{n}");
+        }
     }
 
     #[test]

@@ -27,10 +27,11 @@ enum Kernels {
 }
 
 impl<T: Element> Statistics<T> {
-    /// Threads per block of the one-pass kernels: the first whose block has the whole array at once, or the last.
-    const THREADS: [u32; 3] = [32, 128, 512];
-    /// Packs of 16 bytes that a thread of the one-pass kernel loads at the same time.
-    const UNROLL: usize = 4;
+    /// Threads per block of the one-pass kernels, and packs of 16 bytes that a thread loads at the same time. Of the small
+    /// forms, the first whose block has the whole array at once is taken.
+    const SMALL_FORMS: [(u32, usize); 5] = [(32, 4), (128, 4), (512, 4), (512, 8), (512, 16)];
+    /// The form with several blocks.
+    const LARGE_FORM: (u32, usize) = (512, 4);
     /// Blocks of it per multiprocessor: enough loads to keep the memory busy, and few partial sums for the last block
     /// to add.
     const FEW_BLOCKS: u32 = 2;
@@ -39,12 +40,13 @@ impl<T: Element> Statistics<T> {
 
     /// Uploads `x` (at least one element) and allocates the scratch memory for the one-pass kernel.
     pub(crate) fn one_pass(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
-        let tile = |threads: u32| threads as usize * Self::UNROLL * 16 / size_of::<T>();
-        let [.., most] = Self::THREADS;
-        let threads = Self::THREADS.into_iter().find(|threads| x.len() <= tile(*threads)).unwrap_or(most);
+        let tile = |(threads, packs): (u32, usize)| threads as usize * packs * 16 / size_of::<T>();
+        let holds = |form: &(u32, usize)| x.len() <= tile(*form);
+        let form = Self::SMALL_FORMS.into_iter().find(holds).unwrap_or(Self::LARGE_FORM);
+        let (threads, packs) = form;
         let max_blocks = cuda.multiprocessors().saturating_mul(Self::FEW_BLOCKS);
-        let grid = u32::try_from(x.len().div_ceil(tile(threads))).unwrap_or(u32::MAX).clamp(1, max_blocks);
-        let moments = cuda.function(source, &format!("moments_{}_{threads}", T::DTYPE))?;
+        let grid = u32::try_from(x.len().div_ceil(tile(form))).unwrap_or(u32::MAX).clamp(1, max_blocks);
+        let moments = cuda.function(source, &format!("moments_{}_{threads}_{packs}", T::DTYPE))?;
         let kernels = Kernels::OnePass { moments, threads, ticket: cuda.alloc(1)? };
         Statistics::load(cuda, kernels, x, grid, 2 * grid as usize)
     }
