@@ -170,7 +170,6 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
 }
 
 const DMMA: &str = "one launch, and measured to be faster there than cuBLAS";
-const JACOBI: &str = "one launch, without waiting for the host";
 const CUFFT: &str = "cuFFT has steps for such factors, and was measured to be faster there than bluestein";
 const CHOLESKY: &str = "one launch without a barrier across the grid";
 
@@ -213,8 +212,7 @@ pub(super) static RULES: &[Rule] = &[
     rule("spgemm", "cusparse"),
     rule("spmv", "vector").because("the number of threads per row follows the mean length of rows"),
     rule("spmv", "cusparse").when("if vector is not available"),
-    rule("svd", "jacobi").of(F32).sizes(1, 16).because(JACOBI),
-    rule("svd", "jacobi").of(F64).sizes(1, 24).because(JACOBI),
+    rule("svd", "jacobi").sizes(1, 24).because("one launch, without waiting for the host"),
     rule("svd", "gram")
         .fast_f64()
         .because("most of its work is matrix products and one symmetric eigenproblem"),
@@ -244,8 +242,8 @@ mod tests {
         assert_eq!(first("matmul", 100, DType::F32, 64), "cublas");
         assert_eq!(first("fft", 777, DType::F32, 2), "hermitian");
         assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");
-        assert_eq!(first("svd", 16, DType::F32, 64), "jacobi");
-        assert_eq!(first("svd", 17, DType::F32, 2), "gram");
+        assert_eq!(first("svd", 24, DType::F32, 64), "jacobi");
+        assert_eq!(first("svd", 25, DType::F32, 2), "gram");
         assert_eq!(first("solve", 4096, DType::F32, 64), "cholesky");
     }
 
