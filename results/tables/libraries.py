@@ -7,7 +7,8 @@ from .text import duration, factor
 
 # The folders of results/ with such a report: on a machine without a GPU and on one with.
 CPU, GPU = "xeon-2", "h200/article-python"
-KEPT = (CPU, GPU)
+RANDOM, H100 = "h200/random", "h100/peers"
+KEPT = (CPU, GPU, RANDOM, H100)
 
 # The calls that the article times by op: of NumPy or SciPy, and of CuPy.
 ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
@@ -23,6 +24,10 @@ def on_gpu():
     return kept(*GPU.split("/"))
 
 
+# Seconds that no kernel takes less than: the device had nothing to do, as in a product of sparse matrices without entries.
+LEAST = 1e-7
+
+
 def timed(row, clock):
     """Median and 95 % interval of a row in seconds by a clock; None where the row has no time by it."""
     execute = row.get("execute")
@@ -30,7 +35,8 @@ def timed(row, clock):
         return None
     if clock == "host":
         return execute["host_median_s"], *execute["host_ci95_s"]
-    return (execute["median_s"], *execute["ci95_s"]) if execute["clock"] == "device-events" else None
+    by_device = execute["clock"] == "device-events" and execute["median_s"] >= LEAST
+    return (execute["median_s"], *execute["ci95_s"]) if by_device else None
 
 
 def mark(*rows):
@@ -197,6 +203,20 @@ def of_gpu():
     return "\n".join([provenance(report), "", means(report, "gpu"), "",
                       losses(report, 'gpu'), "",
                       f"Answers that were judged incorrect, and have no time: {wrong(report)}."])
+
+
+def of_further(folder):
+    """The means of another report on a GPU, and the cells where a library is faster."""
+    report = kept(*folder.split("/"))
+    return "\n".join([provenance(report), "", means(report, "gpu"), "", losses(report, "gpu")])
+
+
+def of_random():
+    return of_further(RANDOM)
+
+
+def of_h100():
+    return of_further(H100)
 
 
 def article_calls():

@@ -43,8 +43,8 @@ pub struct SweepOptions {
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table dtypes: DTypes,
 
-    /// Backends: cpu, cuda, the Python libraries numpy, cupy, torch, torch-cpu, jax, jax-cpu, sim (a simulated device,
-    /// see --sim), or a program of --external. Default: cpu,cuda
+    /// Backends: cpu, cuda, the Python libraries numpy, cupy, torch, torch-cpu, torch-xpu, torch-mps, jax, jax-cpu, sim (a
+    /// simulated device, see --sim), or a program of --external. Default: cpu,cuda
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table backends: Backends,
 
