@@ -321,8 +321,8 @@ template <typename T> struct Ranked {
             const uint4 four = inside ? reinterpret_cast<const uint4*>(bits)[i] : make_uint4(0, 0, 0, 0);
             const u32 x = __popc(four.x), y = x + __popc(four.y), z = y + __popc(four.z), all = z + __popc(four.w);
             const u32 upto = warp_scan(all), before = sum + upto - all;
-            const ushort4 told = make_ushort4(before, before + x, before + y, before + z);
-            if (inside) reinterpret_cast<ushort4*>(ranks)[i] = told;
+            const ushort4 quad = make_ushort4(before, before + x, before + y, before + z);
+            if (inside) reinterpret_cast<ushort4*>(ranks)[i] = quad;
             sum += __shfl_sync(EVERY_LANE, upto, 31);
         }
         __syncwarp();

@@ -27,7 +27,7 @@ __device__ __forceinline__ double total(const double* parts) {
 // the matrix and of `reflectors` are `stride` and `out_stride` elements apart.
 template <int THREADS, int C, int R, int KEPT, int BATCH>
 __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix, int stride, int n,
-                                               double* __restrict__ diagonal, double* __restrict__ beside,
+                                               double* __restrict__ diagonal, double* __restrict__ subdiagonal,
                                                double* __restrict__ taus, double* __restrict__ reflectors,
                                                int out_stride, u64* mail) {
     constexpr int WARPS = THREADS / WARP, SHARED = R - KEPT, WIDTH = C * THREADS;
@@ -102,7 +102,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
         }
         if (writes && t == 0) {
             taus[k] = h.tau;
-            beside[k] = h.beta;
+            subdiagonal[k] = h.beta;
         }
 
 #pragma unroll
@@ -211,9 +211,9 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
 
 #define TRIDIAGONALISE(name, THREADS, C, R, KEPT, BATCH)                                                             \
     extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                         \
-        name(const double* matrix, int stride, int n, double* diagonal, double* beside, double* taus,                \
+        name(const double* matrix, int stride, int n, double* diagonal, double* subdiagonal, double* taus,           \
              double* reflectors, int out_stride, u64* mail) {                                                        \
-        tridiagonalise<THREADS, C, R, KEPT, BATCH>(matrix, stride, n, diagonal, beside, taus, reflectors,            \
+        tridiagonalise<THREADS, C, R, KEPT, BATCH>(matrix, stride, n, diagonal, subdiagonal, taus, reflectors,       \
                                                    out_stride, mail);                                                \
     }
 
@@ -230,7 +230,7 @@ TRIDIAGONALISE(tridiagonalise_2048, 512, 4, 16, 3, 4)
 #ifdef SIDE_128
 // One block for a matrix of up to 128 rows: thread t has column t % 128, and of it the rows t / 128, t / 128 + 4, ...
 extern "C" __global__ void __launch_bounds__(512, 1)
-    tridiagonalise_128(const double* matrix, int stride, int n, double* diagonal, double* beside, double* taus,
+    tridiagonalise_128(const double* matrix, int stride, int n, double* diagonal, double* subdiagonal, double* taus,
                        double* reflectors, int out_stride, u64*) {
     constexpr int SIDE = 128, PARTS = 4, ROWS = SIDE / PARTS, BATCH = 8;
     __shared__ double2 pairs[SIDE];
@@ -263,7 +263,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         }
         if (t == 0) {
             taus[k] = h.tau;
-            beside[k] = h.beta;
+            subdiagonal[k] = h.beta;
         }
         __syncthreads();
         double sum[2] = {};

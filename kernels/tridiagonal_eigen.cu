@@ -23,10 +23,11 @@ __device__ __forceinline__ void rescale(double& p, double& q) {
 
 // A power of two that scales the matrix to a norm between 1/2 and 1, so that no recurrence overflows or underflows.
 template <int WARPS>
-__device__ __forceinline__ int scaling(const double* diagonal, const double* beside, int n, double (&parts)[WARPS]) {
+__device__ __forceinline__ int scaling(const double* diagonal, const double* subdiagonal, int n,
+                                       double (&parts)[WARPS]) {
     double norm = 0.0;
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
-        const double left = i > 0 ? fabs(beside[i - 1]) : 0.0, right = i + 1 < n ? fabs(beside[i]) : 0.0;
+        const double left = i > 0 ? fabs(subdiagonal[i - 1]) : 0.0, right = i + 1 < n ? fabs(subdiagonal[i]) : 0.0;
         norm = fmax(norm, fabs(diagonal[i]) + left + right);
     }
     norm = block_max(norm, parts);
@@ -40,15 +41,16 @@ constexpr int PASSES = 12;
 // `values[j]` is the eigenvalue that j others exceed. A warp finds one: its lanes test 32 points of the interval at a
 // time and count the eigenvalues below each by the changes of sign in the sequence of leading minors.
 extern "C" __global__ void __launch_bounds__(BISECTING, 4)
-    bisect(const double* __restrict__ diagonal, const double* __restrict__ beside, int n, double* __restrict__ values) {
+    bisect(const double* __restrict__ diagonal, const double* __restrict__ subdiagonal, int n,
+           double* __restrict__ values) {
     extern __shared__ double2 entries[];
     __shared__ double parts[BISECTING / WARP];
-    const int exponent = scaling(diagonal, beside, n, parts);
+    const int exponent = scaling(diagonal, subdiagonal, n, parts);
     const double scale = power_of_two(-exponent);
     // Rounded up to whole strides by entries that do not contribute.
     const int padded = (n + STRIDE - 1) / STRIDE * STRIDE;
     for (int i = threadIdx.x; i < padded; i += BISECTING) {
-        const double b = i > 0 && i < n ? fmax(fabs(beside[i - 1] * scale), SMALLEST) : 0.0;
+        const double b = i > 0 && i < n ? fmax(fabs(subdiagonal[i - 1] * scale), SMALLEST) : 0.0;
         entries[i] = i < n ? make_double2(diagonal[i] * scale, b * b) : make_double2(4.0, 0.0);
     }
     __syncthreads();
@@ -142,7 +144,7 @@ __device__ __forceinline__ double follow(int nearest, int place, int n, const do
 // them: one warp factorises from the top, another from the bottom. The vector is largest where the pivot in which
 // both meet is smallest, and is computed from there to both ends. `scratch` has 3 n^2 elements.
 extern "C" __global__ void __launch_bounds__(FACTORISING)
-    twisted_vectors(const double* __restrict__ diagonal, const double* __restrict__ beside,
+    twisted_vectors(const double* __restrict__ diagonal, const double* __restrict__ subdiagonal,
                     const double* __restrict__ values, int n, double* __restrict__ vectors,
                     double* __restrict__ scratch) {
     constexpr int WARPS = FACTORISING / WARP;
@@ -151,11 +153,11 @@ extern "C" __global__ void __launch_bounds__(FACTORISING)
     __shared__ double pivots[WARPS][WARP], squares[2][WARP], parts[WARPS];
     __shared__ int places[WARPS][WARP];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    const int exponent = scaling(diagonal, beside, n, parts);
+    const int exponent = scaling(diagonal, subdiagonal, n, parts);
     const double scale = power_of_two(-exponent);
     const int padded = (n + STRIDE - 1) / STRIDE * STRIDE;
     for (int i = threadIdx.x; i < padded; i += FACTORISING) {
-        const double b = i + 1 < n ? beside[i] * scale : 0.0;
+        const double b = i + 1 < n ? subdiagonal[i] * scale : 0.0;
         entries[i] = make_double2(i < n ? diagonal[i] * scale : 4.0, copysign(fmax(fabs(b), SMALLEST), b));
     }
     __syncthreads();

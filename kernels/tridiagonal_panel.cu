@@ -1,7 +1,7 @@
 // Householder reduction of the first columns of a symmetric matrix that does not fit on chip: 64 columns per launch.
 //
 // As in LAPACK's latrd, the matrix A stays as it is during a panel, and the reflectors so far, V and W, are kept
-// beside it: the matrix is A - V W^T - W V^T. The caller subtracts these products after the panel. A column takes two
+// next to it: the matrix is A - V W^T - W V^T. The caller subtracts these products after the panel. A column takes two
 // barriers of the grid. Before the first, the blocks multiply A by the reflector u, which reads the lower triangle of A
 // once, tile by tile: a tile contributes to the elements of the product in its rows, and transposed to those in its
 // columns. Before the second, each block adds up the contributions to its rows of y, which gives its rows of w and of
@@ -96,13 +96,13 @@ extern "C" __global__ void __launch_bounds__(256)
     }
 }
 
-// Reduces, in at most THREADS blocks, columns `start` to `start + 63` of a symmetric matrix of `side` rows, a multiple of 64, of which rows from n on
-// are zero. `panel` has three times 64 columns of `side` elements: V, W and V again. Column k of `reflectors` (of n
-// elements) is v of step k, zero up to its element k. `arrivals` counts arrivals at barriers; it is zero at the start of
-// the first panel.
+// Reduces, in at most THREADS blocks, columns `start` to `start + 63` of a symmetric matrix of `side` rows, a multiple
+// of 64, of which rows from n on are zero. `panel` has three times 64 columns of `side` elements: V, W and V again.
+// Column k of `reflectors` (of n elements) is v of step k, zero up to its element k. `arrivals` counts arrivals at
+// barriers; it is zero at the start of the first panel.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     reduce_panel(const double* __restrict__ matrix, int side, int n, int start, double* __restrict__ diagonal,
-                 double* __restrict__ beside, double* __restrict__ taus, double* __restrict__ reflectors,
+                 double* __restrict__ subdiagonal, double* __restrict__ taus, double* __restrict__ reflectors,
                  double* panel, double* work, u32* arrivals) {
     __shared__ double u_tile[2][TILE], group_sums[2][GROUPS][TILE], column_sums[2][2][TILE];
     __shared__ double v_dots[PANEL], w_dots[PANEL], head_v[PANEL], head_w[PANEL];
@@ -143,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const Reflector h = reflector(head, block_sum(norm, norm_parts));
         if (block == 0 && t == 0) {
             diagonal[j] = __ldcg(work + j);
-            beside[j] = h.beta;
+            subdiagonal[j] = h.beta;
             taus[j] = h.tau;
         }
         const auto u_at = [&](int i) {
@@ -236,8 +236,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             for (int k = from; k < left; k += step) sum += __ldcg(work + (at.rows + k * side + i));
             return sum;
         };
-        // What every block needs: V^T u, W^T u, u^T A u, and elements of A u, V and W in the row of the next column. All
-        // loads are in flight together.
+        // What every block needs: V^T u, W^T u, u^T A u, and elements of A u, V and W in the row of the next column.
+        // All loads are in flight together.
         form = t < blocks ? __ldcg(work + at.forms + t) : 0.0;
         constexpr int SUMMING = THREADS / (2 * PANEL), PARTS = SEGMENTS / SUMMING;
         const int p = t / SUMMING;

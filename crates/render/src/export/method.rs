@@ -50,7 +50,9 @@ fn screening(report: &Report) -> Option<String> {
     let (passed_over, timed): (Vec<&Row>, Vec<&Row>) = screened.partition(|row| row.is_passed_over());
     let timed = (!timed.is_empty()).then(|| {
         let cells = counted(timed.len(), "cell");
-        format!("{cells} more than 1.5 times slower than the best of the side, sampled briefly (screened)")
+        format!(
+            "{cells} took more than 1.5 times as long as the best of the side: sampled briefly (screened)"
+        )
     });
     let passed_over = (!passed_over.is_empty()).then(|| {
         let cells = counted(passed_over.len(), "cell");

@@ -65,7 +65,7 @@ pub(crate) fn of_run(
     if let Some(times) = ratio.filter(|times| *times > MAX_SPEED_RATIO) {
         warn(
             format!(
-                "one core was {times:.1} times slower than another when the run started, so CPU times may vary as \
+                "one core took {times:.1} times as long as another when the run started, so CPU times may vary as \
                  much between runs"
             ),
             "close other programs, choose cores of one kind with taskset, or use dedicated cores in a virtual machine",
@@ -149,7 +149,7 @@ mod tests {
         };
         assert!(texts(0.1, 1.25).is_empty());
         assert!(texts(0.42, 1.0)[0].contains("used 42 % of the CPUs' time"));
-        assert!(texts(0.0, 1.62)[0].contains("one core was 1.6 times slower than another"));
+        assert!(texts(0.0, 1.62)[0].contains("one core took 1.6 times as long as another"));
         assert_eq!(texts(0.9, 1.62).len(), 2);
     }
 }
