@@ -1,11 +1,11 @@
 // Householder reduction of the first columns of a symmetric matrix that does not fit on chip: 64 columns per launch.
 //
-// As in LAPACK's latrd, the matrix A stays as it is during a panel, and the reflectors so far, V and W, are kept
-// next to it: the matrix is A - V W^T - W V^T. The caller subtracts these products after the panel. A column takes two
-// barriers of the grid. Before the first, the blocks multiply A by the reflector u, which reads the lower triangle of A
-// once, tile by tile: a tile contributes to the elements of the product in its rows, and transposed to those in its
-// columns. Before the second, each block adds up the contributions to its rows of y, which gives its rows of w and of
-// the next column. All sums have a fixed order.
+// As in LAPACK's latrd, the matrix A stays as it is during a panel, and the reflectors V so far, with the matching
+// columns of W, are kept separately: the matrix is A - V W^T - W V^T. The caller subtracts these products after the
+// panel. A column takes two barriers of the grid. Before the first, the blocks multiply A by the reflector u, which
+// reads the lower triangle of A once, tile by tile: a tile contributes to the elements of the product in its rows, and
+// transposed to those in its columns. Before the second, each block adds up the contributions to its rows of y, which
+// gives its rows of w and of the next column. All sums have a fixed order.
 
 #include "common.cuh"
 #include "reflector.cuh"
@@ -23,6 +23,13 @@ constexpr u32 BARRIERS = 1 + 2 * PANEL;
 
 static_assert(GROUPS * TILE == THREADS, "a thread per row and group of columns");
 
+// Reads what another block has written before a barrier of the grid: from the L2 cache, and each time again.
+__device__ __forceinline__ double load_written(const double* from) {
+    double value;
+    asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(value) : "l"(from));
+    return value;
+}
+
 __device__ __forceinline__ void wait_for_grid(u32* arrivals, u32 arrived) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -34,8 +41,8 @@ __device__ __forceinline__ void wait_for_grid(u32* arrivals, u32 arrived) {
     __syncthreads();
 }
 
-// Where in `work` the blocks exchange what: the current column x, contributions k to element i of A u in `rows` and
-// `columns` (at k * side + i), and parts of sums. 32 bits, because addresses would take too many registers.
+// Offsets in `work` of what the blocks exchange: the current column x at 0, contributions k to element i of A u in
+// `rows` and `columns` (at k * side + i), and parts of sums. 32 bits, because addresses would take too many registers.
 struct Exchange {
     u32 rows, columns, dots, norms, forms;
 
@@ -52,7 +59,7 @@ struct Exchange {
 // The division of the lower triangle's tiles among the blocks: consecutive tiles, row by row.
 struct Division {
     int rows;
-    // 32 bits are enough for products with the number of blocks, up to a million rows.
+    // 32 bits are enough for products with the number of blocks, up to 260 000 rows.
     u32 tiles;
 
     __device__ explicit Division(int rows) : rows(rows), tiles(rows * (rows + 1) / 2) {}
@@ -86,7 +93,7 @@ __device__ __forceinline__ double2 block_sums(double first, double second, doubl
     return sum;
 }
 
-// `padded` (side x side) becomes the n x n matrix with zeros around it.
+// `padded` (side x side) becomes the n x n matrix with zeros to the right and below.
 extern "C" __global__ void __launch_bounds__(256)
     pad(const double* __restrict__ matrix, int n, int side, double* __restrict__ padded) {
     const u64 area = (u64)side * side;
@@ -97,9 +104,9 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 // Reduces, in at most THREADS blocks, columns `start` to `start + 63` of a symmetric matrix of `side` rows, a multiple
-// of 64, of which rows from n on are zero. `panel` has three times 64 columns of `side` elements: V, W and V again.
-// Column k of `reflectors` (of n elements) is v of step k, zero up to its element k. `arrivals` counts arrivals at
-// barriers; it is zero at the start of the first panel.
+// of 64, of which rows n and above are zero. `panel` has three times 64 columns of `side` elements: V, W and V again,
+// so that [V W] [W V]^T is one product. Column k of `reflectors` (of n elements) is v of step k, zero up to its
+// element k. `arrivals` counts arrivals at barriers; it is zero at the start of the first panel.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     reduce_panel(const double* __restrict__ matrix, int side, int n, int start, double* __restrict__ diagonal,
                  double* __restrict__ subdiagonal, double* __restrict__ taus, double* __restrict__ reflectors,
@@ -138,16 +145,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     for (int c = 0; c < PANEL; ++c) {
         // Column j becomes zero below its element j + 1.
         const int j = start + c, head_row = j + 1;
-        const double norm = t < blocks ? __ldcg(work + at.norms + t) : 0.0;
-        const double head = __ldcg(work + head_row);
+        const double norm = t < blocks ? load_written(work + at.norms + t) : 0.0;
+        const double head = load_written(work + head_row);
         const Reflector h = reflector(head, block_sum(norm, norm_parts));
         if (block == 0 && t == 0) {
-            diagonal[j] = __ldcg(work + j);
+            diagonal[j] = load_written(work + j);
             subdiagonal[j] = h.beta;
             taus[j] = h.tau;
         }
         const auto u_at = [&](int i) {
-            return i > head_row ? __ldcg(work + i) * h.scale : i == head_row ? h.top : 0.0;
+            return i > head_row ? load_written(work + i) * h.scale : i == head_row ? h.top : 0.0;
         };
 
         // A u, in parts, and u^T A u times tau. tau first, because it brings the square of the elements back to their
@@ -175,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 double part = 0.0;
 #pragma unroll 4
                 for (int i = start + segment * WARP + lane; i < side; i += SEGMENTS * WARP)
-                    part = fma(__ldcg(panel + (p * side + i)), u_at(i), part);
+                    part = fma(load_written(panel + (p * side + i)), u_at(i), part);
                 part = warp_sum(part);
                 if (lane == 0) __stcg(work + (at.dots + p * SEGMENTS + segment), part);
             }
@@ -232,20 +239,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const auto contributions = [&](int i, int from, int step) {
             const int row = (i - start) / TILE, below = division.rows - row, left = division.blocks_of_row(row);
             double sum = 0.0;
-            for (int k = from; k < below; k += step) sum += __ldcg(work + (at.columns + (row + k) * side + i));
-            for (int k = from; k < left; k += step) sum += __ldcg(work + (at.rows + k * side + i));
+            for (int k = from; k < below; k += step) sum += load_written(work + (at.columns + (row + k) * side + i));
+            for (int k = from; k < left; k += step) sum += load_written(work + (at.rows + k * side + i));
             return sum;
         };
         // What every block needs: V^T u, W^T u, u^T A u, and elements of A u, V and W in the row of the next column.
         // All loads are in flight together.
-        form = t < blocks ? __ldcg(work + at.forms + t) : 0.0;
+        form = t < blocks ? load_written(work + at.forms + t) : 0.0;
         constexpr int SUMMING = THREADS / (2 * PANEL), PARTS = SEGMENTS / SUMMING;
         const int p = t / SUMMING;
         double dot = 0.0, head_element = 0.0;
         if (p % PANEL < c) {
-            head_element = __ldcg(panel + (p * side + head_row));
+            head_element = load_written(panel + (p * side + head_row));
 #pragma unroll
-            for (int k = 0; k < PARTS; ++k) dot += __ldcg(work + (at.dots + t * PARTS + k));
+            for (int k = 0; k < PARTS; ++k) dot += load_written(work + (at.dots + t * PARTS + k));
         }
         const double head_contribution = contributions(head_row, t, THREADS);
 #pragma unroll
@@ -271,8 +278,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 // More would take too many registers.
 #pragma unroll 2
             for (int p = warp; p < c; p += WARPS) {
-                const double v = __ldcg(panel + (p * side + i));
-                const double w = __ldcg(panel + (w_at(p) + i));
+                const double v = load_written(panel + (p * side + i));
+                const double w = load_written(panel + (w_at(p) + i));
                 y = fma(-v, w_dots[p], fma(-w, v_dots[p], y));
                 next = fma(-v, head_w[p], fma(-w, head_v[p], next));
             }

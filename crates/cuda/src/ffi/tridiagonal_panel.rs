@@ -22,7 +22,7 @@ pub(crate) struct PanelReduction {
     /// Blocks of both kernels.
     grids: (u32, u32),
     n: usize,
-    /// The matrix with zeros around it, column-major: a multiple of [`PANEL`] rows and columns.
+    /// The matrix with zeros to the right and below, column-major: a multiple of [`PANEL`] rows and columns.
     pub(crate) side: usize,
     pub(crate) padded: CudaSlice<f64>,
     /// V, W and V again, of [`PANEL`] columns each.
