@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use gpubench_model::case::{Case, DType};
 
 use super::device_traits::DeviceTraits;
+use crate::ops::fft::radices::has_primes_up_to;
 use Divisibility::{ByFour, ByPrimesUpTo, Even, Odd};
 
 /// A rule. The first rule that covers a case and whose variant supports it decides.
@@ -41,7 +42,7 @@ enum Divisibility {
     Even,
     ByFour,
     /// No prime factor is larger.
-    ByPrimesUpTo(u64),
+    ByPrimesUpTo(usize),
 }
 
 impl Divisibility {
@@ -50,7 +51,7 @@ impl Divisibility {
             Divisibility::Odd => n % 2 == 1,
             Divisibility::Even => n.is_multiple_of(2),
             Divisibility::ByFour => n.is_multiple_of(4),
-            Divisibility::ByPrimesUpTo(most) => has_primes_up_to(n, most),
+            Divisibility::ByPrimesUpTo(most) => usize::try_from(n).is_ok_and(|n| has_primes_up_to(n, most)),
         }
     }
 
@@ -62,17 +63,6 @@ impl Divisibility {
             Divisibility::ByPrimesUpTo(most) => format!("prime factors up to {most}"),
         }
     }
-}
-
-/// Returns whether no prime factor of `n` exceeds `most`.
-fn has_primes_up_to(n: u64, most: u64) -> bool {
-    let mut rest = n;
-    for factor in 2..=most {
-        while rest > 1 && rest.is_multiple_of(factor) {
-            rest /= factor;
-        }
-    }
-    rest == 1
 }
 
 impl Rule {

@@ -21,6 +21,16 @@ pub(crate) struct Reduced {
     pub(crate) reflectors: CudaSlice<f64>,
 }
 
+impl Reduced {
+    /// Fails if a slice is too short for a matrix of size `n`.
+    pub(super) fn fits(&self, n: usize) -> Result<(), CellError> {
+        fits("the diagonal", &self.diagonal, n)?;
+        fits("the subdiagonal", &self.subdiagonal, n - 1)?;
+        fits("the factors of reflectors", &self.taus, n - 1)?;
+        fits("the reflectors", &self.reflectors, n * (n - 1))
+    }
+}
+
 /// A kernel that reduces matrices of up to `side` rows.
 struct Form {
     entry: &'static str,
@@ -103,10 +113,7 @@ impl OnChipReduction {
         let whole =
             |size: usize| i32::try_from(size).map_err(|error| CellError::call("tridiagonalise", error));
         fits("the matrix", matrix, (total - 1) * stride + total)?;
-        fits("the diagonal", &out.diagonal, total)?;
-        fits("the subdiagonal", &out.subdiagonal, total - 1)?;
-        fits("the factors of reflectors", &out.taus, total - 1)?;
-        fits("the reflectors", &out.reflectors, total * (total - 1))?;
+        out.fits(total)?;
         // A flag of an earlier run would be mistaken for one of this run.
         zero(&mut self.mail)?;
         let arguments = [

@@ -12,7 +12,7 @@ use super::tridiagonal::{Reduced, zero};
 pub(crate) const PANEL: usize = 64;
 /// Threads per block.
 const THREADS: u32 = 512;
-/// Parts of each product of a reflector with an earlier one.
+/// Parts of each product of a reflector with an earlier one: `SEGMENTS` in the kernel.
 const SEGMENTS: usize = 16;
 
 /// The reduction of the first columns of matrices of one size.
@@ -98,10 +98,7 @@ impl PanelReduction {
         if !start.is_multiple_of(PANEL) || start + PANEL >= n {
             return Err(CellError::Failed(format!("a matrix of {n} columns has no panel at {start}")));
         }
-        fits("the diagonal", &out.diagonal, n)?;
-        fits("the subdiagonal", &out.subdiagonal, n - 1)?;
-        fits("the factors of reflectors", &out.taus, n - 1)?;
-        fits("the reflectors", &out.reflectors, n * (n - 1))?;
+        out.fits(n)?;
         let shape = Shape { grid: (self.grids.1, 1), threads: THREADS, shared: 0, cooperative: true };
         let arguments = [
             read(stream, &self.padded),

@@ -2,7 +2,7 @@
 
 mod bluestein;
 pub(crate) mod plan;
-mod radices;
+pub(crate) mod radices;
 mod source;
 mod two_pass;
 

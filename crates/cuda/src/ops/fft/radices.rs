@@ -11,7 +11,7 @@ const RADICES: [usize; 13] = [16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 ///
 /// Large radices were fastest at the end, except for a leading 16: blocks 16 apart are in different banks.
 pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
-    if !is_smooth(n) {
+    if !has_primes_up_to(n, 7) {
         return None;
     }
     let mut found = factors(n, RADICES[0])?;
@@ -23,11 +23,11 @@ pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
     Some(found)
 }
 
-/// Returns whether `n` has no prime factor above 7.
-fn is_smooth(n: usize) -> bool {
-    [2, 3, 5, 7].into_iter().fold(n, |mut rest, prime| {
-        while rest.is_multiple_of(prime) {
-            rest /= prime;
+/// Returns whether no prime factor of `n` exceeds `most`.
+pub(crate) fn has_primes_up_to(n: usize, most: usize) -> bool {
+    (2..=most).fold(n, |mut rest, factor| {
+        while rest > 1 && rest.is_multiple_of(factor) {
+            rest /= factor;
         }
         rest
     }) == 1
