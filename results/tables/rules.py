@@ -1,7 +1,8 @@
 """Times of a CUDA variant next to those that a rule of `auto` prefers it to."""
-import math
+import json, os, subprocess, sys
 
-from .kept import report
+from .kept import ROOT, report
+from .libraries import mark, mean
 from .text import duration, factor
 
 
@@ -11,17 +12,27 @@ def measured_with(environment):
     return f"gpubench {environment['gpubench_revision'][:7]}, {device['name']}, {environment['started'][:10]}, hot caches"
 
 
+def by_case(kept):
+    """The rows with a time, by element type and size, then by variant."""
+    cases = {}
+    for row in kept["rows"]:
+        if row.get("execute"):
+            cases.setdefault((row["dtype"], row["n"]), {})[row["variant"]] = row
+    return cases
+
+
+def seconds(row):
+    return row["execute"]["median_s"]
+
+
 def bluestein():
     """Times of `bluestein`, `r2c` and `c2c` by size, and how much faster the first is than the faster of the others."""
     kept, others = report("h200", "rules", "fft"), ("r2c", "c2c")
-    times = {}
-    for row in kept["rows"]:
-        times.setdefault((row["dtype"], row["n"]), {})[row["variant"]] = row["execute"]["median_s"]
     lines = [f"{measured_with(kept['environment'])}; `auto` had no rule for `bluestein` yet.", "",
              "| type | N | `bluestein` | `r2c` | `c2c` | speed-up over the faster of `r2c` and `c2c` |", "|---|---:|---:|---:|---:|---:|"]
-    for (dtype, n), of in times.items():
-        cells = " | ".join(duration(of[variant]) for variant in ("bluestein", *others))
-        lines.append(f"| {dtype} | {n} | {cells} | {factor(min(of[other] for other in others) / of['bluestein'])} |")
+    for (dtype, n), of in by_case(kept).items():
+        cells = " | ".join(duration(seconds(of[variant])) for variant in ("bluestein", *others))
+        lines.append(f"| {dtype} | {n} | {cells} | {factor(min(seconds(of[other]) for other in others) / seconds(of['bluestein']))} |")
     return "\n".join(lines)
 
 
@@ -49,14 +60,11 @@ def fft_factors():
     found = {}
     reports = [report("h200", "rules", folder) for folder in ("fft-factors", "fft-factors-2")]
     for kept in reports:
-        times = {}
-        for row in kept["rows"]:
-            if row.get("execute"):
-                times.setdefault((row["dtype"], row["n"]), {})[row["variant"]] = row["execute"]["median_s"]
-        for (dtype, n), of in times.items():
+        for (dtype, n), of in by_case(kept).items():
             if "bluestein" in of:
                 key = (dtype, group(largest_prime(n), PRIMES), ("even", "odd")[n % 2], group(n, SIZES))
-                found.setdefault(key, []).append(min(of["r2c"], of["c2c"]) / of["bluestein"])
+                ratio = min(seconds(of["r2c"]), seconds(of["c2c"])) / seconds(of["bluestein"])
+                found.setdefault(key, []).append(ratio)
     sources = dict.fromkeys(measured_with(kept["environment"]) for kept in reports)
     lines = [f"{' and '.join(sources)}. Time of the faster of `r2c` and `c2c` over the time of "
              "`bluestein`, geometric mean (number of sizes): below 1, cuFFT is faster.", "",
@@ -64,7 +72,7 @@ def fft_factors():
              "|---|---|---|" + "---:|" * len(SIZES)]
     for dtype, primes, parity in sorted({key[:3] for key in found}):
         cells = [found.get((dtype, primes, parity, size)) for size in SIZES]
-        texts = [f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f} ({len(ratios)})" if ratios else "" for ratios in cells]
+        texts = [f"{mean(ratios):.2f} ({len(ratios)})" if ratios else "" for ratios in cells]
         low, high = primes
         lines.append(f"| {dtype} | {low if low == high else f'{low} to {high}'} | {parity} | {' | '.join(texts)} |")
     return "\n".join(lines)
@@ -72,15 +80,12 @@ def fft_factors():
 
 def svd_by_size(folder, variants):
     """Times of svd variants by size, in one report."""
-    kept, times = report("h200", "rules", folder), {}
-    for row in kept["rows"]:
-        if row.get("execute"):
-            text = duration(row["execute"]["median_s"]) + ("!" if row["execute"]["grade"] == "D" else "")
-            times.setdefault((row["dtype"], row["n"]), {})[row["variant"]] = text
+    kept = report("h200", "rules", folder)
+    time = lambda row: duration(seconds(row)) + mark(row) if row else "–"
     lines = [f"{measured_with(kept['environment'])}. !: a time of grade D, which is not reliable.", "",
              "| type | N | " + " | ".join(f"`{variant}`" for variant in variants) + " |", "|---|---:|" + "---:|" * len(variants)]
-    for (dtype, n), of in sorted(times.items()):
-        lines.append(f"| {dtype} | {n} | {' | '.join(of.get(variant, '–') for variant in variants)} |")
+    for (dtype, n), of in sorted(by_case(kept).items()):
+        lines.append(f"| {dtype} | {n} | {' | '.join(time(of.get(variant)) for variant in variants)} |")
     return "\n".join(lines)
 
 
@@ -112,20 +117,16 @@ def ozaki2():
 
 
 def h100():
-    """Time of the pick of `auto` over that of the fastest variant on an H100, by op."""
-    reports, ratios = [report("h100", "rules", f"2026-11-26-{name}") for name in ("matmul", "solve", "fft", "svd")], {}
-    for kept in reports:
-        cases = {}
-        for row in kept["rows"]:
-            if row.get("execute") and row["accuracy"] == "ieee":
-                cases.setdefault((row["op"], row["dtype"], row["n"]), []).append((row["execute"]["median_s"], row["variant"]))
-        for (op, dtype, n), times in cases.items():
-            pick = next(time for time, variant in times if variant == "auto")
-            ratios.setdefault(op, []).append((pick / min(times)[0], f"{dtype} {n}"))
-    lines = [f"{measured_with(reports[0]['environment'])}.", "",
-             "| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
-    for op, found in ratios.items():
-        mean = math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found))
-        largest, where = max(found)
-        lines.append(f"| {op} | {len(found)} | {mean:.3f} | {sum(ratio > 1.05 for ratio, _ in found)} | {largest:.2f} ({where}) |")
-    return "\n".join(lines)
+    """What `gpubench doctor --rules` finds in the reports of an H100, by op; the program is the first argument of figures.py."""
+    lines = ["| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
+    for name in ("matmul", "solve", "fft", "svd"):
+        folder = os.path.join("results", "h100", "rules", f"2026-11-26-{name}")
+        command = [os.path.abspath(sys.argv[1]), "doctor", "--json", "--rules", folder]
+        # Its exit code is 1 where a pick is not the fastest.
+        found = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout)
+        for of_op in found["ops"]:
+            lost = [case for case in found["lost"] if case["op"] == of_op["op"]]
+            worst = max(lost, key=lambda case: case["ratio"], default=None)
+            largest = f"{worst['ratio']:.2f} ({worst['dtype']} {worst['n']})" if worst else "–"
+            lines.append(f"| {of_op['op']} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
+    return "\n".join([f"{measured_with(report('h100', 'rules', '2026-11-26-fft')['environment'])}.", "", *lines])
