@@ -1,13 +1,13 @@
-//! A worker that is not running leaves memory to the next one.
+//! A worker holds no more memory than its jobs need, and no library that it was not started for.
 
 use crate::leave_out;
 use crate::worker::Worker;
 
 #[test]
-fn a_worker_at_rest_keeps_its_jobs_and_no_operands() {
+fn a_worker_holds_one_copy_of_the_operands_of_its_job() {
     for (library, variant) in [(None, "faer"), (Some("openblas"), "openblas"), (Some("mkl"), "mkl")] {
         let mut worker = Worker::start_for(library, 2, false);
-        let n = 1500;
+        let (n, idle) = (2500, worker.resident_bytes());
         let prepared = worker.prepare("matmul", variant, n, "hot");
         if prepared["type"] == "skipped" {
             leave_out(variant, &prepared["reason"]);
@@ -15,12 +15,10 @@ fn a_worker_at_rest_keeps_its_jobs_and_no_operands() {
         }
         worker.measure(3, 1.0);
         assert_eq!(worker.reply()["type"], "measured");
-        let held = worker.resident_bytes();
+        let (matrix, held) = (n * n * 4, worker.resident_bytes() - idle);
+        // Two operands and the answer; a library may have buffers of its own.
+        assert!(held < 3 * matrix + 3 * matrix / 2, "{variant} holds {held} bytes, matrices of {matrix}");
         worker.rest();
-        // The job keeps its memory.
-        let operands = 2 * n * n * 4;
-        let kept = worker.resident_bytes();
-        assert!(kept + operands * 9 / 10 < held, "{variant}: {held} bytes before, {kept} at rest");
         worker.measure(3, 1.0);
         assert_eq!(worker.reply()["type"], "measured", "its jobs are kept");
     }

@@ -154,7 +154,7 @@ fn memory_that_another_process_takes_during_a_run_costs_the_cells_that_need_it()
 /// Returns the free bytes of device memory, from the error of a case that cannot fit.
 fn free_bytes(backend: &mut dyn Backend) -> u128 {
     let variant = variants().into_iter().find(|variant| variant.op == "elementwise").unwrap();
-    match backend.prepare("fused", &case(&variant, 2_000_000, DType::F64), &[]).err() {
+    match backend.prepare("fused", &case(&variant, 2_000_000, DType::F64), &mut []).err() {
         Some(CellError::OutOfMemory { place: "device", free, .. }) => free,
         other => panic!("{other:?}"),
     }
@@ -178,7 +178,7 @@ fn jobs_that_are_prepared_and_released_leave_neither_memory_nor_open_files() {
         for variant in &variants {
             let case = case(variant, 100, variant.dtypes[0]);
             let inputs = op::find(&variant.op).unwrap().inputs(&case);
-            match backend.prepare(&variant.name, &case, &inputs) {
+            match backend.prepare(&variant.name, &case, &mut inputs.clone()) {
                 Ok(mut job) => drop(samples(backend, &mut *job, Cache::Hot, 2)),
                 Err(CellError::Unavailable(_)) => continue,
                 Err(error) => panic!("{} {}: {error}", variant.op, variant.name),

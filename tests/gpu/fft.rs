@@ -24,7 +24,7 @@ fn spectrum(
     case: &Case,
     inputs: &[Operand],
 ) -> Option<Vec<Operand>> {
-    let mut job = match backend.prepare(variant, case, inputs) {
+    let mut job = match backend.prepare(variant, case, &mut inputs.to_vec()) {
         Ok(job) => job,
         Err(CellError::Unavailable(missing)) => {
             // Chips with little shared memory do not support the largest sizes.
@@ -168,7 +168,7 @@ fn a_large_prime_factor_is_rejected_with_a_fix() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let case = case(101, DType::F32);
     let inputs = op::find("fft").unwrap().inputs(&case);
-    match backend.prepare("hermitian", &case, &inputs).err() {
+    match backend.prepare("hermitian", &case, &mut inputs.clone()).err() {
         Some(CellError::Unavailable(missing)) => assert!(missing.fix.unwrap().contains("r2c")),
         other => panic!("{other:?}"),
     }

@@ -11,7 +11,7 @@ fn host_s(backend: &mut dyn Backend, op: &str, variant: &str, n: u64) -> f64 {
     let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 42 };
     let op = op::find(op).unwrap();
     let inputs = op.inputs(&case);
-    let mut job = backend.prepare(variant, &case, &inputs).unwrap();
+    let mut job = backend.prepare(variant, &case, &mut inputs.clone()).unwrap();
     samples(backend, &mut *job, Cache::Hot, 2);
     let taken = samples(backend, &mut *job, Cache::Hot, 9);
     let rounding = gpubench::backend::Accuracy::Ieee.rounding(case.dtype);
@@ -47,7 +47,7 @@ fn contexts_and_compilations_that_would_take_minutes_are_rejected() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     for variant in ["context", "compile", "compile-cached"] {
         let case = Case { op: "overhead".into(), n: 1000, dtype: DType::F32, density: None, seed: 1 };
-        let refused = backend.prepare(variant, &case, &[]).err().unwrap();
+        let refused = backend.prepare(variant, &case, &mut []).err().unwrap();
         assert!(refused.to_string().contains("take minutes"), "{variant}: {refused}");
     }
 }

@@ -51,7 +51,7 @@ fn by_terms(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
 
 /// The answer of a variant, or `None` if it does not support the case here.
 fn answer(backend: &mut dyn Backend, variant: &Variant, case: &Case, inputs: &[Operand]) -> Option<Operand> {
-    let mut job = match backend.prepare(&variant.name, case, inputs) {
+    let mut job = match backend.prepare(&variant.name, case, &mut inputs.to_vec()) {
         Ok(job) => job,
         Err(CellError::Unavailable(missing)) => {
             skipped(&format!("{case} cuda/{}", variant.name), &missing.reason);

@@ -11,7 +11,7 @@ use crate::device::{alone, start, start_alone};
 /// Free bytes of device memory, read from the error of a case that cannot fit.
 fn free_bytes(backend: &mut dyn Backend) -> u128 {
     let case = Case { op: "elementwise".into(), n: 2_000_000, dtype: DType::F64, density: None, seed: 1 };
-    match backend.prepare("fused", &case, &[]).err() {
+    match backend.prepare("fused", &case, &mut []).err() {
         Some(CellError::OutOfMemory { place: "device", free, .. }) => free,
         other => panic!("{other:?}"),
     }

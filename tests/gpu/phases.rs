@@ -11,7 +11,7 @@ fn phases(backend: &mut dyn Backend, variant: &str, case: &Case) -> [DevicePhase
     let op = op::find(&case.op).unwrap();
     let inputs = op.inputs(case);
     backend.phases();
-    let mut job = backend.prepare(variant, case, &inputs).unwrap();
+    let mut job = backend.prepare(variant, case, &mut inputs.clone()).unwrap();
     let preparing = backend.phases();
     backend.time(&mut *job, Cache::Cold).unwrap();
     let answer = job.answer().unwrap();

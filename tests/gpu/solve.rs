@@ -43,7 +43,7 @@ fn solved(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Vec<Operand>, CellError> {
-    let mut job = backend.prepare(variant, case, inputs)?;
+    let mut job = backend.prepare(variant, case, &mut inputs.to_vec())?;
     for cache in [Cache::Cold, Cache::Hot, Cache::Cold] {
         backend.time(&mut *job, cache)?;
     }

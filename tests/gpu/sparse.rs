@@ -87,7 +87,7 @@ fn answers(
     case: &Case,
     inputs: &[Operand],
 ) -> Option<[Operand; 2]> {
-    let mut job = match backend.prepare(variant, case, inputs) {
+    let mut job = match backend.prepare(variant, case, &mut inputs.to_vec()) {
         Ok(job) => job,
         Err(CellError::Unavailable(missing)) => {
             skipped(&format!("{what} {variant}"), &missing.reason);
@@ -236,7 +236,7 @@ fn unsorted_or_repeated_columns_are_rejected_in_b_and_accepted_in_a() {
     multiply::<f32>(&mut *backend, "A twice", &twice, &ordered);
     for b in [reversed, twice] {
         let inputs = [Operand::Csr(ordered.clone()), Operand::Csr(b)];
-        match backend.prepare("gustavson", &case, &inputs).err() {
+        match backend.prepare("gustavson", &case, &mut inputs.clone()).err() {
             Some(CellError::Unavailable(missing)) => {
                 assert!(missing.reason.contains("row 2 of B"), "{}", missing.reason);
                 assert!(missing.fix.is_some_and(|fix| fix.contains("cusparse")));

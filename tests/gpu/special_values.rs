@@ -18,7 +18,7 @@ fn answer(backend: &mut dyn Backend, op: &str, variant: &str, inputs: &[&[f32]],
             DType::F64 => Operand::dense(N, N, values.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>()),
         })
         .collect();
-    let mut job = backend.prepare(variant, &case, &operands).unwrap();
+    let mut job = backend.prepare(variant, &case, &mut operands.clone()).unwrap();
     job.execute().unwrap();
     let found = job.answer().unwrap();
     // A reduction's answer is in float64 for every element type.

@@ -144,7 +144,7 @@ fn fault<T: Real>(
     let elements: Vec<T> = matrix.elements.iter().map(|x| T::from_f64(*x)).collect();
     let case = Case { op: "svd".into(), n: n as u64, dtype: T::DTYPE, density: None, seed: 42 };
     let inputs = [Operand::dense(n, n, elements)];
-    let mut job = backend.prepare(variant, &case, &inputs)?;
+    let mut job = backend.prepare(variant, &case, &mut inputs.clone())?;
     // Twice, because an execution that used another method must not affect the next.
     for cache in [Cache::Cold, Cache::Hot, Cache::Hot] {
         backend.time(&mut *job, cache)?;
@@ -209,7 +209,7 @@ fn sizes_around_the_borders_of_the_reduction_pass_the_judge() {
     for (n, dtype) in BORDERS.iter().flat_map(|n| DType::ALL.iter().map(move |dtype| (*n, *dtype))) {
         let case = Case { op: "svd".into(), n, dtype, density: None, seed: 42 };
         let inputs = op.inputs(&case);
-        let mut job = backend.prepare("gram", &case, &inputs).unwrap();
+        let mut job = backend.prepare("gram", &case, &mut inputs.clone()).unwrap();
         backend.time(&mut *job, Cache::Hot).unwrap();
         let answer = job.answer().unwrap();
         let checked = op.check(&case, &inputs, &answer, Accuracy::Ieee.rounding(dtype)).unwrap();
@@ -226,7 +226,7 @@ fn device_s(backend: &mut dyn Backend, name: &str) -> f64 {
     let matrix = matrices(N).into_iter().find(|matrix| matrix.name == name).unwrap();
     let elements: Vec<f32> = matrix.elements.iter().map(|x| *x as f32).collect();
     let case = Case { op: "svd".into(), n: N as u64, dtype: DType::F32, density: None, seed: 42 };
-    let mut job = backend.prepare("gram", &case, &[Operand::dense(N, N, elements)]).unwrap();
+    let mut job = backend.prepare("gram", &case, &mut [Operand::dense(N, N, elements)]).unwrap();
     median(steady(backend, &mut *job, Cache::Hot).into_iter().filter_map(|sample| sample.device_s))
 }
 
@@ -244,7 +244,7 @@ fn numbers_whose_squares_overflow_are_rejected_with_a_fix() {
     let case = Case { op: "svd".into(), n: 2, dtype: DType::F64, density: None, seed: 42 };
     for bad in [f64::NAN, f64::INFINITY, 1e200] {
         let inputs = [Operand::dense(2, 2, vec![1.0, bad, 0.0, 1.0])];
-        let refused = backend.prepare("gram", &case, &inputs).err().unwrap();
+        let refused = backend.prepare("gram", &case, &mut inputs.clone()).err().unwrap();
         assert!(matches!(refused, CellError::Unavailable(_)), "{bad}: {refused}");
     }
 }

@@ -12,7 +12,7 @@ use crate::device::{alone, median, samples, start, start_alone, steady};
 /// Prepares a job that spins for `ns` nanoseconds.
 fn spinning(backend: &mut dyn Backend, variant: &str, ns: u64) -> Box<Prepared> {
     let case = Case { op: SPIN_OP.into(), n: ns, dtype: DType::F64, density: None, seed: 1 };
-    backend.prepare(variant, &case, &[]).unwrap()
+    backend.prepare(variant, &case, &mut []).unwrap()
 }
 
 /// Seconds that the job's last execution ran, by its own timer.
@@ -96,7 +96,7 @@ fn data_that_fits_in_the_cache_is_faster_hot_than_cold() {
     {
         let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 42 };
         let inputs = op::find(op).unwrap().inputs(&case);
-        let mut job = backend.prepare(variant, &case, &inputs).unwrap();
+        let mut job = backend.prepare(variant, &case, &mut inputs.clone()).unwrap();
         let [cold, hot] = Cache::ALL.map(|cache| {
             median(steady(&mut *backend, &mut *job, cache).iter().map(|sample| sample.device_s.unwrap()))
         });

@@ -60,7 +60,7 @@ fn cells() -> Vec<(Variant, Case)> {
 fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Option<String>, CellError> {
     let op = op::find(&case.op).unwrap();
     let inputs = op.inputs(case);
-    let mut job = backend.prepare(&variant.name, case, &inputs)?;
+    let mut job = backend.prepare(&variant.name, case, &mut inputs.clone())?;
     // Twice, because a job must be ready for the next execution.
     for cache in [Cache::Cold, Cache::Hot, Cache::Cold, Cache::Hot] {
         let sample = backend.time(&mut *job, cache)?;
@@ -128,7 +128,7 @@ fn alternately(backend: &mut dyn Backend, variant: &Variant, dtype: DType) -> Re
     let inputs = cases.each_ref().map(|case| op.inputs(case));
     let mut jobs = Vec::new();
     for (case, inputs) in cases.iter().zip(&inputs) {
-        jobs.push(backend.prepare(&variant.name, case, inputs)?);
+        jobs.push(backend.prepare(&variant.name, case, &mut inputs.to_vec())?);
     }
     for cache in [Cache::Hot, Cache::Cold] {
         for job in &mut jobs {
@@ -175,7 +175,7 @@ fn sampling_allocates_plans_and_compiles_nothing() {
             let most = supported.max().unwrap();
             let case = case(&variant, most, *dtype);
             let inputs = op::find(&case.op).unwrap().inputs(&case);
-            let mut job = match backend.prepare(&variant.name, &case, &inputs) {
+            let mut job = match backend.prepare(&variant.name, &case, &mut inputs.clone()) {
                 Ok(job) => job,
                 Err(CellError::Unavailable(missing)) => {
                     skipped(&format!("{case} cuda/{}", variant.name), &missing.reason);
@@ -201,7 +201,7 @@ fn a_case_that_exceeds_device_memory_is_rejected_with_both_sizes() {
         [("matmul", "cublas"), ("elementwise", "fused"), ("sin", "fused"), ("reduction", "one-pass")]
     {
         let case = Case { op: op.into(), n: 2_000_000, dtype: DType::F64, density: None, seed: 1 };
-        match backend.prepare(variant, &case, &[]).err() {
+        match backend.prepare(variant, &case, &mut []).err() {
             Some(CellError::OutOfMemory { place: "device", needed: Some(needed), free }) => {
                 assert!(needed > free && free > 0)
             }

@@ -14,7 +14,7 @@ use crate::device::{case, start_alone, variants};
 fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Option<String>, CellError> {
     let op = op::find(&case.op).unwrap();
     let inputs = op.inputs(case);
-    let mut job = backend.prepare(&variant.name, case, &inputs)?;
+    let mut job = backend.prepare(&variant.name, case, &mut inputs.clone())?;
     backend.time(&mut *job, Cache::Cold)?;
     let first = backend.fingerprints(&mut *job)?;
     let Some(first_answer) = first.answer else {
@@ -84,7 +84,7 @@ fn work_on_another_stream_leaves_the_answer_erased() {
     for (variant, elsewhere) in [(SPIN, false), (SPIN_ELSEWHERE, true)] {
         for us in [2, 20, 300] {
             let case = Case { op: SPIN_OP.into(), n: 1000 * us, dtype: DType::F64, density: None, seed: 1 };
-            let mut job = backend.prepare(variant, &case, &[]).unwrap();
+            let mut job = backend.prepare(variant, &case, &mut []).unwrap();
             backend.time(&mut *job, Cache::Cold).unwrap();
             let [before, after] = backend.execute_spoiled(&mut *job).unwrap();
             assert_eq!(before == after, elsewhere, "{variant} for {us} us");
@@ -98,7 +98,7 @@ fn the_device_and_the_host_agree_on_fingerprints() {
     for n in [1, 3, 35, 1000, 3001] {
         let case = Case { op: "sin".into(), n, dtype: DType::F32, density: None, seed: 5 };
         let inputs = op::find("sin").unwrap().inputs(&case);
-        let mut job = backend.prepare("fused", &case, &inputs).unwrap();
+        let mut job = backend.prepare("fused", &case, &mut inputs.clone()).unwrap();
         let Values::F32(mut values) = inputs[0].values().clone() else { panic!("another type") };
         let expected = join([fingerprint::of_bytes(bytes_mut(&mut values))]);
         assert_eq!(backend.fingerprints(&mut *job).unwrap().operands, expected, "{n}");

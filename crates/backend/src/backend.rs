@@ -61,9 +61,16 @@ pub trait Backend {
 
     /// Prepares `variant` for `case`: allocates, plans, compiles, uploads. None of these may happen later.
     ///
+    /// The job copies the operands, or takes all of them ([`Operand::take`]) and lends them to judges ([`Job::lend`]).
     /// Checks that everything fits in memory before it allocates.
-    fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand])
-    -> Result<Box<Prepared>, CellError>;
+    ///
+    /// [`Job::lend`]: crate::Job::lend
+    fn prepare(
+        &mut self,
+        variant: &str,
+        case: &Case,
+        inputs: &mut [Operand],
+    ) -> Result<Box<Prepared>, CellError>;
 
     /// Returns compilations, copies and memory since the last call, if the backend has a device.
     fn phases(&mut self) -> DevicePhases {

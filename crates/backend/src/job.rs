@@ -42,6 +42,27 @@ pub trait Job {
 
     /// Returns the answer of the last execution, copied to the host.
     fn answer(&mut self) -> Result<Vec<Operand>, CellError>;
+
+    /// Shows the answer of the last execution to `judge`. A job that has taken its operands
+    /// ([`Backend::prepare`](super::Backend::prepare)) shows them too, and moves both there and back, so that a judge
+    /// needs no copy of them.
+    ///
+    /// # Errors
+    /// The answer cannot be read; `judge` has not been called then.
+    fn lend(&mut self, judge: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let answer = self.answer()?;
+        judge(Lent { operands: None, answer: &answer });
+        Ok(())
+    }
+}
+
+/// What a job shows to a judge.
+#[derive(Clone, Copy, Debug)]
+pub struct Lent<'a> {
+    /// The operands, in the op's order; `None` if the job has not taken them.
+    pub operands: Option<&'a [Operand]>,
+    /// The answer of the last execution.
+    pub answer: &'a [Operand],
 }
 
 /// Properties of a job that matter to its timing. The default is a job that only enqueues work, does not change its

@@ -20,7 +20,7 @@ pub use gpubench_model::{
     Peaks, PinnedCopies, Sample, SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer, TransferMemory,
     Variant, fewer_threads, on_threads,
 };
-pub use job::{Job, JobTraits};
+pub use job::{Job, JobTraits, Lent};
 pub use prepared::{History, Prepared, SamplingMode};
 pub use worker_id::WorkerId;
 

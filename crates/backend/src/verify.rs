@@ -2,14 +2,13 @@
 //! only an answer with another fingerprint is downloaded and judged.
 
 use gpubench_model::case::{Cell, DType};
-use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 use gpubench_ops::{Checked, Decisive};
 
 use crate::{Backend, Prepared};
 
-/// Judges an answer of the job's case.
-pub type Judge<'a> = dyn FnMut(&[Operand]) -> Result<Checked, CellError> + 'a;
+/// Judges the answer of a job's last execution.
+pub type Judge<'a> = dyn FnMut(&mut Prepared) -> Result<Checked, CellError> + 'a;
 
 /// Fingerprints of a job's contents that were judged right, at its preparation and since.
 #[derive(Debug)]
@@ -114,7 +113,7 @@ impl Judged {
         if self.knows(now.answer) {
             return Ok(());
         }
-        let error = judge(&job.answer()?)?;
+        let error = judge(job)?;
         if !error.is_right() {
             let reason = format!("the answer of {what} is wrong: {}", error.complaint());
             return Err(Unverified::Refuted(Refuted { reason, error: Some(error) }));

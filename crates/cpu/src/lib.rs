@@ -204,7 +204,7 @@ impl Backend for Started {
         &mut self,
         variant: &str,
         case: &Case,
-        inputs: &[Operand],
+        inputs: &mut [Operand],
     ) -> Result<Box<Prepared>, CellError> {
         let listed =
             self.kernels.iter().find(|listed| listed.variant.op == case.op && listed.variant.name == variant);

@@ -233,7 +233,7 @@ impl Backend for Started {
         &mut self,
         variant: &str,
         case: &Case,
-        inputs: &[Operand],
+        inputs: &mut [Operand],
     ) -> Result<Box<Prepared>, CellError> {
         let kernel = kernels()
             .chain(timing::KERNELS)

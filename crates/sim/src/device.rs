@@ -97,7 +97,7 @@ impl Backend for Device {
         &mut self,
         variant: &str,
         case: &Case,
-        inputs: &[Operand],
+        inputs: &mut [Operand],
     ) -> Result<Box<Prepared>, CellError> {
         let found = self.variants.iter().find(|v| v.op == case.op && v.name == variant);
         let found = found.ok_or_else(|| {

@@ -34,7 +34,7 @@ impl AvailableVariant {
         &self,
         cpu: &Cpu,
         case: &Case,
-        inputs: &[Operand],
+        inputs: &mut [Operand],
     ) -> Result<Box<Prepared>, CellError> {
         match &self.make {
             Make::Alone(prepare) => prepare(cpu, case, inputs),

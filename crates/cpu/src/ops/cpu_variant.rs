@@ -7,7 +7,7 @@ use gpubench_model::error::CellError;
 
 use crate::context::Cpu;
 
-pub(crate) type Prepare = fn(&Cpu, &Case, &[Operand]) -> Result<Box<Prepared>, CellError>;
+pub(crate) type Prepare = fn(&Cpu, &Case, &mut [Operand]) -> Result<Box<Prepared>, CellError>;
 
 /// A variant and the function that prepares its jobs.
 pub(crate) struct CpuVariant {

@@ -30,20 +30,20 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     ),
 ];
 
-fn parallel<T: Trig>(cpu: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn parallel<T: Trig>(cpu: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     partitioned::<T, 2>(case, inputs, cpu.threads, |[a, b], y, past_caches| {
         let compute = if past_caches { elementwise_past_caches } else { elementwise_into };
         compute(a, b, y);
     })
 }
 
-fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     on_one_thread::<T, 2>(case, inputs, |[a, b], y| {
         Zip::from(y).and(a).and(b).for_each(|y, &a, &b| *y = a * b + a.std_sin() + b.std_cos());
     })
 }
 
-fn temporaries<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn temporaries<T: Trig>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     on_one_thread::<T, 2>(case, inputs, |[a, b], y| *y = a * b + a.mapv(T::std_sin) + b.mapv(T::std_cos))
 }
 

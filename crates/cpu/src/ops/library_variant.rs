@@ -11,7 +11,8 @@ use crate::context::Cpu;
 use crate::libs::blas::{Library, Vendor};
 
 /// Prepares a job of one case with a library.
-pub(crate) type LibraryPrepare = fn(&Cpu, &Case, &[Operand], &Library) -> Result<Box<Prepared>, CellError>;
+pub(crate) type LibraryPrepare =
+    fn(&Cpu, &Case, &mut [Operand], &Library) -> Result<Box<Prepared>, CellError>;
 
 /// The libraries that a variant exists for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

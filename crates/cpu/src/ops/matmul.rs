@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 
 use faer::{Accum, MatMut, MatRef};
-use gpubench_backend::Prepared;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Lent, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
@@ -65,12 +65,16 @@ impl<T: Real, C: ThreadPool> Kernel for Product<T, C> {
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(self.matrices.answer())
     }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        self.matrices.lend(to)
+    }
 }
 
 fn blas<T: Blas>(
     cpu: &Cpu,
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
     library: &Library,
 ) -> Result<Box<Prepared>, CellError> {
     let pool = BlasThreads::new(cpu, library, case.side(), MAX_CHOICE_SIDE)?;
@@ -87,7 +91,7 @@ fn blas<T: Blas>(
 fn faer<T: Real + faer::traits::ComplexField>(
     cpu: &Cpu,
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
     let matrices = Matrices::<T, 2>::new(case, inputs, T::default())?;
@@ -105,7 +109,7 @@ fn faer<T: Real + faer::traits::ComplexField>(
 fn ndarray<T: Real + LinalgScalar>(
     _: &Cpu,
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
     on_one_thread::<T, 2>(case, inputs, |[a, b], c| linalg::general_mat_mul(T::one(), a, b, T::zero(), c))
 }

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use gpubench_backend::contents::{Contents, host};
-use gpubench_backend::{Job, JobTraits, Prepared};
+use gpubench_backend::{Job, JobTraits, Lent, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
@@ -20,10 +20,13 @@ pub(super) struct Matrices<T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> Matrices<T, N> {
-    /// Copies the operands of a case, and fills a result with one value, so that its pages exist.
-    pub(super) fn new(case: &Case, inputs: &[Operand], fill: T) -> Result<Self, CellError> {
-        let arrays = inputs.iter().map(|operand| array(case, operand.dense_slice::<T>()?));
-        let inputs = exactly(case, arrays.collect::<Result<_, _>>()?)?;
+    /// Takes the operands of a case, and fills a result with one value, so that its pages exist.
+    pub(super) fn new(case: &Case, inputs: &mut [Operand], fill: T) -> Result<Self, CellError> {
+        let found = inputs.len();
+        let arrays = inputs.iter_mut().map(|operand| array(operand.take()));
+        let arrays: Vec<Array2<T>> = arrays.collect::<Result<_, _>>()?;
+        let wrong = |_| CellError::Failed(format!("{} got {found} operands, not {N}", case.op));
+        let inputs = arrays.try_into().map_err(wrong)?;
         Ok(Matrices { inputs, result: Array2::from_elem((case.side(), case.side()), fill) })
     }
 
@@ -44,25 +47,30 @@ impl<T: Real, const N: usize> Matrices<T, N> {
     pub(super) fn answer(&self) -> Vec<Operand> {
         vec![Operand::dense(self.result.nrows(), self.result.ncols(), slice(&self.result).to_vec())]
     }
+
+    /// Lends the operands and the result.
+    pub(super) fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let (operands, answer) = (self.inputs.each_mut().map(operand), operand(&mut self.result));
+        to(Lent { operands: Some(&operands), answer: std::slice::from_ref(&answer) });
+        self.result = array(answer)?;
+        for (input, operand) in self.inputs.iter_mut().zip(operands) {
+            *input = array(operand)?;
+        }
+        Ok(())
+    }
 }
 
-/// Returns the elements of the operands, which must be dense.
-pub(super) fn operands<'a, T: Real, const N: usize>(
-    case: &Case,
-    inputs: &'a [Operand],
-) -> Result<[&'a [T]; N], CellError> {
-    exactly(case, inputs.iter().map(Operand::dense_slice).collect::<Result<_, _>>()?)
-}
-
-fn exactly<X, const N: usize>(case: &Case, operands: Vec<X>) -> Result<[X; N], CellError> {
-    let wrong = |operands: Vec<X>| format!("{} got {} operands, not {N}", case.op, operands.len());
-    operands.try_into().map_err(|operands| CellError::Failed(wrong(operands)))
-}
-
-/// Makes a square ndarray matrix from row-major elements.
-pub(super) fn array<T: Copy>(case: &Case, values: &[T]) -> Result<Array2<T>, CellError> {
-    Array2::from_shape_vec((case.side(), case.side()), values.to_vec())
+/// Moves a dense operand into an ndarray matrix.
+pub(super) fn array<T: Real>(operand: Operand) -> Result<Array2<T>, CellError> {
+    let shape = (operand.as_dense()?.rows, operand.as_dense()?.cols);
+    Array2::from_shape_vec(shape, operand.into_dense()?)
         .map_err(|error| CellError::call("ndarray::Array2::from_shape_vec", error))
+}
+
+/// Moves an ndarray matrix into an operand.
+pub(super) fn operand<T: Real>(array: &mut Array2<T>) -> Operand {
+    let (rows, cols) = array.dim();
+    Operand::dense(rows, cols, std::mem::take(array).into_raw_vec_and_offset().0)
 }
 
 /// Returns the elements of an array; all arrays here are row-major.
@@ -87,7 +95,7 @@ struct Evaluated<T, const N: usize> {
 /// Prepares a job that runs on the calling thread.
 pub(super) fn on_one_thread<T: Real, const N: usize>(
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
     evaluate: Evaluate<T, N>,
 ) -> Result<Box<Prepared>, CellError> {
     let matrices = Matrices::new(case, inputs, T::default())?;
@@ -126,6 +134,10 @@ impl<T: Real, const N: usize> Job for Evaluated<T, N> {
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(self.matrices.answer())
     }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        self.matrices.lend(to)
+    }
 }
 
 /// Computes a part of the result from the same parts of the operands, and stores it past the caches or through them.
@@ -141,7 +153,7 @@ struct PartitionedJob<T, const N: usize> {
 /// Prepares a job that computes element by element on at most `threads` threads.
 pub(super) fn partitioned<T: Real, const N: usize>(
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
     threads: usize,
     compute: Compute<T, N>,
 ) -> Result<Box<Prepared>, CellError> {
@@ -188,5 +200,9 @@ impl<T: Real, const N: usize> Job for PartitionedJob<T, N> {
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(self.matrices.answer())
+    }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        self.matrices.lend(to)
     }
 }

@@ -11,13 +11,13 @@ mod matmul;
 mod matrices;
 mod overhead;
 mod reduction;
-mod restored_inputs;
 mod row_blocks;
 mod sin;
 mod solve;
 mod spgemm;
 mod spmv;
 mod svd;
+mod taken;
 mod transfer;
 mod transfer_loop;
 

@@ -18,7 +18,7 @@ struct Pool {
     done: u64,
 }
 
-fn pool(_: &Cpu, case: &Case, _: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn pool(_: &Cpu, case: &Case, _: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     Ok(Prepared::new(Pool { count: case.n, done: 0 }))
 }
 

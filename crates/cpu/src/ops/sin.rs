@@ -21,24 +21,32 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
 pub(super) fn parallel<T: Trig>(
     cpu: &Cpu,
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
     vectorised::<T>(case, inputs, cpu.threads)
 }
 
 /// Prepares a job that computes the sines on one thread.
-pub(super) fn serial<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+pub(super) fn serial<T: Trig>(
+    _: &Cpu,
+    case: &Case,
+    inputs: &mut [Operand],
+) -> Result<Box<Prepared>, CellError> {
     vectorised::<T>(case, inputs, 1)
 }
 
-fn vectorised<T: Trig>(case: &Case, inputs: &[Operand], threads: usize) -> Result<Box<Prepared>, CellError> {
+fn vectorised<T: Trig>(
+    case: &Case,
+    inputs: &mut [Operand],
+    threads: usize,
+) -> Result<Box<Prepared>, CellError> {
     partitioned::<T, 1>(case, inputs, threads, |[a], y, past_caches| {
         let compute = if past_caches { sin_past_caches } else { sin_into };
         compute(a, y);
     })
 }
 
-fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     on_one_thread::<T, 1>(case, inputs, |[a], y| Zip::from(y).and(a).for_each(|y, &a| *y = a.std_sin()))
 }
 

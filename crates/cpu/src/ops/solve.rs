@@ -8,8 +8,8 @@ use std::mem::MaybeUninit;
 use faer::dyn_stack::MemStack;
 use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef};
-use gpubench_backend::Prepared;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Lent, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
@@ -17,8 +17,7 @@ use gpubench_model::error::CellError;
 use super::cpu_variant::CpuVariant;
 use super::entry::{by_dtype, variant};
 use super::library_variant::{LibraryVariant, Scope};
-use super::matrices::operands;
-use super::restored_inputs::RestoredInput;
+use super::taken::{RestoredInput, lend, operands};
 use crate::context::Cpu;
 use crate::libs::blas::{Blas, BlasThreads, Library};
 use crate::memory::memory;
@@ -63,7 +62,7 @@ struct System<T> {
 }
 
 impl<T: Real> System<T> {
-    fn new(case: &Case, inputs: &[Operand]) -> Result<Self, CellError> {
+    fn new(case: &Case, inputs: &mut [Operand]) -> Result<Self, CellError> {
         let [a, b] = operands::<T, 2>(case, inputs)?.map(RestoredInput::of);
         Ok(System { n: case.side(), a, b })
     }
@@ -107,6 +106,11 @@ impl<T: Real, C: ThreadPool, S> Kernel for Solved<T, C, S> {
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(vec![Operand::dense(self.system.n, 1, self.system.b.left.clone())])
     }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let answer = self.answer()?;
+        lend([&mut self.system.a.given, &mut self.system.b.given], &answer, to)
+    }
 }
 
 enum Method {
@@ -121,7 +125,7 @@ enum Method {
 fn lapack<T: Blas>(
     cpu: &Cpu,
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
     library: &Library,
     method: fn(usize) -> Method,
 ) -> Result<Box<Prepared>, CellError> {
@@ -149,7 +153,7 @@ fn lapack<T: Blas>(
 fn faer<T: Real + faer::traits::RealField>(
     cpu: &Cpu,
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
     let pool = Faer::new(cpu, n, MAX_CHOICE_SIDE);

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use gpubench_backend::contents::{Contents, Memory, host};
-use gpubench_backend::{Job, Prepared};
+use gpubench_backend::{Job, Lent, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand, Real};
 use gpubench_model::error::CellError;
@@ -13,7 +13,8 @@ use sprs::{CsMatI, prod};
 use super::cpu_variant::CpuVariant;
 use super::entry::{by_dtype, variant};
 use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
-use super::spgemm::{Element, show_sprs, sprs_matrix};
+use super::spgemm::{Element, csr_of, show_sprs, sprs_matrix};
+use super::taken::Taken;
 use crate::context::Cpu;
 use crate::memory::{memory, show_csr};
 use crate::threads::wake;
@@ -36,16 +37,17 @@ const LANES: usize = 8;
 
 struct Parallel<T> {
     a: Csr,
-    x: Vec<T>,
+    x: Taken<T>,
     y: Vec<T>,
     bounds: Vec<usize>,
 }
 
-fn parallel<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn parallel<T: Real>(cpu: &Cpu, _: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, x) = operands::<T>(inputs)?;
     let blocks = if a.nnz() <= SERIAL { 1 } else { cpu.threads * BLOCKS_PER_THREAD };
     let bounds = balanced(&a.indptr, blocks);
-    Ok(Prepared::new(Parallel { a: a.clone(), x: x.to_vec(), y: vec![T::default(); a.rows], bounds }))
+    let y = vec![T::default(); a.rows];
+    Ok(Prepared::new(Parallel { a, x, y, bounds }))
 }
 
 impl<T: Real> Job for Parallel<T> {
@@ -92,6 +94,14 @@ impl<T: Real> Job for Parallel<T> {
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(vec![Operand::dense(self.y.len(), 1, self.y.clone())])
     }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let answer = self.answer()?;
+        let mut operands = [Operand::Csr(std::mem::take(&mut self.a)), self.x.lend()];
+        to(Lent { operands: Some(&operands), answer: &answer });
+        (self.a, self.x) = self::operands(&mut operands)?;
+        Ok(())
+    }
 }
 
 /// Returns the product of one row with `x`.
@@ -112,13 +122,14 @@ fn dot<T: Real>(columns: &[i32], values: &[T], x: &[T]) -> T {
 
 struct Sprs<T> {
     a: CsMatI<T, i32>,
-    x: Vec<T>,
+    x: Taken<T>,
     y: Vec<T>,
 }
 
-fn with_sprs<T: Element>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn with_sprs<T: Element>(_: &Cpu, _: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, x) = operands::<T>(inputs)?;
-    Ok(Prepared::new(Sprs { a: sprs_matrix(a)?, x: x.to_vec(), y: vec![T::default(); a.rows] }))
+    let y = vec![T::default(); a.rows];
+    Ok(Prepared::new(Sprs { a: sprs_matrix(a)?, x, y }))
 }
 
 impl<T: Element> Job for Sprs<T> {
@@ -141,11 +152,21 @@ impl<T: Element> Job for Sprs<T> {
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(vec![Operand::dense(self.y.len(), 1, self.y.clone())])
     }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let answer = self.answer()?;
+        let mut operands = [Operand::Csr(csr_of(&mut self.a)), self.x.lend()];
+        to(Lent { operands: Some(&operands), answer: &answer });
+        let (a, x) = self::operands(&mut operands)?;
+        (self.a, self.x) = (sprs_matrix(a)?, x);
+        Ok(())
+    }
 }
 
-fn operands<T: Real>(inputs: &[Operand]) -> Result<(&Csr, &[T]), CellError> {
+/// Takes the operands.
+fn operands<T: Real>(inputs: &mut [Operand]) -> Result<(Csr, Taken<T>), CellError> {
     match inputs {
-        [a, x] => Ok((a.as_csr()?, x.dense_slice()?)),
+        [a, x] => Ok((a.take().into_csr()?, Taken::of(x)?)),
         _ => Err(CellError::Failed(format!("spmv takes 2 operands, got {}", inputs.len()))),
     }
 }

@@ -7,8 +7,8 @@ use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
-use gpubench_backend::Prepared;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Lent, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::{CellError, Unavailable};
@@ -17,8 +17,7 @@ use ndarray_linalg::MatrixLayout;
 use super::cpu_variant::CpuVariant;
 use super::entry::{by_dtype, variant};
 use super::library_variant::{LibraryVariant, Scope};
-use super::matrices::operands;
-use super::restored_inputs::RestoredInput;
+use super::taken::{RestoredInput, Taken, lend, operands};
 use crate::context::Cpu;
 use crate::libs::blas::{Blas, BlasThreads, Library, Svd};
 use crate::memory::memory;
@@ -63,7 +62,7 @@ struct DivideAndConquer<T> {
 fn gesdd<T: Blas>(
     cpu: &Cpu,
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
     library: &Library,
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
@@ -98,6 +97,11 @@ impl<T: Blas> Kernel for DivideAndConquer<T> {
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(answer(self.n, &self.svd.u, &self.svd.s, &self.svd.vt))
     }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let answer = self.answer()?;
+        lend([&mut self.matrix.given], &answer, to)
+    }
 }
 
 /// Computes what `svd` of ndarray-linalg does, which allocates its results and its workspace.
@@ -112,7 +116,7 @@ struct QrIteration<T> {
 fn gesvd<T: Blas>(
     cpu: &Cpu,
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
     library: &Library,
 ) -> Result<Box<Prepared>, CellError> {
     let side =
@@ -165,12 +169,17 @@ impl<T: Blas> Kernel for QrIteration<T> {
         };
         Ok(answer(self.n, u, s, vt))
     }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let answer = self.answer()?;
+        lend([&mut self.matrix.given], &answer, to)
+    }
 }
 
 /// Decomposes the transpose with faer, whose columns are the rows of A: its U is V of A, and its V is U of A.
 struct FaerSvd<T> {
     n: usize,
-    a: Vec<T>,
+    a: Taken<T>,
     u_columns: Vec<T>,
     s: Vec<T>,
     vt: Vec<T>,
@@ -180,14 +189,14 @@ struct FaerSvd<T> {
 fn faer<T: Real + faer::traits::RealField>(
     cpu: &Cpu,
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let (n, [a], thin) = (case.side(), operands::<T, 1>(case, inputs)?, ComputeSvdVectors::Thin);
     let pool = Faer::new(cpu, n, MAX_CHOICE_SIDE);
     let workspace = pool.workspace(|par| svd_scratch::<T>(n, n, thin, thin, par, Default::default()));
     let zeros = |len| vec![T::default(); len];
     let (u_columns, s, vt) = (zeros(n * n), zeros(n), zeros(n * n));
-    Ok(PooledJob::prepared(FaerSvd { n, a: a.to_vec(), u_columns, s, vt, workspace }, pool))
+    Ok(PooledJob::prepared(FaerSvd { n, a, u_columns, s, vt, workspace }, pool))
 }
 
 impl<T: Real + faer::traits::RealField> Kernel for FaerSvd<T> {
@@ -222,5 +231,10 @@ impl<T: Real + faer::traits::RealField> Kernel for FaerSvd<T> {
         let n = self.n;
         let u: Vec<T> = (0..n * n).map(|index| self.u_columns[index % n * n + index / n]).collect();
         Ok(answer(n, &u, &self.s, &self.vt))
+    }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let answer = self.answer()?;
+        lend([&mut self.a], &answer, to)
     }
 }

@@ -16,7 +16,7 @@ use crate::threads::partition::{SERIAL, TASK};
 pub(super) const VARIANTS: &[CpuVariant] =
     &[variant("transfer", "memcpy", "copy within host memory, all threads", false, by_dtype!(copied))];
 
-fn copied<T: Real>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn copied<T: Real>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     // Values that no element has; writing them makes the pages exist.
     let matrices = Matrices::<T, 1>::new(case, inputs, T::from_f64(-1.0))?;
     Ok(on_pool(matrices, |[a], y| {

@@ -33,7 +33,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
 
 /// The first pass reads the operand, which so stays unchanged. Every pass covers the whole matrix, as in a program
 /// that reads each result.
-fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     let matrices = Matrices::<T, 1>::new(case, inputs, T::ZERO)?;
     Ok(on_pool(matrices, |[a], x| {
         let (a, x) = (slice(a), slice_mut(x));
@@ -47,7 +47,7 @@ fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Pre
     }))
 }
 
-fn mapped<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn mapped<T: Trig>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     on_one_thread::<T, 1>(case, inputs, |[a], x| {
         x.assign(a);
         (0..SINES).for_each(|_| x.mapv_inplace(T::std_sin));

@@ -21,8 +21,8 @@ const SIDES: [u64; 7] = [96, 192, 384, 768, 1536, 3072, 6144];
 const CLIMB_S: f64 = 0.1;
 /// Factor by which the time grows when the side doubles.
 const STEP: f64 = 8.0;
-/// Matrices of the largest side in memory at a time: two operands, the copies of them in the job, and the answer.
-const MATRICES: u128 = 5;
+/// Matrices of the largest side in memory at a time: two operands and the answer.
+const MATRICES: u128 = 3;
 /// The matrices take at most free memory divided by this.
 const SHARE_OF_FREE: u128 = 4;
 /// Number of distinct values in an operand: a prime, so that no two rows are alike.
@@ -43,7 +43,7 @@ pub(crate) fn rate(
         if free_host_bytes().is_some_and(|free| bytes > free / SHARE_OF_FREE) {
             break;
         }
-        let mut job = kernel.prepare(cpu, &case, &operands(&case))?;
+        let mut job = kernel.prepare(cpu, &case, &mut operands(&case))?;
         let left_s = seconds - begun.elapsed().as_secs_f64();
         let min_s = shortest_s(left_s, || execute_s(&mut job.job))?;
         let flop = op::find("matmul").map_or(0.0, |op| op.work(&case).flop);

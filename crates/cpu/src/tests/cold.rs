@@ -1,12 +1,9 @@
 //! Checks that every CPU variant supports samples with cold caches.
 
-use std::collections::BTreeMap;
-
-use gpubench_backend::Variant;
-use gpubench_model::case::DType;
 use gpubench_model::data::Values;
 use gpubench_ops::{self as op, Checked};
 
+use super::{for_each_variant, title, with_stack};
 use crate::*;
 
 fn bytes(operand: &Operand) -> usize {
@@ -20,36 +17,6 @@ fn bytes(operand: &Operand) -> usize {
         Operand::Dense(_) => values,
         Operand::Csr(csr) => values + size_of_val(&csr.indptr[..]) + size_of_val(&csr.indices[..]),
     }
-}
-
-/// Every variant whose library is present, prepared on two threads, with its operands.
-fn for_each_variant(check: impl Fn(&mut dyn Backend, &mut Prepared, &Case, &Variant, &[Operand])) {
-    let started = |library: Option<String>| {
-        start(&Options { threads: Some(2), library, ..Options::default() }).unwrap()
-    };
-    let mut backends = BTreeMap::new();
-    for variant in (REGISTRATION.variants)(&Options::default()).unwrap() {
-        let library = variant.library.as_deref().map(str::to_owned);
-        let cpu = backends.entry(library.clone()).or_insert_with(|| started(library));
-        let sparse = ["spgemm", "spmv"].contains(&variant.op.as_ref());
-        let density = sparse.then_some(0.1);
-        let case = Case { op: variant.op.to_string(), n: 200, dtype: DType::F32, density, seed: 7 };
-        let inputs = op::find(&variant.op).unwrap().inputs(&case);
-        match cpu.prepare(&variant.name, &case, &inputs) {
-            Ok(mut job) => check(cpu.as_mut(), job.as_mut(), &case, &variant, &inputs),
-            Err(CellError::Unavailable(_)) => {}
-            Err(problem) => panic!("{case} {}: {problem}", variant.name),
-        }
-    }
-}
-
-fn title(variant: &Variant) -> String {
-    format!("{}/{}", variant.op, variant.name)
-}
-
-/// LAPACK needs a stack as large as that of a main thread.
-fn with_stack(test: fn()) {
-    std::thread::Builder::new().stack_size(8 << 20).spawn(test).unwrap().join().unwrap();
 }
 
 #[test]

@@ -6,6 +6,7 @@ use gpubench_model::data::generator::Stream;
 use gpubench_model::data::{Real, Values};
 use gpubench_model::error::CellError;
 
+use super::with_stack;
 use crate::*;
 
 const SIDES: [usize; 5] = [1, 2, 31, 100, 101];
@@ -108,14 +109,6 @@ fn run(job: &mut dyn Job) -> Vec<Operand> {
     job.answer().unwrap()
 }
 
-/// Runs on a thread with a stack as large as that of a main thread.
-fn with_stack(test: fn()) {
-    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(test).unwrap();
-    if let Err(panic) = thread.join() {
-        std::panic::resume_unwind(panic);
-    }
-}
-
 #[expect(clippy::print_stderr, reason = "says which library's variants were not tested")]
 fn skipped(listed: &AvailableVariant, missing: &Unavailable) {
     eprintln!("skipped {}: {}", listed.title(), missing.reason);
@@ -138,7 +131,7 @@ fn every_dense_variant_is_right_at_awkward_sizes() {
                 let op = kernel.variant.op.as_ref();
                 let case = case(op, n, dtype);
                 let inputs = inputs(op, n, dtype);
-                let mut job = match kernel.prepare(&cpu, &case, &inputs) {
+                let mut job = match kernel.prepare(&cpu, &case, &mut inputs.clone()) {
                     Ok(job) => job,
                     Err(CellError::Unavailable(missing)) => {
                         skipped(kernel, &missing);
@@ -163,8 +156,8 @@ fn faer_and_ndarray_need_no_library() {
     let kernels = of_ops(DENSE);
     for kernel in kernels.iter().filter(|k| ["faer", "ndarray"].contains(&k.variant.name.as_ref())) {
         let op = kernel.variant.op.as_ref();
-        let inputs = inputs(op, 5, DType::F32);
-        assert!(kernel.prepare(&cpu, &case(op, 5, DType::F32), &inputs).is_ok());
+        let mut inputs = inputs(op, 5, DType::F32);
+        assert!(kernel.prepare(&cpu, &case(op, 5, DType::F32), &mut inputs).is_ok());
     }
 }
 
@@ -177,7 +170,7 @@ fn jobs_of_several_libraries_take_turns() {
         for kernel in &kernels {
             let op = kernel.variant.op.as_ref();
             let inputs = inputs(op, 60, DType::F64);
-            if let Ok(job) = kernel.prepare(&cpu, &case(op, 60, DType::F64), &inputs) {
+            if let Ok(job) = kernel.prepare(&cpu, &case(op, 60, DType::F64), &mut inputs.clone()) {
                 jobs.push((op, inputs, job));
             }
         }
@@ -197,7 +190,8 @@ fn a_matrix_that_is_not_positive_definite_or_for_lu_singular_is_a_failed_call() 
         {
             let inputs = [in_dtype(dtype, 2, 2, &matrix), in_dtype(dtype, 2, 1, &right)];
             for kernel in of_ops(&["solve"]).iter().filter(|k| k.variant.name.ends_with("-lu") == is_lu) {
-                if let Ok(mut job) = kernel.prepare(&Cpu { threads: 1 }, &case("solve", 2, dtype), &inputs) {
+                let (case, mut inputs) = (case("solve", 2, dtype), inputs.clone());
+                if let Ok(mut job) = kernel.prepare(&Cpu { threads: 1 }, &case, &mut inputs) {
                     assert!(matches!(job.execute(), Err(CellError::Failed(_))), "{}", kernel.variant.name);
                 }
             }
@@ -218,13 +212,13 @@ fn a_cholesky_factorisation_of_several_blocks_solves_and_fails_in_any_of_them() 
         let case = case("solve", N, DType::F64);
         for blocked in of_ops(&["solve"]).iter().filter(|k| k.variant.name.ends_with("-blocked")) {
             let inputs = |a: &[f64]| [in_dtype(DType::F64, N, N, a), in_dtype(DType::F64, N, 1, &b)];
-            let Ok(mut job) = blocked.prepare(&cpu, &case, &inputs(&a)) else { continue };
+            let Ok(mut job) = blocked.prepare(&cpu, &case, &mut inputs(&a)) else { continue };
             job.execute().unwrap();
             let x = matrix(&job.answer().unwrap()[0], N, 1);
             assert!(largest_difference(&product(&a, &x, N, 1), &b) < 1e-13);
             for broken in [3, 700, N - 1] {
                 let whole = std::mem::replace(&mut a[broken * N + broken], -1.0);
-                let mut job = blocked.prepare(&cpu, &case, &inputs(&a)).unwrap();
+                let mut job = blocked.prepare(&cpu, &case, &mut inputs(&a)).unwrap();
                 assert!(matches!(job.execute(), Err(CellError::Failed(_))), "{broken}");
                 a[broken * N + broken] = whole;
             }

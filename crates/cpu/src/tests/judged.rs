@@ -28,7 +28,7 @@ fn faults(sizes: Sizes, dtypes: &[DType]) -> Vec<String> {
         for (&n, &dtype) in sizes(op.name()).iter().flat_map(|n| dtypes.iter().map(move |dtype| (n, dtype))) {
             let case = Case { op: op.name().into(), n, dtype, density: op.default_density(), seed: 42 };
             let inputs = op.inputs(&case);
-            let mut job = match cpu.prepare(&variant.name, &case, &inputs) {
+            let mut job = match cpu.prepare(&variant.name, &case, &mut inputs.clone()) {
                 Ok(job) => job,
                 Err(CellError::Unavailable(_)) => continue,
                 Err(problem) => panic!("{case} {}: {problem}", variant.name),
@@ -86,7 +86,7 @@ fn running_sums_in_float32_are_incorrect_and_those_in_float64_are_not() {
     {
         let case = Case { op: "reduction".into(), n, dtype, density: None, seed: 42 };
         let inputs = reduction.inputs(&case);
-        let mut job = cpu.prepare("ndarray", &case, &inputs).unwrap();
+        let mut job = cpu.prepare("ndarray", &case, &mut inputs.clone()).unwrap();
         cpu.time(job.as_mut(), Cache::Hot).unwrap();
         let rounding = gpubench_backend::Accuracy::Ieee.rounding(dtype);
         let checked = reduction.check(&case, &inputs, &job.answer().unwrap(), rounding).unwrap();

@@ -20,8 +20,8 @@ fn every_variant_is_timed_with_clear_vector_registers() {
         let op = op::find(&variant.op).unwrap();
         let case =
             Case { op: op.name().into(), n: 200, dtype: DType::F32, density: op.default_density(), seed: 42 };
-        let inputs = op.inputs(&case);
-        let Ok(mut job) = cpu.prepare(&variant.name, &case, &inputs) else { continue };
+        let mut inputs = op.inputs(&case);
+        let Ok(mut job) = cpu.prepare(&variant.name, &case, &mut inputs) else { continue };
         cpu.settle();
         assert!(!some_in_use(), "{}/{} finds them in use", variant.op, variant.name);
         cpu.time(&mut job, Cache::Hot).unwrap();

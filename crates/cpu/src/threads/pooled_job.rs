@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use gpubench_backend::contents::Contents;
-use gpubench_backend::{Job, JobTraits, Prepared};
+use gpubench_backend::{Job, JobTraits, Lent, Prepared};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
@@ -38,6 +38,9 @@ pub(crate) trait Kernel {
 
     /// The answer of the last execution.
     fn answer(&mut self) -> Result<Vec<Operand>, CellError>;
+
+    /// Lends the operands and the answer, as [`Job::lend`].
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError>;
 }
 
 /// A kernel and the thread pool that runs it.
@@ -84,5 +87,9 @@ impl<K: Kernel> Job for PooledJob<K> {
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         self.kernel.answer()
+    }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        self.kernel.lend(to)
     }
 }

@@ -45,8 +45,14 @@ impl Values {
     }
 }
 
+impl Default for Values {
+    fn default() -> Self {
+        Values::F32(Vec::new())
+    }
+}
+
 /// A row-major matrix; a vector is a matrix of one column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dense {
     /// Rows.
     pub rows: usize,
@@ -57,7 +63,7 @@ pub struct Dense {
 }
 
 /// A matrix in compressed sparse row form, zero-based.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Csr {
     /// Rows.
     pub rows: usize,
@@ -115,6 +121,38 @@ impl Operand {
     /// Returns the elements of a dense operand as `T`.
     pub fn dense_slice<T: Real>(&self) -> Result<&[T], CellError> {
         T::slice(&self.as_dense()?.values)
+    }
+
+    /// Moves the operand out and leaves one without rows in its place.
+    pub fn take(&mut self) -> Operand {
+        std::mem::replace(self, Operand::Dense(Dense::default()))
+    }
+
+    /// Returns whether the operand was [taken](Operand::take).
+    pub fn is_taken(&self) -> bool {
+        matches!(self, Operand::Dense(Dense { rows: 0, .. }))
+    }
+
+    /// Returns the elements of a dense operand as `T`, moved out of it.
+    pub fn into_dense<T: Real>(self) -> Result<Vec<T>, CellError> {
+        self.as_dense()?;
+        T::from_values(self.into_values())
+    }
+
+    /// Returns the sparse matrix, or an error that names what was found instead.
+    pub fn into_csr(self) -> Result<Csr, CellError> {
+        match self {
+            Operand::Csr(csr) => Ok(csr),
+            dense @ Operand::Dense(_) => dense.as_csr().cloned(),
+        }
+    }
+
+    /// Returns the elements, dense or stored, moved out of the operand.
+    pub fn into_values(self) -> Values {
+        match self {
+            Operand::Dense(dense) => dense.values,
+            Operand::Csr(csr) => csr.values,
+        }
     }
 
     /// Returns the bytes of the elements and of their indices.

@@ -47,8 +47,19 @@ pub trait Real:
     /// Returns the real elements, if they are of this type.
     fn slice(values: &Values) -> Result<&[Self], CellError>;
 
+    /// Unwraps real elements, if they are of this type.
+    fn from_values(values: Values) -> Result<Vec<Self>, CellError>;
+
+    /// Unwraps complex elements, if their parts are of this type.
+    fn from_complex_values(values: Values) -> Result<Vec<Complex<Self>>, CellError>;
+
     /// Returns the complex elements, if their parts are of this type.
     fn complex_slice(values: &Values) -> Result<&[Complex<Self>], CellError>;
+}
+
+/// Returns the error of elements that are not of the expected type.
+fn unexpected(expected: &str) -> CellError {
+    CellError::Failed(format!("expected {expected} elements"))
 }
 
 macro_rules! real {
@@ -93,18 +104,28 @@ macro_rules! real {
             fn slice(values: &Values) -> Result<&[Self], CellError> {
                 match values {
                     Values::$real(v) => Ok(v),
-                    _ => {
-                        Err(CellError::Failed(concat!("expected real ", stringify!($t), " elements").into()))
-                    }
+                    _ => Err(unexpected(concat!("real ", stringify!($t)))),
                 }
             }
 
             fn complex_slice(values: &Values) -> Result<&[Complex<Self>], CellError> {
                 match values {
                     Values::$complex(v) => Ok(v),
-                    _ => Err(CellError::Failed(
-                        concat!("expected complex ", stringify!($t), " elements").into(),
-                    )),
+                    _ => Err(unexpected(concat!("complex ", stringify!($t)))),
+                }
+            }
+
+            fn from_values(values: Values) -> Result<Vec<Self>, CellError> {
+                match values {
+                    Values::$real(v) => Ok(v),
+                    _ => Err(unexpected(concat!("real ", stringify!($t)))),
+                }
+            }
+
+            fn from_complex_values(values: Values) -> Result<Vec<Complex<Self>>, CellError> {
+                match values {
+                    Values::$complex(v) => Ok(v),
+                    _ => Err(unexpected(concat!("complex ", stringify!($t)))),
                 }
             }
         }

@@ -9,30 +9,41 @@ use super::PlannedCell;
 
 /// Maximum of the estimated bytes of a block's jobs, on any machine.
 const MAX_BLOCK_BYTES: u128 = 8 << 30;
+/// Bytes of operands and answers that a block may have even where no case has as many.
+const SMALL_BLOCK_BYTES: u128 = 100_000_000;
 /// Bytes of a job besides its operands: library handles, workspaces, plans.
 const JOB_BYTES: u128 = 64 << 20;
 
-/// Splits the plan. `free` is the host memory that may be used; a block takes at most a quarter of it.
+/// Splits the plan. `free` is the host memory that may be used; a block takes at most a quarter of it. The operands and
+/// answers of a block take no more than those of the largest case, so that a sweep over sizes needs no more memory than
+/// its largest size, unless they are small.
 ///
-/// A case that exceeds the limit alone is a block of its own.
+/// A case that exceeds the limits alone is a block of its own.
 pub(crate) fn blocks(cells: &[PlannedCell], free: Option<u128>) -> Vec<Range<usize>> {
-    let limit = free.map_or(MAX_BLOCK_BYTES, |free| MAX_BLOCK_BYTES.min(free / 4));
+    let arrays = |case: &Range<usize>| cells[case.clone()].iter().map(array_bytes).sum::<u128>();
+    let most_arrays = cases(cells).map(|case| arrays(&case)).fold(SMALL_BLOCK_BYTES, u128::max);
+    let most = free.map_or(MAX_BLOCK_BYTES, |free| MAX_BLOCK_BYTES.min(free / 4));
     let mut blocks: Vec<Range<usize>> = Vec::new();
-    let mut block_bytes = 0;
+    let mut block_arrays = 0;
     for case in cases(cells) {
-        let needed: u128 = cells[case.clone()].iter().map(bytes).sum();
+        let added = arrays(&case);
         match blocks.last_mut() {
-            Some(block) if block_bytes + needed <= limit => {
+            Some(block) if is_within(block_arrays + added, case.end - block.start, most_arrays, most) => {
                 block.end = case.end;
-                block_bytes += needed;
+                block_arrays += added;
             }
             _ => {
                 blocks.push(case);
-                block_bytes = needed;
+                block_arrays = added;
             }
         }
     }
     blocks
+}
+
+/// Returns whether jobs with that many bytes of operands and answers may be kept at the same time.
+fn is_within(arrays: u128, jobs: usize, most_arrays: u128, most: u128) -> bool {
+    arrays <= most_arrays && arrays + jobs as u128 * JOB_BYTES <= most
 }
 
 /// Runs of neighbouring cells with the same case.
@@ -45,9 +56,10 @@ pub(crate) fn cases(cells: &[PlannedCell]) -> impl Iterator<Item = Range<usize>>
     })
 }
 
-fn bytes(planned: &PlannedCell) -> u128 {
+/// Returns the bytes of the operands and the answer of a cell.
+fn array_bytes(planned: &PlannedCell) -> u128 {
     let case = &planned.cell.case;
-    JOB_BYTES + op::find(&case.op).map_or(0, |op| op.footprint(case))
+    op::find(&case.op).map_or(0, |op| op.footprint(case))
 }
 
 #[cfg(test)]
@@ -62,5 +74,14 @@ mod tests {
         assert_eq!(blocks(&cells, Some(4 << 30)), [0..3, 3..5, 5..6]);
         assert_eq!(blocks(&cells, Some(0)), [0..2, 2..3, 3..5, 5..6]);
         assert_eq!(blocks(&[], None), Vec::<Range<usize>>::new());
+    }
+
+    #[test]
+    fn a_sweep_holds_no_more_operands_than_its_largest_case() {
+        // Cases of 8, 32, 50 and 72 MB, of which the first three are a small block, and of 800 MB.
+        let cells = |sizes: &[u64]| sizes.iter().map(|&n| planned(n, "a")).collect::<Vec<_>>();
+        assert_eq!(blocks(&cells(&[1000, 2000, 2500, 3000]), None), [0..3, 3..4]);
+        assert_eq!(blocks(&cells(&[1000, 2000, 2500, 3000, 10_000]), None), [0..4, 4..5]);
+        assert_eq!(blocks(&cells(&[10_000, 1000, 2000]), None), [0..1, 1..3]);
     }
 }

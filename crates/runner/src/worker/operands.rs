@@ -1,6 +1,5 @@
 //! Generates a worker's operands on the host, and keeps those of the last case for its next cell.
 
-use gpubench_backend::Side;
 use gpubench_host::memory;
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, fingerprint};
@@ -11,12 +10,28 @@ use gpubench_ops::Op;
 const MAX_EXPECTED_ENTRIES: f64 = 2.147e9;
 
 /// The operands of one case.
-pub struct CaseOperands {
+pub(crate) struct CaseOperands {
     case: Case,
-    /// The operands, in the op's order.
-    pub operands: Vec<Operand>,
+    /// The operands, in the op's order. A job may take them.
+    pub(crate) operands: Vec<Operand>,
     /// Their fingerprint, hexadecimal.
-    pub fingerprint: String,
+    pub(crate) fingerprint: String,
+}
+
+impl CaseOperands {
+    fn new(case: &Case, operands: Vec<Operand>) -> Self {
+        CaseOperands { case: case.clone(), fingerprint: hexadecimal(&operands), operands }
+    }
+
+    /// Returns whether a job has taken the operands.
+    pub(crate) fn are_taken(&self) -> bool {
+        self.operands.iter().any(Operand::is_taken)
+    }
+}
+
+/// Returns the fingerprint of operands as reports have it.
+pub(crate) fn hexadecimal(operands: &[Operand]) -> String {
+    format!("{:016x}", fingerprint(operands))
 }
 
 /// The operands of the last case, if any.
@@ -24,8 +39,8 @@ pub struct CaseOperands {
 pub(crate) struct Operands(Option<CaseOperands>);
 
 impl Operands {
-    /// Returns the operands of `case`: the kept ones if it is the last case again, otherwise new ones.
-    /// `admit` may refuse a case before its operands are generated.
+    /// Returns the operands of `case`: the kept ones if it is the last case again and no job has taken them, otherwise
+    /// those that `copy` returns, otherwise new ones. `admit` may refuse a case before any are made.
     ///
     /// # Errors
     /// `admit` refuses, or the host has too little memory.
@@ -33,37 +48,34 @@ impl Operands {
         &mut self,
         op: &dyn Op,
         case: &Case,
-        side: Side,
         admit: impl FnOnce() -> Result<(), CellError>,
-    ) -> Result<&CaseOperands, CellError> {
+        copy: impl FnOnce() -> Option<Vec<Operand>>,
+    ) -> Result<&mut CaseOperands, CellError> {
         // The old operands are freed before the new ones are generated.
-        let kept = match self.0.take().filter(|kept| kept.case == *case) {
+        let kept = match self.0.take().filter(|kept| kept.case == *case && !kept.are_taken()) {
             Some(kept) => kept,
             None => {
                 admit()?;
-                make(op, case, side, &memory::free_host_bytes)?
+                make(op, case, &memory::free_host_bytes, copy)?
             }
         };
         Ok(self.0.insert(kept))
     }
 }
 
-/// Generates the operands of a case, unless they exceed what `free` finds.
+/// Copies or generates the operands of a case, unless they exceed what `free` finds.
 fn make(
     op: &dyn Op,
     case: &Case,
-    side: Side,
     free: &dyn Fn() -> Option<u128>,
+    copy: impl FnOnce() -> Option<Vec<Operand>>,
 ) -> Result<CaseOperands, CellError> {
     let entries = op.expected_entries(case);
     if entries > MAX_EXPECTED_ENTRIES {
         let reason = format!("about {entries:.2e} stored entries exceed 32-bit offsets (2.14e9)");
         return Err(Unavailable::new(reason, "choose a smaller size or density").into());
     }
-    // The host needs the operands and the answer; a job on the CPU side has another copy of both.
-    let copies = if side == Side::Cpu { 2 } else { 1 };
-    let needed =
-        op.footprint(case).saturating_mul(copies).max(op.footprint(case).saturating_add(op.scratch(case)));
+    let needed = op.footprint(case).saturating_add(op.scratch(case));
     let is_short = || free().filter(|free| needed > *free);
     let still_short = || {
         // The allocator keeps the memory of earlier cases for a while, and no cell may be skipped for that.
@@ -73,9 +85,7 @@ fn make(
     if let Some(free) = is_short().and_then(|_| still_short()) {
         return Err(CellError::OutOfMemory { place: "host", needed: Some(needed), free });
     }
-    let operands = op.inputs(case);
-    let fingerprint = format!("{:016x}", fingerprint(&operands));
-    Ok(CaseOperands { case: case.clone(), operands, fingerprint })
+    Ok(CaseOperands::new(case, copy().unwrap_or_else(|| op.inputs(case))))
 }
 
 #[cfg(test)]
@@ -110,13 +120,13 @@ mod tests {
             return;
         }
         let op = gpubench_ops::find("matmul").unwrap();
-        let needed = 2 * op.footprint(&case(0));
+        let needed = op.footprint(&case(0));
         let limit = resident() + needed + (48 << 20);
         let free = || Some(limit.saturating_sub(resident()));
         for seed in 0..4 {
-            let made = make(op, &case(seed), Side::Cpu, &free);
+            let made = make(op, &case(seed), &free, || None);
             assert!(made.is_ok(), "{}", made.err().map(|error| error.to_string()).unwrap_or_default());
         }
-        assert!(make(op, &case(5), Side::Cpu, &|| Some(needed - 1)).is_err());
+        assert!(make(op, &case(5), &|| Some(needed - 1), || None).is_err());
     }
 }

@@ -196,7 +196,7 @@ mod tests {
             self.clock_s
         }
 
-        fn prepare(&mut self, _: &str, _: &Case, _: &[Operand]) -> Result<Box<Prepared>, CellError> {
+        fn prepare(&mut self, _: &str, _: &Case, _: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
             Ok(self.prepared())
         }
 

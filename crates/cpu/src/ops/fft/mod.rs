@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use gpubench_backend::contents::{Contents, host};
-use gpubench_backend::{Job, Prepared};
+use gpubench_backend::{Job, Lent, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
@@ -17,11 +17,11 @@ use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftNum, FftPlanner};
 
 use self::real::RealFft;
-use self::spectrum::{spectrum, zero};
+use self::spectrum::{lend, spectrum, zero};
 use super::cpu_variant::CpuVariant;
 use super::entry::{by_dtype, library_variant, variant};
 use super::library_variant::{LibraryVariant, Scope};
-use super::matrices::operands;
+use super::taken::{Taken, operands};
 use crate::context::Cpu;
 use crate::libs::blas::Library;
 use crate::libs::dfti::MklLines;
@@ -68,12 +68,12 @@ pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
 /// Rows that one task transposes: whole cache lines of the source.
 const BAND: usize = 16;
 
-fn real<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn real<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     let lines = RustLines(FftPlanner::new().plan_fft_forward(case.side()));
     by_lines::<T>(case, inputs, lines)
 }
 
-fn fftw<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn fftw<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     let lines = FftwLines::<T>::new(case.side())?;
     by_lines::<T>(case, inputs, lines)
 }
@@ -81,7 +81,7 @@ fn fftw<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Bo
 fn mkl<T: Real + FftNum>(
     _: &Cpu,
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
     library: &Library,
 ) -> Result<Box<Prepared>, CellError> {
     let lines = MklLines::<T>::new(library.provider()?.path(), case.side())?;
@@ -90,7 +90,7 @@ fn mkl<T: Real + FftNum>(
 
 fn by_lines<T: Real + FftNum>(
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
     lines: impl Lines<T> + 'static,
 ) -> Result<Box<Prepared>, CellError> {
     let [a] = operands::<T, 1>(case, inputs)?;
@@ -111,7 +111,7 @@ impl<T: FftNum> Lines<T> for RustLines<T> {
 
 struct ComplexFft<T> {
     side: usize,
-    input: Vec<T>,
+    input: Taken<T>,
     /// The spectra of the rows, then the result.
     matrix: Vec<Complex<T>>,
     transposed: Vec<Complex<T>>,
@@ -119,20 +119,17 @@ struct ComplexFft<T> {
     scratch: PerThread<Vec<Complex<T>>>,
 }
 
-fn complex<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn complex<T: Real + FftNum>(
+    _: &Cpu,
+    case: &Case,
+    inputs: &mut [Operand],
+) -> Result<Box<Prepared>, CellError> {
     let [input] = operands::<T, 1>(case, inputs)?;
     let plan = FftPlanner::new().plan_fft_forward(case.side());
     let zeros = vec![zero(); input.len()];
     let scratch = PerThread::new(|| vec![zero(); plan.get_inplace_scratch_len()]);
     let transposed = zeros.clone();
-    Ok(Prepared::new(ComplexFft {
-        side: case.side(),
-        input: input.to_vec(),
-        matrix: zeros,
-        transposed,
-        plan,
-        scratch,
-    }))
+    Ok(Prepared::new(ComplexFft { side: case.side(), input, matrix: zeros, transposed, plan, scratch }))
 }
 
 impl<T: Real + FftNum> Job for ComplexFft<T> {
@@ -170,6 +167,10 @@ impl<T: Real + FftNum> Job for ComplexFft<T> {
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(vec![spectrum(self.side, self.matrix.clone())])
+    }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        lend(&mut self.input, (self.side, &mut self.matrix), to)
     }
 }
 

@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use gpubench_backend::contents::{Contents, host};
-use gpubench_backend::{Job, JobTraits, Prepared};
+use gpubench_backend::{Job, JobTraits, Lent, Prepared};
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use ndarray::{ArrayViewMut2, Axis};
@@ -18,10 +18,11 @@ use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
-use super::spectrum::{SERIAL, spectrum, zero};
+use super::spectrum::{SERIAL, lend, spectrum, zero};
 use super::tile;
 use crate::libs::fft_lines::Lines;
 use crate::memory::memory;
+use crate::ops::taken::Taken;
 use crate::threads::per_thread::PerThread;
 use crate::threads::wake;
 
@@ -35,7 +36,7 @@ const BLOCKS: usize = 4;
 const CHOICE: Range<usize> = 32..1025;
 
 pub(super) struct RealFft<T: FftNum> {
-    input: Vec<T>,
+    input: Taken<T>,
     output: Vec<Complex<T>>,
     transform: Transform<T>,
     /// Number of threads in the pool.
@@ -91,7 +92,7 @@ impl Cut {
 
 impl<T: Real + FftNum> RealFft<T> {
     /// Prepares the transform of a `side` by `side` matrix; `lines` transforms lines of that length.
-    pub(super) fn new(side: usize, input: &[T], lines: Box<dyn Lines<T>>) -> Self {
+    pub(super) fn new(side: usize, input: Taken<T>, lines: Box<dyn Lines<T>>) -> Self {
         let threads = rayon::current_num_threads();
         let scratch = PerThread::new(|| Scratch {
             tile: vec![zero(); WIDEST.min(units(side) * UNIT) * tile::stride(side)],
@@ -99,7 +100,7 @@ impl<T: Real + FftNum> RealFft<T> {
         });
         let cut = Cut::new(side, if side * side <= SERIAL { 1 } else { threads }, threads);
         let transform = Transform { side, lines, cut, scratch };
-        RealFft { input: input.to_vec(), output: vec![zero(); side * side], transform, threads }
+        RealFft { input, output: vec![zero(); side * side], transform, threads }
     }
 
     /// Prepares the job, with its choice of threads.
@@ -227,6 +228,10 @@ impl<T: Real + FftNum> Job for RealFft<T> {
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(vec![spectrum(self.transform.side, self.output.clone())])
+    }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        lend(&mut self.input, (self.transform.side, &mut self.output), to)
     }
 }
 

@@ -5,7 +5,7 @@ mod moments;
 use std::mem::MaybeUninit;
 
 use gpubench_backend::contents::{Contents, host};
-use gpubench_backend::{Job, JobTraits, Prepared};
+use gpubench_backend::{Job, JobTraits, Lent, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
@@ -16,7 +16,8 @@ use rustfft::num_traits::{Float, FromPrimitive};
 use self::moments::{Moments, TASK};
 use super::cpu_variant::CpuVariant;
 use super::entry::{by_dtype, variant};
-use super::matrices::{array, operands, slice, slice_mut};
+use super::matrices::{array, operand, slice, slice_mut};
+use super::taken::{Taken, lend, operands};
 use crate::context::Cpu;
 use crate::memory::memory;
 use crate::threads::{thread_choices, wake};
@@ -36,7 +37,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
 const SERIAL: usize = 2;
 
 struct OnePass<T> {
-    a: Vec<T>,
+    a: Taken<T>,
     parts: Vec<Moments>,
     total: Moments,
     /// Threads of the pool, and the number of them that work.
@@ -44,9 +45,8 @@ struct OnePass<T> {
     threads: usize,
 }
 
-fn one_pass<T: Real>(cpu: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn one_pass<T: Real>(cpu: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     let [a] = operands::<T, 1>(case, inputs)?;
-    let a = a.to_vec();
     let parts = vec![Moments::default(); a.len().div_ceil(TASK)];
     let threads = if parts.len() <= SERIAL { 1 } else { cpu.threads };
     let thread_choices = thread_choices::up_to(threads.min(parts.len()));
@@ -98,6 +98,11 @@ impl<T: Real> Job for OnePass<T> {
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(vec![Operand::dense(3, 1, vec![self.total.sum(), self.total.mean(), self.total.std()])])
     }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let answer = self.answer()?;
+        lend([&mut self.a], &answer, to)
+    }
 }
 
 struct ThreePasses<T> {
@@ -108,11 +113,12 @@ struct ThreePasses<T> {
 fn three_passes<T: Real + Float + FromPrimitive>(
     _: &Cpu,
     case: &Case,
-    inputs: &[Operand],
+    inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
-    let [a] = operands::<T, 1>(case, inputs)?;
-    let a = array(case, a)?;
-    Ok(Prepared::new(ThreePasses { a, results: [T::zero(); 3] }))
+    let [a] = inputs else {
+        return Err(CellError::Failed(format!("{} got {} operands, not 1", case.op, inputs.len())));
+    };
+    Ok(Prepared::new(ThreePasses { a: array(a.take())?, results: [T::zero(); 3] }))
 }
 
 impl<T: Real + Float + FromPrimitive> Job for ThreePasses<T> {
@@ -132,6 +138,13 @@ impl<T: Real + Float + FromPrimitive> Job for ThreePasses<T> {
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(vec![Operand::dense(3, 1, self.results.map(Real::to_f64).to_vec())])
+    }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let (a, answer) = (operand(&mut self.a), self.answer()?);
+        to(Lent { operands: Some(std::slice::from_ref(&a)), answer: &answer });
+        self.a = array(a)?;
+        Ok(())
     }
 }
 
@@ -242,7 +255,8 @@ mod tests {
 
     #[test]
     fn any_number_of_threads_finds_the_same() {
-        let a: Vec<f32> = Stream::new(1, 0).uniforms(400_001);
+        let mut a = Operand::dense(400_001, 1, Stream::new(1, 0).uniforms::<f32>(400_001));
+        let a = Taken::<f32>::of(&mut a).unwrap();
         let parts = vec![Moments::default(); a.len().div_ceil(TASK)];
         let mut job = OnePass { a, parts, total: Moments::default(), pool: 4, threads: 4 };
         let totals = [4, 3, 2, 1].map(|threads| {

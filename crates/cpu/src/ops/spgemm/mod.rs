@@ -5,7 +5,7 @@ mod gustavson;
 use std::mem::MaybeUninit;
 
 use gpubench_backend::contents::{Contents, host};
-use gpubench_backend::{Job, Prepared};
+use gpubench_backend::{Job, Lent, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand, Real};
 use gpubench_model::error::CellError;
@@ -32,7 +32,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("spgemm", "sprs-serial", "sprs SMMP, one thread", false, by_dtype!(sprs_serial)),
 ];
 
-fn by_rows<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn by_rows<T: Real>(cpu: &Cpu, _: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, b) = operands(inputs)?;
     Ok(Gustavson::<T>::new(a, b, cpu.threads)?.prepared())
 }
@@ -44,11 +44,11 @@ struct Sprs<T> {
     threads: usize,
 }
 
-fn sprs_threads<T: Element>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn sprs_threads<T: Element>(cpu: &Cpu, _: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     with_sprs::<T>(cpu.threads, inputs)
 }
 
-fn sprs_serial<T: Element>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn sprs_serial<T: Element>(_: &Cpu, _: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     with_sprs::<T>(1, inputs)
 }
 
@@ -56,7 +56,7 @@ fn sprs_serial<T: Element>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<
 pub(super) trait Element: Real + MulAcc + Zero {}
 impl<T: Real + MulAcc + Zero> Element for T {}
 
-fn with_sprs<T: Element>(threads: usize, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn with_sprs<T: Element>(threads: usize, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, b) = operands(inputs)?;
     // sprs panics if 32-bit offsets overflow; this bound on the entries prevents it.
     let products: i64 =
@@ -108,13 +108,29 @@ impl<T: Element> Job for Sprs<T> {
             values: T::into_values(product.data().to_vec()),
         })])
     }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let answer = self.answer()?;
+        let mut operands = [&mut self.a, &mut self.b].map(|matrix| Operand::Csr(csr_of(matrix)));
+        to(Lent { operands: Some(&operands), answer: &answer });
+        let (a, b) = self::operands(&mut operands)?;
+        (self.a, self.b) = (sprs_matrix(a)?, sprs_matrix(b)?);
+        Ok(())
+    }
 }
 
-/// Copies a matrix to the type of sprs.
-pub(super) fn sprs_matrix<T: Real>(matrix: &Csr) -> Result<CsMatI<T, i32>, CellError> {
-    let values = T::slice(&matrix.values)?.to_vec();
-    CsMatI::try_new((matrix.rows, matrix.cols), matrix.indptr.clone(), matrix.indices.clone(), values)
+/// Moves a matrix into the type of sprs.
+pub(super) fn sprs_matrix<T: Real>(matrix: Csr) -> Result<CsMatI<T, i32>, CellError> {
+    let Csr { rows, cols, indptr, indices, values } = matrix;
+    CsMatI::try_new((rows, cols), indptr, indices, T::from_values(values)?)
         .map_err(|(.., error)| CellError::call("sprs::CsMatI::try_new", error))
+}
+
+/// Moves a matrix out of the type of sprs, and leaves an empty one in its place.
+pub(super) fn csr_of<T: Real + Zero>(matrix: &mut CsMatI<T, i32>) -> Csr {
+    let (rows, cols) = matrix.shape();
+    let (indptr, indices, values) = std::mem::replace(matrix, CsMatI::zero((0, 0))).into_raw_storage();
+    Csr { rows, cols, indptr, indices, values: T::into_values(values) }
 }
 
 /// Shows the memory of all parts of an sprs matrix.
@@ -124,9 +140,10 @@ pub(super) fn show_sprs<T: Real>(matrix: &CsMatI<T, i32>, show: &mut dyn FnMut(&
     show(memory(matrix.data()));
 }
 
-fn operands(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
+/// Takes the operands.
+fn operands(inputs: &mut [Operand]) -> Result<(Csr, Csr), CellError> {
     match inputs {
-        [a, b] => Ok((a.as_csr()?, b.as_csr()?)),
+        [a, b] => Ok((a.take().into_csr()?, b.take().into_csr()?)),
         _ => Err(CellError::Failed(format!("spgemm takes 2 operands, got {}", inputs.len()))),
     }
 }

@@ -124,7 +124,7 @@ impl Judge {
         let op = about.op()?;
         let start = Instant::now();
         let answer = about.read(path)?;
-        let kept = self.operands.of(op, about.case, about.variant.side, || Ok(()))?;
+        let kept = self.operands.of(op, about.case, || Ok(()), || None)?;
         let inputs = kept.fingerprint.clone();
         if about.answered.inputs != inputs {
             let reason = format!(
@@ -160,7 +160,7 @@ impl Judge {
             return Ok(Reply::Verified);
         }
         let op = about.op()?;
-        let kept = self.operands.of(op, about.case, about.variant.side, || Ok(()))?;
+        let kept = self.operands.of(op, about.case, || Ok(()), || None)?;
         let error = about.check(op, &kept.operands, &answer)?;
         if !error.is_right() {
             let reason = format!("the answer of a later execution is wrong: {}", error.complaint());

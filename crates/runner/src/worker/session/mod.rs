@@ -6,23 +6,26 @@ use std::time::Instant;
 use gpubench_backend::protocol::Reply;
 use gpubench_backend::take::{self, Pauses};
 use gpubench_backend::verify::{Judged, Proof, Refuted, Unverified};
-use gpubench_backend::{Backend, Options, Prepared, Registration, Side, Variant};
+use gpubench_backend::{Backend, Options, Prepared, Registration, Variant};
 use gpubench_host::{memory, vector_registers};
-use gpubench_model::case::{Cache, Cell};
+use gpubench_model::case::{Cache, Case, Cell};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 use gpubench_model::measure::batch::{Batch, BatchResult};
 use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::{self as op, Decisive, Op, Rounding};
 
-use super::operands::Operands;
+use super::operands::{Operands, hexadecimal};
 use super::threads;
 
 struct Ready {
     job: Box<Prepared>,
     threads: Option<usize>,
     cell: Cell,
-    side: Side,
+    /// Fingerprint of the operands, hexadecimal.
+    inputs: String,
+    /// Whether the job has taken the operands and lends them.
+    has_operands: bool,
     /// Rounding of its arithmetic, for the bound on its answers.
     rounding: Rounding,
     judged: Judged,
@@ -120,13 +123,13 @@ impl Session {
         notify("inputs");
         let start = Instant::now();
         let admit = || self.backend.admit(&cell.case);
-        let kept = self.operands.of(op, &cell.case, variant.side, admit)?;
+        let kept = self.operands.of(op, &cell.case, admit, || copied(&mut self.jobs, &cell.case))?;
         phases.inputs_s = start.elapsed().as_secs_f64();
 
         notify("prepare");
         self.backend.phases();
         let start = Instant::now();
-        let mut job = self.backend.prepare(&cell.variant, &cell.case, &kept.operands)?;
+        let mut job = self.backend.prepare(&cell.variant, &cell.case, &mut kept.operands)?;
         phases.prepare_s = start.elapsed().as_secs_f64();
         let preparing = self.backend.phases();
 
@@ -149,28 +152,42 @@ impl Session {
         };
 
         notify("check");
-        let start = Instant::now();
-        let answer = job.answer()?;
-        phases.download_s = start.elapsed().as_secs_f64();
-        phases.with_device(preparing, self.backend.phases());
-        let start = Instant::now();
+        let (inputs, has_operands) = (kept.fingerprint.clone(), kept.are_taken());
         let rounding = variant.accuracy.rounding(cell.case.dtype);
-        vector_registers::clear_on_all_threads();
-        let error = op.check(&cell.case, &kept.operands, &answer, rounding)?;
-        phases.check_s = start.elapsed().as_secs_f64();
-
-        let inputs = kept.fingerprint.clone();
+        let start = Instant::now();
+        let (error, untried, are_unchanged, check_s) = show(&mut job, &kept.operands, |operands, answer| {
+            let start = Instant::now();
+            vector_registers::clear_on_all_threads();
+            let error = op.check(&cell.case, operands, answer, rounding);
+            let untried = op.decisive_element(&cell.case, operands);
+            let are_unchanged = !has_operands || hexadecimal(operands) == inputs;
+            (error, untried, are_unchanged, start.elapsed().as_secs_f64())
+        })?;
+        (phases.download_s, phases.check_s) = (start.elapsed().as_secs_f64() - check_s, check_s);
+        phases.with_device(preparing, self.backend.phases());
+        let error = error?;
+        if !are_unchanged {
+            return Ok(Reply::Incorrect { error, inputs, phases, reason: CHANGED_AT_FIRST.into() });
+        }
         if !error.is_right() {
             let reason = format!("the answer is wrong: {}", error.complaint());
             return Ok(Reply::Incorrect { error, inputs, phases, reason });
         }
         let judged = Judged::of(self.backend.as_mut(), &mut job)?;
         let picked = job.traits.picked.map(str::to_owned);
-        let (cell, side, pauses) = (cell.clone(), variant.side, Pauses::default());
-        let untried = op.decisive_element(&cell.case, &kept.operands);
-        let sampled = Sampled::default();
-        self.jobs
-            .insert(number, Ready { job, threads, cell, side, rounding, judged, untried, pauses, sampled });
+        let ready = Ready {
+            job,
+            threads,
+            cell: cell.clone(),
+            inputs: inputs.clone(),
+            has_operands,
+            rounding,
+            judged,
+            untried,
+            pauses: Pauses::default(),
+            sampled: Sampled::default(),
+        };
+        self.jobs.insert(number, ready);
         let (threads, libraries) = (threads.or(self.backend.threads()), self.backend.libraries());
         Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries })
     }
@@ -231,7 +248,7 @@ impl Session {
     }
 
     fn verify_ready(&mut self, ready: &mut Ready, last: bool) -> Result<(), Unverified> {
-        let Ready { job, cell, side, rounding, judged, sampled, .. } = ready;
+        let Ready { job, cell, has_operands, rounding, judged, sampled, .. } = ready;
         let proof = match last {
             false => Proof::None,
             true if sampled.is_long() && self.backend.marks_answers(cell.cache) => Proof::Marks,
@@ -239,11 +256,16 @@ impl Session {
         };
         let op = known_op(&cell.case.op)?;
         let operands = &mut self.operands;
-        let mut judge = |answer: &[Operand]| {
+        let mut judge = |job: &mut Prepared| {
             // The kept operands may be those of another case.
-            let kept = operands.of(op, &cell.case, *side, || Ok(()))?;
-            vector_registers::clear_on_all_threads();
-            op.check(&cell.case, &kept.operands, answer, *rounding)
+            let kept: &[Operand] = match has_operands {
+                true => &[],
+                false => &operands.of(op, &cell.case, || Ok(()), || None)?.operands,
+            };
+            show(job, kept, |operands, answer| {
+                vector_registers::clear_on_all_threads();
+                op.check(&cell.case, operands, answer, *rounding)
+            })?
         };
         judged.verify(self.backend.as_mut(), job, proof, &mut judge)
     }
@@ -265,6 +287,31 @@ impl Session {
         }
         Ok(variant.clone())
     }
+}
+
+/// Reason for operands that differ from the generated ones before anything was timed.
+const CHANGED_AT_FIRST: &str = "the first execution changed the operands";
+
+/// Shows to `judge` the operands that a job has taken, or else `kept`, and the answer of its last execution.
+fn show<R>(
+    job: &mut Prepared,
+    kept: &[Operand],
+    judge: impl Fn(&[Operand], &[Operand]) -> R,
+) -> Result<R, CellError> {
+    let mut judged = None;
+    job.lend(&mut |lent| judged = Some(judge(lent.operands.unwrap_or(kept), lent.answer)))?;
+    judged.ok_or_else(|| CellError::Failed("the job did not show its answer; please report this bug".into()))
+}
+
+/// Returns a copy of the operands of `case` from a job that has taken them and left them unchanged, which is faster than
+/// generating them again.
+fn copied(jobs: &mut BTreeMap<u64, Ready>, case: &Case) -> Option<Vec<Operand>> {
+    let mut holding = jobs.values_mut().filter(|ready| ready.has_operands && ready.cell.case == *case);
+    holding.find_map(|ready| {
+        let mut copy = None;
+        ready.job.lend(&mut |lent| copy = lent.operands.map(<[Operand]>::to_vec)).ok()?;
+        copy.filter(|operands| hexadecimal(operands) == ready.inputs)
+    })
 }
 
 /// Returns the reply to a failed verification.

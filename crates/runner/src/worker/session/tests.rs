@@ -4,15 +4,16 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use gpubench_backend::contents::{Contents, host, mark};
-use gpubench_backend::{Finding, Job, Sample};
+use gpubench_backend::{Finding, Job, Lent, Sample};
 use gpubench_model::case::{Case, DType};
 
 use super::*;
 use crate::executor::planned;
 
 /// Faults, by name; `honest` has none, nor has `slow`.
-const FAULTS: [&str; 11] = [
+const FAULTS: [&str; 12] = [
     "stale", "earlier", "wrong", "partial", "operand", "stream", "skipped", "nan", "reset", "cached", "race",
+    "early",
 ];
 
 /// Number of executions before most faults begin; the first two are those of the preparation.
@@ -50,10 +51,19 @@ impl Backend for Adversary {
         vec![]
     }
 
-    fn prepare(&mut self, fault: &str, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-        let values = |operand: usize| inputs[operand].dense_slice::<f32>().map(<[f32]>::to_vec);
+    fn prepare(
+        &mut self,
+        fault: &str,
+        case: &Case,
+        inputs: &mut [Operand],
+    ) -> Result<Box<Prepared>, CellError> {
+        let takes = case.seed.is_multiple_of(2);
+        let mut values = |operand: usize| match takes {
+            true => inputs[operand].take().into_dense::<f32>(),
+            false => inputs[operand].dense_slice::<f32>().map(<[f32]>::to_vec),
+        };
         let (fault, a, b, y) = (fault.to_owned(), values(0)?, values(1)?, vec![0.0; N * N]);
-        Ok(Prepared::new(Crook { fault, a, b, y, ..Crook::default() }))
+        Ok(Prepared::new(Crook { fault, takes, a, b, y, ..Crook::default() }))
     }
 
     /// Like the CPU: marks where caches are cold.
@@ -77,6 +87,8 @@ impl Backend for Adversary {
 #[derive(Default)]
 struct Crook {
     fault: String,
+    /// Whether it has taken its operands and lends them; otherwise it has copied them.
+    takes: bool,
     a: Vec<f32>,
     b: Vec<f32>,
     y: Vec<f32>,
@@ -153,7 +165,7 @@ impl Job for Crook {
         if self.has("nan") {
             self.y[7] = f32::NAN;
         }
-        if self.has("operand") {
+        if self.has("operand") || self.fault == "early" && self.done == 0 {
             self.a[3] = 0.5;
         }
         self.done += 1;
@@ -163,6 +175,13 @@ impl Job for Crook {
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         self.catch_up(Duration::from_secs(5));
         Ok(vec![Operand::dense(N, N, self.y.clone())])
+    }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let answer = self.answer()?;
+        let operands = [&self.a, &self.b].map(|values| Operand::dense(N, N, values.clone()));
+        to(Lent { operands: self.takes.then_some(&operands), answer: &answer });
+        Ok(())
     }
 }
 
@@ -180,12 +199,15 @@ fn batch(samples: u32) -> Batch {
     Batch { warm_up: None, samples, max_s: 10.0 }
 }
 
+/// Seeds of a job that copies its operands, and of one that takes them.
+const SEEDS: [u64; 2] = [3, 4];
+
 /// Returns the first reply that finds fault with a cell in two rounds; `None` where there is none.
-fn found(fault: &str, cache: Cache) -> Option<String> {
+fn found(fault: &str, seed: u64, cache: Cache) -> Option<String> {
     let mut session = session(fault);
-    let mut replies = vec![session.prepare(7, &cell(fault, 3, cache), None, &mut |_| {}).unwrap()];
+    let mut replies = vec![session.prepare(7, &cell(fault, seed, cache), None, &mut |_| {}).unwrap()];
     for last in [false, true] {
-        if !matches!(replies[0], Reply::Incorrect { .. }) {
+        if matches!(replies[0], Reply::Prepared { .. }) {
             replies.push(session.measure(7, &batch(4)).unwrap());
             replies.push(session.verify(7, last).unwrap());
         }
@@ -198,15 +220,35 @@ fn found(fault: &str, cache: Cache) -> Option<String> {
 
 #[test]
 fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
-    for cache in [Cache::Hot, Cache::Cold] {
-        assert_eq!(found("honest", cache), None);
+    for (seed, cache) in SEEDS.iter().flat_map(|seed| Cache::ALL.map(|cache| (*seed, cache))) {
+        assert_eq!(found("honest", seed, cache), None);
         for fault in FAULTS {
-            let reason = found(fault, cache);
-            assert!(reason.is_some(), "{fault} was not found with {cache} caches");
+            let reason = found(fault, seed, cache);
+            assert!(reason.is_some(), "{fault} was not found with {cache} caches, seed {seed}");
         }
-        assert!(found("reset", cache).unwrap().contains("before the execution began"));
-        assert!(found("stream", cache).unwrap().contains("outside the timed region"));
-        assert!(found("operand", cache).unwrap().contains("changed the operands"));
+        assert!(found("reset", seed, cache).unwrap().contains("before the execution began"));
+        assert!(found("stream", seed, cache).unwrap().contains("outside the timed region"));
+        assert!(found("operand", seed, cache).unwrap().contains("changed the operands"));
+        assert!(found("early", seed, cache).is_some());
+    }
+    assert_eq!(found("early", SEEDS[1], Cache::Hot).unwrap(), CHANGED_AT_FIRST);
+}
+
+#[test]
+fn jobs_of_one_case_have_operands_of_their_own() {
+    for seed in SEEDS {
+        let (mut session, cell) = (session("operand"), cell("operand", seed, Cache::Hot));
+        let prepared =
+            |session: &mut Session, job| match session.prepare(job, &cell, None, &mut |_| {}).unwrap() {
+                Reply::Prepared { inputs, .. } => inputs,
+                other => panic!("{other:?}"),
+            };
+        let first = prepared(&mut session, 1);
+        assert_eq!(prepared(&mut session, 2), first);
+        session.measure(1, &batch(4)).unwrap();
+        assert!(matches!(session.verify(1, false).unwrap(), Reply::Refuted { .. }), "job 1 changes its own");
+        assert!(matches!(session.verify(2, false).unwrap(), Reply::Verified), "those of job 2 are unchanged");
+        assert_eq!(prepared(&mut session, 3), first, "job 3 gets none of those that job 1 changed");
     }
 }
 

@@ -4,11 +4,11 @@
 //! sorted without sorting. Nothing is computed twice to count entries: a thread computes a block of rows in its own
 //! memory, which stays in its caches, and copies it after the blocks before it as soon as all of those are counted.
 
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, take};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpubench_backend::contents::{Contents, Memory, host};
-use gpubench_backend::{Job, JobTraits, Prepared};
+use gpubench_backend::{Job, JobTraits, Lent, Prepared};
 use gpubench_model::data::{Csr, Operand, Real};
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
@@ -57,19 +57,20 @@ pub(super) struct Gustavson<T> {
 
 impl<T: Real> Gustavson<T> {
     /// Prepares the product; `threads` is the number of threads of the pool.
-    pub(super) fn new(a: &Csr, b: &Csr, threads: usize) -> Result<Self, CellError> {
+    pub(super) fn new(a: Csr, b: Csr, threads: usize) -> Result<Self, CellError> {
+        let (rows_of_a, cols_of_b) = (a.rows, b.cols);
         let mut job = Gustavson {
-            a: a.clone(),
-            b: b.clone(),
+            a,
+            b,
             pool: threads,
             threads,
-            work: vec![0; a.rows + 1],
-            indptr: vec![0; a.rows + 1],
+            work: vec![0; rows_of_a + 1],
+            indptr: vec![0; rows_of_a + 1],
             indices: Vec::new(),
             values: Vec::new(),
             gathered: PerThread::new(|| Gathered::new(0, 0, 0, 0)),
         };
-        let mut work = std::mem::take(&mut job.work);
+        let mut work = take(&mut job.work);
         let bounds = job.blocks(job.operands()?, &mut work);
         job.work = work;
         job.threads = job.most_threads();
@@ -77,11 +78,11 @@ impl<T: Real> Gustavson<T> {
         let rows = largest(&|block| block[1] - block[0]);
         let entries = largest(&|block| {
             let products = usize::try_from(job.work[block[1]] - job.work[block[0]]).unwrap_or(usize::MAX);
-            products.min((block[1] - block[0]).saturating_mul(b.cols))
+            products.min((block[1] - block[0]).saturating_mul(cols_of_b))
         });
-        let scanned = (a.rows * words(b.cols)) as i64;
-        let products_a_word = (job.work[a.rows] - scanned) / scanned.max(1);
-        job.gathered = PerThread::new(|| Gathered::new(b.cols, rows, entries, products_a_word));
+        let scanned = (rows_of_a * words(cols_of_b)) as i64;
+        let products_a_word = (job.work[rows_of_a] - scanned) / scanned.max(1);
+        job.gathered = PerThread::new(|| Gathered::new(cols_of_b, rows, entries, products_a_word));
         // Counted once here, so that the memory of the result exists before the first execution.
         let total = AtomicUsize::new(0);
         let count = |(), gathered: &Gathered<T>| {
@@ -220,10 +221,9 @@ impl<T: Real> Job for Gustavson<T> {
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        let mut work = std::mem::take(&mut self.work);
-        let mut indptr = std::mem::take(&mut self.indptr);
-        let mut indices = std::mem::take(&mut self.indices);
-        let mut values = std::mem::take(&mut self.values);
+        let mut work = take(&mut self.work);
+        let (mut indptr, mut indices) = (take(&mut self.indptr), take(&mut self.indices));
+        let mut values = take(&mut self.values);
         let operands = self.operands()?;
         let found = self.counts_in_parallel().then(|| self.blocks(operands, &mut work));
         let find = || found.unwrap_or_else(|| self.blocks(operands, &mut work));
@@ -256,5 +256,19 @@ impl<T: Real> Job for Gustavson<T> {
             indices: self.indices.clone(),
             values: T::into_values(self.values.clone()),
         })])
+    }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let (rows, cols) = (self.a.rows, self.b.cols);
+        let (indptr, indices) = (take(&mut self.indptr), take(&mut self.indices));
+        let values = T::into_values(take(&mut self.values));
+        let operands = [Operand::Csr(take(&mut self.a)), Operand::Csr(take(&mut self.b))];
+        let answer = [Operand::Csr(Csr { rows, cols, indptr, indices, values })];
+        to(Lent { operands: Some(&operands), answer: &answer });
+        let ([a, b], [product]) = (operands, answer);
+        let Csr { indptr, indices, values, .. } = product.into_csr()?;
+        (self.a, self.b) = (a.into_csr()?, b.into_csr()?);
+        (self.indptr, self.indices, self.values) = (indptr, indices, T::from_values(values)?);
+        Ok(())
     }
 }
