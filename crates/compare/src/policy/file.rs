@@ -41,7 +41,12 @@ pub fn parse(name: &str, text: &str) -> Result<Policy> {
 }
 
 fn parsed(name: &str, text: &str) -> Result<Policy> {
-    let file: File = toml_reader::read(text).map_err(|error| {
+    let is_json = text.trim_start().starts_with('{');
+    ensure!(!is_json, "{name}:1: this is JSON, and a policy is TOML: docs/compare-policy.md lists its keys");
+    let file: File = toml_reader::read(text).map_err(|mut error| {
+        if let Problem::UnknownKey { valid, .. } = error.problem.as_mut() {
+            valid.retain(|key| !FORMER.contains(&key.as_str()));
+        }
         let problem = misplaced(&error.problem).unwrap_or_else(|| error.to_string());
         anyhow!("{name}:{}: {problem}", error.line(text))
     })?;
@@ -69,6 +74,9 @@ fn parsed(name: &str, text: &str) -> Result<Policy> {
 
 /// Keys that apply to the whole comparison.
 const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-inconclusive", "cross-machine"];
+
+/// Former names of keys, which are read but not recommended.
+const FORMER: [&str; 2] = ["run-spread", "accept-unsure"];
 
 /// Keys that may be at the top and in tables of cells.
 const LIMITS: [&str; 5] =

@@ -183,6 +183,14 @@ fn keys_and_facts_of_earlier_versions_mean_the_same() {
     }
     let both = message("run-spread = \"2%\"\nvariation-between-runs = \"2%\"\n");
     assert!(both.starts_with("gate.toml:") && both.contains("duplicate"), "{both}");
+    let unknown = message("run-sprea = \"2%\"\n");
+    assert!(!unknown.contains("run-spread") && unknown.contains("variation-between-runs"), "{unknown}");
+}
+
+#[test]
+fn a_report_in_place_of_a_policy_is_named_as_such() {
+    let json = message("\n {\n  \"schema_version\": 5 }");
+    assert!(json.starts_with("gate.toml:1: this is JSON"), "{json}");
 }
 
 /// Checks that any text gives a policy or a message of one line.

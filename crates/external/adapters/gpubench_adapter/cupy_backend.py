@@ -13,7 +13,7 @@ from .errors import Unavailable
 from .event_backend import EventBackend
 from .fingerprint import ON_DEVICE
 from .generator import MASK, Csr
-from .job import Job
+from .job import Job, call_of, into
 from .storage import Storage
 
 # Spins for a number of cycles of the multiprocessor, as `torch.cuda._sleep` does.
@@ -187,21 +187,6 @@ class CupyBackend(EventBackend):
         cupy.fft.config.get_plan_cache().clear()
 
 
-def _call(function, parts=None, finish=None):
-    """Returns the preparation of a call without an output of its own."""
-    return lambda backend, case, operands: Job(backend.storage, operands, function, parts, finish)
-
-
-def _into(function):
-    """Returns the preparation of a call that writes an output like its first operand."""
-
-    def prepare(backend, case, operands):
-        c = backend.storage.send(operands[0])
-        return Job(backend.storage, operands, lambda *inputs: function(*inputs, out=c), outputs=[c])
-
-    return prepare
-
-
 def _product_in_tf32(backend, case, operands):
     job = _product(backend, case, operands)
     job.activate = lambda: cupy._core.set_compute_type(np.float32, _TF32)
@@ -240,29 +225,29 @@ def _posv(a, b):
     return lapack.posv(a, b)
 
 
-_product = _call(lambda a, b: a @ b)
+_product = call_of(lambda a, b: a @ b)
 _DEFAULT, _TF32 = cupy._core._routines_linalg.COMPUTE_TYPE_DEFAULT, cupy._core._routines_linalg.COMPUTE_TYPE_TF32
 
 CupyBackend.JOBS = {
     ("matmul", "matmul"): _product,
-    ("matmul", "out"): _into(cupy.matmul),
+    ("matmul", "out"): into(cupy.matmul),
     ("matmul", "tf32"): _product_in_tf32,
-    ("elementwise", "eager"): _call(_elementwise),
-    ("elementwise", "fuse"): _call(cupy.fuse()(_elementwise)),
-    ("sin", "eager"): _call(cupy.sin),
-    ("sin", "out"): _into(cupy.sin),
+    ("elementwise", "eager"): call_of(_elementwise),
+    ("elementwise", "fuse"): call_of(cupy.fuse()(_elementwise)),
+    ("sin", "eager"): call_of(cupy.sin),
+    ("sin", "out"): into(cupy.sin),
     ("reduction", "eager"): _reduction(None),
     ("reduction", "cub"): _reduction(["cub"]),
     ("reduction", "none"): _reduction([]),
-    ("fft", "fft2"): _call(cupy.fft.fft2),
-    ("fft", "rfft2"): _call(cupy.fft.rfft2, finish=answers.whole_spectrum),
-    ("solve", "solve"): _call(cupy.linalg.solve, finish=answers.columns),
-    ("solve", "posv"): _call(_posv, finish=answers.columns),
+    ("fft", "fft2"): call_of(cupy.fft.fft2),
+    ("fft", "rfft2"): call_of(cupy.fft.rfft2, finish=answers.whole_spectrum),
+    ("solve", "solve"): call_of(cupy.linalg.solve, finish=answers.columns),
+    ("solve", "posv"): call_of(_posv, finish=answers.columns),
     ("spgemm", "csr"): lambda backend, case, operands: Job(
         backend.storage, operands, lambda a, b: a @ b, backend.storage.csr_parts, answers.csr
     ),
-    ("spmv", "csr"): _call(lambda a, x: a @ x, finish=answers.columns),
-    ("svd", "svd"): _call(_svd, list, answers.factors),
+    ("spmv", "csr"): call_of(lambda a, x: a @ x, finish=answers.columns),
+    ("svd", "svd"): call_of(_svd, list, answers.factors),
 }
 
 

@@ -92,3 +92,18 @@ class Job:
     def memory(self):
         """Returns host arrays over all memory of operands and outputs."""
         return [part for array in self.operands + self.outputs for part in self.storage.memory(array)]
+
+
+def call_of(function, parts=None, finish=None):
+    """Returns the preparation of a call without an output of its own."""
+    return lambda backend, case, operands: Job(backend.storage, operands, function, parts, finish)
+
+
+def into(function):
+    """Returns the preparation of a call that writes an output like its first operand."""
+
+    def prepare(backend, case, operands):
+        c = backend.storage.send(operands[0])
+        return Job(backend.storage, operands, lambda *inputs: function(*inputs, out=c), outputs=[c])
+
+    return prepare

@@ -8,7 +8,7 @@ import torch
 from . import answers
 from .backend import timed
 from .errors import CellFailed, Unavailable
-from .job import Job
+from .job import Job, call_of, into
 
 # Executions that prepare a compiled function: the first one compiles it, and with CUDA graphs the second one records them.
 PREPARING_CALLS = {None: 1, "reduce-overhead": 2}
@@ -32,21 +32,6 @@ def _std_mean(a):
     total = a.sum()
     std, mean = torch.std_mean(a, correction=0)
     return total, mean, std
-
-
-def _call(function, parts=None, finish=None):
-    """Returns the preparation of a call without an output of its own."""
-    return lambda backend, case, operands: Job(backend.storage, operands, function, parts, finish)
-
-
-def _into(function):
-    """Returns the preparation of a call that writes an output like its first operand."""
-
-    def prepare(backend, case, operands):
-        c = backend.storage.send(operands[0])
-        return Job(backend.storage, operands, lambda *inputs: function(*inputs, out=c), outputs=[c])
-
-    return prepare
 
 
 def _compiled(function, mode=None, parts=None, finish=None):
@@ -143,30 +128,30 @@ def _sparse_product(backend, case, operands):
 
 
 def _svd(driver=None):
-    return _call(lambda a: torch.linalg.svd(a, full_matrices=False, driver=driver), list, answers.factors)
+    return call_of(lambda a: torch.linalg.svd(a, full_matrices=False, driver=driver), list, answers.factors)
 
 
-_product = _call(lambda a, b: a @ b)
+_product = call_of(lambda a, b: a @ b)
 
 JOBS = {
     ("matmul", "matmul"): _product,
-    ("matmul", "out"): _into(torch.matmul),
+    ("matmul", "out"): into(torch.matmul),
     ("matmul", "tf32"): _product_in_tf32,
-    ("elementwise", "eager"): _call(_elementwise),
+    ("elementwise", "eager"): call_of(_elementwise),
     ("elementwise", "compile"): _compiled(_elementwise),
     ("elementwise", "compile-reduce-overhead"): _compiled(_elementwise, "reduce-overhead"),
-    ("sin", "eager"): _call(torch.sin),
-    ("sin", "out"): _into(torch.sin),
-    ("reduction", "eager"): _call(_reduction, list, answers.moments),
-    ("reduction", "std-mean"): _call(_std_mean, list, answers.moments),
+    ("sin", "eager"): call_of(torch.sin),
+    ("sin", "out"): into(torch.sin),
+    ("reduction", "eager"): call_of(_reduction, list, answers.moments),
+    ("reduction", "std-mean"): call_of(_std_mean, list, answers.moments),
     ("reduction", "compile"): _compiled(_reduction, None, list, answers.moments),
     ("reduction", "compile-reduce-overhead"): _compiled(_reduction, "reduce-overhead", list, answers.moments),
-    ("fft", "fft2"): _call(torch.fft.fft2),
-    ("fft", "rfft2"): _call(torch.fft.rfft2, finish=answers.whole_spectrum),
-    ("solve", "solve"): _call(torch.linalg.solve, finish=answers.columns),
-    ("solve", "cholesky"): _call(_solve_by_cholesky, finish=answers.columns),
+    ("fft", "fft2"): call_of(torch.fft.fft2),
+    ("fft", "rfft2"): call_of(torch.fft.rfft2, finish=answers.whole_spectrum),
+    ("solve", "solve"): call_of(torch.linalg.solve, finish=answers.columns),
+    ("solve", "cholesky"): call_of(_solve_by_cholesky, finish=answers.columns),
     ("spgemm", "csr"): _sparse_product,
-    ("spmv", "csr"): _call(lambda a, x: a @ x, finish=answers.columns),
+    ("spmv", "csr"): call_of(lambda a, x: a @ x, finish=answers.columns),
     ("svd", "svd"): _svd(),
     ("svd", "gesvd"): _svd("gesvd"),
     ("svd", "gesvdj"): _svd("gesvdj"),

@@ -134,9 +134,12 @@ pub fn error_text(error: Checked) -> String {
     if error.value >= f64::MAX { "not finite".into() } else { format!("{:.1e}", error.value) }
 }
 
-/// Returns the error and its share of the bound: `3.1e-7 (2.6%)`.
+/// Returns the error and its share of the bound: `3.1e-7 (2.6%)`; `0` for an exact answer.
 pub fn judged_text(error: Checked) -> String {
-    format!("{} ({})", error_text(error), share_text(error))
+    match error.value {
+        0.0 => "0".into(),
+        _ => format!("{} ({})", error_text(error), share_text(error)),
+    }
 }
 
 /// Returns the error as a share of its bound: `2.6%`, or as a multiple where it is far beyond.
@@ -236,6 +239,7 @@ mod tests {
     #[test]
     fn errors_are_followed_by_their_share_of_the_bound() {
         assert_eq!(judged_text(Checked { value: 3.1e-7, bound: 1.2e-5 }), "3.1e-7 (2.6%)");
+        assert_eq!(judged_text(Checked { value: 0.0, bound: 1.2e-5 }), "0");
         let found = |value, bound| {
             let error = Checked { value, bound };
             (error_text(error), share_text(error))

@@ -13,7 +13,7 @@ use gpubench_text::count::{agree, counted};
 use gpubench_text::grouped::distinct;
 
 use super::cautions::{is_launch_bound, shown};
-use super::tables::{PEAK_SHARE_TEXT, has_peaks};
+use super::tables::{PEAK_SHARE_TEXT, contenders, has_peaks};
 
 /// The sentences for the tables of a report. `mark` is [`MARK`](super::tables::MARK) as the format writes it.
 pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<String> {
@@ -23,10 +23,13 @@ pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<Str
         lines.push("±: half the 95 % interval of the median. Error: with its share of its bound.".into());
         lines.push("Host: median by the host's clock, launch and synchronization included.".into());
     } else {
-        let named = Versus::of(report).is_named();
-        let (each, both) = if named { ("of each", "both") } else { ("per side", "both sides") };
-        lines.push(format!("Best correct variant {each}. ±: half the 95 % interval of the median."));
-        lines.push(format!("Error: the larger of {both}, relative to its bound (share in parentheses)."));
+        let (each, of_both) = match (contenders(report).len(), Versus::of(report).is_named()) {
+            (2, true) => (" of each", "the larger of both, "),
+            (2, false) => (" per side", "the larger of both sides, "),
+            _ => ("", ""),
+        };
+        lines.push(format!("Best correct variant{each}. ±: half the 95 % interval of the median."));
+        lines.push(format!("Error: {of_both}relative to its bound (share in parentheses)."));
     }
     if has_peaks(report) && rows.iter().any(|row| peak_share::share(report, row).is_some()) {
         lines.push(format!("{PEAK_SHARE_TEXT}: {}.", peak_share::MEANING));

@@ -1,7 +1,7 @@
 //! The tables that the text and the Markdown format share: one per op, element type and cache state.
 
 use gpubench_answer::peak_share::{self, precision};
-use gpubench_answer::{Comparison, Contender, Kind, Names, Section, sections};
+use gpubench_answer::{Comparison, Contender, Kind, Names, Section, Versus, sections};
 use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::report::quantity::{judged_text, spread_text, three_digits};
 use gpubench_model::report::{Execute, Outcome, Report, Row};
@@ -84,16 +84,26 @@ pub(crate) fn peak_share_text(report: &Report, row: Option<&Row>) -> String {
     found.map_or(NONE.into(), |found| percent::above_tenth(found.share))
 }
 
+/// The contenders of which the report has rows.
+pub(crate) fn contenders(report: &Report) -> Vec<Contender> {
+    let versus = Versus::of(report);
+    let has_rows = |one: &Contender| report.rows.iter().any(|row| versus.has(*one, row));
+    Contender::BOTH.into_iter().filter(has_rows).collect()
+}
+
 fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table {
     let has_peaks = has_peaks(report);
+    let contenders = contenders(report);
+    let compares = contenders.len() > 1;
     let mut columns = case_columns(section);
-    for contender in Contender::BOTH {
-        let heading = format!("best {}", section.versus.label(contender));
+    for contender in &contenders {
+        let heading = format!("best {}", section.versus.label(*contender));
         columns.extend([Column::words(heading), Column::figures(TIME), Column::figures("±")]);
         columns.push(Column::words("grade"));
         columns.extend(has_peaks.then(|| Column::figures(PEAK_SHARE)));
     }
-    columns.extend([Column::words("speed-up"), Column::figures("error")]);
+    columns.extend(compares.then(|| Column::words("speed-up")));
+    columns.push(Column::figures("error"));
     let cases = &section.comparisons;
     let marked = [
         cases.iter().filter_map(|case| case.a).any(is_launch_bound),
@@ -101,13 +111,15 @@ fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table
     ];
     let row = |comparison: &Comparison<'_>| {
         let mut fields = case_fields(section, comparison);
-        for ((one, best), is_marked) in Contender::BOTH.into_iter().zip(comparison.bests()).zip(marked) {
+        let bests = Contender::BOTH.into_iter().zip(comparison.bests()).zip(marked);
+        for ((one, best), is_marked) in bests.filter(|((one, _), _)| contenders.contains(one)) {
             let name = |row| names.below(section.versus.name(one), row);
             fields.push(best.map_or(NONE.into(), name).into());
             fields.extend(time_fields(best, comparison.kind, is_marked));
             fields.extend(has_peaks.then(|| peak_share_text(report, best).into()));
         }
-        fields.push(comparison.best_pair().as_ref().map_or(NONE.into(), super::speed_up));
+        let speed_up = || comparison.best_pair().as_ref().map_or(NONE.into(), super::speed_up);
+        fields.extend(compares.then(speed_up));
         fields.push(comparison.error().map_or(NONE.into(), judged_text).into());
         fields
     };
@@ -211,6 +223,16 @@ mod tests {
         let execute = row.execute.as_mut().unwrap();
         (execute.samples_s, execute.grade) = (vec![12.42e-6], None);
         assert_eq!(texts(&row), ["12 µs", "-", "-"]);
+    }
+
+    #[test]
+    fn a_side_without_rows_has_no_columns() {
+        let text = |report: &Report| tables(report, false)[0].text(false);
+        let both = example::of(example::both_sides("fft", 10, 1e-3, 1e-4));
+        assert!(["best CPU", "best GPU", "speed-up"].iter().all(|heading| text(&both).contains(heading)));
+        let one = example::of([example::measured("fft", 10, "cpu", "realfft", 1e-3)]);
+        assert!(text(&one).contains("best CPU"));
+        assert!(!text(&one).contains("GPU") && !text(&one).contains("speed-up"), "{}", text(&one));
     }
 
     #[test]
