@@ -78,6 +78,22 @@ def fft_factors():
     return "\n".join(lines)
 
 
+def matmul_f32():
+    """Times of `f64-accumulate` and `dmma` over that of `cublas`, by size and whether N is a multiple of 4."""
+    found, reports = {}, [report("h200", "rules", folder) for folder in ("matmul-f32", "matmul-f32-2")]
+    for kept in reports:
+        for (_, n), of in by_case(kept).items():
+            key = (group(n, ((1025, 1210), (1211, 1280), (1281, 1408), (1409, 1600))), "no" if n % 4 else "yes")
+            found.setdefault(key, []).append([seconds(of[variant]) / seconds(of["cublas"]) for variant in ("f64-accumulate", "dmma")])
+    lines = [f"{' and '.join(dict.fromkeys(measured_with(kept['environment']) for kept in reports))}. Time over that of `cublas`, geometric mean "
+             "(smallest to largest): below 1, the variant is faster.", "",
+             "| N | multiple of 4 | sizes | `f64-accumulate` | `dmma` |", "|---|---|---:|---:|---:|"]
+    for ((low, high), by_four), ratios in sorted(found.items()):
+        cells = (f"{mean(of):.2f} ({min(of):.2f} to {max(of):.2f})" for of in zip(*ratios))
+        lines.append(f"| {low} to {high} | {by_four} | {len(ratios)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def svd_by_size(folder, variants):
     """Times of svd variants by size, in one report."""
     kept = report("h200", "rules", folder)

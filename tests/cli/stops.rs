@@ -13,7 +13,7 @@ use crate::resume::{HANGS, SWEEP, lines, spawn, wait_until};
 const GPUBENCH: &str = env!("CARGO_BIN_EXE_gpubench");
 
 /// Three cells that take about a second each.
-const SLOW: &str = "run --backends cpu --variants parallel --ops sin --sizes 4000,4001,4002 --samples 200 --rounds 2 \
+const SLOW: &str = "run --backends cpu --variants parallel --ops sin --sizes 2000,2001,2002 --samples 800 --rounds 2 \
                     --max-time 3s --no-peaks --no-refine --out out";
 
 fn signal(process: u32, name: &str) {
@@ -79,7 +79,7 @@ fn the_first_ctrl_c_lets_the_cell_finish() {
     let samples = rows.iter().map(|row| row["execute"]["samples_s"].as_array().unwrap().len());
     let mut samples: Vec<usize> = samples.collect();
     samples.sort_unstable();
-    assert_eq!(samples, [100, 200]);
+    assert_eq!(samples, [400, 800]);
 }
 
 #[test]

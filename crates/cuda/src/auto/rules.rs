@@ -167,9 +167,10 @@ const CHOLESKY: &str = "one launch without a barrier across the grid";
 pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64().because(DMMA),
     rule("matmul", "dmma").of(F32).sizes(900, 1024).where_n(&[ByFour]).fast_f64().because(DMMA),
+    rule("matmul", "dmma").of(F32).sizes(1281, 1408).where_n(&[ByFour]).fast_f64().because(DMMA),
     rule("matmul", "f64-accumulate")
         .of(F32)
-        .sizes(1101, u64::MAX)
+        .sizes(1211, u64::MAX)
         .fast_f64()
         .because("cuBLAS has a higher peak in float64 than in float32, and float64 sums are more accurate"),
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
@@ -225,6 +226,9 @@ mod tests {
         assert_eq!(first("matmul", 2048, DType::F32, 2), "f64-accumulate");
         assert_eq!(first("matmul", 1000, DType::F32, 2), "dmma");
         assert_eq!(first("matmul", 999, DType::F32, 2), "cublas");
+        assert_eq!(first("matmul", 1207, DType::F32, 2), "cublas");
+        assert_eq!(first("matmul", 1400, DType::F32, 2), "dmma");
+        assert_eq!(first("matmul", 1401, DType::F32, 2), "f64-accumulate");
         assert_eq!(first("matmul", 2048, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 2049, DType::F64, 2), "cublas-padded");
         assert_eq!(first("matmul", 2049, DType::F64, 64), "cublas");
