@@ -7,8 +7,8 @@ from .text import duration, factor
 
 # The folders of results/ with such a report: on a machine without a GPU and on one with.
 CPU, GPU = "xeon-2", "h200/article-python"
-RANDOM, H100 = "h200/random", "h100/peers"
-KEPT = (CPU, GPU, RANDOM, H100)
+RANDOM, RANDOM_2, H100 = "h200/random", "h200/random-2", "h100/peers"
+KEPT = (CPU, GPU, RANDOM, RANDOM_2, H100)
 
 # The calls that the article times by op: of NumPy or SciPy, and of CuPy.
 ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
@@ -213,6 +213,13 @@ def of_further(folder):
 
 def of_random():
     return of_further(RANDOM)
+
+
+def of_random_2():
+    """Provenance of another draw, its number of cells, and those where a library is faster."""
+    report = kept(*RANDOM_2.split("/"))
+    count = len(list(cells(report, "gpu", "host")))
+    return "\n".join([provenance(report), "", f"{count} cells. {losses(report, 'gpu')}"])
 
 
 def of_h100():

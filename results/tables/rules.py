@@ -83,7 +83,7 @@ def matmul_f32():
     found, reports = {}, [report("h200", "rules", folder) for folder in ("matmul-f32", "matmul-f32-2")]
     for kept in reports:
         for (_, n), of in by_case(kept).items():
-            key = (group(n, ((1025, 1210), (1211, 1280), (1281, 1408), (1409, 1600))), "no" if n % 4 else "yes")
+            key = (group(n, ((1025, 1210), (1211, 1239), (1240, 1408), (1409, 1600))), "no" if n % 4 else "yes")
             found.setdefault(key, []).append([seconds(of[variant]) / seconds(of["cublas"]) for variant in ("f64-accumulate", "dmma")])
     lines = [f"{' and '.join(dict.fromkeys(measured_with(kept['environment']) for kept in reports))}. Time over that of `cublas`, geometric mean "
              "(smallest to largest): below 1, the variant is faster.", "",
@@ -135,7 +135,7 @@ def ozaki2():
 def h100():
     """What `gpubench doctor --rules` finds in the reports of an H100, by op; the program is the first argument of figures.py."""
     lines = ["| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
-    for name in ("matmul", "solve", "fft", "svd"):
+    for name in ("matmul", "matmul-f32", "solve", "fft", "svd"):
         folder = os.path.join("results", "h100", "rules", f"2026-11-26-{name}")
         command = [os.path.abspath(sys.argv[1]), "doctor", "--json", "--rules", folder]
         # Its exit code is 1 where a pick is not the fastest.
@@ -144,5 +144,7 @@ def h100():
             lost = [case for case in found["lost"] if case["op"] == of_op["op"]]
             worst = max(lost, key=lambda case: case["ratio"], default=None)
             largest = f"{worst['ratio']:.2f} ({worst['dtype']} {worst['n']})" if worst else "–"
-            lines.append(f"| {of_op['op']} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
-    return "\n".join([f"{measured_with(report('h100', 'rules', '2026-11-26-fft')['environment'])}.", "", *lines])
+            label = f"{of_op['op']}, float32, N = 1041 to 1500" if name == "matmul-f32" else of_op["op"]
+            lines.append(f"| {label} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
+    sources = [measured_with(report("h100", "rules", f"2026-11-26-{name}")["environment"]) for name in ("fft", "matmul-f32")]
+    return "\n".join([f"{sources[0]}; the second row {sources[1]}.", "", *lines])

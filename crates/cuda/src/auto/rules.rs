@@ -167,7 +167,7 @@ const CHOLESKY: &str = "one launch without a barrier across the grid";
 pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64().because(DMMA),
     rule("matmul", "dmma").of(F32).sizes(900, 1024).where_n(&[ByFour]).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F32).sizes(1281, 1408).where_n(&[ByFour]).fast_f64().because(DMMA),
+    rule("matmul", "dmma").of(F32).sizes(1240, 1408).where_n(&[ByFour]).fast_f64().because(DMMA),
     rule("matmul", "f64-accumulate")
         .of(F32)
         .sizes(1211, u64::MAX)
