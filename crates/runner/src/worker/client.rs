@@ -156,13 +156,15 @@ impl Client {
             if is_over() {
                 return Err(WaitError::Interrupted);
             }
+            let left = (deadline + self.stopped_for).saturating_duration_since(checked);
+            let received = self.replies.recv_timeout(left.min(POLL));
+            // The reply may have come while this process was stopped.
             let delay = checked.elapsed();
             if delay > LONG_DELAY {
                 self.stopped_for += delay;
             }
             checked = Instant::now();
-            let left = (deadline + self.stopped_for).saturating_duration_since(checked);
-            match self.replies.recv_timeout(left.min(POLL)) {
+            match received {
                 Ok(TimedReply { reply: Ok(Reply::Phase { .. }), .. }) if left.is_zero() => {
                     return Err(WaitError::TimedOut);
                 }

@@ -1,5 +1,7 @@
 //! Holds a started backend with its operands and jobs. Each job is prepared once, then measured in rounds.
 
+mod lent;
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -8,13 +10,14 @@ use gpubench_backend::take::{self, Pauses};
 use gpubench_backend::verify::{Judged, Proof, Refuted, Unverified};
 use gpubench_backend::{Backend, Options, Prepared, Registration, Variant};
 use gpubench_host::{memory, vector_registers};
-use gpubench_model::case::{Cache, Case, Cell};
+use gpubench_model::case::{Cache, Cell};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 use gpubench_model::measure::batch::{Batch, BatchResult};
 use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::{self as op, Decisive, Op, Rounding};
 
+use self::lent::{copied, show};
 use super::operands::{Operands, hexadecimal};
 use super::threads;
 
@@ -291,28 +294,6 @@ impl Session {
 
 /// Reason for operands that differ from the generated ones before anything was timed.
 const CHANGED_AT_FIRST: &str = "the first execution changed the operands";
-
-/// Shows to `judge` the operands that a job has taken, or else `kept`, and the answer of its last execution.
-fn show<R>(
-    job: &mut Prepared,
-    kept: &[Operand],
-    judge: impl Fn(&[Operand], &[Operand]) -> R,
-) -> Result<R, CellError> {
-    let mut judged = None;
-    job.lend(&mut |lent| judged = Some(judge(lent.operands.unwrap_or(kept), lent.answer)))?;
-    judged.ok_or_else(|| CellError::Failed("the job did not show its answer; please report this bug".into()))
-}
-
-/// Returns a copy of the operands of `case` from a job that has taken them and left them unchanged, which is faster than
-/// generating them again.
-fn copied(jobs: &mut BTreeMap<u64, Ready>, case: &Case) -> Option<Vec<Operand>> {
-    let mut holding = jobs.values_mut().filter(|ready| ready.has_operands && ready.cell.case == *case);
-    holding.find_map(|ready| {
-        let mut copy = None;
-        ready.job.lend(&mut |lent| copy = lent.operands.map(<[Operand]>::to_vec)).ok()?;
-        copy.filter(|operands| hexadecimal(operands) == ready.inputs)
-    })
-}
 
 /// Returns the reply to a failed verification.
 fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
