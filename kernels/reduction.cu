@@ -2,8 +2,8 @@
 //
 // `moments` reads the elements once: sums of d and d * d where d = x - shift (Chan, Golub and LeVeque 1983). The
 // shift is the median of five elements, so that little cancels when the mean is far from zero and an outlier does no
-// harm. Partial sums are doubles, added in an order that depends only on the grid. `partial_*` and `finish` are the
-// textbook method: they read the elements once per statistic.
+// harm. Partial sums are doubles, added in an order that depends only on the grid. Blocks post theirs for block 0,
+// which waits for them. `partial_*` and `finish` are the textbook method: they read the elements once per statistic.
 
 #include "common.cuh"
 
@@ -67,11 +67,49 @@ template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict
     return five[2];
 }
 
+// The sums of a block on their way to block 0: four words, each with half a double below and the number of the launch
+// above, which marks words of earlier launches as stale. A word arrives as a whole, so there are no flags and fences.
+struct Post {
+    u64* words;
+    u32 launch;
+
+    // Called by the first warp; its lane 0 has the sums.
+    __device__ __forceinline__ void send(double2 sums) const {
+        const double sum = __shfl_sync(EVERY_LANE, sums.x, 0), squares = __shfl_sync(EVERY_LANE, sums.y, 0);
+        const u64 bits = __double_as_longlong(threadIdx.x < 2 ? sum : squares);
+        const u32 half = threadIdx.x % 2 ? (u32)(bits >> 32) : (u32)bits;
+        if (threadIdx.x < 4) store_relaxed(words + 4 * blockIdx.x + threadIdx.x, (u64)launch << 32 | half);
+    }
+
+    // Waits for the sums of a block.
+    __device__ __forceinline__ double2 receive(u32 block) const {
+        u64 word[4];
+        bool complete;
+        do {
+            complete = true;
+#pragma unroll
+            for (int i = 0; i < 4; i += 2) {
+                asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                             : "=l"(word[i]), "=l"(word[i + 1])
+                             : "l"(words + 4 * block + i)
+                             : "memory");
+                complete = complete && (u32)(word[i] >> 32) == launch && (u32)(word[i + 1] >> 32) == launch;
+            }
+        } while (!complete);
+        return make_double2(join(word[0], word[1]), join(word[2], word[3]));
+    }
+
+  private:
+    static __device__ __forceinline__ double join(u64 low, u64 high) {
+        return __longlong_as_double((long long)(high << 32 | (u32)low));
+    }
+};
+
 // A small array has one block, which needs no exchange with others; a smaller one starts sooner.
 template <typename T, int BLOCK, int UNROLL>
-__device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2* partials, u32* ticket, double* out) {
+__device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, Post post, double* out) {
     using V = Pack<T>;
-    constexpr int WIDTH = V::WIDTH, TILE = UNROLL * BLOCK;
+    constexpr int WIDTH = V::WIDTH, TILE = UNROLL * BLOCK, STEP = UNROLL < 4 ? UNROLL : 4;
     const V* packed = reinterpret_cast<const V*>(x);
     const u64 packs = n / WIDTH;
     // The loads of the first tile and of the remainder are in flight while the shift and 1 / n are computed.
@@ -86,12 +124,12 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2*
     const double inverse = 1.0 / (double)n;
     double sum = 0, squares = 0;
     while (at < packs) {
-        // Runs of 16 elements in T, then a double: rounding stays near one unit whatever n is.
+        // Runs of at most 64 bytes in T, then a double: rounding stays near one unit whatever n is.
 #pragma unroll
-        for (int from = 0; from < UNROLL; from += 4) {
+        for (int from = 0; from < UNROLL; from += STEP) {
             Run<T> run;
 #pragma unroll
-            for (int u = from; u < from + 4; ++u)
+            for (int u = from; u < from + STEP; ++u)
                 if (at + u * BLOCK < packs) run.add(pack[u], shift);
             sum += run.sum;
             squares += run.squares;
@@ -110,21 +148,20 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2*
     double2 total = block_sums<BLOCK>(sum, squares);
 
     if (gridDim.x > 1) {
-        __shared__ bool last;
-        if (threadIdx.x == 0) {
-            __stcg(partials + blockIdx.x, total);
-            __threadfence();
-            last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+        if (blockIdx.x > 0) {
+            if (threadIdx.x < WARP) post.send(total);
+            return;
+        }
+        // A thread adds the sums of every BLOCK-th block; the first has those of block 0 already.
+        const bool first = threadIdx.x == 0;
+        sum = first ? total.x : 0;
+        squares = first ? total.y : 0;
+        for (u32 block = first ? BLOCK : threadIdx.x; block < gridDim.x; block += BLOCK) {
+            const double2 other = post.receive(block);
+            sum += other.x;
+            squares += other.y;
         }
         __syncthreads();
-        if (!last) return;
-        __threadfence();
-        sum = squares = 0;
-        for (u32 block = threadIdx.x; block < gridDim.x; block += BLOCK) {
-            const double2 partial = __ldcg(partials + block);
-            sum += partial.x;
-            squares += partial.y;
-        }
         total = block_sums<BLOCK>(sum, squares);
     }
     if (threadIdx.x == 0) {
@@ -133,26 +170,26 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2*
         out[0] = fma((double)n, (double)shift, total.x);
         out[1] = (double)shift + mean;
         out[2] = sqrt(variance < 0 ? 0.0 : variance);  // not a number stays so
-        *ticket = 0;  // ready for the next launch
     }
 }
 
 #define MOMENTS(type, suffix, BLOCK, UNROLL)                                                                 \
     extern "C" __global__ void __launch_bounds__(BLOCK)                                                     \
-        moments_##suffix##_##BLOCK##_##UNROLL(const type* x, u64 n, double2* partials, u32* ticket,         \
-                                              double* out) {                                                \
-        moments<type, BLOCK, UNROLL>(x, n, partials, ticket, out);                                          \
+        moments_##suffix##_##BLOCK##_##UNROLL(const type* x, u64 n, u64* words, u32 launch, double* out) {  \
+        moments<type, BLOCK, UNROLL>(x, n, {words, launch}, out);                                           \
     }
 MOMENTS(float, f32, 32, 4)
+MOMENTS(float, f32, 128, 2)
 MOMENTS(float, f32, 128, 4)
+MOMENTS(float, f32, 256, 4)
+MOMENTS(float, f32, 256, 8)
 MOMENTS(float, f32, 512, 4)
-MOMENTS(float, f32, 512, 8)
-MOMENTS(float, f32, 512, 16)
 MOMENTS(double, f64, 32, 4)
+MOMENTS(double, f64, 128, 2)
 MOMENTS(double, f64, 128, 4)
+MOMENTS(double, f64, 256, 4)
+MOMENTS(double, f64, 256, 8)
 MOMENTS(double, f64, 512, 4)
-MOMENTS(double, f64, 512, 8)
-MOMENTS(double, f64, 512, 16)
 
 // One partial sum per block, of x or, if `mean` is given, of (x - mean)^2.
 template <typename T>

@@ -118,7 +118,7 @@ __device__ __forceinline__ void products(const Factors<T>& factors, const Item& 
             for (u32 first = 0; first < filled; first += DEPTH) {
                 int column[DEPTH];
                 bool live[DEPTH];
-                T a[DEPTH], b[DEPTH];
+                T b[DEPTH];
 #pragma unroll
                 for (u32 i = 0; i < DEPTH; ++i) {
                     const Piece<T> piece = pieces[first + i];
@@ -126,11 +126,11 @@ __device__ __forceinline__ void products(const Factors<T>& factors, const Item& 
                     const u32 at = live[i] ? piece.from + lane : piece.from;
                     column[i] = factors.b_columns[at];
                     if (WITH_VALUES) b[i] = factors.b_values[at];
-                    if (WITH_VALUES) a[i] = piece.factor;
                 }
+                // The factors come from shared memory only now: registers that held them would delay the loads.
 #pragma unroll
                 for (u32 i = 0; i < DEPTH; ++i) {
-                    visit(column[i], live[i], a[i], b[i]);
+                    visit(column[i], live[i], WITH_VALUES ? pieces[first + i].factor : T(0), b[i]);
                     __syncwarp();
                 }
             }
@@ -184,7 +184,7 @@ struct LookBack {
                 }
                 // Many warps wait for few words, so known words are not read again, and there is a pause between
                 // reads.
-                __nanosleep(100);
+                __nanosleep(20);
                 if (unknown) {
 #pragma unroll
                     for (u32 i = 0; i < NEAREST; ++i)
@@ -230,56 +230,124 @@ struct Placement {
     }
 };
 
-// A warp's shared memory in `dense`: 32 pieces, then an element for each of `width` columns, a multiple of 32, and
-// one per lane for lanes that are not live.
+// A warp's shared memory in `dense`: an element for each of `width` columns, a multiple of 32, and one per lane for
+// lanes that are not live. Before them are 32 pieces, and afterwards the columns that have entries, of one group of 1024
+// columns at a time.
+template <typename T> struct Dense {
+    static constexpr u32 GROUP = 1024, GROUPS = 2;
+
+    u16* listed;
+    T* places;
+    u32 width, room;
+    // For each group a bit of each of the lane's 32 columns that has an entry.
+    u32 taken[GROUPS];
+
+    __device__ __forceinline__ Dense(uint4* shared, u32 width_)
+        : width(width_), room(max(32 * (u32)sizeof(Piece<T>) / 2, width_ / 4)) {
+        const u32 stride = 2 * room + (width + 32) * sizeof(T);
+        listed = reinterpret_cast<u16*>(reinterpret_cast<char*>(shared) + threadIdx.x / WARP * stride);
+        places = reinterpret_cast<T*>(listed + room);
+    }
+
+    __device__ __forceinline__ void clear() const {
+        warp_fill(places, width * sizeof(T), Place<T>::VACANT);
+        places[width + lane_id()] = 0;
+    }
+
+    // Sums the products and returns the number of entries.
+    __device__ __forceinline__ u32 sum(const Factors<T>& factors, const Item& item, u32 tiles) const {
+        u32 entries = 0;
+        const u32 first = item.tile * width, unused = first + width + lane_id();
+        products<T, true>(factors, item, tiles, reinterpret_cast<Piece<T>*>(listed),
+                          [&](int column, bool live, T a, T b) {
+                              entries += add_product(places + ((live ? (u32)column : unused) - first), a, b);
+                          });
+        return warp_sum(entries);
+    }
+
+    // Words of 32 columns in a group.
+    __device__ __forceinline__ u32 words(u32 group) const {
+        return width > group * GROUP ? min(width - group * GROUP, GROUP) / 32 : 0;
+    }
+
+    __device__ __forceinline__ void mark() {
+#pragma unroll
+        for (u32 group = 0; group < GROUPS; ++group) {
+            const T* part = places + group * GROUP + lane_id();
+            taken[group] = 0;
+#pragma unroll 8
+            for (u32 i = 0; i < words(group); ++i) {
+                const u32 word = __ballot_sync(EVERY_LANE, !Place<T>::is_vacant(part[32 * i]));
+                if (lane_id() == i) taken[group] = word;
+            }
+        }
+    }
+
+    // Lists the columns of a group that have entries, in ascending order, if there is room. Returns their number.
+    __device__ __forceinline__ u32 list(u32 group) const {
+        const u32 count = __popc(taken[group]), upto = warp_scan(count);
+        const u32 total = __shfl_sync(EVERY_LANE, upto, 31);
+        if (total <= room) {
+            u16* to = listed + upto - count;
+            for (u32 rest = taken[group]; rest != 0; rest &= rest - 1) *to++ = (u16)(32 * lane_id() + __ffs(rest) - 1);
+            __syncwarp();
+        }
+        return total;
+    }
+
+    // Writes the entries of a group. If they could not be listed, most stores of a warp have several of them anyway.
+    __device__ __forceinline__ void write(const Product<T>& product, const Item& item, u32 group, u32 at,
+                                          u32 entries) const {
+        const u32 lane = lane_id();
+        const int first = (int)(item.tile * width + group * GROUP);
+        const T* part = places + group * GROUP;
+        if (entries <= room) {
+#pragma unroll 4
+            for (u32 i = lane; i < entries; i += 32) {
+                const u32 column = listed[i];
+                const T sum = part[column];
+                __stcs(product.columns + at + i, first + (int)column);
+                __stcs(product.values + at + i, sum);
+            }
+            return;
+        }
+        const u32 count = __popc(taken[group]), begin = at + warp_scan(count) - count;
+#pragma unroll 8
+        for (u32 i = 0; i < words(group); ++i) {
+            const u32 word = __shfl_sync(EVERY_LANE, taken[group], i);
+            const u32 place = __shfl_sync(EVERY_LANE, begin, i) + __popc(word & ((1u << lane) - 1));
+            const T sum = part[32 * i + lane];
+            if (word >> lane & 1) {
+                __stcs(product.columns + place, first + (int)(32 * i + lane));
+                __stcs(product.values + place, sum);
+            }
+        }
+    }
+};
+
 template <typename T>
 __device__ __forceinline__ void dense(const Factors<T>& factors, const Product<T>& product, u64* state, u32 launch,
                                       u32 rows, u32 tiles, u32 width) {
     extern __shared__ uint4 shared[];
     __shared__ u32 counts[33];
-    const u32 lane = lane_id(), stride = 32 * sizeof(Piece<T>) + (width + 32) * sizeof(T);
-    char* memory = reinterpret_cast<char*>(shared) + threadIdx.x / WARP * stride;
-    T* places = reinterpret_cast<T*>(memory + 32 * sizeof(Piece<T>));
+    Dense<T> work(shared, width);
     const Item item(factors, rows, tiles);
-    const int first = (int)(item.tile * width);
-    u32 entries = 0;
-    if (item.begin < item.end) {
-        warp_fill(places, width * sizeof(T), Place<T>::VACANT);
-        places[width + lane] = 0;
-        products<T, true>(factors, item, tiles, reinterpret_cast<Piece<T>*>(memory),
-                          [&](int column, bool live, T a, T b) {
-                              const u32 c = live ? column - first : width + lane;
-                              entries += add_product(places + c, a, b);
-                          });
-        entries = warp_sum(entries);
-    }
+    // Before the item is read, because the offsets of A are still on their way.
+    work.clear();
+    const u32 entries = item.begin < item.end ? work.sum(factors, item, tiles) : 0;
     Placement placement{{state, launch}, counts};
     placement.tell(entries);
-    u32 at = placement.offset(item, entries, rows, tiles, product.offsets);
-    if (product.columns == nullptr || entries == 0) return;
-    const u32 below = (1u << lane) - 1;
-    // 32 words of 32 columns at a time: lane i has the word of columns that are taken, and where they begin in C.
-    for (u32 from = 0; from < width; from += 1024) {
-        const u32 words = min(32u, (width - from) / 32);
-        const T* part = places + from + lane;
-        u32 word = 0;
-#pragma unroll 8
-        for (u32 i = 0; i < words; ++i) {
-            const u32 taken = __ballot_sync(EVERY_LANE, !Place<T>::is_vacant(part[32 * i]));
-            if (lane == i) word = taken;
-        }
-        const u32 count = __popc(word), upto = warp_scan(count), begin = at + upto - count;
-        at += __shfl_sync(EVERY_LANE, upto, 31);
-#pragma unroll 8
-        for (u32 i = 0; i < words; ++i) {
-            const u32 taken = __shfl_sync(EVERY_LANE, word, i);
-            const u32 place = __shfl_sync(EVERY_LANE, begin, i) + __popc(taken & below);
-            const T sum = part[32 * i];
-            if (taken >> lane & 1) {
-                __stcs(product.columns + place, first + (int)(from + 32 * i + lane));
-                __stcs(product.values + place, sum);
-            }
-        }
+    const bool wanted = product.columns != nullptr && entries > 0;
+    if (wanted) work.mark();
+    u32 at = 0;
+#pragma unroll
+    for (u32 group = 0; group < Dense<T>::GROUPS; ++group) {
+        const u32 listed = wanted ? work.list(group) : 0;
+        // The counts of other blocks arrived while the first group was listed.
+        if (group == 0) at = placement.offset(item, entries, rows, tiles, product.offsets);
+        if (wanted) work.write(product, item, group, at, listed);
+        at += listed;
+        __syncwarp();
     }
 }
 

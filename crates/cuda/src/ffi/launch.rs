@@ -26,6 +26,18 @@ pub(crate) struct Shape {
     pub(crate) cooperative: bool,
 }
 
+/// Numbers launches from 1 to 2^30, repeatedly. Blocks that exchange words of memory write the number into them, and so
+/// recognise words of earlier launches; memory that was never written has the number 0.
+#[derive(Debug, Default)]
+pub(crate) struct LaunchNumber(u32);
+
+impl LaunchNumber {
+    pub(crate) fn next(&mut self) -> u32 {
+        self.0 = self.0 % (1 << 30) + 1;
+        self.0
+    }
+}
+
 /// Allows launches of `function` with up to `bytes` of dynamic shared memory; more than 48 KiB needs this call. The
 /// limit belongs to the function, which jobs of all sizes share, so it is never lowered.
 ///

@@ -7,48 +7,48 @@ use gpubench_model::error::CellError;
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::contents::device;
-use super::launch::{self, Shape, enqueue, enqueue_shaped, read, write};
+use super::launch::{self, LaunchNumber, Shape, enqueue, enqueue_shaped, read, write};
 
 /// Sum, mean and standard deviation of elements on the device.
 pub(crate) struct Statistics<T> {
     cuda: Cuda,
     kernels: Kernels,
     x: CudaSlice<T>,
-    partials: CudaSlice<f64>,
     out: CudaSlice<f64>,
     grid: u32,
 }
 
 enum Kernels {
     /// One kernel that reads the elements once.
-    OnePass { moments: CudaFunction, threads: u32, ticket: CudaSlice<u32> },
+    OnePass { moments: CudaFunction, threads: u32, words: CudaSlice<u64>, launches: LaunchNumber },
     /// Two kernels per statistic, one statistic after the other.
-    ThreePass { sums: CudaFunction, squares: CudaFunction, finish: CudaFunction },
+    ThreePass { sums: CudaFunction, squares: CudaFunction, finish: CudaFunction, partials: CudaSlice<f64> },
 }
 
 impl<T: Element> Statistics<T> {
-    /// Threads per block of the one-pass kernels, and packs of 16 bytes that a thread loads at the same time. Of the small
-    /// forms, the first whose block has the whole array at once is taken.
-    const SMALL_FORMS: [(u32, usize); 5] = [(32, 4), (128, 4), (512, 4), (512, 8), (512, 16)];
-    /// The form with several blocks.
-    const LARGE_FORM: (u32, usize) = (512, 4);
-    /// Blocks of it per multiprocessor: enough loads to keep the memory busy, and few partial sums for the last block
-    /// to add.
-    const FEW_BLOCKS: u32 = 2;
+    /// Forms of the one-pass kernel: threads per block, packs of 16 bytes that a thread loads at the same time, and the
+    /// most blocks per multiprocessor; 0 is one block on the device. The first that has the whole array at once is taken,
+    /// otherwise the last, with few enough partial sums for one block to add.
+    const FORMS: [(u32, usize, u32); 7] =
+        [(32, 4, 0), (128, 4, 0), (256, 4, 0), (256, 8, 0), (128, 2, 1), (256, 4, 2), (512, 4, 2)];
     /// Blocks of the other kernels: as many as a multiprocessor can run at the same time, so that no block waits for another.
     const MANY_BLOCKS: u32 = 8;
 
     /// Uploads `x` (at least one element) and allocates the scratch memory for the one-pass kernel.
     pub(crate) fn one_pass(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
-        let tile = |(threads, packs): (u32, usize)| threads as usize * packs * 16 / size_of::<T>();
-        let holds = |form: &(u32, usize)| x.len() <= tile(*form);
-        let form = Self::SMALL_FORMS.into_iter().find(holds).unwrap_or(Self::LARGE_FORM);
-        let (threads, packs) = form;
-        let max_blocks = cuda.multiprocessors().saturating_mul(Self::FEW_BLOCKS);
-        let grid = u32::try_from(x.len().div_ceil(tile(form))).unwrap_or(u32::MAX).clamp(1, max_blocks);
-        let moments = cuda.function(source, &format!("moments_{}_{threads}_{packs}", T::DTYPE))?;
-        let kernels = Kernels::OnePass { moments, threads, ticket: cuda.alloc(1)? };
-        Statistics::load(cuda, kernels, x, grid, 2 * grid as usize)
+        let packs = x.len().div_ceil(16 / size_of::<T>());
+        let max_blocks = |each: u32| cuda.multiprocessors().saturating_mul(each).max(1);
+        let holds = |&&(threads, deep, each): &&(u32, usize, u32)| {
+            packs <= threads as usize * deep * max_blocks(each) as usize
+        };
+        let &(threads, deep, each) =
+            Self::FORMS.iter().find(holds).unwrap_or(&Self::FORMS[Self::FORMS.len() - 1]);
+        let blocks = packs.div_ceil(threads as usize * deep).max(1);
+        let grid = u32::try_from(blocks).unwrap_or(u32::MAX).min(max_blocks(each));
+        let moments = cuda.function(source, &format!("moments_{}_{threads}_{deep}", T::DTYPE))?;
+        let words = cuda.alloc(4 * grid as usize)?;
+        let kernels = Kernels::OnePass { moments, threads, words, launches: LaunchNumber::default() };
+        Statistics::load(cuda, kernels, x, grid)
     }
 
     /// The same for two kernels per statistic, one statistic after the other.
@@ -59,31 +59,32 @@ impl<T: Element> Statistics<T> {
             sums: cuda.function(source, &format!("partial_sum_{}", T::DTYPE))?,
             squares: cuda.function(source, &format!("partial_squares_{}", T::DTYPE))?,
             finish: cuda.function(source, "finish")?,
+            partials: cuda.alloc(grid as usize)?,
         };
-        Statistics::load(cuda, kernels, x, grid, grid as usize)
+        Statistics::load(cuda, kernels, x, grid)
     }
 
-    fn load(cuda: &Cuda, kernels: Kernels, x: &[T], grid: u32, partials: usize) -> Result<Self, CellError> {
-        let (x, partials) = (cuda.upload(x)?, cuda.alloc(partials)?);
-        Ok(Statistics { cuda: cuda.clone(), kernels, x, partials, out: cuda.alloc(3)?, grid })
+    fn load(cuda: &Cuda, kernels: Kernels, x: &[T], grid: u32) -> Result<Self, CellError> {
+        Ok(Statistics { cuda: cuda.clone(), kernels, x: cuda.upload(x)?, out: cuda.alloc(3)?, grid })
     }
 
     /// Enqueues all passes.
     pub(crate) fn run(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
         let (x, n) = (read(stream, &self.x), (self.x.len() as u64).into());
-        let (partials, out) = (write(stream, &mut self.partials), write(stream, &mut self.out));
+        let out = write(stream, &mut self.out);
         match &mut self.kernels {
-            Kernels::OnePass { moments, threads, ticket } => {
-                let arguments = [x, n, partials, write(stream, ticket), out];
+            Kernels::OnePass { moments, threads, words, launches } => {
+                let arguments = [x, n, write(stream, words), launches.next().into(), out];
                 let shape = Shape { grid: (self.grid, 1), threads: *threads, shared: 0, cooperative: false };
-                // SAFETY: the entry takes (const T*, u64, double2*, u32*, double*); `partials` holds two a block, `out`
-                // three, and the ticket is zero: it was allocated so, and every launch leaves it so.
+                // SAFETY: the entry takes (const T*, u64, u64*, u32, double*); `words` holds four a block, which were
+                // allocated as zeros, and `out` three doubles. No earlier launch left words with this number.
                 unsafe { enqueue_shaped(stream, moments, shape, arguments) }
             }
             // 0 is the sum, 1 the mean, 2 the standard deviation, which reads the mean.
-            Kernels::ThreePass { sums, squares, finish } => (0..3u32).try_for_each(|statistic| {
+            Kernels::ThreePass { sums, squares, finish, partials } => (0..3u32).try_for_each(|statistic| {
                 let partial = if statistic < 2 { &*sums } else { &*squares };
+                let partials = write(stream, partials);
                 // SAFETY: both entries take (const T*, u64, double*, const double*); `partials` holds one a block.
                 unsafe { enqueue(stream, partial, (self.grid, 1), [x, n, partials, out])? };
                 let arguments = [partials, self.grid.into(), n, statistic.into(), out];

@@ -9,11 +9,9 @@ use super::super::kernels::KernelSource;
 use super::super::ops::spgemm::plan::{Method, SpgemmPlan};
 use super::super::sparse::DeviceCsr;
 use super::contents::device;
-use super::launch::{Argument, BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, read, write};
-
-/// Launches are numbered from 1 to this, repeatedly; the kernels use the number to recognise words of earlier
-/// launches.
-const LAUNCHES: u32 = 1 << 30;
+use super::launch::{
+    Argument, BLOCK, LaunchNumber, Shape, allow_shared, enqueue, enqueue_shaped, read, write,
+};
 
 /// Offsets, columns and values of a product on the host.
 pub(crate) type Parts<T> = (Vec<i32>, Vec<i32>, Vec<T>);
@@ -33,7 +31,7 @@ pub(crate) struct RowProduct<T> {
     offsets: CudaSlice<i32>,
     /// Columns and values of the product, allocated for exactly its entries.
     entries: Option<(CudaSlice<i32>, CudaSlice<T>)>,
-    launch: u32,
+    launches: LaunchNumber,
 }
 
 impl<T: Element> RowProduct<T> {
@@ -69,7 +67,7 @@ impl<T: Element> RowProduct<T> {
             entries: None,
             a,
             b,
-            launch: 0,
+            launches: LaunchNumber::default(),
         })
     }
 
@@ -102,7 +100,6 @@ impl<T: Element> RowProduct<T> {
         if self.starts.is_some() {
             self.run_starts()?;
         }
-        self.launch = self.launch % LAUNCHES + 1;
         let stream = &self.cuda.stream;
         let [a_offsets, a_columns, a_values] = addresses(stream, &self.a);
         let [b_offsets, b_columns, b_values] = addresses(stream, &self.b);
@@ -123,7 +120,7 @@ impl<T: Element> RowProduct<T> {
             columns,
             values,
             write(stream, &mut self.state),
-            self.launch.into(),
+            self.launches.next().into(),
             (self.a.rows() as u32).into(),
             tiles.into(),
             width.into(),

@@ -24,7 +24,8 @@ const MAX_TILES: usize = 32;
 /// Bytes of shared memory that the kernels declare themselves.
 const DECLARED: u32 = 256;
 
-/// Bytes for pieces of rows of B: 32 pieces of 16 bytes.
+/// Bytes for pieces of rows of B: 32 pieces of 16 bytes. The dense kernel lists columns of C there, two bytes each, for a
+/// quarter of a tile's columns or more.
 const PIECES: u32 = 512;
 
 /// The kernel that computes a tile of a row.
@@ -66,10 +67,10 @@ impl SpgemmPlan {
         let element = element as u32;
         if tiles == 1 || in_tile >= DENSE_ENTRIES || is_skewed {
             let width = b.cols.div_ceil(tiles).next_multiple_of(32).max(32);
-            let stride = PIECES + (width as u32 + 32) * element;
+            let stride = PIECES.max(width as u32 / 2) + (width as u32 + 32) * element;
             // Measured: more warps share a look-back, but fewer leave less shared memory idle.
             let warps = match (tiles, element) {
-                (1, 4) if width > 512 => 16,
+                (1, 4) if width > 1024 => 16,
                 (1, _) | (_, 4) => 8,
                 _ => 4,
             };
