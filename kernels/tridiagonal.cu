@@ -1,6 +1,6 @@
 // Householder reduction of a symmetric matrix to tridiagonal form, in one launch.
 //
-// The matrix is in the shared memory and registers of all blocks: block b has rows b, b + blocks, ..., and thread t
+// The matrix is in the registers and shared memory of all blocks: block b has rows b, b + blocks, ..., and thread t
 // has columns t, t + THREADS, ... of each. A step needs one exchange: each block posts its elements of y = A v, one
 // block the next row of A. Every block reads all of both and does the rest of the step itself, in the same order, so
 // all compute the same v and w. A posted number carries its own flag in its lowest bit, so no barrier is needed. A
@@ -218,10 +218,10 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
     }
 
 #ifdef SIDE_512
-TRIDIAGONALISE(tridiagonalise_512, 128, 4, 8, 0, 4)
+TRIDIAGONALISE(tridiagonalise_512, 128, 4, 8, 8, 4)
 #endif
 #ifdef SIDE_1024
-TRIDIAGONALISE(tridiagonalise_1024, 256, 4, 8, 0, 4)
+TRIDIAGONALISE(tridiagonalise_1024, 256, 4, 8, 8, 4)
 #endif
 #ifdef SIDE_2048
 TRIDIAGONALISE(tridiagonalise_2048, 512, 4, 16, 3, 4)

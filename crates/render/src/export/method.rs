@@ -162,7 +162,12 @@ fn sampling(report: &Report, rows: &[&Row]) -> Option<String> {
         }
         Some(asked) => {
             let [gpu, cpu] = [Side::Gpu, Side::Cpu].map(|side| spread_text(asked.precision(side)));
-            let until = if gpu == cpu { gpu } else { format!("{gpu} (GPU), {cpu} (CPU)") };
+            let has = |side| rows.iter().any(|row| row.side == side);
+            let until = match (has(Side::Gpu), has(Side::Cpu)) {
+                (true, true) if gpu != cpu => format!("{gpu} (GPU), {cpu} (CPU)"),
+                (true, _) => gpu,
+                (false, _) => cpu,
+            };
             format!("Samples in {rounds} until ± is {until} or time is up.")
         }
         None => format!("Samples in {rounds}."),
@@ -232,6 +237,11 @@ mod tests {
         let mut report = example::full();
         let expected = "Samples in 3 interleaved rounds until ± is 0.5% (GPU), 1.0% (CPU) or time is up.";
         assert_eq!(line(&report, "Samples").as_deref(), Some(expected));
+        for (absent, left) in [(Side::Gpu, "until ± is 1.0% or"), (Side::Cpu, "until ± is 0.5% or")] {
+            let mut of_one_side = report.clone();
+            of_one_side.rows.retain(|row| row.side != absent);
+            assert!(line(&of_one_side, "Samples").unwrap().contains(left));
+        }
         report.environment.settings["sweeps"][0]["sampling"]["precision"] = 0.02.into();
         assert!(line(&report, "Samples").unwrap().contains("until ± is 2.0% or"));
         report.environment.settings["sweeps"][0]["sampling"]["samples"] = 30.into();
