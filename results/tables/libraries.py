@@ -1,14 +1,14 @@
 """gpubench's own variants next to NumPy, SciPy, CuPy, PyTorch and JAX, from one report that has all of them."""
-import math, re
+import math, re, statistics
 
 from .article import PUBLISHED
 from .kept import report as kept
 from .text import duration, factor
 
-# The folders of results/ with such a report: on a machine without a GPU and on one with.
-CPU, GPU = "xeon-2", "h200/article-python"
+# The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes; then others of a GPU.
+CPU, BOTH, GPU = "xeon-2", "h200/article-python", "h200/article-gpu"
 RANDOM, RANDOM_2, H100 = "h200/random", "h200/random-2", "h100/peers"
-KEPT = (CPU, GPU, RANDOM, RANDOM_2, H100)
+KEPT = (CPU, BOTH, GPU, RANDOM, RANDOM_2, H100)
 
 # The calls that the article times by op: of NumPy or SciPy, and of CuPy.
 ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
@@ -19,8 +19,13 @@ OWN = {"cpu": "cpu", "gpu": "cuda"}
 TYPES = ("f32", "f64")
 
 
+def on_both():
+    """The report with all libraries on CPU and GPU."""
+    return kept(*BOTH.split("/"))
+
+
 def on_gpu():
-    """The report with all libraries on a machine with a GPU."""
+    """The report with all libraries of the GPU."""
     return kept(*GPU.split("/"))
 
 
@@ -226,9 +231,25 @@ def of_h100():
     return of_further(H100)
 
 
+def elementwise_rounds():
+    """Medians of each round of `fused`, in a run of its own and next to `torch.compile`."""
+    runs = [kept("h200", "elementwise", folder) for folder in ("alone", "with-torch")]
+    rows = [(run["environment"], row) for run in runs for row in run["rows"]]
+    rounds = sorted(set(rows[0][1]["execute"]["rounds"]))
+    lines = ["| run | variant | " + " | ".join(f"round {number + 1}" for number in rounds) + " |", "|---|---|" + "---:|" * len(rounds)]
+    for environment, row in rows:
+        backends = " and ".join(dict.fromkeys(other["backend"] for env, other in rows if env is environment))
+        execute = row["execute"]
+        of = lambda number: [time for time, at in zip(execute["samples_s"], execute["rounds"]) if at == number]
+        lines.append(f"| {backends} | {name(row)} | " + " | ".join(f"{statistics.median(of(number)) * 1e6:.1f} µs" for number in rounds) + " |")
+    environment = runs[0]["environment"]
+    return "\n".join([f"gpubench {environment['gpubench_revision'][:7]}, NVIDIA H200, {environment['started'][:10]}; float32, N = {rows[0][1]['n']}, hot caches.",
+                      "", *lines])
+
+
 def article_calls():
     """NumPy over CuPy by the host's clock, in float32: the article's figures, its calls, the fastest calls, and those of all backends."""
-    report = on_gpu()
+    report = on_both()
     lines = ["| op | N | article | its calls here | NumPy | CuPy | fastest of NumPy, SciPy and CuPy | fastest of all backends |",
              "|---|---:|---:|---:|---:|---:|---:|---|"]
     times = {}
@@ -266,7 +287,7 @@ def svd_default():
 
 def of_larger_cpu():
     """The means on the CPU of the machine with the GPU, and the cells where a library is faster."""
-    report = on_gpu()
+    report = on_both()
     return "\n".join([provenance(report), "", means(report, "cpu"), "", losses(report, "cpu")])
 
 
