@@ -160,7 +160,7 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn flushed_data_reads_slower_than_hot_data_by_either_instruction() {
-        let data: Vec<u64> = (0..1 << 18).collect();
+        let data: Vec<u64> = (0..1 << 16).collect();
         let hot = least(&data, read);
         for instruction in [FlushInstruction::detect().unwrap(), FlushInstruction::Clflush] {
             let cold = least(&data, |data| instruction.flush(memory(data)));

@@ -166,7 +166,7 @@ impl From<f64> for Argument {
 
 /// Passes the address of an array that a kernel reads.
 pub(crate) fn read<T>(stream: &CudaStream, slice: &CudaSlice<T>) -> Argument {
-    Argument(slice.device_ptr(stream).0)
+    read_from(stream, slice, 0)
 }
 
 /// Passes the address of an array from its element `from` on, which a kernel reads.
@@ -174,14 +174,14 @@ pub(crate) fn read_from<T>(stream: &CudaStream, slice: &CudaSlice<T>, from: usiz
     Argument(slice.device_ptr(stream).0 + (from * size_of::<T>()) as u64)
 }
 
+/// Passes the address of an array that a kernel writes.
+pub(crate) fn write<T>(stream: &CudaStream, slice: &mut CudaSlice<T>) -> Argument {
+    write_from(stream, slice, 0)
+}
+
 /// Passes the address of an array from its element `from` on, which a kernel writes.
 pub(crate) fn write_from<T>(stream: &CudaStream, slice: &mut CudaSlice<T>, from: usize) -> Argument {
     Argument(slice.device_ptr_mut(stream).0 + (from * size_of::<T>()) as u64)
-}
-
-/// Passes the address of an array that a kernel writes.
-pub(crate) fn write<T>(stream: &CudaStream, slice: &mut CudaSlice<T>) -> Argument {
-    Argument(slice.device_ptr_mut(stream).0)
 }
 
 /// Converts arguments to the driver's form.

@@ -50,7 +50,8 @@ pub(super) fn load_step<T: Element, const INPUTS: usize>(
 fn load_fused<T: Element>(cuda: &Cuda, len: usize) -> Result<Map<T, T, 2>, CellError> {
     const EACH: (u32, usize) = (256, 256);
     let few = cuda.multiprocessors() as usize * few_per_multiprocessor(T::DTYPE);
-    let fits = |l2: usize| 2 * len * size_of::<T>() <= l2 / 3 * 2;
+    // Measured on an H200: less time for 53 % of the cache, more for 62 %.
+    let fits = |l2: usize| 2 * len * size_of::<T>() <= l2 / 16 * 9;
     let (name, shape) = match len {
         _ if len <= few => ("fused_each", EACH),
         _ if cuda.l2_bytes().is_some_and(fits) => ("fused_kept", PACKS),
