@@ -144,8 +144,8 @@ mod tests {
         black_box(data.iter().step_by(LINE / 8).fold(0u64, |sum, word| sum.wrapping_add(*word)));
     }
 
-    /// The shortest of several reads of two megabytes, one read per line and `before` ahead of each: more than fits in
-    /// a first-level cache, less than any last level.
+    /// The shortest of several reads of half a megabyte, one read per line and `before` ahead of each: more than fits in
+    /// a first-level cache, less than a second level of today.
     #[cfg(target_arch = "x86_64")]
     fn least(data: &[u64], before: impl Fn(&[u64])) -> std::time::Duration {
         let times = (0..15).map(|_| {
