@@ -33,6 +33,10 @@ __device__ __forceinline__ u64 load_relaxed(const u64* from) {
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
     return word;
 }
+// Two neighbouring words at a multiple of 16 bytes; each arrives as a whole, but not both together.
+__device__ __forceinline__ void load_relaxed(const u64* from, u64& first, u64& second) {
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(from) : "memory");
+}
 
 // 1 / sqrt(value), within two units in the last place, for values that are neither zero nor subnormal: the
 // instruction's approximation and a Newton step, one of third order for double. The rounded functions branch.

@@ -89,10 +89,7 @@ struct Post {
             complete = true;
 #pragma unroll
             for (int i = 0; i < 4; i += 2) {
-                asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-                             : "=l"(word[i]), "=l"(word[i + 1])
-                             : "l"(words + 4 * block + i)
-                             : "memory");
+                load_relaxed(words + 4 * block + i, word[i], word[i + 1]);
                 complete = complete && (u32)(word[i] >> 32) == launch && (u32)(word[i + 1] >> 32) == launch;
             }
         } while (!complete);

@@ -195,13 +195,13 @@ struct LookBack {
     }
 };
 
-// Position of a block's items in C: call `tell` when the number of entries is known, then `offset`.
+// Position of a block's items in C: call `report` when the number of entries is known, then `offset`.
 struct Placement {
     LookBack look_back;
     u32* counts;  // shared: one a warp, then the offset of the block
     u32 within, total;
 
-    __device__ __forceinline__ void tell(u32 entries) {
+    __device__ __forceinline__ void report(u32 entries) {
         const u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP, lane = lane_id();
         if (lane == 0) counts[warp] = entries;
         __syncthreads();
@@ -336,7 +336,7 @@ __device__ __forceinline__ void dense(const Factors<T>& factors, const Product<T
     work.clear();
     const u32 entries = item.begin < item.end ? work.sum(factors, item, tiles) : 0;
     Placement placement{{state, launch}, counts};
-    placement.tell(entries);
+    placement.report(entries);
     const bool wanted = product.columns != nullptr && entries > 0;
     if (wanted) work.mark();
     u32 at = 0;
@@ -430,7 +430,7 @@ __device__ __forceinline__ void ranked(const Factors<T>& factors, const Product<
     const Item item(factors, rows, tiles);
     const u32 entries = item.begin < item.end ? work.mark(factors, item, tiles) : 0;
     Placement placement{{state, launch}, counts};
-    placement.tell(entries);
+    placement.report(entries);
     const bool wanted = product.columns != nullptr && entries > 0;
     if (wanted) work.sum(factors, item, tiles, 0, min(entries, room));
     // Nothing so far depended on earlier items, and by now most of them are known.

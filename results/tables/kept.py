@@ -11,6 +11,12 @@ def report(*folders):
     return json.load(open(os.path.join(RESULTS, *folders, "report.json")))
 
 
+def measured_with(environment):
+    """Revision, device and date."""
+    device = next(backend["description"] for backend in environment["backends"] if backend["name"] == "cuda")
+    return f"gpubench {environment['gpubench_revision'][:7]}, {device['name']}, {environment['started'][:10]}, hot caches"
+
+
 def row_of(of_report, op, n, backend, variant):
     return next(row for row in of_report["rows"]
                 if (row["op"], row["n"], row["backend"], row["variant"]) == (op, n, backend, variant))

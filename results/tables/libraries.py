@@ -2,7 +2,7 @@
 import math, re, statistics
 
 from .article import PUBLISHED
-from .kept import report as kept
+from .kept import measured_with, report as kept
 from .text import duration, factor
 
 # The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes; then others of a GPU.
@@ -241,10 +241,8 @@ def elementwise_rounds():
         backends = " and ".join(dict.fromkeys(other["backend"] for env, other in rows if env is environment))
         execute = row["execute"]
         of = lambda number: [time for time, at in zip(execute["samples_s"], execute["rounds"]) if at == number]
-        lines.append(f"| {backends} | {name(row)} | " + " | ".join(f"{statistics.median(of(number)) * 1e6:.1f} µs" for number in rounds) + " |")
-    environment = runs[0]["environment"]
-    return "\n".join([f"gpubench {environment['gpubench_revision'][:7]}, NVIDIA H200, {environment['started'][:10]}; float32, N = {rows[0][1]['n']}, hot caches.",
-                      "", *lines])
+        lines.append(f"| {backends} | {name(row)} | " + " | ".join(duration(statistics.median(of(number))) for number in rounds) + " |")
+    return "\n".join([f"{measured_with(runs[0]['environment'])}, float32, N = {rows[0][1]['n']}.", "", *lines])
 
 
 def article_calls():

@@ -1,15 +1,9 @@
 """Times of a CUDA variant next to those that a rule of `auto` prefers it to."""
 import json, os, subprocess, sys
 
-from .kept import ROOT, report
+from .kept import ROOT, measured_with, report
 from .libraries import mark, mean
 from .text import duration, factor
-
-
-def measured_with(environment):
-    """Revision, device and date."""
-    device = next(backend["description"] for backend in environment["backends"] if backend["name"] == "cuda")
-    return f"gpubench {environment['gpubench_revision'][:7]}, {device['name']}, {environment['started'][:10]}, hot caches"
 
 
 def by_case(kept):

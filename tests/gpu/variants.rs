@@ -69,7 +69,7 @@ fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Op
         }
         let (device, host) = (sample.device_s.unwrap_or(f64::NAN), sample.host_s);
         // The two clocks may have timed different executions.
-        if !(device > 0.0 && device <= 1.5 * host + 20e-6) {
+        if !(device > 0.0 && device <= 1.5 * host) {
             return Ok(Some(format!(
                 "{cache}: {device} s on the device do not go with {host} s on the host"
             )));
