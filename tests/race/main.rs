@@ -22,7 +22,7 @@ const RACE: i32 = 66;
 const BOUND: f64 = 16.0;
 
 /// Instructions of the kernel, each in one statement, and their replacement on the host.
-const ON_THE_HOST: [(&str, &str); 14] = [
+const ON_THE_HOST: [(&str, &str); 15] = [
     ("ld.relaxed.gpu.global.v4.f32", "host::load(at, p.v);"),
     ("ld.relaxed.gpu.global.v2.f64", "host::load(at, p.v);"),
     ("ld.relaxed.gpu.global.f32", "value = host::load(at);"),
@@ -30,6 +30,7 @@ const ON_THE_HOST: [(&str, &str); 14] = [
     ("st.relaxed.gpu.global.f32", "host::store(at, value);"),
     ("st.relaxed.gpu.global.f64", "host::store(at, value);"),
     ("ld.relaxed.gpu.global.u64", "word = __atomic_load_n(from, __ATOMIC_RELAXED);"),
+    ("ld.relaxed.gpu.global.v2.u64", "first = host::load(from), second = host::load(from + 1);"),
     ("st.relaxed.gpu.global.u64", "__atomic_store_n(to, word, __ATOMIC_RELAXED);"),
     ("rsqrt.approx.ftz.f32", "r = 1 / std::sqrt(value);"),
     ("rsqrt.approx.ftz.f64", "r = 1 / std::sqrt(value);"),
