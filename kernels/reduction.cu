@@ -7,7 +7,7 @@
 
 #include "common.cuh"
 
-// Threads of a block of the textbook method.
+// Threads per block of the textbook method.
 constexpr int THREADS = 256;
 
 template <typename T> struct Run {
@@ -175,18 +175,21 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, Post pos
         moments_##suffix##_##BLOCK##_##UNROLL(const type* x, u64 n, u64* words, u32 launch, double* out) {  \
         moments<type, BLOCK, UNROLL>(x, n, {words, launch}, out);                                           \
     }
-MOMENTS(float, f32, 32, 4)
-MOMENTS(float, f32, 128, 2)
-MOMENTS(float, f32, 128, 4)
-MOMENTS(float, f32, 256, 4)
-MOMENTS(float, f32, 256, 8)
-MOMENTS(float, f32, 512, 4)
-MOMENTS(double, f64, 32, 4)
-MOMENTS(double, f64, 128, 2)
-MOMENTS(double, f64, 128, 4)
-MOMENTS(double, f64, 256, 4)
-MOMENTS(double, f64, 256, 8)
-MOMENTS(double, f64, 512, 4)
+#define ONE_PASS(type, suffix)       \
+    MOMENTS(type, suffix, 32, 4)     \
+    MOMENTS(type, suffix, 128, 2)    \
+    MOMENTS(type, suffix, 128, 4)    \
+    MOMENTS(type, suffix, 256, 4)    \
+    MOMENTS(type, suffix, 256, 8)    \
+    MOMENTS(type, suffix, 512, 4)
+#ifdef ONE_PASS_F32
+ONE_PASS(float, f32)
+#endif
+#ifdef ONE_PASS_F64
+ONE_PASS(double, f64)
+#endif
+
+#ifdef THREE_PASS
 
 // One partial sum per block, of x or, if `mean` is given, of (x - mean)^2.
 template <typename T>
@@ -228,3 +231,5 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         out[statistic] = statistic == 0 ? sum : statistic == 1 ? mean : sqrt(mean);
     }
 }
+
+#endif

@@ -77,7 +77,7 @@ impl<T: Element> Statistics<T> {
             Kernels::OnePass { moments, threads, words, launches } => {
                 let arguments = [x, n, write(stream, words), launches.next().into(), out];
                 let shape = Shape { grid: (self.grid, 1), threads: *threads, shared: 0, cooperative: false };
-                // SAFETY: the entry takes (const T*, u64, u64*, u32, double*); `words` holds four a block, which were
+                // SAFETY: the entry takes (const T*, u64, u64*, u32, double*); `words` holds four per block, which were
                 // allocated as zeros, and `out` three doubles. No earlier launch left words with this number.
                 unsafe { enqueue_shaped(stream, moments, shape, arguments) }
             }
@@ -85,7 +85,7 @@ impl<T: Element> Statistics<T> {
             Kernels::ThreePass { sums, squares, finish, partials } => (0..3u32).try_for_each(|statistic| {
                 let partial = if statistic < 2 { &*sums } else { &*squares };
                 let partials = write(stream, partials);
-                // SAFETY: both entries take (const T*, u64, double*, const double*); `partials` holds one a block.
+                // SAFETY: both entries take (const T*, u64, double*, const double*); `partials` holds one per block.
                 unsafe { enqueue(stream, partial, (self.grid, 1), [x, n, partials, out])? };
                 let arguments = [partials, self.grid.into(), n, statistic.into(), out];
                 // SAFETY: the entry takes (const double*, u32, u64, u32, double*); `out` holds three and `statistic` is

@@ -10,37 +10,40 @@ use super::entry::by_dtype;
 use super::{Kernel, input, matrix_bytes, opt_in};
 use crate::context::{Cuda, Element};
 use crate::ffi::reduce::Statistics;
-use crate::kernels::{KernelSource, kernel_source};
+use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 
-pub(crate) static SOURCE: KernelSource = kernel_source!("reduction");
+static ONE_PASS: ByType = kernel_source_by_type!("reduction", "ONE_PASS_");
+static THREE_PASS: KernelSource = kernel_source!("reduction", "THREE_PASS");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: opt_in("reduction", "one-pass", "one kernel that reads the matrix once"),
-        sources: &[&SOURCE],
+        sources: &[&ONE_PASS.f32, &ONE_PASS.f64],
         libraries: &[],
-        prepare: by_dtype!(prepare, Statistics::one_pass),
+        prepare: by_dtype!(one_pass),
     },
     Kernel {
         variant: opt_in("reduction", "three-pass", "naive: sum, mean and deviation each read the matrix"),
-        sources: &[&SOURCE],
+        sources: &[&THREE_PASS],
         libraries: &[],
-        prepare: by_dtype!(prepare, Statistics::three_pass),
+        prepare: by_dtype!(three_pass),
     },
 ];
 
-/// Uploads the elements and loads the kernels of a variant.
-type Load<T> = fn(&Cuda, &'static KernelSource, &[T]) -> Result<Statistics<T>, CellError>;
+fn one_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+    reserve(cuda, case)?;
+    Ok(Prepared::new(Statistics::one_pass(cuda, ONE_PASS.of(T::DTYPE), input::<T>(inputs, 0)?)?))
+}
 
-fn prepare<T: Element>(
-    cuda: &Cuda,
-    case: &Case,
-    inputs: &[Operand],
-    load: Load<T>,
-) -> Result<Box<Prepared>, CellError> {
+fn three_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+    reserve(cuda, case)?;
+    Ok(Prepared::new(Statistics::three_pass(cuda, &THREE_PASS, input::<T>(inputs, 0)?)?))
+}
+
+/// Checks that the matrix and the scratch memory of either variant fit.
+fn reserve(cuda: &Cuda, case: &Case) -> Result<(), CellError> {
     const SCRATCH: u128 = 1 << 20;
-    cuda.reserve(matrix_bytes(case, 1) + SCRATCH)?;
-    Ok(Prepared::new(load(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
+    cuda.reserve(matrix_bytes(case, 1) + SCRATCH)
 }
 
 impl<T: Element> Job for Statistics<T> {
