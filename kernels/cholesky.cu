@@ -359,9 +359,9 @@ __device__ __forceinline__ void solve_chunk(T (&rows)[HALF], const T* l, T* to, 
 enum Part { BETWEEN, FIRST_COLUMNS, SECOND_COLUMNS };
 
 // rows = rows L^-T for a triangle L, whose diagonal holds reciprocals. Waits for L before the first or before every
-// eighth column, and signals the solution by `tell` after the last or after every eighth.
+// eighth column, and, if asked to `signal`, signals after the last or after every eighth.
 template <typename T>
-__device__ __forceinline__ void solve_rows(T (&rows)[HALF], const T* l, T* to, T* out, Part role, bool tell) {
+__device__ __forceinline__ void solve_rows(T (&rows)[HALF], const T* l, T* to, T* out, Part role, bool signal) {
 #pragma unroll
     for (int part = 0; part < HALF / CHUNK; ++part) {
         if (role == BETWEEN)
@@ -376,7 +376,7 @@ __device__ __forceinline__ void solve_rows(T (&rows)[HALF], const T* l, T* to, T
         if (part == 2) solve_chunk<HALF - 2 * CHUNK>(rows, l + at, to + at, out + at);
         if (part == 3) solve_chunk<HALF - 3 * CHUNK>(rows, l + at, to + at, out + at);
         __syncwarp();
-        if (!tell) continue;
+        if (!signal) continue;
         if (role == BETWEEN)
             BetweenSolved::arrive(part);
         else if (role == SECOND_COLUMNS)
@@ -432,7 +432,7 @@ __device__ __forceinline__ void factor_chunk(T (&rows)[HALF], Chain<T>& chain, i
 // rows = L for the symmetric 32 x 32 block `rows`, with `own` the lane's diagonal element. Returns the first column
 // without a valid pivot, or 32.
 template <typename T>
-__device__ __forceinline__ int factor(T (&rows)[HALF], T own, int lane, int columns, T* l, T* out, bool tell) {
+__device__ __forceinline__ int factor(T (&rows)[HALF], T own, int lane, int columns, T* l, T* out, bool signal) {
     Chain<T> chain;
     chain.own = own;
     chain.pivot = broadcast(own, 0);
@@ -450,7 +450,7 @@ __device__ __forceinline__ int factor(T (&rows)[HALF], T own, int lane, int colu
         if (part == 1) factor_chunk<HALF - CHUNK>(rows, chain, lane, l, out);
         if (part == 2) factor_chunk<HALF - 2 * CHUNK>(rows, chain, lane, l, out);
         if (part == 3) factor_chunk<HALF - 3 * CHUNK>(rows, chain, lane, l, out);
-        if (tell) FirstFactored::arrive(part);
+        if (signal) FirstFactored::arrive(part);
     }
     for (int j = part * CHUNK; j < HALF; ++j) {
         const T value = lane == j ? (T)1 : (T)-0.0;
@@ -458,7 +458,7 @@ __device__ __forceinline__ int factor(T (&rows)[HALF], T own, int lane, int colu
         publish(out + j * TILE, value);
     }
     __syncwarp();
-    if (tell)
+    if (signal)
         for (; part < HALF / CHUNK; ++part) FirstFactored::arrive(part);
     return chain.unsound;
 }
