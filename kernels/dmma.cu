@@ -87,33 +87,96 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
 #endif
     }
 
+    using Sums = double[HIGH / 16][WIDE / 8][4];
+
+    // The block's tile of C, and where a thread's elements of it begin: in each piece of 16 by 8, rows `y` and `y + 8`
+    // of columns `x + 2 * quad` and the next. The warps of a `part` add up a part of the depth.
+    struct Place {
+        unsigned top, left;
+        int part, y, x, lane, quad;
+
+        __device__ __forceinline__ Place() {
+            top = blockIdx.y * ROWS;
+            left = blockIdx.x * COLUMNS;
+            part = threadIdx.x / GROUP;
+            const int warp = threadIdx.x % GROUP / WARP;
+            lane = threadIdx.x % WARP;
+            y = warp / WARPS_X * HIGH + lane / 4;
+            x = warp % WARPS_X * WIDE;
+            quad = lane % 4;
+        }
+    };
+
+    static __device__ __forceinline__ void store(const Sums& sums, T* __restrict__ c, unsigned n, const Place& at) {
+#pragma unroll
+        for (int i = 0; i < HIGH / 16; ++i)
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const unsigned row = at.top + at.y + 16 * i + 8 * half;
+                if (row >= n) continue;
+#pragma unroll
+                for (int j = 0; j < WIDE / 8; ++j) {
+                    const unsigned column = at.left + at.x + 8 * j + 2 * at.quad;
+                    T* out = c + (u64)row * n + column;
+                    const T first = (T)sums[i][j][2 * half], second = (T)sums[i][j][2 * half + 1];
+                    if (column < n) out[0] = first;
+                    if (column + 1 < n) out[1] = second;
+                }
+            }
+    }
+
+    // Stores the totals of the groups' sums, which are exchanged in `parts`.
+    static __device__ __forceinline__ void store_totals(const Sums& sums, double* parts, T* __restrict__ c, unsigned n,
+                                                        const Place& at) {
+        // Every warp has read the last stages before partial sums overwrite them.
+#if __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < HIGH / 16; ++i)
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+#pragma unroll
+                for (int j = 0; j < WIDE / 8; ++j) {
+                    const int row = at.part * ROWS + at.y + 16 * i + 8 * half;
+                    double* to = parts + row * C_PITCH + at.x + 8 * j + 2 * at.quad;
+                    *reinterpret_cast<double2*>(to) = make_double2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
+                }
+        __syncthreads();
+        for (int e = threadIdx.x; e < ROWS * COLUMNS; e += THREADS) {
+            const unsigned row = e / COLUMNS, column = e % COLUMNS;
+            double sum = 0;
+#pragma unroll
+            for (int g = 0; g < GROUPS; ++g) sum += parts[(g * ROWS + row) * C_PITCH + column];
+            if (at.top + row < n && at.left + column < n) c[(u64)(at.top + row) * n + at.left + column] = (T)sum;
+        }
+    }
+
     static __device__ __forceinline__ void run(const T* __restrict__ a, const T* __restrict__ b,
                                                T* __restrict__ c, unsigned n) {
         extern __shared__ __align__(16) unsigned char shared[];
-        T* memory = reinterpret_cast<T*>(shared);
-        const unsigned top = blockIdx.y * ROWS, left = blockIdx.x * COLUMNS;
-        const int part = threadIdx.x / GROUP, warp = threadIdx.x % GROUP / WARP, lane = threadIdx.x % WARP;
-        const int y = warp / WARPS_X * HIGH + lane / 4, x = warp % WARPS_X * WIDE, quad = lane % 4;
+        T* stages = reinterpret_cast<T*>(shared);
+        const Place at;
         const int steps = (n + DEPTH - 1) / DEPTH;
 #pragma unroll
-        for (int s = 0; s < STAGES - 1; ++s) fetch(memory + s * STAGE, a, b, top, left, s * DEPTH, n);
-        double sums[HIGH / 16][WIDE / 8][4] = {};
+        for (int s = 0; s < STAGES - 1; ++s) fetch(stages + s * STAGE, a, b, at.top, at.left, s * DEPTH, n);
+        Sums sums = {};
         for (int step = 0; step < steps; ++step) {
             wait();
             __syncthreads();
             const int ahead = step + STAGES - 1;
-            fetch(memory + ahead % STAGES * STAGE, a, b, top, left, ahead * DEPTH, n);
-            const T* a_stage = memory + step % STAGES * STAGE + part * SHARE + y * A_PITCH + quad;
-            const T* b_stage =
-                memory + step % STAGES * STAGE + ROWS * A_PITCH + (part * SHARE + quad) * B_PITCH + x + lane / 4;
+            fetch(stages + ahead % STAGES * STAGE, a, b, at.top, at.left, ahead * DEPTH, n);
+            const T* a_stage = stages + step % STAGES * STAGE + at.part * SHARE + at.y * A_PITCH + at.quad;
+            const T* b_stage = stages + step % STAGES * STAGE + ROWS * A_PITCH + (at.part * SHARE + at.quad) * B_PITCH +
+                               at.x + at.lane / 4;
 #pragma unroll
             for (int k = 0; k < SHARE; k += 16) {
                 double rows[HIGH / 16][8];
 #pragma unroll
                 for (int i = 0; i < HIGH / 16; ++i)
 #pragma unroll
-                    for (int e = 0; e < 8; ++e)
-                        rows[i][e] = a_stage[(16 * i + e % 2 * 8) * A_PITCH + k + e / 2 * 4];
+                    for (int e = 0; e < 8; ++e) rows[i][e] = a_stage[(16 * i + e % 2 * 8) * A_PITCH + k + e / 2 * 4];
 #pragma unroll
                 for (int j = 0; j < WIDE / 8; ++j) {
                     double columns[4];
@@ -124,47 +187,10 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
                 }
             }
         }
-        if constexpr (GROUPS == 1) {
-#pragma unroll
-            for (int i = 0; i < HIGH / 16; ++i)
-#pragma unroll
-                for (int half = 0; half < 2; ++half) {
-                    const unsigned row = top + y + 16 * i + 8 * half;
-                    if (row >= n) continue;
-#pragma unroll
-                    for (int j = 0; j < WIDE / 8; ++j) {
-                        const unsigned column = left + x + 8 * j + 2 * quad;
-                        T* out = c + (u64)row * n + column;
-                        const T first = (T)sums[i][j][2 * half], second = (T)sums[i][j][2 * half + 1];
-                        if (column < n) out[0] = first;
-                        if (column + 1 < n) out[1] = second;
-                    }
-                }
-        } else {
-            // Every warp has read the last stages before partial sums overwrite them.
-#if __CUDA_ARCH__ >= 800
-            asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-            __syncthreads();
-            double* parts = reinterpret_cast<double*>(shared);
-#pragma unroll
-            for (int i = 0; i < HIGH / 16; ++i)
-#pragma unroll
-                for (int half = 0; half < 2; ++half)
-#pragma unroll
-                    for (int j = 0; j < WIDE / 8; ++j)
-                        *reinterpret_cast<double2*>(parts + (part * ROWS + y + 16 * i + 8 * half) * C_PITCH + x + 8 * j +
-                                                    2 * quad) =
-                            make_double2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
-            __syncthreads();
-            for (int at = threadIdx.x; at < ROWS * COLUMNS; at += THREADS) {
-                const unsigned row = at / COLUMNS, column = at % COLUMNS;
-                double sum = 0;
-#pragma unroll
-                for (int g = 0; g < GROUPS; ++g) sum += parts[(g * ROWS + row) * C_PITCH + column];
-                if (top + row < n && left + column < n) c[(u64)(top + row) * n + left + column] = (T)sum;
-            }
-        }
+        if constexpr (GROUPS == 1)
+            store(sums, c, n, at);
+        else
+            store_totals(sums, reinterpret_cast<double*>(shared), c, n, at);
     }
 };
 
