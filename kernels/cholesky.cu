@@ -630,6 +630,49 @@ __device__ __forceinline__ void solve_diagonal(const T* s, T& upper, T& lower, i
         }
 }
 
+// Copies a diagonal tile of L, when it is there, to shared memory with row distance `TILE + 1`.
+template <typename T> __device__ __forceinline__ void copy_triangle(const T* tile, T* s) {
+    constexpr int WIDTH = Pack<T>::WIDTH, ODD = TILE + 1;
+    const int t = threadIdx.x;
+#pragma unroll
+    for (int e = 0; e < AREA / (THREADS * WIDTH); ++e) {
+        const int index = (e * THREADS + t) * WIDTH, c = index / TILE, r = index % TILE;
+        if (r < HALF && c >= HALF) continue;
+        Pack<T> pack = peek(tile + index);
+        while (!written(pack)) pack = peek(tile + index);
+#pragma unroll
+        for (int f = 0; f < WIDTH; ++f) s[c * ODD + r + f] = pack.v[f];
+    }
+}
+
+// Adds the products of a thread's packs of a tile with unknowns, for which it waits. Backward, a pack needs as many
+// unknowns as it has elements, `step` after those of the pack before; forward, it needs one.
+template <bool BACK, int WIDTH, int PACKS, typename T>
+__device__ __forceinline__ void add_products(T (&sum)[WIDTH], const Pack<T> (&packs)[PACKS], const T* unknowns,
+                                             int step) {
+    if (BACK) {
+        Pack<T> known[PACKS];
+#pragma unroll
+        for (int e = 0; e < PACKS; ++e) known[e] = peek(unknowns + e * step);
+#pragma unroll
+        for (int e = 0; e < PACKS; ++e) {
+            while (!written(known[e])) known[e] = peek(unknowns + e * step);
+#pragma unroll
+            for (int f = 0; f < WIDTH; ++f) sum[f] += packs[e].v[f] * known[e].v[f];
+        }
+    } else {
+        Pack<T> known[PACKS / WIDTH];
+#pragma unroll
+        for (int e = 0; e < PACKS / WIDTH; ++e) known[e] = peek(unknowns + e * WIDTH);
+#pragma unroll
+        for (int e = 0; e < PACKS; ++e) {
+            while (!written(known[e / WIDTH])) known[e / WIDTH] = peek(unknowns + e / WIDTH * WIDTH);
+#pragma unroll
+            for (int f = 0; f < WIDTH; ++f) sum[f] += packs[e].v[f] * known[e / WIDTH].v[e % WIDTH];
+        }
+    }
+}
+
 // Substitution for the 64 unknowns k: forward with L, or backward with L^T.
 //
 // `given` is the right-hand side with elements `stride` apart (WAIT: computed in this launch); `found` holds the
@@ -657,15 +700,7 @@ __device__ __noinline__ void substitute(const T* work, int tiles, int k, const T
         for (int e = 0; e < PACKS; ++e) next[e] = peek(tile_at(first) + e * tile_step);
     }
     __syncthreads();  // whoever used `s` before is done
-#pragma unroll
-    for (int e = 0; e < AREA / (THREADS * WIDTH); ++e) {
-        const int index = (e * THREADS + t) * WIDTH, c = index / TILE, r = index % TILE;
-        if (r < HALF && c >= HALF) continue;
-        Pack<T> pack = peek(corner + index);
-        while (!written(pack)) pack = peek(corner + index);
-#pragma unroll
-        for (int f = 0; f < WIDTH; ++f) s[c * ODD + r + f] = pack.v[f];
-    }
+    copy_triangle(corner, s);
     for (int i = first; i != last; i += towards) {
         Pack<T> now[PACKS];
 #pragma unroll
@@ -677,28 +712,7 @@ __device__ __noinline__ void substitute(const T* work, int tiles, int k, const T
 #pragma unroll
             for (int e = 0; e < PACKS; ++e) next[e] = peek(tile_at(i + towards) + e * tile_step);
         }
-        const T* v = found + i * TILE;
-        if (BACK) {
-            Pack<T> known[PACKS];
-#pragma unroll
-            for (int e = 0; e < PACKS; ++e) known[e] = peek(v + row + e * tile_step);
-#pragma unroll
-            for (int e = 0; e < PACKS; ++e) {
-                while (!written(known[e])) known[e] = peek(v + row + e * tile_step);
-#pragma unroll
-                for (int f = 0; f < WIDTH; ++f) sum[f] += now[e].v[f] * known[e].v[f];
-            }
-        } else {
-            Pack<T> known[PACKS / WIDTH];
-#pragma unroll
-            for (int e = 0; e < PACKS / WIDTH; ++e) known[e] = peek(v + column + e * WIDTH);
-#pragma unroll
-            for (int e = 0; e < PACKS; ++e) {
-                while (!written(known[e / WIDTH])) known[e / WIDTH] = peek(v + column + e / WIDTH * WIDTH);
-#pragma unroll
-                for (int f = 0; f < WIDTH; ++f) sum[f] += now[e].v[f] * known[e / WIDTH].v[e % WIDTH];
-            }
-        }
+        add_products<BACK>(sum, now, found + i * TILE + (BACK ? row : column), tile_step);
     }
     if (BACK) {
         T total = sum[0];
