@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 
 use rayon::prelude::*;
 
-const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/cholesky.cu");
-const HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/common.cuh");
-/// The line of the kernel that includes the header.
-const INCLUDE: &str = "#include \"common.cuh\"\n";
+const KERNELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels");
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/race");
+
+/// The first line after what all kernels share; not all of that is used here.
+const END_OF_COMMON: &str = "constexpr int TILE = 64, HALF = 32, CHUNK = 8, THREADS = 256;";
 
 /// Exit code of a program in which ThreadSanitizer found a race.
 const RACE: i32 = 66;
@@ -64,11 +64,32 @@ fn required(what: &str) -> bool {
     std::env::var("GPUBENCH_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == what))
 }
 
-/// Returns the header and the kernel translated to C++, line by line.
-fn host_text(header: &str, kernel: &str) -> String {
-    let (before, after) = kernel.split_once(INCLUDE).unwrap();
-    let next = before.matches('\n').count() + 2;
-    let mut text = format!("{before}#line 1 \"{HEADER}\"\n{header}#line {next} \"{KERNEL}\"\n{after}");
+/// Returns the text of a file of `kernels`, with the text of each header in the place where it is first included.
+fn with_headers(name: &str, included: &mut Vec<String>) -> String {
+    let mut text = String::new();
+    for line in fs::read_to_string(Path::new(KERNELS).join(name)).unwrap().lines() {
+        let header = line.strip_prefix("#include \"").and_then(|rest| rest.strip_suffix('"'));
+        match header {
+            Some(header) if included.iter().any(|name| name == header) => {}
+            Some(header) => {
+                included.push(header.to_owned());
+                text += &with_headers(header, included);
+            }
+            None if line == "#pragma once" => {}
+            None => text += &format!("{line}\n"),
+        }
+    }
+    text
+}
+
+/// Returns the kernel with its headers, in CUDA C.
+fn kernel() -> String {
+    with_headers("cholesky.cu", &mut Vec::new())
+}
+
+/// Returns the kernel translated to C++, line by line.
+fn host_text(kernel: &str) -> String {
+    let mut text = kernel.to_owned();
     for (instruction, host) in ON_THE_HOST {
         let found: Vec<usize> = text.match_indices(&format!("\"{instruction} ")).map(|(at, _)| at).collect();
         assert_eq!(found.len(), 1, "{instruction}");
@@ -81,7 +102,7 @@ fn host_text(header: &str, kernel: &str) -> String {
     assert_eq!(text.matches(SHARED).count(), 2, "shared memory");
     let text = text.replace(SHARED, SHARED_ON_THE_HOST);
     assert!(!text.contains("asm") && !text.contains("__shared__"), "what has no text for the host");
-    format!("#line 1 \"{KERNEL}\"\n{text}")
+    text
 }
 
 /// Returns the number of the line in which `text` ends; it must occur once.
@@ -140,8 +161,7 @@ fn build() -> Result<Sanitized, String> {
     let path = compile(&folder, &trial, "trial")?;
     let mut ways = [false, true].map(|fixed| Sanitized { path: path.clone(), fixed }).into_iter();
     let way = ways.find(Sanitized::starts).ok_or("a program with ThreadSanitizer does not start")?;
-    let [header, kernel] = [HEADER, KERNEL].map(|path| fs::read_to_string(path).unwrap());
-    fs::write(folder.join("cholesky.inc"), host_text(&header, &kernel)).unwrap();
+    fs::write(folder.join("cholesky.inc"), host_text(&kernel())).unwrap();
     let path = compile(&folder, &Path::new(SOURCES).join("solve.cpp"), "solve").unwrap();
     Ok(Sanitized { path, fixed: way.fixed })
 }
@@ -185,10 +205,11 @@ fn no_race_is_found_and_the_solution_is_right() {
 #[test]
 fn a_race_is_found_where_a_barrier_is_left_out() {
     let Some(solver) = solver() else { return };
-    let kernel = fs::read_to_string(KERNEL).unwrap();
+    let kernel = kernel();
     let mut broken: Vec<String> = BARRIERS.map(|number| format!("{TWO_ROWS} barrier {number}")).collect();
     broken.extend(NEEDED_IN_A_WARP.map(|text| format!("{TWO_ROWS} line {}", line_of(&kernel, text))));
-    let calls = kernel.lines().zip(1..).filter(|(line, _)| line.contains("__syncthreads();"));
+    let used = kernel.lines().zip(1..).skip_while(|(line, _)| *line != END_OF_COMMON);
+    let calls = used.filter(|(line, _)| line.contains("__syncthreads();"));
     broken.extend(calls.map(|(_, number)| format!("{THREE_ROWS} line {number}")));
     // An arrival does not wait: code after it is not ordered.
     broken.push("arrival".into());

@@ -32,7 +32,15 @@ pub struct KernelSource {
 }
 
 /// The headers, which NVRTC gets with every source.
-pub static HEADERS: [KernelSource; 3] = [header!("common"), header!("fft_stages"), header!("reflector")];
+pub static HEADERS: [KernelSource; 7] = [
+    header!("common"),
+    header!("cholesky_tiles"),
+    header!("cholesky_triangles"),
+    header!("cholesky_diagonal"),
+    header!("cholesky_substitution"),
+    header!("fft_stages"),
+    header!("reflector"),
+];
 
 /// Two parts of a file: each has the entries of one element type.
 #[derive(Debug)]
