@@ -22,80 +22,51 @@ __device__ __forceinline__ double total(const double* parts) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// A block's part of the matrix: R rows, of which the last KEPT are in registers and the others in shared memory. Thread
-// t has C columns of each: t, t + THREADS, ... Rows and columns beyond the matrix are zero.
-template <int THREADS, int C, int R, int KEPT> struct Rows {
-    static constexpr int WARPS = THREADS / WARP, SHARED = R - KEPT, WIDTH = C * THREADS;
-    const int t = threadIdx.x;
-    double kept[KEPT > 0 ? KEPT : 1][C];
-
-    __device__ __forceinline__ int column(int c) const { return t + THREADS * c; }
-    __device__ __forceinline__ double& in_shared(int r, int c) const {
-        extern __shared__ double rows[];
-        return rows[r * WIDTH + column(c)];
-    }
-    // An element of a row that is known at compile time.
-    __device__ __forceinline__ double& at(int r, int c) {
-        return r >= SHARED ? kept[r >= SHARED ? r - SHARED : 0][c] : in_shared(r, c);
-    }
-    // An element of any row.
-    __device__ __forceinline__ double find(int row, int c) const {
-        double a = row < SHARED ? in_shared(row, c) : 0.0;
-#pragma unroll
-        for (int r = SHARED; r < R; ++r) a = row == r ? kept[r - SHARED][c] : a;
-        return a;
-    }
-
-    __device__ __forceinline__ void load(const double* __restrict__ matrix, int stride, int n, int c) {
-        const int j = column(c), block = blockIdx.x, blocks = gridDim.x;
-#pragma unroll
-        for (int r = 0; r < R; ++r) {
-            const int i = block + blocks * r;
-            // 32 bits, because 64 would take too many registers.
-            at(r, c) = i < n && j < n ? matrix[(u32)(i * stride + j)] : 0.0;
-        }
-    }
-
-    // Posts the products of rows after `done`: eight lanes add the warps' parts of one.
-    __device__ __forceinline__ void post_products(const double (&products)[WARPS][R + 1], u64* slots, u64 flag, int n,
-                                                  int done) const {
-        const int r = t / 8, part = t % 8, blocks = gridDim.x, i = (int)blockIdx.x + blocks * r;
-        if (t >= 8 * R) return;
+// Posts the products of R rows after `done`: eight lanes add the warps' parts of one.
+template <int WARPS, int R>
+__device__ __forceinline__ void post_products(const double (&products)[WARPS][R + 1], u64* slots, u64 flag, int n,
+                                              int done) {
+    const int t = threadIdx.x, block = blockIdx.x, blocks = gridDim.x;
+    if (t < 8 * R) {
+        const int r = t / 8, part = t % 8;
         double y = 0.0;
 #pragma unroll
         for (int i = 0; i < WARPS; i += 8) y += part + i < WARPS ? products[part + i][r] : 0.0;
 #pragma unroll
         for (int mask = 4; mask > 0; mask /= 2) y += __shfl_xor_sync(EVERY_LANE, y, mask);
+        const int i = block + blocks * r;
         if (part == 0 && i > done && i < n) post(slots + i, y, flag);
     }
+}
 
-    // Waits for what the blocks post in this thread's columns of two vectors: zero in columns up to `done`.
-    __device__ __forceinline__ void receive(const u64* first, const u64* second, u64 flag, int n, int done,
-                                            u64 (&first_bits)[C], u64 (&second_bits)[C]) const {
+// Waits for what the blocks post in a thread's C columns of two vectors: zero in columns up to `done`.
+template <int THREADS, int C>
+__device__ __forceinline__ void receive(const u64* first, const u64* second, u64 flag, int n, int done,
+                                        u64 (&first_bits)[C], u64 (&second_bits)[C]) {
+    const int t = threadIdx.x;
+#pragma unroll
+    for (int c = 0; c < C; ++c) {
+        const int j = t + THREADS * c;
+        first_bits[c] = second_bits[c] = j > done && j < n ? flag ^ 1 : 0;
+    }
+    bool waiting = true;
+    while (waiting) {
+        waiting = false;
 #pragma unroll
         for (int c = 0; c < C; ++c) {
-            const int j = column(c);
-            first_bits[c] = second_bits[c] = j > done && j < n ? flag ^ 1 : 0;
+            const int j = t + THREADS * c;
+            if (j > done && j < n) {
+                if ((first_bits[c] & 1) != flag) first_bits[c] = load_relaxed(first + j);
+                if ((second_bits[c] & 1) != flag) second_bits[c] = load_relaxed(second + j);
+            }
         }
-        bool waiting = true;
-        while (waiting) {
-            waiting = false;
 #pragma unroll
-            for (int c = 0; c < C; ++c) {
-                const int j = column(c);
-                if (j > done && j < n) {
-                    if ((first_bits[c] & 1) != flag) first_bits[c] = load_relaxed(first + j);
-                    if ((second_bits[c] & 1) != flag) second_bits[c] = load_relaxed(second + j);
-                }
-            }
-#pragma unroll
-            for (int c = 0; c < C; ++c) {
-                const int j = column(c);
-                waiting |= j > done && j < n && (((first_bits[c] ^ flag) | (second_bits[c] ^ flag)) & 1);
-            }
+        for (int c = 0; c < C; ++c) {
+            const int j = t + THREADS * c;
+            waiting |= j > done && j < n && (((first_bits[c] ^ flag) | (second_bits[c] ^ flag)) & 1);
         }
     }
-};
+}
 
 // C columns per thread, R rows per block, of which the last KEPT are in registers; BATCH rows are updated together.
 // `mail` has 4 n slots, all zero at the start. Row k of `reflectors` is v of step k, zero up to its element k. Rows of
@@ -105,7 +76,8 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
                                                double* __restrict__ diagonal, double* __restrict__ subdiagonal,
                                                double* __restrict__ taus, double* __restrict__ reflectors,
                                                int out_stride, u64* mail) {
-    constexpr int WARPS = THREADS / WARP;
+    constexpr int WARPS = THREADS / WARP, SHARED = R - KEPT, WIDTH = C * THREADS;
+    extern __shared__ double rows[];
     __shared__ double norm_parts[WARPS], dot_parts[WARPS], products[WARPS][R + 1];
     // Elements of v and w in the block's own rows.
     __shared__ double2 pairs[R];
@@ -113,17 +85,24 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
     const int t = threadIdx.x, lane = t % WARP, warp = t / WARP;
     const int block = blockIdx.x, blocks = gridDim.x;
 
-    Rows<THREADS, C, R, KEPT> rows;
+    double kept[KEPT > 0 ? KEPT : 1][C];
     double v[C], w[C], x[C];
     // Maps column numbers to the block's rows: a byte each, 255 for none.
     unsigned own = ~0u;
 #pragma unroll
     for (int c = 0; c < C; ++c) {
-        const int j = rows.column(c);
+        const int j = t + THREADS * c;
         v[c] = w[c] = 0.0;
         x[c] = j < n ? matrix[j] : 0.0;
         if (j < n && j % blocks == block) own ^= (255u ^ j / blocks) << 8 * c;
-        rows.load(matrix, stride, n, c);
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            const int i = block + blocks * r;
+            // 32 bits, because 64 would take too many registers.
+            const double a = i < n && j < n ? matrix[(u32)(i * stride + j)] : 0.0;
+            if (r >= SHARED) kept[r >= SHARED ? r - SHARED : 0][c] = a;
+            else rows[r * WIDTH + j] = a;
+        }
     }
     if (t < R) pairs[t] = make_double2(0.0, 0.0);
 
@@ -139,7 +118,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
         double square = 0.0;
 #pragma unroll
         for (int c = 0; c < C; ++c) {
-            const int j = rows.column(c);
+            const int j = t + THREADS * c;
             if (j > k + 1) square += x[c] * x[c];
             if (j == k + 1) head = x[c];
             if (j == k && writes) diagonal[k] = x[c];
@@ -151,8 +130,11 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
             const double2 pair = pairs[first];
 #pragma unroll
             for (int c = 0; c < C; ++c) {
-                const int j = rows.column(c);
-                const double a = fma(-pair.x, w[c], fma(-pair.y, v[c], rows.find(first, c)));
+                const int j = t + THREADS * c;
+                double a = first < SHARED ? rows[first * WIDTH + j] : 0.0;
+#pragma unroll
+                for (int r = SHARED; r < R; ++r) a = first == r ? kept[r - SHARED][c] : a;
+                a = fma(-pair.x, w[c], fma(-pair.y, v[c], a));
                 if (j > k && j < n) post(posted_row + j, a, flag);
             }
         }
@@ -160,7 +142,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
         double u[C];
 #pragma unroll
         for (int c = 0; c < C; ++c) {
-            const int j = rows.column(c);
+            const int j = t + THREADS * c;
             u[c] = j > k + 1 ? x[c] * h.scale : j == k + 1 ? h.top : 0.0;
             if (writes && j < n) reflectors[(size_t)k * out_stride + j] = u[c];
         }
@@ -182,20 +164,21 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
 #pragma unroll
                 for (int c = 0; c < C; ++c) {
                     const int j = t + THREADS * c;
-                    // Finished columns have zeros in v, w and u.
+                    // So have columns that are done in v, w and u.
                     if ((j | 31) <= k) continue;
                     double a[BATCH];
 #pragma unroll
                     for (int b = 0; b < BATCH; ++b) {
                         const int r = group + s + b;
-                        a[b] = rows.at(r, c);
+                        a[b] = r >= SHARED ? kept[r >= SHARED ? r - SHARED : 0][c] : rows[r * WIDTH + j];
                     }
 #pragma unroll
                     for (int b = 0; b < BATCH; ++b) {
                         const int r = group + s + b;
                         a[b] = fma(-pair[b].x, w[c], fma(-pair[b].y, v[c], a[b]));
                         sums[s + b] = fma(a[b], u[c], sums[s + b]);
-                        rows.at(r, c) = a[b];
+                        if (r >= SHARED) kept[r >= SHARED ? r - SHARED : 0][c] = a[b];
+                        else rows[r * WIDTH + j] = a[b];
                     }
                 }
             }
@@ -203,21 +186,21 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
             if (lane % 4 == 0) products[warp][group + lane / 4] = sum;
         }
         __syncthreads();
-        rows.post_products(products, posted_y, flag, n, k);
+        post_products<WARPS, R>(products, posted_y, flag, n, k);
         // No block waits for a block whose rows are finished, so it must not wait for others.
         if (last <= k + 1 && last < n - 1) return;
         writer = writer + 1 < blocks ? writer + 1 : 0;
         first += writes;
 
         u64 row_bits[C], y_bits[C];
-        rows.receive(posted_row, posted_y, flag, n, k, row_bits, y_bits);
+        receive<THREADS>(posted_row, posted_y, flag, n, k, row_bits, y_bits);
         double y[C], dot = 0.0;
 #pragma unroll
         for (int c = 0; c < C; ++c) {
             y[c] = __longlong_as_double((long long)y_bits[c]);
             // tau first, because it brings the square of the elements back to their magnitude.
             dot += (h.tau * y[c]) * u[c];
-            if (rows.column(c) == k + 1) head_y = y[c];
+            if (t + THREADS * c == k + 1) head_y = y[c];
         }
         dot = warp_sum(dot);
         if (lane == 0) dot_parts[warp] = dot;
@@ -236,7 +219,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
     // One block is left: the owner of the last row.
 #pragma unroll
     for (int c = 0; c < C; ++c) {
-        if (rows.column(c) == n - 1) diagonal[n - 1] = x[c];
+        if (t + THREADS * c == n - 1) diagonal[n - 1] = x[c];
     }
 }
 
