@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gpubench_text::words;
 
 use super::args::Cli;
+use crate::op::OPS;
 use crate::settings::value::Refusal;
 
 /// Returns the error as one line; `args` are the arguments, which begin with the command whose help to name.
@@ -35,8 +36,9 @@ pub(crate) fn line(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> String {
         }
         ErrorKind::UnknownArgument => {
             let word = context_text(ContextKind::InvalidArg).unwrap_or_default();
-            let near =
-                context_text(ContextKind::SuggestedArg).map(|near| format!(": did you mean '{near}'?"));
+            let option = OPS.iter().any(|op| op.name() == word).then(|| format!("--ops {word}"));
+            let near = option.or_else(|| context_text(ContextKind::SuggestedArg).map(str::to_owned));
+            let near = near.map(|near| format!(": did you mean '{near}'?"));
             format!("unknown argument '{word}'{}{help}", near.unwrap_or_default())
         }
         ErrorKind::ValueValidation if refusal(error).is_some_and(|refusal| refusal.quotes) => {
@@ -121,7 +123,7 @@ mod tests {
             ),
             (&["run", "--op", "matmul"], "unknown argument '--op': did you mean '--ops'?"),
             (&["run", "--smaples=3"], "unknown argument '--smaples': did you mean '--samples'?"),
-            (&["run", "matmul"], "unknown argument 'matmul'"),
+            (&["run", "matmul"], "unknown argument 'matmul': did you mean '--ops matmul'?"),
             (&["run", "--ops"], "a value is required for '--ops <LIST>'"),
             (&["run", "--samples", "0"], "invalid value '0' for '--samples <N>': 0 samples measure nothing"),
             (&["run", "--samples", "-1"], "invalid value '-1' for '--samples <N>': "),

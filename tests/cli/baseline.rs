@@ -146,6 +146,24 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
 }
 
 #[test]
+fn passes_that_are_only_noisy_can_be_saved_without_measuring_again() {
+    let folder = Folder::new();
+    folder.write("sim.toml", &script(1, ""));
+    let sweep = "--ops fft --sizes 4 --backends sim --sim sim.toml --no-peaks";
+    // No three passes are precise enough for that threshold.
+    let refused = folder.run_line(&format!("baseline save main --passes 3 --threshold 0.1% {sweep}"));
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    let command = refused.stderr.split("or save as they are: gpubench ").nth(1).map(str::trim);
+    let expected = "baseline save main --from results/baselines/.main.attempt/pass-* --accept-noisy";
+    assert_eq!(command, Some(expected), "{}", refused.stderr);
+    // What a shell makes of the pattern.
+    let passes: Vec<String> =
+        (1..=3).map(|pass| format!("results/baselines/.main.attempt/pass-{pass}")).collect();
+    folder.succeeds(&expected.replace("results/baselines/.main.attempt/pass-*", &passes.join(" ")));
+    assert!(folder.succeeds("baseline show main").stdout.contains("main: 3 passes"));
+}
+
+#[test]
 fn a_baseline_passes_its_own_repetition_and_one_that_could_not_is_refused_with_the_passes_it_needs() {
     let folder = Folder::new();
     for k in 1..=6 {

@@ -133,7 +133,7 @@ fn a_required_backend_that_is_missing_ends_the_run_before_any_work() {
         (2, ""),
         "every cell is skipped, so nothing was measured"
     );
-    let reason = "gpubench: nothing was measured: no such device; gpubench doctor lists what is missing\n";
+    let reason = "gpubench: nothing was measured: no such device; gpubench doctor lists what is missing; the report is in new/here\n";
     assert_eq!(ended.stderr, reason);
     let json = folder.run_line(&format!("{} --out - --format json", run.replace(" --out new/here", "")));
     assert_eq!((json.code, rows(&json.stdout).len()), (2, 1), "a program still gets the report");

@@ -161,7 +161,7 @@ fn incorrect_answers_come_first_then_a_run_that_ended_early() {
     let text = folder.succeeds("show made").stdout;
     let second = text.lines().find(|line| line.starts_with("The run "));
     assert!(text.find("The run ended early") < text.find("CPU times only"), "{text}");
-    assert_eq!(second.unwrap(), "The run ended early: 4 of 9 cells.");
+    assert_eq!(second.unwrap(), "The run ended early: 4 of 9 cells finished.");
     assert!(text.contains("\nGo on with: gpubench run --resume made\n"), "{text}");
     assert!(
         folder.succeeds("show made/report.json").stdout.contains(" --resume made\n"),

@@ -13,6 +13,9 @@ use gpubench_ops::{self as op, Limit};
 pub const MEANING: &str = "achieved bandwidth or FLOP rate over the peak rate measured here, of whichever limits the op; not \
                            how busy the chip is";
 
+/// The reasons for a share above 100 %, for legends.
+pub const ABOVE_PEAK: &str = "the peak was measured at a slower moment, or caches helped";
+
 /// The resource that limits a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -48,7 +51,8 @@ impl BoundBy {
 /// A row's share of the peak that limits it.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Share {
-    /// Minimum time over median time: 1 at the peak, above 1 where data stayed in a cache.
+    /// Minimum time over median time: 1 at the peak, above 1 where caches helped or the peak was
+    /// measured at a slower moment.
     pub share: f64,
     /// The resource with the longest minimum time.
     pub bound_by: BoundBy,

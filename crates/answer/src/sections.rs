@@ -92,8 +92,12 @@ impl<'a> Comparison<'a> {
     }
 
     /// The fastest of the rows that may represent a contender, and its time with an interval that allows for the choice.
+    /// A row that was only sampled briefly, because a first trial showed it far behind, is no candidate for the best.
     fn fastest(&self, contender: Contender, kind: Kind) -> Option<(&'a Row, Estimate)> {
         let mut found: Vec<(&Row, Estimate)> = self.candidates(contender, kind).collect();
+        if found.iter().any(|(row, _)| !row.screened) {
+            found.retain(|(row, _)| !row.screened);
+        }
         found.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
         let &(row, time) = found.first()?;
         let second = found.get(1).map_or(f64::INFINITY, |(_, second)| second.value);
@@ -281,6 +285,19 @@ mod tests {
         let best = comparison.bests().map(|row| row.unwrap().variant.as_str());
         assert_eq!(best, ["mkl", "cublas"]);
         assert_eq!(comparison.speed_up(Kind::Kernel).unwrap().text(Versus::SIDES), "GPU 12.4x");
+    }
+
+    #[test]
+    fn a_screened_variant_is_the_best_only_where_no_other_has_a_time() {
+        let mut report = example::of([
+            example::measured("matmul", 300, "cpu", "faer", 0.71e-3),
+            example::measured("matmul", 300, "cpu", "blis", 0.72e-3),
+        ]);
+        report.rows[0].screened = true;
+        let best = |report: &Report| sections(report)[0].comparisons[0].a.unwrap().variant.clone();
+        assert_eq!(best(&report), "blis", "though the brief samples of the other were faster");
+        report.rows.pop();
+        assert_eq!(best(&report), "faer");
     }
 
     #[test]

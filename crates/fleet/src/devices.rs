@@ -44,14 +44,31 @@ fn joined(table: &Table, runs: &[usize]) -> Column {
     Column { name: name.unwrap_or_else(|| first.name.clone()), members, ..first.clone() }
 }
 
-/// Returns a line saying that runs of one device are combined; `None` if each device was measured once.
+/// Returns a line saying that runs of one device or host are combined; `None` if each was measured once.
 pub(crate) fn repeated_runs(table: &Table) -> Option<String> {
+    if table.side == Side::Cpu {
+        return repeated_hosts(table);
+    }
     let devices = devices(table);
     let several: Vec<&Vec<usize>> = devices.iter().filter(|runs| runs.len() > 1).collect();
     let runs: usize = several.iter().map(|runs| runs.len()).sum();
     let devices = counted(several.len(), "device");
-    (!several.is_empty() && table.side == Side::Gpu).then(|| {
+    (!several.is_empty()).then(|| {
         format!("{runs} runs of {devices}: gpubench judges each device once, by the median run of each case.")
+    })
+}
+
+/// The same for hosts, whose runs the table combines already.
+fn repeated_hosts(table: &Table) -> Option<String> {
+    let several = table.columns.iter().filter(|column| column.members.len() > 1);
+    let counts: Vec<usize> = several.map(|column| column.members.len()).collect();
+    let of_two = if counts.contains(&2) { " (of two, the faster)" } else { "" };
+    (!counts.is_empty()).then(|| {
+        format!(
+            "{} runs on {}: each host's column has the median run of each case{of_two}.",
+            counts.iter().sum::<usize>(),
+            counted(counts.len(), "host")
+        )
     })
 }
 
@@ -61,7 +78,7 @@ mod tests {
     use crate::export::{TABLE, View};
     use crate::{Fleet, Table, findings};
     use gpubench_model::Side;
-    use gpubench_model::report::Report;
+    use gpubench_model::report::{Outcome, Report};
 
     /// A run on the GPU at `address` of `host`, in the minute given.
     fn run(host: &str, address: &str, minute: u32, factor: f64) -> Report {
@@ -83,6 +100,25 @@ mod tests {
         assert!(text.contains("2 runs of 1 device: gpubench judges each device once"), "{text}");
         assert!(!text.contains("similar device") && !text.contains("Outliers and differences"), "{text}");
         assert_eq!(Table::of(&fleet, Side::Gpu).columns.len(), 2, "runs stay side by side");
+    }
+
+    #[test]
+    fn runs_without_a_gpu_make_no_table_of_gpus_and_the_hosts_column_says_how_it_was_made() {
+        let without_gpu = |minute| {
+            let mut report = run("vm", "0000:41:00.0", minute, 1.0);
+            report.environment.backends[1].available = false;
+            report.environment.backends[1].description = serde_json::json!({});
+            for row in report.rows.iter_mut().filter(|row| row.side == Side::Gpu) {
+                (row.outcome, row.execute) = (Outcome::Skipped, None);
+            }
+            report
+        };
+        let text = text(&fleet(vec![without_gpu(0), without_gpu(1)]));
+        assert!(text.starts_with("2 reports, 1 host\n"), "{text}");
+        assert!(!text.contains("cuda") && !text.contains("similar"), "{text}");
+        let line =
+            "2 runs on 1 host: each host's column has the median run of each case (of two, the faster).";
+        assert!(text.contains(line), "{text}");
     }
 
     #[test]

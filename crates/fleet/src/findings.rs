@@ -41,7 +41,8 @@ pub(crate) fn no_outliers(table: &Table, findings: &[Finding]) -> Vec<String> {
             .filter(|finding| finding.kind != Kind::MixedClasses)
             .any(|finding| names().any(|name| name == finding.name))
     };
-    let lines = table.kinds().into_iter().filter(|(_, columns)| columns.len() >= 2 && !has_finding(columns));
+    let is_compared = |columns: &[usize]| table.shares_times(columns) && !has_finding(columns);
+    let lines = table.kinds().into_iter().filter(|(_, columns)| is_compared(columns));
     let lines = lines.map(|(kind, columns)| finding_texts::no_outliers(table, kind, columns.len()));
     joined.into_iter().chain(lines).collect()
 }

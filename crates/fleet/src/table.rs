@@ -69,6 +69,17 @@ impl Table {
         grouped(self.columns.iter().enumerate().map(|(index, column)| (&column.kind, index)))
     }
 
+    /// Returns whether any column has a time.
+    pub(crate) fn has_times(&self) -> bool {
+        self.lines.iter().any(|line| line.timed().next().is_some())
+    }
+
+    /// Returns whether at least two of these columns have a time for the same case.
+    pub(crate) fn shares_times(&self, columns: &[usize]) -> bool {
+        let timed = |line: &Line| columns.iter().filter(|&&column| line.timing(column).is_some()).count();
+        self.lines.iter().any(|line| timed(line) >= 2)
+    }
+
     /// Builds the table from its columns and their results.
     pub(super) fn assemble(side: Side, columns: Vec<Column>, found: Vec<Vec<(Key, BestResult)>>) -> Table {
         let mut lines: Vec<Line> = vec![];

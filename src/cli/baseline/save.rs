@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use gpubench_text::count::counted;
+use gpubench_text::escape::shell_word;
 
 use super::refusal::refusal;
 use super::show_in;
@@ -18,7 +19,7 @@ use crate::cli::run::{INTERRUPTED, NOTHING_MEASURED, exit_code, measure};
 use crate::cli::sweep::{sweep_file, with_libraries};
 use crate::cli::{stream, values};
 use crate::compare::calibration::{Calibrated, calibrate};
-use crate::compare::{Limits, Policy, load};
+use crate::compare::{Limits, Policy, Runs, load};
 use crate::export::JSON;
 use crate::plan::{self, Plan};
 use crate::report::file;
@@ -34,7 +35,10 @@ pub(crate) fn save(args: &SaveArgs) -> Result<ExitCode> {
     baseline::check_name(&args.name)?;
     let given = Limits { threshold: args.threshold, ..Limits::default() };
     let policy = read_policy(args.policy.as_deref(), given)?;
-    let staged = StagedBaseline::new(&args.dir, &args.name);
+    let staged = match args.from.is_empty() {
+        true => StagedBaseline::measured(&args.dir, &args.name),
+        false => StagedBaseline::copied(&args.dir, &args.name),
+    };
     staged.recover()?;
     ensure!(
         args.force || !staged.folder.exists(),
@@ -79,12 +83,33 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Resu
     let cells = calibrate(&runs, policy);
     if let Some(problem) = refusal(&runs, &cells, policy, args.accept_noisy) {
         stream::complain(&format!(
-            "no baseline was saved: {problem}; the passes are in {staging}, which you may delete"
+            "no baseline was saved: {problem}; the passes are in {staging}, which you may delete{}",
+            unless_noisy(args, staged, &runs, &cells, policy)
         ));
         return Ok(ExitCode::from(DISAGREE));
     }
     drop(runs);
     finish(args, policy, staged, args.passes, &cells)
+}
+
+/// Returns the command that saves passes which are only too noisy, without measuring again; empty for others.
+fn unless_noisy(
+    args: &SaveArgs,
+    staged: &StagedBaseline,
+    runs: &Runs,
+    cells: &[Calibrated],
+    policy: &Policy,
+) -> String {
+    if refusal(runs, cells, policy, true).is_some() {
+        return String::new();
+    }
+    let is_default = args.dir == Path::new(baseline::FOLDER);
+    let dir = if is_default { String::new() } else { format!(" --dir {}", shell_word(&args.dir)) };
+    format!(
+        ", or save as they are: gpubench baseline save {}{dir} --from {}/pass-* --accept-noisy",
+        args.name,
+        shell_word(&staged.staging)
+    )
 }
 
 /// Keeps other processes from saving baselines in the same folder until the lock is dropped.

@@ -1,5 +1,6 @@
 //! Runs a plan on one device, and writes its report in the formats of the run.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -91,9 +92,12 @@ pub(crate) fn deliver(settings: &Settings, finished: &Finished) -> Result<()> {
         }
     }
     if let Some(reasons) = nothing {
-        stream::complain(&reasons);
-        let is_for_people = matches!(output.destination, Destination::Folder(_));
-        return if is_for_people { Ok(()) } else { stream::print(&text) };
+        let Destination::Folder(folder) = &output.destination else {
+            stream::complain(&reasons);
+            return stream::print(&text);
+        };
+        stream::complain(&if_nothing(reasons, finished.interrupted, folder));
+        return Ok(());
     }
     if let (Destination::Folder(folder), false, None) = (&output.destination, output.quiet, &unsaved) {
         if let Some(text) = time_spent(report, start.elapsed().as_secs_f64()) {
@@ -103,6 +107,17 @@ pub(crate) fn deliver(settings: &Settings, finished: &Finished) -> Result<()> {
     }
     stream::print(&text)?;
     unsaved.map_or(Ok(()), Err)
+}
+
+/// Says that nothing was measured, and how to go on.
+fn if_nothing(reasons: String, interrupted: bool, folder: &Path) -> String {
+    let folder = folder.display();
+    match interrupted {
+        true => {
+            format!("nothing was measured before the interrupt; go on with: gpubench run --resume {folder}")
+        }
+        false => format!("{reasons}; the report is in {folder}"),
+    }
 }
 
 /// Smallest share of the run's time that is listed.

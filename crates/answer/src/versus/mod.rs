@@ -133,6 +133,10 @@ impl<'a> Versus<'a> {
         let Some(item) = [self.a, self.b].into_iter().flat_map(Selection::items).find(unknown) else {
             return Ok(());
         };
+        let named_so = distinct(known.iter().filter(|(_, variant)| glob(item, variant)));
+        if let [(backend, variant)] = named_so.as_slice() {
+            return Err(format!("there is no backend '{item}': did you mean '{backend}/{variant}'?"));
+        }
         let of_backend = item.split_once('/').map(|(backend, _)| backend);
         let variants = known.iter().filter(|(backend, _)| Some(*backend) == of_backend);
         let variants = distinct(variants.map(|(_, variant)| *variant));

@@ -10,17 +10,27 @@ use anyhow::{Context, Result, anyhow};
 pub struct StagedBaseline {
     /// Final folder of the baseline.
     pub folder: PathBuf,
-    /// Folder in which its passes are measured.
+    /// Folder in which its passes are measured, or to which they are copied.
     pub staging: PathBuf,
     /// Folder that keeps the replaced baseline until the new one is in place.
     previous: PathBuf,
 }
 
 impl StagedBaseline {
-    /// Returns the paths for the baseline `name` in `folder`; touches no file.
-    pub fn new(folder: &Path, name: &str) -> StagedBaseline {
+    /// Returns the paths for the baseline `name` in `folder` whose passes are measured; touches no file.
+    pub fn measured(folder: &Path, name: &str) -> StagedBaseline {
+        StagedBaseline::staged(folder, name, "attempt")
+    }
+
+    /// The same for a baseline of copies. Its passes have another place than measured ones, because they may be copies of
+    /// those of a refused attempt.
+    pub fn copied(folder: &Path, name: &str) -> StagedBaseline {
+        StagedBaseline::staged(folder, name, "copies")
+    }
+
+    fn staged(folder: &Path, name: &str, staging: &str) -> StagedBaseline {
         let hidden = |suffix: &str| folder.join(format!(".{name}.{suffix}"));
-        StagedBaseline { folder: folder.join(name), staging: hidden("attempt"), previous: hidden("replaced") }
+        StagedBaseline { folder: folder.join(name), staging: hidden(staging), previous: hidden("replaced") }
     }
 
     /// Finishes an interrupted replacement: restores the old baseline if there is no new one, and otherwise removes the old

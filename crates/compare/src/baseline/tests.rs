@@ -124,7 +124,7 @@ fn hidden_folders_are_not_listed() {
 
 /// The baseline `a.b`, with an existing folder marked `old` and a staged one marked `new` as requested.
 fn staged_baseline(all: &Path, old: bool, new: bool) -> StagedBaseline {
-    let staged = StagedBaseline::new(all, "a.b");
+    let staged = StagedBaseline::measured(all, "a.b");
     for (folder, text, wanted) in [(&staged.folder, "old", old), (&staged.staging, "new", new)] {
         if wanted {
             fs::create_dir(folder).unwrap();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
+use gpubench_text::grouped::distinct;
 
 use super::phrases::{self, percent};
 use crate::{Change, Comparison, Conclusion, InconclusiveReason, MeanChange, Verdict};
@@ -74,10 +75,19 @@ pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<
         let kind = (cell.verdict, reason, cell.is_accepted(&comparison.gate.accepted));
         kinds.entry(kind).or_insert_with(|| (phrases::verdict(cell), 0)).1 += 1;
     }
-    let text = |((_, _, is_accepted), (word, count)): (&Kind, &(String, usize))| {
-        format!("{count} {word}{}", if *is_accepted { " (accepted)" } else { "" })
+    let text = |((verdict, _, is_accepted), (word, count)): (&Kind, &(String, usize))| {
+        let why = why_not_judged(cells).filter(|_| *verdict == Verdict::NotJudged);
+        let note = if *is_accepted { Some("accepted".into()) } else { why };
+        format!("{count} {word}{}", note.map(|note| format!(" ({note})")).unwrap_or_default())
     };
     kinds.iter().map(text).collect::<Vec<String>>().join(", ")
+}
+
+/// Returns the reason that all cells share which were not judged; `None` where reasons differ.
+fn why_not_judged(cells: &[&Change]) -> Option<String> {
+    let not_judged = cells.iter().filter(|cell| cell.verdict == Verdict::NotJudged);
+    let reasons = distinct(not_judged.map(|cell| cell.reason.to_string()));
+    <[String; 1]>::try_from(reasons).ok().map(|[reason]| reason).filter(|reason| !reason.is_empty())
 }
 
 /// Returns the most severe regression of a cell, or of a mean if no cell has one, with its reason; `None` without any.
@@ -171,7 +181,7 @@ mod tests {
         let mut comparison = example::full();
         let compared = "11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, \
             1 not slower, 1 lower clock, 1 not comparable, 1 faster, 2 same; ";
-        let others = "1 missing, 1 new, 1 not measured, 1 not judged";
+        let others = "1 missing, 1 new, 1 not measured, 1 not judged (the policy leaves it out)";
         assert_eq!(tally(&comparison), format!("{compared}{others}"));
         comparison.gate.accepted = vec![Verdict::Missing, Verdict::Inconclusive];
         let text = tally(&comparison);

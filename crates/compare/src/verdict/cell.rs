@@ -27,7 +27,7 @@ const ROUNDS_ALPHA: f64 = 0.05;
 const MIN_OWN_DF: f64 = 2.0;
 
 /// The reason that a cell of brief samples is not judged.
-const SCREENED: &str = "a run sampled it briefly, because it is far behind the best of its side";
+const SCREENED: &str = "sampled only briefly, because it was far behind the best of its side";
 
 /// A pair with its ratio, before the correction for the number of cells.
 #[derive(Clone, Debug)]

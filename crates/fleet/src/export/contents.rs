@@ -18,7 +18,7 @@ pub struct View {
 
 pub(crate) struct Contents<'a> {
     pub fleet: &'a Fleet,
-    /// GPUs, then hosts; without sides that no member has.
+    /// GPUs, then hosts; without sides of which no member has a time.
     pub tables: Vec<Table>,
     /// Outliers and differences on both sides.
     pub findings: Vec<Finding>,
@@ -31,7 +31,7 @@ impl<'a> Contents<'a> {
         let tables: Vec<Table> = [Side::Gpu, Side::Cpu]
             .into_iter()
             .map(|side| Table::of(fleet, side))
-            .filter(|table| !table.columns.is_empty())
+            .filter(Table::has_times)
             .collect();
         let findings: Vec<Finding> = tables.iter().flat_map(findings).collect();
         let no_outliers = tables.iter().flat_map(|table| no_outliers(table, &findings)).collect();

@@ -126,7 +126,8 @@ pub fn three_digits(figure: f64) -> String {
 
 /// Half the width of an interval relative to its median: `1.2%`.
 pub fn spread_text(relative: f64) -> String {
-    percent::short(relative)
+    // Beyond that, a figure says no more.
+    if relative > 10.0 { ">1000%".into() } else { percent::short(relative) }
 }
 
 /// Returns the error found: `3.1e-7`; `not finite` for an answer with a NaN or an infinity.

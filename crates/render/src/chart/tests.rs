@@ -114,7 +114,7 @@ fn an_overview_says_that_the_run_ended_early() {
     };
     assert_eq!(notice(&report), None);
     report.environment.planned_rows = Some(40);
-    let fact = "The run ended early: 18 of 40 cells.";
+    let fact = "The run ended early: 18 of 40 cells finished.";
     assert_eq!(notice(&report).as_deref(), Some(fact), "a picture has no use for a command");
 }
 

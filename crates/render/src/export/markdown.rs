@@ -152,10 +152,10 @@ mod tests {
         let mut report = example::full();
         report.environment.planned_rows = Some(12);
         let shown = text(&report, &View::default());
-        let expected = "## Cells without a time\n\nended early: 9 of 12 cells.\n\n1 incorrect, 1 failed";
+        let expected = "## Cells without a time\n\nended early: 7 of 12 cells finished, 2 skipped.\n\n1 incorrect, 1 failed";
         assert!(shown.contains(expected), "{shown}");
         report.rows.truncate(2);
         let shown = text(&report, &View::default());
-        assert!(shown.contains("ended early: 2 of 12 cells.\n\n<details>"), "{shown}");
+        assert!(shown.contains("ended early: 2 of 12 cells finished.\n\n<details>"), "{shown}");
     }
 }

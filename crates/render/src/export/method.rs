@@ -54,7 +54,7 @@ fn screening(report: &Report) -> Option<String> {
     let timed = (!timed.is_empty()).then(|| {
         let cells = counted(timed.len(), "cell");
         format!(
-            "{cells} took more than 1.5 times as long as the best of the side: sampled briefly (screened)"
+            "{cells} took more than 1.5 times as long as the best of the side in a first trial: only sampled briefly (screened)"
         )
     });
     let passed_over = (!passed_over.is_empty()).then(|| {

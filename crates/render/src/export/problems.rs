@@ -44,14 +44,18 @@ fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
     groups
 }
 
-/// `ended early: 1 of 3 cells, 2 more cut short`; `None` when every planned cell is finished, or the plan is not known.
+/// `ended early: 1 of 3 cells finished, 1 cut short, 1 skipped`; `None` when no planned cell is left, or the plan is not
+/// known.
 pub(crate) fn ended_early(report: &Report) -> Option<String> {
     let planned = report.environment.planned_rows?;
-    let cut_short = report.rows.iter().filter(|row| row.was_cut_short()).count();
-    let done = report.rows.len() - cut_short;
-    let planned_cells = counted(planned, "cell");
-    let more = if cut_short > 0 { format!(", {cut_short} more cut short") } else { String::new() };
-    (planned > done as u64).then(|| format!("ended early: {done} of {planned_cells}{more}"))
+    let count = |is: fn(&Row) -> bool| report.rows.iter().filter(|row| is(row)).count();
+    let (cut_short, skipped) =
+        (count(Row::was_cut_short), count(|row| row.outcome == Outcome::Skipped && !row.screened));
+    let left = planned > (report.rows.len() - cut_short) as u64;
+    let finished = report.rows.len() - cut_short - skipped;
+    let others = [(cut_short, "cut short"), (skipped, "skipped")].into_iter().filter(|(count, _)| *count > 0);
+    let others: String = others.map(|(count, what)| format!(", {count} {what}")).collect();
+    left.then(|| format!("ended early: {finished} of {} finished{others}", counted(planned, "cell")))
 }
 
 /// Reasons that a report without times lists; the rest is counted.
@@ -81,7 +85,10 @@ pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String
     }
     match reasons.join("; ") {
         none if none.is_empty() => none,
-        reasons => format!(": {reasons}; gpubench doctor lists what is missing"),
+        reasons if groups.iter().any(Group::lacks_an_installation) => {
+            format!(": {reasons}; gpubench doctor lists what is missing")
+        }
+        reasons => format!(": {reasons}"),
     }
 }
 
@@ -121,7 +128,7 @@ fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
     Some(format!("INCORRECT: {} {}/{}: {why}{more}", worst.case, worst.backend, worst.variant))
 }
 
-/// `The run ended early: 9 of 12 cells; no cell of solve, svd.`
+/// `The run ended early: 9 of 12 cells finished; no cell of solve, svd.`
 fn early_notice(report: &Report) -> Option<String> {
     let early = ended_early(report)?;
     let planned = report.environment.settings["sweeps"].as_array().into_iter().flatten();
@@ -162,6 +169,12 @@ pub(crate) fn summary(report: &Report) -> Option<String> {
 }
 
 impl Group<'_> {
+    /// Returns whether the cells may lack something that `gpubench doctor` lists: not where they failed, or where the fix
+    /// is another one.
+    fn lacks_an_installation(&self) -> bool {
+        self.outcome == Outcome::Skipped && self.fix.is_none_or(|fix| fix.contains("install"))
+    }
+
     pub(crate) fn count(&self) -> String {
         counted(self.rows.len(), "cell")
     }
@@ -220,9 +233,9 @@ mod tests {
         report.environment.planned_rows = Some(9);
         assert_eq!(ended_early(&report), None);
         report.environment.planned_rows = Some(12);
-        assert_eq!(ended_early(&report).as_deref(), Some("ended early: 9 of 12 cells"));
+        assert_eq!(ended_early(&report).as_deref(), Some("ended early: 7 of 12 cells finished, 2 skipped"));
         report.environment.settings = serde_json::json!({ "sweeps": [{ "op": "matmul" }, { "op": "svd" }] });
-        let fact = "The run ended early: 9 of 12 cells; no cell of svd.";
+        let fact = "The run ended early: 7 of 12 cells finished, 2 skipped; no cell of svd.";
         assert_eq!(cut_short(&report).as_deref(), Some(fact));
         let line = |folder| first_lines(&report, "--tables", folder)[1].clone();
         let command = |folder| format!("{fact}\nGo on with: gpubench run --resume {folder}");

@@ -196,11 +196,14 @@ Warnings about the whole run:
         let mut report = example::full();
         report.environment.planned_rows = Some(12);
         let text = shown(&report, false);
-        assert!(text.contains("\n\nended early: 9 of 12 cells\n\n1 incorrect, 1 failed"), "{text}");
+        assert!(
+            text.contains("\n\nended early: 7 of 12 cells finished, 2 skipped\n\n1 incorrect, 1 failed"),
+            "{text}"
+        );
         report.rows.truncate(2);
-        assert!(shown(&report, true).ends_with("\n\nended early: 2 of 12 cells\n"));
+        assert!(shown(&report, true).ends_with("\n\nended early: 2 of 12 cells finished\n"));
         report.rows.clear();
-        assert!(shown(&report, false).ends_with("\n\nended early: 0 of 12 cells\n"));
+        assert!(shown(&report, false).ends_with("\n\nended early: 0 of 12 cells finished\n"));
     }
 
     #[test]

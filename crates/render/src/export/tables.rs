@@ -84,11 +84,18 @@ pub(crate) fn peak_share_text(report: &Report, row: Option<&Row>) -> String {
     found.map_or(NONE.into(), |found| percent::above_tenth(found.share))
 }
 
-/// The contenders of which the report has rows.
+/// The contenders of which the report has rows, without one whose every cell was skipped.
 pub(crate) fn contenders(report: &Report) -> Vec<Contender> {
     let versus = Versus::of(report);
-    let has_rows = |one: &Contender| report.rows.iter().any(|row| versus.has(*one, row));
-    Contender::BOTH.into_iter().filter(has_rows).collect()
+    let has =
+        |one: Contender, is: fn(&Row) -> bool| report.rows.iter().any(|row| versus.has(one, row) && is(row));
+    let was_tried = |one: &Contender| has(*one, |row| row.outcome != Outcome::Skipped);
+    let tried: Vec<Contender> = Contender::BOTH.into_iter().filter(was_tried).collect();
+    if tried.is_empty() {
+        Contender::BOTH.into_iter().filter(|one| has(*one, |_| true)).collect()
+    } else {
+        tried
+    }
 }
 
 fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table {

@@ -15,7 +15,7 @@ use super::part::{Part, parts};
 use super::table::{self, Heading, NONE, below, cell, figures, framed, words};
 use crate::chart::copies_clause;
 use crate::export::problems::first_lines;
-use crate::export::screen::Sweeps;
+use crate::export::screen::{Sweeps, title};
 use crate::export::tables::PEAK_SHARE_TEXT;
 
 /// The note below the overview, for the copies of some rows.
@@ -38,8 +38,7 @@ pub(crate) fn answer(report: &Report) -> Html {
     let first_lines = first_lines(report, "see Warnings", None).into_iter();
     let first_lines = first_lines.map(|line| classed("p", "early").holding(line));
     let first = paragraph(report).into_iter().next();
-    let lead = first
-        .map_or_else(|| no_speed_up(Versus::of(report)), |first| sentence(&first.text, Versus::of(report)));
+    let lead = first.map_or_else(|| no_speed_up(report), |first| sentence(&first.text, Versus::of(report)));
     let first_lines: Html = first_lines.map(Html::from).collect();
     let memory = Sweeps::of(report).memory_decides(false);
     let memory: Html =
@@ -47,12 +46,13 @@ pub(crate) fn answer(report: &Report) -> Html {
     first_lines.and(classed("p", "lead").holding(lead)).and(memory).and(overview(report))
 }
 
-fn no_speed_up(versus: Versus<'_>) -> String {
-    let both = match versus.is_named() {
-        true => format!("of both {} and {}", versus.name(Contender::A), versus.name(Contender::B)),
-        false => "on both sides".into(),
-    };
-    format!("No case has a correct time {both}, so there is no speed-up.")
+fn no_speed_up(report: &Report) -> String {
+    let versus = Versus::of(report);
+    if !versus.is_named() {
+        return title(report);
+    }
+    let [a, b] = Contender::BOTH.map(|one| versus.name(one));
+    format!("No case has a correct time of both {a} and {b}, so there is no speed-up.")
 }
 
 /// One sentence per op with its subject in bold; empty without speed-ups.
@@ -307,7 +307,7 @@ mod tests {
     fn a_report_of_one_side_says_that_there_is_no_speed_up() {
         let mut report = example::full();
         report.rows.retain(|row| row.backend == "cpu");
-        assert!(answer(&report).into_string().contains("there is no speed-up"));
+        assert!(answer(&report).into_string().contains("CPU times only: no GPU variant was selected."));
         assert!(in_words(&report).is_empty());
         assert!(overview(&report).is_empty() && first_use(&report).is_empty());
     }

@@ -1,5 +1,6 @@
 //! The method and the warnings of a report as parts of the page.
 
+use gpubench_answer::peak_share;
 use gpubench_model::report::{Report, Row};
 
 use super::markup::{Element, Html, classed, element};
@@ -10,8 +11,8 @@ use crate::export::method::method as sentences;
 use crate::export::problems::{Group, groups, summary};
 use crate::export::tables::MARK;
 
-/// The meaning of each figure, the same for every report.
-const MEANINGS: [(&str, &str); 6] = [
+/// The meaning of each figure, the same for every report; that of the shares of the peak follows.
+const MEANINGS: [(&str, &str); 5] = [
     (
         "Sample",
         "One execution of the op between two readings of a clock, or the mean of a batch where one is too short for the \
@@ -27,17 +28,15 @@ const MEANINGS: [(&str, &str); 6] = [
         "By the host's clock from the call until the answer is on the device: launch and wait included.",
     ),
     ("End-to-end speed-up", "The same with copying the operands to the device and the answer back."),
-    (
-        "Rate / peak",
-        "The achieved bandwidth or FLOP rate over the peak rate measured on this machine, of memory, arithmetic or bus, \
-         whichever limits the op. It is not how busy the chip is. Above 100 % the data stayed in a cache.",
-    ),
 ];
 
 pub(crate) fn method(report: &Report) -> Html {
-    let meaning = |(name, text): (&'static str, &'static str)| {
+    let meaning = |name: &str, text: &str| {
         element("div").holding(element("dt").holding(name)).holding(element("dd").holding(text))
     };
+    let peak = format!("The {}. Above 100 %, {}.", peak_share::MEANING, peak_share::ABOVE_PEAK);
+    let meanings = MEANINGS.into_iter().chain([("Rate / peak", peak.as_str())]);
+    let meanings = meanings.map(|(name, text)| meaning(name, text));
     let lines = sentences(report, true, MARK).into_iter().map(|line| element("li").holding(line));
     let always = [
         "Every answer was checked in float64 before it was timed; a wrong answer has no time.",
@@ -45,7 +44,7 @@ pub(crate) fn method(report: &Report) -> Html {
          interpolated, includes 1. At such sizes the page names no side as faster.",
     ];
     let always = always.into_iter().map(|line| element("li").holding(line));
-    Html::from(classed("dl", "meanings").holding_all(MEANINGS.map(meaning)))
+    Html::from(classed("dl", "meanings").holding_all(meanings))
         .and(element("ul").holding_all(lines.chain(always)))
 }
 

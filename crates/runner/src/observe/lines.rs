@@ -38,12 +38,13 @@ impl<W: Write> Observer for Lines<W> {
     fn cell_finished(&mut self, row: &Row) {
         self.done += 1;
         let reason = row.reason.clone().filter(|_| row.outcome == Outcome::Skipped);
+        let once = if reason.is_some() { " (each reason to skip is shown once)" } else { "" };
         // Cells that lack the same library are skipped for the same reason, which one line gives.
         if reason.is_some_and(|reason| !self.reasons.insert((row.backend.clone(), reason))) {
             return;
         }
         // A closed standard error must not end the run.
-        let _ = writeln!(self.sink, "[{}/{}] {} {}", self.done, self.total, row.cell(), result(row));
+        let _ = writeln!(self.sink, "[{}/{}] {} {}{once}", self.done, self.total, row.cell(), result(row));
     }
 
     fn slow_start(&mut self, worker: &str, limit: &str, goes_on: bool) {
@@ -139,6 +140,9 @@ mod tests {
         lines.cell_finished(&row);
         lines.cell_finished(&row);
         let text = String::from_utf8(text).unwrap();
-        assert_eq!(text, "[1/35] matmul N=1000 f32 cpu/openblas cold skipped: OpenBLAS is missing\n");
+        assert_eq!(
+            text,
+            "[1/35] matmul N=1000 f32 cpu/openblas cold skipped: OpenBLAS is missing (each reason to skip is shown once)\n"
+        );
     }
 }

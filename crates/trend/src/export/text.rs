@@ -43,7 +43,13 @@ pub(crate) fn summary(trend: &Trend) -> String {
     let stepped = trend.series.iter().filter(|series| !series.steps.is_empty()).count();
     let drifting = trend.series.iter().filter(|series| series.drift.is_some()).count();
     let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
-    let mut found = vec![if stepped == 0 { "no steps".into() } else { format!("{stepped} with steps") }];
+    // A series that is too short to have a step says nothing about steps.
+    let can_step = trend.series.iter().any(|series| series.points.len() >= 2 * MIN_LEVEL);
+    let mut found = vec![match stepped {
+        0 if can_step || trend.series.is_empty() => "no steps".into(),
+        0 => format!("none with the {} reports that a step needs", 2 * MIN_LEVEL),
+        _ => format!("{stepped} with steps"),
+    }];
     found.extend((drifting > 0).then(|| format!("{drifting} drifting")));
     found.extend((apart > 0).then(|| format!("{apart} with an unconfirmed change")));
     format!(

@@ -70,7 +70,7 @@ fn markdown_has_the_conclusion_the_worst_cells_and_the_rest_folded() {
 ## gpubench compare: regression (exit code 1)
 
 - Cells: 11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, 1 not slower, \
-1 lower clock, 1 not comparable, 1 faster, 2 same; 1 missing, 1 new, 1 not measured, 1 not judged
+1 lower clock, 1 not comparable, 1 faster, 2 same; 1 missing, 1 new, 1 not measured, 1 not judged (the policy leaves it out)
 - Worst: spgemm N=512 f32 density 0.01 cuda/hash cold: error 5.0e-1 is above the bound 1.2e-5; it was right
 - Means: 3 compared: 1 slower, 1 inconclusive, 1 same; all 6 cells 1.021x slower (1.017 to 1.025)
 - Next: look at what changed between both revisions
@@ -85,7 +85,7 @@ Note: 3 runs per side see changes of 3 % at best; next: give 5 runs per side.
 ";
     assert!(text.starts_with(start), "{text}");
     let rest = "
-Not in the table above: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged.
+Not in the table above: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged (the policy leaves it out).
 
 <details><summary>6 more cells</summary>
 

@@ -11,7 +11,8 @@ use super::sweeps::{Sweeps, compared};
 use crate::export::tables::PEAK_SHARE_TEXT;
 
 impl Sweeps<'_> {
-    /// The meaning of the columns of `grid` and of the marks that occur; `None` where no case has both contenders.
+    /// The meaning of the columns of `grid` and of the marks that occur. Without a case of both contenders, only shares of
+    /// the peaks need one.
     pub(crate) fn legend(&self, grid: Option<&Table>) -> Option<String> {
         let shows_crossovers = grid.is_some_and(shows_crossovers);
         let cases = self.all.iter().flat_map(|sweep| {
@@ -29,14 +30,18 @@ impl Sweeps<'_> {
         .into_iter()
         .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
         .collect();
+        let peaks = || if grid.is_some_and(shows_peaks) { self.peak_legend() } else { String::new() };
+        if pairs.is_empty() {
+            return Some(peaks()).filter(|legend| !legend.is_empty());
+        }
         let lines = [
             self.kinds_legend(),
             marks.join(" "),
             if shows_crossovers { self.crossover_legend() } else { String::new() },
-            if grid.is_some_and(shows_peaks) { self.peak_legend() } else { String::new() },
+            peaks(),
         ];
         let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
-        (!pairs.is_empty()).then(|| lines.join("\n"))
+        Some(lines.join("\n"))
     }
 
     /// The meaning of the kinds of speed-up that the columns show.
@@ -114,11 +119,16 @@ impl Sweeps<'_> {
     /// The meaning of the shares of the peaks, with the reasons for more than 100 % where that occurs.
     fn peak_legend(&self) -> String {
         let cases = self.all.iter().filter_map(|sweep| compared(sweep).last());
-        let shares = cases.flat_map(Comparison::bests).flatten();
+        let mut cases: Vec<&Comparison<'_>> = cases.collect();
+        if cases.is_empty() {
+            // A table of one side may show every case.
+            cases.extend(self.all.iter().flat_map(|sweep| &sweep.section.comparisons));
+        }
+        let shares = cases.into_iter().flat_map(Comparison::bests).flatten();
         let mut shares = shares.filter_map(|row| peak_share::share(self.report, row));
         let above = match shares.any(|found| found.share > 1.0) {
-            true => " More than 100 %: the peak was measured at a slower moment, or caches helped.",
-            false => "",
+            true => format!(" More than 100 %: {}.", peak_share::ABOVE_PEAK),
+            false => String::new(),
         };
         format!("{PEAK_SHARE_TEXT}: {}.{above}", peak_share::MEANING)
     }

@@ -17,6 +17,7 @@ use gpubench_text::table::{Layout, TERMINAL_WIDTH, Table, Tone, hanging_within};
 use super::problems::{first_lines, summary};
 use super::view::View;
 use columns::{left_out, names_variants};
+pub(crate) use notes::title;
 pub(crate) use sweeps::Sweeps;
 
 /// Lines of the screen; notes without room are left out.

@@ -16,10 +16,11 @@ use gpubench_model::report::machine::machine;
 use gpubench_model::report::quantity::{three_digits, time_text};
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops as op;
+use gpubench_text::count::counted;
 use gpubench_text::grouped::{distinct, grouped};
 
 use super::super::cautions::shown;
-use super::super::problems::{why_none_of, why_nothing};
+use super::super::problems::{ended_early, why_none_of, why_nothing};
 use super::sweeps::{Sweep, Sweeps, compared};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
@@ -63,7 +64,10 @@ fn title_of(report: &Report, versus: Versus<'_>) -> String {
 fn no_gpu(report: &Report) -> &'static str {
     let mut of_gpu = report.rows.iter().filter(|row| row.side == Side::Gpu);
     let Some(gpu) = of_gpu.next() else {
-        return "CPU times only: no GPU variant was selected.";
+        return match ended_early(report).is_some() && asks_for_others(report) {
+            true => "CPU times only: the run ended before any cell of another backend.",
+            false => "CPU times only: no GPU variant was selected.",
+        };
     };
     if gpu.outcome == Outcome::Incorrect || of_gpu.any(|row| row.outcome == Outcome::Incorrect) {
         return "CPU times only: no answer of the GPU was correct.";
@@ -72,6 +76,13 @@ fn no_gpu(report: &Report) -> &'static str {
         true => "No GPU cell was measured: CPU times only.",
         false => "No GPU found: CPU times only (gpubench doctor lists what is missing).",
     }
+}
+
+/// Returns whether the run was to measure backends of which the report has no cell.
+fn asks_for_others(report: &Report) -> bool {
+    let asked = report.environment.settings["backends"].as_array().into_iter().flatten();
+    let mut asked = asked.filter_map(|name| name.as_str());
+    asked.any(|name| report.rows.iter().all(|row| row.backend != name))
 }
 
 /// `float32, N x N, cold caches`: element type and shape of the operands, and the state of the caches.
@@ -87,7 +98,7 @@ fn conditions(report: &Report) -> String {
     format!("{}{operands}, {caches} caches", dtypes.join(" and "))
 }
 
-/// The number of shown times of each grade.
+/// The number of best times of each grade, at all sizes: the tables of the screen may show fewer.
 pub(crate) fn grades(report: &Report) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for grade in shown(report, false).iter().filter_map(|row| row.execute.as_ref()?.grade) {
@@ -97,8 +108,8 @@ pub(crate) fn grades(report: &Report) -> Option<String> {
     let meaning = if counts.contains_key("D") { " (D: not reliable)" } else { "" };
     let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
     let counts = counts.join(", ");
-    let times = if total == 1 { "time" } else { "times" };
-    (total > 0).then(|| format!("Grades of the {total} {times}: {counts}{meaning}. Why: --tables."))
+    let times = counted(total, "best time");
+    (total > 0).then(|| format!("Grades of {times}, at all sizes: {counts}{meaning}. Why: --tables."))
 }
 
 /// The first warning about the run, and the number of further ones.

@@ -204,6 +204,12 @@ fn a_report_of_one_side_says_why_there_is_no_comparison() {
     assert!(text.starts_with("CPU times only: no GPU variant was selected."), "{text}");
     let line = text.lines().find(|line| line.contains("realfft")).unwrap();
     assert_eq!(words(line), "fft 100 realfft 1.000 ms A");
+    let settings = report.environment.settings.clone();
+    report.environment.settings["backends"] = serde_json::json!(["cpu", "cuda"]);
+    report.environment.planned_rows = Some(4);
+    let early = screen(&report, false);
+    assert!(early.contains("CPU times only: the run ended before any cell of another backend."), "{early}");
+    (report.environment.settings, report.environment.planned_rows) = (settings, None);
     report.rows.push(example::without_time("fft", 100, "cuda", "r2c", Outcome::Skipped, "no driver", None));
     assert!(screen(&report, false).starts_with("No GPU cell was measured: CPU times only."));
     report.environment.backends[1].available = false;
