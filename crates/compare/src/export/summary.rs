@@ -157,9 +157,12 @@ pub(crate) fn method(comparison: &Comparison) -> Vec<String> {
         (low, high) => format!(" ({} to {})", percent(low), percent(high)),
     };
     let (tested, correction) = (counted(method.cells_tested, "cell"), &method.correction);
-    let mut lines = vec![format!(
-        "A cell changed if its {confidence} interval is beyond the threshold{threshold} and p ({correction}, {tested}) <= {alpha}."
-    )];
+    let mut lines = vec![];
+    if method.cells_tested > 0 {
+        lines.push(format!(
+            "A cell changed if its {confidence} interval is beyond the threshold{threshold} and p ({correction}, {tested}) <= {alpha}."
+        ));
+    }
     if let Some(mean) = comparison.mean_changes.first() {
         lines.push(format!(
             "A mean changed if p ({correction}, {} means) <= {alpha} and its interval reaches {}.",

@@ -40,8 +40,11 @@ fn text(shown: &Contents<'_>, color: bool) -> String {
     for table in &shown.tables {
         let _ = write!(text, "\n{}", texts(table).text(color));
     }
-    text.push('\n');
-    for line in legend(shown) {
+    let legend = legend(shown);
+    if !legend.is_empty() {
+        text.push('\n');
+    }
+    for line in legend {
         let _ = writeln!(text, "{line}");
     }
     text.push('\n');
