@@ -93,6 +93,9 @@ const SECTIONS: [(&str, &str); 8] = [
     ("method", "Method"),
 ];
 
+/// The sections that a report with times of one side leaves empty.
+const NEEDS_BOTH_SIDES: [&str; 2] = ["first-use", "words"];
+
 /// The bar at the top: name, ways to the parts or to the reports shown `in_full`, and the switch of the theme.
 fn bar(members: &[(&str, &Report)], in_full: &[usize]) -> Element {
     let nav = element("nav").with("aria-label", "parts of the page");
@@ -186,7 +189,9 @@ fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
         notes::method(report),
     ];
     let section = |((id, title), content): ((&str, &str), Html)| {
-        let nothing = content.is_empty().then(|| classed("p", "note").holding("Nothing to show."));
+        let why =
+            if NEEDS_BOTH_SIDES.contains(&id) { "It needs times of both sides." } else { "Nothing to show." };
+        let nothing = content.is_empty().then(|| classed("p", "note").holding(why));
         let section = element("section").with("id", &format!("{prefix}{id}")).with("data-part", id);
         section.holding(element("h2").holding(title)).holding(content).holding_all(nothing)
     };
