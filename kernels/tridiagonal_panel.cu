@@ -103,254 +103,49 @@ extern "C" __global__ void __launch_bounds__(256)
     }
 }
 
-// What a panel's steps share.
-struct Panel {
-    const double* matrix;
-    int side, start;
-    // Three times 64 columns of `side` elements: V, W and V again.
-    double* vectors;
-    double* work;
-    Exchange exchange;
-    Division division;
-    // This block's tiles.
-    int first_tile, end_tile;
-
-    // Where column p of W begins in `vectors`, and that of V a second time.
-    __device__ __forceinline__ u32 w_at(u32 p) const { return (PANEL + p) * side; }
-    __device__ __forceinline__ u32 v_again_at(u32 p) const { return (2 * PANEL + p) * side; }
-
-    // Element i of the reflector of the current column, whose first nonzero element is `head_row`.
-    __device__ __forceinline__ double u_at(int i, int head_row, const Reflector& h) const {
-        return i > head_row ? load_written(work + i) * h.scale : i == head_row ? h.top : 0.0;
-    }
-
-    // The sum of the contributions `from`, `from + step`, ... to element i of A u.
-    __device__ __forceinline__ double contributions(int i, int from, int step) const {
-        const int row = (i - start) / TILE, below = division.rows - row, left = division.blocks_of_row(row);
-        double sum = 0.0;
-        for (int k = from; k < below; k += step) sum += load_written(work + (exchange.columns + (row + k) * side + i));
-        for (int k = from; k < left; k += step) sum += load_written(work + (exchange.rows + k * side + i));
-        return sum;
-    }
-};
-
-// Posts the panel's first column, and the sum of squares of what the reflector will clear.
-__device__ __forceinline__ void post_first_column(const Panel& panel) {
-    const int t = threadIdx.x, lane = t % WARP, warp = t / WARP, block = blockIdx.x, blocks = gridDim.x;
-    const int start = panel.start, side = panel.side;
-    if (warp != 0) return;
-    double square = 0.0;
-    for (int i = start + ROWS * block + lane; i < side; i += ROWS * blocks) {
-        const double x = panel.matrix[(size_t)start * side + i];
-        __stcg(panel.work + i, x);
-        if (i > start + 1) square += x * x;
-    }
-    square = warp_sum(square);
-    if (lane == 0) __stcg(panel.work + panel.exchange.norms + block, square);
-}
-
-// Posts V^T u and W^T u of the panel's first c columns, in parts.
-__device__ __forceinline__ void post_dots(const Panel& panel, int c, const Reflector& h) {
-    const int t = threadIdx.x, lane = t % WARP, warp = t / WARP, block = blockIdx.x, blocks = gridDim.x;
-    const int start = panel.start, side = panel.side, head_row = start + c + 1;
-    for (int item = warp * blocks + block; item < 2 * c * SEGMENTS; item += WARPS * blocks) {
-        const int dot = item / SEGMENTS, segment = item % SEGMENTS;
-        // W follows V in `vectors` and in the parts.
-        const u32 p = dot < c ? dot : PANEL + dot - c;
-        double part = 0.0;
-#pragma unroll 4
-        for (int i = start + segment * WARP + lane; i < side; i += SEGMENTS * WARP)
-            part = fma(load_written(panel.vectors + (p * side + i)), panel.u_at(i, head_row, h), part);
-        part = warp_sum(part);
-        if (lane == 0) __stcg(panel.work + (panel.exchange.dots + p * SEGMENTS + segment), part);
-    }
-}
-
-// Posts this block's contributions to A u, and returns the thread's part of u^T A u times tau; meanwhile posts the
-// products of u with the columns before. tau comes first, because it brings the square of the elements back to their
-// magnitude.
-__device__ __forceinline__ double multiply(const Panel& panel, int c, const Reflector& h) {
-    __shared__ double u_tile[2][TILE], group_sums[2][GROUPS][TILE], column_sums[2][2][TILE];
-    const int t = threadIdx.x, lane = t % WARP, warp = t / WARP, block = blockIdx.x;
-    const int start = panel.start, side = panel.side, head_row = start + c + 1;
-    const Division& division = panel.division;
-    const int first_tile = panel.first_tile, end_tile = panel.end_tile;
-    const int r = t % TILE, group = t / TILE;
-    int row = first_tile < end_tile ? division.row_of(first_tile) : 0;
-    int column = first_tile - Division::start_of_row(row);
-    double a[GROUP], form = 0.0;
-    const auto load = [&](int tile_row, int tile_column) {
-        const int from = start + tile_column * TILE + group * GROUP;
-        const double* const first = panel.matrix + (size_t)from * side + start + tile_row * TILE + r;
-#pragma unroll
-        for (int k = 0; k < GROUP; ++k) a[k] = first[(size_t)k * side];
-    };
-    if (first_tile < end_tile) load(row, column);
-    if (t < TILE) u_tile[first_tile % 2][t] = panel.u_at(start + column * TILE + t, head_row, h);
-    double u_row = panel.u_at(start + row * TILE + r, head_row, h), sum = 0.0;
-    // While the first tile is on its way.
-    post_dots(panel, c, h);
-    __syncthreads();
-    for (int tile = first_tile; tile < end_tile; ++tile) {
-        const bool ends = column == row, last = ends || tile + 1 == end_tile;
-        const int next_row = row + ends, next_column = ends ? 0 : column + 1;
-        double now[GROUP], across[GROUP], u_next = 0.0;
-#pragma unroll
-        for (int k = 0; k < GROUP; ++k) now[k] = a[k];
-        if (tile + 1 < end_tile) {
-            load(next_row, next_column);
-            if (t < TILE) u_next = panel.u_at(start + next_column * TILE + t, head_row, h);
-        }
-#pragma unroll
-        for (int k = 0; k < GROUP; ++k) {
-            // Of a tile on the diagonal, the lower triangle counts, with the diagonal once.
-            const int below = ends ? r - (group * GROUP + k) : 1;
-            const double u = u_tile[tile % 2][group * GROUP + k];
-            sum = fma(below >= 0 ? now[k] : 0.0, u, sum);
-            across[k] = below > 0 ? now[k] * u_row : 0.0;
-            form = fma(h.tau * across[k], u, form);
-        }
-        const double across_sum = warp_sums(across);
-        if (lane % 4 == 0) column_sums[tile % 2][warp % 2][group * GROUP + lane / 4] = across_sum;
-        if (last) {
-            group_sums[tile % 2][group][r] = sum;
-            form = fma(h.tau * sum, u_row, form);
-            sum = 0.0;
-        }
-        if (t < TILE) u_tile[(tile + 1) % 2][t] = u_next;
-        __syncthreads();
-        if (t < TILE) {
-            const double total = column_sums[tile % 2][0][t] + column_sums[tile % 2][1][t];
-            __stcg(panel.work + (panel.exchange.columns + row * side + start + column * TILE + t), total);
-            if (last) {
-                double in_row = 0.0;
-#pragma unroll
-                for (int g = 0; g < GROUPS; ++g) in_row += group_sums[tile % 2][g][t];
-                const int k = block - division.block_of(Division::start_of_row(row));
-                __stcg(panel.work + (panel.exchange.rows + k * side + start + row * TILE + t), in_row);
-            }
-        }
-        if (ends && tile + 1 < end_tile) u_row = panel.u_at(start + next_row * TILE + r, head_row, h);
-        row = next_row;
-        column = next_column;
-    }
-    return form;
-}
-
-// What a block knows of the panel's earlier columns when it has the current reflector u: V^T u and W^T u, and the
-// elements of V and W in the row of the next column.
-__shared__ double v_dots[PANEL], w_dots[PANEL], head_v[PANEL], head_w[PANEL];
-
-// What gives w of the current column: w = tau y - half u, where y is the matrix times u.
-struct Scale {
-    double half;
-    // Its element in the row of the next column.
-    double head_w;
-};
-
-// Collects, after the blocks' products, what every block needs. All loads are in flight together.
-__device__ __forceinline__ Scale collect(const Panel& panel, int c, const Reflector& h) {
-    __shared__ double2 pair_parts[WARPS];
-    const int t = threadIdx.x, lane = t % WARP, blocks = gridDim.x, head_row = panel.start + c + 1;
-    const double form = t < blocks ? load_written(panel.work + panel.exchange.forms + t) : 0.0;
-    constexpr int SUMMING = THREADS / (2 * PANEL), PARTS = SEGMENTS / SUMMING;
-    const int p = t / SUMMING;
-    double dot = 0.0, head_element = 0.0;
-    if (p % PANEL < c) {
-        head_element = load_written(panel.vectors + (p * panel.side + head_row));
-#pragma unroll
-        for (int k = 0; k < PARTS; ++k) dot += load_written(panel.work + (panel.exchange.dots + t * PARTS + k));
-    }
-    const double head_contribution = panel.contributions(head_row, t, THREADS);
-#pragma unroll
-    for (int mask = SUMMING / 2; mask > 0; mask /= 2) dot += __shfl_xor_sync(EVERY_LANE, dot, mask);
-    if (t % SUMMING == 0) {
-        (p < PANEL ? v_dots : w_dots)[p % PANEL] = dot;
-        (p < PANEL ? head_v : head_w)[p % PANEL] = head_element;
-    }
-    const double2 both = block_sums(form, head_contribution, pair_parts);
-    double dots = 0.0, head_terms = 0.0;
-    for (int p = lane; p < c; p += WARP) {
-        dots = fma(h.tau * v_dots[p], w_dots[p], dots);
-        head_terms = fma(head_v[p], w_dots[p], fma(head_w[p], v_dots[p], head_terms));
-    }
-    const double head_y = both.y - warp_sum(head_terms);
-    const double half = 0.5 * h.tau * (both.x - 2.0 * warp_sum(dots));
-    return {half, h.tau * head_y - half * h.top};
-}
-
-// Stores column c of V and W, and posts the next column as the first was posted: a warp computes w for a row per lane.
-__device__ __forceinline__ void post_next_column(const Panel& panel, int c, const Reflector& h, const Scale& scale,
-                                                 double* __restrict__ reflectors, int n) {
-    __shared__ double y_parts[WARPS][ROWS], x_parts[WARPS][ROWS];
-    const int t = threadIdx.x, lane = t % WARP, warp = t / WARP, block = blockIdx.x, blocks = gridDim.x;
-    const int side = panel.side, j = panel.start + c, head_row = j + 1;
-    double square = 0.0;
-    for (int from = panel.start + ROWS * block; from < side; from += ROWS * blocks) {
-        const int i = from + lane;
-        double y = panel.contributions(i, warp, WARPS), next = 0.0;
-// More would take too many registers.
-#pragma unroll 2
-        for (int p = warp; p < c; p += WARPS) {
-            const double v = load_written(panel.vectors + (p * side + i));
-            const double w = load_written(panel.vectors + (panel.w_at(p) + i));
-            y = fma(-v, w_dots[p], fma(-w, v_dots[p], y));
-            next = fma(-v, head_w[p], fma(-w, head_v[p], next));
-        }
-        y_parts[warp][lane] = y;
-        x_parts[warp][lane] = next;
-        __syncthreads();
-        if (warp == 0) {
-            y = 0.0;
-            next = panel.matrix[(size_t)head_row * side + i];
-#pragma unroll
-            for (int k = 0; k < WARPS; ++k) {
-                y += y_parts[k][lane];
-                next += x_parts[k][lane];
-            }
-            const double u = panel.u_at(i, head_row, h), w = i > j ? h.tau * y - scale.half * u : 0.0;
-            next = fma(-u, scale.head_w, fma(-w, h.top, next));
-            __stcg(panel.vectors + (c * side + i), u);
-            __stcg(panel.vectors + (panel.w_at(c) + i), w);
-            __stcg(panel.vectors + (panel.v_again_at(c) + i), u);
-            if (i < n) reflectors[(size_t)j * n + i] = u;
-            __stcg(panel.work + i, next);
-            if (i > head_row + 1) square += next * next;
-        }
-        __syncthreads();
-    }
-    if (warp == 0) {
-        square = warp_sum(square);
-        if (lane == 0) __stcg(panel.work + panel.exchange.norms + block, square);
-    }
-}
-
 // Reduces, in at most THREADS blocks, columns `start` to `start + 63` of a symmetric matrix of `side` rows, a multiple
-// of 64, of which rows n and above are zero. `vectors` has three times 64 columns of `side` elements: V, W and V again,
+// of 64, of which rows n and above are zero. `panel` has three times 64 columns of `side` elements: V, W and V again,
 // so that [V W] [W V]^T is one product. Column k of `reflectors` (of n elements) is v of step k, zero up to its
 // element k. `arrivals` counts arrivals at barriers; it is zero at the start of the first panel.
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     reduce_panel(const double* __restrict__ matrix, int side, int n, int start, double* __restrict__ diagonal,
                  double* __restrict__ subdiagonal, double* __restrict__ taus, double* __restrict__ reflectors,
-                 double* vectors, double* work, u32* arrivals) {
+                 double* panel, double* work, u32* arrivals) {
+    __shared__ double u_tile[2][TILE], group_sums[2][GROUPS][TILE], column_sums[2][2][TILE];
+    __shared__ double v_dots[PANEL], w_dots[PANEL], head_v[PANEL], head_w[PANEL];
+    __shared__ double y_parts[WARPS][ROWS], x_parts[WARPS][ROWS];
     __shared__ double norm_parts[WARPS], form_parts[WARPS];
-    const int t = threadIdx.x, block = blockIdx.x, blocks = gridDim.x;
+    __shared__ double2 pair_parts[WARPS];
+    const int t = threadIdx.x, lane = t % WARP, warp = t / WARP;
+    const int block = blockIdx.x, blocks = gridDim.x;
+    const Exchange at(side);
     const Division division((side - start) / TILE);
-    const Panel panel{matrix, side, start, vectors, work, Exchange(side), division,
-                      division.start_of_block(block), division.start_of_block(block + 1)};
+    const int first_tile = division.start_of_block(block), end_tile = division.start_of_block(block + 1);
+    // Where in `panel` column p of W begins, and that of V a second time.
+    const auto w_at = [&](u32 p) { return (PANEL + p) * side; };
+    const auto v_again_at = [&](u32 p) { return (2 * PANEL + p) * side; };
     u32 arrived = (u32)(start / PANEL) * BARRIERS * blocks;
     const auto next_barrier = [&] {
         arrived += blocks;
         wait_for_grid(arrivals, arrived);
     };
 
-    post_first_column(panel);
+    double square = 0.0;
+    if (warp == 0) {
+        for (int i = start + ROWS * block + lane; i < side; i += ROWS * blocks) {
+            const double x = matrix[(size_t)start * side + i];
+            __stcg(work + i, x);
+            if (i > start + 1) square += x * x;
+        }
+        square = warp_sum(square);
+        if (lane == 0) __stcg(work + at.norms + block, square);
+    }
     next_barrier();
 
     for (int c = 0; c < PANEL; ++c) {
         // Column j becomes zero below its element j + 1.
         const int j = start + c, head_row = j + 1;
-        const double norm = t < blocks ? load_written(work + panel.exchange.norms + t) : 0.0;
+        const double norm = t < blocks ? load_written(work + at.norms + t) : 0.0;
         const double head = load_written(work + head_row);
         const Reflector h = reflector(head, block_sum(norm, norm_parts));
         if (block == 0 && t == 0) {
@@ -358,12 +153,162 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             subdiagonal[j] = h.beta;
             taus[j] = h.tau;
         }
-        const double form = block_sum(multiply(panel, c, h), form_parts);
-        if (t == 0) __stcg(work + panel.exchange.forms + block, form);
+        const auto u_at = [&](int i) {
+            return i > head_row ? load_written(work + i) * h.scale : i == head_row ? h.top : 0.0;
+        };
+
+        // A u, in parts, and u^T A u times tau. tau first, because it brings the square of the elements back to their
+        // magnitude.
+        double form = 0.0;
+        {
+            const int r = t % TILE, group = t / TILE;
+            int row = first_tile < end_tile ? division.row_of(first_tile) : 0;
+            int column = first_tile - Division::start_of_row(row);
+            double a[GROUP];
+            const auto load = [&](int tile_row, int tile_column) {
+                const int from = start + tile_column * TILE + group * GROUP;
+                const double* const first = matrix + (size_t)from * side + start + tile_row * TILE + r;
+#pragma unroll
+                for (int k = 0; k < GROUP; ++k) a[k] = first[(size_t)k * side];
+            };
+            if (first_tile < end_tile) load(row, column);
+            if (t < TILE) u_tile[first_tile % 2][t] = u_at(start + column * TILE + t);
+            double u_row = u_at(start + row * TILE + r), sum = 0.0;
+            // While the first tile is on its way: V^T u and W^T u, in parts.
+            for (int item = warp * blocks + block; item < 2 * c * SEGMENTS; item += WARPS * blocks) {
+                const int dot = item / SEGMENTS, segment = item % SEGMENTS;
+                // W follows V in `panel` and in the parts.
+                const u32 p = dot < c ? dot : PANEL + dot - c;
+                double part = 0.0;
+#pragma unroll 4
+                for (int i = start + segment * WARP + lane; i < side; i += SEGMENTS * WARP)
+                    part = fma(load_written(panel + (p * side + i)), u_at(i), part);
+                part = warp_sum(part);
+                if (lane == 0) __stcg(work + (at.dots + p * SEGMENTS + segment), part);
+            }
+            __syncthreads();
+            for (int tile = first_tile; tile < end_tile; ++tile) {
+                const bool ends = column == row, last = ends || tile + 1 == end_tile;
+                const int next_row = row + ends, next_column = ends ? 0 : column + 1;
+                double now[GROUP], across[GROUP], u_next = 0.0;
+#pragma unroll
+                for (int k = 0; k < GROUP; ++k) now[k] = a[k];
+                if (tile + 1 < end_tile) {
+                    load(next_row, next_column);
+                    if (t < TILE) u_next = u_at(start + next_column * TILE + t);
+                }
+#pragma unroll
+                for (int k = 0; k < GROUP; ++k) {
+                    // Of a tile on the diagonal, the lower triangle counts, with the diagonal once.
+                    const int below = ends ? r - (group * GROUP + k) : 1;
+                    const double u = u_tile[tile % 2][group * GROUP + k];
+                    sum = fma(below >= 0 ? now[k] : 0.0, u, sum);
+                    across[k] = below > 0 ? now[k] * u_row : 0.0;
+                    form = fma(h.tau * across[k], u, form);
+                }
+                const double across_sum = warp_sums(across);
+                if (lane % 4 == 0) column_sums[tile % 2][warp % 2][group * GROUP + lane / 4] = across_sum;
+                if (last) {
+                    group_sums[tile % 2][group][r] = sum;
+                    form = fma(h.tau * sum, u_row, form);
+                    sum = 0.0;
+                }
+                if (t < TILE) u_tile[(tile + 1) % 2][t] = u_next;
+                __syncthreads();
+                if (t < TILE) {
+                    const double total = column_sums[tile % 2][0][t] + column_sums[tile % 2][1][t];
+                    __stcg(work + (at.columns + row * side + start + column * TILE + t), total);
+                    if (last) {
+                        double in_row = 0.0;
+#pragma unroll
+                        for (int g = 0; g < GROUPS; ++g) in_row += group_sums[tile % 2][g][t];
+                        const int k = block - division.block_of(Division::start_of_row(row));
+                        __stcg(work + (at.rows + k * side + start + row * TILE + t), in_row);
+                    }
+                }
+                if (ends && tile + 1 < end_tile) u_row = u_at(start + next_row * TILE + r);
+                row = next_row;
+                column = next_column;
+            }
+        }
+        form = block_sum(form, form_parts);
+        if (t == 0) __stcg(work + at.forms + block, form);
         next_barrier();
 
-        const Scale scale = collect(panel, c, h);
-        post_next_column(panel, c, h, scale, reflectors, n);
+        // The sum of the contributions `from`, `from + step`, ... to element i of A u.
+        const auto contributions = [&](int i, int from, int step) {
+            const int row = (i - start) / TILE, below = division.rows - row, left = division.blocks_of_row(row);
+            double sum = 0.0;
+            for (int k = from; k < below; k += step) sum += load_written(work + (at.columns + (row + k) * side + i));
+            for (int k = from; k < left; k += step) sum += load_written(work + (at.rows + k * side + i));
+            return sum;
+        };
+        // What every block needs: V^T u, W^T u, u^T A u, and elements of A u, V and W in the row of the next column.
+        // All loads are in flight together.
+        form = t < blocks ? load_written(work + at.forms + t) : 0.0;
+        constexpr int SUMMING = THREADS / (2 * PANEL), PARTS = SEGMENTS / SUMMING;
+        const int p = t / SUMMING;
+        double dot = 0.0, head_element = 0.0;
+        if (p % PANEL < c) {
+            head_element = load_written(panel + (p * side + head_row));
+#pragma unroll
+            for (int k = 0; k < PARTS; ++k) dot += load_written(work + (at.dots + t * PARTS + k));
+        }
+        const double head_contribution = contributions(head_row, t, THREADS);
+#pragma unroll
+        for (int mask = SUMMING / 2; mask > 0; mask /= 2) dot += __shfl_xor_sync(EVERY_LANE, dot, mask);
+        if (t % SUMMING == 0) {
+            (p < PANEL ? v_dots : w_dots)[p % PANEL] = dot;
+            (p < PANEL ? head_v : head_w)[p % PANEL] = head_element;
+        }
+        const double2 both = block_sums(form, head_contribution, pair_parts);
+        double dots = 0.0, head_terms = 0.0;
+        for (int p = lane; p < c; p += WARP) {
+            dots = fma(h.tau * v_dots[p], w_dots[p], dots);
+            head_terms = fma(head_v[p], w_dots[p], fma(head_w[p], v_dots[p], head_terms));
+        }
+        const double head_y = both.y - warp_sum(head_terms);
+        const double half = 0.5 * h.tau * (both.x - 2.0 * warp_sum(dots));
+        const double head_w_now = h.tau * head_y - half * h.top;
+
+        square = 0.0;
+        for (int from = start + ROWS * block; from < side; from += ROWS * blocks) {
+            const int i = from + lane;
+            double y = contributions(i, warp, WARPS), next = 0.0;
+// More would take too many registers.
+#pragma unroll 2
+            for (int p = warp; p < c; p += WARPS) {
+                const double v = load_written(panel + (p * side + i));
+                const double w = load_written(panel + (w_at(p) + i));
+                y = fma(-v, w_dots[p], fma(-w, v_dots[p], y));
+                next = fma(-v, head_w[p], fma(-w, head_v[p], next));
+            }
+            y_parts[warp][lane] = y;
+            x_parts[warp][lane] = next;
+            __syncthreads();
+            if (warp == 0) {
+                y = 0.0;
+                next = matrix[(size_t)head_row * side + i];
+#pragma unroll
+                for (int k = 0; k < WARPS; ++k) {
+                    y += y_parts[k][lane];
+                    next += x_parts[k][lane];
+                }
+                const double u = u_at(i), w = i > j ? h.tau * y - half * u : 0.0;
+                next = fma(-u, head_w_now, fma(-w, h.top, next));
+                __stcg(panel + (c * side + i), u);
+                __stcg(panel + (w_at(c) + i), w);
+                __stcg(panel + (v_again_at(c) + i), u);
+                if (i < n) reflectors[(size_t)j * n + i] = u;
+                __stcg(work + i, next);
+                if (i > head_row + 1) square += next * next;
+            }
+            __syncthreads();
+        }
+        if (warp == 0) {
+            square = warp_sum(square);
+            if (lane == 0) __stcg(work + at.norms + block, square);
+        }
         next_barrier();
     }
 }
