@@ -6,6 +6,9 @@ use gpubench_model::measure::stats::median;
 /// [`Latest`](super::steps::Latest).
 pub(crate) const MIN_LEVEL: usize = 3;
 
+/// Number of reports without which a series has no step: a level before it and one after.
+pub(crate) const MIN_REPORTS: usize = 2 * MIN_LEVEL;
+
 /// Returns the levels that begin at `cuts`: the index of the first value, and the values.
 pub(crate) fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let ends = cuts.iter().skip(1).copied().chain([logs.len()]);

@@ -1,7 +1,7 @@
 //! Selects among proposed steps: keeps those that neither correlated noise nor a drift explains, whose position is known
 //! and that are large enough.
 
-use super::levels::{MIN_LEVEL, center, noise, parts};
+use super::levels::{MIN_LEVEL, MIN_REPORTS, center, noise, parts};
 use super::likelihood::{Likelihood, Line};
 
 /// Penalty of a further step in a long series, in units of log-likelihood. `docs/trend.md` lists the rates of false and
@@ -34,7 +34,7 @@ pub(crate) struct Selection {
 /// Selects from the `proposed` levels (first indices, starting with 0) and moves them to their likeliest positions, or
 /// returns one level with a drift. `min_step` is the smallest step of interest, in logarithms.
 pub(crate) fn select(logs: &[f64], proposed: Vec<usize>, min_step: f64) -> Selection {
-    if logs.len() < 2 * MIN_LEVEL {
+    if logs.len() < MIN_REPORTS {
         return Selection { cuts: proposed, drift: None, correlation: 0.0 };
     }
     let model = Model::new(logs, min_step);

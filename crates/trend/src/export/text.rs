@@ -9,7 +9,7 @@ use super::view::Format;
 use crate::descriptions::{
     also_changed, change, counted, kept_apart, label, minute, percent, revision, span, status,
 };
-use crate::levels::MIN_LEVEL;
+use crate::levels::MIN_REPORTS;
 use crate::{Series, Step, Trend};
 
 /// The trend as text.
@@ -44,10 +44,10 @@ pub(crate) fn summary(trend: &Trend) -> String {
     let drifting = trend.series.iter().filter(|series| series.drift.is_some()).count();
     let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
     // A series that is too short to have a step says nothing about steps.
-    let can_step = trend.series.iter().any(|series| series.points.len() >= 2 * MIN_LEVEL);
+    let can_step = trend.series.iter().any(|series| series.points.len() >= MIN_REPORTS);
     let mut found = vec![match stepped {
         0 if can_step || trend.series.is_empty() => "no steps".into(),
-        0 => format!("none with the {} reports that a step needs", 2 * MIN_LEVEL),
+        0 => format!("none with the {MIN_REPORTS} reports that a step needs"),
         _ => format!("{stepped} with steps"),
     }];
     found.extend((drifting > 0).then(|| format!("{drifting} drifting")));
@@ -111,7 +111,7 @@ pub(crate) fn folded(trend: &Trend) -> Vec<String> {
         .series
         .iter()
         .filter(|series| series.is_steady())
-        .partition(|series| series.points.len() < 2 * MIN_LEVEL);
+        .partition(|series| series.points.len() < MIN_REPORTS);
     let mut lines = vec![];
     let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
     if apart > 0 {
@@ -134,7 +134,7 @@ pub(crate) fn folded(trend: &Trend) -> Vec<String> {
         lines.push(format!(
             "{} too short: a step needs {} reports; run the sweep again to add some",
             counted(short.len(), "series"),
-            2 * MIN_LEVEL
+            MIN_REPORTS
         ));
     }
     lines.extend(without_time(trend));
