@@ -8,13 +8,40 @@ use crate::report::quantity::spread_text;
 /// Maximum number of cells named per problem; the others are counted.
 const SHOWN: usize = 8;
 
-/// Returns the reason why the passes are not fit for a baseline, with the next step; `None` if they are.
+/// The reason why passes are not fit for a baseline, with the next step.
+pub(crate) enum Refusal {
+    /// They cannot be compared.
+    Unfit(String),
+    /// They are only noisy, which the user may accept.
+    Noisy(String),
+}
+
+impl Refusal {
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Refusal::Unfit(text) | Refusal::Noisy(text) => text,
+        }
+    }
+}
+
+/// Checks if passes are fit for a baseline; `None` if they are.
 pub(crate) fn refusal(
     runs: &Runs,
     cells: &[Calibrated],
     policy: &Policy,
     accept_noisy: bool,
-) -> Option<String> {
+) -> Option<Refusal> {
+    if let Some(reason) = unfit(runs, cells, policy) {
+        return Some(Refusal::Unfit(reason));
+    }
+    if accept_noisy {
+        return None;
+    }
+    let noise = disagreement(cells).or_else(|| useless(&Repetition { cells, passes: runs.runs.len() }));
+    noise.map(Refusal::Noisy)
+}
+
+fn unfit(runs: &Runs, cells: &[Calibrated], policy: &Policy) -> Option<String> {
     if let Some((cell, reason)) = unusable(runs).first() {
         return Some(format!("{cell} was {reason}"));
     }
@@ -31,10 +58,7 @@ pub(crate) fn refusal(
             difference.fact, difference.old
         ));
     }
-    if accept_noisy {
-        return None;
-    }
-    disagreement(cells).or_else(|| useless(&Repetition { cells, passes: runs.runs.len() }))
+    None
 }
 
 /// Reports the cells that differ by more than their threshold between passes.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use gpubench_text::count::counted;
 use gpubench_text::escape::shell_word;
 
-use super::refusal::refusal;
+use super::refusal::{Refusal, refusal};
 use super::show_in;
 use crate::backend::External;
 use crate::baseline::{self, Baseline, StagedBaseline};
@@ -19,7 +19,7 @@ use crate::cli::run::{INTERRUPTED, NOTHING_MEASURED, exit_code, measure};
 use crate::cli::sweep::{sweep_file, with_libraries};
 use crate::cli::{stream, values};
 use crate::compare::calibration::{Calibrated, calibrate};
-use crate::compare::{Limits, Policy, Runs, load};
+use crate::compare::{Limits, Policy, load};
 use crate::export::JSON;
 use crate::plan::{self, Plan};
 use crate::report::file;
@@ -81,10 +81,14 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Resu
     let passes: Vec<PathBuf> = (1..=args.passes).map(|pass| staged.staging.join(name(pass))).collect();
     let runs = load::runs(&passes)?;
     let cells = calibrate(&runs, policy);
-    if let Some(problem) = refusal(&runs, &cells, policy, args.accept_noisy) {
+    if let Some(refusal) = refusal(&runs, &cells, policy, args.accept_noisy) {
+        let accepting = match refusal {
+            Refusal::Unfit(_) => String::new(),
+            Refusal::Noisy(_) => format!(", or save as they are: {}", accepting_command(args, staged)),
+        };
         stream::complain(&format!(
-            "no baseline was saved: {problem}; the passes are in {staging}, which you may delete{}",
-            unless_noisy(args, staged, &runs, &cells, policy)
+            "no baseline was saved: {}; the passes are in {staging}, which you may delete{accepting}",
+            refusal.text()
         ));
         return Ok(ExitCode::from(DISAGREE));
     }
@@ -92,21 +96,12 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Resu
     finish(args, policy, staged, args.passes, &cells)
 }
 
-/// Returns the command that saves passes which are only too noisy, without measuring again; empty for others.
-fn unless_noisy(
-    args: &SaveArgs,
-    staged: &StagedBaseline,
-    runs: &Runs,
-    cells: &[Calibrated],
-    policy: &Policy,
-) -> String {
-    if refusal(runs, cells, policy, true).is_some() {
-        return String::new();
-    }
+/// Returns the command that saves noisy passes without measuring again.
+fn accepting_command(args: &SaveArgs, staged: &StagedBaseline) -> String {
     let is_default = args.dir == Path::new(baseline::FOLDER);
     let dir = if is_default { String::new() } else { format!(" --dir {}", shell_word(&args.dir)) };
     format!(
-        ", or save as they are: gpubench baseline save {}{dir} --from {}/pass-* --accept-noisy",
+        "gpubench baseline save {}{dir} --from {}/pass-* --accept-noisy",
         args.name,
         shell_word(&staged.staging)
     )
@@ -134,8 +129,8 @@ fn from_reports(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Re
         counted(count, "run")
     );
     let cells = calibrate(&runs, policy);
-    if let Some(problem) = refusal(&runs, &cells, policy, args.accept_noisy) {
-        stream::complain(&format!("no baseline was saved: {problem}"));
+    if let Some(refusal) = refusal(&runs, &cells, policy, args.accept_noisy) {
+        stream::complain(&format!("no baseline was saved: {}", refusal.text()));
         return Ok(ExitCode::from(DISAGREE));
     }
     let _lock = lock(args)?;
