@@ -51,8 +51,8 @@ impl BoundBy {
 /// A row's share of the peak that limits it.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Share {
-    /// Minimum time over median time: 1 at the peak, above 1 where caches helped or the peak was
-    /// measured at a slower moment.
+    /// Minimum time over median time: 1 at the peak, above 1 where caches helped or the peak was measured at a slower
+    /// moment.
     pub share: f64,
     /// The resource with the longest minimum time.
     pub bound_by: BoundBy,

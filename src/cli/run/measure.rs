@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use gpubench_text::escape::shell_word;
 
 use crate::backend::External;
 use crate::cli::stream;
@@ -111,12 +112,12 @@ pub(crate) fn deliver(settings: &Settings, finished: &Finished) -> Result<()> {
 
 /// Says that nothing was measured, and how to go on.
 fn if_nothing(reasons: String, interrupted: bool, folder: &Path) -> String {
-    let folder = folder.display();
     match interrupted {
-        true => {
-            format!("nothing was measured before the interrupt; go on with: gpubench run --resume {folder}")
-        }
-        false => format!("{reasons}; the report is in {folder}"),
+        true => format!(
+            "nothing was measured before the interrupt; go on with: gpubench run --resume {}",
+            shell_word(folder)
+        ),
+        false => format!("{reasons}; the report is in {}", folder.display()),
     }
 }
 

@@ -76,8 +76,11 @@ pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<
         kinds.entry(kind).or_insert_with(|| (phrases::verdict(cell), 0)).1 += 1;
     }
     let text = |((verdict, _, is_accepted), (word, count)): (&Kind, &(String, usize))| {
-        let why = why_not_judged(cells).filter(|_| *verdict == Verdict::NotJudged);
-        let note = if *is_accepted { Some("accepted".into()) } else { why };
+        let note = match verdict {
+            _ if *is_accepted => Some("accepted".into()),
+            Verdict::NotJudged => why_not_judged(cells),
+            _ => None,
+        };
         format!("{count} {word}{}", note.map(|note| format!(" ({note})")).unwrap_or_default())
     };
     kinds.iter().map(text).collect::<Vec<String>>().join(", ")

@@ -64,7 +64,7 @@ mod tests {
             black_box(data.iter().fold(0u64, |sum, word| sum.wrapping_add(*word)));
             start.elapsed()
         };
-        // In turns, so that a busy machine slows both.
+        // Alternating, so that a busy machine slows both.
         let (mut cold, mut hot) = (Duration::MAX, Duration::MAX);
         for _ in 0..15 {
             cache_flush.flush();

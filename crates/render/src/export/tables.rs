@@ -87,15 +87,12 @@ pub(crate) fn peak_share_text(report: &Report, row: Option<&Row>) -> String {
 /// The contenders of which the report has rows, without one whose every cell was skipped.
 pub(crate) fn contenders(report: &Report) -> Vec<Contender> {
     let versus = Versus::of(report);
-    let has =
-        |one: Contender, is: fn(&Row) -> bool| report.rows.iter().any(|row| versus.has(one, row) && is(row));
-    let was_tried = |one: &Contender| has(*one, |row| row.outcome != Outcome::Skipped);
-    let tried: Vec<Contender> = Contender::BOTH.into_iter().filter(was_tried).collect();
-    if tried.is_empty() {
-        Contender::BOTH.into_iter().filter(|one| has(*one, |_| true)).collect()
-    } else {
-        tried
-    }
+    let with = |is: fn(&Row) -> bool| -> Vec<Contender> {
+        let has_row = |one: &Contender| report.rows.iter().any(|row| versus.has(*one, row) && is(row));
+        Contender::BOTH.into_iter().filter(has_row).collect()
+    };
+    let tried = with(|row| row.outcome != Outcome::Skipped);
+    if tried.is_empty() { with(|_| true) } else { tried }
 }
 
 fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table {

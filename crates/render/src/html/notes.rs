@@ -31,12 +31,11 @@ const MEANINGS: [(&str, &str); 5] = [
 ];
 
 pub(crate) fn method(report: &Report) -> Html {
-    let meaning = |name: &str, text: &str| {
+    let meaning = |(name, text): (&str, &str)| {
         element("div").holding(element("dt").holding(name)).holding(element("dd").holding(text))
     };
     let peak = format!("The {}. Above 100 %, {}.", peak_share::MEANING, peak_share::ABOVE_PEAK);
     let meanings = MEANINGS.into_iter().chain([("Rate / peak", peak.as_str())]);
-    let meanings = meanings.map(|(name, text)| meaning(name, text));
     let lines = sentences(report, true, MARK).into_iter().map(|line| element("li").holding(line));
     let always = [
         "Every answer was checked in float64 before it was timed; a wrong answer has no time.",
@@ -44,7 +43,7 @@ pub(crate) fn method(report: &Report) -> Html {
          interpolated, includes 1. At such sizes the page names no side as faster.",
     ];
     let always = always.into_iter().map(|line| element("li").holding(line));
-    Html::from(classed("dl", "meanings").holding_all(meanings))
+    Html::from(classed("dl", "meanings").holding_all(meanings.map(meaning)))
         .and(element("ul").holding_all(lines.chain(always)))
 }
 
