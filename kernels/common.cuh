@@ -53,6 +53,14 @@ __device__ __forceinline__ double inverse_root(double value) {
     return fma(r * error, fma(0.375, error, 0.5), r);
 }
 
+// sqrt(value), in the same way.
+__device__ __forceinline__ double square_root(double value) {
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(value));
+    const double root = value * r, error = fma(-root, r, 1.0);
+    return fma(root * error, fma(0.375, error, 0.5), root);
+}
+
 // 1 / value, within some units in the last place, for values that are neither zero nor subnormal.
 __device__ __forceinline__ double reciprocal(double value) {
     double r;

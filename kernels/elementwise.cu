@@ -9,20 +9,8 @@ constexpr int THREADS_OF_EACH = 256;
 // Packs per thread: four elements of either type.
 template <typename T> constexpr int EACH = 4 / Pack<T>::WIDTH;
 
-// Loads and stores of data that are not used again soon: the caches evict them first.
-__device__ __forceinline__ Pack<float> load_streaming(const Pack<float>* from) {
-    const float4 p = __ldcs(reinterpret_cast<const float4*>(from));
-    return {p.x, p.y, p.z, p.w};
-}
-__device__ __forceinline__ Pack<double> load_streaming(const Pack<double>* from) {
-    const double2 p = __ldcs(reinterpret_cast<const double2*>(from));
-    return {p.x, p.y};
-}
-// Operands that fit in the L2 cache are KEPT there for the next launch.
-template <bool KEPT, typename T> __device__ __forceinline__ Pack<T> load(const Pack<T>* from) {
-    if constexpr (KEPT) return *from;
-    else return load_streaming(from);
-}
+// Results are not used again soon: the caches evict them first. Operands are loaded without such a hint, with which
+// the time depends on where in memory they are.
 __device__ __forceinline__ void store_streaming(Pack<float>* to, const Pack<float>& p) {
     __stcs(reinterpret_cast<float4*>(to), make_float4(p.v[0], p.v[1], p.v[2], p.v[3]));
 }
@@ -53,13 +41,13 @@ struct Cosine {
 };
 
 // Pack `at` of an array; of the last, incomplete one, the elements that exist.
-template <bool KEPT, typename T>
+template <typename T>
 __device__ __forceinline__ Pack<T> load_pack(const T* __restrict__ from, u64 at, u64 n) {
     using V = Pack<T>;
     const u64 packs = n / V::WIDTH;
     V pack = {};
     if (at < packs) {
-        pack = load<KEPT>(reinterpret_cast<const V*>(from) + at);
+        pack = reinterpret_cast<const V*>(from)[at];
     } else if (at == packs) {
 #pragma unroll
         for (int lane = 0; lane < V::WIDTH - 1; ++lane)
@@ -82,16 +70,15 @@ __device__ __forceinline__ void store_pack(T* __restrict__ to, u64 at, u64 n, co
 
 // A block takes `THREADS * each` contiguous packs, with all loads of a thread in flight together. A grid-stride loop has
 // fewer loads in flight and was slower on an H200.
-template <typename F, bool KEPT, typename T>
-__device__ __forceinline__ void binary(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ y,
-                                       u64 n) {
+template <typename F, typename T>
+__device__ __forceinline__ void binary(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ y, u64 n) {
     using V = Pack<T>;
     const u64 first = blockIdx.x * (u64)(THREADS * EACH<T>) + threadIdx.x;
     V left[EACH<T>], right[EACH<T>];
 #pragma unroll
     for (int k = 0; k < EACH<T>; ++k) {
-        left[k] = load_pack<KEPT>(a, first + k * THREADS, n);
-        right[k] = load_pack<KEPT>(b, first + k * THREADS, n);
+        left[k] = load_pack(a, first + k * THREADS, n);
+        right[k] = load_pack(b, first + k * THREADS, n);
     }
 #pragma unroll
     for (int k = 0; k < EACH<T>; ++k) {
@@ -110,7 +97,7 @@ __device__ __forceinline__ void unary(const T* __restrict__ a, T* __restrict__ y
     const u64 first = blockIdx.x * (u64)(THREADS * EACH<T>) + threadIdx.x;
     V in[EACH<T>];
 #pragma unroll
-    for (int k = 0; k < EACH<T>; ++k) in[k] = load_pack<false>(a, first + k * THREADS, n);
+    for (int k = 0; k < EACH<T>; ++k) in[k] = load_pack(a, first + k * THREADS, n);
 #pragma unroll
     for (int k = 0; k < EACH<T>; ++k) {
         if (first + k * THREADS > n / V::WIDTH) return;
@@ -128,27 +115,26 @@ __device__ __forceinline__ void fused_each(const T* __restrict__ a, const T* __r
     if (i < n) y[i] = Fused::apply(a[i], b[i]);
 }
 
-#define BINARY(name, function, kept, type, suffix)                                                          \
+#define BINARY(name, function, type, suffix)                                                                \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                   \
-        name##_##suffix(const type* a, const type* b, type* y, u64 n) {                      \
-        binary<function, kept>(a, b, y, n);                                                                 \
+        name##_##suffix(const type* a, const type* b, type* y, u64 n) {                                     \
+        binary<function>(a, b, y, n);                                                                       \
     }
 #define UNARY(name, function, type, suffix)                                                                 \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                   \
-        name##_##suffix(const type* a, type* y, u64 n) {                                     \
+        name##_##suffix(const type* a, type* y, u64 n) {                                                    \
         unary<function>(a, y, n);                                                                           \
     }
 
 #define FUSED(type, suffix)                                                                                 \
-    BINARY(fused, Fused, false, type, suffix)                                                               \
-    BINARY(fused_kept, Fused, true, type, suffix)                                                           \
+    BINARY(fused, Fused, type, suffix)                                                                      \
     extern "C" __global__ void __launch_bounds__(THREADS_OF_EACH)                                           \
         fused_each_##suffix(const type* a, const type* b, type* y, u64 n) {                                 \
         fused_each(a, b, y, n);                                                                             \
     }
 #define STEPS(type, suffix)                                                                                 \
-    BINARY(multiply, Multiply, false, type, suffix)                                                         \
-    BINARY(add, Add, false, type, suffix)                                                                   \
+    BINARY(multiply, Multiply, type, suffix)                                                                \
+    BINARY(add, Add, type, suffix)                                                                          \
     UNARY(sine, Sine, type, suffix)                                                                         \
     UNARY(cosine, Cosine, type, suffix)
 

@@ -7,36 +7,68 @@
 // Rows whose products with the reflector are summed together.
 constexpr int GROUP = 8;
 
-// Halves the values of a lane while adding those of its partner lane; each keeps one half of the rows.
-template <int HALF, int MASK>
-__device__ __forceinline__ void fold(double (&values)[GROUP], bool upper) {
-#pragma unroll
-    for (int r = 0; r < HALF; ++r) {
-        const double sent = upper ? values[r] : values[r + HALF];
-        const double kept = upper ? values[r + HALF] : values[r];
-        values[r] = kept + __shfl_xor_sync(EVERY_LANE, sent, MASK);
-    }
-}
-
-// The sums over a warp of 8 values of each lane; lane `l` gets that of value `l / 4`.
-__device__ __forceinline__ double warp_sums(double (&values)[GROUP]) {
+// The sums over a warp of COUNT values of each lane, a power of two; lane `l` gets that of value `l * COUNT / WARP`. In
+// each exchange a lane keeps half of its values and sends the others, until it has one.
+template <int COUNT> __device__ __forceinline__ double warp_sums_by_shuffles(const double (&values)[COUNT]) {
     const int lane = threadIdx.x % WARP;
-    fold<4, 16>(values, lane & 16);
-    fold<2, 8>(values, lane & 8);
-    fold<1, 4>(values, lane & 4);
-    const double sum = values[0] + __shfl_xor_sync(EVERY_LANE, values[0], 2);
-    return sum + __shfl_xor_sync(EVERY_LANE, sum, 1);
+    double left[COUNT];
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) left[i] = values[i];
+    int mask = WARP / 2;
+#pragma unroll
+    for (int half = COUNT / 2; half > 0; half /= 2, mask /= 2)
+#pragma unroll
+        for (int i = 0; i < half; ++i) {
+            const double sent = lane & mask ? left[i] : left[i + half], kept = lane & mask ? left[i + half] : left[i];
+            left[i] = kept + __shfl_xor_sync(EVERY_LANE, sent, mask);
+        }
+    double sum = left[0];
+#pragma unroll
+    for (; mask > 0; mask /= 2) sum += __shfl_xor_sync(EVERY_LANE, sum, mask);
+    return sum;
 }
 
-// The reflector I - tau v v^T that maps a column, with first element `alpha` and that sum of squares of the others,
-// to `beta` e_1. v is `top`, followed by the others times `scale`, which is 1, or 0 if the column is already zero
-// there.
+#if __CUDA_ARCH__ >= 800
+// d += a b on the tensor cores: lane l has a[l / 4][l % 4], b[l % 4][l / 4], d[l / 4][2 (l % 4)] and its right neighbour.
+__device__ __forceinline__ void multiply(double (&d)[2], double a, double b) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(d[0]), "+d"(d[1])
+        : "d"(a), "d"(b));
+}
+#endif
+
+// The same sums on the tensor cores where there are some for float64: less time for few warps, which share them. A
+// product with ones in the rows of one value adds up four lanes at a time, and a second product the results.
+template <int COUNT> __device__ __forceinline__ double warp_sums(const double (&values)[COUNT]) {
+#if __CUDA_ARCH__ >= 800
+    const int mine = threadIdx.x % WARP * COUNT / WARP;
+    double even[2] = {}, odd[2] = {}, d[2] = {};
+#pragma unroll
+    for (int i = 0; i < COUNT; i += 2) {
+        multiply(even, mine == i ? 1.0 : 0.0, values[i]);
+        multiply(odd, mine == i + 1 ? 1.0 : 0.0, values[i + 1]);
+    }
+    multiply(d, (even[0] + even[1]) + (odd[0] + odd[1]), 1.0);
+    return d[0];
+#else
+    return warp_sums_by_shuffles(values);
+#endif
+}
+
+// The reflector I - tau v v^T that maps a column, with first element `alpha`, to `beta` e_1. v is `top`, followed by the
+// others times `scale`, which is 1, or 0 if the column is already zero there.
 struct Reflector {
     double tau, beta, top, scale;
 };
 
+// From the sum of squares of the whole column, which must not be zero.
+__device__ __forceinline__ Reflector reflector_of_length(double alpha, double length) {
+    const double size = square_root(length), sum = fabs(alpha) + size;
+    return {reciprocal(size * sum), alpha > 0.0 ? -size : size, alpha > 0.0 ? sum : -sum, 1.0};
+}
+
+// From the sum of squares of the others.
 __device__ __forceinline__ Reflector reflector(double alpha, double square) {
     if (!(square > 0.0)) return {0.0, alpha, 0.0, 0.0};
-    const double length = fma(alpha, alpha, square), size = length * inverse_root(length), sum = fabs(alpha) + size;
-    return {reciprocal(size * sum), alpha > 0.0 ? -size : size, alpha > 0.0 ? sum : -sum, 1.0};
+    return reflector_of_length(alpha, fma(alpha, alpha, square));
 }

@@ -7,42 +7,79 @@ constexpr int THREADS = 256;
 // Reflectors that are applied together.
 constexpr int PANEL = 64;
 
-// For each panel, in place: converts the products S = Y^T Y of its reflectors to the triangular T for which their
-// product is I - Y T Y^T. Columns of T are zero where tau is. A row of T depends on no other:
-// T[row][column] = -tau[column] (T[row][row] S[row][column] + T[row][row + 1] S[row + 1][column] + ...), left to right.
-// Four threads have a row in registers, with zeros for elements to come, so they need neither barriers nor branches.
-extern "C" __global__ void __launch_bounds__(THREADS)
-    panel_factors(double* __restrict__ products, const double* __restrict__ taus, int n) {
-    constexpr int PARTS = THREADS / PANEL, EACH = PANEL / PARTS;
-    __shared__ double product[PANEL][PANEL + 1], factors[PANEL];
-    double* const panel = products + (size_t)blockIdx.x * PANEL * PANEL;
-    for (int i = threadIdx.x; i < PANEL * PANEL; i += THREADS) product[i % PANEL][i / PANEL] = panel[i];
-    if (threadIdx.x < PANEL) {
-        const int k = blockIdx.x * PANEL + threadIdx.x;
-        factors[threadIdx.x] = k < n - 1 ? taus[k] : 0.0;
+// A thread's elements of the products with which `join` makes pairs of groups of SIZE reflectors into one.
+template <int SIZE> struct Joined {
+    static constexpr int ALL = PANEL / 2 * SIZE, EACH = (ALL + THREADS - 1) / THREADS;
+    const int row = threadIdx.x % SIZE;
+    __device__ __forceinline__ int column(int e) const { return (threadIdx.x + e * THREADS) / SIZE % SIZE; }
+    __device__ __forceinline__ int first(int e) const {
+        return (threadIdx.x + e * THREADS) / (SIZE * SIZE) * 2 * SIZE;
+    }
+};
+
+// Joins neighbouring groups of SIZE reflectors: triangles T1 and T2 become [T1, -T1 S12 T2; 0, T2] (Schreiber and Van
+// Loan 1989). `t` has S above its diagonal until T takes that place; below it, S12 T2 for the time being.
+template <int SIZE> __device__ __forceinline__ void join(double (&t)[PANEL][PANEL + 1]) {
+    const Joined<SIZE> mine;
+    constexpr int EACH = Joined<SIZE>::EACH;
+    const bool works = threadIdx.x < Joined<SIZE>::ALL;
+    double sum[EACH] = {};
+    __syncthreads();
+    if (works) {
+#pragma unroll 8
+        for (int k = 0; k < SIZE; ++k)
+#pragma unroll
+            for (int e = 0; e < EACH; ++e) {
+                const int first = mine.first(e), second = first + SIZE, column = mine.column(e);
+                const double factor = t[second + k][second + column];
+                sum[e] = fma(t[first + mine.row][second + k], k <= column ? factor : 0.0, sum[e]);
+            }
+#pragma unroll
+        for (int e = 0; e < EACH; ++e) {
+            t[mine.first(e) + SIZE + mine.column(e)][mine.first(e) + mine.row] = sum[e];
+            sum[e] = 0.0;
+        }
     }
     __syncthreads();
-    // Element m of `found` is that of column `part + PARTS m`.
-    const int row = threadIdx.x / PARTS, part = threadIdx.x % PARTS;
-    double found[EACH];
+    if (works) {
+#pragma unroll 8
+        for (int k = 0; k < SIZE; ++k)
 #pragma unroll
-    for (int m = 0; m < EACH; ++m) found[m] = part + PARTS * m == row ? factors[row] : 0.0;
-    // Rows of a warp begin at this column.
-    for (int column = threadIdx.x / WARP * (WARP / PARTS) + 1; column < PANEL; ++column) {
-        double sums[4] = {};
+            for (int e = 0; e < EACH; ++e) {
+                const int first = mine.first(e), second = first + SIZE;
+                const double factor = t[first + mine.row][first + k];
+                sum[e] = fma(k >= mine.row ? -factor : 0.0, t[second + mine.column(e)][first + k], sum[e]);
+            }
 #pragma unroll
-        for (int m = 0; m < EACH; ++m)
-            sums[m % 4] = fma(found[m], product[part + PARTS * m][column], sums[m % 4]);
-        double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        sum += __shfl_xor_sync(EVERY_LANE, sum, 1);
-        sum += __shfl_xor_sync(EVERY_LANE, sum, 2);
-        const double element = -factors[column] * sum;
-#pragma unroll
-        for (int m = 0; m < EACH; ++m)
-            if (part + PARTS * m == column && row < column) found[m] = element;
+        for (int e = 0; e < EACH; ++e)
+            t[mine.first(e) + mine.row][mine.first(e) + SIZE + mine.column(e)] = sum[e];
     }
+}
+
+// For each panel, in place: converts the products S = Y^T Y of its reflectors to the triangular T for which their
+// product is I - Y T Y^T. For one reflector T is tau; then groups are joined in pairs until there is one.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    panel_factors(double* __restrict__ products, const double* __restrict__ taus, int n) {
+    __shared__ double t[PANEL][PANEL + 1];
+    double* const panel = products + (size_t)blockIdx.x * PANEL * PANEL;
 #pragma unroll
-    for (int m = 0; m < EACH; ++m) panel[(part + PARTS * m) * PANEL + row] = found[m];
+    for (int i = threadIdx.x; i < PANEL * PANEL; i += THREADS) {
+        const int row = i % PANEL, column = i / PANEL, k = blockIdx.x * PANEL + row;
+        t[row][column] = row != column ? panel[i] : k < n - 1 ? taus[k] : 0.0;
+    }
+    join<1>(t);
+    join<2>(t);
+    join<4>(t);
+    join<8>(t);
+    join<16>(t);
+    join<32>(t);
+    static_assert(PANEL == 64);
+    __syncthreads();
+#pragma unroll
+    for (int i = threadIdx.x; i < PANEL * PANEL; i += THREADS) {
+        const int row = i % PANEL, column = i / PANEL;
+        panel[i] = row <= column ? t[row][column] : 0.0;
+    }
 }
 
 // Adds to `sums` what the threads of all blocks have of each.

@@ -206,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     across[k] = below > 0 ? now[k] * u_row : 0.0;
                     form = fma(h.tau * across[k], u, form);
                 }
-                const double across_sum = warp_sums(across);
+                const double across_sum = warp_sums_by_shuffles(across);
                 if (lane % 4 == 0) column_sums[tile % 2][warp % 2][group * GROUP + lane / 4] = across_sum;
                 if (last) {
                     group_sums[tile % 2][group][r] = sum;

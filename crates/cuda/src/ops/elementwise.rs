@@ -45,18 +45,11 @@ pub(super) fn load_step<T: Element, const INPUTS: usize>(
     Map::tiled(cuda, STEPS.of(T::DTYPE), &format!("{name}_{}", T::DTYPE), len, PACKS)
 }
 
-/// Loads the fused kernel. Few elements take the form with one element per thread. Operands that fit in the L2 cache with
-/// room to spare stay there for the next execution; larger ones only pass through.
+/// Loads the fused kernel. Few elements take the form with one element per thread.
 fn load_fused<T: Element>(cuda: &Cuda, len: usize) -> Result<Map<T, T, 2>, CellError> {
     const EACH: (u32, usize) = (256, 256);
     let few = cuda.multiprocessors() as usize * few_per_multiprocessor(T::DTYPE);
-    // Measured on an H200: less time for 53 % of the cache, more for 62 %.
-    let fits = |l2: usize| 2 * len * size_of::<T>() <= l2 / 16 * 9;
-    let (name, shape) = match len {
-        _ if len <= few => ("fused_each", EACH),
-        _ if cuda.l2_bytes().is_some_and(fits) => ("fused_kept", PACKS),
-        _ => ("fused", PACKS),
-    };
+    let (name, shape) = if len <= few { ("fused_each", EACH) } else { ("fused", PACKS) };
     Map::tiled(cuda, FUSED.of(T::DTYPE), &format!("{name}_{}", T::DTYPE), len, shape)
 }
 

@@ -49,6 +49,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
             &reduction::ON_CHIP[1],
             &reduction::ON_CHIP[2],
             &reduction::ON_CHIP[3],
+            &reduction::ON_CHIP[4],
+            &reduction::ON_CHIP[5],
             &reduction::IN_PANELS,
             &eigen::EIGENVECTORS,
             &polar::SOURCE,

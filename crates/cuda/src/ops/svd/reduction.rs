@@ -10,8 +10,10 @@ use crate::ffi::tridiagonal_panel::{PANEL, PanelReduction};
 use crate::kernels::{KernelSource, kernel_source};
 
 /// The reductions of matrices of different sizes, in the order of [`OnChipReduction::load`].
-pub(super) static ON_CHIP: [KernelSource; 4] = [
+pub(super) static ON_CHIP: [KernelSource; 6] = [
+    kernel_source!("tridiagonal", "SIDE_64"),
     kernel_source!("tridiagonal", "SIDE_128"),
+    kernel_source!("tridiagonal", "SIDE_256"),
     kernel_source!("tridiagonal", "SIDE_512"),
     kernel_source!("tridiagonal", "SIDE_1024"),
     kernel_source!("tridiagonal", "SIDE_2048"),
