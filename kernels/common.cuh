@@ -38,6 +38,13 @@ __device__ __forceinline__ void load_relaxed(const u64* from, u64& first, u64& s
     asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(from) : "memory");
 }
 
+// 1 / sqrt(value), as the instruction approximates it.
+__device__ __forceinline__ double rough_inverse_root(double value) {
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(value));
+    return r;
+}
+
 // 1 / sqrt(value), within two units in the last place, for values that are neither zero nor subnormal: the
 // instruction's approximation and a Newton step, one of third order for double. The rounded functions branch.
 __device__ __forceinline__ float inverse_root(float value) {
@@ -47,17 +54,14 @@ __device__ __forceinline__ float inverse_root(float value) {
     return fmaf(0.5f * r, error, r);
 }
 __device__ __forceinline__ double inverse_root(double value) {
-    double r;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(value));
+    const double r = rough_inverse_root(value);
     const double error = fma(-(value * r), r, 1.0);
     return fma(r * error, fma(0.375, error, 0.5), r);
 }
 
 // sqrt(value), in the same way.
 __device__ __forceinline__ double square_root(double value) {
-    double r;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(value));
-    const double root = value * r, error = fma(-root, r, 1.0);
+    const double r = rough_inverse_root(value), root = value * r, error = fma(-root, r, 1.0);
     return fma(root * error, fma(0.375, error, 0.5), root);
 }
 
