@@ -3,6 +3,7 @@
 // float32. A block computes a tile of C; with few tiles, its warps share the depth of the sum.
 
 #include "common.cuh"
+#include "mma.cuh"
 
 // Copies BYTES to shared memory from global memory, or zeros if `inside` is false.
 template <int BYTES> __device__ __forceinline__ void copy(void* shared, const void* global, bool inside) {
@@ -30,9 +31,7 @@ __device__ __forceinline__ void multiply(double (&c)[4], const double (&a)[8], c
     for (int k = 0; k < 4; ++k)
 #pragma unroll
         for (int half = 0; half < 2; ++half)
-            asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-                         : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
-                         : "d"(a[2 * k + half]), "d"(b[k]));
+            multiply(c[2 * half], c[2 * half + 1], a[2 * k + half], b[k]);
 #endif
 }
 

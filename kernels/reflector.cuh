@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common.cuh"
+#include "mma.cuh"
 
 // Rows whose products with the reflector are summed together.
 constexpr int GROUP = 8;
@@ -28,15 +29,6 @@ template <int COUNT> __device__ __forceinline__ double warp_sums_by_shuffles(con
     return sum;
 }
 
-#if __CUDA_ARCH__ >= 800
-// d += a b on the tensor cores: lane l has a[l / 4][l % 4], b[l % 4][l / 4], d[l / 4][2 (l % 4)] and its right neighbour.
-__device__ __forceinline__ void multiply(double (&d)[2], double a, double b) {
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-        : "+d"(d[0]), "+d"(d[1])
-        : "d"(a), "d"(b));
-}
-#endif
-
 // The same sums on the tensor cores where there are some for float64: less time for few warps, which share them. A
 // product with ones in the rows of one value adds up four lanes at a time, and a second product the results.
 template <int COUNT> __device__ __forceinline__ double warp_sums(const double (&values)[COUNT]) {
@@ -45,10 +37,10 @@ template <int COUNT> __device__ __forceinline__ double warp_sums(const double (&
     double even[2] = {}, odd[2] = {}, d[2] = {};
 #pragma unroll
     for (int i = 0; i < COUNT; i += 2) {
-        multiply(even, mine == i ? 1.0 : 0.0, values[i]);
-        multiply(odd, mine == i + 1 ? 1.0 : 0.0, values[i + 1]);
+        multiply(even[0], even[1], mine == i ? 1.0 : 0.0, values[i]);
+        multiply(odd[0], odd[1], mine == i + 1 ? 1.0 : 0.0, values[i + 1]);
     }
-    multiply(d, (even[0] + even[1]) + (odd[0] + odd[1]), 1.0);
+    multiply(d[0], d[1], (even[0] + even[1]) + (odd[0] + odd[1]), 1.0);
     return d[0];
 #else
     return warp_sums_by_shuffles(values);

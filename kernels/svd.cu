@@ -7,53 +7,56 @@ constexpr int THREADS = 256;
 // Reflectors that are applied together.
 constexpr int PANEL = 64;
 
-// A thread's elements of the products with which `join` makes pairs of groups of SIZE reflectors into one.
-template <int SIZE> struct Joined {
+// The products with which `join` makes pairs of groups of SIZE reflectors into one: a thread has one row of them, and
+// some columns, possibly of several pairs.
+template <int SIZE> struct Products {
     static constexpr int ALL = PANEL / 2 * SIZE, EACH = (ALL + THREADS - 1) / THREADS;
     const int row = threadIdx.x % SIZE;
-    __device__ __forceinline__ int column(int e) const { return (threadIdx.x + e * THREADS) / SIZE % SIZE; }
-    __device__ __forceinline__ int first(int e) const {
-        return (threadIdx.x + e * THREADS) / (SIZE * SIZE) * 2 * SIZE;
+
+    // Calls `store` with each element of the product, the sum over k < SIZE of the products of the two `factors`. Both
+    // get the first reflector of the pair and the column of the element.
+    template <typename Factors, typename Store>
+    __device__ __forceinline__ void compute(Factors factors, Store store) const {
+        if (threadIdx.x >= ALL) return;
+        int first[EACH], column[EACH];
+        double sum[EACH] = {};
+#pragma unroll
+        for (int e = 0; e < EACH; ++e) {
+            const int i = threadIdx.x + e * THREADS;
+            first[e] = i / (SIZE * SIZE) * 2 * SIZE;
+            column[e] = i / SIZE % SIZE;
+        }
+#pragma unroll 8
+        for (int k = 0; k < SIZE; ++k)
+#pragma unroll
+            for (int e = 0; e < EACH; ++e) {
+                const double2 both = factors(first[e], column[e], k);
+                sum[e] = fma(both.x, both.y, sum[e]);
+            }
+#pragma unroll
+        for (int e = 0; e < EACH; ++e) store(first[e], column[e], sum[e]);
     }
 };
 
 // Joins neighbouring groups of SIZE reflectors: triangles T1 and T2 become [T1, -T1 S12 T2; 0, T2] (Schreiber and Van
-// Loan 1989). `t` has S above its diagonal until T takes that place; below it, S12 T2 for the time being.
+// Loan 1989). `t` has S above its diagonal until T takes that place; below it, S12 T2 for the time being, transposed.
 template <int SIZE> __device__ __forceinline__ void join(double (&t)[PANEL][PANEL + 1]) {
-    const Joined<SIZE> mine;
-    constexpr int EACH = Joined<SIZE>::EACH;
-    const bool works = threadIdx.x < Joined<SIZE>::ALL;
-    double sum[EACH] = {};
+    const Products<SIZE> products;
+    const int row = products.row;
     __syncthreads();
-    if (works) {
-#pragma unroll 8
-        for (int k = 0; k < SIZE; ++k)
-#pragma unroll
-            for (int e = 0; e < EACH; ++e) {
-                const int first = mine.first(e), second = first + SIZE, column = mine.column(e);
-                const double factor = t[second + k][second + column];
-                sum[e] = fma(t[first + mine.row][second + k], k <= column ? factor : 0.0, sum[e]);
-            }
-#pragma unroll
-        for (int e = 0; e < EACH; ++e) {
-            t[mine.first(e) + SIZE + mine.column(e)][mine.first(e) + mine.row] = sum[e];
-            sum[e] = 0.0;
-        }
-    }
+    products.compute(
+        [&](int first, int column, int k) {
+            const double factor = t[first + SIZE + k][first + SIZE + column];
+            return make_double2(t[first + row][first + SIZE + k], k <= column ? factor : 0.0);
+        },
+        [&](int first, int column, double sum) { t[first + SIZE + column][first + row] = sum; });
     __syncthreads();
-    if (works) {
-#pragma unroll 8
-        for (int k = 0; k < SIZE; ++k)
-#pragma unroll
-            for (int e = 0; e < EACH; ++e) {
-                const int first = mine.first(e), second = first + SIZE;
-                const double factor = t[first + mine.row][first + k];
-                sum[e] = fma(k >= mine.row ? -factor : 0.0, t[second + mine.column(e)][first + k], sum[e]);
-            }
-#pragma unroll
-        for (int e = 0; e < EACH; ++e)
-            t[mine.first(e) + mine.row][mine.first(e) + SIZE + mine.column(e)] = sum[e];
-    }
+    products.compute(
+        [&](int first, int column, int k) {
+            const double factor = t[first + row][first + k];
+            return make_double2(k >= row ? -factor : 0.0, t[first + SIZE + column][first + k]);
+        },
+        [&](int first, int column, double sum) { t[first + row][first + SIZE + column] = sum; });
 }
 
 // For each panel, in place: converts the products S = Y^T Y of its reflectors to the triangular T for which their

@@ -122,8 +122,8 @@ __device__ __forceinline__ void receive(const u64* first, const u64* second, u32
     }
 }
 
-// C columns per thread, R rows per block, of which the last KEPT are in registers. `mail` has 4 n slots, all zero at the
-// start. Row k of `reflectors` is v of step k, zero up to its element k. Rows of the matrix and of `reflectors` are
+// C columns per thread, R rows per block, of which the last KEPT are in registers. `mail` has 4 n slots, all zero at
+// the start. Row k of `reflectors` is v of step k, zero up to its element k. Rows of the matrix and of `reflectors` are
 // `stride` and `out_stride` elements apart.
 template <int THREADS, int C, int R, int KEPT>
 __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix, int stride, int n,
@@ -245,8 +245,8 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
         }
         __syncthreads();
         post_products<WARPS, R>(products, now, posted_y, flag, n, k);
-        // No block waits for a block whose rows are finished, so it must not wait for others.
         first += writes;
+        // No block waits for a block whose rows are finished, so it must not wait for others.
         if (block + blocks * first >= n && k + 2 < n) return;
 
         u64 row_bits[C], y_bits[C];

@@ -32,13 +32,14 @@ pub struct KernelSource {
 }
 
 /// The headers, which NVRTC gets with every source.
-pub static HEADERS: [KernelSource; 7] = [
+pub static HEADERS: [KernelSource; 8] = [
     header!("common"),
     header!("cholesky_tiles"),
     header!("cholesky_triangles"),
     header!("cholesky_diagonal"),
     header!("cholesky_substitution"),
     header!("fft_stages"),
+    header!("mma"),
     header!("reflector"),
 ];
 
