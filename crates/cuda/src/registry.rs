@@ -80,7 +80,8 @@ mod tests {
         assert_eq!(names("matmul"), products, "neither tiled nor ozaki, nor the other type");
         assert_eq!(names("host-loop"), ["elementwise-STEPS_F64", "sine_at"]);
         assert_eq!(names("fft"), [""; 0], "made for one size");
-        let reductions = ["1024", "128", "2048", "256", "512", "64"].map(|side| format!("tridiagonal-SIDE_{side}"));
+        let reductions =
+            ["1024", "128", "2048", "256", "512", "64"].map(|side| format!("tridiagonal-SIDE_{side}"));
         let all = ["convert", "svd", "svd_jacobi"].into_iter().chain(reductions.iter().map(String::as_str));
         let rest = ["tridiagonal_eigen", "tridiagonal_panel"];
         assert_eq!(names("svd"), all.chain(rest).collect::<Vec<_>>());
