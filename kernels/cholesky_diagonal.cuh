@@ -34,36 +34,27 @@ template <typename T> struct Block {
                 *reinterpret_cast<Pack<T>*>(to + (column + across(x)) * TILE + row + down(y)) = pack;
             }
     }
-    struct Factors {
-        T m[8], t[4];
-    };
-    __device__ __forceinline__ Factors read(const T* mine, const T* theirs, int p) const {
-        Factors to;
+    // Subtracts the product of eight columns of two blocks of rows, mine theirs^T.
+    __device__ __forceinline__ void subtract(const T* mine, const T* theirs) {
+        #pragma unroll
+        for (int p = 0; p < CHUNK; ++p) {
+            T m[8], t[4];
 #pragma unroll
-        for (int y = 0; y < 8; y += WIDTH) {
-            const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(mine + p * TILE + row + down(y));
+            for (int y = 0; y < 8; y += WIDTH) {
+                const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(mine + p * TILE + row + down(y));
 #pragma unroll
-            for (int f = 0; f < WIDTH; ++f) to.m[y + f] = pack.v[f];
-        }
+                for (int f = 0; f < WIDTH; ++f) m[y + f] = pack.v[f];
+            }
 #pragma unroll
-        for (int x = 0; x < 4; x += WIDTH) {
-            const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(theirs + p * TILE + column + across(x));
+            for (int x = 0; x < 4; x += WIDTH) {
+                const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(theirs + p * TILE + column + across(x));
 #pragma unroll
-            for (int f = 0; f < WIDTH; ++f) to.t[x + f] = pack.v[f];
-        }
-        return to;
-    }
-    // Subtracts the product of `count` columns of two blocks of rows, mine theirs^T.
-    __device__ __forceinline__ void subtract(const T* mine, const T* theirs, int count) {
-        Factors next = read(mine, theirs, 0);
-#pragma unroll 2
-        for (int p = 0; p < count; ++p) {
-            const Factors now = next;
-            next = read(mine, theirs, min(p + 1, count - 1));
+                for (int f = 0; f < WIDTH; ++f) t[x + f] = pack.v[f];
+            }
 #pragma unroll
             for (int y = 0; y < 8; ++y)
 #pragma unroll
-                for (int x = 0; x < 4; ++x) v[y][x] -= now.m[y] * now.t[x];
+                for (int x = 0; x < 4; ++x) v[y][x] -= m[y] * t[x];
         }
     }
 };
@@ -86,7 +77,7 @@ __device__ __forceinline__ void bring(const T* from, T* to, int first, int lane)
             *reinterpret_cast<Pack<T>*>(at + row) = pack[e];
             continue;
         }
-        const int down = row - (first + column + e * WIDTH);
+        const int down = row - (first + column + e * WIDTH) / GROUP * GROUP;
 #pragma unroll
         for (int f = 0; f < WIDTH; ++f)
             if (down + f >= 0) at[down + f] = pack[e].v[f];
@@ -106,54 +97,76 @@ __device__ __forceinline__ void bring_factor(const T* above_at, T* above, int wa
         AboveSquare::arrive();
     }
     // Chunks in the order in which they come: 0 and 3 by the first warp, 1 and 2 by the others.
-    for (int part = warp - BRING_TRIANGLE; part < HALF / CHUNK; part += 3) {
+    for (int part = warp == BRING_REST ? 2 : warp - BRING_TRIANGLE; part < HALF / CHUNK; part += 3) {
         const int at = CORNER + part * CHUNK * TILE;
         bring<CHUNK, true>(above_at + at, above + at, part * CHUNK, lane);
         AboveSecond::arrive(part);
     }
 }
 
-// Subtracts the products `first` to `last` - 1 from a warp's `block`: 0 and 1 are those of the halves of `cross`, 2
-// the square of the block between, 3 the product of the first half of `cross` with the square of the factor above.
+// The products that are subtracted from blocks, in the order in which a warp takes them.
+enum Product {
+    OF_SQUARE,   // the first half of `cross` and the square of the factor above
+    OF_FIRST,    // the first half of `cross` and itself
+    OF_SECOND,   // the second half of `cross` and itself
+    OF_BETWEEN   // the block between and itself
+};
+
+// Subtracts the products `first` to `last` from a warp's `block`, each as soon as its factors are there.
 template <typename T>
 __device__ __forceinline__ void subtract_products(T* block, const T* cross, const T* diag, const T* above, int first,
                                                   int last, int warp, int lane) {
-    Block<T> product(lane);
-    product.load(block);
+    Block<T> difference(lane);
+    difference.load(block);
+    if (first == OF_SQUARE) AboveSquare::wait();
 #pragma unroll 1
-    for (int part = first; part < last; ++part) {
-        const T* mine = cross + (warp == FACTOR_FIRST || warp == DIVIDE_UPPER ? 0 : HALF) + part % 3 * PANEL;
-        const T* theirs = cross + (warp == FACTOR_SECOND ? HALF : 0) + part * PANEL;
-        if (part == 0) FirstDivided::wait();
-        if (part == 3) {
-            theirs = above + HALF;
-            AboveSquare::wait();
-        }
-        if (part == 2) mine = theirs = diag + HALF;
-        // The second half of `cross` comes in chunks. SOLVE_BETWEEN and FACTOR_SECOND have time to wait for all of
-        // it, and leave the shared memory to the warps on the critical path.
-        const bool chunks = part == 1 || part == 2, at_once = part == 1 && warp > FACTOR_FIRST;
+    for (int product = first; product <= last; ++product) {
+        const T* mine = cross + (warp == FACTOR_FIRST ? 0 : HALF);
+        const T* theirs = cross + (warp == FACTOR_SECOND ? HALF : 0);
+        if (product == OF_SQUARE) mine = cross + (warp == FACTOR_SECOND ? HALF : 0), theirs = above + HALF;
+        if (product == OF_SECOND) mine += PANEL, theirs += PANEL;
+        if (product == OF_BETWEEN) mine = theirs = diag + HALF;
+        // SOLVE_BETWEEN and FACTOR_SECOND have waited for the first half of `cross` already. They have time to wait
+        // for all of the second, and leave the shared memory to the warps on the critical path.
+        const bool first_half = product == OF_SQUARE || (product == OF_FIRST && warp == FACTOR_FIRST);
+        if (product == OF_SECOND && warp != FACTOR_FIRST)
+            SecondDivided::wait_all();
 #pragma unroll 1
-        for (int p = 0; p < HALF; p += chunks ? CHUNK : HALF) {
-            if (part == 1) SecondDivided::wait(p / CHUNK);
-            if (part == 2) BetweenSolved::wait(p / CHUNK);
-            if (at_once && p + CHUNK < HALF) continue;
-            const int at = at_once ? 0 : p * TILE;
-            product.subtract(mine + at, theirs + at, chunks && !at_once ? CHUNK : HALF);
+        for (int part = 0; part < HALF / CHUNK; ++part) {
+            if (first_half) FirstDivided::wait(part);
+            if (product == OF_SECOND && warp == FACTOR_FIRST) SecondDivided::wait(part);
+            if (product == OF_BETWEEN) BetweenSolved::wait(part);
+            difference.subtract(mine + part * CHUNK * TILE, theirs + part * CHUNK * TILE);
         }
     }
-    product.store(block);
+    difference.store(block);
     __syncwarp();
 }
 
-// FACTOR_FIRST and FACTOR_SECOND: factors a half of the diagonal tile and notes the first pivot that has no root.
+// FACTOR_*: factors a half of the diagonal tile and notes the first pivot that has no root.
 template <typename T>
-__device__ __forceinline__ void factor_half(T (&rows)[HALF], T own, T* block, T* out, int first_column, int n, int warp,
+__device__ __forceinline__ void factor_half(T (&row)[HALF], T* block, T* out, int first_column, int n, int warp,
                                             int lane, int* info) {
-    const int columns = n - first_column;
-    const int unsound = factor(rows, own, lane, columns - warp / 2 * HALF, block, out, warp == FACTOR_FIRST);
-    const int column = first_column + warp / 2 * HALF + unsound;
+    first_column += warp == FACTOR_SECOND ? HALF : 0;
+    const int unsound = factor(row, lane, n - first_column, block, out, warp == FACTOR_FIRST);
+    const int column = first_column + unsound;
     if (lane == 0 && unsound < HALF && column < n) atomicMax(info, 0x7fffffff - column);
+}
+
+// Subtracts from a follower's block what must be subtracted before it is solved or factored. Before that,
+// SOLVE_BETWEEN and FACTOR_SECOND do the same for the second half of `cross`, for which DIVIDE_* have no time.
+template <typename T>
+__device__ __forceinline__ void prepare(T* block, T* cross, const T* diag, const T* above, bool has_cross,
+                                        bool has_diag, int warp, int lane) {
+    const bool second = warp == FACTOR_SECOND;
+#pragma unroll 1
+    for (int pass = has_cross && warp != FACTOR_FIRST ? 0 : 1; pass < (has_diag ? 2 : 1); ++pass) {
+        const int first = pass == 0 ? OF_SQUARE : has_cross ? OF_FIRST : OF_BETWEEN;
+        const int last = pass == 0 ? OF_SQUARE : second ? OF_BETWEEN : OF_SECOND;
+        T* of = pass == 0 ? cross + PANEL + (second ? HALF : 0) : block;
+        if (first <= last) subtract_products(of, cross, diag, above, first, last, warp, lane);
+        if (pass == 0) Prepared::arrive();
+    }
 }
 
 // Completes the tile `cross`, which is divided by the factor `above` (in the workspace: `above_at`), and the diagonal
@@ -165,38 +178,38 @@ __device__ __forceinline__ void factor_half(T (&rows)[HALF], T own, T* block, T*
 template <typename T>
 __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_at, T* cross_out, T* diag_out,
                                     int first_column, int n, int* info) {
-    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    // Uniform over the whole warp, so that the compiler does not guard each exchange between lanes.
+    const int warp = broadcast((int)threadIdx.x / WARP, 0), lane = threadIdx.x % WARP;
     const bool has_cross = above_at != nullptr, has_diag = diag_out != nullptr;
+    const bool divides = warp == DIVIDE_UPPER || warp == DIVIDE_LOWER;
     constexpr int CORNER = PANEL + HALF;
-    if (warp >= BRING_TRIANGLE) {
+    if (warp == BRING_TRIANGLE || warp == BRING_SQUARE || warp == BRING_REST) {
         if (has_cross) bring_factor(above_at, above, warp, lane);
         return;
     }
-    const bool divides = warp >= DIVIDE_UPPER;
-    if (divides ? !has_cross : !has_diag) return;
+    if (divides ? !has_cross : !has_cross && !has_diag) return;
+    // A follower's block; the first of the two of DIVIDE_*.
+    const int offset = warp == FACTOR_SECOND ? CORNER : warp == SOLVE_BETWEEN || warp == DIVIDE_LOWER ? HALF : 0;
+    T* block = (divides ? cross : diag) + offset;
+    T* out = (divides ? cross_out : diag_out) + offset + lane;
+    if (!divides) {
+        prepare(block, cross, diag, above, has_cross, has_diag, warp, lane);
+        if (!has_diag && warp == FACTOR_FIRST) FirstDivided::wait_all();
+        if (!has_diag) return;
+    }
 #pragma unroll 1
-    for (int pass = 0; pass < (divides ? 2 : 1); ++pass) {
-        // The block, and the address of its result.
-        const int offset = divides                 ? pass * PANEL + (warp - DIVIDE_UPPER) * HALF
-                           : warp == FACTOR_FIRST  ? 0
-                           : warp == SOLVE_BETWEEN ? HALF
-                                                   : CORNER;
-        T* block = (divides ? cross : diag) + offset;
-        T* out = (divides ? cross_out : diag_out) + offset + lane;
-        const int first = divides ? 4 - pass : has_cross ? 0 : 2, last = divides ? 4 : warp == FACTOR_SECOND ? 3 : 2;
-        if (first < last) subtract_products(block, cross, diag, above, first, last, warp, lane);
-        T rows[HALF], own = block[lane * TILE + lane];
+    for (int pass = 0; pass < (divides ? 2 : 1); ++pass, block += PANEL, out += PANEL) {
+        if (pass == 1) Prepared::wait();
+        T row[HALF];
 #pragma unroll
-        for (int c = 0; c < HALF; ++c) rows[c] = block[c * TILE + lane];
+        for (int c = 0; c < HALF; ++c) row[c] = block[c * TILE + lane];
         // All have read before any writes.
         __syncwarp();
-        // Uniform over the whole warp, so that the compiler does not guard each exchange between lanes.
-        const int uniform = broadcast(warp, 0);
-        if (uniform == FACTOR_FIRST || uniform == FACTOR_SECOND) {
-            factor_half(rows, own, block, out, first_column, n, warp, lane, info);
-            continue;
+        if (warp == FACTOR_FIRST || warp == FACTOR_SECOND) {
+            factor_half(row, block, out, first_column, n, warp, lane, info);
+        } else {
+            const Part part = !divides ? BETWEEN : pass == 0 ? FIRST_COLUMNS : SECOND_COLUMNS;
+            solve_row(row, divides ? above + pass * CORNER : diag, block + lane, out, part, has_diag);
         }
-        const Part part = warp == SOLVE_BETWEEN ? BETWEEN : pass == 0 ? FIRST_COLUMNS : SECOND_COLUMNS;
-        solve_rows(rows, part == BETWEEN ? diag : above + pass * CORNER, block + lane, out, part, has_diag);
     }
 }

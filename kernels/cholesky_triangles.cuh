@@ -29,6 +29,9 @@ template <int FIRST, int WARPS> struct Barriers {
         if (part == 2) Barrier<FIRST + 2, WARPS>::wait();
         if (part == 3) Barrier<FIRST + 3, WARPS>::wait();
     }
+    static __device__ __forceinline__ void wait_all() {
+        for (int part = 0; part < HALF / CHUNK; ++part) wait(part);
+    }
     static __device__ __forceinline__ void arrive(int part) {
         if (part == 0) Barrier<FIRST, WARPS>::arrive();
         if (part == 1) Barrier<FIRST + 1, WARPS>::arrive();
@@ -37,168 +40,216 @@ template <int FIRST, int WARPS> struct Barriers {
     }
 };
 
-// The task of each of a block's eight warps in `finish`, by its number.
+// The task of each of a block's eight warps in `finish`, by its number. Warps whose numbers differ by four share a
+// scheduler, so the numbers keep tasks apart that have much to do at the same time.
 enum Role {
     FACTOR_FIRST,    // factors the first 32 columns of the diagonal tile
-    SOLVE_BETWEEN,   // divides the block below them
-    FACTOR_SECOND,   // factors the other 32 columns
     DIVIDE_UPPER,    // divides the upper 32 rows of `cross`
     DIVIDE_LOWER,    // divides the lower ones
+    SOLVE_BETWEEN,   // divides the block below the first 32 columns of the diagonal tile
     BRING_TRIANGLE,  // brings the first triangle of the factor above
     BRING_SQUARE,    // brings the square below that
+    FACTOR_SECOND,   // factors the other 32 columns of the diagonal tile
     BRING_REST       // helps the other two with the second triangle
 };
 
-// The barriers between them: the first number, and the number of warps that meet.
-using AboveFirst = Barrier<1, 3>;      // BRING_TRIANGLE to DIVIDE_*: the first triangle
-using AboveSquare = Barrier<2, 3>;     // BRING_SQUARE to DIVIDE_*
-using AboveSecond = Barriers<3, 3>;    // one of BRING_* to DIVIDE_*: eight columns of the second triangle
-using FirstDivided = Barrier<7, 5>;    // DIVIDE_* to the first three: 32 columns of `cross`
-using SecondDivided = Barriers<8, 5>;  // DIVIDE_* to the first three: eight of the other columns
-using BetweenSolved = Barriers<12, 2>; // SOLVE_BETWEEN to FACTOR_SECOND: eight columns
-// FACTOR_FIRST to SOLVE_BETWEEN: eight columns. There are 15 numbers; those of AboveSecond are free by now, because both
-// warps have waited for SecondDivided, at which DIVIDE_* arrive after they have waited for AboveSecond.
-using FirstFactored = Barriers<3, 2>;
+// The barriers between them: the first number, and the number of warps that meet. FACTOR_* and SOLVE_BETWEEN are the
+// *followers*: they process the diagonal tile. What has one barrier comes as a whole, what has four in eights of
+// columns.
+using AboveFirst = Barrier<1, 3>;      // BRING_TRIANGLE to DIVIDE_*: the first triangle of the factor above
+using AboveSquare = Barrier<2, 3>;     // BRING_SQUARE to SOLVE_BETWEEN and FACTOR_SECOND: the square below it
+using AboveSecond = Barriers<3, 3>;    // one of BRING_* to DIVIDE_*: the second triangle
+using Prepared = Barrier<7, 4>;        // SOLVE_BETWEEN and FACTOR_SECOND to DIVIDE_*: the second half of `cross`
+using SecondDivided = Barriers<8, 5>;  // DIVIDE_* to the followers: the second half of `cross`
+using FirstDivided = Barriers<12, 5>;  // DIVIDE_* to the followers: the first half of `cross`
+// There are 15 numbers, so two sets serve twice. Who uses one again has waited for SecondDivided, at which DIVIDE_*
+// arrive after all have come to the barriers of the first use.
+using FirstFactored = Barriers<3, 2>;   // FACTOR_FIRST to SOLVE_BETWEEN: the first triangle of the diagonal tile
+using BetweenSolved = Barriers<12, 2>;  // SOLVE_BETWEEN to FACTOR_SECOND: the block below it
 
-// In the layout for triangles a lane has a row of the 32 x 32 elements.
+// In the layout for triangles a lane has a row of the 32 x 32 elements, and columns are processed in groups of four.
 //
-// A triangle in shared memory has column j begin at its diagonal, so that packs are aligned and loops need not be
-// unrolled: a lane's row moves down by one register a column.
+// A triangle in shared memory has the columns of a group begin at the group's first row, so that packs are aligned and
+// loops need not be unrolled: a lane's row moves down by four registers a group.
+constexpr int GROUP = 4;
 
-// Eight columns of `solve_rows`; LEFT is the number of elements still to be computed at the start of `rows`.
-template <int LEFT, typename T>
-__device__ __forceinline__ void solve_chunk(T (&rows)[HALF], const T* l, T* to, T* out) {
-    constexpr int WIDTH = Pack<T>::WIDTH, PACKS = LEFT / WIDTH;
-    // Prefetches the next column if there are registers for it.
-    constexpr bool AHEAD = sizeof(T) == 4;
-    constexpr int UNROLL = AHEAD ? 2 : 1;
-    Pack<T> next[PACKS];
-    if (AHEAD) {
+// The lower triangle of the four rows and columns of a group, the same in every lane. A factor's diagonal holds
+// reciprocals.
+template <typename T> struct Corner {
+    T v[GROUP][GROUP];
+
+    __device__ __forceinline__ void read(const T* columns) {
+        constexpr int WIDTH = Pack<T>::WIDTH;
 #pragma unroll
-        for (int p = 0; p < PACKS; ++p) next[p] = *reinterpret_cast<const Pack<T>*>(l + p * WIDTH);
+        for (int q = 0; q < GROUP; ++q)
+#pragma unroll
+            for (int p = q / WIDTH * WIDTH; p < GROUP; p += WIDTH) {
+                const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(columns + q * TILE + p);
+#pragma unroll
+                for (int f = 0; f < WIDTH; ++f)
+                    if (p + f >= q) v[p + f][q] = pack.v[f];
+            }
     }
-#pragma unroll UNROLL
-    for (int j = 0; j < CHUNK; ++j) {
-        Pack<T> now[PACKS];
-        const T* column = l + (AHEAD ? min(j + 1, CHUNK - 1) : j) * TILE;
+    // Factors the triangle. Returns the first column without a valid pivot, or 4.
+    __device__ __forceinline__ int factor() {
+        int unsound = GROUP;
 #pragma unroll
-        for (int p = 0; p < PACKS; ++p) {
-            if (AHEAD) now[p] = next[p];
-            (AHEAD ? next[p] : now[p]) = *reinterpret_cast<const Pack<T>*>(column + p * WIDTH);
+        for (int q = 0; q < GROUP; ++q) {
+            if (!sound(v[q][q]) && unsound == GROUP) unsound = q;
+            v[q][q] = inverse_root(v[q][q]);
+#pragma unroll
+            for (int p = q + 1; p < GROUP; ++p) {
+                v[p][q] *= v[q][q];
+#pragma unroll
+                for (int r = q + 1; r <= p; ++r) v[p][r] -= v[p][q] * v[r][q];
+            }
         }
-        const T value = rows[0] * now[0].v[0];
-        to[j * TILE] = value;
-        publish(out + j * TILE, value);
+        return unsound;
+    }
+    // Divides a row's elements in the group's columns by the factored triangle.
+    __device__ __forceinline__ void divide(T (&row)[GROUP]) const {
 #pragma unroll
-        for (int c = 1; c < LEFT; ++c) rows[c - 1] = rows[c] - value * now[c / WIDTH].v[c % WIDTH];
+        for (int q = 0; q < GROUP; ++q) {
+            row[q] *= v[q][q];
+#pragma unroll
+            for (int p = q + 1; p < GROUP; ++p) row[p] -= row[q] * v[p][q];
+        }
+    }
+};
+
+// Subtracts from the elements FIRST to END - 1 of a lane's row the products of its `values` in four columns with those
+// columns, and moves them to the front.
+template <int FIRST, int END, typename T>
+__device__ __forceinline__ void subtract_group(T (&row)[HALF], const T (&values)[GROUP], const T* columns) {
+    constexpr int WIDTH = Pack<T>::WIDTH;
+#pragma unroll
+    for (int c = FIRST; c < END; c += WIDTH) {
+        Pack<T> pack[GROUP];
+#pragma unroll
+        for (int q = 0; q < GROUP; ++q) pack[q] = *reinterpret_cast<const Pack<T>*>(columns + q * TILE + c);
+#pragma unroll
+        for (int f = 0; f < WIDTH; ++f) {
+            T rest = row[c + f];
+#pragma unroll
+            for (int q = 0; q < GROUP; ++q) rest -= values[q] * pack[q].v[f];
+            row[c + f - FIRST] = rest;
+        }
     }
 }
 
-// The part of a warp that solves: the block between the halves of the diagonal tile, or a half of `cross`. The first
-// 32 columns of `cross` are divided by a triangle that is already complete.
+// Eight columns of `solve_row`; LEFT is the number of elements still to be computed at the start of `row`.
+template <int LEFT, typename T>
+__device__ __forceinline__ void solve_chunk(T (&row)[HALF], const T* l, T* to, T* out) {
+#pragma unroll 1
+    for (int j = 0; j < CHUNK; j += GROUP) {
+        Corner<T> corner;
+        corner.read(l + j * TILE);
+        T values[GROUP];
+#pragma unroll
+        for (int q = 0; q < GROUP; ++q) values[q] = row[q];
+        corner.divide(values);
+#pragma unroll
+        for (int q = 0; q < GROUP; ++q) {
+            to[(j + q) * TILE] = values[q];
+            publish(out + (j + q) * TILE, values[q]);
+        }
+        subtract_group<GROUP, LEFT>(row, values, l + j * TILE);
+    }
+}
+
+// What a warp solves: the block between the halves of the diagonal tile, or a half of `cross`. The first half of
+// `cross` is divided by a triangle that is already complete.
 enum Part { BETWEEN, FIRST_COLUMNS, SECOND_COLUMNS };
 
-// rows = rows L^-T for a triangle L, whose diagonal holds reciprocals. Waits for L before the first or before every
-// eighth column, and, if asked to `signal`, signals after the last or after every eighth.
+// row = row L^-T for a triangle L, whose diagonal holds reciprocals. Waits for L, and tells who waits for the result;
+// for the second half of `cross` only if there are followers.
 template <typename T>
-__device__ __forceinline__ void solve_rows(T (&rows)[HALF], const T* l, T* to, T* out, Part role, bool signal) {
+__device__ __forceinline__ void solve_row(T (&row)[HALF], const T* l, T* to, T* out, Part of, bool followers) {
 #pragma unroll
     for (int part = 0; part < HALF / CHUNK; ++part) {
-        if (role == BETWEEN)
+        if (of == BETWEEN)
             FirstFactored::wait(part);
-        else if (role == SECOND_COLUMNS)
+        else if (of == SECOND_COLUMNS)
             AboveSecond::wait(part);
         else if (part == 0)
             AboveFirst::wait();
         const int at = part * CHUNK * TILE;
-        if (part == 0) solve_chunk<HALF>(rows, l + at, to + at, out + at);
-        if (part == 1) solve_chunk<HALF - CHUNK>(rows, l + at, to + at, out + at);
-        if (part == 2) solve_chunk<HALF - 2 * CHUNK>(rows, l + at, to + at, out + at);
-        if (part == 3) solve_chunk<HALF - 3 * CHUNK>(rows, l + at, to + at, out + at);
+        if (part == 0) solve_chunk<HALF>(row, l + at, to + at, out + at);
+        if (part == 1) solve_chunk<HALF - CHUNK>(row, l + at, to + at, out + at);
+        if (part == 2) solve_chunk<HALF - 2 * CHUNK>(row, l + at, to + at, out + at);
+        if (part == 3) solve_chunk<HALF - 3 * CHUNK>(row, l + at, to + at, out + at);
         __syncwarp();
-        if (!signal) continue;
-        if (role == BETWEEN)
+        if (of == BETWEEN)
             BetweenSolved::arrive(part);
-        else if (role == SECOND_COLUMNS)
+        else if (of == FIRST_COLUMNS)
+            FirstDivided::arrive(part);
+        else if (followers)
             SecondDivided::arrive(part);
-        else if (part == HALF / CHUNK - 1)
-            FirstDivided::arrive();
     }
 }
 
-// The values carried from one column of a factorisation to the next. The chain from pivot to pivot is a product, a
-// fused multiply-add and a reciprocal root: every lane computes the next pivot from the element below this one and
-// the next diagonal element, both broadcast one column earlier.
-template <typename T> struct Chain {
-    T own, pivot, root, below, next_pivot, before;
-    int unsound;
-};
-
-// Eight columns of `factor`; LEFT is the number of elements still to be computed at the start of `rows`.
+// Eight columns of `factor`; LEFT is the number of elements still to be computed at the start of `row`, which lack the
+// products with the group before, the lane's `values`, except in the first four columns.
+//
+// The chain from pivot to pivot is a product, a fused multiply-add and a reciprocal root: every lane factors the
+// triangle on the diagonal for itself. The subtractions for the group before fill its latency.
 template <int LEFT, typename T>
-__device__ __forceinline__ void factor_chunk(T (&rows)[HALF], Chain<T>& chain, int lane, T* l, T* out) {
-    constexpr int WIDTH = Pack<T>::WIDTH, PACKS = LEFT / WIDTH, FIRST = HALF - LEFT;
+__device__ __forceinline__ void factor_chunk(T (&row)[HALF], T (&values)[GROUP], int& unsound, int lane, T* l,
+                                             T* out) {
+    // The first group has none before it, the second has a column of 28 elements before it.
+    constexpr int FIRST = HALF - LEFT, SUBTRACTED = LEFT < HALF ? LEFT : HALF - GROUP;
 #pragma unroll 1
-    for (int j = FIRST; j < FIRST + CHUNK; ++j) {
-        // Column j - 1, starting at its fourth element below the diagonal. Column 0 has no predecessor: the factor is
-        // zero, so any element will do, except the one that is being written.
-        Pack<T> pack[PACKS];
+    for (int j = FIRST; j < FIRST + CHUNK; j += GROUP) {
+        Corner<T> corner;
+        T mine[GROUP];
 #pragma unroll
-        for (int p = 4 / WIDTH; p < PACKS; ++p)
-            pack[p] = *reinterpret_cast<const Pack<T>*>(l + abs(j - 1) * TILE + p * WIDTH);
-        if (!sound(chain.pivot) && chain.unsound == HALF) chain.unsound = j;
-        const T inverse = chain.root, mine = rows[0] * inverse, next = chain.below * inverse;
-        chain.pivot = chain.next_pivot - next * next;
-        chain.root = inverse_root(chain.pivot);
-        chain.own -= mine * mine;
-        chain.next_pivot = broadcast(chain.own, j + 2);
-        rows[0] = rows[1] - mine * next;
-        chain.below = broadcast(rows[0], j + 2);
-        rows[1] = rows[2] - mine * broadcast(mine, j + 2);
-        const T third = broadcast(mine, j + 3);
-        // The rest of the previous column fills the latency of the root.
+        for (int p = 0; p < GROUP; ++p) {
+            mine[p] = row[p];
 #pragma unroll
-        for (int c = 3; c + 1 < LEFT; ++c)
-            rows[c - 1] = rows[c] - chain.before * pack[(c + 1) / WIDTH].v[(c + 1) % WIDTH];
-        rows[2] -= mine * third;
-        chain.before = mine;
-        const T value = lane > j ? mine : lane == j ? inverse : (T)-0.0;
-        if (lane >= j) l[j * TILE + lane - j] = value;
-        publish(out + j * TILE, value);
+            for (int q = 0; q <= p; ++q) corner.v[p][q] = broadcast(row[q], j + p);
+        }
+        const int failed = corner.factor();
+        if (failed < GROUP && unsound == HALF) unsound = j + failed;
+        // Before the first group the values are zero, so any elements will do that are not being written.
+        subtract_group<GROUP, SUBTRACTED>(row, values, j == 0 ? l + GROUP * TILE : l + (j - GROUP) * TILE + GROUP);
+#pragma unroll
+        for (int c = SUBTRACTED; c < LEFT; ++c) row[c - GROUP] = row[c];
+        corner.divide(mine);
+#pragma unroll
+        for (int q = 0; q < GROUP; ++q) {
+            values[q] = mine[q];
+            const T value = lane > j + q ? mine[q] : lane == j + q ? corner.v[q][q] : (T)-0.0;
+            if (lane >= j) l[(j + q) * TILE + lane - j] = value;
+            publish(out + (j + q) * TILE, value);
+        }
         __syncwarp();
+        subtract_group<0, GROUP>(row, mine, l + j * TILE + GROUP);
     }
 }
 
-// rows = L for the symmetric 32 x 32 block `rows`, with `own` the lane's diagonal element. Returns the first column
-// without a valid pivot, or 32.
+// Factors a symmetric 32 x 32 block, of which the lane has a row. Returns the first column without a valid pivot, or
+// 32.
 template <typename T>
-__device__ __forceinline__ int factor(T (&rows)[HALF], T own, int lane, int columns, T* l, T* out, bool signal) {
-    Chain<T> chain;
-    chain.own = own;
-    chain.pivot = broadcast(own, 0);
-    chain.root = inverse_root(chain.pivot);
-    chain.below = broadcast(rows[0], 1);
-    chain.next_pivot = broadcast(own, 1);
-    chain.before = 0;
-    chain.unsound = HALF;
-    int part = 0;
+__device__ __forceinline__ int factor(T (&row)[HALF], int lane, int columns, T* l, T* out, bool signal) {
+    T values[GROUP] = {};
+    int unsound = HALF, part = 0;
 #pragma unroll
     for (; part < HALF / CHUNK; ++part) {
         // The columns beyond n are the identity's.
         if (part > 0 && part * CHUNK >= columns) break;
-        if (part == 0) factor_chunk<HALF>(rows, chain, lane, l, out);
-        if (part == 1) factor_chunk<HALF - CHUNK>(rows, chain, lane, l, out);
-        if (part == 2) factor_chunk<HALF - 2 * CHUNK>(rows, chain, lane, l, out);
-        if (part == 3) factor_chunk<HALF - 3 * CHUNK>(rows, chain, lane, l, out);
+        if (part == 0) factor_chunk<HALF>(row, values, unsound, lane, l, out);
+        if (part == 1) factor_chunk<HALF - CHUNK>(row, values, unsound, lane, l, out);
+        if (part == 2) factor_chunk<HALF - 2 * CHUNK>(row, values, unsound, lane, l, out);
+        if (part == 3) factor_chunk<HALF - 3 * CHUNK>(row, values, unsound, lane, l, out);
         if (signal) FirstFactored::arrive(part);
     }
     for (int j = part * CHUNK; j < HALF; ++j) {
         const T value = lane == j ? (T)1 : (T)-0.0;
-        if (lane >= j) l[j * TILE + lane - j] = value;
+        if (lane >= j / GROUP * GROUP) l[j * TILE + lane - j / GROUP * GROUP] = value;
         publish(out + j * TILE, value);
     }
     __syncwarp();
     if (signal)
         for (; part < HALF / CHUNK; ++part) FirstFactored::arrive(part);
-    return chain.unsound;
+    return unsound;
 }

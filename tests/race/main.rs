@@ -54,8 +54,10 @@ const TWO_ROWS: &str = "float32 70 2 1 1";
 const THREE_ROWS: &str = "float32 140 3 1 1";
 
 /// Orders between lanes that only these statements give: a shuffle gives none.
-const NEEDED_IN_A_WARP: [&str; 2] =
-    ["publish(out + j * TILE, value);\n        __syncwarp();", "product.store(block);\n    __syncwarp();"];
+const NEEDED_IN_A_WARP: [&str; 2] = [
+    "publish(out + (j + q) * TILE, value);\n        }\n        __syncwarp();",
+    "difference.store(block);\n    __syncwarp();",
+];
 
 const TRIAL: &str = "#include <sanitizer/tsan_interface.h>
 int main() { __tsan_destroy_fiber(__tsan_create_fiber(0)); }";
