@@ -36,7 +36,7 @@ template <typename T> struct Block {
     }
     // Subtracts the product of eight columns of two blocks of rows, mine theirs^T.
     __device__ __forceinline__ void subtract(const T* mine, const T* theirs) {
-        #pragma unroll
+#pragma unroll
         for (int p = 0; p < CHUNK; ++p) {
             T m[8], t[4];
 #pragma unroll
@@ -106,10 +106,10 @@ __device__ __forceinline__ void bring_factor(const T* above_at, T* above, int wa
 
 // The products that are subtracted from blocks, in the order in which a warp takes them.
 enum Product {
-    OF_SQUARE,   // the first half of `cross` and the square of the factor above
-    OF_FIRST,    // the first half of `cross` and itself
-    OF_SECOND,   // the second half of `cross` and itself
-    OF_BETWEEN   // the block between and itself
+    OF_SQUARE,  // the first half of `cross` and the square of the factor above
+    OF_FIRST,   // the first half of `cross` and itself
+    OF_SECOND,  // the second half of `cross` and itself
+    OF_BETWEEN  // the block between and itself
 };
 
 // Subtracts the products `first` to `last` from a warp's `block`, each as soon as its factors are there.
@@ -129,8 +129,7 @@ __device__ __forceinline__ void subtract_products(T* block, const T* cross, cons
         // SOLVE_BETWEEN and FACTOR_SECOND have waited for the first half of `cross` already. They have time to wait
         // for all of the second, and leave the shared memory to the warps on the critical path.
         const bool first_half = product == OF_SQUARE || (product == OF_FIRST && warp == FACTOR_FIRST);
-        if (product == OF_SECOND && warp != FACTOR_FIRST)
-            SecondDivided::wait_all();
+        if (product == OF_SECOND && warp != FACTOR_FIRST) SecondDivided::wait_all();
 #pragma unroll 1
         for (int part = 0; part < HALF / CHUNK; ++part) {
             if (first_half) FirstDivided::wait(part);
@@ -153,8 +152,8 @@ __device__ __forceinline__ void factor_half(T (&row)[HALF], T* block, T* out, in
     if (lane == 0 && unsound < HALF && column < n) atomicMax(info, 0x7fffffff - column);
 }
 
-// Subtracts from a follower's block what must be subtracted before it is solved or factored. Before that,
-// SOLVE_BETWEEN and FACTOR_SECOND do the same for the second half of `cross`, for which DIVIDE_* have no time.
+// Subtracts the products from a follower's block before it is solved or factored. Before that, SOLVE_BETWEEN and
+// FACTOR_SECOND do the same for the second half of `cross`, because DIVIDE_* have no time for it.
 template <typename T>
 __device__ __forceinline__ void prepare(T* block, T* cross, const T* diag, const T* above, bool has_cross,
                                         bool has_diag, int warp, int lane) {

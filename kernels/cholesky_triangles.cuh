@@ -54,8 +54,8 @@ enum Role {
 };
 
 // The barriers between them: the first number, and the number of warps that meet. FACTOR_* and SOLVE_BETWEEN are the
-// *followers*: they process the diagonal tile. What has one barrier comes as a whole, what has four in eights of
-// columns.
+// *followers*: they process the diagonal tile. A block with one barrier comes as a whole, a block with four in
+// chunks of eight columns.
 using AboveFirst = Barrier<1, 3>;      // BRING_TRIANGLE to DIVIDE_*: the first triangle of the factor above
 using AboveSquare = Barrier<2, 3>;     // BRING_SQUARE to SOLVE_BETWEEN and FACTOR_SECOND: the square below it
 using AboveSecond = Barriers<3, 3>;    // one of BRING_* to DIVIDE_*: the second triangle
@@ -157,12 +157,12 @@ __device__ __forceinline__ void solve_chunk(T (&row)[HALF], const T* l, T* to, T
     }
 }
 
-// What a warp solves: the block between the halves of the diagonal tile, or a half of `cross`. The first half of
+// The block that a warp solves: the one between the halves of the diagonal tile, or a half of `cross`. The first half of
 // `cross` is divided by a triangle that is already complete.
 enum Part { BETWEEN, FIRST_COLUMNS, SECOND_COLUMNS };
 
-// row = row L^-T for a triangle L, whose diagonal holds reciprocals. Waits for L, and tells who waits for the result;
-// for the second half of `cross` only if there are followers.
+// row = row L^-T for a triangle L, whose diagonal holds reciprocals. Waits for L, and signals the warps that wait for
+// the result; for the second half of `cross` only if there are followers.
 template <typename T>
 __device__ __forceinline__ void solve_row(T (&row)[HALF], const T* l, T* to, T* out, Part of, bool followers) {
 #pragma unroll

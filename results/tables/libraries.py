@@ -87,7 +87,7 @@ def clocks(side):
 
 
 def means(report, side):
-    """A row per element type and op, one for all, and one for the cases in which no peer's answer is incorrect: the cells with a time of
+    """A row per element type and op, one for all ops if there are several, and one for the cases in which no peer's answer is incorrect: the cells with a time of
     grade D, and by each clock the geometric mean and the smallest ratio."""
     by_clock = {clock: list(cells(report, side, clock)) for clock in clocks(side)}
     disputed = {(row["op"], row["dtype"], row["n"]) for row in incorrect(report) if row["side"] == side}
@@ -95,7 +95,9 @@ def means(report, side):
     lines = [f"| type | op | cells | with ! |{heads}", "|---|---|---:|---:|" + "---:|" * (2 * len(by_clock))]
     ops = list(dict.fromkeys(cell.key[0] for cell in by_clock["host"]))
     for dtype in TYPES:
-        groups = {op: lambda key, op=op: key[0] == op for op in ops} | {"all": lambda key: True}
+        groups = {op: lambda key, op=op: key[0] == op for op in ops}
+        if len(ops) > 1:
+            groups["all"] = lambda key: True
         if any(key[1] == dtype for key in disputed):
             groups["all, where no peer is incorrect"] = lambda key: key not in disputed
         for op, holds in groups.items():
