@@ -112,10 +112,11 @@ enum Product {
     OF_BETWEEN  // the block between and itself
 };
 
-// Subtracts the products `first` to `last` from a warp's `block`, each as soon as its factors are there.
+// Subtracts the products `first` to `last` from a warp's `block`, each as soon as its factors are there. Without
+// `followers` FACTOR_FIRST has no block, but DIVIDE_* need it at their barriers.
 template <typename T>
 __device__ __forceinline__ void subtract_products(T* block, const T* cross, const T* diag, const T* above, int first,
-                                                  int last, int warp, int lane) {
+                                                  int last, bool followers, int warp, int lane) {
     Block<T> difference(lane);
     difference.load(block);
     if (first == OF_SQUARE) AboveSquare::wait();
@@ -129,13 +130,17 @@ __device__ __forceinline__ void subtract_products(T* block, const T* cross, cons
         // SOLVE_BETWEEN and FACTOR_SECOND have waited for the first half of `cross` already. They have time to wait
         // for all of the second, and leave the shared memory to the warps on the critical path.
         const bool first_half = product == OF_SQUARE || (product == OF_FIRST && warp == FACTOR_FIRST);
-        if (product == OF_SECOND && warp != FACTOR_FIRST) SecondDivided::wait_all();
+        const bool at_once = product == OF_SECOND && warp != FACTOR_FIRST;
+        int done = warp == FACTOR_FIRST && !followers ? HALF / CHUNK : 0;
 #pragma unroll 1
         for (int part = 0; part < HALF / CHUNK; ++part) {
             if (first_half) FirstDivided::wait(part);
-            if (product == OF_SECOND && warp == FACTOR_FIRST) SecondDivided::wait(part);
+            if (product == OF_SECOND) SecondDivided::wait(part);
             if (product == OF_BETWEEN) BetweenSolved::wait(part);
-            difference.subtract(mine + part * CHUNK * TILE, theirs + part * CHUNK * TILE);
+            if (at_once && part < HALF / CHUNK - 1) continue;
+#pragma unroll 1
+            for (; done <= part; ++done)
+                difference.subtract(mine + done * CHUNK * TILE, theirs + done * CHUNK * TILE);
         }
     }
     difference.store(block);
@@ -157,13 +162,13 @@ __device__ __forceinline__ void factor_half(T (&row)[HALF], T* block, T* out, in
 template <typename T>
 __device__ __forceinline__ void prepare(T* block, T* cross, const T* diag, const T* above, bool has_cross,
                                         bool has_diag, int warp, int lane) {
-    const bool second = warp == FACTOR_SECOND;
+    const bool first = warp == FACTOR_FIRST, second = warp == FACTOR_SECOND;
 #pragma unroll 1
-    for (int pass = has_cross && warp != FACTOR_FIRST ? 0 : 1; pass < (has_diag ? 2 : 1); ++pass) {
-        const int first = pass == 0 ? OF_SQUARE : has_cross ? OF_FIRST : OF_BETWEEN;
-        const int last = pass == 0 ? OF_SQUARE : second ? OF_BETWEEN : OF_SECOND;
+    for (int pass = has_cross && !first ? 0 : 1; pass < (has_diag || first ? 2 : 1); ++pass) {
+        const int from = pass == 0 ? OF_SQUARE : has_cross ? OF_FIRST : OF_BETWEEN;
+        const int to = pass == 0 ? OF_SQUARE : !has_diag ? OF_FIRST : second ? OF_BETWEEN : OF_SECOND;
         T* of = pass == 0 ? cross + PANEL + (second ? HALF : 0) : block;
-        if (first <= last) subtract_products(of, cross, diag, above, first, last, warp, lane);
+        if (from <= to) subtract_products(of, cross, diag, above, from, to, has_diag, warp, lane);
         if (pass == 0) Prepared::arrive();
     }
 }
@@ -186,14 +191,13 @@ __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_
         if (has_cross) bring_factor(above_at, above, warp, lane);
         return;
     }
-    if (divides ? !has_cross : !has_cross && !has_diag) return;
+    if (divides && !has_cross) return;
     // A follower's block; the first of the two of DIVIDE_*.
     const int offset = warp == FACTOR_SECOND ? CORNER : warp == SOLVE_BETWEEN || warp == DIVIDE_LOWER ? HALF : 0;
     T* block = (divides ? cross : diag) + offset;
     T* out = (divides ? cross_out : diag_out) + offset + lane;
     if (!divides) {
         prepare(block, cross, diag, above, has_cross, has_diag, warp, lane);
-        if (!has_diag && warp == FACTOR_FIRST) FirstDivided::wait_all();
         if (!has_diag) return;
     }
 #pragma unroll 1

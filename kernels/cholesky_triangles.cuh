@@ -29,9 +29,6 @@ template <int FIRST, int WARPS> struct Barriers {
         if (part == 2) Barrier<FIRST + 2, WARPS>::wait();
         if (part == 3) Barrier<FIRST + 3, WARPS>::wait();
     }
-    static __device__ __forceinline__ void wait_all() {
-        for (int part = 0; part < HALF / CHUNK; ++part) wait(part);
-    }
     static __device__ __forceinline__ void arrive(int part) {
         if (part == 0) Barrier<FIRST, WARPS>::arrive();
         if (part == 1) Barrier<FIRST + 1, WARPS>::arrive();
