@@ -41,12 +41,12 @@ template <int FIRST, int WARPS> struct Barriers {
 // scheduler, so the numbers keep tasks apart that have much to do at the same time.
 enum Role {
     FACTOR_FIRST,    // factors the first 32 columns of the diagonal tile
+    SOLVE_BETWEEN,   // divides the block below them
+    FACTOR_SECOND,   // factors the other 32 columns
     DIVIDE_UPPER,    // divides the upper 32 rows of `cross`
     DIVIDE_LOWER,    // divides the lower ones
-    SOLVE_BETWEEN,   // divides the block below the first 32 columns of the diagonal tile
     BRING_TRIANGLE,  // brings the first triangle of the factor above
     BRING_SQUARE,    // brings the square below that
-    FACTOR_SECOND,   // factors the other 32 columns of the diagonal tile
     BRING_REST       // helps the other two with the second triangle
 };
 
