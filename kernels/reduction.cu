@@ -67,21 +67,21 @@ template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict
     return five[2];
 }
 
-// The sums of a block on their way to block 0: four words, each with half a double below and the number of the launch
-// above, which marks words of earlier launches as stale. A word arrives as a whole, so there are no flags and fences.
+// The sums of a block on their way to block 0: four words, each with half a double below and SENT above. A word arrives
+// as a whole, so there are no flags and fences. Words are zero before a launch and after it.
 struct Post {
+    static constexpr u64 SENT = 1ull << 32;
     u64* words;
-    u32 launch;
 
     // Called by the first warp; its lane 0 has the sums.
     __device__ __forceinline__ void send(double2 sums) const {
         const double sum = __shfl_sync(EVERY_LANE, sums.x, 0), squares = __shfl_sync(EVERY_LANE, sums.y, 0);
         const u64 bits = __double_as_longlong(threadIdx.x < 2 ? sum : squares);
         const u32 half = threadIdx.x % 2 ? (u32)(bits >> 32) : (u32)bits;
-        if (threadIdx.x < 4) store_relaxed(words + 4 * blockIdx.x + threadIdx.x, (u64)launch << 32 | half);
+        if (threadIdx.x < 4) store_relaxed(words + 4 * blockIdx.x + threadIdx.x, SENT | half);
     }
 
-    // Waits for the sums of a block.
+    // Waits for the sums of a block, and clears its words for the next launch.
     __device__ __forceinline__ double2 receive(u32 block) const {
         u64 word[4];
         bool complete;
@@ -90,9 +90,11 @@ struct Post {
 #pragma unroll
             for (int i = 0; i < 4; i += 2) {
                 load_relaxed(words + 4 * block + i, word[i], word[i + 1]);
-                complete = complete && (u32)(word[i] >> 32) == launch && (u32)(word[i + 1] >> 32) == launch;
+                complete = complete && word[i] >= SENT && word[i + 1] >= SENT;
             }
         } while (!complete);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) words[4 * block + i] = 0;
         return make_double2(join(word[0], word[1]), join(word[2], word[3]));
     }
 
@@ -172,8 +174,8 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, Post pos
 
 #define MOMENTS(type, suffix, BLOCK, UNROLL)                                                                 \
     extern "C" __global__ void __launch_bounds__(BLOCK)                                                     \
-        moments_##suffix##_##BLOCK##_##UNROLL(const type* x, u64 n, u64* words, u32 launch, double* out) {  \
-        moments<type, BLOCK, UNROLL>(x, n, {words, launch}, out);                                           \
+        moments_##suffix##_##BLOCK##_##UNROLL(const type* x, u64 n, u64* words, double* out) {              \
+        moments<type, BLOCK, UNROLL>(x, n, {words}, out);                                                   \
     }
 #define ONE_PASS(type, suffix)       \
     MOMENTS(type, suffix, 32, 4)     \

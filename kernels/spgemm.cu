@@ -139,16 +139,18 @@ __device__ __forceinline__ void products(const Factors<T>& factors, const Item& 
 }
 
 // Start of the blocks' entries in C. The lower half of a word of `state` holds the entries of a block (kind 0) or of
-// it and all blocks before it (kind 1). The upper half holds the kind and the number of the launch, which marks words
-// of earlier launches as stale, so nothing is cleared. Blocks exchange only these words, so no fences are needed. A
-// block waits for those before it, so blocks must start in the order of their numbers, as they do on every chip.
+// it and all blocks before it (kind 1). The upper half holds 2 + kind, and 0 until the word is written: each launch clears
+// the words of the next. Blocks exchange only these words, so no fences are needed. A block waits for those before it, so
+// blocks must start in the order of their numbers, as they do on every chip.
 struct LookBack {
     u64* state;
-    u32 launch;
+
+    __device__ __forceinline__ LookBack(u64* state_, u64* next) : state(state_) {
+        if (threadIdx.x == 0) next[blockIdx.x] = 0;
+    }
 
     __device__ __forceinline__ void publish(u32 kind, u32 entries) const {
-        const u64 word = (u64)(2 * launch + kind) << 32 | entries;
-        store_relaxed(state + blockIdx.x, word);
+        store_relaxed(state + blockIdx.x, (u64)(2 + kind) << 32 | entries);
     }
 
     __device__ __forceinline__ u64 read(u32 block) const { return load_relaxed(state + block); }
@@ -162,16 +164,22 @@ struct LookBack {
             const u32 mine = nearest > lane_id() * NEAREST ? nearest - lane_id() * NEAREST : 0;
             u64 words[NEAREST];
 #pragma unroll
-            for (u32 i = 0; i < NEAREST; ++i) words[i] = mine > i ? read(mine - i - 1) : (u64)(2 * launch + 1) << 32;
+            for (u32 i = 0; i < NEAREST; ++i) words[i] = mine > i ? 0 : 3ull << 32;
+            bool unknown = mine > 0;
             while (true) {
+                if (unknown) {
+#pragma unroll
+                    for (u32 i = 0; i < NEAREST; ++i)
+                        if (words[i] == 0) words[i] = read(mine - i - 1);
+                }
                 u32 entries = 0;
-                bool unknown = false, found = false;
+                bool found = false;
+                unknown = false;
 #pragma unroll
                 for (u32 i = 0; i < NEAREST; ++i) {
-                    const u32 tag = (u32)(words[i] >> 32);
-                    unknown = unknown || (!found && tag / 2 != launch);
+                    unknown = unknown || (!found && words[i] == 0);
                     entries += found ? 0 : (u32)words[i];
-                    found = found || tag == 2 * launch + 1;
+                    found = found || (u32)(words[i] >> 32) == 3;
                 }
                 const u32 complete = __ballot_sync(EVERY_LANE, found);
                 // The lanes up to the nearest that found a complete one.
@@ -185,11 +193,6 @@ struct LookBack {
                 // Many warps wait for few words, so known words are not read again, and there is a pause between
                 // reads.
                 __nanosleep(20);
-                if (unknown) {
-#pragma unroll
-                    for (u32 i = 0; i < NEAREST; ++i)
-                        if ((u32)(words[i] >> 33) != launch) words[i] = read(mine - i - 1);
-                }
             }
         }
     }
@@ -326,16 +329,16 @@ template <typename T> struct Dense {
 };
 
 template <typename T>
-__device__ __forceinline__ void dense(const Factors<T>& factors, const Product<T>& product, u64* state, u32 launch,
+__device__ __forceinline__ void dense(const Factors<T>& factors, const Product<T>& product, u64* state, u64* next,
                                       u32 rows, u32 tiles, u32 width) {
     extern __shared__ uint4 shared[];
     __shared__ u32 counts[33];
+    Placement placement{LookBack(state, next), counts};
     Dense<T> work(shared, width);
     const Item item(factors, rows, tiles);
     // Before the item is read, because the offsets of A are still on their way.
     work.clear();
     const u32 entries = item.begin < item.end ? work.sum(factors, item, tiles) : 0;
-    Placement placement{{state, launch}, counts};
     placement.report(entries);
     const bool wanted = product.columns != nullptr && entries > 0;
     if (wanted) work.mark();
@@ -421,15 +424,15 @@ template <typename T> struct Ranked {
 };
 
 template <typename T>
-__device__ __forceinline__ void ranked(const Factors<T>& factors, const Product<T>& product, u64* state, u32 launch,
+__device__ __forceinline__ void ranked(const Factors<T>& factors, const Product<T>& product, u64* state, u64* next,
                                        u32 rows, u32 tiles, u32 width, u32 room) {
     extern __shared__ uint4 shared[];
     __shared__ u32 counts[33];
+    Placement placement{LookBack(state, next), counts};
     const u32 stride = Ranked<T>::stride(width, room);
     Ranked<T> work(reinterpret_cast<char*>(shared) + threadIdx.x / WARP * stride, width, room);
     const Item item(factors, rows, tiles);
     const u32 entries = item.begin < item.end ? work.mark(factors, item, tiles) : 0;
-    Placement placement{{state, launch}, counts};
     placement.report(entries);
     const bool wanted = product.columns != nullptr && entries > 0;
     if (wanted) work.sum(factors, item, tiles, 0, min(entries, room));
@@ -465,16 +468,16 @@ extern "C" __global__ void spgemm_starts(const int* __restrict__ offsets, const 
     extern "C" __global__ void spgemm_dense_##suffix(                                                             \
         const int* a_offsets, const int* a_columns, const type* a_values, const int* b_starts,                    \
         const int* b_columns, const type* b_values, int* offsets, int* columns, type* values, u64* state,         \
-        u32 launch, u32 rows, u32 tiles, u32 width) {                                                             \
+        u64* next, u32 rows, u32 tiles, u32 width) {                                                              \
         dense<type>({a_offsets, a_columns, a_values, b_starts, b_columns, b_values}, {offsets, columns, values},  \
-                    state, launch, rows, tiles, width);                                                           \
+                    state, next, rows, tiles, width);                                                             \
     }                                                                                                             \
     extern "C" __global__ void spgemm_ranked_##suffix(                                                            \
         const int* a_offsets, const int* a_columns, const type* a_values, const int* b_starts,                    \
         const int* b_columns, const type* b_values, int* offsets, int* columns, type* values, u64* state,         \
-        u32 launch, u32 rows, u32 tiles, u32 width, u32 room) {                                                   \
+        u64* next, u32 rows, u32 tiles, u32 width, u32 room) {                                                    \
         ranked<type>({a_offsets, a_columns, a_values, b_starts, b_columns, b_values}, {offsets, columns, values}, \
-                     state, launch, rows, tiles, width, room);                                                    \
+                     state, next, rows, tiles, width, room);                                                      \
     }
 
 #ifdef F32

@@ -200,6 +200,8 @@ fn sampling_allocates_plans_and_compiles_nothing() {
                 }
                 Err(error) => panic!("{case} cuda/{}: {error}", variant.name),
             };
+            // The first executions load code and record launches; a run has judged and warmed up by then.
+            samples(&mut *backend, &mut *job, Cache::Hot, 4);
             let before = backend.setup_counts();
             assert!(before.allocations > 0, "{case} cuda/{}: nothing was counted", variant.name);
             for cache in Cache::ALL {

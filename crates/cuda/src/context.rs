@@ -45,6 +45,7 @@ pub(crate) struct Cuda {
 
 struct Shared {
     device: CUdevice,
+    replays: Cell<bool>,
     counts: Cell<SetupCounts>,
     timer: TransferTimer,
     stats: RefCell<TransferStats>,
@@ -68,6 +69,7 @@ impl Cuda {
         let device = ctx.cu_device();
         let shared = Shared {
             device,
+            replays: Cell::new(true),
             counts: Cell::default(),
             timer: TransferTimer::new(&stream, elapsed, memory)?,
             stats: RefCell::default(),
@@ -236,6 +238,19 @@ impl Cuda {
         Ok(free as u128)
     }
 
+    /// Returns whether jobs may launch kernels as a graph.
+    pub(crate) fn replays(&self) -> bool {
+        self.shared.replays.get()
+    }
+
+    /// Runs `act`, in which jobs launch their kernels one by one.
+    pub(crate) fn without_replays<T>(&self, act: impl FnOnce() -> T) -> T {
+        let before = self.shared.replays.replace(false);
+        let result = act();
+        self.shared.replays.set(before);
+        result
+    }
+
     /// Counts a plan, a handle or a workspace that was created.
     pub(crate) fn count_plan(&self) {
         self.count(|counts| counts.plans += 1);
@@ -255,6 +270,12 @@ impl Cuda {
         const EVERY_DEVICE: u32 = 48 << 10;
         self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
             .unwrap_or(EVERY_DEVICE)
+    }
+
+    /// Returns the bytes of shared memory of a multiprocessor, or 0 if the driver does not report them.
+    pub(crate) fn shared_memory_per_multiprocessor(&self) -> u32 {
+        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)
+            .unwrap_or(0)
     }
 
     /// Returns the bytes of the L2 cache, or `None` if the driver does not report them.

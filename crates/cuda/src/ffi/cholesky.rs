@@ -6,10 +6,10 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
+use super::alternating::Alternating;
 use super::contents::device;
-use super::launch::{
-    BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, fits, read, resident_blocks, write,
-};
+use super::launch::{BLOCK, Shape, Start, allow_shared, fits, read, resident_blocks, write};
+use super::replay::{Launch, Replay};
 
 /// Rows and columns of a tile.
 const TILE: usize = 64;
@@ -59,6 +59,14 @@ struct Refinement<T> {
     r: CudaSlice<T>,
 }
 
+/// What a solve computes on the way.
+struct Workspace<T> {
+    /// The tiles of the factor and vectors, `Plan::workspace` elements.
+    tiles: CudaSlice<T>,
+    /// The failure code.
+    info: CudaSlice<i32>,
+}
+
 /// A symmetric positive definite system, resident, and the launches that solve it.
 pub(crate) struct Cholesky<T> {
     cuda: Cuda,
@@ -69,11 +77,8 @@ pub(crate) struct Cholesky<T> {
     a: CudaSlice<T>,
     b: CudaSlice<T>,
     x: CudaSlice<T>,
-    /// Each launch uses one of the two and clears the other for the next launch.
-    work: [CudaSlice<T>; 2],
-    info: [CudaSlice<i32>; 2],
-    /// Index of the workspace that the next launch uses; it is all zero.
-    next: usize,
+    work: Alternating<Workspace<T>>,
+    replay: Replay,
 }
 
 impl<T: Element> Cholesky<T> {
@@ -102,6 +107,9 @@ impl<T: Element> Cholesky<T> {
         let vectors = 2 + usize::from(refinement.is_some());
         cuda.reserve((a.len() + vectors * n + 2 * plan.workspace()) as u128 * size_of::<T>() as u128)?;
         let refinement = refinement.map(|source| Refinement::load(cuda, source, plan, n)).transpose()?;
+        let workspace = || -> Result<_, CellError> {
+            Ok(Workspace { tiles: cuda.alloc(plan.workspace())?, info: cuda.alloc(1)? })
+        };
         Ok(Cholesky {
             cuda: cuda.clone(),
             solve,
@@ -111,63 +119,43 @@ impl<T: Element> Cholesky<T> {
             a: cuda.upload(a)?,
             b: cuda.upload(b)?,
             x: cuda.alloc(n)?,
-            work: [cuda.alloc(plan.workspace())?, cuda.alloc(plan.workspace())?],
-            info: [cuda.alloc(1)?, cuda.alloc(1)?],
-            next: 0,
+            work: Alternating::new([workspace()?, workspace()?]),
+            replay: Replay::default(),
         })
     }
 
-    /// Enqueues a solve. A and b are not changed.
+    /// Enqueues a solve, and its refinement if enabled. A and b are not changed.
     pub(crate) fn run(&mut self) -> Result<(), CellError> {
-        let used = self.next;
-        self.factor_and_solve()?;
-        self.next = 1 - used;
-        self.refine(used)
-    }
-
-    fn factor_and_solve(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
-        let [work, other] = starting_at(self.work.each_mut(), self.next).map(|work| write(stream, work));
-        let [info, rest] = starting_at(self.info.each_mut(), self.next).map(|info| write(stream, info));
+        let [used, other] = self.work.take();
+        let work = [&mut used.tiles, &mut other.tiles].map(|tiles| write(stream, tiles));
+        let info = [&mut used.info, &mut other.info].map(|info| write(stream, info));
         let Plan { grid, chains, .. } = self.plan;
-        let arguments = [
-            read(stream, &self.a),
-            read(stream, &self.b),
-            write(stream, &mut self.x),
-            work,
-            other,
-            info,
-            rest,
-            self.n.into(),
-            chains.into(),
-        ];
-        let shape = Shape { grid: (grid, 1), threads: BLOCK, shared: shared::<T>(), cooperative: true };
-        // SAFETY: the entry takes (const T*, const T*, T*, T*, T*, i32*, i32*, i32, i32). A has n * n elements, b and x
-        // have n, both workspaces `Plan::workspace`, and the one used is zero: it was allocated so, or the launch
-        // before cleared it. `load` made the grid no larger than what is resident as a whole.
-        unsafe { enqueue_shaped(stream, &self.solve, shape, arguments) }
-    }
-
-    /// Enqueues the refinement, if enabled, with the factor that the last launch left in workspace `used`.
-    fn refine(&mut self, used: usize) -> Result<(), CellError> {
-        let Some(Refinement { residual, correct, grid, r }) = &mut self.refinement else { return Ok(()) };
+        let (a, b, x) = (read(stream, &self.a), read(stream, &self.b), write(stream, &mut self.x));
+        let arguments = [a, b, x, work[0], work[1], info[0], info[1], self.n.into(), chains.into()];
+        let resident =
+            |grid| Shape { grid: (grid, 1), threads: BLOCK, shared: shared::<T>(), start: Start::Together };
+        let solve = Launch::new(&self.solve, resident(grid), arguments);
+        let Some(Refinement { residual, correct, grid, r }) = &mut self.refinement else {
+            // SAFETY: the entry takes (const T*, const T*, T*, T*, T*, i32*, i32*, i32, i32). A has n * n elements, b and
+            // x have n, both workspaces `Plan::workspace`, and the one used is zero: it was allocated so, or the launch
+            // before cleared it. `load` made the grid no larger than what is resident as a whole.
+            return unsafe { self.replay.run(&self.cuda, [solve]) };
+        };
         fits("the residual", r, self.b.len())?;
-        let stream = &self.cuda.stream;
-        let (x, r, n) = (write(stream, &mut self.x), write(stream, r), self.n.into());
+        let (r, n) = (write(stream, r), self.n.into());
         let blocks = self.n.unsigned_abs().div_ceil(ROWS_PER_BLOCK);
-        let arguments = [read(stream, &self.a), read(stream, &self.b), x, r, n];
-        // SAFETY: the entry takes (const T*, const T*, const T*, T*, i32); A has n * n elements, the others have n.
-        unsafe { enqueue(stream, residual, (blocks, 1), arguments)? };
-        let arguments = [write(stream, &mut self.work[used]), r, x, n];
-        let shape = Shape { grid: (*grid, 1), threads: BLOCK, shared: shared::<T>(), cooperative: true };
-        // SAFETY: the entry takes (T*, const T*, T*, i32); the workspace is one of `Plan::workspace` that holds the
-        // factor and whose last two vectors are zero, r and x have n elements; the grid is resident as a whole.
-        unsafe { enqueue_shaped(stream, correct, shape, arguments) }
+        let residual = Launch::new(residual, Shape::of_blocks((blocks, 1)), [a, b, x, r, n]);
+        let correct = Launch::new(correct, resident(*grid), [work[0], r, x, n]);
+        // SAFETY: the first as above. The second takes (const T*, const T*, const T*, T*, i32), where r has n elements.
+        // The third takes (T*, const T*, T*, i32); the workspace holds the factor and its last two vectors are zero; its
+        // grid is resident as a whole.
+        unsafe { self.replay.run(&self.cuda, [solve, residual, correct]) }
     }
 
     /// Returns the order of the first leading minor that was not positive in the last run, or 0 if all were.
     pub(crate) fn info(&self) -> Result<i32, CellError> {
-        let code = self.cuda.download(&self.info[1 - self.next])?;
+        let code = self.cuda.download(&self.work.last().info)?;
         Ok(failed_minor(code.first().copied().unwrap_or(0)))
     }
 
@@ -223,11 +211,6 @@ fn blocks_at_once<T: Element>(cuda: &Cuda, function: &CudaFunction) -> Result<u3
         return Err(Unavailable::new(reason, "use cuSOLVER's Cholesky: --variants potrf").into());
     }
     Ok(resident.min(cuda.multiprocessors().max(2)))
-}
-
-/// Returns both of a pair, the one at `first` first.
-fn starting_at<T>([zero, one]: [T; 2], first: usize) -> [T; 2] {
-    if first == 0 { [zero, one] } else { [one, zero] }
 }
 
 /// Converts the kernel's failure code, which is larger for earlier columns and 0 without a failure.

@@ -1,20 +1,43 @@
 //! Launches of the kernels in `kernels/*.cu` as safe functions that check the length of every slice.
 
 use std::ffi::c_void;
-use std::marker::PhantomData;
 
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
-use super::super::kernels::KernelSource;
+use super::status::Status;
 
 /// Threads per block of kernels without a shape of their own.
 pub(crate) const BLOCK: u32 = 256;
 
+/// When the blocks of a launch start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// After the previous kernel in the stream has ended, each block as soon as there is room for it.
+    InOrder,
+    /// As `InOrder`, but all blocks are resident at the same time, so that they can wait for each other (a cooperative
+    /// launch).
+    Together,
+    /// Perhaps before the previous kernel in the stream has ended, for which the kernel itself waits (a programmatic
+    /// dependent launch).
+    Early,
+}
+
+impl Start {
+    /// The first compute capability with [`Start::Early`].
+    const FIRST_WITH_EARLY: i32 = 90;
+
+    /// Returns the earliest start that the device supports for a kernel that waits for the one before it.
+    pub(crate) fn earliest(cuda: &Cuda) -> Start {
+        let early = cuda.capability().is_some_and(|chip| chip >= Start::FIRST_WITH_EARLY);
+        if early { Start::Early } else { Start::InOrder }
+    }
+}
+
 /// The shape of a launch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// Blocks along x and y.
     pub(crate) grid: (u32, u32),
@@ -22,19 +45,14 @@ pub(crate) struct Shape {
     pub threads: u32,
     /// Bytes of dynamic shared memory per block.
     pub shared: u32,
-    /// Whether all blocks must be resident at the same time, so that they can wait for each other.
-    pub(crate) cooperative: bool,
+    /// When the blocks start.
+    pub(crate) start: Start,
 }
 
-/// Numbers launches from 1 to 2^30, repeatedly. Blocks that exchange words of memory write the number into them, and so
-/// recognise words of earlier launches; memory that was never written has the number 0.
-#[derive(Debug, Default)]
-pub(crate) struct LaunchNumber(u32);
-
-impl LaunchNumber {
-    pub(crate) fn next(&mut self) -> u32 {
-        self.0 = self.0 % (1 << 30) + 1;
-        self.0
+impl Shape {
+    /// A grid of blocks of [`BLOCK`] threads without dynamic shared memory.
+    pub(crate) fn of_blocks(grid: (u32, u32)) -> Shape {
+        Shape { grid, threads: BLOCK, shared: 0, start: Start::InOrder }
     }
 }
 
@@ -80,7 +98,8 @@ pub(crate) fn resident_blocks(
 ///
 /// # Safety
 ///
-/// As for [`enqueue`]. A cooperative grid may have at most [`resident_blocks`]; the driver rejects larger ones.
+/// As for [`enqueue`]. A grid that starts together may have at most [`resident_blocks`]; the driver rejects larger ones.
+/// A kernel that starts early must wait (`griddepcontrol.wait`) before it reads or writes what the previous kernel does.
 pub(crate) unsafe fn enqueue_shaped<const N: usize>(
     stream: &CudaStream,
     function: &CudaFunction,
@@ -88,17 +107,44 @@ pub(crate) unsafe fn enqueue_shaped<const N: usize>(
     mut arguments: [Argument; N],
 ) -> Result<(), CellError> {
     let parameters = &mut pointers(&mut arguments);
-    let Shape { grid: (x, y), threads, shared, cooperative } = shape;
+    let Shape { grid: (x, y), threads, shared, start } = shape;
     let (function, stream) = (function.cu_function(), stream.cu_stream());
     let (grid, block) = ((x, y, 1), (threads, 1, 1));
-    if cooperative {
-        // SAFETY: the caller vouches for the arguments; function and stream are alive and of one context.
-        unsafe { result::launch_cooperative_kernel(function, grid, block, shared, stream, parameters) }
-            .map_err(driver("cuLaunchCooperativeKernel"))
-    } else {
-        // SAFETY: as above.
-        unsafe { result::launch_kernel(function, grid, block, shared, stream, parameters) }
-            .map_err(driver("cuLaunchKernel"))
+    match start {
+        Start::InOrder => {
+            // SAFETY: the caller vouches for the arguments; function and stream are alive and of one context.
+            unsafe { result::launch_kernel(function, grid, block, shared, stream, parameters) }
+                .map_err(driver("cuLaunchKernel"))
+        }
+        Start::Together => {
+            // SAFETY: as above.
+            unsafe { result::launch_cooperative_kernel(function, grid, block, shared, stream, parameters) }
+                .map_err(driver("cuLaunchCooperativeKernel"))
+        }
+        Start::Early => {
+            let mut attribute = sys::CUlaunchAttribute {
+                id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                pad: [0; 4],
+                value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+            };
+            let config = sys::CUlaunchConfig {
+                gridDimX: x,
+                gridDimY: y,
+                gridDimZ: 1,
+                blockDimX: threads,
+                blockDimY: 1,
+                blockDimZ: 1,
+                sharedMemBytes: shared,
+                hStream: stream,
+                attrs: &raw mut attribute,
+                numAttrs: 1,
+            };
+            let (parameters, extra) = (parameters.as_mut_ptr(), std::ptr::null_mut());
+            // SAFETY: as above; the configuration and its attribute are alive.
+            let status = unsafe { sys::cuLaunchKernelEx(&raw const config, function, parameters, extra) };
+            let status = Status::from(status);
+            if status.is_success() { Ok(()) } else { Err(driver("cuLaunchKernelEx")(status)) }
+        }
     }
 }
 
@@ -114,9 +160,8 @@ pub(crate) unsafe fn enqueue<const N: usize>(
     grid: (u32, u32),
     arguments: [Argument; N],
 ) -> Result<(), CellError> {
-    let shape = Shape { grid, threads: BLOCK, shared: 0, cooperative: false };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { enqueue_shaped(stream, function, shape, arguments) }
+    unsafe { enqueue_shaped(stream, function, Shape::of_blocks(grid), arguments) }
 }
 
 /// Enqueues `blocks` blocks of one thread.
@@ -130,14 +175,14 @@ pub(crate) unsafe fn enqueue_single<const N: usize>(
     blocks: u32,
     arguments: [Argument; N],
 ) -> Result<(), CellError> {
-    let shape = Shape { grid: (blocks, 1), threads: 1, shared: 0, cooperative: false };
+    let shape = Shape { grid: (blocks, 1), threads: 1, shared: 0, start: Start::InOrder };
     // SAFETY: the caller vouches for the arguments.
     unsafe { enqueue_shaped(stream, function, shape, arguments) }
 }
 
 /// An argument of a kernel. The driver reads only the first four bytes of a four-byte argument, which are the right
 /// ones because every host that CUDA supports is little-endian.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Argument(u64);
 
 impl From<u64> for Argument {
@@ -185,7 +230,7 @@ pub(crate) fn write_from<T>(stream: &CudaStream, slice: &mut CudaSlice<T>, from:
 }
 
 /// Converts arguments to the driver's form.
-pub(crate) fn pointers<const N: usize>(arguments: &mut [Argument; N]) -> [*mut c_void; N] {
+fn pointers<const N: usize>(arguments: &mut [Argument; N]) -> [*mut c_void; N] {
     arguments.each_mut().map(|argument| (&raw mut argument.0).cast())
 }
 
@@ -202,62 +247,4 @@ pub(crate) fn grid(cuda: &Cuda, items: usize) -> u32 {
     const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
     let blocks = u32::try_from(items.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
     blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR))
-}
-
-/// A kernel of signature `([const A* x, [const A* y,]] B* out, u64 n)` that maps `INPUTS` arrays to one.
-pub(crate) struct Map<A, B, const INPUTS: usize> {
-    function: CudaFunction,
-    shape: Shape,
-    len: usize,
-    elements: PhantomData<(A, B)>,
-}
-
-impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
-    /// Loads `entry`, which must have the signature above and a grid-stride loop over all `len` elements.
-    pub(crate) fn load(
-        cuda: &Cuda,
-        source: &'static KernelSource,
-        entry: &str,
-        len: usize,
-    ) -> Result<Self, CellError> {
-        let function = cuda.function(source, entry)?;
-        let items = len.div_ceil(16 / size_of::<A>().min(16));
-        let shape = Shape { grid: (grid(cuda, items), 1), threads: BLOCK, shared: 0, cooperative: false };
-        Ok(Map { function, shape, len, elements: PhantomData })
-    }
-
-    /// Loads `entry`, which must have the signature above, blocks of `threads` threads and `tile` elements per block.
-    pub(crate) fn tiled(
-        cuda: &Cuda,
-        source: &'static KernelSource,
-        entry: &str,
-        len: usize,
-        (threads, tile): (u32, usize),
-    ) -> Result<Self, CellError> {
-        let function = cuda.function(source, entry)?;
-        let blocks =
-            i32::try_from(len.div_ceil(tile).max(1)).map_err(|error| CellError::call(entry, error))?;
-        let shape = Shape { grid: (blocks.unsigned_abs(), 1), threads, shared: 0, cooperative: false };
-        Ok(Map { function, shape, len, elements: PhantomData })
-    }
-
-    pub(crate) fn run(
-        &self,
-        stream: &CudaStream,
-        inputs: [&CudaSlice<A>; INPUTS],
-        output: &mut CudaSlice<B>,
-    ) -> Result<(), CellError> {
-        for input in inputs {
-            fits("an input", input, self.len)?;
-        }
-        fits("the output", output, self.len)?;
-        const { assert!(INPUTS <= 2) };
-        // Two inputs, the output and the count; an array, so that a launch allocates nothing.
-        let mut arguments = [Argument(0); 4];
-        let values = inputs.map(|input| read(stream, input)).into_iter();
-        let values = values.chain([write(stream, output), (self.len as u64).into()]);
-        arguments.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
-        // SAFETY: the entry has this signature by the contract of `load`; each array holds `len` elements.
-        unsafe { enqueue_shaped(stream, &self.function, self.shape, arguments) }
-    }
 }

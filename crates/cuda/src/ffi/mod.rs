@@ -1,5 +1,6 @@
 //! The unsafe calls into CUDA, wrapped in functions that check lengths and lifetimes.
 
+pub(crate) mod alternating;
 pub(crate) mod cholesky;
 pub(crate) mod contents;
 pub(crate) mod context;
@@ -13,12 +14,14 @@ pub(crate) mod driver;
 pub(crate) mod fft_fill;
 pub(crate) mod fft_two_pass;
 pub(crate) mod launch;
+pub(crate) mod map;
 pub(crate) mod nvrtc;
 pub(crate) mod ozaki;
 pub(crate) mod ozaki2;
 pub(crate) mod padded;
 pub(crate) mod pinned;
 pub(crate) mod reduce;
+pub(crate) mod replay;
 pub(crate) mod single;
 pub(crate) mod spgemm;
 pub(crate) mod spmv;

@@ -7,7 +7,8 @@ use gpubench_model::error::CellError;
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::contents::device;
-use super::launch::{self, LaunchNumber, Shape, enqueue, enqueue_shaped, read, write};
+use super::launch::{self, Shape, Start, enqueue, read, write};
+use super::replay::{Launch, Replay};
 
 /// Sum, mean and standard deviation of elements on the device.
 pub(crate) struct Statistics<T> {
@@ -20,7 +21,7 @@ pub(crate) struct Statistics<T> {
 
 enum Kernels {
     /// One kernel that reads the elements once.
-    OnePass { moments: CudaFunction, threads: u32, words: CudaSlice<u64>, launches: LaunchNumber },
+    OnePass { moments: CudaFunction, threads: u32, words: CudaSlice<u64>, replay: Replay },
     /// Two kernels per statistic, one statistic after the other.
     ThreePass { sums: CudaFunction, squares: CudaFunction, finish: CudaFunction, partials: CudaSlice<f64> },
 }
@@ -47,7 +48,7 @@ impl<T: Element> Statistics<T> {
         let grid = u32::try_from(blocks).unwrap_or(u32::MAX).min(max_blocks(each));
         let moments = cuda.function(source, &format!("moments_{}_{threads}_{deep}", T::DTYPE))?;
         let words = cuda.alloc(4 * grid as usize)?;
-        let kernels = Kernels::OnePass { moments, threads, words, launches: LaunchNumber::default() };
+        let kernels = Kernels::OnePass { moments, threads, words, replay: Replay::default() };
         Statistics::load(cuda, kernels, x, grid)
     }
 
@@ -74,12 +75,13 @@ impl<T: Element> Statistics<T> {
         let (x, n) = (read(stream, &self.x), (self.x.len() as u64).into());
         let out = write(stream, &mut self.out);
         match &mut self.kernels {
-            Kernels::OnePass { moments, threads, words, launches } => {
-                let arguments = [x, n, write(stream, words), launches.next().into(), out];
-                let shape = Shape { grid: (self.grid, 1), threads: *threads, shared: 0, cooperative: false };
-                // SAFETY: the entry takes (const T*, u64, u64*, u32, double*); `words` holds four per block, which were
-                // allocated as zeros, and `out` three doubles. No earlier launch left words with this number.
-                unsafe { enqueue_shaped(stream, moments, shape, arguments) }
+            Kernels::OnePass { moments, threads, words, replay } => {
+                let arguments = [x, n, write(stream, words), out];
+                let shape =
+                    Shape { grid: (self.grid, 1), threads: *threads, shared: 0, start: Start::InOrder };
+                // SAFETY: the entry takes (const T*, u64, u64*, double*); `words` holds four per block, which are zero
+                // now and after every launch, and `out` three doubles.
+                unsafe { replay.run(&self.cuda, [Launch::new(moments, shape, arguments)]) }
             }
             // 0 is the sum, 1 the mean, 2 the standard deviation, which reads the mean.
             Kernels::ThreePass { sums, squares, finish, partials } => (0..3u32).try_for_each(|statistic| {

@@ -8,10 +8,10 @@ use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::super::ops::spgemm::plan::{Method, SpgemmPlan};
 use super::super::sparse::DeviceCsr;
+use super::alternating::Alternating;
 use super::contents::device;
-use super::launch::{
-    Argument, BLOCK, LaunchNumber, Shape, allow_shared, enqueue, enqueue_shaped, read, write,
-};
+use super::launch::{Argument, BLOCK, Shape, Start, allow_shared, read, write};
+use super::replay::{Launch, Replay};
 
 /// Offsets, columns and values of a product on the host.
 pub(crate) type Parts<T> = (Vec<i32>, Vec<i32>, Vec<T>);
@@ -27,11 +27,12 @@ pub(crate) struct RowProduct<T> {
     b: DeviceCsr<T>,
     /// Start of B's rows in each tile; `None` if B's offsets are enough.
     starts: Option<CudaSlice<i32>>,
-    state: CudaSlice<u64>,
+    /// Words that blocks exchange, one each.
+    state: Alternating<CudaSlice<u64>>,
     offsets: CudaSlice<i32>,
     /// Columns and values of the product, allocated for exactly its entries.
     entries: Option<(CudaSlice<i32>, CudaSlice<T>)>,
-    launches: LaunchNumber,
+    replay: Replay,
 }
 
 impl<T: Element> RowProduct<T> {
@@ -55,19 +56,20 @@ impl<T: Element> RowProduct<T> {
         let multiply = cuda.function(source, &format!("spgemm_{kernel}_{}", T::DTYPE))?;
         allow_shared(&multiply, plan.shared)?;
         let starts = (plan.tiles > 1).then_some(b.rows() * plan.tiles as usize + 1);
-        cuda.reserve(4 * starts.unwrap_or(0) as u128 + 8 * u128::from(plan.blocks) + 4 * a.rows() as u128)?;
+        cuda.reserve(4 * starts.unwrap_or(0) as u128 + 16 * u128::from(plan.blocks) + 4 * a.rows() as u128)?;
+        let words = || cuda.alloc(plan.blocks as usize);
         Ok(RowProduct {
             cuda: cuda.clone(),
             multiply,
             find_starts: cuda.function(source, "spgemm_starts")?,
             plan,
             starts: starts.map(|len| cuda.alloc(len)).transpose()?,
-            state: cuda.alloc(plan.blocks as usize)?,
+            state: Alternating::new([words()?, words()?]),
             offsets: cuda.alloc(a.rows() + 1)?,
             entries: None,
             a,
             b,
-            launches: LaunchNumber::default(),
+            replay: Replay::default(),
         })
     }
 
@@ -97,9 +99,6 @@ impl<T: Element> RowProduct<T> {
     }
 
     pub(crate) fn run(&mut self) -> Result<(), CellError> {
-        if self.starts.is_some() {
-            self.run_starts()?;
-        }
         let stream = &self.cuda.stream;
         let [a_offsets, a_columns, a_values] = addresses(stream, &self.a);
         let [b_offsets, b_columns, b_values] = addresses(stream, &self.b);
@@ -107,6 +106,7 @@ impl<T: Element> RowProduct<T> {
             Some((columns, values)) => (write(stream, columns), write(stream, values)),
             None => (0u64.into(), 0u64.into()),
         };
+        let [state, next] = self.state.take().map(|words| write(stream, words));
         let SpgemmPlan { method, tiles, width, warps, shared, blocks } = self.plan;
         let room = if let Method::Ranked { room } = method { room } else { 0 };
         let arguments = [
@@ -119,35 +119,32 @@ impl<T: Element> RowProduct<T> {
             write(stream, &mut self.offsets),
             columns,
             values,
-            write(stream, &mut self.state),
-            self.launches.next().into(),
+            state,
+            next,
             (self.a.rows() as u32).into(),
             tiles.into(),
             width.into(),
             // Only the ranked kernel has this argument.
             room.into(),
         ];
-        let shape = Shape { grid: (blocks, 1), threads: 32 * warps, shared, cooperative: false };
-        // SAFETY: the entries take (const i32*, const i32*, const T*, const i32*, const i32*, const T*, i32*, i32*, T*,
-        // u64*, u32, u32, u32, u32[, u32]). `DeviceCsr` checked offsets and columns, `load` that the shapes fit each
-        // other and that tiles and blocks cover them; there is a word of state for every block, an offset for every
-        // row and one more, and columns and values are null or hold what `count` found, which depends on nothing else.
-        unsafe { enqueue_shaped(stream, &self.multiply, shape, arguments) }
-    }
-
-    /// Enqueues the kernel that finds the start of B's rows in each tile.
-    fn run_starts(&mut self) -> Result<(), CellError> {
-        let Some(starts) = &mut self.starts else { return Ok(()) };
-        let stream = &self.cuda.stream;
+        let shape = Shape { grid: (blocks, 1), threads: 32 * warps, shared, start: Start::InOrder };
+        let multiply = Launch::new(&self.multiply, shape, arguments);
+        let Some(starts) = &mut self.starts else {
+            // SAFETY: the entries take (const i32*, const i32*, const T*, const i32*, const i32*, const T*, i32*, i32*,
+            // T*, u64*, u64*, u32, u32, u32[, u32]). `DeviceCsr` checked offsets and columns, `load` that the shapes fit each
+            // other and that tiles and blocks cover them; there are words for every block, zero where the launch
+            // uses them, an offset for every row and one more, and columns and values are null or hold what `count` found,
+            // which depends on nothing else.
+            return unsafe { self.replay.run(&self.cuda, [multiply]) };
+        };
         let blocks = starts.len().div_ceil(BLOCK as usize);
         let blocks = u32::try_from(blocks).map_err(|error| CellError::call("spgemm", error))?;
-        let [offsets, columns, _] = addresses(stream, &self.b);
-        let rows = self.b.rows() as u32;
-        let sizes = [rows, self.plan.tiles, self.plan.width].map(Argument::from);
-        let arguments = [offsets, columns, write(stream, starts), sizes[0], sizes[1], sizes[2]];
-        // SAFETY: the entry takes (const i32*, const i32*, i32*, u32, u32, u32); there is a start for every row in
-        // every tile and one more.
-        unsafe { enqueue(stream, &self.find_starts, (blocks, 1), arguments) }
+        let sizes = [self.b.rows() as u32, tiles, width].map(Argument::from);
+        let arguments = [b_offsets, b_columns, write(stream, starts), sizes[0], sizes[1], sizes[2]];
+        let find_starts = Launch::new(&self.find_starts, Shape::of_blocks((blocks, 1)), arguments);
+        // SAFETY: the first takes (const i32*, const i32*, i32*, u32, u32, u32); there is a start for every row in every
+        // tile and one more. The second as above.
+        unsafe { self.replay.run(&self.cuda, [find_starts, multiply]) }
     }
 
     /// The operands and the product, for checks.

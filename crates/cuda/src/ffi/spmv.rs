@@ -8,12 +8,13 @@ use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::super::ops::spmv::parts::cut;
 use super::super::sparse::DeviceCsr;
-use super::launch::{Argument, BLOCK, enqueue, fits, read, write};
+use super::launch::{Argument, BLOCK, Shape, fits, read, write};
+use super::replay::{Launch, Replay};
 
 /// A kernel that multiplies its own sparse matrix by a vector.
 pub(crate) trait Multiply<T> {
     /// Enqueues `y = A x`.
-    fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError>;
+    fn run(&mut self, cuda: &Cuda, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError>;
 }
 
 /// A product's operands and sizes.
@@ -52,6 +53,7 @@ impl Operands {
 /// The product of a sparse matrix and a vector with one thread per row.
 pub(crate) struct RowPerThread<T> {
     function: CudaFunction,
+    replay: Replay,
     a: DeviceCsr<T>,
 }
 
@@ -59,19 +61,21 @@ impl<T: Element> RowPerThread<T> {
     /// Loads the kernel from `kernels/spmv_csr.cu` and copies `a` to the device.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
         let function = cuda.function(source, &format!("spmv_row_per_thread_{}", T::DTYPE))?;
-        Ok(RowPerThread { function, a: DeviceCsr::upload(cuda, a)? })
+        Ok(RowPerThread { function, replay: Replay::default(), a: DeviceCsr::upload(cuda, a)? })
     }
 }
 
 impl<T: Element> Multiply<T> for RowPerThread<T> {
-    fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError> {
-        let Operands { arrays, rows, .. } = Operands::new(stream, &self.a, x, y)?;
-        let grid = (rows.div_ceil(BLOCK).max(1), 1);
+    fn run(&mut self, cuda: &Cuda, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError> {
+        let Operands { arrays, rows, .. } = Operands::new(&cuda.stream, &self.a, x, y)?;
+        let grid = rows.div_ceil(BLOCK).max(1);
         let [indptr, indices, values, x, y] = arrays;
         let arguments = [indptr, indices, values, x, y, rows.into()];
         // SAFETY: the entry takes (const i32*, const i32*, const T*, const T*, T*, u32). Offsets and columns lie within
         // the matrix (`DeviceCsr` checked them), x has an element for every column and y one for every row.
-        unsafe { enqueue(stream, &self.function, grid, arguments) }
+        unsafe {
+            self.replay.run(cuda, [Launch::new(&self.function, Shape::of_blocks((grid, 1)), arguments)])
+        }
     }
 }
 
@@ -79,6 +83,7 @@ impl<T: Element> Multiply<T> for RowPerThread<T> {
 /// sparse matrix-vector multiplication on throughput-oriented processors" (SC 2009).
 pub(crate) struct Vector<T> {
     function: CudaFunction,
+    replay: Replay,
     width: u32,
     a: DeviceCsr<T>,
 }
@@ -90,7 +95,8 @@ impl<T: Element> Vector<T> {
         let bytes = a.nnz() * (size_of::<i32>() + size_of::<T>());
         let way = if bytes > cuda.l2_bytes().unwrap_or(0) / 5 * 4 { "_streamed" } else { "" };
         let function = cuda.function(source, &format!("spmv_vector{way}_{}", T::DTYPE))?;
-        Ok(Vector { function, width: width(a.nnz() / a.rows.max(1)), a: DeviceCsr::upload(cuda, a)? })
+        let width = width(a.nnz() / a.rows.max(1));
+        Ok(Vector { function, replay: Replay::default(), width, a: DeviceCsr::upload(cuda, a)? })
     }
 }
 
@@ -106,16 +112,18 @@ fn width(mean: usize) -> u32 {
 }
 
 impl<T: Element> Multiply<T> for Vector<T> {
-    fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError> {
-        let Operands { arrays, rows, entries } = Operands::new(stream, &self.a, x, y)?;
-        let grid = (rows.div_ceil(BLOCK / self.width).max(1), 1);
+    fn run(&mut self, cuda: &Cuda, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError> {
+        let Operands { arrays, rows, entries } = Operands::new(&cuda.stream, &self.a, x, y)?;
+        let grid = rows.div_ceil(BLOCK / self.width).max(1);
         let [indptr, indices, values, x, y] = arrays;
         let arguments = [indptr, indices, values, x, y, rows.into(), entries.into(), self.width.into()];
         // SAFETY: the entry takes (const i32*, const i32*, const T*, const T*, T*, u32, u32, u32) and as many threads
-        // as `enqueue` gives a block. Offsets and columns lie within the matrix (`DeviceCsr` checked them), x has an
+        // as `Shape::of_blocks` gives a block. Offsets and columns lie within the matrix (`DeviceCsr` checked them), x has an
         // element for every column and y one for every row; loads of four entries start at multiples of four from
         // the start of an allocation and end before `entries`.
-        unsafe { enqueue(stream, &self.function, grid, arguments) }
+        unsafe {
+            self.replay.run(cuda, [Launch::new(&self.function, Shape::of_blocks((grid, 1)), arguments)])
+        }
     }
 }
 
@@ -123,6 +131,7 @@ impl<T: Element> Multiply<T> for Vector<T> {
 /// and Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format" (SC 2014).
 pub(crate) struct Adaptive<T> {
     function: CudaFunction,
+    replay: Replay,
     blocks: u32,
     a: DeviceCsr<T>,
     parts: CudaSlice<i32>,
@@ -140,6 +149,7 @@ impl<T: Element> Adaptive<T> {
         let plan = cut(&a.indptr);
         Ok(Adaptive {
             function: cuda.function(source, &format!("spmv_adaptive_{}", T::DTYPE))?,
+            replay: Replay::default(),
             blocks: u32::try_from(plan.parts.len()).map_err(|error| CellError::call("spmv", error))?,
             a: on_device,
             parts: cuda.upload(plan.parts.as_flattened())?,
@@ -151,12 +161,13 @@ impl<T: Element> Adaptive<T> {
 }
 
 impl<T: Element> Multiply<T> for Adaptive<T> {
-    fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError> {
+    fn run(&mut self, cuda: &Cuda, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError> {
         if self.blocks == 0 {
             return Ok(());
         }
-        let Operands { arrays, entries, .. } = Operands::new(stream, &self.a, x, y)?;
+        let Operands { arrays, entries, .. } = Operands::new(&cuda.stream, &self.a, x, y)?;
         let [indptr, indices, values, x, y] = arrays;
+        let stream = &cuda.stream;
         let (parts, longs) = (read(stream, &self.parts), read(stream, &self.longs));
         let (sums, tickets) = (write(stream, &mut self.sums), write(stream, &mut self.tickets));
         let arguments = [indptr, indices, values, x, y, entries.into(), parts, longs, sums, tickets];
@@ -164,7 +175,10 @@ impl<T: Element> Multiply<T> for Adaptive<T> {
         // u32*). Offsets and columns lie within the matrix (`DeviceCsr` checked them), x has an element for every
         // column and y one for every row. The parts were cut from this matrix; there is a sum for every part and a
         // ticket for every long row, zero now and after every launch.
-        unsafe { enqueue(stream, &self.function, (self.blocks, 1), arguments) }
+        unsafe {
+            self.replay
+                .run(cuda, [Launch::new(&self.function, Shape::of_blocks((self.blocks, 1)), arguments)])
+        }
     }
 }
 

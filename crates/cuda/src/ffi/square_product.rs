@@ -9,7 +9,8 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::{ByType, KernelSource};
-use super::launch::{Argument, BLOCK, Shape, allow_shared, enqueue_shaped, fits, read, write};
+use super::launch::{Argument, BLOCK, Shape, Start, allow_shared, enqueue_shaped, fits, read, write};
+use super::replay::{Launch, Replay};
 
 /// A tile of the answer: its size, its threads per block, and their bytes of shared memory by element type.
 struct Tile {
@@ -50,7 +51,7 @@ impl<T: Element> SquareProduct<T> {
         let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
         let function = cuda.function(source, &format!("tiled{form}_{}", T::DTYPE))?;
         let tiles = n.div_ceil(32 * width);
-        let shape = Shape { grid: (tiles, tiles), threads: BLOCK, shared: 0, cooperative: false };
+        let shape = Shape { grid: (tiles, tiles), threads: BLOCK, shared: 0, start: Start::InOrder };
         Ok(SquareProduct { function, shape, n, elements: PhantomData })
     }
 
@@ -89,7 +90,7 @@ impl<T: Element> SquareProduct<T> {
         let function = cuda.function(source, entry)?;
         allow_shared(&function, shared)?;
         let tiles = n.div_ceil(tile.side);
-        let shape = Shape { grid: (tiles, tiles), threads: tile.threads, shared, cooperative: false };
+        let shape = Shape { grid: (tiles, tiles), threads: tile.threads, shared, start: Start::InOrder };
         Ok(SquareProduct { function, shape, n, elements: PhantomData })
     }
 
@@ -107,17 +108,18 @@ impl<T: Element> SquareProduct<T> {
         Ok([read(stream, a), read(stream, b), write(stream, c), self.n.into()])
     }
 
+    /// Enqueues `c = a * b`, by a replay if it ran on these matrices before.
     pub(crate) fn run(
         &self,
-        stream: &CudaStream,
-        a: &CudaSlice<T>,
-        b: &CudaSlice<T>,
+        cuda: &Cuda,
+        replay: &mut Replay,
+        operands: [&CudaSlice<T>; 2],
         c: &mut CudaSlice<T>,
     ) -> Result<(), CellError> {
-        let arguments = self.arguments(stream, [a, b], c)?;
+        let arguments = self.arguments(&cuda.stream, operands, c)?;
         // SAFETY: the entries take (const T*, const T*, T*, u32); each matrix holds n * n elements, and threads and
         // shared memory are those that the entry's tile needs.
-        unsafe { enqueue_shaped(stream, &self.function, self.shape, arguments) }
+        unsafe { replay.run(cuda, [Launch::new(&self.function, self.shape, arguments)]) }
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::marker::PhantomData;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
+use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
-use super::launch::{Shape, enqueue_shaped, fits, read, write};
+use super::launch::{Shape, Start, fits, read, write};
+use super::replay::{Launch, Replay};
 
 /// The largest side of a matrix.
 pub(crate) const MAX_SIDE: usize = 32;
@@ -15,6 +16,7 @@ pub(crate) const MAX_SIDE: usize = 32;
 /// Decomposes matrices of one size.
 pub(crate) struct JacobiSvd<T> {
     function: CudaFunction,
+    replay: Replay,
     n: usize,
     element: PhantomData<T>,
 }
@@ -38,17 +40,17 @@ impl<T: Element> JacobiSvd<T> {
             return Err(CellError::Failed(format!("a side of {n} is not from 1 to {MAX_SIDE}")));
         }
         let function = cuda.function(source, &format!("svd_jacobi_{}", T::DTYPE))?;
-        Ok(JacobiSvd { function, n, element: PhantomData })
+        Ok(JacobiSvd { function, replay: Replay::default(), n, element: PhantomData })
     }
 
     /// Enqueues the decomposition of `matrix`.
     pub(crate) fn run(
-        &self,
-        stream: &CudaStream,
+        &mut self,
+        cuda: &Cuda,
         matrix: &CudaSlice<T>,
         out: &mut Factors<T>,
     ) -> Result<(), CellError> {
-        let n = self.n;
+        let (stream, n) = (&cuda.stream, self.n);
         for (what, slice, needed) in [
             ("the matrix", matrix, n * n),
             ("U", &out.left, n * n),
@@ -60,7 +62,7 @@ impl<T: Element> JacobiSvd<T> {
         fits("info", &out.info, 1)?;
         // A warp for every two columns.
         let threads = 32 * n.div_ceil(2) as u32;
-        let shape = Shape { grid: (1, 1), threads, shared: 0, cooperative: false };
+        let shape = Shape { grid: (1, 1), threads, shared: 0, start: Start::InOrder };
         let arguments = [
             read(stream, matrix),
             write(stream, &mut out.left),
@@ -70,6 +72,6 @@ impl<T: Element> JacobiSvd<T> {
             (n as u32).into(),
         ];
         // SAFETY: the entry takes (const T*, T*, T*, T*, int*, int), checked above; n is at most 32, so at most 512 threads.
-        unsafe { enqueue_shaped(stream, &self.function, shape, arguments) }
+        unsafe { self.replay.run(cuda, [Launch::new(&self.function, shape, arguments)]) }
     }
 }

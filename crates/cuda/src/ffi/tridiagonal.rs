@@ -6,7 +6,7 @@ use gpubench_model::error::CellError;
 use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
 use super::launch::{
-    Shape, allow_shared, enqueue_shaped, fits, read, read_from, resident_blocks, write, write_from,
+    Shape, Start, allow_shared, enqueue_shaped, fits, read, read_from, resident_blocks, write, write_from,
 };
 
 /// A symmetric matrix of size `n` as Q T Qᵀ, with T tridiagonal and Q a product of reflectors I - tau v vᵀ.
@@ -98,7 +98,12 @@ impl OnChipReduction {
         if blocks > 1 && blocks > resident_blocks(cuda, &function, form.threads, shared)? {
             return Ok(None);
         }
-        let shape = Shape { grid: (blocks, 1), threads: form.threads, shared, cooperative: blocks > 1 };
+        let shape = Shape {
+            grid: (blocks, 1),
+            threads: form.threads,
+            shared,
+            start: if blocks > 1 { Start::Together } else { Start::InOrder },
+        };
         Ok(Some(OnChipReduction { function, shape, n, mail: cuda.alloc(4 * n)? }))
     }
 
@@ -201,7 +206,7 @@ impl TridiagonalEigen {
             grid: (u32::try_from(n.div_ceil(each)).unwrap_or(u32::MAX), 1),
             threads,
             shared: self.shared,
-            cooperative: false,
+            start: Start::InOrder,
         };
         let arguments = [diagonal, subdiagonal, side, values];
         // SAFETY: the entry takes (const double*, const double*, int, double*); it reads and writes what was checked above.

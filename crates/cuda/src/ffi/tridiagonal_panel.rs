@@ -5,7 +5,7 @@ use gpubench_model::error::CellError;
 
 use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
-use super::launch::{Shape, enqueue, enqueue_shaped, fits, grid, read, resident_blocks, write};
+use super::launch::{Shape, Start, enqueue, enqueue_shaped, fits, grid, read, resident_blocks, write};
 use super::tridiagonal::{Reduced, zero};
 
 /// Columns per launch, and rows and columns of a tile.
@@ -99,7 +99,7 @@ impl PanelReduction {
             return Err(CellError::Failed(format!("a matrix of {n} columns has no panel at {start}")));
         }
         out.fits(n)?;
-        let shape = Shape { grid: (self.grids.1, 1), threads: THREADS, shared: 0, cooperative: true };
+        let shape = Shape { grid: (self.grids.1, 1), threads: THREADS, shared: 0, start: Start::Together };
         let arguments = [
             read(stream, &self.padded),
             size(self.side)?.into(),

@@ -13,7 +13,7 @@ use super::entry::by_dtype;
 use super::host_buffer::HostBuffer;
 use super::{Kernel, input, matrix_bytes, variant};
 use crate::context::{Cuda, Element};
-use crate::ffi::launch::Map;
+use crate::ffi::map::Map;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {

@@ -6,7 +6,8 @@ use gpubench_backend::Peaks;
 use gpubench_model::error::CellError;
 
 use super::super::context::Cuda;
-use super::super::ffi::launch::{BLOCK, Map};
+use super::super::ffi::launch::BLOCK;
+use super::super::ffi::map::Map;
 use super::super::timing::Timer;
 use super::{SOURCE, uniform};
 

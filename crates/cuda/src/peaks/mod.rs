@@ -11,7 +11,7 @@ use gpubench_model::error::CellError;
 
 use super::context::Cuda;
 use super::ffi::driver::Elapsed;
-use super::ffi::launch::Map;
+use super::ffi::map::Map;
 use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
 

@@ -52,7 +52,7 @@ impl<T: Element> Job for TwoPassFft<T> {
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        self.passes.run(&self.cuda.stream, &self.input, &mut self.spectrum)
+        self.passes.run(&self.cuda, &self.input, &mut self.spectrum)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {

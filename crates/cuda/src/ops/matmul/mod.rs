@@ -19,7 +19,7 @@ use super::{Kernel, emulated, input, opt_in, reduced};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas};
-use crate::ffi::launch::Map;
+use crate::ffi::map::Map;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {

@@ -9,6 +9,7 @@ use gpubench_model::error::CellError;
 use super::super::dense::Dense;
 use super::{bytes, side};
 use crate::context::{Cuda, Element};
+use crate::ffi::replay::Replay;
 use crate::ffi::square_product::SquareProduct;
 use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 
@@ -58,6 +59,8 @@ fn prepare<T: Element>(
     let n = side(case)?.unsigned_abs();
     cuda.reserve(3 * bytes(case, size_of::<T>()))?;
     let kernel = load(cuda, n)?;
-    let job = Dense::new(cuda, case, inputs, move |cuda, [a, b], c| kernel.run(&cuda.stream, a, b, c))?;
+    let mut replay = Replay::default();
+    let job =
+        Dense::new(cuda, case, inputs, move |cuda, [a, b], c| kernel.run(cuda, &mut replay, [a, b], c))?;
     Ok(Prepared::new(job))
 }

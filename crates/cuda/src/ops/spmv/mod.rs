@@ -155,7 +155,7 @@ impl<T: Element, K: Multiply<T>> Job for KernelProduct<T, K> {
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        self.kernel.run(&self.cuda.stream, &self.x, &mut self.y)
+        self.kernel.run(&self.cuda, &self.x, &mut self.y)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {

@@ -55,7 +55,7 @@ impl<T: Element> Job for Jacobi<T> {
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        self.kernel.run(&self.cuda.stream, &self.matrix, &mut self.out)
+        self.kernel.run(&self.cuda, &self.matrix, &mut self.out)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {

@@ -15,7 +15,7 @@ use super::answer::{Right, answer};
 use crate::context::{Cuda, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Solver, Vectors, Workspace};
-use crate::ffi::launch::Map;
+use crate::ffi::map::Map;
 use crate::kernels::{KernelSource, kernel_source};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("convert");

@@ -23,7 +23,7 @@ use crate::context::{Cuda, Element, Library, driver};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Cublas, Matrix, Product};
 use crate::ffi::cusolver::{Solver, Vectors, Workspace};
-use crate::ffi::launch::Map;
+use crate::ffi::map::Map;
 use crate::ffi::svd::SvdKernels;
 use crate::kernels::{KernelSource, kernel_source};
 

@@ -1,0 +1,124 @@
+//! Kernels that a job launches again and again, as one launch of a CUDA graph.
+//!
+//! API: <https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__GRAPH.html>.
+
+use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
+use cudarc::driver::{CudaFunction, CudaGraph, CudaStream};
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, driver};
+use super::launch::{Argument, Shape, enqueue_shaped};
+
+/// Most arguments of a kernel that can be replayed.
+const MAX_ARGUMENTS: usize = 16;
+
+/// A kernel, the shape of its launch and its arguments.
+pub(crate) struct Launch<'a> {
+    function: &'a CudaFunction,
+    shape: Shape,
+    /// Those of the kernel first; the driver reads no others.
+    arguments: [Argument; MAX_ARGUMENTS],
+}
+
+impl<'a> Launch<'a> {
+    pub(crate) fn new<const N: usize>(
+        function: &'a CudaFunction,
+        shape: Shape,
+        given: [Argument; N],
+    ) -> Launch<'a> {
+        const { assert!(N <= MAX_ARGUMENTS) };
+        let mut arguments = [Argument::from(0u64); MAX_ARGUMENTS];
+        arguments[..N].copy_from_slice(&given);
+        Launch { function, shape, arguments }
+    }
+}
+
+/// The kernels of one execution of a job. After the first execution they are launched as a graph, which takes the host
+/// less time than launching each.
+#[derive(Default)]
+pub(crate) struct Replay {
+    /// Whether the kernels have been launched. The first launch loads their code, which is not allowed during a capture.
+    loaded: bool,
+    known: Vec<Known>,
+}
+
+/// Launches that are repeated, and their graph; `None` if the driver cannot make it.
+struct Known {
+    launches: Vec<(CudaFunction, Shape, [Argument; MAX_ARGUMENTS])>,
+    graph: Option<CudaGraph>,
+}
+
+impl Replay {
+    /// Sets of arguments that are kept: a job may alternate between two workspaces.
+    const MAX_KNOWN: usize = 2;
+
+    /// Enqueues the launches.
+    ///
+    /// # Safety
+    ///
+    /// As for [`enqueue_shaped`], for each of them. A graph is only launched if its arguments are those that the caller
+    /// vouches for now.
+    pub(crate) unsafe fn run<const N: usize>(
+        &mut self,
+        cuda: &Cuda,
+        launches: [Launch<'_>; N],
+    ) -> Result<(), CellError> {
+        // SAFETY: the caller vouches for the launches.
+        let one_by_one = || unsafe { enqueue_each(&cuda.stream, &launches) };
+        if !cuda.replays() || !std::mem::replace(&mut self.loaded, true) {
+            return one_by_one();
+        }
+        let index = match self.known.iter().position(|known| known.are(&launches)) {
+            Some(index) => index,
+            None if self.known.len() < Self::MAX_KNOWN => {
+                self.known.push(Known::new(&launches, capture(cuda, one_by_one)));
+                self.known.len() - 1
+            }
+            None => return one_by_one(),
+        };
+        match &self.known[index].graph {
+            Some(graph) => graph.launch().map_err(driver("cuGraphLaunch")),
+            None => one_by_one(),
+        }
+    }
+}
+
+impl Known {
+    fn new(launches: &[Launch<'_>], graph: Option<CudaGraph>) -> Known {
+        let owned = launches.iter().map(|launch| (launch.function.clone(), launch.shape, launch.arguments));
+        Known { launches: owned.collect(), graph }
+    }
+
+    /// Returns whether they are the same launches.
+    fn are(&self, launches: &[Launch<'_>]) -> bool {
+        let same = |((function, shape, arguments), launch): (&(CudaFunction, Shape, _), &Launch<'_>)| {
+            function.cu_function() == launch.function.cu_function()
+                && *shape == launch.shape
+                && *arguments == launch.arguments
+        };
+        self.launches.len() == launches.len() && self.launches.iter().zip(launches).all(same)
+    }
+}
+
+/// Enqueues launches one by one.
+///
+/// # Safety
+///
+/// As for [`enqueue_shaped`], for each of them.
+unsafe fn enqueue_each(stream: &CudaStream, launches: &[Launch<'_>]) -> Result<(), CellError> {
+    for Launch { function, shape, arguments } in launches {
+        // SAFETY: the caller vouches for the launch.
+        unsafe { enqueue_shaped(stream, function, *shape, *arguments)? };
+    }
+    Ok(())
+}
+
+/// Makes a graph of what `enqueue` enqueues, without running it. Returns `None` if the driver cannot.
+fn capture(cuda: &Cuda, enqueue: impl FnOnce() -> Result<(), CellError>) -> Option<CudaGraph> {
+    cuda.stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).ok()?;
+    let captured = enqueue();
+    // Even if a launch failed, the capture must end, because the stream does no work before that.
+    let graph = cuda.stream.end_capture(CUgraphInstantiate_flags(0));
+    cuda.count_plan();
+    captured.ok().and(graph.ok()).flatten()
+}
