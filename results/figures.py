@@ -8,7 +8,7 @@ between. With --check it writes nothing, and exits with an error if a file would
 """
 import os, re, subprocess, sys, tempfile
 
-from tables import article, lessons, libraries, rules, screens, soak
+from tables import article, launches, lessons, libraries, rules, screens, soak
 from tables.kept import ROOT, report
 
 PAGES = ("README.md", "docs/article.md", "docs/kernels/dmma.md", "docs/kernels/fft_bluestein.md", "docs/kernels/ozaki2-int8.md", "docs/kernels/svd.md",
@@ -25,6 +25,7 @@ BLOCKS = {
     "h100_rules": rules.h100,
     "peers_random": libraries.of_random, "peers_random_2": libraries.of_random_2, "peers_h100": libraries.of_h100,
     "peers_random_solve": libraries.of_random_solve,
+    "launches": launches.launches,
     "elementwise_rounds": libraries.elementwise_rounds,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory, "soak_device": soak.device,
 }
