@@ -7,8 +7,8 @@ from .text import duration, factor
 
 # The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes; then others of a GPU.
 CPU, BOTH, GPU = "xeon-2", "h200/article-python", "h200/article-gpu"
-RANDOM, RANDOM_2, H100, RANDOM_SOLVE = "h200/random", "h200/random-2", "h100/peers", "h100/random-solve"
-KEPT = (CPU, BOTH, GPU, RANDOM, RANDOM_2, H100, RANDOM_SOLVE)
+RANDOM, RANDOM_2, H100, RANDOM_H100, RANDOM_SOLVE = "h200/random", "h200/random-2", "h100/peers", "h100/random", "h100/random-solve"
+KEPT = (CPU, BOTH, GPU, RANDOM, RANDOM_2, H100, RANDOM_H100, RANDOM_SOLVE)
 
 # The calls that the article times by op: of NumPy or SciPy, and of CuPy.
 ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
@@ -231,6 +231,10 @@ def of_random_2():
 
 def of_h100():
     return of_further(H100)
+
+
+def of_random_h100():
+    return of_further(RANDOM_H100)
 
 
 def of_random_solve():
