@@ -50,6 +50,9 @@ pub struct Options {
     pub sim: Option<std::path::PathBuf>,
     /// Ops of the run, for which kernels are compiled at the start.
     pub ops: Vec<String>,
+    /// Sizes of the run by op, for kernels that are compiled for one size.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub sizes: std::collections::BTreeMap<String, Vec<u64>>,
     /// Element types of the run.
     pub dtypes: Vec<gpubench_model::case::DType>,
 }

@@ -27,8 +27,18 @@ pub struct KernelSource {
     pub text: &'static str,
     /// The element type of the cases that need it; `None` if several do.
     pub(crate) dtype: Option<DType>,
-    /// For a source that is compiled with the constants of one size: returns examples with the constants filled in.
-    pub(crate) per_size: Option<fn() -> Vec<&'static KernelSource>>,
+    /// For a source that is compiled with the constants of one size.
+    pub(crate) per_size: Option<PerSize>,
+}
+
+/// Fills in the constants of a source.
+#[derive(Debug)]
+pub(crate) struct PerSize {
+    /// Returns the source for `n` on a device with that number of bytes of shared memory per block, or `None` if it
+    /// does not support that size.
+    pub(crate) of: fn(n: usize, dtype: DType, shared: usize) -> Option<&'static KernelSource>,
+    /// Returns examples.
+    pub(crate) examples: fn() -> Vec<&'static KernelSource>,
 }
 
 /// The headers, which NVRTC gets with every source.

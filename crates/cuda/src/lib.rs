@@ -70,7 +70,8 @@ pub fn kernel_sources() -> Vec<&'static KernelSource> {
 
 /// Returns examples of the sources that are generated for one size and element type.
 pub fn generated_sources() -> Vec<&'static KernelSource> {
-    registry::sources().iter().filter_map(|source| source.per_size).flat_map(|examples| examples()).collect()
+    let per_size = registry::sources().into_iter().filter_map(|source| source.per_size.as_ref());
+    per_size.flat_map(|per_size| (per_size.examples)()).collect()
 }
 
 /// Compiles a source for compute capability `chip`, such as 90. Returns the compiler's messages, which list registers
@@ -106,7 +107,9 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     })?;
     // Compile at start, so that no cell waits for the compiler.
     // Without a compiler, the cells that need kernels say so.
-    let _ = started.cuda.compile_ahead(&registry::compiled_ahead(&options.ops, &options.dtypes));
+    let mut sources = registry::compiled_ahead(&options.ops, &options.dtypes);
+    sources.extend(auto::compiled_for_sizes(&started.cuda, &options.sizes, &options.dtypes));
+    let _ = started.cuda.compile_ahead(&sources);
     Ok(Box::new(started))
 }
 

@@ -17,9 +17,8 @@ pub(super) fn sources() -> Vec<&'static KernelSource> {
     distinct(kernels().flat_map(|kernel| kernel.sources).copied())
 }
 
-/// Returns the sources that a run of `ops` in `dtypes` without `--variants` uses on chips with fast float64. They are
-/// compiled when the run starts; other sources, such as those generated for one size, with the first cell that needs
-/// them.
+/// Returns the sources that a run of `ops` in `dtypes` without `--variants` uses on chips with fast float64, except those
+/// for one size. They are compiled when the run starts; others with the first cell that needs them.
 pub(super) fn compiled_ahead(ops: &[String], dtypes: &[DType]) -> Vec<&'static KernelSource> {
     let default =
         kernels().filter(|kernel| kernel.variant.default && ops.iter().any(|op| *op == kernel.variant.op));

@@ -3,6 +3,7 @@
 
 mod conflicts;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -110,9 +111,18 @@ fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
         device: asked.device.as_ref().and_then(|device| device.0.single()).unwrap_or(0),
         transfer: asked.transfer.unwrap_or_default().0,
         ops: ops.filter(|name| sweeps.iter().any(|sweep| sweep.op == *name)).collect(),
+        sizes: sizes_by_op(sweeps),
         dtypes: dtypes.filter(|dtype| sweeps.iter().any(|sweep| sweep.dtypes.contains(dtype))).collect(),
         ..Options::default()
     })
+}
+
+fn sizes_by_op(sweeps: &[Sweep]) -> BTreeMap<String, Vec<u64>> {
+    let mut found = BTreeMap::<String, Vec<u64>>::new();
+    for Sweep { op, sizes, .. } in sweeps {
+        found.entry(op.clone()).or_default().extend(sizes);
+    }
+    found
 }
 
 /// Returns one sweep per op of each table. Ops on the command line select among the tables of the file, which keep

@@ -74,6 +74,13 @@ fn the_article_s_sweep_has_its_35_cases() {
 }
 
 #[test]
+fn workers_get_the_sizes_of_each_op() {
+    let settings = Settings::resolve(Request::default(), Some(config::read("article").unwrap())).unwrap();
+    assert_eq!(settings.options.sizes["fft"], [100, 500, 512, 1024, 2048]);
+    assert_eq!(settings.options.sizes.len(), MAIN_OPS.len());
+}
+
+#[test]
 fn the_full_sweep_has_both_element_types_and_with_the_lessons_every_op_once() {
     let resolved = |name| Settings::resolve(Request::default(), Some(config::read(name).unwrap())).unwrap();
     let (settings, lessons) = (resolved("full"), resolved("lessons"));

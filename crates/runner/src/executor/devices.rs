@@ -27,7 +27,7 @@ pub fn device_count(
         .start(&WorkerId::of_backend(backend))
         .map_err(|error| broken(format!("the worker could not be started: {error}")))?;
     // Without ops, the worker compiles nothing at its start.
-    let options = Options { device: 0, ops: vec![], ..options.clone() };
+    let options = Options { device: 0, ops: vec![], sizes: [].into(), ..options.clone() };
     client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
     let limit = start_limit(Duration::ZERO);
     let reply = client.wait(Instant::now() + limit, &|| watch.is_interrupted(), &mut |_| {});

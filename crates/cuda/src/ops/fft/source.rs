@@ -7,16 +7,26 @@ use std::sync::{Mutex, PoisonError};
 use gpubench_model::case::DType;
 
 use super::plan::{ChoosePlan, FftPlan, Method};
-use crate::kernels::{KernelSource, kernel_source};
+use crate::kernels::{KernelSource, PerSize, kernel_source};
 
 /// The source for sizes with small prime factors. It contains the constants of float32 at `n = 2048`, which a plan's
 /// header overrides.
-pub(crate) static HERMITIAN: KernelSource =
-    KernelSource { per_size: Some(hermitian_examples), ..kernel_source!("fft_hermitian") };
+pub(crate) static HERMITIAN: KernelSource = KernelSource {
+    per_size: Some(PerSize {
+        of: |n, dtype, shared| FftPlan::hermitian(n, dtype, shared).ok().map(|plan| plan.source()),
+        examples: hermitian_examples,
+    }),
+    ..kernel_source!("fft_hermitian")
+};
 
 /// The source for any size. It contains the constants of float32 at `n = 777`.
-pub(crate) static BLUESTEIN: KernelSource =
-    KernelSource { per_size: Some(bluestein_examples), ..kernel_source!("fft_bluestein") };
+pub(crate) static BLUESTEIN: KernelSource = KernelSource {
+    per_size: Some(PerSize {
+        of: |n, dtype, shared| FftPlan::bluestein(n, dtype, shared).ok().map(|plan| plan.source()),
+        examples: bluestein_examples,
+    }),
+    ..kernel_source!("fft_bluestein")
+};
 
 impl FftPlan {
     /// Returns the lines that precede the source's text.
