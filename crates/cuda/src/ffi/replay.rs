@@ -71,7 +71,7 @@ impl Replay {
         let index = match self.known.iter().position(|known| known.are(&launches)) {
             Some(index) => index,
             None if self.known.len() < Self::MAX_KNOWN => {
-                self.known.push(Known::new(&launches, capture(cuda, one_by_one)));
+                self.known.push(Known::new(&launches, capture(cuda, one_by_one).ok()));
                 self.known.len() - 1
             }
             None => return one_by_one(),
@@ -113,12 +113,21 @@ unsafe fn enqueue_each(stream: &CudaStream, launches: &[Launch<'_>]) -> Result<(
     Ok(())
 }
 
-/// Makes a graph of what `enqueue` enqueues, without running it. Returns `None` if the driver cannot.
-fn capture(cuda: &Cuda, enqueue: impl FnOnce() -> Result<(), CellError>) -> Option<CudaGraph> {
-    cuda.stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).ok()?;
+/// Makes a graph of what `enqueue` enqueues, without running it. The code of its kernels must be loaded.
+///
+/// # Errors
+/// `enqueue` fails, or the driver cannot make the graph.
+pub(crate) fn capture(
+    cuda: &Cuda,
+    enqueue: impl FnOnce() -> Result<(), CellError>,
+) -> Result<CudaGraph, CellError> {
+    let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    cuda.stream.begin_capture(mode).map_err(driver("cuStreamBeginCapture"))?;
     let captured = enqueue();
     // Even if a launch failed, the capture must end, because the stream does no work before that.
     let graph = cuda.stream.end_capture(CUgraphInstantiate_flags(0));
+    captured?;
     cuda.count_plan();
-    captured.ok().and(graph.ok()).flatten()
+    let graph = graph.map_err(driver("cuGraphInstantiate"))?;
+    graph.ok_or_else(|| CellError::call("cuStreamEndCapture", "nothing was captured"))
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
+use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaGraph, CudaModule};
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
@@ -16,6 +16,7 @@ use gpubench_model::error::{CellError, Unavailable};
 use super::{Kernel, variant};
 use crate::context::{Cuda, driver};
 use crate::ffi::context::SecondContext;
+use crate::ffi::replay::capture;
 use crate::ffi::single::{Bare, EMPTY};
 use crate::kernels::{KernelSource, kernel_source};
 
@@ -127,29 +128,21 @@ fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     // The first launch loads the code, which is not allowed during a capture.
     empty.run(&cuda.stream)?;
     cuda.synchronize()?;
-    let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-    cuda.stream.begin_capture(mode).map_err(driver("cuStreamBeginCapture"))?;
-    let captured = (0..case.n).try_for_each(|_| empty.run(&cuda.stream));
-    // Even if a launch failed, the capture must end, because the stream does no work before that.
-    let graph = cuda.stream.end_capture(CUgraphInstantiate_flags(0));
-    captured?;
-    let graph = graph.map_err(driver("cuGraphInstantiate"))?;
-    let graph = graph.ok_or_else(|| CellError::call("cuStreamEndCapture", "nothing was captured"))?;
+    let graph = capture(cuda, || (0..case.n).try_for_each(|_| empty.run(&cuda.stream)))?;
     graph.upload().map_err(driver("cuGraphUpload"))?;
     cuda.synchronize()?;
-    cuda.count_plan();
-    let replay = Replay { graph, nodes: case.n, _kernel: empty };
-    Ok(counted(move || replay.launch()))
+    let graph = EmptyKernels { graph, nodes: case.n, _kernel: empty };
+    Ok(counted(move || graph.launch()))
 }
 
 /// A graph of empty kernels. It keeps the kernel, which must live as long.
-struct Replay {
+struct EmptyKernels {
     graph: CudaGraph,
     nodes: u64,
     _kernel: Bare,
 }
 
-impl Replay {
+impl EmptyKernels {
     /// Launches the graph and returns the number of its kernels.
     fn launch(&self) -> Result<u64, CellError> {
         self.graph.launch().map_err(driver("cuGraphLaunch"))?;
