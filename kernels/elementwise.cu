@@ -2,6 +2,7 @@
 // Every kernel moves 16 bytes at a time; allocations are aligned to 256 bytes, so only the last pack needs care.
 
 #include "common.cuh"
+#include "sine_cosine.cuh"
 
 constexpr int THREADS = 128;
 constexpr int THREADS_OF_EACH = 256;
@@ -24,8 +25,15 @@ __device__ __forceinline__ double sine(double x) { return sin(x); }
 __device__ __forceinline__ float cosine(float x) { return cosf(x); }
 __device__ __forceinline__ double cosine(double x) { return cos(x); }
 
+// Any operands, NaN and infinity among them.
+template <typename T> __device__ __noinline__ T fused_by_library(T a, T b) { return a * b + sine(a) + cosine(b); }
+
 struct Fused {
-    template <typename T> __device__ static T apply(T a, T b) { return a * b + sine(a) + cosine(b); }
+    template <typename T> __device__ static T apply(T a, T b) {
+        if (!(fabs(a) < LIMIT<T> && fabs(b) < LIMIT<T>)) return fused_by_library(a, b);
+        const Reduced<T> of_a = reduced(a), of_b = reduced(b);
+        return a * b + sine_after(of_a, 0) + sine_after(of_b, 1);
+    }
 };
 struct Multiply {
     template <typename T> __device__ static T apply(T a, T b) { return a * b; }
@@ -40,72 +48,61 @@ struct Cosine {
     template <typename T> __device__ static T apply(T a) { return cosine(a); }
 };
 
-// Pack `at` of an array; of the last, incomplete one, the elements that exist.
-template <typename T>
-__device__ __forceinline__ Pack<T> load_pack(const T* __restrict__ from, u64 at, u64 n) {
-    using V = Pack<T>;
-    const u64 packs = n / V::WIDTH;
-    V pack = {};
-    if (at < packs) {
-        pack = reinterpret_cast<const V*>(from)[at];
-    } else if (at == packs) {
+// The packs of a thread: the first, and every THREADS-th after it.
+template <typename T> struct Packs {
+    Pack<T> at[EACH<T>];
+};
+
+// Loads packs of an array. If the block is not WHOLE, some of its elements do not exist, and those are zero.
+template <bool WHOLE, typename T>
+__device__ __forceinline__ Packs<T> load(const T* __restrict__ from, u64 first, u64 n) {
+    constexpr int WIDTH = Pack<T>::WIDTH;
+    Packs<T> packs = {};
 #pragma unroll
-        for (int lane = 0; lane < V::WIDTH - 1; ++lane)
-            if (at * V::WIDTH + lane < n) pack.v[lane] = from[at * V::WIDTH + lane];
+    for (int k = 0; k < EACH<T>; ++k) {
+        const u64 at = first + k * THREADS;
+        if (WHOLE || at < n / WIDTH) {
+            packs.at[k] = reinterpret_cast<const Pack<T>*>(from)[at];
+        } else if (at == n / WIDTH) {
+#pragma unroll
+            for (int lane = 0; lane < WIDTH - 1; ++lane)
+                if (at * WIDTH + lane < n) packs.at[k].v[lane] = from[at * WIDTH + lane];
+        }
     }
-    return pack;
+    return packs;
 }
-template <typename T>
-__device__ __forceinline__ void store_pack(T* __restrict__ to, u64 at, u64 n, const Pack<T>& pack) {
-    using V = Pack<T>;
-    const u64 packs = n / V::WIDTH;
-    if (at < packs) {
-        store_streaming(reinterpret_cast<V*>(to) + at, pack);
-    } else if (at == packs) {
+
+// Computes and stores packs of the result.
+template <bool WHOLE, typename F, typename T, typename... Operands>
+__device__ __forceinline__ void store(T* __restrict__ to, u64 first, u64 n, const Operands&... operands) {
+    constexpr int WIDTH = Pack<T>::WIDTH;
 #pragma unroll
-        for (int lane = 0; lane < V::WIDTH - 1; ++lane)
-            if (at * V::WIDTH + lane < n) to[at * V::WIDTH + lane] = pack.v[lane];
+    for (int k = 0; k < EACH<T>; ++k) {
+        const u64 at = first + k * THREADS;
+        if (!WHOLE && at > n / WIDTH) return;
+        Pack<T> result;
+#pragma unroll
+        for (int lane = 0; lane < WIDTH; ++lane) result.v[lane] = F::apply(operands.at[k].v[lane]...);
+        if (WHOLE || at < n / WIDTH) {
+            store_streaming(reinterpret_cast<Pack<T>*>(to) + at, result);
+        } else {
+#pragma unroll
+            for (int lane = 0; lane < WIDTH - 1; ++lane)
+                if (at * WIDTH + lane < n) to[at * WIDTH + lane] = result.v[lane];
+        }
     }
 }
 
-// A block takes `THREADS * each` contiguous packs, with all loads of a thread in flight together. A grid-stride loop has
-// fewer loads in flight and was slower on an H200.
-template <typename F, typename T>
-__device__ __forceinline__ void binary(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ y, u64 n) {
-    using V = Pack<T>;
-    const u64 first = blockIdx.x * (u64)(THREADS * EACH<T>) + threadIdx.x;
-    V left[EACH<T>], right[EACH<T>];
-#pragma unroll
-    for (int k = 0; k < EACH<T>; ++k) {
-        left[k] = load_pack(a, first + k * THREADS, n);
-        right[k] = load_pack(b, first + k * THREADS, n);
-    }
-#pragma unroll
-    for (int k = 0; k < EACH<T>; ++k) {
-        if (first + k * THREADS > n / V::WIDTH) return;
-        V result;
-#pragma unroll
-        for (int lane = 0; lane < V::WIDTH; ++lane)
-            result.v[lane] = F::apply(left[k].v[lane], right[k].v[lane]);
-        store_pack(y, first + k * THREADS, n, result);
-    }
-}
-
-template <typename F, typename T>
-__device__ __forceinline__ void unary(const T* __restrict__ a, T* __restrict__ y, u64 n) {
-    using V = Pack<T>;
-    const u64 first = blockIdx.x * (u64)(THREADS * EACH<T>) + threadIdx.x;
-    V in[EACH<T>];
-#pragma unroll
-    for (int k = 0; k < EACH<T>; ++k) in[k] = load_pack(a, first + k * THREADS, n);
-#pragma unroll
-    for (int k = 0; k < EACH<T>; ++k) {
-        if (first + k * THREADS > n / V::WIDTH) return;
-        V result;
-#pragma unroll
-        for (int lane = 0; lane < V::WIDTH; ++lane) result.v[lane] = F::apply(in[k].v[lane]);
-        store_pack(y, first + k * THREADS, n, result);
-    }
+// A block takes contiguous elements, with all loads of a thread in flight together. A grid-stride loop has fewer loads
+// in flight and was slower on an H200. Only the last block checks which of its elements exist.
+template <typename F, typename T, typename... From>
+__device__ __forceinline__ void map(T* __restrict__ to, u64 n, const From* __restrict__... from) {
+    constexpr u64 PACKS = THREADS * EACH<T>;
+    const u64 first = blockIdx.x * PACKS + threadIdx.x;
+    if ((blockIdx.x + 1) * PACKS * Pack<T>::WIDTH <= n)
+        store<true, F>(to, first, n, load<true>(from, first, n)...);
+    else
+        store<false, F>(to, first, n, load<false>(from, first, n)...);
 }
 
 // One element per thread: for few elements the latency of a thread counts, and not the width of its accesses.
@@ -118,12 +115,12 @@ __device__ __forceinline__ void fused_each(const T* __restrict__ a, const T* __r
 #define BINARY(name, function, type, suffix)                                                                \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                   \
         name##_##suffix(const type* a, const type* b, type* y, u64 n) {                                     \
-        binary<function>(a, b, y, n);                                                                       \
+        map<function>(y, n, a, b);                                                                          \
     }
 #define UNARY(name, function, type, suffix)                                                                 \
     extern "C" __global__ void __launch_bounds__(THREADS)                                                   \
         name##_##suffix(const type* a, type* y, u64 n) {                                                    \
-        unary<function>(a, y, n);                                                                           \
+        map<function>(y, n, a);                                                                             \
     }
 
 #define FUSED(type, suffix)                                                                                 \

@@ -118,14 +118,19 @@ __device__ __forceinline__ void products(const Factors<T>& factors, const Item& 
             for (u32 first = 0; first < filled; first += DEPTH) {
                 int column[DEPTH];
                 bool live[DEPTH];
+                u32 at[DEPTH];
                 T b[DEPTH];
+                // All places are known before the first load, so that the loads follow each other.
 #pragma unroll
                 for (u32 i = 0; i < DEPTH; ++i) {
-                    const Piece<T> piece = pieces[first + i];
+                    const Piece<T>& piece = pieces[first + i];
                     live[i] = piece.from + lane < piece.to;
-                    const u32 at = live[i] ? piece.from + lane : piece.from;
-                    column[i] = factors.b_columns[at];
-                    if (WITH_VALUES) b[i] = factors.b_values[at];
+                    at[i] = live[i] ? piece.from + lane : piece.from;
+                }
+#pragma unroll
+                for (u32 i = 0; i < DEPTH; ++i) {
+                    column[i] = factors.b_columns[at[i]];
+                    if (WITH_VALUES) b[i] = factors.b_values[at[i]];
                 }
                 // The factors come from shared memory only now: registers that held them would delay the loads.
 #pragma unroll

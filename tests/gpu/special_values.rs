@@ -8,14 +8,15 @@ use crate::device::{start_alone, variants};
 
 const N: usize = 37;
 
-/// The answer of a variant for these operands of `N` x `N` elements.
+/// The answer of a variant for these operands, square matrices.
 fn answer(backend: &mut dyn Backend, op: &str, variant: &str, inputs: &[&[f32]], dtype: DType) -> Vec<f64> {
-    let case = Case { op: op.into(), n: N as u64, dtype, density: None, seed: 1 };
+    let n = inputs[0].len().isqrt();
+    let case = Case { op: op.into(), n: n as u64, dtype, density: None, seed: 1 };
     let operands: Vec<Operand> = inputs
         .iter()
         .map(|values| match dtype {
-            DType::F32 => Operand::dense(N, N, values.to_vec()),
-            DType::F64 => Operand::dense(N, N, values.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>()),
+            DType::F32 => Operand::dense(n, n, values.to_vec()),
+            DType::F64 => Operand::dense(n, n, values.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>()),
         })
         .collect();
     let mut job = backend.prepare(variant, &case, &mut operands.clone()).unwrap();
@@ -49,7 +50,14 @@ fn specials() -> Vec<f32> {
         1e-45,
         1.0,
         -2.5,
+        // Around the multiples of pi / 2, and the arguments from which a reduction in three parts is no longer enough.
+        std::f32::consts::FRAC_PI_2,
+        -std::f32::consts::PI,
+        355.0,
+        51_472.7,
+        -99_999.0,
         1e5,
+        2.1e9,
         -1e10,
         f32::MAX,
     ];
@@ -83,6 +91,33 @@ fn elementwise_ops_treat_special_values_as_ieee_says() {
                 let close = (found - expected).abs() <= tolerance * expected.abs().max(1e-38)
                     && found.is_sign_negative() == expected.is_sign_negative();
                 assert!(close || found.is_nan() && expected.is_nan(), "{name} {dtype} {x}: {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sines_and_cosines_of_large_arguments_are_accurate() {
+    let Some((_alone, mut backend)) = start_alone() else { return };
+    for (dtype, largest, tolerance) in [(DType::F32, 1e5, 4e-7), (DType::F64, 2f64.powi(31), 1e-15)] {
+        // One element per thread, and several.
+        for n in [40, 1000] {
+            // Their products do not count: one factor is 2^-20.
+            let far: Vec<f32> = (0..n * n)
+                .map(|k| (largest * (2.0 * (k as f64 * 0.618_033_988_75).fract() - 1.0)) as f32)
+                .collect();
+            let near = vec![2f32.powi(-20); n * n];
+            for inputs in [[&far, &near], [&near, &far]] {
+                let found = answer(&mut *backend, "elementwise", "fused", &inputs.map(Vec::as_slice), dtype);
+                for (k, found) in found.into_iter().enumerate() {
+                    let (a, b) = (f64::from(inputs[0][k]), f64::from(inputs[1][k]));
+                    let expected = a * b + a.sin() + b.cos();
+                    let bound = tolerance * (a * b).abs().max(1.0);
+                    assert!(
+                        (found - expected).abs() <= bound,
+                        "{dtype} n = {n}, {a}, {b}: {found} for {expected}"
+                    );
+                }
             }
         }
     }

@@ -278,6 +278,21 @@ impl Cuda {
             .unwrap_or(0)
     }
 
+    /// Returns the number of threads that a multiprocessor runs at the same time, or 0 if the driver does not report it.
+    pub(crate) fn threads_per_multiprocessor(&self) -> u32 {
+        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)
+            .unwrap_or(0)
+    }
+
+    /// Returns the bytes per second that the memory's clock and bus allow, or `None` if the driver does not report them.
+    pub(crate) fn memory_bytes_per_s(&self) -> Option<f64> {
+        let kilohertz = self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?;
+        let bits = self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?;
+        // Two transfers per cycle.
+        let rate = 2.0 * f64::from(kilohertz) * 1e3 * f64::from(bits) / 8.0;
+        (rate > 0.0).then_some(rate)
+    }
+
     /// Returns the bytes of the L2 cache, or `None` if the driver does not report them.
     pub(crate) fn l2_bytes(&self) -> Option<usize> {
         let bytes = self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);

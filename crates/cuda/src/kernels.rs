@@ -42,7 +42,7 @@ pub(crate) struct PerSize {
 }
 
 /// The headers, which NVRTC gets with every source.
-pub static HEADERS: [KernelSource; 8] = [
+pub static HEADERS: [KernelSource; 9] = [
     header!("common"),
     header!("cholesky_tiles"),
     header!("cholesky_triangles"),
@@ -51,6 +51,7 @@ pub static HEADERS: [KernelSource; 8] = [
     header!("fft_stages"),
     header!("mma"),
     header!("reflector"),
+    header!("sine_cosine"),
 ];
 
 /// Two parts of a file: each has the entries of one element type.

@@ -50,11 +50,14 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         Ok(Map { function, shape, len, elements: PhantomData })
     }
 
-    /// Lets at most `blocks` blocks run on a multiprocessor at the same time, by shared memory that they do not use.
+    /// Lets at most `blocks` blocks run on a multiprocessor at the same time, by shared memory that they do not use. That
+    /// memory is taken from the first-level cache, so none is requested if threads limit the blocks to as few.
     pub(crate) fn limited_to(mut self, cuda: &Cuda, blocks: u32) -> Self {
-        self.shape.shared = cuda.shared_memory_per_multiprocessor() / blocks;
-        // Part of a block's share is the system's. More than every kernel may request would need a call of the driver.
-        self.shape.shared = self.shape.shared.saturating_sub(SYSTEM_SHARED).min(48 << 10);
+        if blocks.saturating_mul(self.shape.threads) < cuda.threads_per_multiprocessor() {
+            let share = cuda.shared_memory_per_multiprocessor() / blocks.max(1);
+            // Part of a block's share is the system's. More than every kernel may request would need a call of the driver.
+            self.shape.shared = share.saturating_sub(SYSTEM_SHARED).min(48 << 10);
+        }
         self
     }
 

@@ -37,10 +37,6 @@ pub(crate) static KERNELS: &[Kernel] = &[
 /// Threads and elements of a block whose threads take one pack of 16 bytes of float32 elements each, or two of float64.
 const PACKS: (u32, usize) = (128, 128 * 4);
 
-/// Blocks per multiprocessor that run at the same time if the matrices are larger than the L2 cache. All 16 that there is
-/// room for would have more accesses in flight than the memory needs, and took 0.2 to 1.5 % longer on an H100.
-const STREAMING_BLOCKS: u32 = 11;
-
 /// Loads the kernel of one step for arrays of `len` elements.
 pub(super) fn load_step<T: Element, const INPUTS: usize>(
     cuda: &Cuda,
@@ -56,16 +52,31 @@ fn load_fused<T: Element>(cuda: &Cuda, len: usize) -> Result<Map<T, T, 2>, CellE
     let few = cuda.multiprocessors() as usize * few_per_multiprocessor(T::DTYPE);
     let (name, shape) = if len <= few { ("fused_each", EACH) } else { ("fused", PACKS) };
     let map = Map::tiled(cuda, FUSED.of(T::DTYPE), &format!("{name}_{}", T::DTYPE), len, shape)?;
-    let streams = 3 * len * size_of::<T>() > 2 * cuda.l2_bytes().unwrap_or(usize::MAX / 2);
-    Ok(if streams && T::DTYPE == DType::F32 { map.limited_to(cuda, STREAMING_BLOCKS) } else { map })
+    Ok(match T::DTYPE {
+        DType::F32 if 3 * len * size_of::<T>() > 2 * cuda.l2_bytes().unwrap_or(usize::MAX / 2) => {
+            map.limited_to(cuda, blocks_that_keep_memory_busy(cuda))
+        }
+        _ => map,
+    })
+}
+
+/// Returns how many blocks of the fused kernel in float32 a multiprocessor needs at the same time to read at the full rate
+/// of the memory. More accesses in flight slow the memory down: with 16 blocks instead of 11 an H100 took 1.3 % longer, and
+/// an H200, whose memory is faster, took 4 % less.
+fn blocks_that_keep_memory_busy(cuda: &Cuda) -> u32 {
+    // An access takes about as long as this while the memory is busy.
+    const LATENCY_S: f64 = 1.77e-6;
+    let bytes_of_block = (2 * PACKS.1 * size_of::<f32>()) as f64;
+    let bytes_per_s = cuda.memory_bytes_per_s().unwrap_or(f64::INFINITY) / f64::from(cuda.multiprocessors());
+    (bytes_per_s * LATENCY_S / bytes_of_block).ceil() as u32
 }
 
 /// Returns the number of elements per multiprocessor up to which one element per thread was measured to be faster on an
-/// H200. A multiprocessor has 2048 threads.
+/// H200.
 fn few_per_multiprocessor(dtype: DType) -> usize {
     match dtype {
-        DType::F32 => 2048,
-        DType::F64 => 4 * 2048,
+        DType::F32 => 3584,
+        DType::F64 => 5120,
     }
 }
 
