@@ -23,10 +23,9 @@ BLOCKS = {
     "bluestein": rules.bluestein, "fft_factors": rules.fft_factors, "ozaki2": rules.ozaki2, "svd_small": rules.svd_small, "svd_large": rules.svd_large,
     "matmul_f32": rules.matmul_f32,
     "h100_rules": rules.h100,
-    "peers_random": libraries.of_random, "peers_random_2": libraries.of_random_2, "peers_h100": libraries.of_h100,
+    "peers_random": libraries.of_random, "peers_random_elementwise": libraries.of_random_elementwise, "peers_h100": libraries.of_h100,
     "peers_random_h100": libraries.of_random_h100, "peers_random_solve": libraries.of_random_solve,
     "launches": launches.launches,
-    "elementwise_rounds": libraries.elementwise_rounds,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory, "soak_device": soak.device,
 }
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)

@@ -7,8 +7,9 @@ from .text import duration, factor
 
 # The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes; then others of a GPU.
 CPU, BOTH, GPU = "xeon-2", "h200/article-python", "h200/article-gpu"
-RANDOM, RANDOM_2, H100, RANDOM_H100, RANDOM_SOLVE = "h200/random", "h200/random-2", "h100/peers", "h100/random", "h100/random-solve"
-KEPT = (CPU, BOTH, GPU, RANDOM, RANDOM_2, H100, RANDOM_H100, RANDOM_SOLVE)
+RANDOM, RANDOM_ELEMENTWISE = "h200/random", "h200/random-elementwise"
+H100, RANDOM_H100, RANDOM_SOLVE = "h100/peers", "h100/random", "h100/random-solve"
+KEPT = (CPU, BOTH, GPU, RANDOM, RANDOM_ELEMENTWISE, H100, RANDOM_H100, RANDOM_SOLVE)
 
 # The calls that the article times by op: of NumPy or SciPy, and of CuPy.
 ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
@@ -222,11 +223,8 @@ def of_random():
     return of_further(RANDOM)
 
 
-def of_random_2():
-    """Provenance of another draw, its number of cells, and those where a library is faster."""
-    report = kept(*RANDOM_2.split("/"))
-    count = len(list(cells(report, "gpu", "host")))
-    return "\n".join([provenance(report), "", f"{count} cells. {losses(report, 'gpu')}"])
+def of_random_elementwise():
+    return of_further(RANDOM_ELEMENTWISE)
 
 
 def of_h100():
@@ -239,20 +237,6 @@ def of_random_h100():
 
 def of_random_solve():
     return of_further(RANDOM_SOLVE)
-
-
-def elementwise_rounds():
-    """Medians of each round of `fused`, in a run of its own and next to `torch.compile`."""
-    runs = [kept("h200", "elementwise", folder) for folder in ("alone", "with-torch")]
-    rows = [(run["environment"], row) for run in runs for row in run["rows"]]
-    rounds = sorted(set(rows[0][1]["execute"]["rounds"]))
-    lines = ["| run | variant | " + " | ".join(f"round {number + 1}" for number in rounds) + " |", "|---|---|" + "---:|" * len(rounds)]
-    for environment, row in rows:
-        backends = " and ".join(dict.fromkeys(other["backend"] for env, other in rows if env is environment))
-        execute = row["execute"]
-        of = lambda number: [time for time, at in zip(execute["samples_s"], execute["rounds"]) if at == number]
-        lines.append(f"| {backends} | {name(row)} | " + " | ".join(duration(statistics.median(of(number))) for number in rounds) + " |")
-    return "\n".join([f"{measured_with(runs[0]['environment'])}, float32, N = {rows[0][1]['n']}.", "", *lines])
 
 
 def article_calls():
