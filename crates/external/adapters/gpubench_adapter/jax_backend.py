@@ -15,6 +15,9 @@ from .generator import Csr
 from .job import Job
 from .storage import Storage
 
+# Bytes of arrays that are copied to the host to weigh them. `weighed` is compiled for every shape, which takes longer.
+WEIGHED_ON_HOST = 32 << 20
+
 
 def findings(adapter):
     """Returns what `doctor` reports."""
@@ -54,6 +57,21 @@ def default_accelerator(adapter, ordinal):
     return devices[ordinal]
 
 
+@jax.jit
+def exchanged(array, element, value):
+    """Returns an array with another value at a place of its flat view, and the old value."""
+    flat = array.reshape(-1)
+    return flat.at[element].set(value).reshape(array.shape), flat[element]
+
+
+@jax.jit
+def weighed(array):
+    """Returns `fingerprint.weigh` of an array, computed where it is."""
+    kind = jnp.uint32 if array.dtype.itemsize == 4 else jnp.uint64
+    words = jax.lax.bitcast_convert_type(array, kind).reshape(-1).astype(jnp.uint64)
+    return jnp.sum((words + 1) * (2 * jnp.arange(words.size, dtype=jnp.uint64) + 1))
+
+
 class JaxStorage(Storage):
     """Arrays of JAX, which never change."""
 
@@ -82,16 +100,18 @@ class JaxStorage(Storage):
         # Arrays of JAX cannot be overwritten.
         pass
 
-    def get(self, operand, element):
-        return float(np.asarray(self.stored(operand)[element]))
-
-    def put(self, operand, element, value):
+    def exchange(self, operand, element, value):
         if not self.is_sparse(operand):
-            return self.stored(operand).at[element].set(value).reshape(operand.shape)
+            array, old = exchanged(operand, element, value)
+            return array, float(old)
         from jax.experimental import sparse
 
-        values = operand.data.at[element].set(value)
-        return sparse.BCSR((values, operand.indices, operand.indptr), shape=operand.shape)
+        values, old = exchanged(operand.data, element, value)
+        return sparse.BCSR((values, operand.indices, operand.indptr), shape=operand.shape), float(old)
+
+    def weigh(self, array):
+        on_device = self.device.platform != "cpu" and array.nbytes > WEIGHED_ON_HOST
+        return int(weighed(array)) if on_device else super().weigh(array)
 
     def memory(self, array):
         # On the CPU these are views.

@@ -81,13 +81,12 @@ class Job:
 
     def altered(self, operand, element, value):
         """Executes once with another value at one stored element of an operand, then restores the element."""
-        original = self.storage.get(self.operands[operand], element)
-        self.operands[operand] = self.storage.put(self.operands[operand], element, value)
+        self.operands[operand], original = self.storage.exchange(self.operands[operand], element, value)
         try:
             self.reset()
             self.execute()
         finally:
-            self.operands[operand] = self.storage.put(self.operands[operand], element, original)
+            self.operands[operand], _ = self.storage.exchange(self.operands[operand], element, original)
 
     def memory(self):
         """Returns host arrays over all memory of operands and outputs."""

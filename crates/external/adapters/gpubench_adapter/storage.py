@@ -57,14 +57,12 @@ class Storage:
         """Returns `fingerprint.weigh` of a dense array of the library."""
         return weigh(self.download(array))
 
-    def get(self, operand, element):
-        """Returns a stored element as a number."""
-        return float(self.stored(operand)[element])
-
-    def put(self, operand, element, value):
-        """Returns the operand with another value at a stored element."""
-        self.stored(operand)[element] = value
-        return operand
+    def exchange(self, operand, element, value):
+        """Returns the operand with another value at a stored element, and the element's old value as a number."""
+        stored = self.stored(operand)
+        old = float(stored[element])
+        stored[element] = value
+        return operand, old
 
     def erase(self, output):
         """Overwrites an array with NaN."""

@@ -19,6 +19,20 @@ class Jax(unittest.TestCase):
         variants = {(variant["op"], variant["name"]) for variant in ADAPTERS["jax"].variants}
         self.assertEqual(variants, set(JaxOps.JOBS))
 
+    def test_an_array_has_the_same_fingerprint_on_a_device_as_on_the_host(self):
+        import jax
+        import jax.numpy as jnp
+        import numpy as np
+
+        from gpubench_adapter.fingerprint import weigh
+        from gpubench_adapter.jax_backend import weighed
+
+        jax.config.update("jax_enable_x64", True)
+        for dtype in (np.float32, np.float64):
+            for shape in ((1, 1), (37, 37), (2000, 900)):
+                array = np.random.default_rng(3).standard_normal(shape).astype(dtype)
+                self.assertEqual(int(weighed(jnp.asarray(array))), weigh(array))
+
     def test_without_an_accelerator_the_reply_says_so(self):
         import jax
 
