@@ -11,7 +11,7 @@ import os, re, subprocess, sys, tempfile
 from tables import article, launches, lessons, libraries, rules, screens, soak
 from tables.kept import ROOT, report
 
-PAGES = ("README.md", "docs/article.md", "docs/kernels/dmma.md", "docs/kernels/fft_bluestein.md", "docs/kernels/ozaki2-int8.md", "docs/kernels/svd.md",
+PAGES = ("README.md", "docs/article.md", "docs/kernels/cholesky.md", "docs/kernels/dmma.md", "docs/kernels/fft_bluestein.md", "docs/kernels/ozaki2-int8.md", "docs/kernels/svd.md",
          "docs/kernels/svd_jacobi.md", "docs/lessons.md", "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peers.md",
          "docs/reading.md", "docs/soak.md", "docs/variants.md")
 BLOCKS = {
@@ -21,7 +21,7 @@ BLOCKS = {
     "peers": libraries.of_gpu, "peers_short": libraries.summary, "article_calls": libraries.article_calls, "cpu_libraries": libraries.of_cpu,
     "cpu_libraries_larger": libraries.of_larger_cpu, "svd_default": libraries.svd_default,
     "bluestein": rules.bluestein, "fft_factors": rules.fft_factors, "ozaki2": rules.ozaki2, "svd_small": rules.svd_small, "svd_large": rules.svd_large,
-    "matmul_f32": rules.matmul_f32,
+    "matmul_f32": rules.matmul_f32, "mixed_precision": rules.mixed_precision,
     "h100_rules": rules.h100,
     "peers_random": libraries.of_random, "peers_random_elementwise": libraries.of_random_elementwise, "peers_h100": libraries.of_h100,
     "peers_random_h100": libraries.of_random_h100, "peers_random_solve": libraries.of_random_solve,

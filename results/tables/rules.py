@@ -107,6 +107,21 @@ def svd_large():
     return svd_by_size("svd-large", ("gram", "gesvdp"))
 
 
+def mixed_precision():
+    """What a factorisation in float32 with two steps of refinement would gain over the variants in float64, by size."""
+    kept = report("h100", "rules", "2026-11-26-solve")
+    cases = by_case(kept)
+    lines = [f"{measured_with(kept['environment'])}. The speed-up is that of `cholesky` in float32 and two steps over the faster one in float64.", "",
+             "| N | `cholesky`, float64 | `potrf`, float64 | `cholesky`, float32 | a step, float32 | speed-up |", "|---:|---:|---:|---:|---:|---:|"]
+    for n in sorted(n for dtype, n in cases if dtype == "f32" and n >= 1000):
+        doubles = [seconds(cases["f64", n][variant]) for variant in ("cholesky", "potrf")]
+        single, refined = (seconds(cases["f32", n][variant]) for variant in ("cholesky", "cholesky-refined"))
+        step = refined - single
+        times = " | ".join(map(duration, (*doubles, single, step)))
+        lines.append(f"| {n} | {times} | {factor(min(doubles) / (single + 2 * step))} |")
+    return "\n".join(lines)
+
+
 def ozaki2():
     """Times and errors of `cublas` and `ozaki2-int8` by size."""
     kept, rows = report("h200", "rules", "ozaki2"), {}
