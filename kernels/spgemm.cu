@@ -143,10 +143,17 @@ __device__ __forceinline__ void products(const Factors<T>& factors, const Item& 
     }
 }
 
-// Start of the blocks' entries in C. The lower half of a word of `state` holds the entries of a block (kind 0) or of
-// it and all blocks before it (kind 1). The upper half holds 2 + kind, and 0 until the word is written: each launch clears
-// the words of the next. Blocks exchange only these words, so no fences are needed. A block waits for those before it, so
-// blocks must start in the order of their numbers, as they do on every chip.
+// What the lower half of a word of LookBack counts. The upper half holds this, and UNWRITTEN until the word is written:
+// each launch clears the words of the next.
+enum Counts : u32 {
+    UNWRITTEN,
+    OF_BLOCK,  // the entries of the block
+    UP_TO      // its entries and those of all blocks before it
+};
+
+// Start of the blocks' entries in C, by one word of `state` a block. Blocks exchange only these words, so no fences are
+// needed. A block waits for those before it, so blocks must start in the order of their numbers, as they do on every
+// chip.
 struct LookBack {
     u64* state;
 
@@ -154,8 +161,10 @@ struct LookBack {
         if (threadIdx.x == 0) next[blockIdx.x] = 0;
     }
 
-    __device__ __forceinline__ void publish(u32 kind, u32 entries) const {
-        store_relaxed(state + blockIdx.x, (u64)(2 + kind) << 32 | entries);
+    static __device__ __forceinline__ u64 word(Counts what, u32 entries) { return (u64)what << 32 | entries; }
+
+    __device__ __forceinline__ void publish(Counts what, u32 entries) const {
+        store_relaxed(state + blockIdx.x, word(what, entries));
     }
 
     __device__ __forceinline__ u64 read(u32 block) const { return load_relaxed(state + block); }
@@ -169,22 +178,22 @@ struct LookBack {
             const u32 mine = nearest > lane_id() * NEAREST ? nearest - lane_id() * NEAREST : 0;
             u64 words[NEAREST];
 #pragma unroll
-            for (u32 i = 0; i < NEAREST; ++i) words[i] = mine > i ? 0 : 3ull << 32;
+            for (u32 i = 0; i < NEAREST; ++i) words[i] = mine > i ? UNWRITTEN : word(UP_TO, 0);
             bool unknown = mine > 0;
             while (true) {
                 if (unknown) {
 #pragma unroll
                     for (u32 i = 0; i < NEAREST; ++i)
-                        if (words[i] == 0) words[i] = read(mine - i - 1);
+                        if (words[i] == UNWRITTEN) words[i] = read(mine - i - 1);
                 }
                 u32 entries = 0;
                 bool found = false;
                 unknown = false;
 #pragma unroll
                 for (u32 i = 0; i < NEAREST; ++i) {
-                    unknown = unknown || (!found && words[i] == 0);
+                    unknown = unknown || (!found && words[i] == UNWRITTEN);
                     entries += found ? 0 : (u32)words[i];
-                    found = found || (u32)(words[i] >> 32) == 3;
+                    found = found || (u32)(words[i] >> 32) == UP_TO;
                 }
                 const u32 complete = __ballot_sync(EVERY_LANE, found);
                 // The lanes up to the nearest that found a complete one.
@@ -216,7 +225,7 @@ struct Placement {
         const u32 upto = warp_scan(lane < warps ? counts[lane] : 0);
         total = __shfl_sync(EVERY_LANE, upto, 31);
         within = __shfl_sync(EVERY_LANE, upto, warp) - entries;
-        if (threadIdx.x == 0) look_back.publish(blockIdx.x == 0, total);
+        if (threadIdx.x == 0) look_back.publish(blockIdx.x == 0 ? UP_TO : OF_BLOCK, total);
     }
 
     // The offset of the item, which has `entries` entries.
@@ -224,7 +233,7 @@ struct Placement {
         if (threadIdx.x < 32) {
             const u32 before = look_back.before();
             if (threadIdx.x == 0) {
-                if (blockIdx.x > 0) look_back.publish(1, before + total);
+                if (blockIdx.x > 0) look_back.publish(UP_TO, before + total);
                 counts[32] = before;
             }
         }
