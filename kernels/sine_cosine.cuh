@@ -9,7 +9,7 @@
 
 #include "common.cuh"
 
-// Arguments from here on lose too many digits: the third part of pi / 2 ends.
+// Larger arguments lose too many digits: the third part of pi / 2 ends.
 template <typename T> constexpr T LIMIT = 0;
 template <> constexpr float LIMIT<float> = 1e5f;
 template <> constexpr double LIMIT<double> = 0x1p31;
@@ -34,7 +34,7 @@ __device__ __forceinline__ Reduced<double> reduced(double x) {
     return {fma(-multiple, 0x1.b839a252049c0p-104, rest), (u32)__double2loint(sum)};
 }
 
-// A polynomial in z, by its coefficients from the lowest power on.
+// A polynomial in z, by its coefficients in order of rising powers.
 template <typename T> __device__ __forceinline__ T polynomial(T, T last) { return last; }
 template <typename T, typename... Rest> __device__ __forceinline__ T polynomial(T z, T first, Rest... rest) {
     return fma(polynomial(z, rest...), z, first);
@@ -57,7 +57,7 @@ __device__ __forceinline__ double cosine_of_rest(double z) {
                       -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11);
 }
 
-// Both values exist from here on. Otherwise the compiler branches around the one that is not selected.
+// Makes the compiler compute both values. Otherwise it branches around the one that is not selected.
 __device__ __forceinline__ void evaluate(float& a, float& b) { asm volatile("" : "+f"(a), "+f"(b)); }
 __device__ __forceinline__ void evaluate(double& a, double& b) { asm volatile("" : "+d"(a), "+d"(b)); }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Print a sweep of random sizes that compares `auto` with CuPy, PyTorch and JAX, for `gpubench run --config FILE`.
 
-usage: random_sizes.py SEED [COUNT]        COUNT: sizes per op, 30 without it
+usage: random_sizes.py SEED [COUNT [OP ...]]        COUNT: sizes per op, 30 without it; OP: only these ops, with the same sizes
 
 The article's sizes are those at which gpubench was tuned; another seed gives other sizes. They have uniform logarithms, so there
 are as many small ones as large ones.
@@ -10,7 +10,7 @@ import random, sys
 
 LARGEST = {"matmul": 16384, "elementwise": 16384, "reduction": 16384, "fft": 4096, "solve": 4096, "spgemm": 4096, "svd": 4096}
 HEAD = """\
-# {count} random sizes per op, by results/random_sizes.py {seed} {count}.
+# {count} random sizes per op, by results/random_sizes.py {command}.
 
 dtypes = ["f32", "f64"]
 cache = "hot"
@@ -37,10 +37,12 @@ def sizes(draw, largest, count):
 
 def main():
     seed, count = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 30
-    draw = random.Random(seed)
-    print(HEAD.format(count=count, seed=seed), end="")
+    draw, ops = random.Random(seed), sys.argv[3:] or list(LARGEST)
+    print(HEAD.format(count=count, command=" ".join(sys.argv[1:])), end="")
     for op, largest in LARGEST.items():
-        print(SWEEP.format(op=op, sizes=sizes(draw, largest, count)), end="")
+        drawn = sizes(draw, largest, count)
+        if op in ops:
+            print(SWEEP.format(op=op, sizes=drawn), end="")
 
 
 main()

@@ -10,8 +10,11 @@ use super::super::kernels::KernelSource;
 use super::launch::{Argument, Shape, Start, enqueue_shaped, fits, grid, read, write};
 use super::replay::{Launch, Replay};
 
-/// Bytes of shared memory that the system takes in each block, from compute capability 8.0 on.
+/// Bytes of shared memory that the system takes in each block, for compute capability 8.0 and later.
 const SYSTEM_SHARED: u32 = 1 << 10;
+
+/// Bytes of shared memory to a multiple of which the request of a block is rounded up.
+const SHARED_UNIT: u32 = 128;
 
 /// A kernel of signature `([const A* x, [const A* y,]] B* out, u64 n)` that maps `INPUTS` arrays to one.
 pub(crate) struct Map<A, B, const INPUTS: usize> {
@@ -56,7 +59,8 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         if blocks.saturating_mul(self.shape.threads) < cuda.threads_per_multiprocessor() {
             let share = cuda.shared_memory_per_multiprocessor() / blocks.max(1);
             // Part of a block's share is the system's. More than every kernel may request would need a call of the driver.
-            self.shape.shared = share.saturating_sub(SYSTEM_SHARED).min(48 << 10);
+            let request = share.saturating_sub(SYSTEM_SHARED).min(48 << 10);
+            self.shape.shared = request / SHARED_UNIT * SHARED_UNIT;
         }
         self
     }
