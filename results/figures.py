@@ -11,8 +11,8 @@ import os, re, subprocess, sys, tempfile
 from tables import article, launches, lessons, libraries, rules, screens, soak
 from tables.kept import ROOT, report
 
-PAGES = ("README.md", "docs/article.md", "docs/kernels/cholesky.md", "docs/kernels/dmma.md", "docs/kernels/fft_bluestein.md", "docs/kernels/ozaki2-int8.md", "docs/kernels/svd.md",
-         "docs/kernels/svd_jacobi.md", "docs/lessons.md", "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peers.md",
+PAGES = ("README.md", "docs/article.md", "docs/kernels/cholesky.md", "docs/kernels/dmma.md", "docs/kernels/fft_bluestein.md",
+         "docs/kernels/ozaki2-int8.md", "docs/kernels/svd.md", "docs/kernels/svd_jacobi.md", "docs/lessons.md", "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peers.md",
          "docs/reading.md", "docs/soak.md", "docs/variants.md")
 BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,

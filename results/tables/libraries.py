@@ -1,8 +1,8 @@
 """gpubench's own variants next to NumPy, SciPy, CuPy, PyTorch and JAX, from one report that has all of them."""
-import math, re, statistics
+import math, re
 
 from .article import PUBLISHED
-from .kept import measured_with, report as kept
+from .kept import report as kept
 from .text import duration, factor
 
 # The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes; then others of a GPU.

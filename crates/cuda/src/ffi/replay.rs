@@ -44,6 +44,7 @@ pub(crate) struct Replay {
 
 /// Launches that are repeated, and their graph; `None` if the driver cannot make it.
 struct Known {
+    /// With their functions, which stay loaded so that no other function gets the same handle.
     launches: Vec<(CudaFunction, Shape, [Argument; MAX_ARGUMENTS])>,
     graph: Option<CudaGraph>,
 }

@@ -52,12 +52,9 @@ fn load_fused<T: Element>(cuda: &Cuda, len: usize) -> Result<Map<T, T, 2>, CellE
     let few = cuda.multiprocessors() as usize * few_per_multiprocessor(T::DTYPE);
     let (name, shape) = if len <= few { ("fused_each", EACH) } else { ("fused", PACKS) };
     let map = Map::tiled(cuda, FUSED.of(T::DTYPE), &format!("{name}_{}", T::DTYPE), len, shape)?;
-    Ok(match T::DTYPE {
-        DType::F32 if 3 * len * size_of::<T>() > 2 * cuda.l2_bytes().unwrap_or(usize::MAX / 2) => {
-            map.limited_to(cuda, blocks_that_keep_memory_busy(cuda))
-        }
-        _ => map,
-    })
+    let streams = 3 * len * size_of::<T>() > 2 * cuda.l2_bytes().unwrap_or(usize::MAX / 2);
+    let is_limited = streams && T::DTYPE == DType::F32;
+    Ok(if is_limited { map.limited_to(cuda, blocks_that_keep_memory_busy(cuda)) } else { map })
 }
 
 /// Returns the number of blocks of the fused kernel in float32 that a multiprocessor needs at the same time to read at the
