@@ -98,19 +98,16 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS, ROW_THREADS > 128)
     }
 }
 
-// The results of last block m of one column, and their mirrors.
-INLINE void store_block(Pair* __restrict__ spectrum, const Pair (&x)[RL], unsigned m, unsigned lane, unsigned column) {
-    const bool plain = lane < COLUMNS, mirror = !OVERLAP || lane > 0;
-#pragma unroll
-    for (unsigned q = 0; q < RL; ++q) {
-        const unsigned row = m + q * Q;
-        if (plain) store(spectrum, row, column, x[q]);
-        if (mirror) store(spectrum, row == 0 ? 0 : N - row, N - column, conjugate(x[q]));
-    }
+// A result of one column, and its mirror.
+INLINE void store_result(Pair* __restrict__ spectrum, Pair value, unsigned row, unsigned lane, unsigned column) {
+    if (lane < COLUMNS) store(spectrum, row, column, value);
+    if (!OVERLAP || lane > 0) store(spectrum, row == 0 ? 0 : N - row, N - column, conjugate(value));
 }
 
-// Last block m of one lane, transformed.
-INLINE void last_block(Pair (&x)[RL], const Pair* shared, const Pair* __restrict__ tile, unsigned m, unsigned lane) {
+// Last block m of one lane, transformed: each(q, element q).
+template <typename Each>
+INLINE void last_block(const Pair* shared, const Pair* __restrict__ tile, unsigned m, unsigned lane, Each each) {
+    Pair x[RL];
     if constexpr (STAGES > 1) {
         const Pair* z = shared + block_of<0, COLUMN_STRIDE>(m) * LANES + lane;
 #pragma unroll
@@ -119,17 +116,15 @@ INLINE void last_block(Pair (&x)[RL], const Pair* shared, const Pair* __restrict
 #pragma unroll
         for (unsigned q = 0; q < RL; ++q) x[q] = __ldcs(tile + q * PITCH + lane);
     }
-    dft<RL>(x);
+    dft<RL>(x, each);
 }
 
 // Columns 0 and N / 2 from the one complex column that carries both, the first of the tile: its last blocks are
 // transformed in place, so that every thread finds elements k and N - k.
 INLINE void store_packed(Pair* __restrict__ spectrum, Pair* shared, const Pair* __restrict__ tile) {
     for (unsigned m = threadIdx.x; m < Q; m += COLUMN_THREADS) {
-        Pair x[RL];
-        last_block(x, shared, tile, m, 0);
-#pragma unroll
-        for (unsigned q = 0; q < RL; ++q) shared[(block_of<0, COLUMN_STRIDE>(m) + q) * LANES] = x[q];
+        Pair* place = shared + block_of<0, COLUMN_STRIDE>(m) * LANES;
+        last_block(shared, tile, m, 0, [=](unsigned q, Pair value) { place[q * LANES] = value; });
     }
     __syncthreads();
     const auto z = [&](unsigned k) { return shared[(block_of<0, COLUMN_STRIDE>(k % Q) + k / Q) * LANES]; };
@@ -165,18 +160,22 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS, 1)
         const bool has_other = Q % 2 == 0 || i > 0;
         if constexpr (RL * sizeof(Pair) <= 128) {
             Pair a[RL], b[RL];
-            last_block(a, shared, tile, i, lane);
-            last_block(b, shared, tile, other, lane);
-            store_block(spectrum, a, i, lane, column);
-            if (has_other) store_block(spectrum, b, other, lane, column);
+            last_block(shared, tile, i, lane, [&](unsigned q, Pair value) { a[q] = value; });
+            last_block(shared, tile, other, lane, [&](unsigned q, Pair value) { b[q] = value; });
+#pragma unroll
+            for (unsigned q = 0; q < RL; ++q) store_result(spectrum, a[q], i + q * Q, lane, column);
+            if (has_other) {
+#pragma unroll
+                for (unsigned q = 0; q < RL; ++q) store_result(spectrum, b[q], other + q * Q, lane, column);
+            }
         } else {
             // One after the other, because there are too few registers for both.
 #pragma unroll 1
             for (unsigned turn = 0; turn < 1 + has_other; ++turn) {
                 const unsigned m = turn == 0 ? i : other;
-                Pair x[RL];
-                last_block(x, shared, tile, m, lane);
-                store_block(spectrum, x, m, lane, column);
+                last_block(shared, tile, m, lane, [=](unsigned q, Pair value) {
+                    store_result(spectrum, value, m + q * Q, lane, column);
+                });
             }
         }
     }

@@ -63,18 +63,21 @@ template <unsigned R> struct Roots {
 
 template <unsigned R> INLINE void dft(Pair (&x)[R]);
 
-// R odd: sums and differences of x[k] and x[R - k] need real factors only.
-template <unsigned R> INLINE void odd_dft(Pair (&x)[R]) {
+// R odd: sums and differences of x[k] and x[R - k] need real factors only. Passes element k of the result to each(k, value)
+// as soon as it is known, so that it takes no register.
+template <unsigned R, typename Each> INLINE void odd_dft(const Pair (&x)[R], Each each) {
     constexpr Roots<R> roots;
     constexpr unsigned H = R / 2;
     Pair sum[H], difference[H];
     const Pair first = x[0];
+    Pair total = first;
 #pragma unroll
     for (unsigned k = 0; k < H; ++k) {
         sum[k] = add(x[k + 1], x[R - 1 - k]);
         difference[k] = sub(x[k + 1], x[R - 1 - k]);
-        x[0] = add(x[0], sum[k]);
+        total = add(total, sum[k]);
     }
+    each(0, total);
 #pragma unroll
     for (unsigned j = 1; j <= H; ++j) {
         Pair u = first, v = make(0, 0);
@@ -84,8 +87,8 @@ template <unsigned R> INLINE void odd_dft(Pair (&x)[R]) {
             u = make(u.x + roots.x[root] * sum[k].x, u.y + roots.x[root] * sum[k].y);
             v = make(v.x + roots.y[root] * difference[k].x, v.y + roots.y[root] * difference[k].y);
         }
-        x[j] = make(u.x - v.y, u.y + v.x);
-        x[R - j] = make(u.x + v.y, u.y - v.x);
+        each(j, make(u.x - v.y, u.y + v.x));
+        each(R - j, make(u.x + v.y, u.y - v.x));
     }
 }
 
@@ -157,10 +160,21 @@ template <unsigned R> INLINE void dft(Pair (&x)[R]) {
         coprime_dft<4, 3>(x);
     } else if constexpr (R == 15) {
         coprime_dft<3, 5>(x);
-    } else if constexpr (R == 6 || R == 10 || R == 14) {
+    } else if constexpr (R == 6 || R == 10 || R == 14 || R == 22 || R == 26) {
         coprime_dft<2, R / 2>(x);
     } else if constexpr (R > 1) {
-        odd_dft<R>(x);
+        odd_dft<R>(x, [&](unsigned k, Pair value) { x[k] = value; });
+    }
+}
+
+// The same; passes element k of the result to each(k, value).
+template <unsigned R, typename Each> INLINE void dft(Pair (&x)[R], Each each) {
+    if constexpr (R > 16 && R % 2 == 1) {
+        odd_dft<R>(x, each);
+    } else {
+        dft<R>(x);
+#pragma unroll
+        for (unsigned k = 0; k < R; ++k) each(k, x[k]);
     }
 }
 
@@ -186,9 +200,7 @@ INLINE void first_stage(Pair* shared, const Pair* __restrict__ twiddles, Load lo
         Pair x[R0];
 #pragma unroll
         for (unsigned q = 0; q < R0; ++q) x[q] = element(q);
-        dft<R0>(x);
-#pragma unroll
-        for (unsigned p = 0; p < R0; ++p) shared[p * FIRST * SIDE + t] = twisted<0>(x[p], twiddles, j, p);
+        dft<R0>(x, [&](unsigned p, Pair value) { shared[p * FIRST * SIDE + t] = twisted<0>(value, twiddles, j, p); });
     }
 }
 
@@ -212,9 +224,7 @@ INLINE void middle_stages(Pair* shared, const Pair* __restrict__ twiddles) {
             Pair x[R];
 #pragma unroll
             for (unsigned q = 0; q < R; ++q) x[q] = z[q * J * SIDE];
-            dft<R>(x);
-#pragma unroll
-            for (unsigned p = 0; p < R; ++p) z[p * J * SIDE] = twisted<S>(x[p], twiddles, j, p);
+            dft<R>(x, [&](unsigned p, Pair value) { z[p * J * SIDE] = twisted<S>(value, twiddles, j, p); });
         });
         middle_stages<S + 1, FIRST, SIDE, THREADS>(shared, twiddles);
     }

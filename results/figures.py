@@ -7,6 +7,7 @@ A block of a page begins with `<!-- figures: NAME -->` and ends with `<!-- end o
 between. With --check it writes nothing, and exits with an error if a file would change: pages and kept reports disagree.
 """
 import os, re, subprocess, sys, tempfile
+from functools import partial
 
 from tables import article, launches, lessons, libraries, rules, screens, soak
 from tables.kept import ROOT, report
@@ -23,8 +24,7 @@ BLOCKS = {
     "bluestein": rules.bluestein, "fft_factors": rules.fft_factors, "ozaki2": rules.ozaki2, "svd_small": rules.svd_small, "svd_large": rules.svd_large,
     "matmul_f32": rules.matmul_f32, "mixed_precision": rules.mixed_precision,
     "h100_rules": rules.h100,
-    "peers_random": libraries.of_random, "peers_random_elementwise": libraries.of_random_elementwise, "peers_h100": libraries.of_h100,
-    "peers_random_h100": libraries.of_random_h100, "peers_random_solve": libraries.of_random_solve,
+    **{name: partial(libraries.of_further, folder) for name, folder in libraries.FURTHER.items()},
     "launches": launches.launches,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory, "soak_device": soak.device,
 }

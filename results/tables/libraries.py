@@ -5,11 +5,13 @@ from .article import PUBLISHED
 from .kept import report as kept
 from .text import duration, factor
 
-# The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes; then others of a GPU.
+# The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes.
 CPU, BOTH, GPU = "xeon-2", "h200/article-python", "h200/article-gpu"
-RANDOM, RANDOM_ELEMENTWISE = "h200/random", "h200/random-elementwise"
-H100, RANDOM_H100, RANDOM_SOLVE = "h100/peers", "h100/random", "h100/random-solve"
-KEPT = (CPU, BOTH, GPU, RANDOM, RANDOM_ELEMENTWISE, H100, RANDOM_H100, RANDOM_SOLVE)
+# The other folders by the block of docs/peers.md with their means.
+FURTHER = {"peers_random": "h200/random", "peers_random_elementwise": "h200/random-elementwise",
+           "peers_random_fft_solve_spgemm": "h200/random-fft-solve-spgemm",
+           "peers_h100": "h100/peers", "peers_random_h100": "h100/random", "peers_random_solve": "h100/random-solve"}
+KEPT = (CPU, BOTH, GPU, *FURTHER.values())
 
 # The calls that the article times by op: of NumPy or SciPy, and of CuPy.
 ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
@@ -217,26 +219,6 @@ def of_further(folder):
     """The means of another report on a GPU, and the cells where a library is faster."""
     report = kept(*folder.split("/"))
     return "\n".join([provenance(report), "", means(report, "gpu"), "", losses(report, "gpu")])
-
-
-def of_random():
-    return of_further(RANDOM)
-
-
-def of_random_elementwise():
-    return of_further(RANDOM_ELEMENTWISE)
-
-
-def of_h100():
-    return of_further(H100)
-
-
-def of_random_h100():
-    return of_further(RANDOM_H100)
-
-
-def of_random_solve():
-    return of_further(RANDOM_SOLVE)
 
 
 def article_calls():

@@ -10,6 +10,8 @@ use rustfft::num_complex::Complex;
 use crate::device::start_alone;
 
 const LARGE: [u64; 12] = [243, 343, 500, 512, 625, 1000, 1024, 1536, 2000, 2048, 2401, 4096];
+const LARGE_WITH_FACTORS_UP_TO_43: [u64; 19] =
+    [121, 242, 338, 440, 578, 713, 888, 952, 961, 1230, 1426, 1849, 2090, 2662, 2975, 3321, 3887, 3968, 4092];
 const LARGE_WITH_LARGE_FACTORS: [u64; 14] =
     [127, 202, 211, 454, 509, 777, 1021, 1201, 1537, 2049, 2657, 3001, 3998, 4093];
 
@@ -80,11 +82,11 @@ fn fault(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Option<String> 
     (!symmetric).then(|| format!("{case}: not its own mirrored conjugate"))
 }
 
-/// Returns whether 2, 3, 5 and 7 are the only prime factors.
-fn is_smooth(n: u64) -> bool {
-    [2, 3, 5, 7].into_iter().fold(n, |mut rest, prime| {
-        while rest.is_multiple_of(prime) {
-            rest /= prime;
+/// Returns whether no prime factor exceeds `most`.
+pub(crate) fn has_primes_up_to(n: u64, most: u64) -> bool {
+    (2..=most).fold(n, |mut rest, factor| {
+        while rest.is_multiple_of(factor) {
+            rest /= factor;
         }
         rest
     }) == 1
@@ -106,7 +108,13 @@ fn assert_right_and_symmetric(variant: &str, sizes: impl Iterator<Item = u64>) {
 
 #[test]
 fn every_size_with_small_factors_is_right_and_symmetric() {
-    assert_right_and_symmetric("hermitian", (1..=128).filter(|&n| is_smooth(n)).chain(LARGE));
+    assert_right_and_symmetric("hermitian", (1..=128).filter(|&n| has_primes_up_to(n, 7)).chain(LARGE));
+}
+
+#[test]
+fn sizes_with_factors_up_to_43_are_right_and_symmetric() {
+    let small = (11..=46).filter(|&n| has_primes_up_to(n, 43) && !has_primes_up_to(n, 7));
+    assert_right_and_symmetric("hermitian", small.chain(LARGE_WITH_FACTORS_UP_TO_43));
 }
 
 #[test]
@@ -114,15 +122,15 @@ fn every_size_is_right_and_symmetric_by_convolutions() {
     assert_right_and_symmetric("bluestein", (1..=104).chain(LARGE_WITH_LARGE_FACTORS));
 }
 
-fn with_variant<const N: usize>(hermitian: [u64; N], bluestein: [u64; N]) -> Vec<(&'static str, u64)> {
-    let by = |variant, sizes: [u64; N]| sizes.map(|n| (variant, n));
+fn with_variant(hermitian: &[u64], bluestein: &[u64]) -> Vec<(&'static str, u64)> {
+    let by = |variant, sizes: &[u64]| sizes.iter().map(|&n| (variant, n)).collect::<Vec<_>>();
     [by("hermitian", hermitian), by("bluestein", bluestein)].concat()
 }
 
 #[test]
 fn impulses_and_constants_have_their_known_spectra() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    for (variant, n) in with_variant([1, 2, 15, 100, 500, 1024], [2, 3, 38, 101, 509, 1021]) {
+    for (variant, n) in with_variant(&[1, 2, 15, 100, 500, 1024, 1426], &[2, 3, 38, 101, 509, 1021]) {
         let side = usize::try_from(n).unwrap();
         let last = side * side - 1;
         for (what, input) in [
@@ -145,7 +153,7 @@ fn impulses_and_constants_have_their_known_spectra() {
 #[test]
 fn one_nan_or_infinity_spoils_every_output() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    for (variant, n) in with_variant([2, 15, 100, 512, 1024], [2, 17, 101, 509, 1021]) {
+    for (variant, n) in with_variant(&[2, 15, 100, 512, 1024, 1426], &[2, 17, 101, 509, 1021]) {
         let side = usize::try_from(n).unwrap();
         for (bad, at) in [(f64::NAN, 0), (f64::NAN, side * side - 1), (f64::INFINITY, side + 1)] {
             let element = |other: usize| if other == at { bad } else { 0.5 };

@@ -10,6 +10,7 @@ use gpubench::error::CellError;
 use gpubench::op;
 
 use crate::device::{alone, case, samples, skipped, start, start_alone, variants};
+use crate::fft::has_primes_up_to;
 
 const SIZES: [u64; 7] = [1, 2, 31, 100, 101, 333, 512];
 
@@ -30,19 +31,13 @@ fn sizes(op: &str) -> Vec<u64> {
 /// The largest size of svd's `jacobi`.
 const LARGEST_OF_JACOBI: u64 = 32;
 
-/// Returns whether a variant supports this size in full precision: fft's `hermitian` rejects prime factors above 7, svd's
+/// Returns whether a variant supports this size in full precision: fft's `hermitian` rejects prime factors above 43, svd's
 /// `jacobi` large matrices, and cuSOLVER's Jacobi method loses digits as matrices grow.
 fn does(variant: &Variant, n: u64) -> bool {
     if matches!(&*variant.name, "gesvdj" | "jacobi") && n > LARGEST_OF_JACOBI {
         return false;
     }
-    let smooth = [2, 3, 5, 7].into_iter().fold(n, |mut rest, factor| {
-        while rest.is_multiple_of(factor) {
-            rest /= factor;
-        }
-        rest
-    });
-    variant.name != "hermitian" || smooth == 1
+    variant.name != "hermitian" || has_primes_up_to(n, 43)
 }
 
 /// Returns every case of every variant.

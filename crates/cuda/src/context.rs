@@ -15,7 +15,7 @@ use super::builder::{Builder, Built};
 pub(crate) use super::failure::driver;
 use super::ffi::driver as ffi;
 use super::ffi::status::Status;
-use super::kernels::KernelSource;
+use super::kernels::{Capacity, KernelSource};
 pub(crate) use super::library::Library;
 use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
 use gpubench_host::user_cache;
@@ -270,6 +270,14 @@ impl Cuda {
         const EVERY_DEVICE: u32 = 48 << 10;
         self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
             .unwrap_or(EVERY_DEVICE)
+    }
+
+    /// Returns what the device has room for.
+    pub(crate) fn capacity(&self) -> Capacity {
+        Capacity {
+            multiprocessors: self.multiprocessors() as usize,
+            shared_memory_per_block: self.shared_memory_per_block() as usize,
+        }
     }
 
     /// Returns the bytes of shared memory of a multiprocessor, or 0 if the driver does not report them.

@@ -34,11 +34,23 @@ pub struct KernelSource {
 /// Fills in the constants of a source.
 #[derive(Debug)]
 pub(crate) struct PerSize {
-    /// Returns the source for `n` on a device with that number of bytes of shared memory per block, or `None` if it
-    /// does not support that size.
-    pub(crate) of: fn(n: usize, dtype: DType, shared: usize) -> Option<&'static KernelSource>,
+    /// Returns the source for `n` on a device, or `None` if it does not support that size there.
+    pub(crate) of: fn(n: usize, dtype: DType, capacity: Capacity) -> Option<&'static KernelSource>,
     /// Returns examples.
     pub(crate) examples: fn() -> Vec<&'static KernelSource>,
+}
+
+/// What a device has room for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capacity {
+    pub(crate) multiprocessors: usize,
+    /// Bytes of shared memory that one block can request.
+    pub(crate) shared_memory_per_block: usize,
+}
+
+impl Capacity {
+    /// That of an NVIDIA H100 or H200, for sources without a device.
+    pub(crate) const HOPPER: Capacity = Capacity { multiprocessors: 132, shared_memory_per_block: 227 << 10 };
 }
 
 /// The headers, which NVRTC gets with every source.

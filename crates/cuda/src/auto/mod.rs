@@ -13,7 +13,7 @@ use gpubench_model::error::CellError;
 use super::ops::TABLES;
 use super::ops::entry::{Kernel, variant};
 use crate::context::Cuda;
-use crate::kernels::KernelSource;
+use crate::kernels::{Capacity, KernelSource};
 use crate::library::Library;
 use device_traits::DeviceTraits;
 use rules::{RULES, Rule};
@@ -100,24 +100,24 @@ pub(crate) fn compiled_for_sizes(
     sizes: &BTreeMap<String, Vec<u64>>,
     dtypes: &[DType],
 ) -> Vec<&'static KernelSource> {
-    let (device, shared) = (DeviceTraits::of(cuda), cuda.shared_memory_per_block() as usize);
+    let (device, capacity) = (DeviceTraits::of(cuda), cuda.capacity());
     let case = |op: &String, n, dtype| Case { op: op.clone(), n, dtype, density: None, seed: 0 };
     let cases = sizes.iter().flat_map(|(op, sizes)| sizes.iter().map(move |n| (op, *n)));
     let cases = cases.flat_map(|(op, n)| dtypes.iter().map(move |dtype| case(op, n, *dtype)));
     cases
-        .filter_map(|case| source_of_size(&case, &device, shared))
+        .filter_map(|case| source_of_size(&case, &device, capacity))
         .take(rayon::current_num_threads())
         .collect()
 }
 
 /// Returns the source made for one size that `auto` uses for a case, if it uses one.
-fn source_of_size(case: &Case, device: &DeviceTraits, shared: usize) -> Option<&'static KernelSource> {
+fn source_of_size(case: &Case, device: &DeviceTraits, capacity: Capacity) -> Option<&'static KernelSource> {
     let n = usize::try_from(case.n).ok()?;
     for rule in RULES.iter().filter(|rule| rule.covers(case, device)) {
         let sources = kernel(rule.op, rule.variant).ok()?.sources;
         // A variant with sources of another kind supports the case, or needs none of these.
         let per_size = sources.iter().find_map(|source| source.per_size.as_ref())?;
-        if let Some(source) = (per_size.of)(n, case.dtype, shared) {
+        if let Some(source) = (per_size.of)(n, case.dtype, capacity) {
             return Some(source);
         }
     }
@@ -184,17 +184,15 @@ mod tests {
 
     #[test]
     fn the_source_for_a_size_is_that_of_the_rule_that_covers_it() {
-        const HOPPER: usize = 227 << 10;
         let name = |op: &str, n, dtype| {
             let case = Case { op: op.into(), n, dtype, density: None, seed: 0 };
-            source_of_size(&case, &DeviceTraits { f64_ratio: 2 }, HOPPER).map_or("", |source| source.name)
+            let device = DeviceTraits { f64_ratio: 2 };
+            source_of_size(&case, &device, Capacity::HOPPER).map_or("", |source| source.name)
         };
         assert!(name("fft", 100, DType::F64).starts_with("fft_hermitian_100_f64_"));
-        assert!(
-            name("fft", 101, DType::F32).starts_with("fft_bluestein_101_f32_"),
-            "101 is no product of 2 to 7"
-        );
-        assert_eq!(name("fft", 2975, DType::F64), "", "cuFFT has the factors 5, 7 and 17");
+        assert!(name("fft", 101, DType::F32).starts_with("fft_bluestein_101_f32_"), "101 is prime");
+        assert!(name("fft", 2975, DType::F64).starts_with("fft_hermitian_2975_f64_"), "5, 7 and 17");
+        assert_eq!(name("fft", 2000 * 2 - 8 * 2, DType::F64), "", "cuFFT has the factor 83");
         assert_eq!(name("fft", 5000, DType::F32), "", "more than 4096");
         assert_eq!(name("matmul", 100, DType::F32), "", "the same kernel for every size");
     }

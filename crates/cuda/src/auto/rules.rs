@@ -7,7 +7,7 @@ use gpubench_model::case::{Case, DType};
 
 use super::device_traits::DeviceTraits;
 use crate::ops::fft::radices::has_primes_up_to;
-use Divisibility::{ByFour, ByPrimesUpTo, Even, Odd};
+use Divisibility::{ByFour, ByPrimeAbove, ByPrimesUpTo, Even, Odd};
 
 /// A rule. The first rule that covers a case and whose variant supports it decides.
 #[derive(Debug)]
@@ -43,6 +43,8 @@ enum Divisibility {
     ByFour,
     /// No prime factor is larger.
     ByPrimesUpTo(usize),
+    /// A prime factor is larger.
+    ByPrimeAbove(usize),
 }
 
 impl Divisibility {
@@ -52,6 +54,7 @@ impl Divisibility {
             Divisibility::Even => n.is_multiple_of(2),
             Divisibility::ByFour => n.is_multiple_of(4),
             Divisibility::ByPrimesUpTo(most) => usize::try_from(n).is_ok_and(|n| has_primes_up_to(n, most)),
+            Divisibility::ByPrimeAbove(least) => !Divisibility::ByPrimesUpTo(least).covers(n),
         }
     }
 
@@ -61,6 +64,7 @@ impl Divisibility {
             Divisibility::Even => "N even".into(),
             Divisibility::ByFour => "N a multiple of 4".into(),
             Divisibility::ByPrimesUpTo(most) => format!("prime factors up to {most}"),
+            Divisibility::ByPrimeAbove(least) => format!("a prime factor above {least}"),
         }
     }
 }
@@ -180,14 +184,12 @@ pub(super) static RULES: &[Rule] = &[
     rule("matmul", "cublas"),
     rule("elementwise", "fused").because("one kernel moves the arrays 3 times, a chain of kernels 13 times"),
     rule("reduction", "one-pass").because("it reads the matrix once instead of three times"),
+    rule("fft", "bluestein").sizes(1, 340).where_n(&[ByPrimeAbove(31)]).because(
+        "a thread of hermitian transforms as many elements as the largest prime factor, which takes long",
+    ),
     rule("fft", "hermitian")
-        .when("N <= 4096 with prime factors 2, 3, 5 and 7")
+        .when("N <= 4096, prime factors up to 43")
         .because("two launches, and each element of the spectrum is written once"),
-    rule("fft", "c2c").of(F32).sizes(430, 4096).where_n(&[Odd, ByPrimesUpTo(19)]).because(CUFFT),
-    rule("fft", "c2c").of(F32).sizes(430, 720).where_n(&[ByPrimesUpTo(19)]).because(CUFFT),
-    rule("fft", "r2c").of(F32).sizes(721, 4096).where_n(&[ByPrimesUpTo(19)]).because(CUFFT),
-    rule("fft", "r2c").of(F64).sizes(430, 4096).where_n(&[ByPrimesUpTo(11)]).because(CUFFT),
-    rule("fft", "r2c").of(F64).sizes(1200, 4096).where_n(&[ByPrimesUpTo(19)]).because(CUFFT),
     rule("fft", "r2c").sizes(1200, 4096).where_n(&[Even, ByPrimesUpTo(61)]).because(CUFFT),
     rule("fft", "r2c").sizes(3300, 4096).where_n(&[Even, ByPrimesUpTo(127)]).because(CUFFT),
     rule("fft", "bluestein")
@@ -242,26 +244,27 @@ mod tests {
     }
 
     #[test]
-    fn transforms_of_sizes_with_prime_factors_from_11_depend_on_these() {
-        // `hermitian` refuses these sizes, so the next rule decides.
-        let chosen = |n, dtype| {
-            let case = Case { op: "fft".into(), n, dtype, density: None, seed: 42 };
-            let mut rules = RULES.iter().filter(|rule| rule.covers(&case, &DeviceTraits { f64_ratio: 2 }));
-            rules.find(|rule| rule.variant != "hermitian").unwrap().variant
-        };
-        for (n, single, double) in [
-            (2 * 11, "bluestein", "bluestein"),
-            (2 * 3 * 5 * 17, "c2c", "bluestein"),
-            (2 * 3 * 13 * 17, "r2c", "r2c"),
-            (3 * 3 * 3 * 5 * 11, "c2c", "r2c"),
-            (2 * 2 * 2 * 3 * 41, "bluestein", "bluestein"),
-            (2 * 3 * 3 * 3 * 37, "r2c", "r2c"),
-            (3 * 3 * 3 * 3 * 37, "bluestein", "bluestein"),
-            (2 * 2 * 2 * 5 * 101, "r2c", "r2c"),
-            (4093, "bluestein", "bluestein"),
-            (2 * 3001, "r2c", "r2c"),
+    fn transforms_depend_on_the_largest_prime_factor() {
+        for (n, variant) in [
+            (31, "hermitian"),
+            (37, "bluestein"),
+            (340, "hermitian"),
+            (37 * 9, "bluestein"),
+            (37 * 10, "hermitian"),
+            (43 * 95, "hermitian"),
+            (47 * 25, "bluestein"),
+            (47 * 26, "r2c"),
+            (47 * 27, "bluestein"),
+            (101 * 32, "bluestein"),
+            (101 * 34, "r2c"),
+            (4093, "bluestein"),
+            (4096 + 2 * 47, "r2c"),
         ] {
-            assert_eq!((chosen(n, DType::F32), chosen(n, DType::F64)), (single, double), "{n}");
+            let case = Case { op: "fft".into(), n, dtype: DType::F32, density: None, seed: 42 };
+            let mut rules = RULES.iter().filter(|rule| rule.covers(&case, &DeviceTraits { f64_ratio: 2 }));
+            // `hermitian` itself refuses larger prime factors, and the next rule decides.
+            let refused = |rule: &Rule| rule.variant == "hermitian" && ByPrimeAbove(43).covers(n);
+            assert_eq!(rules.find(|rule| !refused(rule)).unwrap().variant, variant, "{n}");
         }
     }
 

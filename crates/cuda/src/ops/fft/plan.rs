@@ -5,7 +5,8 @@ use gpubench_model::error::Unavailable;
 use rustfft::num_complex::Complex;
 
 use super::bluestein;
-use super::radices::{common, padded, radices, root};
+use super::radices::{LARGEST_PRIME, common, padded, radices, root};
+use crate::kernels::Capacity;
 
 /// The largest size. Beyond it, a block has too few columns for whole memory sectors.
 const MAX_N: usize = 4096;
@@ -45,8 +46,8 @@ pub(super) enum Method {
     Convolution,
 }
 
-/// Chooses a plan for `n x n` real elements on a device with that number of bytes of shared memory per block.
-pub(crate) type ChoosePlan = fn(usize, DType, usize) -> Result<FftPlan, Unavailable>;
+/// Chooses a plan for `n x n` real elements on a device.
+pub(crate) type ChoosePlan = fn(usize, DType, Capacity) -> Result<FftPlan, Unavailable>;
 
 /// One launch of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,39 +60,40 @@ pub(crate) struct Pass {
 }
 
 impl FftPlan {
-    /// Chooses a plan by the factors of `n`, for `n x n` real elements on a device with `shared` bytes of shared memory
-    /// per block.
+    /// Chooses a plan by the factors of `n`, for `n x n` real elements on a device.
     ///
     /// # Errors
-    /// A prime factor above 7, a size beyond the largest, or too little shared memory.
-    pub(crate) fn hermitian(n: usize, dtype: DType, shared: usize) -> Result<FftPlan, Unavailable> {
+    /// A prime factor without a radix, a size beyond the largest, or too little shared memory.
+    pub(crate) fn hermitian(n: usize, dtype: DType, capacity: Capacity) -> Result<FftPlan, Unavailable> {
         check_size(n)?;
         let factors = radices(n, dtype).ok_or_else(|| {
             Unavailable::new(
-                format!("N = {n} has a prime factor above 7; hermitian supports 2, 3, 5 and 7"),
+                format!(
+                    "N = {n} has a prime factor above {LARGEST_PRIME}, the largest that hermitian supports"
+                ),
                 FIX,
             )
         })?;
         let with = |tile| FftPlan::with(n, dtype, Method::Direct, factors.clone(), tile);
-        FftPlan::that_fits(tiles(n, dtype).iter().map(|&tile| with(tile)), shared)
+        FftPlan::that_fits(tiles(n, dtype, capacity.multiprocessors).into_iter().map(with), capacity)
     }
 
-    /// Chooses a plan by convolutions, for `n x n` real elements on a device with `shared` bytes of shared memory per
-    /// block.
+    /// Chooses a plan by convolutions, for `n x n` real elements on a device.
     ///
     /// # Errors
     /// A size beyond the largest, or too little shared memory.
-    pub(crate) fn bluestein(n: usize, dtype: DType, shared: usize) -> Result<FftPlan, Unavailable> {
+    pub(crate) fn bluestein(n: usize, dtype: DType, capacity: Capacity) -> Result<FftPlan, Unavailable> {
         check_size(n)?;
         let factors = bluestein::radices(n, dtype);
         let with = |tile| FftPlan::with(n, dtype, Method::Convolution, factors.clone(), tile);
-        let narrow = [(2, false), (1, false)];
-        let all = tiles(n, dtype).iter().chain(&narrow);
-        FftPlan::that_fits(all.map(|&tile| with(tile)), shared)
+        FftPlan::that_fits(convolution_tiles(n, dtype).into_iter().map(with), capacity)
     }
 
-    /// Returns the first plan whose blocks fit in `shared` bytes.
-    fn that_fits(plans: impl Iterator<Item = FftPlan>, shared: usize) -> Result<FftPlan, Unavailable> {
+    /// Returns the first plan whose blocks have enough shared memory.
+    fn that_fits(
+        plans: impl Iterator<Item = FftPlan>,
+        Capacity { shared_memory_per_block: shared, .. }: Capacity,
+    ) -> Result<FftPlan, Unavailable> {
         let mut least = usize::MAX;
         for plan in plans {
             let needed = plan.rows().shared.max(plan.column_pass().shared);
@@ -110,17 +112,17 @@ impl FftPlan {
         dtype: DType,
         method: Method,
         radices: Vec<usize>,
-        (columns, overlap): (usize, bool),
+        (columns, overlap): Tile,
     ) -> FftPlan {
         let length = radices.iter().product::<usize>();
-        let (first, last) = (radices[0], radices[radices.len() - 1]);
+        let (first, largest) = (radices[0], radices.iter().copied().fold(1, usize::max));
         let max_tasks = length / radices.iter().min().unwrap_or(&1);
         let lanes = columns + usize::from(overlap);
         let places = BANKS / pair_bytes(dtype);
         FftPlan {
             row_threads: warps(max_tasks.min((length / 16).clamp(128, max_row_threads(dtype)))),
             row_stride: padded(length / first, first, places),
-            column_threads: column_threads(lanes * max_tasks, dtype, last),
+            column_threads: column_threads(lanes * max_tasks, dtype, largest),
             column_stride: padded(length / first, first, places / common(lanes, places)),
             n,
             dtype,
@@ -213,17 +215,44 @@ fn pair_bytes(dtype: DType) -> usize {
     }
 }
 
-/// Returns the columns of a tile, and whether a tile takes one more column to write its mirrors aligned; best first.
-///
-/// Small transforms need many blocks. For spectra of several MB, whole 32-byte sectors matter more.
-fn tiles(n: usize, dtype: DType) -> &'static [(usize, bool)] {
-    match (n, dtype) {
-        (..200, _) => &[(2, false)],
-        (..600, _) => &[(4, false)],
-        (..1536, DType::F32) => &[(4, true)],
-        (_, DType::F32) => &[(8, true), (4, true)],
-        (_, DType::F64) => &[(4, true), (2, true)],
+/// The columns of a tile, and whether a tile takes one more column to write its mirrors aligned.
+type Tile = (usize, bool);
+
+/// Returns the tile of transforms so small that their number of blocks matters most.
+fn small_tile(n: usize) -> Option<Tile> {
+    match n {
+        0..200 => Some((2, false)),
+        200..600 => Some((4, false)),
+        _ => None,
     }
+}
+
+/// Returns the tiles for transforms by the factors of `n`, best first.
+///
+/// For spectra of several MB, whole 32-byte sectors matter most, and then that all blocks run at once: of the widths that
+/// do so, the least is best. If none does, narrow tiles balance the load.
+fn tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<Tile> {
+    if let Some(tile) = small_tile(n) {
+        return vec![tile];
+    }
+    let widths = match dtype {
+        DType::F32 => [4, 8],
+        DType::F64 => [4, 6],
+    };
+    let blocks = |columns| n.div_ceil(2).div_ceil(columns) + 1;
+    let best = widths.into_iter().find(|&columns| blocks(columns) <= multiprocessors).unwrap_or(4);
+    vec![(best, true), (4, true), (2, true)]
+}
+
+/// Returns the tiles for convolutions, best first. Their transforms are more than twice as long, so wider tiles rarely
+/// fit.
+fn convolution_tiles(n: usize, dtype: DType) -> Vec<Tile> {
+    let best = match (small_tile(n), dtype) {
+        (Some(tile), _) => vec![tile],
+        (None, DType::F32) => vec![(4, true)],
+        (None, DType::F64) => vec![(4, true), (2, true)],
+    };
+    [best, vec![(2, false), (1, false)]].concat()
 }
 
 /// Rounds threads up to whole warps.
@@ -239,11 +268,15 @@ fn max_row_threads(dtype: DType) -> usize {
     }
 }
 
-/// Returns the threads for the butterflies of one stage: rounds of equal size, with enough registers per thread.
-fn column_threads(tasks: usize, dtype: DType, last: usize) -> usize {
+/// Returns the threads for the butterflies of one stage: rounds of equal size, with enough registers per thread for the
+/// largest radix.
+fn column_threads(tasks: usize, dtype: DType, largest: usize) -> usize {
     let max_threads = match dtype {
+        DType::F32 if largest > 31 => 384,
+        DType::F32 if largest > 22 => 512,
         DType::F32 => 640,
-        DType::F64 if last > 10 => 384,
+        DType::F64 if largest > 22 => 256,
+        DType::F64 if largest > 10 => 384,
         DType::F64 => 512,
     };
     warps(tasks.div_ceil(tasks.div_ceil(max_threads))).max(64)
@@ -251,8 +284,9 @@ fn column_threads(tasks: usize, dtype: DType, last: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::source::HOPPER;
     use super::*;
+
+    const HOPPER: Capacity = Capacity::HOPPER;
 
     fn plan(n: usize, dtype: DType) -> FftPlan {
         FftPlan::hermitian(n, dtype, HOPPER).unwrap()
@@ -266,12 +300,12 @@ mod tests {
     }
 
     #[test]
-    fn every_smooth_size_has_a_plan_of_its_factors() {
+    fn every_size_without_large_prime_factors_has_a_plan_of_its_factors() {
         for n in 1..=MAX_N {
             let mut rest = n;
-            for prime in [2, 3, 5, 7] {
-                while rest.is_multiple_of(prime) {
-                    rest /= prime;
+            for factor in 2..=LARGEST_PRIME {
+                while rest.is_multiple_of(factor) {
+                    rest /= factor;
                 }
             }
             for &dtype in DType::ALL {
@@ -298,14 +332,22 @@ mod tests {
 
     #[test]
     fn less_shared_memory_means_fewer_columns_and_then_an_error_with_a_fix() {
-        let small = FftPlan::hermitian(2048, DType::F32, 99 << 10).unwrap();
-        assert_eq!((small.columns, small.overlap), (4, true));
-        let refused = FftPlan::hermitian(2048, DType::F32, 64 << 10).unwrap_err();
-        assert!(refused.reason.contains("81 KiB"), "{}", refused.reason);
-        for n in [11, 8192] {
+        let with_kib = |kib: usize| Capacity { shared_memory_per_block: kib << 10, ..HOPPER };
+        let columns = |kib| FftPlan::hermitian(2048, DType::F32, with_kib(kib)).unwrap().columns;
+        assert_eq!((columns(227), columns(99), columns(64)), (8, 4, 2));
+        let refused = FftPlan::hermitian(2048, DType::F32, with_kib(32)).unwrap_err();
+        assert!(refused.reason.contains("49 KiB"), "{}", refused.reason);
+        for n in [47, 8192] {
             let refused = FftPlan::hermitian(n, DType::F32, HOPPER).unwrap_err();
             assert!(refused.fix.unwrap().contains("r2c"));
         }
+    }
+
+    #[test]
+    fn tiles_are_as_narrow_as_lets_all_blocks_run_at_once() {
+        let columns = |n, dtype| plan(n, dtype).columns;
+        assert_eq!([1000, 1100, 2080, 2112].map(|n| columns(n, DType::F32)), [4, 8, 8, 4]);
+        assert_eq!([1000, 1100, 1560, 1600, 3000].map(|n| columns(n, DType::F64)), [4, 6, 6, 4, 2]);
     }
 
     #[test]

@@ -4,23 +4,35 @@ use gpubench_model::case::DType;
 use rustfft::num_complex::Complex;
 
 /// Lengths for which the source has a transform in registers, besides 1.
-const RADICES: [usize; 13] = [16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2];
+const RADICES: [usize; 25] =
+    [43, 41, 37, 31, 29, 26, 23, 22, 19, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 
-/// Returns the fewest factors of `n`, with the smallest sum, in ascending order. Returns `None` for prime factors
-/// above 7.
+/// The largest prime factor for which there is a radix.
+pub(super) const LARGEST_PRIME: usize = RADICES[0];
+
+/// Radices above this one take so many registers that they are not the last, which transforms two blocks at once.
+const SMALL: usize = 16;
+
+/// Returns the fewest factors of `n`, with the smallest sum, in the order of the stages. Returns `None` for prime factors
+/// above [`LARGEST_PRIME`].
 ///
-/// Large radices were fastest at the end, except for a leading 16: blocks 16 apart are in different banks.
+/// Small radices ascend: large ones were fastest at the end, except for a leading 16, because blocks 16 apart are in
+/// different banks. Radices above [`SMALL`] come first; in float64 a single one of them is the second of three or more.
 pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
-    if !has_primes_up_to(n, 7) {
+    if !has_primes_up_to(n, LARGEST_PRIME) {
         return None;
     }
-    let mut found = factors(n, RADICES[0])?;
-    found.sort_unstable();
-    let sixteens = found.iter().filter(|&&radix| radix == 16).count();
+    let (mut small, mut large): (Vec<_>, Vec<_>) =
+        factors(n, RADICES[0])?.into_iter().partition(|&radix| radix <= SMALL);
+    small.sort_unstable();
+    large.sort_unstable_by(|a, b| b.cmp(a));
+    let sixteens = small.iter().filter(|&&radix| radix == 16).count();
     if sixteens > usize::from(dtype == DType::F64) {
-        found.rotate_right(1);
+        small.rotate_right(1);
     }
-    Some(found)
+    let before = usize::from(dtype == DType::F64 && large.len() == 1 && small.len() > 1);
+    small.splice(before..before, large);
+    Some(small)
 }
 
 /// Returns whether no prime factor of `n` exceeds `most`.
@@ -88,6 +100,12 @@ mod tests {
         assert_eq!(of(1024, DType::F64), [8, 8, 16]);
         assert_eq!(of(2048, DType::F64), [16, 8, 16]);
         assert_eq!(of(1, DType::F32), [1]);
+        assert_eq!(of(440, DType::F32), [5, 8, 11]);
+        assert_eq!(of(2662, DType::F32), [22, 11, 11]);
+        assert_eq!(of(952, DType::F32), [17, 7, 8]);
+        assert_eq!(of(952, DType::F64), [7, 17, 8]);
+        assert_eq!(of(1426, DType::F64), [31, 23, 2]);
+        assert_eq!(radices(2 * 47, DType::F32), None);
     }
 
     #[test]

@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 use gpubench_model::case::DType;
 
 use super::plan::{ChoosePlan, FftPlan, Method};
-use crate::kernels::{KernelSource, PerSize, kernel_source};
+use crate::kernels::{Capacity, KernelSource, PerSize, kernel_source};
 
 /// The source for sizes with small prime factors. It contains the constants of float32 at `n = 2048`, which a plan's
 /// header overrides.
 pub(crate) static HERMITIAN: KernelSource = KernelSource {
     per_size: Some(PerSize {
-        of: |n, dtype, shared| FftPlan::hermitian(n, dtype, shared).ok().map(|plan| plan.source()),
+        of: |n, dtype, capacity| FftPlan::hermitian(n, dtype, capacity).ok().map(|plan| plan.source()),
         examples: hermitian_examples,
     }),
     ..kernel_source!("fft_hermitian")
@@ -22,7 +22,7 @@ pub(crate) static HERMITIAN: KernelSource = KernelSource {
 /// The source for any size. It contains the constants of float32 at `n = 777`.
 pub(crate) static BLUESTEIN: KernelSource = KernelSource {
     per_size: Some(PerSize {
-        of: |n, dtype, shared| FftPlan::bluestein(n, dtype, shared).ok().map(|plan| plan.source()),
+        of: |n, dtype, capacity| FftPlan::bluestein(n, dtype, capacity).ok().map(|plan| plan.source()),
         examples: bluestein_examples,
     }),
     ..kernel_source!("fft_bluestein")
@@ -81,13 +81,11 @@ impl FftPlan {
     }
 }
 
-/// Bytes of shared memory per block of an H100, for plans without a device.
-pub(super) const HOPPER: usize = 227 << 10;
-
-/// Returns the sources of plans that use every radix in every position, for compiling without a device.
+/// Returns the sources of plans that use most radices, and those up to 16 in every position, for compiling without a device.
+/// Radices above 31 are left out in float64, because they spill registers on some chips.
 fn hermitian_examples() -> Vec<&'static KernelSource> {
-    let f32s = [1, 7, 16, 100, 243, 500, 512, 625, 1000, 1024, 2048, 2100, 2401, 4096];
-    let f64s = [15, 100, 196, 500, 512, 1000, 1024, 2048, 2250, 4096];
+    let f32s = [1, 7, 16, 100, 243, 442, 500, 512, 625, 1000, 1024, 1426, 2048, 2100, 2401, 2662, 3321, 4096];
+    let f64s = [15, 100, 196, 442, 500, 512, 1000, 1024, 1240, 1276, 2048, 2250, 2662, 4096];
     examples(FftPlan::hermitian, &f32s, &f64s)
 }
 
@@ -99,7 +97,11 @@ fn bluestein_examples() -> Vec<&'static KernelSource> {
 
 fn examples(choose: ChoosePlan, f32s: &[usize], f64s: &[usize]) -> Vec<&'static KernelSource> {
     let of = |sizes: &[usize], dtype| -> Vec<_> {
-        sizes.iter().filter_map(|&n| choose(n, dtype, HOPPER).ok()).map(|plan| plan.source()).collect()
+        sizes
+            .iter()
+            .filter_map(|&n| choose(n, dtype, Capacity::HOPPER).ok())
+            .map(|plan| plan.source())
+            .collect()
     };
     [of(f32s, DType::F32), of(f64s, DType::F64)].concat()
 }
@@ -110,9 +112,10 @@ mod tests {
 
     #[test]
     fn the_source_texts_contain_the_plans_of_their_defaults() {
-        for plan in
-            [FftPlan::hermitian(2048, DType::F32, HOPPER), FftPlan::bluestein(777, DType::F32, HOPPER)]
-        {
+        for plan in [
+            FftPlan::hermitian(2048, DType::F32, Capacity::HOPPER),
+            FftPlan::bluestein(777, DType::F32, Capacity::HOPPER),
+        ] {
             let plan = plan.unwrap();
             let text = plan.source_of_method().text;
             for line in plan.header().lines() {

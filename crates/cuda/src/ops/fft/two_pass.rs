@@ -32,7 +32,7 @@ pub(super) fn prepare<T: Element>(
     choose: ChoosePlan,
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
-    let plan = choose(n, T::DTYPE, cuda.shared_memory_per_block() as usize)?;
+    let plan = choose(n, T::DTYPE, cuda.capacity())?;
     let reals = 3 * n as u128 * n as u128 + 2 * plan.half_elements() as u128;
     cuda.reserve(reals * size_of::<T>() as u128)?;
     let passes = TwoPasses::load(cuda, &plan)?;
