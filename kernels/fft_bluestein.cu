@@ -8,8 +8,11 @@
 // order back: the stages in reverse, each with its twiddles before and not after its butterflies. It is the inverse
 // one because its operand and its result are conjugated.
 //
-// The constants below are defaults; a header before this text sets them for each N and element type.
+// The constants below are defaults; a header before this text sets them for each N and element type, and defines the one
+// kernel that it is compiled for.
 #ifndef FFT_PLAN
+#define FFT_ROWS
+#define FFT_COLUMNS
 typedef float Real;
 typedef float2 Pair;
 constexpr unsigned N = 777;
@@ -120,6 +123,8 @@ INLINE Pair with_constant(Pair value, Pair constant) {
     return add(value, make(Real(N) * constant.x, Real(N) * constant.y));
 }
 
+#ifdef FFT_ROWS
+
 // Block b transforms rows 2 b and 2 b + 1; `half` takes elements 0 to HALF - 1 of each.
 extern "C" __global__ void __launch_bounds__(ROW_THREADS, ROW_THREADS > 128)
     fft_rows(const Real* __restrict__ input, const Pair* __restrict__ tables, Pair* __restrict__ half) {
@@ -142,6 +147,9 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS, ROW_THREADS > 128)
             second[k] = packed ? make(low.y, N % 2 == 0 ? high.y : Real(0)) : second_real(low, high);
     }
 }
+
+#endif
+#ifdef FFT_COLUMNS
 
 // Block 0 transforms the first columns for the packed column 0 only; block b > 0 transforms columns (b - 1) COLUMNS
 // to b COLUMNS - 1, as in fft_hermitian.cu.
@@ -171,3 +179,5 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS, 1)
         store_first_columns<COLUMN_THREADS>(spectrum, z);
     }
 }
+
+#endif

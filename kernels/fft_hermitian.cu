@@ -8,8 +8,11 @@
 // Each transform has length N; its last stage reads the blocks that hold elements k and N - k together and writes where
 // they belong.
 //
-// The constants below are defaults; a header before this text sets them for each N and element type.
+// The constants below are defaults; a header before this text sets them for each N and element type, and defines the one
+// kernel that it is compiled for.
 #ifndef FFT_PLAN
+#define FFT_ROWS
+#define FFT_COLUMNS
 typedef float Real;
 typedef float2 Pair;
 constexpr unsigned N = 2048;
@@ -58,6 +61,8 @@ INLINE void conjugates(const Pair (&a)[RL], const Pair (&b)[RL], unsigned i, End
     }
 }
 
+#ifdef FFT_ROWS
+
 // Block b transforms rows 2 b and 2 b + 1; `half` takes elements 0 to HALF - 1 of each.
 extern "C" __global__ void __launch_bounds__(ROW_THREADS, ROW_THREADS > 128)
     fft_rows(const Real* __restrict__ input, const Pair* __restrict__ twiddles, Pair* __restrict__ half) {
@@ -97,6 +102,9 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS, ROW_THREADS > 128)
             });
     }
 }
+
+#endif
+#ifdef FFT_COLUMNS
 
 // A result of one column, and its mirror.
 INLINE void store_result(Pair* __restrict__ spectrum, Pair value, unsigned row, unsigned lane, unsigned column) {
@@ -180,3 +188,5 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS, 1)
         }
     }
 }
+
+#endif

@@ -168,13 +168,16 @@ impl Cuda {
         Ok(self.keep(source, built, start))
     }
 
-    /// Compiles and loads source files at the same time. The cell that needs a file reports its failure.
+    /// Compiles and loads source files at the same time, except those that are loaded. The cell that needs a file reports
+    /// its failure.
     ///
     /// # Errors
     /// There is no compiler for this device.
     pub(crate) fn compile_ahead(&self, sources: &[&'static KernelSource]) -> Result<(), CellError> {
         let mut start = Instant::now();
-        for (source, built) in self.builder()?.build_all(sources.iter().copied()) {
+        let is_new = |source: &&&KernelSource| !self.shared.modules.borrow().contains_key(source.name);
+        let new: Vec<_> = sources.iter().filter(is_new).copied().collect();
+        for (source, built) in self.builder()?.build_all(new) {
             if let Ok(built) = built {
                 self.keep(source, built, start);
                 start = Instant::now();

@@ -34,8 +34,8 @@ pub struct KernelSource {
 /// Fills in the constants of a source.
 #[derive(Debug)]
 pub(crate) struct PerSize {
-    /// Returns the source for `n` on a device, or `None` if it does not support that size there.
-    pub(crate) of: fn(n: usize, dtype: DType, capacity: Capacity) -> Option<&'static KernelSource>,
+    /// Returns the sources for `n` on a device, each with one kernel, or `None` if they do not support that size there.
+    pub(crate) of: fn(n: usize, dtype: DType, capacity: Capacity) -> Option<[&'static KernelSource; 2]>,
     /// Returns examples.
     pub(crate) examples: fn() -> Vec<&'static KernelSource>,
 }

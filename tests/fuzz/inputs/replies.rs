@@ -12,7 +12,7 @@ const MOST_BYTES: u128 = 1 << 20;
 /// Reads a stream of replies. The file of each answer is the bytes after it.
 pub fn read(bytes: &[u8], _: Formats) {
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
-    for reply in replies(bytes) {
+    for reply in replies(bytes).map(|received| received.reply) {
         let _ = lines.next();
         match reply {
             Ok(Reply::Answered(answered)) => {

@@ -105,20 +105,25 @@ pub(crate) fn compiled_for_sizes(
     let cases = sizes.iter().flat_map(|(op, sizes)| sizes.iter().map(move |n| (op, *n)));
     let cases = cases.flat_map(|(op, n)| dtypes.iter().map(move |dtype| case(op, n, *dtype)));
     cases
-        .filter_map(|case| source_of_size(&case, &device, capacity))
+        .filter_map(|case| sources_of_size(&case, &device, capacity))
+        .flatten()
         .take(rayon::current_num_threads())
         .collect()
 }
 
-/// Returns the source made for one size that `auto` uses for a case, if it uses one.
-fn source_of_size(case: &Case, device: &DeviceTraits, capacity: Capacity) -> Option<&'static KernelSource> {
+/// Returns the sources made for one size that `auto` uses for a case, if it uses such.
+fn sources_of_size(
+    case: &Case,
+    device: &DeviceTraits,
+    capacity: Capacity,
+) -> Option<[&'static KernelSource; 2]> {
     let n = usize::try_from(case.n).ok()?;
     for rule in RULES.iter().filter(|rule| rule.covers(case, device)) {
         let sources = kernel(rule.op, rule.variant).ok()?.sources;
         // A variant with sources of another kind supports the case, or needs none of these.
         let per_size = sources.iter().find_map(|source| source.per_size.as_ref())?;
-        if let Some(source) = (per_size.of)(n, case.dtype, capacity) {
-            return Some(source);
+        if let Some(sources) = (per_size.of)(n, case.dtype, capacity) {
+            return Some(sources);
         }
     }
     None
@@ -187,7 +192,7 @@ mod tests {
         let name = |op: &str, n, dtype| {
             let case = Case { op: op.into(), n, dtype, density: None, seed: 0 };
             let device = DeviceTraits { f64_ratio: 2 };
-            source_of_size(&case, &device, Capacity::HOPPER).map_or("", |source| source.name)
+            sources_of_size(&case, &device, Capacity::HOPPER).map_or("", |[rows, _]| rows.name)
         };
         assert!(name("fft", 100, DType::F64).starts_with("fft_hermitian_100_f64_"));
         assert!(name("fft", 101, DType::F32).starts_with("fft_bluestein_101_f32_"), "101 is prime");

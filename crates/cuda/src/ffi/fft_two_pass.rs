@@ -5,6 +5,7 @@ use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Element};
+use super::super::kernels::KernelSource;
 use super::super::ops::fft::plan::{FftPlan, Pass};
 use super::launch::{Shape, Start, allow_shared, fits, read, write};
 use super::replay::{Launch, Replay};
@@ -18,12 +19,12 @@ struct PassKernel {
 impl PassKernel {
     fn load(
         cuda: &Cuda,
-        plan: &FftPlan,
+        source: &'static KernelSource,
         entry: &str,
         pass: Pass,
         start: Start,
     ) -> Result<PassKernel, CellError> {
-        let function = cuda.function(plan.source(), entry)?;
+        let function = cuda.function(source, entry)?;
         let fitting = |value: usize| u32::try_from(value).map_err(|error| CellError::call(entry, error));
         let (blocks, threads, shared) =
             (fitting(pass.blocks)?, fitting(pass.threads)?, fitting(pass.shared)?);
@@ -57,10 +58,18 @@ impl<T: Element> TwoPasses<T> {
         }
         let reals: Vec<T> =
             plan.tables().iter().flat_map(|w| [T::from_f64(w.re), T::from_f64(w.im)]).collect();
+        let sources @ [rows, columns] = plan.sources();
+        cuda.compile_ahead(&sources)?;
         Ok(TwoPasses {
             n: plan.n,
-            rows: PassKernel::load(cuda, plan, "fft_rows", plan.rows(), Start::InOrder)?,
-            columns: PassKernel::load(cuda, plan, "fft_columns", plan.column_pass(), Start::earliest(cuda))?,
+            rows: PassKernel::load(cuda, rows, "fft_rows", plan.rows(), Start::InOrder)?,
+            columns: PassKernel::load(
+                cuda,
+                columns,
+                "fft_columns",
+                plan.column_pass(),
+                Start::earliest(cuda),
+            )?,
             replay: Replay::default(),
             tables: cuda.upload(&reals)?,
             half: cuda.alloc(2 * plan.half_elements())?,

@@ -117,7 +117,7 @@ impl Client {
         if let Link::Process { leader, .. } = &mut self.link {
             leader.go_on();
         }
-        let unasked = |found: &TimedReply| !matches!(found.reply, Ok(Reply::Phase { .. }));
+        let unasked = |found: &TimedReply| !matches!(found.received.reply, Ok(Reply::Phase { .. }));
         self.is_out_of_step |= self.replies.try_iter().any(|found| unasked(&found));
         if let Some(lines) = &self.lines {
             // An error here means that the worker has closed its end: the wait reports how it ended.
@@ -164,13 +164,12 @@ impl Client {
                 self.stopped_for += delay;
             }
             checked = Instant::now();
-            match received {
-                Ok(TimedReply { reply: Ok(Reply::Phase { .. }), .. }) if left.is_zero() => {
-                    return Err(WaitError::TimedOut);
-                }
-                Ok(TimedReply { reply: Ok(Reply::Phase { phase }), .. }) => on_phase(&phase),
-                Ok(TimedReply { reply, at }) => {
+            match received.map(|TimedReply { at, received }| (at, received.reply, received.is_followed)) {
+                Ok((_, Ok(Reply::Phase { .. }), _)) if left.is_zero() => return Err(WaitError::TimedOut),
+                Ok((_, Ok(Reply::Phase { phase }), _)) => on_phase(&phase),
+                Ok((at, reply, is_followed)) => {
                     self.replied = at;
+                    self.is_out_of_step |= is_followed;
                     return reply.map_err(WaitError::Gone);
                 }
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(WaitError::TimedOut),

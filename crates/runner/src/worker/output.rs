@@ -21,20 +21,29 @@ const QUOTED_LETTERS: usize = 200;
 /// A line from a worker, with its arrival time.
 pub(super) struct TimedReply {
     pub(super) at: Instant,
-    pub(super) reply: Result<Reply, String>,
+    pub(super) received: Received,
+}
+
+/// A reply, or what is wrong with a line that is none.
+#[derive(Debug)]
+pub struct Received {
+    /// The reply, or what is wrong with the line, which is the last one then.
+    pub reply: Result<Reply, String>,
+    /// A line that announces no phase came with it. After a final reply, nothing asked for that line.
+    pub is_followed: bool,
 }
 
 /// Passes on the replies in `source`, until it ends or sends a line that is none.
 pub(super) fn send_replies(source: impl Read, sender: &SyncSender<TimedReply>) {
-    for reply in replies(source) {
-        if sender.send(TimedReply { at: Instant::now(), reply }).is_err() {
+    for received in replies(source) {
+        if sender.send(TimedReply { at: Instant::now(), received }).is_err() {
             return;
         }
     }
 }
 
 /// Returns the replies in `source`, one per line. A line that is no reply is the last one: an error in one line.
-pub fn replies(source: impl Read) -> impl Iterator<Item = Result<Reply, String>> {
+pub fn replies(source: impl Read) -> impl Iterator<Item = Received> {
     let mut source = BufReader::new(source);
     let mut line = Vec::new();
     let mut is_over = false;
@@ -46,8 +55,16 @@ pub fn replies(source: impl Read) -> impl Iterator<Item = Result<Reply, String>>
         }
         let reply = parsed(&line);
         is_over = reply.is_err();
-        Some(reply)
+        let next = whole_line(source.buffer()).map(parsed);
+        let is_followed = next.is_some_and(|next| !matches!(next, Ok(Reply::Phase { .. })));
+        Some(Received { reply, is_followed })
     })
+}
+
+/// Returns the first line of a buffer that holds its end.
+fn whole_line(buffer: &[u8]) -> Option<&[u8]> {
+    let end = buffer.iter().position(|byte| *byte == b'\n')?;
+    buffer.get(..end)
 }
 
 fn parsed(line: &[u8]) -> Result<Reply, String> {
@@ -94,5 +111,26 @@ pub(super) fn keep_last_lines(source: impl Read, kept: &Mutex<VecDeque<String>>)
             lines.pop_front();
         }
         lines.push_back(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_knows_of_a_line_that_came_with_it() {
+        let followed =
+            |lines: &str| replies(lines.as_bytes()).map(|received| received.is_followed).collect::<Vec<_>>();
+        let released = "{\"type\":\"released\"}\n";
+        let phase = "{\"type\":\"phase\",\"phase\":\"check\"}\n";
+        assert_eq!(followed(&[released, released].concat()), [true, false]);
+        assert_eq!(followed(&[phase, released].concat()), [true, false]);
+        assert_eq!(followed(&[released, phase].concat()), [false, false]);
+        assert_eq!(
+            followed(&[released, "{\"type\":"].concat()),
+            [false, false],
+            "half a line may still change"
+        );
     }
 }

@@ -13,7 +13,7 @@ use crate::kernels::{Capacity, KernelSource, PerSize, kernel_source};
 /// header overrides.
 pub(crate) static HERMITIAN: KernelSource = KernelSource {
     per_size: Some(PerSize {
-        of: |n, dtype, capacity| FftPlan::hermitian(n, dtype, capacity).ok().map(|plan| plan.source()),
+        of: |n, dtype, capacity| FftPlan::hermitian(n, dtype, capacity).ok().map(|plan| plan.sources()),
         examples: hermitian_examples,
     }),
     ..kernel_source!("fft_hermitian")
@@ -22,7 +22,7 @@ pub(crate) static HERMITIAN: KernelSource = KernelSource {
 /// The source for any size. It contains the constants of float32 at `n = 777`.
 pub(crate) static BLUESTEIN: KernelSource = KernelSource {
     per_size: Some(PerSize {
-        of: |n, dtype, capacity| FftPlan::bluestein(n, dtype, capacity).ok().map(|plan| plan.source()),
+        of: |n, dtype, capacity| FftPlan::bluestein(n, dtype, capacity).ok().map(|plan| plan.sources()),
         examples: bluestein_examples,
     }),
     ..kernel_source!("fft_bluestein")
@@ -62,21 +62,23 @@ impl FftPlan {
         }
     }
 
-    /// Returns the source with this plan's constants. Each source, a few KiB, is made once and kept for the whole
-    /// process.
-    pub(crate) fn source(&self) -> &'static KernelSource {
+    /// Returns the sources of `fft_rows` and `fft_columns` with this plan's constants, so that they are compiled at the
+    /// same time. Each, a few KiB, is made once and kept for the whole process.
+    pub(crate) fn sources(&self) -> [&'static KernelSource; 2] {
         static MADE: Mutex<BTreeMap<String, &'static KernelSource>> = Mutex::new(BTreeMap::new());
-        let header = self.header();
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        made.entry(format!("{:?} {header}", self.method)).or_insert_with(|| {
-            let source = self.source_of_method();
-            let name = format!("{}_{}_{}_{}", source.name, self.n, self.dtype, self.columns);
-            Box::leak(Box::new(KernelSource {
-                name: Box::leak(name.into_boxed_str()),
-                text: Box::leak(format!("{header}{}", source.text).into_boxed_str()),
-                dtype: Some(self.dtype),
-                per_size: None,
-            }))
+        ["ROWS", "COLUMNS"].map(|part| {
+            let header = format!("#define FFT_{part}\n{}", self.header());
+            *made.entry(format!("{:?} {header}", self.method)).or_insert_with(|| {
+                let source = self.source_of_method();
+                let name = format!("{}_{}_{}_{}-FFT_{part}", source.name, self.n, self.dtype, self.columns);
+                Box::leak(Box::new(KernelSource {
+                    name: Box::leak(name.into_boxed_str()),
+                    text: Box::leak(format!("{header}{}", source.text).into_boxed_str()),
+                    dtype: Some(self.dtype),
+                    per_size: None,
+                }))
+            })
         })
     }
 }
@@ -100,7 +102,7 @@ fn examples(choose: ChoosePlan, f32s: &[usize], f64s: &[usize]) -> Vec<&'static 
         sizes
             .iter()
             .filter_map(|&n| choose(n, dtype, Capacity::HOPPER).ok())
-            .map(|plan| plan.source())
+            .flat_map(|plan| plan.sources())
             .collect()
     };
     [of(f32s, DType::F32), of(f64s, DType::F64)].concat()
