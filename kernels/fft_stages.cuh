@@ -64,7 +64,7 @@ template <unsigned R> struct Roots {
 template <unsigned R> INLINE void dft(Pair (&x)[R]);
 
 // R odd: sums and differences of x[k] and x[R - k] need real factors only. Passes element k of the result to each(k, value)
-// as soon as it is known, so that it takes no register.
+// as soon as it is known, so that it takes no register. `each` may overwrite x, which has been read by then.
 template <unsigned R, typename Each> INLINE void odd_dft(const Pair (&x)[R], Each each) {
     constexpr Roots<R> roots;
     constexpr unsigned H = R / 2;
@@ -167,7 +167,7 @@ template <unsigned R> INLINE void dft(Pair (&x)[R]) {
     }
 }
 
-// The same; passes element k of the result to each(k, value).
+// The same; passes element k of the result to each(k, value). Smaller radices have registers for all results.
 template <unsigned R, typename Each> INLINE void dft(Pair (&x)[R], Each each) {
     if constexpr (R > 16 && R % 2 == 1) {
         odd_dft<R>(x, each);

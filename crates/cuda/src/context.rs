@@ -275,7 +275,7 @@ impl Cuda {
             .unwrap_or(EVERY_DEVICE)
     }
 
-    /// Returns what the device has room for.
+    /// Returns the limits of the device that plans depend on.
     pub(crate) fn capacity(&self) -> Capacity {
         Capacity {
             multiprocessors: self.multiprocessors() as usize,

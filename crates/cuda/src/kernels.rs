@@ -40,7 +40,7 @@ pub(crate) struct PerSize {
     pub(crate) examples: fn() -> Vec<&'static KernelSource>,
 }
 
-/// What a device has room for.
+/// The limits of a device that plans depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capacity {
     pub(crate) multiprocessors: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Capacity {
 }
 
 impl Capacity {
-    /// That of an NVIDIA H100 or H200, for sources without a device.
+    /// Those of an NVIDIA H100 SXM or H200, for sources without a device.
     pub(crate) const HOPPER: Capacity = Capacity { multiprocessors: 132, shared_memory_per_block: 227 << 10 };
 }
 

@@ -24,12 +24,13 @@ pub(super) struct TimedReply {
     pub(super) received: Received,
 }
 
-/// A reply, or what is wrong with a line that is none.
+/// One line from a worker.
 #[derive(Debug)]
 pub struct Received {
     /// The reply, or what is wrong with the line, which is the last one then.
     pub reply: Result<Reply, String>,
-    /// A line that announces no phase came with it. After a final reply, nothing asked for that line.
+    /// Whether a whole line that announces no phase was read together with it. Nothing asks for such a line after a final
+    /// reply.
     pub is_followed: bool,
 }
 
@@ -55,16 +56,15 @@ pub fn replies(source: impl Read) -> impl Iterator<Item = Received> {
         }
         let reply = parsed(&line);
         is_over = reply.is_err();
-        let next = whole_line(source.buffer()).map(parsed);
-        let is_followed = next.is_some_and(|next| !matches!(next, Ok(Reply::Phase { .. })));
+        let is_final = |line: &[u8]| !matches!(parsed(line), Ok(Reply::Phase { .. }));
+        let is_followed = whole_lines(source.buffer()).any(is_final);
         Some(Received { reply, is_followed })
     })
 }
 
-/// Returns the first line of a buffer that holds its end.
-fn whole_line(buffer: &[u8]) -> Option<&[u8]> {
-    let end = buffer.iter().position(|byte| *byte == b'\n')?;
-    buffer.get(..end)
+/// Returns the lines of a buffer that holds their ends.
+fn whole_lines(buffer: &[u8]) -> impl Iterator<Item = &[u8]> {
+    buffer.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
 }
 
 fn parsed(line: &[u8]) -> Result<Reply, String> {
@@ -127,6 +127,7 @@ mod tests {
         assert_eq!(followed(&[released, released].concat()), [true, false]);
         assert_eq!(followed(&[phase, released].concat()), [true, false]);
         assert_eq!(followed(&[released, phase].concat()), [false, false]);
+        assert_eq!(followed(&[released, phase, released].concat()), [true, true, false]);
         assert_eq!(
             followed(&[released, "{\"type\":"].concat()),
             [false, false],

@@ -7,15 +7,15 @@ use rustfft::num_complex::Complex;
 
 use super::radices::{self, root};
 
-/// The largest prime factor of the length of a convolution, which has lengths enough without larger ones.
-const LARGEST_PRIME: usize = 7;
+/// The largest prime factor of a convolution's length. There are enough such lengths.
+const LARGEST_PRIME_OF_LENGTH: usize = 7;
 
 /// Returns the factors of the length of the convolution, at least `2 n - 1`: of all lengths, that with the fewest
 /// elements read and written in all stages.
 pub(super) fn radices(n: usize, dtype: DType) -> Vec<usize> {
     let shortest = 2 * n - 1;
     let lengths = shortest..=(4 * shortest / 3).max(32);
-    let smooth = lengths.filter(|&length| radices::has_primes_up_to(length, LARGEST_PRIME));
+    let smooth = lengths.filter(|&length| radices::has_primes_up_to(length, LARGEST_PRIME_OF_LENGTH));
     let candidates =
         smooth.filter_map(|length| radices::radices(length, dtype)).filter(|found| found.len() > 1);
     candidates.min_by_key(|found| found.len() * found.iter().product::<usize>()).unwrap_or_default()

@@ -229,8 +229,8 @@ fn small_tile(n: usize) -> Option<Tile> {
 
 /// Returns the tiles for transforms by the factors of `n`, best first.
 ///
-/// For spectra of several MB, whole 32-byte sectors matter most, and then that all blocks run at once: of the widths that
-/// do so, the least is best. If none does, narrow tiles balance the load.
+/// For spectra of several MB, whole 32-byte sectors matter most, and then that no multiprocessor gets a second block. The
+/// narrowest width for which none does is best. If every width needs a second round, the narrowest balances the load.
 fn tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<Tile> {
     if let Some(tile) = small_tile(n) {
         return vec![tile];
@@ -344,10 +344,13 @@ mod tests {
     }
 
     #[test]
-    fn tiles_are_as_narrow_as_lets_all_blocks_run_at_once() {
+    fn tiles_are_the_narrowest_with_one_block_per_multiprocessor() {
         let columns = |n, dtype| plan(n, dtype).columns;
-        assert_eq!([1000, 1100, 2080, 2112].map(|n| columns(n, DType::F32)), [4, 8, 8, 4]);
-        assert_eq!([1000, 1100, 1560, 1600, 3000].map(|n| columns(n, DType::F64)), [4, 6, 6, 4, 2]);
+        assert_eq!([1044, 1050, 2090, 2100].map(|n| columns(n, DType::F32)), [4, 8, 8, 4]);
+        assert_eq!([1044, 1050, 1568, 1575, 3000].map(|n| columns(n, DType::F64)), [4, 6, 6, 4, 2]);
+        let few = Capacity { multiprocessors: 46, ..HOPPER };
+        let columns = |n| FftPlan::hermitian(n, DType::F32, few).unwrap().columns;
+        assert_eq!([700, 720, 750].map(columns), [8, 8, 4]);
     }
 
     #[test]

@@ -10,14 +10,16 @@ const RADICES: [usize; 25] =
 /// The largest prime factor for which there is a radix.
 pub(super) const LARGEST_PRIME: usize = RADICES[0];
 
-/// Radices above this one take so many registers that they are not the last, which transforms two blocks at once.
+/// Larger radices take many registers, and the last stage transforms two blocks at once. So they come last only if there are
+/// no others.
 const SMALL: usize = 16;
 
 /// Returns the fewest factors of `n`, with the smallest sum, in the order of the stages. Returns `None` for prime factors
 /// above [`LARGEST_PRIME`].
 ///
 /// Small radices ascend: large ones were fastest at the end, except for a leading 16, because blocks 16 apart are in
-/// different banks. Radices above [`SMALL`] come first; in float64 a single one of them is the second of three or more.
+/// different banks. Radices above [`SMALL`] come first; in float64 a single one of them is the second of
+/// three or more.
 pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
     if !has_primes_up_to(n, LARGEST_PRIME) {
         return None;
