@@ -4,6 +4,7 @@ mod bluestein;
 pub(crate) mod plan;
 pub(crate) mod radices;
 mod source;
+mod tiles;
 mod two_pass;
 
 use cudarc::driver::CudaSlice;

@@ -6,6 +6,7 @@ use rustfft::num_complex::Complex;
 
 use super::bluestein;
 use super::radices::{LARGEST_PRIME, common, padded, radices, root};
+use super::tiles::{Tile, convolution_tiles, tiles};
 use crate::kernels::Capacity;
 
 /// The largest size. Beyond it, a block has too few columns for whole memory sectors.
@@ -215,46 +216,6 @@ fn pair_bytes(dtype: DType) -> usize {
     }
 }
 
-/// The columns of a tile, and whether a tile takes one more column to write its mirrors aligned.
-type Tile = (usize, bool);
-
-/// Returns the tile of transforms so small that their number of blocks matters most.
-fn small_tile(n: usize) -> Option<Tile> {
-    match n {
-        0..200 => Some((2, false)),
-        200..600 => Some((4, false)),
-        _ => None,
-    }
-}
-
-/// Returns the tiles for transforms by the factors of `n`, best first.
-///
-/// For spectra of several MB, whole 32-byte sectors matter most, and then that no multiprocessor gets a second block. The
-/// narrowest width for which none does is best. If every width needs a second round, the narrowest balances the load.
-fn tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<Tile> {
-    if let Some(tile) = small_tile(n) {
-        return vec![tile];
-    }
-    let widths = match dtype {
-        DType::F32 => [4, 8],
-        DType::F64 => [4, 6],
-    };
-    let blocks = |columns| n.div_ceil(2).div_ceil(columns) + 1;
-    let best = widths.into_iter().find(|&columns| blocks(columns) <= multiprocessors).unwrap_or(4);
-    vec![(best, true), (4, true), (2, true)]
-}
-
-/// Returns the tiles for convolutions, best first. Their transforms are more than twice as long, so wider tiles rarely
-/// fit.
-fn convolution_tiles(n: usize, dtype: DType) -> Vec<Tile> {
-    let best = match (small_tile(n), dtype) {
-        (Some(tile), _) => vec![tile],
-        (None, DType::F32) => vec![(4, true)],
-        (None, DType::F64) => vec![(4, true), (2, true)],
-    };
-    [best, vec![(2, false), (1, false)]].concat()
-}
-
 /// Rounds threads up to whole warps.
 fn warps(threads: usize) -> usize {
     threads.next_multiple_of(32)
@@ -341,16 +302,6 @@ mod tests {
             let refused = FftPlan::hermitian(n, DType::F32, HOPPER).unwrap_err();
             assert!(refused.fix.unwrap().contains("r2c"));
         }
-    }
-
-    #[test]
-    fn tiles_are_the_narrowest_with_one_block_per_multiprocessor() {
-        let columns = |n, dtype| plan(n, dtype).columns;
-        assert_eq!([1044, 1050, 2090, 2100].map(|n| columns(n, DType::F32)), [4, 8, 8, 4]);
-        assert_eq!([1044, 1050, 1568, 1575, 3000].map(|n| columns(n, DType::F64)), [4, 6, 6, 4, 2]);
-        let few = Capacity { multiprocessors: 46, ..HOPPER };
-        let columns = |n| FftPlan::hermitian(n, DType::F32, few).unwrap().columns;
-        assert_eq!([700, 720, 750].map(columns), [8, 8, 4]);
     }
 
     #[test]
