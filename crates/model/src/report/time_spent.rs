@@ -12,7 +12,7 @@ pub struct TimeSpent {
     pub peaks_s: f64,
     /// Generating operands.
     pub operands_s: f64,
-    /// Allocating, planning, compiling, uploading, and the first execution of each cell.
+    /// Allocating, planning, compiling, timing copies, and the first execution of each cell.
     pub preparing_s: f64,
     /// Trying numbers of threads.
     pub threads_s: f64,

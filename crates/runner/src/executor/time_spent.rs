@@ -27,6 +27,8 @@ fn add_preparation(spent: &mut TimeSpent, took_s: f64, phases: &Phases) {
     spent.preparing_s += part_of(&mut left_s, phases.prepare_s + phases.first_s);
     spent.threads_s += part_of(&mut left_s, phases.threads_s);
     spent.checking_s += part_of(&mut left_s, phases.download_s + phases.check_s);
+    // An external worker times copies outside its phases.
+    spent.preparing_s += left_s;
 }
 
 /// Returns the seconds of `claimed_s` that can be true, and takes them from `left_s`. Those of a claim that is not a number are
@@ -54,6 +56,8 @@ mod tests {
         assert_eq!(spent.total_s(), 1.5, "simulated seconds count as far as real ones passed");
         add(&mut spent, 0.5, &Reply::Verified);
         assert_eq!((spent.checking_s, spent.total_s()), (0.5, 2.0));
+        add_preparation(&mut spent, 1.0, &Phases { inputs_s: 0.25, first_s: 0.125, ..Phases::default() });
+        assert_eq!((spent.operands_s, spent.preparing_s, spent.total_s()), (0.25, 0.75, 3.0));
     }
 
     #[test]
