@@ -9,7 +9,7 @@ between. With --check it writes nothing, and exits with an error if a file would
 import os, re, subprocess, sys, tempfile
 from functools import partial
 
-from tables import article, launches, lessons, libraries, rules, screens, soak
+from tables import article, launches, lessons, libraries, program, rules, screens, soak
 from tables.kept import ROOT, report
 
 PAGES = ("README.md", "docs/article.md", "docs/kernels/cholesky.md", "docs/kernels/dmma.md", "docs/kernels/fft_bluestein.md",
@@ -48,20 +48,20 @@ def cells():
         yield os.path.join("results", folder, "cells.md"), libraries.all_cells(report(*folder.split("/"))).encode()
 
 
-def charts(program):
+def charts():
     for name, shown in CHARTS.items():
         report = os.path.join("results", *name.split("/"))
         with tempfile.TemporaryDirectory() as folder:
             kinds = ",".join(sorted({re.match("[a-z]+", chart)[0] for chart in shown}))
-            subprocess.run([program, "plot", report, "--out", folder, "--format", "png", "--charts", kinds], cwd=ROOT, check=True, capture_output=True)
+            subprocess.run([program.path(), "plot", report, "--out", folder, "--format", "png", "--charts", kinds], cwd=ROOT, check=True, capture_output=True)
             for chart in shown:
                 yield os.path.join(report, chart), open(os.path.join(folder, chart), "rb").read()
 
 
 def main():
-    program, check = os.path.abspath(sys.argv[1]), "--check" in sys.argv
+    check = "--check" in sys.argv
     changed = []
-    for file, made in (*pages(), *cells(), *charts(program)):
+    for file, made in (*pages(), *cells(), *charts()):
         path = os.path.join(ROOT, file)
         if not os.path.exists(path) or open(path, "rb").read() != made:
             changed.append(file)

@@ -1,6 +1,7 @@
 """Times of a CUDA variant next to those that a rule of `auto` prefers it to."""
-import json, os, subprocess, sys
+import json, os, subprocess
 
+from . import program
 from .kept import ROOT, measured_with, report
 from .libraries import mark, mean
 from .text import duration, factor
@@ -142,11 +143,11 @@ def ozaki2():
 
 
 def h100():
-    """What `gpubench doctor --rules` finds in the reports of an H100, by op; the program is the first argument of figures.py."""
+    """What `gpubench doctor --rules` finds in the reports of an H100, by op."""
     lines = ["| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
     for name in ("matmul", "matmul-f32", "solve", "fft", "svd"):
         folder = os.path.join("results", "h100", "rules", f"2026-11-26-{name}")
-        command = [os.path.abspath(sys.argv[1]), "doctor", "--json", "--rules", folder]
+        command = [program.path(), "doctor", "--json", "--rules", folder]
         # Its exit code is 1 where a pick is not the fastest.
         found = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout)
         for of_op in found["ops"]:

@@ -1,14 +1,15 @@
 """What the program prints for a kept report."""
-import os, re, subprocess, sys
+import os, re, subprocess
 
+from . import program
 from .kept import ROOT
 
 ARTICLE = os.path.join("results", "h200", "article")
 
 
 def shown(*options):
-    """What `gpubench show` prints of the article's sweep; the program is the first argument of figures.py."""
-    command = [os.path.abspath(sys.argv[1]), "show", ARTICLE, *options]
+    """What `gpubench show` prints of the article's sweep."""
+    command = [program.path(), "show", ARTICLE, *options]
     environment = os.environ | {"COLUMNS": "80"}
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout.rstrip("\n")
 
