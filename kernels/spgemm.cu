@@ -151,7 +151,7 @@ enum Counts : u32 {
     UP_TO      // its entries and those of all blocks before it
 };
 
-// Start of the blocks' entries in C, by one word of `state` a block. Blocks exchange only these words, so no fences are
+// Start of the blocks' entries in C, by one word of `state` per block. Blocks exchange only these words, so no fences are
 // needed. A block waits for those before it, so blocks must start in the order of their numbers, as they do on every
 // chip.
 struct LookBack {

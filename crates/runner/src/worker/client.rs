@@ -11,7 +11,7 @@ use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{Program, Registration, WorkerId};
 
 use super::leader::{Leader, end_of};
-use super::output::{TimedReply, keep_last_lines, send_replies};
+use super::output::{TimedReply, is_final, keep_last_lines, send_replies};
 use super::place::Place;
 use super::serve;
 
@@ -117,8 +117,7 @@ impl Client {
         if let Link::Process { leader, .. } = &mut self.link {
             leader.go_on();
         }
-        let unasked = |found: &TimedReply| !matches!(found.received.reply, Ok(Reply::Phase { .. }));
-        self.is_out_of_step |= self.replies.try_iter().any(|found| unasked(&found));
+        self.is_out_of_step |= self.replies.try_iter().any(|found| is_final(&found.received.reply));
         if let Some(lines) = &self.lines {
             // An error here means that the worker has closed its end: the wait reports how it ended.
             let _ = lines.send(line.to_owned());

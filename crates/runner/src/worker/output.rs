@@ -56,10 +56,14 @@ pub fn replies(source: impl Read) -> impl Iterator<Item = Received> {
         }
         let reply = parsed(&line);
         is_over = reply.is_err();
-        let is_final = |line: &[u8]| !matches!(parsed(line), Ok(Reply::Phase { .. }));
-        let is_followed = whole_lines(source.buffer()).any(is_final);
+        let is_followed = whole_lines(source.buffer()).any(|line| is_final(&parsed(line)));
         Some(Received { reply, is_followed })
     })
+}
+
+/// Returns whether a line ends the wait for a reply. Those that announce a phase do not.
+pub(super) fn is_final(reply: &Result<Reply, String>) -> bool {
+    !matches!(reply, Ok(Reply::Phase { .. }))
 }
 
 /// Returns the lines of a buffer that holds their ends.

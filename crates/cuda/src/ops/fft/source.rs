@@ -66,9 +66,10 @@ impl FftPlan {
     /// same time. Each, a few KiB, is made once and kept for the whole process.
     pub(crate) fn sources(&self) -> [&'static KernelSource; 2] {
         static MADE: Mutex<BTreeMap<String, &'static KernelSource>> = Mutex::new(BTreeMap::new());
+        let plan = self.header();
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
         ["ROWS", "COLUMNS"].map(|part| {
-            let header = format!("#define FFT_{part}\n{}", self.header());
+            let header = format!("#define FFT_{part}\n{plan}");
             *made.entry(format!("{:?} {header}", self.method)).or_insert_with(|| {
                 let source = self.source_of_method();
                 let name = format!("{}_{}_{}_{}-FFT_{part}", source.name, self.n, self.dtype, self.columns);
