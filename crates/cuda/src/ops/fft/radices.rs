@@ -10,8 +10,8 @@ const RADICES: [usize; 25] =
 /// The largest prime factor for which there is a radix.
 pub(super) const LARGEST_PRIME: usize = RADICES[0];
 
-/// Larger radices take many registers, and the last stage transforms two blocks at once. So they come last only if there are
-/// no others.
+/// Larger radices take many registers, and the last stage transforms two blocks at the same time. So they come last only if
+/// there are no others.
 const SMALL: usize = 16;
 
 /// Returns the fewest factors of `n`, with the smallest sum, in the order of the stages. Returns `None` for prime factors
