@@ -1,7 +1,7 @@
 // Sum, mean and population standard deviation of n elements, as doubles.
 //
 // `moments` reads the elements once: sums of d and d * d where d = x - shift (Chan, Golub and LeVeque 1983). The
-// shift is the median of five elements, so that little cancels when the mean is far from zero and an outlier does no
+// shift is the median of three elements, so that little cancels when the mean is far from zero and an outlier does no
 // harm. Partial sums are doubles, added in an order that depends only on the grid. Blocks post theirs for block 0,
 // which waits for them. `partial_*` and `finish` are the textbook method: they read the elements once per statistic.
 
@@ -46,25 +46,26 @@ template <int BLOCK> __device__ __forceinline__ double2 block_sums(double sum, d
     return make_double2(sum, squares);
 }
 
-// The median of five elements spread over x. One that is not finite, or so large that a difference could overflow,
-// counts as zero, so that the shift does not change the IEEE result of the sums.
+// The median of the first, the middle and the last element. One that is not finite, or so large that a difference could
+// overflow, counts as zero, so that the shift does not change the IEEE result of the sums.
 template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict__ x, u64 n) {
-    T five[5];
     const T most = sizeof(T) == 4 ? (T)1e18 : (T)1e150;
-#pragma unroll
-    for (int k = 0; k < 5; ++k) {
-        five[k] = x[(n - 1) / 4 * k];
-        if (!(fabs(five[k]) < most)) five[k] = 0;
-    }
-#pragma unroll
-    for (int last = 4; last > 0; --last)
-#pragma unroll
-        for (int k = 0; k < last; ++k) {
-            const T low = five[k] < five[k + 1] ? five[k] : five[k + 1];
-            five[k + 1] = five[k] < five[k + 1] ? five[k + 1] : five[k];
-            five[k] = low;
-        }
-    return five[2];
+    T a = x[0], b = x[n / 2], c = x[n - 1];
+    if (!(fabs(a) < most)) a = 0;
+    if (!(fabs(b) < most)) b = 0;
+    if (!(fabs(c) < most)) c = 0;
+    const T low = a < b ? a : b, high = a < b ? b : a, upper = high < c ? high : c;
+    return low < upper ? upper : low;
+}
+
+// Writes sum, mean and deviation from the sums of d and d * d.
+template <typename T>
+__device__ __forceinline__ void write_statistics(double sum, double squares, T shift, u64 n, double inverse, double* out) {
+    const double mean = sum * inverse;
+    const double variance = squares * inverse - mean * mean;
+    out[0] = fma((double)n, (double)shift, sum);
+    out[1] = (double)shift + mean;
+    out[2] = sqrt(variance < 0 ? 0.0 : variance);  // not a number stays so
 }
 
 // The sums of a block on their way to block 0: four words, each with half a double below and SENT above. A word arrives
@@ -106,12 +107,12 @@ struct Post {
 
 // A small array has one block, which needs no exchange with others; a smaller one starts sooner.
 template <typename T, int BLOCK, int UNROLL>
-__device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, Post post, double* out) {
+__device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double inverse, Post post, double* out) {
     using V = Pack<T>;
     constexpr int WIDTH = V::WIDTH, TILE = UNROLL * BLOCK, STEP = UNROLL < 4 ? UNROLL : 4;
     const V* packed = reinterpret_cast<const V*>(x);
     const u64 packs = n / WIDTH;
-    // The loads of the first tile and of the remainder are in flight while the shift and 1 / n are computed.
+    // The loads of the first tile and of the remainder are in flight while the shift is computed.
     u64 at = blockIdx.x * (u64)TILE + threadIdx.x;
     V pack[UNROLL];
 #pragma unroll
@@ -120,7 +121,6 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, Post pos
     const bool has_rest = blockIdx.x == 0 && threadIdx.x < n % WIDTH;
     const T rest = has_rest ? x[packs * WIDTH + threadIdx.x] : 0;
     const T shift = shift_for(x, n);
-    const double inverse = 1.0 / (double)n;
     double sum = 0, squares = 0;
     while (at < packs) {
         // Runs of at most 64 bytes in T, then a double: rounding stays near one unit whatever n is.
@@ -163,21 +163,47 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, Post pos
         __syncthreads();
         total = block_sums<BLOCK>(sum, squares);
     }
-    if (threadIdx.x == 0) {
-        const double mean = total.x * inverse;
-        const double variance = total.y * inverse - mean * mean;
-        out[0] = fma((double)n, (double)shift, total.x);
-        out[1] = (double)shift + mean;
-        out[2] = sqrt(variance < 0 ? 0.0 : variance);  // not a number stays so
-    }
+    if (threadIdx.x == 0) write_statistics(total.x, total.y, shift, n, inverse, out);
+}
+
+// The same by one warp, for at most two packs per lane: no loop, and no steps of the sum for lanes without a pack.
+template <typename T> __device__ __forceinline__ void moments_of_few(const T* __restrict__ x, u32 n, double inverse, double* out) {
+    using V = Pack<T>;
+    constexpr u32 WIDTH = V::WIDTH;
+    const V* packed = reinterpret_cast<const V*>(x);
+    const u32 lane = threadIdx.x, packs = n / WIDTH, rests = n % WIDTH;
+    V first, second;
+    if (lane < packs) first = packed[lane];
+    if (lane + WARP < packs) second = packed[lane + WARP];
+    const T rest = lane < rests ? x[packs * WIDTH + lane] : 0;
+    const T shift = shift_for(x, n);
+    Run<T> run;
+    if (lane < packs) run.add(first, shift);
+    if (lane + WARP < packs) run.add(second, shift);
+    if (lane < rests) run.add(rest, shift);
+    double sum = run.sum, squares = run.squares;
+    const u32 lanes = packs > rests ? packs : rests;
+#pragma unroll
+    for (u32 offset = WARP / 2; offset > 0; offset /= 2)
+        if (offset < lanes) {
+            sum += __shfl_down_sync(EVERY_LANE, sum, offset);
+            squares += __shfl_down_sync(EVERY_LANE, squares, offset);
+        }
+    if (lane == 0) write_statistics(sum, squares, shift, n, inverse, out);
 }
 
 #define MOMENTS(type, suffix, BLOCK, UNROLL)                                                                 \
     extern "C" __global__ void __launch_bounds__(BLOCK)                                                     \
-        moments_##suffix##_##BLOCK##_##UNROLL(const type* x, u64 n, u64* words, double* out) {              \
-        moments<type, BLOCK, UNROLL>(x, n, {words}, out);                                                   \
+        moments_##suffix##_##BLOCK##_##UNROLL(const type* x, u64 n, double inverse, u64* words, double* out) { \
+        moments<type, BLOCK, UNROLL>(x, n, inverse, {words}, out);                                          \
+    }
+#define FEW(type, suffix)                                                                                    \
+    extern "C" __global__ void __launch_bounds__(WARP)                                                      \
+        moments_##suffix##_32_2(const type* x, u64 n, double inverse, u64*, double* out) {                  \
+        moments_of_few(x, (u32)n, inverse, out);                                                            \
     }
 #define ONE_PASS(type, suffix)       \
+    FEW(type, suffix)                \
     MOMENTS(type, suffix, 32, 4)     \
     MOMENTS(type, suffix, 128, 2)    \
     MOMENTS(type, suffix, 128, 4)    \

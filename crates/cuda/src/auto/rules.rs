@@ -7,7 +7,7 @@ use gpubench_model::case::{Case, DType};
 
 use super::device_traits::DeviceTraits;
 use crate::ops::fft::radices::has_primes_up_to;
-use Divisibility::{ByFour, ByPrimeAbove, ByPrimesUpTo, Even, Odd};
+use Divisibility::{ByFour, ByPrimeAbove, ByPrimesUpTo, Even, NotByFour, Odd};
 
 /// A rule. The first rule that covers a case and whose variant supports it decides.
 #[derive(Debug)]
@@ -41,6 +41,7 @@ enum Divisibility {
     Odd,
     Even,
     ByFour,
+    NotByFour,
     /// No prime factor is larger.
     ByPrimesUpTo(usize),
     /// A prime factor is larger.
@@ -53,6 +54,7 @@ impl Divisibility {
             Divisibility::Odd => n % 2 == 1,
             Divisibility::Even => n.is_multiple_of(2),
             Divisibility::ByFour => n.is_multiple_of(4),
+            Divisibility::NotByFour => !n.is_multiple_of(4),
             Divisibility::ByPrimesUpTo(most) => usize::try_from(n).is_ok_and(|n| has_primes_up_to(n, most)),
             Divisibility::ByPrimeAbove(least) => !Divisibility::ByPrimesUpTo(least).covers(n),
         }
@@ -63,6 +65,7 @@ impl Divisibility {
             Divisibility::Odd => "N odd".into(),
             Divisibility::Even => "N even".into(),
             Divisibility::ByFour => "N a multiple of 4".into(),
+            Divisibility::NotByFour => "N no multiple of 4".into(),
             Divisibility::ByPrimesUpTo(most) => format!("prime factors up to {most}"),
             Divisibility::ByPrimeAbove(least) => format!("a prime factor above {least}"),
         }
@@ -164,7 +167,9 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
 }
 
 const DMMA: &str = "one launch, and measured to be faster there than cuBLAS";
+const PADDED: &str = "cuBLAS has faster kernels for multiples of 16, by more than the copies take";
 const CUFFT: &str = "cuFFT has steps for such factors, and was measured to be faster there than bluestein";
+const CONVOLUTION: &str = "one thread of hermitian computes a whole prime factor, and a convolution was measured to be faster there";
 const CHOLESKY: &str = "one launch without a barrier across the grid";
 
 /// The rules in order of preference.
@@ -178,15 +183,30 @@ pub(super) static RULES: &[Rule] = &[
         .fast_f64()
         .because("cuBLAS has a higher peak in float64 than in float32, and float64 sums are more accurate"),
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
-    rule("matmul", "cublas-padded").of(F64).sizes(1800, u64::MAX).where_n(&[Odd]).fast_f64().because(
-        "cuBLAS is faster where each row begins at a multiple of 16 bytes, by more than the copies take",
-    ),
+    rule("matmul", "cublas-padded")
+        .of(F64)
+        .sizes(1200, 1599)
+        .where_n(&[Even, NotByFour])
+        .fast_f64()
+        .because(PADDED),
+    rule("matmul", "cublas")
+        .of(F64)
+        .sizes(1825, 1840)
+        .where_n(&[Odd])
+        .fast_f64()
+        .because("they would be padded to 1840, where cuBLAS was measured to be slow"),
+    rule("matmul", "cublas-padded")
+        .of(F64)
+        .sizes(1600, u64::MAX)
+        .where_n(&[NotByFour])
+        .fast_f64()
+        .because(PADDED),
     rule("matmul", "cublas"),
     rule("elementwise", "fused").because("one kernel moves the arrays 3 times, a chain of kernels 13 times"),
     rule("reduction", "one-pass").because("it reads the matrix once instead of three times"),
-    rule("fft", "bluestein").sizes(1, 340).where_n(&[ByPrimeAbove(31)]).because(
-        "one thread of hermitian computes a whole prime factor, and a convolution was measured to be faster there",
-    ),
+    rule("fft", "bluestein").of(F32).sizes(1, 310).where_n(&[ByPrimeAbove(31)]).because(CONVOLUTION),
+    rule("fft", "bluestein").of(F64).sizes(1, 520).where_n(&[ByPrimeAbove(31)]).because(CONVOLUTION),
+    rule("fft", "bluestein").of(F64).sizes(62, 300).where_n(&[ByPrimeAbove(29)]).because(CONVOLUTION),
     rule("fft", "hermitian")
         .when("N <= 4096, prime factors up to 43")
         .because("two launches, and each element of the spectrum is written once"),
@@ -235,6 +255,11 @@ mod tests {
         assert_eq!(first("matmul", 2049, DType::F64, 2), "cublas-padded");
         assert_eq!(first("matmul", 2049, DType::F64, 64), "cublas");
         assert_eq!(first("matmul", 1537, DType::F64, 2), "cublas");
+        assert_eq!(first("matmul", 1601, DType::F64, 2), "cublas-padded");
+        assert_eq!(first("matmul", 1825, DType::F64, 2), "cublas");
+        assert_eq!(first("matmul", 1826, DType::F64, 2), "cublas-padded");
+        assert_eq!(first("matmul", 1202, DType::F64, 2), "cublas-padded");
+        assert_eq!(first("matmul", 2052, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 100, DType::F32, 64), "cublas");
         assert_eq!(first("fft", 777, DType::F32, 2), "hermitian");
         assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");
@@ -245,26 +270,32 @@ mod tests {
 
     #[test]
     fn transforms_depend_on_the_largest_prime_factor() {
-        for (n, variant) in [
-            (31, "hermitian"),
-            (37, "bluestein"),
-            (340, "hermitian"),
-            (37 * 9, "bluestein"),
-            (37 * 10, "hermitian"),
-            (43 * 95, "hermitian"),
-            (47 * 25, "bluestein"),
-            (47 * 26, "r2c"),
-            (47 * 27, "bluestein"),
-            (101 * 32, "bluestein"),
-            (101 * 34, "r2c"),
-            (4093, "bluestein"),
-            (4097, "r2c"),
+        for (n, f32, f64) in [
+            (31, "hermitian", "hermitian"),
+            (37, "bluestein", "bluestein"),
+            (62, "hermitian", "bluestein"),
+            (301, "bluestein", "bluestein"),
+            (31 * 10, "hermitian", "hermitian"),
+            (37 * 9, "hermitian", "bluestein"),
+            (340, "hermitian", "hermitian"),
+            (37 * 15, "hermitian", "hermitian"),
+            (43 * 95, "hermitian", "hermitian"),
+            (47 * 25, "bluestein", "bluestein"),
+            (47 * 26, "r2c", "r2c"),
+            (47 * 27, "bluestein", "bluestein"),
+            (101 * 32, "bluestein", "bluestein"),
+            (101 * 34, "r2c", "r2c"),
+            (4093, "bluestein", "bluestein"),
+            (4097, "r2c", "r2c"),
         ] {
-            let case = Case { op: "fft".into(), n, dtype: DType::F32, density: None, seed: 42 };
-            let mut rules = RULES.iter().filter(|rule| rule.covers(&case, &DeviceTraits { f64_ratio: 2 }));
             // `hermitian` itself refuses larger prime factors, and the next rule decides.
             let refused = |rule: &Rule| rule.variant == "hermitian" && ByPrimeAbove(43).covers(n);
-            assert_eq!(rules.find(|rule| !refused(rule)).unwrap().variant, variant, "{n}");
+            for (dtype, variant) in [(DType::F32, f32), (DType::F64, f64)] {
+                let case = Case { op: "fft".into(), n, dtype, density: None, seed: 42 };
+                let mut rules =
+                    RULES.iter().filter(|rule| rule.covers(&case, &DeviceTraits { f64_ratio: 2 }));
+                assert_eq!(rules.find(|rule| !refused(rule)).unwrap().variant, variant, "{n} {dtype}");
+            }
         }
     }
 

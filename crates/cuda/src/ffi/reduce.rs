@@ -30,8 +30,16 @@ impl<T: Element> Statistics<T> {
     /// Forms of the one-pass kernel: threads per block, packs of 16 bytes that a thread loads at the same time, and the
     /// most blocks per multiprocessor; 0 is one block on the device. The first that has the whole array at once is taken,
     /// otherwise the last, with few enough partial sums for one block to add.
-    const FORMS: [(u32, usize, u32); 7] =
-        [(32, 4, 0), (128, 4, 0), (256, 4, 0), (256, 8, 0), (128, 2, 1), (256, 4, 2), (512, 4, 2)];
+    const FORMS: [(u32, usize, u32); 8] = [
+        (32, 2, 0),
+        (32, 4, 0),
+        (128, 4, 0),
+        (256, 4, 0),
+        (256, 8, 0),
+        (128, 2, 1),
+        (256, 4, 2),
+        (512, 4, 2),
+    ];
     /// Blocks of the other kernels: as many as a multiprocessor can run at the same time, so that no block waits for another.
     const MANY_BLOCKS: u32 = 8;
 
@@ -76,10 +84,11 @@ impl<T: Element> Statistics<T> {
         let out = write(stream, &mut self.out);
         match &mut self.kernels {
             Kernels::OnePass { moments, threads, words, replay } => {
-                let arguments = [x, n, write(stream, words), out];
+                let inverse = (1.0 / self.x.len() as f64).into();
+                let arguments = [x, n, inverse, write(stream, words), out];
                 let shape =
                     Shape { grid: (self.grid, 1), threads: *threads, shared: 0, start: Start::InOrder };
-                // SAFETY: the entry takes (const T*, u64, u64*, double*); `words` holds four per block, which are zero
+                // SAFETY: the entry takes (const T*, u64, double, u64*, double*); `words` holds four per block, which are zero
                 // now and after every launch, and `out` three doubles.
                 unsafe { replay.run(&self.cuda, [Launch::new(moments, shape, arguments)]) }
             }

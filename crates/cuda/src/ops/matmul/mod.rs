@@ -35,7 +35,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         variant: opt_in(
             "matmul",
             "cublas-padded",
-            "cuBLAS on copies whose rows are padded to a multiple of 8",
+            "cuBLAS on copies whose rows are padded to a multiple of 16",
         ),
         sources: &[&padded::SOURCE],
         libraries: &[Library::Cublas],
