@@ -12,7 +12,7 @@ from functools import partial
 from tables import article, launches, lessons, libraries, program, rules, screens, soak
 from tables.kept import ROOT, report
 
-PAGES = ("README.md", "docs/article.md", "docs/kernels/cholesky.md", "docs/kernels/dmma.md", "docs/kernels/fft_bluestein.md",
+PAGES = ("README.md", "docs/article.md", "docs/kernels/cholesky.md", "docs/kernels/dmma.md", "docs/kernels/fft_bluestein.md", "docs/kernels/fft_hermitian.md",
          "docs/kernels/ozaki2-int8.md", "docs/kernels/svd.md", "docs/kernels/svd_jacobi.md", "docs/lessons.md", "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peers.md",
          "docs/reading.md", "docs/soak.md", "docs/variants.md")
 BLOCKS = {
@@ -22,9 +22,10 @@ BLOCKS = {
     "peers": libraries.of_gpu, "peers_short": libraries.summary, "article_calls": libraries.article_calls, "cpu_libraries": libraries.of_cpu,
     "cpu_libraries_larger": libraries.of_larger_cpu, "svd_default": libraries.svd_default,
     "bluestein": rules.bluestein, "fft_factors": rules.fft_factors, "ozaki2": rules.ozaki2, "svd_small": rules.svd_small, "svd_large": rules.svd_large,
-    "matmul_f32": rules.matmul_f32, "mixed_precision": rules.mixed_precision,
+    "matmul_f32": rules.matmul_f32, "matmul_dmma": rules.matmul_dmma, "matmul_f64": rules.matmul_f64, "fft_hermitian": rules.fft_hermitian,
+    "mixed_precision": rules.mixed_precision,
     "h100_rules": rules.h100,
-    **{name: partial(libraries.of_further, folder) for name, folder in libraries.FURTHER.items()},
+    **{name: partial(libraries.of_further, folders) for name, folders in libraries.FURTHER.items()},
     "launches": launches.launches,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory, "soak_device": soak.device,
 }

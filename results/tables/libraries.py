@@ -7,11 +7,15 @@ from .text import duration, factor
 
 # The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes.
 CPU, BOTH, GPU = "xeon-2", "h200/article-python", "h200/article-gpu"
-# The other folders by the block of docs/peers.md with their means.
-FURTHER = {"peers_random": "h200/random", "peers_random_elementwise": "h200/random-elementwise",
-           "peers_random_fft_solve_spgemm": "h200/random-fft-solve-spgemm",
-           "peers_h100": "h100/peers", "peers_random_h100": "h100/random", "peers_random_solve": "h100/random-solve"}
-KEPT = (CPU, BOTH, GPU, *FURTHER.values())
+# Other folders by the block of docs/peers.md with their means; with the ops whose rows count, where later folders have the others.
+FURTHER = {
+    "peers_random": {"h200/random": ("matmul", "reduction", "svd"), "h200/random-elementwise": None, "h200/random-fft-solve-spgemm": None},
+    "peers_h100": {"h100/peers": None},
+    "peers_random_h100": {"h100/random-matmul": None, "h100/random": ("elementwise", "spgemm"), "h100/random-reduction": None,
+                          "h100/random-fft": None, "h100/random-solve": None, "h100/random-svd": None},
+    "peers_h100_again": {"h100/matmul-borders": None, "h100/reduction-tiny": None},
+}
+KEPT = (CPU, BOTH, GPU, *(folder for folders in FURTHER.values() for folder in folders))
 
 # The calls that the article times by op: of NumPy or SciPy, and of CuPy.
 ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
@@ -89,8 +93,8 @@ def clocks(side):
     return ("host", "device") if side == "gpu" else ("host",)
 
 
-def means(report, side):
-    """A row per element type and op, one for all ops if there are several, and one for the cases in which no peer's answer is incorrect: the cells with a time of
+def means(report, side, totals=True):
+    """A row per element type and op, and with `totals` one for all ops and one for the cases in which no peer's answer is incorrect: the cells with a time of
     grade D, and by each clock the geometric mean and the smallest ratio."""
     by_clock = {clock: list(cells(report, side, clock)) for clock in clocks(side)}
     disputed = {(row["op"], row["dtype"], row["n"]) for row in incorrect(report) if row["side"] == side}
@@ -99,9 +103,9 @@ def means(report, side):
     ops = list(dict.fromkeys(cell.key[0] for cell in by_clock["host"]))
     for dtype in TYPES:
         groups = {op: lambda key, op=op: key[0] == op for op in ops}
-        if len(ops) > 1:
+        if totals:
             groups["all"] = lambda key: True
-        if any(key[1] == dtype for key in disputed):
+        if totals and any(key[1] == dtype for key in disputed):
             groups["all, where no peer is incorrect"] = lambda key: key not in disputed
         for op, holds in groups.items():
             of = {clock: [cell for cell in found if cell.key[1] == dtype and holds(cell.key)] for clock, found in by_clock.items()}
@@ -215,10 +219,18 @@ def of_gpu():
                       f"Answers that were judged incorrect, and have no time: {wrong(report)}."])
 
 
-def of_further(folder):
-    """The means of another report on a GPU, and the cells where a library is faster."""
-    report = kept(*folder.split("/"))
-    return "\n".join([provenance(report), "", means(report, "gpu"), "", losses(report, "gpu")])
+def of_further(folders):
+    """The means of other reports of one kind of GPU, and the cells where a library is faster."""
+    rows, sources = [], {}
+    for folder, ops in folders.items():
+        report = kept(*folder.split("/"))
+        chosen = [row for row in report["rows"] if ops is None or row["op"] in ops]
+        rows += chosen
+        sources.setdefault(provenance(report), []).extend(dict.fromkeys(row["op"] for row in chosen))
+    joined = {"rows": rows}
+    several = len(folders) > 1
+    origins = [f"- {', '.join(ops)}: {source}" for source, ops in sources.items()] if several else list(sources)
+    return "\n".join([*origins, "", means(joined, "gpu", totals=not several), "", losses(joined, "gpu")])
 
 
 def article_calls():

@@ -73,19 +73,74 @@ def fft_factors():
     return "\n".join(lines)
 
 
+def over_cublas(found, heads, variants, sources):
+    """Time of variants of matmul over that of `cublas` by the groups of `found`: geometric mean and extremes over the sizes of each."""
+    lines = [f"{' and '.join(sources)}. Time over that of `cublas`, geometric mean (smallest to largest): below 1, the variant is faster.", "",
+             f"| N | {heads} | sizes | " + " | ".join(f"`{variant}`" for variant in variants) + " |", "|---|---|---:|" + "---:|" * len(variants)]
+    for ((low, high), kind), cases in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])):
+        ratios = [[seconds(of[variant]) / seconds(of["cublas"]) for of in cases] for variant in variants]
+        cells = (f"{mean(of):.2f} ({min(of):.2f} to {max(of):.2f})" for of in ratios)
+        lines.append(f"| {low} to {high} | {kind} | {len(cases)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def by_four(n):
+    return "no" if n % 4 else "yes"
+
+
 def matmul_f32():
     """Times of `f64-accumulate` and `dmma` over that of `cublas`, by size and whether N is a multiple of 4."""
+    found, kept = {}, report("h100", "rules", "2026-11-27-matmul-f32")
+    for (_, n), of in by_case(kept).items():
+        sizes = group(n, ((1201, 1210), (1211, 1251), (1252, 1408), (1409, 1811), (1812, 1840), (1841, 3001)))
+        found.setdefault((sizes, by_four(n)), []).append(of)
+    return over_cublas(found, "multiple of 4", ("f64-accumulate", "dmma"), [measured_with(kept["environment"])])
+
+
+def matmul_dmma():
+    """Times of `dmma` over that of `cublas` up to N = 1600, by size and whether N is a multiple of 4."""
     found, reports = {}, [report("h200", "rules", folder) for folder in ("matmul-f32", "matmul-f32-2")]
     for kept in reports:
         for (_, n), of in by_case(kept).items():
-            key = (group(n, ((1025, 1210), (1211, 1239), (1240, 1408), (1409, 1600))), "no" if n % 4 else "yes")
-            found.setdefault(key, []).append([seconds(of[variant]) / seconds(of["cublas"]) for variant in ("f64-accumulate", "dmma")])
-    lines = [f"{' and '.join(dict.fromkeys(measured_with(kept['environment']) for kept in reports))}. Time over that of `cublas`, geometric mean "
-             "(smallest to largest): below 1, the variant is faster.", "",
-             "| N | multiple of 4 | sizes | `f64-accumulate` | `dmma` |", "|---|---|---:|---:|---:|"]
-    for ((low, high), by_four), ratios in sorted(found.items()):
-        cells = (f"{mean(of):.2f} ({min(of):.2f} to {max(of):.2f})" for of in zip(*ratios))
-        lines.append(f"| {low} to {high} | {by_four} | {len(ratios)} | {' | '.join(cells)} |")
+            found.setdefault((group(n, ((1025, 1210), (1211, 1251), (1252, 1408), (1409, 1600))), by_four(n)), []).append(of)
+    return over_cublas(found, "multiple of 4", ("dmma",), dict.fromkeys(measured_with(kept["environment"]) for kept in reports))
+
+
+# Groups of sizes in `matmul_f64` by what N is, both ends included.
+PADDED = {"odd": ((1001, 1599), (1600, 1808), (1809, 1840), (1841, 3001)), "even, no multiple of 4": ((1202, 1405), (1406, 1610), (1611, 1799), (1800, 4002)),
+          "a multiple of 4": ((1412, 3004),)}
+
+
+def matmul_f64():
+    """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility."""
+    found, kept = {}, report("h100", "rules", "2026-11-27-matmul-f64")
+    for (_, n), of in by_case(kept).items():
+        kind = "odd" if n % 2 else "even, no multiple of 4" if n % 4 else "a multiple of 4"
+        found.setdefault((group(n, PADDED[kind]), kind), []).append(of)
+    return over_cublas(found, "N is", ("cublas-padded",), [measured_with(kept["environment"])])
+
+
+# Groups of largest prime factors and of sizes in `fft_hermitian`, both ends included.
+LARGER_PRIMES = ((11, 29), (31, 31), (37, 43))
+LARGER_SIZES = ((11, 61), (62, 300), (301, 520), (521, 1199), (1200, 2499), (2500, 4096))
+
+
+def fft_hermitian():
+    """Time of the fastest of the other variants over that of `hermitian`, by largest prime factor and size."""
+    found, reports = {}, [report("h100", "rules", folder) for folder in ("2026-11-27-fft", "2026-11-27-fft-border")]
+    for kept in reports:
+        for (dtype, n), of in by_case(kept).items():
+            others = min(seconds(of[variant]) for variant in ("bluestein", "r2c", "c2c") if variant in of)
+            key = dtype, group(largest_prime(n), LARGER_PRIMES), group(n, LARGER_SIZES)
+            found.setdefault(key, {})[n] = others / seconds(of["hermitian"])
+    lines = [f"{measured_with(reports[0]['environment'])}. Time of the fastest of `bluestein`, `r2c` and `c2c` over that of `hermitian`, geometric mean "
+             "(smallest, at N): above 1, `hermitian` is faster.", "",
+             "| type | largest prime factor | " + " | ".join(f"N = {low} to {high}" for low, high in LARGER_SIZES) + " |", "|---|---|" + "---:|" * len(LARGER_SIZES)]
+    for dtype, primes in sorted({key[:2] for key in found}):
+        cells = [found.get((dtype, primes, sizes)) for sizes in LARGER_SIZES]
+        texts = [f"{mean(ratios.values()):.2f} ({min(ratios.values()):.2f} at {min(ratios, key=ratios.get)})" if ratios else "" for ratios in cells]
+        low, high = primes
+        lines.append(f"| {dtype} | {low if low == high else f'{low} to {high}'} | {' | '.join(texts)} |")
     return "\n".join(lines)
 
 
@@ -145,8 +200,11 @@ def ozaki2():
 def h100():
     """What `gpubench doctor --rules` finds in the reports of an H100, by op."""
     lines = ["| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
-    for name in ("matmul", "matmul-f32", "solve", "fft", "svd"):
-        folder = os.path.join("results", "h100", "rules", f"2026-11-26-{name}")
+    # Folders with the label of their row, where it is not the op.
+    folders = {"2026-11-26-matmul": None, "2026-11-27-matmul-f32": "matmul, float32, N = 1201 to 3001", "2026-11-27-matmul-f64": "matmul, float64, N = 1001 to 4002",
+               "2026-11-26-solve": None, "2026-11-26-fft": None, "2026-11-26-svd": None}
+    for name, label in folders.items():
+        folder = os.path.join("results", "h100", "rules", name)
         command = [program.path(), "doctor", "--json", "--rules", folder]
         # Its exit code is 1 where a pick is not the fastest.
         found = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout)
@@ -154,7 +212,6 @@ def h100():
             lost = [case for case in found["lost"] if case["op"] == of_op["op"]]
             worst = max(lost, key=lambda case: case["ratio"], default=None)
             largest = f"{worst['ratio']:.2f} ({worst['dtype']} {worst['n']})" if worst else "–"
-            label = f"{of_op['op']}, float32, N = 1041 to 1500" if name == "matmul-f32" else of_op["op"]
-            lines.append(f"| {label} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
-    sources = [measured_with(report("h100", "rules", f"2026-11-26-{name}")["environment"]) for name in ("fft", "matmul-f32")]
-    return "\n".join([f"{sources[0]}; the second row {sources[1]}.", "", *lines])
+            lines.append(f"| {label or of_op['op']} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
+    sources = [measured_with(report("h100", "rules", name)["environment"]) for name in ("2026-11-26-fft", "2026-11-27-matmul-f32")]
+    return "\n".join([f"{sources[0]}; the second and third row {sources[1]}.", "", *lines])

@@ -176,29 +176,26 @@ const CHOLESKY: &str = "one launch without a barrier across the grid";
 pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64().because(DMMA),
     rule("matmul", "dmma").of(F32).sizes(900, 1024).where_n(&[ByFour]).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F32).sizes(1240, 1408).where_n(&[ByFour]).fast_f64().because(DMMA),
+    rule("matmul", "dmma").of(F32).sizes(1252, 1408).where_n(&[ByFour]).fast_f64().because(DMMA),
+    rule("matmul", "dmma").of(F32).sizes(1812, 1840).where_n(&[ByFour]).fast_f64().because(DMMA),
     rule("matmul", "f64-accumulate")
         .of(F32)
         .sizes(1211, u64::MAX)
         .fast_f64()
         .because("cuBLAS has a higher peak in float64 than in float32, and float64 sums are more accurate"),
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
+    rule("matmul", "cublas-padded").of(F64).sizes(1600, 1808).where_n(&[Odd]).fast_f64().because(PADDED),
+    rule("matmul", "cublas-padded").of(F64).sizes(1841, u64::MAX).where_n(&[Odd]).fast_f64().because(PADDED),
     rule("matmul", "cublas-padded")
         .of(F64)
-        .sizes(1200, 1599)
+        .sizes(1406, 1610)
         .where_n(&[Even, NotByFour])
         .fast_f64()
         .because(PADDED),
-    rule("matmul", "cublas")
-        .of(F64)
-        .sizes(1825, 1840)
-        .where_n(&[Odd])
-        .fast_f64()
-        .because("they would be padded to 1840, where cuBLAS was measured to be slow"),
     rule("matmul", "cublas-padded")
         .of(F64)
-        .sizes(1600, u64::MAX)
-        .where_n(&[NotByFour])
+        .sizes(1800, u64::MAX)
+        .where_n(&[Even, NotByFour])
         .fast_f64()
         .because(PADDED),
     rule("matmul", "cublas"),
@@ -258,7 +255,10 @@ mod tests {
         assert_eq!(first("matmul", 1601, DType::F64, 2), "cublas-padded");
         assert_eq!(first("matmul", 1825, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 1826, DType::F64, 2), "cublas-padded");
-        assert_eq!(first("matmul", 1202, DType::F64, 2), "cublas-padded");
+        assert_eq!(first("matmul", 1650, DType::F64, 2), "cublas");
+        assert_eq!(first("matmul", 1502, DType::F64, 2), "cublas-padded");
+        assert_eq!(first("matmul", 1840, DType::F32, 2), "dmma");
+        assert_eq!(first("matmul", 1248, DType::F32, 2), "f64-accumulate");
         assert_eq!(first("matmul", 2052, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 100, DType::F32, 64), "cublas");
         assert_eq!(first("fft", 777, DType::F32, 2), "hermitian");
