@@ -166,7 +166,7 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double i
     if (threadIdx.x == 0) write_statistics(total.x, total.y, shift, n, inverse, out);
 }
 
-// The same by one warp, for at most two packs per lane: no loop, and no steps of the sum for lanes without a pack.
+// `moments` for at most two packs per lane, by one warp: no loop, and no steps of the sum for lanes without elements.
 template <typename T> __device__ __forceinline__ void moments_of_few(const T* __restrict__ x, u32 n, double inverse, double* out) {
     using V = Pack<T>;
     constexpr u32 WIDTH = V::WIDTH;

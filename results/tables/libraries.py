@@ -7,7 +7,7 @@ from .text import duration, factor
 
 # The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes.
 CPU, BOTH, GPU = "xeon-2", "h200/article-python", "h200/article-gpu"
-# Other folders by the block of docs/peers.md with their means; with the ops whose rows count, where later folders have the others.
+# Blocks of docs/peers.md, each with the folders whose rows it joins, and the ops that it takes from a folder; None: all.
 FURTHER = {
     "peers_random": {"h200/random": ("matmul", "reduction", "svd"), "h200/random-elementwise": None, "h200/random-fft-solve-spgemm": None},
     "peers_h100": {"h100/peers": None},
@@ -174,8 +174,8 @@ def wrong(report):
     return "; ".join(texts) if texts else "none"
 
 
-def provenance(report):
-    """One sentence: revision, machine, date, threads and libraries."""
+def provenance(report, ops=None):
+    """Revision, machine, date, threads and libraries; says whether rows are missing, of these ops if they are given."""
     environment = report["environment"]
     available = {backend["name"]: backend["description"] for backend in environment["backends"] if backend["available"]}
     machine = [environment["host"]["cpu"] + f", {environment['host']['threads']} threads"]
@@ -189,8 +189,8 @@ def provenance(report):
         versions.update(found)
     libraries = ", ".join(f"{library} {version.split(',')[0]}" for library, version in sorted(versions.items()))
     planned, measured = environment["planned_rows"], len(report["rows"])
-    cut = sorted({row["op"] for row in report["rows"] if (row.get("execute") or {}).get("stopped") == "cut-short"})
-    partial = f" The run ended within {', '.join(cut)}: {planned - measured} of its {planned} rows are missing." if measured < planned else ""
+    cut = sorted({row["op"] for row in report["rows"] if (row.get("execute") or {}).get("stopped") == "cut-short" and (ops is None or row["op"] in ops)})
+    partial = f" The run ended within {', '.join(cut)}: {planned - measured} of its {planned} rows are missing." if measured < planned and cut else ""
     return (f"gpubench {environment['gpubench_revision'][:7]}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. "
             f"Hot caches, operands resident.{partial}")
 
@@ -221,13 +221,16 @@ def of_gpu():
 
 def of_further(folders):
     """The means of other reports of one kind of GPU, and the cells where a library is faster."""
-    rows, sources = [], {}
+    parts, sources = [], {}
     for folder, ops in folders.items():
         report = kept(*folder.split("/"))
         chosen = [row for row in report["rows"] if ops is None or row["op"] in ops]
-        rows += chosen
-        sources.setdefault(provenance(report), []).extend(dict.fromkeys(row["op"] for row in chosen))
-    joined = {"rows": rows}
+        parts.append(chosen)
+        sources.setdefault(provenance(report, ops), []).extend(dict.fromkeys(row["op"] for row in chosen))
+    # Rows of one case from two runs would make one cell.
+    of_cases = [{(row["op"], row["dtype"], row["n"]) for row in chosen} for chosen in parts]
+    assert sum(map(len, of_cases)) == len(set().union(*of_cases)), f"{', '.join(folders)} have a case in common"
+    joined = {"rows": [row for chosen in parts for row in chosen]}
     several = len(folders) > 1
     origins = [f"- {', '.join(ops)}: {source}" for source, ops in sources.items()] if several else list(sources)
     return "\n".join([*origins, "", means(joined, "gpu", totals=not several), "", losses(joined, "gpu")])

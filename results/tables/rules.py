@@ -73,18 +73,18 @@ def fft_factors():
     return "\n".join(lines)
 
 
-def over_cublas(found, heads, variants, sources):
+def over_cublas(found, heading, variants, sources):
     """Time of variants of matmul over that of `cublas` by the groups of `found`: geometric mean and extremes over the sizes of each."""
     lines = [f"{' and '.join(sources)}. Time over that of `cublas`, geometric mean (smallest to largest): below 1, the variant is faster.", "",
-             f"| N | {heads} | sizes | " + " | ".join(f"`{variant}`" for variant in variants) + " |", "|---|---|---:|" + "---:|" * len(variants)]
+             f"| N | {heading} | sizes | " + " | ".join(f"`{variant}`" for variant in variants) + " |", "|---|---|---:|" + "---:|" * len(variants)]
     for ((low, high), kind), cases in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])):
         ratios = [[seconds(of[variant]) / seconds(of["cublas"]) for of in cases] for variant in variants]
-        cells = (f"{mean(of):.2f} ({min(of):.2f} to {max(of):.2f})" for of in ratios)
+        cells = (f"{mean(of):.2f}" + (f" ({min(of):.2f} to {max(of):.2f})" if len(of) > 1 else "") for of in ratios)
         lines.append(f"| {low} to {high} | {kind} | {len(cases)} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def by_four(n):
+def multiple_of_four(n):
     return "no" if n % 4 else "yes"
 
 
@@ -93,7 +93,7 @@ def matmul_f32():
     found, kept = {}, report("h100", "rules", "2026-11-27-matmul-f32")
     for (_, n), of in by_case(kept).items():
         sizes = group(n, ((1201, 1210), (1211, 1251), (1252, 1408), (1409, 1811), (1812, 1840), (1841, 3001)))
-        found.setdefault((sizes, by_four(n)), []).append(of)
+        found.setdefault((sizes, multiple_of_four(n)), []).append(of)
     return over_cublas(found, "multiple of 4", ("f64-accumulate", "dmma"), [measured_with(kept["environment"])])
 
 
@@ -102,12 +102,12 @@ def matmul_dmma():
     found, reports = {}, [report("h200", "rules", folder) for folder in ("matmul-f32", "matmul-f32-2")]
     for kept in reports:
         for (_, n), of in by_case(kept).items():
-            found.setdefault((group(n, ((1025, 1210), (1211, 1251), (1252, 1408), (1409, 1600))), by_four(n)), []).append(of)
+            found.setdefault((group(n, ((1025, 1210), (1211, 1251), (1252, 1408), (1409, 1600))), multiple_of_four(n)), []).append(of)
     return over_cublas(found, "multiple of 4", ("dmma",), dict.fromkeys(measured_with(kept["environment"]) for kept in reports))
 
 
 # Groups of sizes in `matmul_f64` by what N is, both ends included.
-PADDED = {"odd": ((1001, 1599), (1600, 1808), (1809, 1840), (1841, 3001)), "even, no multiple of 4": ((1202, 1405), (1406, 1610), (1611, 1799), (1800, 4002)),
+PADDED = {"odd": ((1001, 1599), (1600, 1808), (1809, 1840), (1841, 3001)), "even, not a multiple of 4": ((1202, 1405), (1406, 1610), (1611, 1799), (1800, 4002)),
           "a multiple of 4": ((1412, 3004),)}
 
 
@@ -115,7 +115,7 @@ def matmul_f64():
     """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility."""
     found, kept = {}, report("h100", "rules", "2026-11-27-matmul-f64")
     for (_, n), of in by_case(kept).items():
-        kind = "odd" if n % 2 else "even, no multiple of 4" if n % 4 else "a multiple of 4"
+        kind = "odd" if n % 2 else "even, not a multiple of 4" if n % 4 else "a multiple of 4"
         found.setdefault((group(n, PADDED[kind]), kind), []).append(of)
     return over_cublas(found, "N is", ("cublas-padded",), [measured_with(kept["environment"])])
 
@@ -132,9 +132,12 @@ def fft_hermitian():
         for (dtype, n), of in by_case(kept).items():
             others = min(seconds(of[variant]) for variant in ("bluestein", "r2c", "c2c") if variant in of)
             key = dtype, group(largest_prime(n), LARGER_PRIMES), group(n, LARGER_SIZES)
-            found.setdefault(key, {})[n] = others / seconds(of["hermitian"])
-    lines = [f"{measured_with(reports[0]['environment'])}. Time of the fastest of `bluestein`, `r2c` and `c2c` over that of `hermitian`, geometric mean "
-             "(smallest, at N): above 1, `hermitian` is faster.", "",
+            # The first report also has `r2c` and `c2c`, and is kept where both have a size.
+            found.setdefault(key, {}).setdefault(n, others / seconds(of["hermitian"]))
+    sources = dict.fromkeys(measured_with(kept["environment"]) for kept in reports)
+    whole, partial = ({n for _, n in by_case(kept)} for kept in reports)
+    lines = [f"{' and '.join(sources)}. Time of the fastest of `bluestein`, `r2c` and `c2c` (at {len(partial - whole)} sizes up to N = {max(partial)}, of `bluestein`) over that of "
+             "`hermitian`, geometric mean (smallest, at N): above 1, `hermitian` is faster.", "",
              "| type | largest prime factor | " + " | ".join(f"N = {low} to {high}" for low, high in LARGER_SIZES) + " |", "|---|---|" + "---:|" * len(LARGER_SIZES)]
     for dtype, primes in sorted({key[:2] for key in found}):
         cells = [found.get((dtype, primes, sizes)) for sizes in LARGER_SIZES]
@@ -213,5 +216,7 @@ def h100():
             worst = max(lost, key=lambda case: case["ratio"], default=None)
             largest = f"{worst['ratio']:.2f} ({worst['dtype']} {worst['n']})" if worst else "–"
             lines.append(f"| {label or of_op['op']} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
-    sources = [measured_with(report("h100", "rules", name)["environment"]) for name in ("2026-11-26-fft", "2026-11-27-matmul-f32")]
-    return "\n".join([f"{sources[0]}; the second and third row {sources[1]}.", "", *lines])
+    of_folder = {name: measured_with(report("h100", "rules", name)["environment"]) for name in folders}
+    new = [of_folder[name] for name in folders if name.startswith("2026-11-27")]
+    old = [of_folder[name] for name in folders if not name.startswith("2026-11-27")]
+    return "\n".join([f"{'; '.join(dict.fromkeys(old))}. Rows 2 and 3: {'; '.join(dict.fromkeys(new))}.", "", *lines])

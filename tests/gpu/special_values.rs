@@ -126,33 +126,37 @@ fn sines_and_cosines_of_large_arguments_are_accurate() {
 #[test]
 fn reductions_treat_special_values_as_numpy_does() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    let plain: Vec<f32> = (0..N * N).map(|k| (k % 11) as f32).collect();
+    // One warp reduces the first two sizes, the first without and the second with a second load per lane.
+    for n in [5, 16, N] {
+        for dtype in [DType::F32, DType::F64] {
+            for name in names("reduction") {
+                let mut reported =
+                    |values: &[f32]| answer(&mut *backend, "reduction", &name, &[values], dtype);
+                special_values_reach_the_statistics(n, &format!("{name} {dtype} {n}"), &mut reported);
+            }
+        }
+    }
+}
+
+/// Checks the statistics of n x n elements with infinities or NaN at one place, or infinities of both signs at two.
+fn special_values_reach_the_statistics(n: usize, job: &str, reported: &mut dyn FnMut(&[f32]) -> Vec<f64>) {
+    let plain: Vec<f32> = (0..n * n).map(|k| (k % 11) as f32).collect();
     let with = |places: &[(usize, f32)]| {
         let mut values = plain.clone();
         places.iter().for_each(|(at, value)| values[*at] = *value);
         values
     };
     let (inf, nan) = (f32::INFINITY, f32::NAN);
-    let last = N * N - 1;
-    for dtype in [DType::F32, DType::F64] {
-        for name in names("reduction") {
-            for at in [0, 5, N * N / 2, last] {
-                let mut reported =
-                    |values: &[f32]| answer(&mut *backend, "reduction", &name, &[values], dtype);
-                let place = format!("{name} {dtype} at {at}");
-                let one = reported(&with(&[(at, inf)]));
-                assert!(
-                    one[0] == f64::INFINITY && one[1] == f64::INFINITY && one[2].is_nan(),
-                    "{place}: {one:?}"
-                );
-                let below = reported(&with(&[(at, -inf)]));
-                assert!(below[0] == f64::NEG_INFINITY && below[2].is_nan(), "{place}: {below:?}");
-                let both = reported(&with(&[(at, inf), ((at + 1) % N, -inf)]));
-                assert!(both.iter().all(|x| x.is_nan()), "{place}: {both:?}");
-                let none = reported(&with(&[(at, nan)]));
-                assert!(none.iter().all(|x| x.is_nan()), "{place}: {none:?}");
-            }
-        }
+    for at in [0, 5, n * n / 2, n * n - 1] {
+        let place = format!("{job} at {at}");
+        let one = reported(&with(&[(at, inf)]));
+        assert!(one[0] == f64::INFINITY && one[1] == f64::INFINITY && one[2].is_nan(), "{place}: {one:?}");
+        let below = reported(&with(&[(at, -inf)]));
+        assert!(below[0] == f64::NEG_INFINITY && below[2].is_nan(), "{place}: {below:?}");
+        let both = reported(&with(&[(at, inf), ((at + 1) % n, -inf)]));
+        assert!(both.iter().all(|x| x.is_nan()), "{place}: {both:?}");
+        let none = reported(&with(&[(at, nan)]));
+        assert!(none.iter().all(|x| x.is_nan()), "{place}: {none:?}");
     }
 }
 

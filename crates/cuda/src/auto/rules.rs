@@ -65,7 +65,7 @@ impl Divisibility {
             Divisibility::Odd => "N odd".into(),
             Divisibility::Even => "N even".into(),
             Divisibility::ByFour => "N a multiple of 4".into(),
-            Divisibility::NotByFour => "N no multiple of 4".into(),
+            Divisibility::NotByFour => "N not a multiple of 4".into(),
             Divisibility::ByPrimesUpTo(most) => format!("prime factors up to {most}"),
             Divisibility::ByPrimeAbove(least) => format!("a prime factor above {least}"),
         }
@@ -167,7 +167,7 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
 }
 
 const DMMA: &str = "one launch, and measured to be faster there than cuBLAS";
-const PADDED: &str = "cuBLAS has faster kernels for multiples of 16, by more than the copies take";
+const PADDED: &str = "cuBLAS is faster at multiples of 16, by more than the copies take";
 const CUFFT: &str = "cuFFT has steps for such factors, and was measured to be faster there than bluestein";
 const CONVOLUTION: &str = "one thread of hermitian computes a whole prime factor, and a convolution was measured to be faster there";
 const CHOLESKY: &str = "one launch without a barrier across the grid";

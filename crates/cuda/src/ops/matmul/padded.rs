@@ -15,8 +15,8 @@ use crate::kernels::{KernelSource, kernel_source};
 pub(crate) static SOURCE: KernelSource = kernel_source!("convert");
 
 /// Multiple to which rows and columns are padded with zeros. cuBLAS reads 16 bytes at a time only where rows begin at
-/// multiples of 16 bytes, so an odd N would take a slower kernel; at odd multiples of 8 its kernels take up to 17 % longer
-/// than at the next multiple of 16.
+/// multiples of 16 bytes, so an odd N would take a slower kernel; at many odd multiples of 8 its kernels take longer than at
+/// the next multiple of 16.
 const MULTIPLE: usize = 16;
 
 /// Prepares the product of matrices of `T`, computed in IEEE arithmetic of `W` and rounded to `T` once.
