@@ -17,6 +17,11 @@ def measured_with(environment):
     return f"gpubench {environment['gpubench_revision'][:7]}, {device['name']}, {environment['started'][:10]}, hot caches"
 
 
+def origins(parts):
+    """The sources of a table: the only one, or each with the parts of the table that it has."""
+    return "\n".join(f"- {', '.join(of)}: {source}" for source, of in parts.items()) if len(parts) > 1 else next(iter(parts))
+
+
 def row_of(of_report, op, n, backend, variant):
     return next(row for row in of_report["rows"]
                 if (row["op"], row["n"], row["backend"], row["variant"]) == (op, n, backend, variant))

@@ -2,7 +2,7 @@
 import math, re
 
 from .article import PUBLISHED
-from .kept import report as kept
+from .kept import origins, report as kept
 from .text import duration, factor
 
 # The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes.
@@ -190,7 +190,7 @@ def provenance(report, ops=None):
     libraries = ", ".join(f"{library} {version.split(',')[0]}" for library, version in sorted(versions.items()))
     planned, measured = environment["planned_rows"], len(report["rows"])
     cut = sorted({row["op"] for row in report["rows"] if (row.get("execute") or {}).get("stopped") == "cut-short" and (ops is None or row["op"] in ops)})
-    partial = f" The run ended within {', '.join(cut)}: {planned - measured} of its {planned} rows are missing." if measured < planned and cut else ""
+    partial = f" The run ended within {', '.join(cut)}: {planned - measured} of its {planned} rows are missing." if measured < planned and (cut or ops is None) else ""
     return (f"gpubench {environment['gpubench_revision'][:7]}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. "
             f"Hot caches, operands resident.{partial}")
 
@@ -231,9 +231,7 @@ def of_further(folders):
     of_cases = [{(row["op"], row["dtype"], row["n"]) for row in chosen} for chosen in parts]
     assert sum(map(len, of_cases)) == len(set().union(*of_cases)), f"{', '.join(folders)} have a case in common"
     joined = {"rows": [row for chosen in parts for row in chosen]}
-    several = len(folders) > 1
-    origins = [f"- {', '.join(ops)}: {source}" for source, ops in sources.items()] if several else list(sources)
-    return "\n".join([*origins, "", means(joined, "gpu", totals=not several), "", losses(joined, "gpu")])
+    return "\n".join([origins(sources), "", means(joined, "gpu", totals=len(folders) == 1), "", losses(joined, "gpu")])
 
 
 def article_calls():

@@ -2,7 +2,7 @@
 import json, os, subprocess
 
 from . import program
-from .kept import ROOT, measured_with, report
+from .kept import ROOT, measured_with, origins, report
 from .libraries import mark, mean
 from .text import duration, factor
 
@@ -73,51 +73,44 @@ def fft_factors():
     return "\n".join(lines)
 
 
-def over_cublas(found, heading, variants, sources):
-    """Time of variants of matmul over that of `cublas` by the groups of `found`: geometric mean and extremes over the sizes of each."""
+def over_cublas(reports, heading, kind_of, groups, variants):
+    """Time of variants of matmul over that of `cublas`, by what N is and its size (`groups`, both ends included): geometric mean and extremes over the sizes."""
+    found = {}
+    for kept in reports:
+        for (_, n), of in by_case(kept).items():
+            kind = kind_of(n)
+            found.setdefault((kind, group(n, groups[kind])), []).append(of)
+    sources = dict.fromkeys(measured_with(kept["environment"]) for kept in reports)
     lines = [f"{' and '.join(sources)}. Time over that of `cublas`, geometric mean (smallest to largest): below 1, the variant is faster.", "",
              f"| N | {heading} | sizes | " + " | ".join(f"`{variant}`" for variant in variants) + " |", "|---|---|---:|" + "---:|" * len(variants)]
-    for ((low, high), kind), cases in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])):
+    for (kind, (low, high)), cases in sorted(found.items()):
         ratios = [[seconds(of[variant]) / seconds(of["cublas"]) for of in cases] for variant in variants]
         cells = (f"{mean(of):.2f}" + (f" ({min(of):.2f} to {max(of):.2f})" if len(of) > 1 else "") for of in ratios)
         lines.append(f"| {low} to {high} | {kind} | {len(cases)} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def multiple_of_four(n):
-    return "no" if n % 4 else "yes"
-
-
-def matmul_f32():
-    """Times of `f64-accumulate` and `dmma` over that of `cublas`, by size and whether N is a multiple of 4."""
-    found, kept = {}, report("h100", "rules", "2026-11-27-matmul-f32")
-    for (_, n), of in by_case(kept).items():
-        sizes = group(n, ((1201, 1210), (1211, 1251), (1252, 1408), (1409, 1811), (1812, 1840), (1841, 3001)))
-        found.setdefault((sizes, multiple_of_four(n)), []).append(of)
-    return over_cublas(found, "multiple of 4", ("f64-accumulate", "dmma"), [measured_with(kept["environment"])])
+def matmul_f32(reports, variants, sizes):
+    """Times in float32 over that of `cublas`, by size and whether N is a multiple of 4."""
+    return over_cublas(reports, "multiple of 4", lambda n: "no" if n % 4 else "yes", {"no": sizes, "yes": sizes}, variants)
 
 
 def matmul_dmma():
-    """Times of `dmma` over that of `cublas` up to N = 1600, by size and whether N is a multiple of 4."""
-    found, reports = {}, [report("h200", "rules", folder) for folder in ("matmul-f32", "matmul-f32-2")]
-    for kept in reports:
-        for (_, n), of in by_case(kept).items():
-            found.setdefault((group(n, ((1025, 1210), (1211, 1251), (1252, 1408), (1409, 1600))), multiple_of_four(n)), []).append(of)
-    return over_cublas(found, "multiple of 4", ("dmma",), dict.fromkeys(measured_with(kept["environment"]) for kept in reports))
+    reports = [report("h200", "rules", folder) for folder in ("matmul-f32", "matmul-f32-2")]
+    return matmul_f32(reports, ("dmma",), ((1025, 1210), (1211, 1251), (1252, 1408), (1409, 1600)))
 
 
-# Groups of sizes in `matmul_f64` by what N is, both ends included.
-PADDED = {"odd": ((1001, 1599), (1600, 1808), (1809, 1840), (1841, 3001)), "even, not a multiple of 4": ((1202, 1405), (1406, 1610), (1611, 1799), (1800, 4002)),
-          "a multiple of 4": ((1412, 3004),)}
+def matmul_accumulate():
+    reports = [report("h100", "rules", "2026-11-27-matmul-f32")]
+    return matmul_f32(reports, ("f64-accumulate", "dmma"), ((1201, 1210), (1211, 1251), (1252, 1408), (1409, 1811), (1812, 1840), (1841, 3001)))
 
 
-def matmul_f64():
+def matmul_padded():
     """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility."""
-    found, kept = {}, report("h100", "rules", "2026-11-27-matmul-f64")
-    for (_, n), of in by_case(kept).items():
-        kind = "odd" if n % 2 else "even, not a multiple of 4" if n % 4 else "a multiple of 4"
-        found.setdefault((group(n, PADDED[kind]), kind), []).append(of)
-    return over_cublas(found, "N is", ("cublas-padded",), [measured_with(kept["environment"])])
+    odd, even, by_four = "odd", "even, not a multiple of 4", "a multiple of 4"
+    groups = {odd: ((1001, 1599), (1600, 1808), (1809, 1840), (1841, 3001)), even: ((1202, 1405), (1406, 1610), (1611, 1799), (1800, 4002)), by_four: ((1412, 3004),)}
+    kind = lambda n: odd if n % 2 else even if n % 4 else by_four
+    return over_cublas([report("h100", "rules", "2026-11-27-matmul-f64")], "N is", kind, groups, ("cublas-padded",))
 
 
 # Groups of largest prime factors and of sizes in `fft_hermitian`, both ends included.
@@ -203,8 +196,9 @@ def ozaki2():
 def h100():
     """What `gpubench doctor --rules` finds in the reports of an H100, by op."""
     lines = ["| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
+    sources = {}
     # Folders with the label of their row, where it is not the op.
-    folders = {"2026-11-26-matmul": None, "2026-11-27-matmul-f32": "matmul, float32, N = 1201 to 3001", "2026-11-27-matmul-f64": "matmul, float64, N = 1001 to 4002",
+    folders = {"2026-11-26-matmul": None, "2026-11-27-matmul-f32": "matmul (float32, N = 1201 to 3001)", "2026-11-27-matmul-f64": "matmul (float64, N = 1001 to 4002)",
                "2026-11-26-solve": None, "2026-11-26-fft": None, "2026-11-26-svd": None}
     for name, label in folders.items():
         folder = os.path.join("results", "h100", "rules", name)
@@ -215,8 +209,7 @@ def h100():
             lost = [case for case in found["lost"] if case["op"] == of_op["op"]]
             worst = max(lost, key=lambda case: case["ratio"], default=None)
             largest = f"{worst['ratio']:.2f} ({worst['dtype']} {worst['n']})" if worst else "–"
-            lines.append(f"| {label or of_op['op']} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
-    of_folder = {name: measured_with(report("h100", "rules", name)["environment"]) for name in folders}
-    new = [of_folder[name] for name in folders if name.startswith("2026-11-27")]
-    old = [of_folder[name] for name in folders if not name.startswith("2026-11-27")]
-    return "\n".join([f"{'; '.join(dict.fromkeys(old))}. Rows 2 and 3: {'; '.join(dict.fromkeys(new))}.", "", *lines])
+            row = label or of_op["op"]
+            sources.setdefault(measured_with(report("h100", "rules", name)["environment"]), []).append(row)
+            lines.append(f"| {row} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
+    return "\n".join([origins(sources), "", *lines])

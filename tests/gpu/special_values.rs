@@ -126,7 +126,7 @@ fn sines_and_cosines_of_large_arguments_are_accurate() {
 #[test]
 fn reductions_treat_special_values_as_numpy_does() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    // One warp reduces the first two sizes, the first without and the second with a second load per lane.
+    // In float32 `moments_of_few` reduces the first two, the first with one load per lane and the second with two.
     for n in [5, 16, N] {
         for dtype in [DType::F32, DType::F64] {
             for name in names("reduction") {

@@ -16,9 +16,10 @@ const SIZES: [u64; 7] = [1, 2, 31, 100, 101, 333, 512];
 
 /// A size at which reductions loop over several tiles per block, for the ops that only read and write.
 const LARGE: u64 = 3001;
-/// Sizes at which one warp reduces the array, with and without a second pack per lane and a remainder, and the next one.
+const STREAMING: [&str; 4] = ["elementwise", "sin", "reduction", "transfer"];
+/// Sizes at which `moments_of_few` reduces an array in float32, with and without a second pack per lane and a remainder,
+/// and the next one.
 const TINY: [u64; 5] = [3, 11, 12, 16, 17];
-const STREAMING: [&str; 3] = ["elementwise", "sin", "transfer"];
 
 /// Returns the sizes at which an op is tested. For `overhead` a size counts contexts or compilations, and for
 /// `host-loop` its square counts launches.
@@ -26,8 +27,10 @@ fn sizes(op: &str) -> Vec<u64> {
     match op {
         "overhead" => vec![1, 2, 3],
         "host-loop" => vec![1, 2, 31, 100],
-        "reduction" => SIZES.into_iter().chain(TINY).chain([LARGE]).collect(),
-        op => SIZES.into_iter().chain(STREAMING.contains(&op).then_some(LARGE)).collect(),
+        op => {
+            let tiny = TINY.into_iter().filter(|_| op == "reduction");
+            SIZES.into_iter().chain(tiny).chain(STREAMING.contains(&op).then_some(LARGE)).collect()
+        }
     }
 }
 

@@ -167,10 +167,16 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
 }
 
 const DMMA: &str = "one launch, and measured to be faster there than cuBLAS";
-const PADDED: &str = "cuBLAS is faster at multiples of 16, by more than the copies take";
 const CUFFT: &str = "cuFFT has steps for such factors, and was measured to be faster there than bluestein";
-const CONVOLUTION: &str = "one thread of hermitian computes a whole prime factor, and a convolution was measured to be faster there";
 const CHOLESKY: &str = "one launch without a barrier across the grid";
+
+const PADDED: Rule = rule("matmul", "cublas-padded")
+    .of(F64)
+    .fast_f64()
+    .because("cuBLAS is faster at multiples of 16, by more than the copies take");
+const CONVOLUTION: Rule = rule("fft", "bluestein").because(
+    "one thread of hermitian computes a whole prime factor, and a convolution was measured to be faster there",
+);
 
 /// The rules in order of preference.
 pub(super) static RULES: &[Rule] = &[
@@ -184,26 +190,16 @@ pub(super) static RULES: &[Rule] = &[
         .fast_f64()
         .because("cuBLAS has a higher peak in float64 than in float32, and float64 sums are more accurate"),
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
-    rule("matmul", "cublas-padded").of(F64).sizes(1600, 1808).where_n(&[Odd]).fast_f64().because(PADDED),
-    rule("matmul", "cublas-padded").of(F64).sizes(1841, u64::MAX).where_n(&[Odd]).fast_f64().because(PADDED),
-    rule("matmul", "cublas-padded")
-        .of(F64)
-        .sizes(1406, 1610)
-        .where_n(&[Even, NotByFour])
-        .fast_f64()
-        .because(PADDED),
-    rule("matmul", "cublas-padded")
-        .of(F64)
-        .sizes(1800, u64::MAX)
-        .where_n(&[Even, NotByFour])
-        .fast_f64()
-        .because(PADDED),
+    PADDED.sizes(1600, 1808).where_n(&[Odd]),
+    PADDED.sizes(1841, u64::MAX).where_n(&[Odd]),
+    PADDED.sizes(1406, 1610).where_n(&[Even, NotByFour]),
+    PADDED.sizes(1800, u64::MAX).where_n(&[Even, NotByFour]),
     rule("matmul", "cublas"),
     rule("elementwise", "fused").because("one kernel moves the arrays 3 times, a chain of kernels 13 times"),
     rule("reduction", "one-pass").because("it reads the matrix once instead of three times"),
-    rule("fft", "bluestein").of(F32).sizes(1, 310).where_n(&[ByPrimeAbove(31)]).because(CONVOLUTION),
-    rule("fft", "bluestein").of(F64).sizes(1, 520).where_n(&[ByPrimeAbove(31)]).because(CONVOLUTION),
-    rule("fft", "bluestein").of(F64).sizes(62, 300).where_n(&[ByPrimeAbove(29)]).because(CONVOLUTION),
+    CONVOLUTION.of(F32).sizes(1, 310).where_n(&[ByPrimeAbove(31)]),
+    CONVOLUTION.of(F64).sizes(1, 520).where_n(&[ByPrimeAbove(31)]),
+    CONVOLUTION.of(F64).sizes(62, 300).where_n(&[ByPrimeAbove(29)]),
     rule("fft", "hermitian")
         .when("N <= 4096, prime factors up to 43")
         .because("two launches, and each element of the spectrum is written once"),

@@ -28,9 +28,8 @@ enum Kernels {
 
 impl<T: Element> Statistics<T> {
     /// Forms of the one-pass kernel: threads per block, packs of 16 bytes that a thread loads at the same time, and the
-    /// most blocks per multiprocessor; 0 is one block on the device. The first form is another kernel, `moments_of_few`, which
-    /// uses no words. The first form that has the whole array at once is taken,
-    /// otherwise the last, with few enough partial sums for one block to add.
+    /// most blocks per multiprocessor; 0 is one block on the device. The first that has the whole array at once is taken,
+    /// otherwise the last, with few enough partial sums for one block to add. The first of the list is `moments_of_few`.
     const FORMS: [(u32, usize, u32); 8] = [
         (32, 2, 0),
         (32, 4, 0),
