@@ -158,31 +158,27 @@ __device__ __forceinline__ void solve_chunk(T (&row)[HALF], const T* l, T* to, T
 // `cross` is divided by a triangle that is already complete.
 enum Part { BETWEEN, FIRST_COLUMNS, SECOND_COLUMNS };
 
-// row = row L^-T for a triangle L, whose diagonal holds reciprocals. Waits for L, and signals the warps that wait for
-// the result; for the second half of `cross` only if there are followers.
-template <typename T>
+// row = row L^-T for a triangle L, whose diagonal holds reciprocals, from column PART * CHUNK on. Waits for L, and signals the
+// warps that wait for the result; for the second half of `cross` only if there are followers. One instance per part, because
+// a loop over parts would be unrolled with all of them in each turn, which takes longer to compile.
+template <int PART = 0, typename T>
 __device__ __forceinline__ void solve_row(T (&row)[HALF], const T* l, T* to, T* out, Part of, bool followers) {
-#pragma unroll
-    for (int part = 0; part < HALF / CHUNK; ++part) {
-        if (of == BETWEEN)
-            FirstFactored::wait(part);
-        else if (of == SECOND_COLUMNS)
-            AboveSecond::wait(part);
-        else if (part == 0)
-            AboveFirst::wait();
-        const int at = part * CHUNK * TILE;
-        if (part == 0) solve_chunk<HALF>(row, l + at, to + at, out + at);
-        if (part == 1) solve_chunk<HALF - CHUNK>(row, l + at, to + at, out + at);
-        if (part == 2) solve_chunk<HALF - 2 * CHUNK>(row, l + at, to + at, out + at);
-        if (part == 3) solve_chunk<HALF - 3 * CHUNK>(row, l + at, to + at, out + at);
-        __syncwarp();
-        if (of == BETWEEN)
-            BetweenSolved::arrive(part);
-        else if (of == FIRST_COLUMNS)
-            FirstDivided::arrive(part);
-        else if (followers)
-            SecondDivided::arrive(part);
-    }
+    if (of == BETWEEN)
+        FirstFactored::wait(PART);
+    else if (of == SECOND_COLUMNS)
+        AboveSecond::wait(PART);
+    else if (PART == 0)
+        AboveFirst::wait();
+    constexpr int AT = PART * CHUNK * TILE;
+    solve_chunk<HALF - PART * CHUNK>(row, l + AT, to + AT, out + AT);
+    __syncwarp();
+    if (of == BETWEEN)
+        BetweenSolved::arrive(PART);
+    else if (of == FIRST_COLUMNS)
+        FirstDivided::arrive(PART);
+    else if (followers)
+        SecondDivided::arrive(PART);
+    if constexpr ((PART + 1) * CHUNK < HALF) solve_row<PART + 1>(row, l, to, out, of, followers);
 }
 
 // Eight columns of `factor`; LEFT is the number of elements still to be computed at the start of `row`, which lack the
@@ -224,22 +220,26 @@ __device__ __forceinline__ void factor_chunk(T (&row)[HALF], T (&values)[GROUP],
     }
 }
 
+// Columns PART * CHUNK and up of `factor`, as far as there are `columns`; those beyond are the identity's. Returns the number
+// of parts that are complete.
+template <int PART = 0, typename T>
+__device__ __forceinline__ int factor_parts(T (&row)[HALF], T (&values)[GROUP], int& unsound, int lane, int columns, T* l,
+                                            T* out, bool signal) {
+    factor_chunk<HALF - PART * CHUNK>(row, values, unsound, lane, l, out);
+    if (signal) FirstFactored::arrive(PART);
+    constexpr int NEXT = PART + 1;
+    if constexpr (NEXT * CHUNK < HALF)
+        if (NEXT * CHUNK < columns) return factor_parts<NEXT>(row, values, unsound, lane, columns, l, out, signal);
+    return NEXT;
+}
+
 // Factors a symmetric 32 x 32 block, of which the lane has a row. Returns the first column without a valid pivot, or
 // 32.
 template <typename T>
 __device__ __forceinline__ int factor(T (&row)[HALF], int lane, int columns, T* l, T* out, bool signal) {
     T values[GROUP] = {};
-    int unsound = HALF, part = 0;
-#pragma unroll
-    for (; part < HALF / CHUNK; ++part) {
-        // The columns beyond n are the identity's.
-        if (part > 0 && part * CHUNK >= columns) break;
-        if (part == 0) factor_chunk<HALF>(row, values, unsound, lane, l, out);
-        if (part == 1) factor_chunk<HALF - CHUNK>(row, values, unsound, lane, l, out);
-        if (part == 2) factor_chunk<HALF - 2 * CHUNK>(row, values, unsound, lane, l, out);
-        if (part == 3) factor_chunk<HALF - 3 * CHUNK>(row, values, unsound, lane, l, out);
-        if (signal) FirstFactored::arrive(part);
-    }
+    int unsound = HALF;
+    int part = factor_parts(row, values, unsound, lane, columns, l, out, signal);
     for (int j = part * CHUNK; j < HALF; ++j) {
         const T value = lane == j ? (T)1 : (T)-0.0;
         if (lane >= j / GROUP * GROUP) l[j * TILE + lane - j / GROUP * GROUP] = value;

@@ -23,13 +23,20 @@ template <typename T> struct Run {
     }
 };
 
+// Both sums over the first `lanes` lanes of a warp, valid in lane 0. The others must have zeros.
+__device__ __forceinline__ void warp_sums(double& sum, double& squares, int lanes) {
+#pragma unroll
+    for (int offset = WARP / 2; offset > 0; offset /= 2)
+        if (offset < lanes) {
+            sum += __shfl_down_sync(EVERY_LANE, sum, offset);
+            squares += __shfl_down_sync(EVERY_LANE, squares, offset);
+        }
+}
+
 // Both sums over a block of BLOCK threads, valid in thread 0.
 template <int BLOCK> __device__ __forceinline__ double2 block_sums(double sum, double squares) {
     constexpr int WARPS = BLOCK / WARP;
-    for (int offset = WARP / 2; offset > 0; offset /= 2) {
-        sum += __shfl_down_sync(EVERY_LANE, sum, offset);
-        squares += __shfl_down_sync(EVERY_LANE, squares, offset);
-    }
+    warp_sums(sum, squares, WARP);
     if constexpr (WARPS > 1) {
         __shared__ double2 warps[WARPS];
         if (threadIdx.x % WARP == 0) warps[threadIdx.x / WARP] = make_double2(sum, squares);
@@ -37,11 +44,7 @@ template <int BLOCK> __device__ __forceinline__ double2 block_sums(double sum, d
         const double2 mine = threadIdx.x < WARPS ? warps[threadIdx.x] : make_double2(0, 0);
         sum = mine.x;
         squares = mine.y;
-        if (threadIdx.x < WARP)
-            for (int offset = WARPS / 2; offset > 0; offset /= 2) {
-                sum += __shfl_down_sync(EVERY_LANE, sum, offset);
-                squares += __shfl_down_sync(EVERY_LANE, squares, offset);
-            }
+        if (threadIdx.x < WARP) warp_sums(sum, squares, WARPS);
     }
     return make_double2(sum, squares);
 }
@@ -182,13 +185,7 @@ template <typename T> __device__ __forceinline__ void moments_of_few(const T* __
     if (lane + WARP < packs) run.add(second, shift);
     if (lane < rests) run.add(rest, shift);
     double sum = run.sum, squares = run.squares;
-    const u32 lanes = packs > rests ? packs : rests;
-#pragma unroll
-    for (u32 offset = WARP / 2; offset > 0; offset /= 2)
-        if (offset < lanes) {
-            sum += __shfl_down_sync(EVERY_LANE, sum, offset);
-            squares += __shfl_down_sync(EVERY_LANE, squares, offset);
-        }
+    warp_sums(sum, squares, (int)(packs > rests ? packs : rests));
     if (lane == 0) write_statistics(sum, squares, shift, n, inverse, out);
 }
 

@@ -22,6 +22,12 @@ impl Target {
         same_generation.map(Target::Cubin).or_else(|| older.max().map(Target::Ptx))
     }
 
+    /// Returns whether the architecture has this major version.
+    fn is_of_generation(&self, major: i32) -> bool {
+        let (Target::Cubin(arch) | Target::Ptx(arch)) = self;
+        arch / 10 == major
+    }
+
     pub(crate) fn option(&self) -> String {
         match self {
             Target::Cubin(arch) => format!("--gpu-architecture=sm_{arch}"),
@@ -32,6 +38,9 @@ impl Target {
 
 /// Options in addition to the target. Contraction to FMA is on, as in NVCC; fast math is off.
 const OPTIONS: &[&str] = &["--std=c++17", "--ptxas-options=-v"];
+
+/// Compiles the functions of a source on all cores, in 10 to 30 % less time. NVRTC accepts the option from 12.0 on.
+const ON_ALL_CORES: &str = "--split-compile=0";
 
 /// A ready compiler for one target.
 #[derive(Clone, Debug)]
@@ -53,7 +62,10 @@ impl Compiler {
 
     /// Returns every option, in the order passed to NVRTC.
     pub(crate) fn options(&self) -> Vec<String> {
-        std::iter::once(self.target.option()).chain(OPTIONS.iter().map(|&option| option.to_owned())).collect()
+        // For compute capability 10.0 NVRTC 13.0 assigns registers in another way then, and has too few in some kernels.
+        let on_all_cores = (!self.target.is_of_generation(10)).then_some(ON_ALL_CORES);
+        let options = OPTIONS.iter().copied().chain(on_all_cores);
+        std::iter::once(self.target.option()).chain(options.map(str::to_owned)).collect()
     }
 
     /// Compiles the text of `kernels/NAME.cu`, or of the part NAME-PART, with the headers. An error contains the
