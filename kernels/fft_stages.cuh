@@ -183,6 +183,20 @@ template <unsigned S> INLINE Pair twisted(Pair value, const Pair* __restrict__ t
     return p == 0 ? value : times(value, __ldg(&twiddles[Stage<S>::TWIDDLES + (p - 1) * Stage<S>::J + j]));
 }
 
+// Transforms x and multiplies element p of the result by its twiddle; passes it to keep(p, value). In float64 it does so when all
+// elements are known: between two of them it would wait for a twiddle.
+template <unsigned S, typename Keep>
+INLINE void twisted_dft(Pair (&x)[Stage<S>::R], const Pair* __restrict__ twiddles, unsigned j, Keep keep) {
+    const auto each = [&](unsigned p, Pair value) { keep(p, twisted<S>(value, twiddles, j, p)); };
+    if constexpr (sizeof(Real) == 8) {
+        dft<Stage<S>::R>(x);
+#pragma unroll
+        for (unsigned p = 0; p < Stage<S>::R; ++p) each(p, x[p]);
+    } else {
+        dft<Stage<S>::R>(x, each);
+    }
+}
+
 // Butterfly `task` of middle stage S: the first of its elements, and its place j in the block. p0 runs fastest, since
 // blocks p0 are padded apart.
 template <unsigned S, unsigned FIRST> INLINE unsigned middle_of(unsigned task, unsigned& j) {
@@ -200,7 +214,7 @@ INLINE void first_stage(Pair* shared, const Pair* __restrict__ twiddles, Load lo
         Pair x[R0];
 #pragma unroll
         for (unsigned q = 0; q < R0; ++q) x[q] = element(q);
-        dft<R0>(x, [&](unsigned p, Pair value) { shared[p * FIRST * SIDE + t] = twisted<0>(value, twiddles, j, p); });
+        twisted_dft<0>(x, twiddles, j, [&](unsigned p, Pair value) { shared[p * FIRST * SIDE + t] = value; });
     }
 }
 
@@ -224,7 +238,7 @@ INLINE void middle_stages(Pair* shared, const Pair* __restrict__ twiddles) {
             Pair x[R];
 #pragma unroll
             for (unsigned q = 0; q < R; ++q) x[q] = z[q * J * SIDE];
-            dft<R>(x, [&](unsigned p, Pair value) { z[p * J * SIDE] = twisted<S>(value, twiddles, j, p); });
+            twisted_dft<S>(x, twiddles, j, [&](unsigned p, Pair value) { z[p * J * SIDE] = value; });
         });
         middle_stages<S + 1, FIRST, SIDE, THREADS>(shared, twiddles);
     }

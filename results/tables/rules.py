@@ -113,23 +113,24 @@ def matmul_padded():
     return over_cublas([report("h100", "rules", "2026-11-27-matmul-f64")], "N is", kind, groups, ("cublas-padded",))
 
 
-# Groups of largest prime factors and of sizes in `fft_hermitian`, both ends included.
+# Groups of largest prime factors and of sizes in `fft_hermitian`, both ends included, and the largest size that the report of an H200 has in
+# both types.
 LARGER_PRIMES = ((11, 29), (31, 31), (37, 43))
-LARGER_SIZES = ((11, 61), (62, 300), (301, 520), (521, 1199), (1200, 2499), (2500, 4096))
+LARGER_SIZES = ((11, 61), (62, 295), (296, 450), (451, 620), (621, 1199), (1200, 2499), (2500, 4096))
+SMALL = 620
 
 
 def fft_hermitian():
     """Time of the fastest of the other variants over that of `hermitian`, by largest prime factor and size."""
-    found, reports = {}, [report("h100", "rules", folder) for folder in ("2026-11-27-fft", "2026-11-27-fft-border")]
-    for kept in reports:
+    found, small, large = {}, *(report(gpu, "rules", "2026-11-27-fft") for gpu in ("h200", "h100"))
+    for kept in (small, large):
         for (dtype, n), of in by_case(kept).items():
-            others = min(seconds(of[variant]) for variant in ("bluestein", "r2c", "c2c") if variant in of)
-            key = dtype, group(largest_prime(n), LARGER_PRIMES), group(n, LARGER_SIZES)
-            # The first report also has `r2c` and `c2c`, and is kept where both have a size.
-            found.setdefault(key, {}).setdefault(n, others / seconds(of["hermitian"]))
-    sources = dict.fromkeys(measured_with(kept["environment"]) for kept in reports)
-    whole, partial = ({n for _, n in by_case(kept)} for kept in reports)
-    lines = [f"{' and '.join(sources)}. Time of the fastest of `bluestein`, `r2c` and `c2c` (at {len(partial - whole)} sizes up to N = {max(partial)}, of `bluestein`) over that of "
+            if (n <= SMALL) == (kept is small):
+                key = dtype, group(largest_prime(n), LARGER_PRIMES), group(n, LARGER_SIZES)
+                others = min(seconds(of[variant]) for variant in ("bluestein", "r2c", "c2c"))
+                found.setdefault(key, {})[n] = others / seconds(of["hermitian"])
+    sources = [measured_with(kept["environment"]) for kept in (small, large)]
+    lines = [f"N up to {SMALL}: {sources[0]}. Above: {sources[1]}. Time of the fastest of `bluestein`, `r2c` and `c2c` over that of "
              "`hermitian`, geometric mean (smallest, at N): above 1, `hermitian` is faster.", "",
              "| type | largest prime factor | " + " | ".join(f"N = {low} to {high}" for low, high in LARGER_SIZES) + " |", "|---|---|" + "---:|" * len(LARGER_SIZES)]
     for dtype, primes in sorted({key[:2] for key in found}):
