@@ -158,27 +158,28 @@ __device__ __forceinline__ void solve_chunk(T (&row)[HALF], const T* l, T* to, T
 // `cross` is divided by a triangle that is already complete.
 enum Part { BETWEEN, FIRST_COLUMNS, SECOND_COLUMNS };
 
-// row = row L^-T for a triangle L, whose diagonal holds reciprocals, from column PART * CHUNK on. Waits for L, and signals the
-// warps that wait for the result; for the second half of `cross` only if there are followers. One instance per part, because
-// a loop over parts would be unrolled with all of them in each turn, which takes longer to compile.
-template <int PART = 0, typename T>
+// row = row L^-T for a triangle L, whose diagonal holds reciprocals, in the columns of chunk INDEX and the later ones. Waits
+// for L, and signals the warps that wait for the result; for the second half of `cross` only if there are followers.
+// It recurses because `solve_chunk` takes the number of columns left as a template argument: each turn of an unrolled
+// loop would contain all its instances until the compiler removes them, which takes longer to compile.
+template <int INDEX = 0, typename T>
 __device__ __forceinline__ void solve_row(T (&row)[HALF], const T* l, T* to, T* out, Part of, bool followers) {
     if (of == BETWEEN)
-        FirstFactored::wait(PART);
+        FirstFactored::wait(INDEX);
     else if (of == SECOND_COLUMNS)
-        AboveSecond::wait(PART);
-    else if (PART == 0)
+        AboveSecond::wait(INDEX);
+    else if (INDEX == 0)
         AboveFirst::wait();
-    constexpr int AT = PART * CHUNK * TILE;
-    solve_chunk<HALF - PART * CHUNK>(row, l + AT, to + AT, out + AT);
+    constexpr int AT = INDEX * CHUNK * TILE;
+    solve_chunk<HALF - INDEX * CHUNK>(row, l + AT, to + AT, out + AT);
     __syncwarp();
     if (of == BETWEEN)
-        BetweenSolved::arrive(PART);
+        BetweenSolved::arrive(INDEX);
     else if (of == FIRST_COLUMNS)
-        FirstDivided::arrive(PART);
+        FirstDivided::arrive(INDEX);
     else if (followers)
-        SecondDivided::arrive(PART);
-    if constexpr ((PART + 1) * CHUNK < HALF) solve_row<PART + 1>(row, l, to, out, of, followers);
+        SecondDivided::arrive(INDEX);
+    if constexpr ((INDEX + 1) * CHUNK < HALF) solve_row<INDEX + 1>(row, l, to, out, of, followers);
 }
 
 // Eight columns of `factor`; LEFT is the number of elements still to be computed at the start of `row`, which lack the
@@ -220,16 +221,16 @@ __device__ __forceinline__ void factor_chunk(T (&row)[HALF], T (&values)[GROUP],
     }
 }
 
-// Columns PART * CHUNK and up of `factor`, as far as there are `columns`; those beyond are the identity's. Returns the number
-// of parts that are complete.
-template <int PART = 0, typename T>
-__device__ __forceinline__ int factor_parts(T (&row)[HALF], T (&values)[GROUP], int& unsound, int lane, int columns, T* l,
-                                            T* out, bool signal) {
-    factor_chunk<HALF - PART * CHUNK>(row, values, unsound, lane, l, out);
-    if (signal) FirstFactored::arrive(PART);
-    constexpr int NEXT = PART + 1;
+// Factors chunk INDEX and those after it that have some of the first `columns` columns; `factor` fills the others with the
+// identity. Returns the number of chunks that are factored. It recurses for the same reason as `solve_row`.
+template <int INDEX = 0, typename T>
+__device__ __forceinline__ int factor_chunks(T (&row)[HALF], T (&values)[GROUP], int& unsound, int lane, int columns, T* l,
+                                             T* out, bool signal) {
+    factor_chunk<HALF - INDEX * CHUNK>(row, values, unsound, lane, l, out);
+    if (signal) FirstFactored::arrive(INDEX);
+    constexpr int NEXT = INDEX + 1;
     if constexpr (NEXT * CHUNK < HALF)
-        if (NEXT * CHUNK < columns) return factor_parts<NEXT>(row, values, unsound, lane, columns, l, out, signal);
+        if (NEXT * CHUNK < columns) return factor_chunks<NEXT>(row, values, unsound, lane, columns, l, out, signal);
     return NEXT;
 }
 
@@ -239,7 +240,7 @@ template <typename T>
 __device__ __forceinline__ int factor(T (&row)[HALF], int lane, int columns, T* l, T* out, bool signal) {
     T values[GROUP] = {};
     int unsound = HALF;
-    int part = factor_parts(row, values, unsound, lane, columns, l, out, signal);
+    int part = factor_chunks(row, values, unsound, lane, columns, l, out, signal);
     for (int j = part * CHUNK; j < HALF; ++j) {
         const T value = lane == j ? (T)1 : (T)-0.0;
         if (lane >= j / GROUP * GROUP) l[j * TILE + lane - j / GROUP * GROUP] = value;

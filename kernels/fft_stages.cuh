@@ -178,22 +178,24 @@ template <unsigned R, typename Each> INLINE void dft(Pair (&x)[R], Each each) {
     }
 }
 
-// The twiddles of stage S for element j of a block.
+// `value`, element p of butterfly j in stage S, times its twiddle.
 template <unsigned S> INLINE Pair twisted(Pair value, const Pair* __restrict__ twiddles, unsigned j, unsigned p) {
     return p == 0 ? value : times(value, __ldg(&twiddles[Stage<S>::TWIDDLES + (p - 1) * Stage<S>::J + j]));
 }
 
-// Transforms x and multiplies element p of the result by its twiddle; passes it to keep(p, value). In float64 it does so when all
-// elements are known: between two of them it would wait for a twiddle.
+// Transforms x, multiplies element p of the result by its twiddle, and passes it to keep(p, value). With the largest radices
+// float64 computes all elements first. Passed on one by one, each would wait for its twiddle, because there are no
+// registers to load twiddles ahead.
 template <unsigned S, typename Keep>
 INLINE void twisted_dft(Pair (&x)[Stage<S>::R], const Pair* __restrict__ twiddles, unsigned j, Keep keep) {
+    constexpr unsigned R = Stage<S>::R;
     const auto each = [&](unsigned p, Pair value) { keep(p, twisted<S>(value, twiddles, j, p)); };
-    if constexpr (sizeof(Real) == 8) {
-        dft<Stage<S>::R>(x);
+    if constexpr (sizeof(Real) == 8 && R > 23) {
+        dft<R>(x);
 #pragma unroll
-        for (unsigned p = 0; p < Stage<S>::R; ++p) each(p, x[p]);
+        for (unsigned p = 0; p < R; ++p) each(p, x[p]);
     } else {
-        dft<Stage<S>::R>(x, each);
+        dft<R>(x, each);
     }
 }
 

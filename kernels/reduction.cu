@@ -23,7 +23,7 @@ template <typename T> struct Run {
     }
 };
 
-// Both sums over the first `lanes` lanes of a warp, valid in lane 0. The others must have zeros.
+// Both sums over the first `lanes` lanes of a warp, valid in lane 0. Other lanes must hold zeros, and all pass the same `lanes`.
 __device__ __forceinline__ void warp_sums(double& sum, double& squares, int lanes) {
 #pragma unroll
     for (int offset = WARP / 2; offset > 0; offset /= 2)

@@ -1,5 +1,5 @@
 """The files in results/ that tables are made from."""
-import functools, json, os
+import functools, json, os, re
 
 RESULTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(RESULTS)
@@ -11,10 +11,15 @@ def report(*folders):
     return json.load(open(os.path.join(RESULTS, *folders, "report.json")))
 
 
+def revision(environment):
+    """The revision with a short hash; `+` or `-` and a word after it say that it had an uncommitted change."""
+    return re.sub("^([0-9a-f]{7})[0-9a-f]*", r"\1", environment["gpubench_revision"])
+
+
 def measured_with(environment):
     """Revision, device and date."""
     device = next(backend["description"] for backend in environment["backends"] if backend["name"] == "cuda")
-    return f"gpubench {environment['gpubench_revision'][:7]}, {device['name']}, {environment['started'][:10]}, hot caches"
+    return f"gpubench {revision(environment)}, {device['name']}, {environment['started'][:10]}, hot caches"
 
 
 def origins(parts):

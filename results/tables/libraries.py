@@ -2,7 +2,7 @@
 import math, re
 
 from .article import PUBLISHED
-from .kept import origins, report as kept
+from .kept import origins, report as kept, revision
 from .text import duration, factor
 
 # The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes.
@@ -192,7 +192,7 @@ def provenance(report, ops=None):
     planned, measured = environment["planned_rows"], len(report["rows"])
     cut = sorted({row["op"] for row in report["rows"] if (row.get("execute") or {}).get("stopped") == "cut-short" and (ops is None or row["op"] in ops)})
     partial = f" The run ended within {', '.join(cut)}: {planned - measured} of its {planned} rows are missing." if measured < planned and (cut or ops is None) else ""
-    return (f"gpubench {environment['gpubench_revision'][:7]}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. "
+    return (f"gpubench {revision(environment)}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. "
             f"Hot caches, operands resident.{partial}")
 
 

@@ -23,7 +23,7 @@ impl Target {
     }
 
     /// Returns whether the architecture has this major version.
-    fn is_of_generation(&self, major: i32) -> bool {
+    fn has_major(&self, major: i32) -> bool {
         let (Target::Cubin(arch) | Target::Ptx(arch)) = self;
         arch / 10 == major
     }
@@ -39,8 +39,8 @@ impl Target {
 /// Options in addition to the target. Contraction to FMA is on, as in NVCC; fast math is off.
 const OPTIONS: &[&str] = &["--std=c++17", "--ptxas-options=-v"];
 
-/// Compiles the functions of a source on all cores, in 10 to 30 % less time. NVRTC accepts the option from 12.0 on.
-const ON_ALL_CORES: &str = "--split-compile=0";
+/// Compiles the functions of a source on all cores, which takes less time. NVRTC 12.0 and later have the option.
+const SPLIT_COMPILE: &str = "--split-compile=0";
 
 /// A ready compiler for one target.
 #[derive(Clone, Debug)]
@@ -62,9 +62,9 @@ impl Compiler {
 
     /// Returns every option, in the order passed to NVRTC.
     pub(crate) fn options(&self) -> Vec<String> {
-        // For compute capability 10.0 NVRTC 13.0 assigns registers in another way then, and has too few in some kernels.
-        let on_all_cores = (!self.target.is_of_generation(10)).then_some(ON_ALL_CORES);
-        let options = OPTIONS.iter().copied().chain(on_all_cores);
+        // Not for 10.x: with this option NVRTC 13.0 spills registers in some kernels for 10.0.
+        let split = (!self.target.has_major(10)).then_some(SPLIT_COMPILE);
+        let options = OPTIONS.iter().copied().chain(split);
         std::iter::once(self.target.option()).chain(options.map(str::to_owned)).collect()
     }
 
