@@ -39,8 +39,9 @@ impl Target {
 /// Options in addition to the target. Contraction to FMA is on, as in NVCC; fast math is off.
 const OPTIONS: &[&str] = &["--std=c++17", "--ptxas-options=-v"];
 
-/// Compiles the functions of a source on all cores, which takes less time. NVRTC 12.0 and later have the option.
-const SPLIT_COMPILE: &str = "--split-compile=0";
+/// Compiles the functions of a source in up to four threads, which takes less time; more would crowd a machine that
+/// compiles many sources at once. The code does not depend on the number. NVRTC 12.0 and later have the option.
+const SPLIT_COMPILE: &str = "--split-compile=4";
 
 /// A ready compiler for one target.
 #[derive(Clone, Debug)]
@@ -100,6 +101,16 @@ mod tests {
     #[test]
     fn an_unknown_chip_of_a_known_generation_gets_the_nearest_older_one() {
         assert_eq!(Target::choose(105, CUDA_13), Some(Target::Cubin(103)));
+    }
+
+    #[test]
+    fn functions_are_compiled_in_several_threads_except_for_10_x() {
+        let splits = |target| {
+            let compiler = Compiler { target, version: [13, 0] };
+            compiler.options().iter().any(|option| option == SPLIT_COMPILE)
+        };
+        assert!(splits(Target::Cubin(90)) && splits(Target::Ptx(121)));
+        assert!(!splits(Target::Cubin(103)) && !splits(Target::Ptx(100)));
     }
 
     #[test]
