@@ -7,7 +7,8 @@ use crate::worker::Worker;
 fn a_worker_holds_one_copy_of_the_operands_of_its_job() {
     for (library, variant) in [(None, "faer"), (Some("openblas"), "openblas"), (Some("mkl"), "mkl")] {
         let mut worker = Worker::start_for(library, 2, false);
-        let (n, idle) = (2500, worker.resident_bytes());
+        // Matrices as large as the code and the buffers of MKL.
+        let (n, idle) = (3000, worker.resident_bytes());
         let prepared = worker.prepare("matmul", variant, n, "hot");
         if prepared["type"] == "skipped" {
             leave_out(variant, &prepared["reason"]);
