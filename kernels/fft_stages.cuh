@@ -167,9 +167,10 @@ template <unsigned R> INLINE void dft(Pair (&x)[R]) {
     }
 }
 
-// The same; passes element k of the result to each(k, value). Smaller radices have registers for all results.
-template <unsigned R, typename Each> INLINE void dft(Pair (&x)[R], Each each) {
-    if constexpr (R > 16 && R % 2 == 1) {
+// The same; passes element k of the result to each(k, value), AT_ONCE as soon as it is known. Smaller radices have registers for
+// all results.
+template <unsigned R, bool AT_ONCE = (R > 16 && R % 2 == 1), typename Each> INLINE void dft(Pair (&x)[R], Each each) {
+    if constexpr (AT_ONCE) {
         odd_dft<R>(x, each);
     } else {
         dft<R>(x);
@@ -190,13 +191,10 @@ template <unsigned S, typename Keep>
 INLINE void twisted_dft(Pair (&x)[Stage<S>::R], const Pair* __restrict__ twiddles, unsigned j, Keep keep) {
     constexpr unsigned R = Stage<S>::R;
     const auto each = [&](unsigned p, Pair value) { keep(p, twisted<S>(value, twiddles, j, p)); };
-    if constexpr (sizeof(Real) == 8 && R > 23) {
-        dft<R>(x);
-#pragma unroll
-        for (unsigned p = 0; p < R; ++p) each(p, x[p]);
-    } else {
+    if constexpr (sizeof(Real) == 8 && R > 23)
+        dft<R, false>(x, each);
+    else
         dft<R>(x, each);
-    }
 }
 
 // Butterfly `task` of middle stage S: the first of its elements, and its place j in the block. p0 runs fastest, since

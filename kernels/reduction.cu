@@ -24,9 +24,9 @@ template <typename T> struct Run {
 };
 
 // Both sums over the first `lanes` lanes of a warp, valid in lane 0. Other lanes must hold zeros, and all pass the same `lanes`.
-__device__ __forceinline__ void warp_sums(double& sum, double& squares, int lanes) {
+__device__ __forceinline__ void warp_sums(double& sum, double& squares, u32 lanes) {
 #pragma unroll
-    for (int offset = WARP / 2; offset > 0; offset /= 2)
+    for (u32 offset = WARP / 2; offset > 0; offset /= 2)
         if (offset < lanes) {
             sum += __shfl_down_sync(EVERY_LANE, sum, offset);
             squares += __shfl_down_sync(EVERY_LANE, squares, offset);
@@ -185,7 +185,7 @@ template <typename T> __device__ __forceinline__ void moments_of_few(const T* __
     if (lane + WARP < packs) run.add(second, shift);
     if (lane < rests) run.add(rest, shift);
     double sum = run.sum, squares = run.squares;
-    warp_sums(sum, squares, (int)(packs > rests ? packs : rests));
+    warp_sums(sum, squares, max(packs, rests));
     if (lane == 0) write_statistics(sum, squares, shift, n, inverse, out);
 }
 

@@ -22,6 +22,11 @@ def measured_with(environment):
     return f"gpubench {revision(environment)}, {device['name']}, {environment['started'][:10]}, hot caches"
 
 
+def measured_with_all(reports):
+    """The same of several reports, each source once."""
+    return " and ".join(dict.fromkeys(measured_with(of_report["environment"]) for of_report in reports))
+
+
 def origins(parts):
     """The sources of a table: the only one, or each with the parts of the table that it has."""
     return "\n".join(f"- {', '.join(of)}: {source}" for source, of in parts.items()) if len(parts) > 1 else next(iter(parts))

@@ -2,7 +2,7 @@
 import json, os, subprocess
 
 from . import program
-from .kept import ROOT, measured_with, origins, report
+from .kept import ROOT, measured_with, measured_with_all, origins, report
 from .libraries import mark, mean
 from .text import duration, factor
 
@@ -60,8 +60,7 @@ def fft_factors():
                 key = (dtype, group(largest_prime(n), PRIMES), ("even", "odd")[n % 2], group(n, SIZES))
                 ratio = min(seconds(of["r2c"]), seconds(of["c2c"])) / seconds(of["bluestein"])
                 found.setdefault(key, []).append(ratio)
-    sources = dict.fromkeys(measured_with(kept["environment"]) for kept in reports)
-    lines = [f"{' and '.join(sources)}. Time of the faster of `r2c` and `c2c` over the time of "
+    lines = [f"{measured_with_all(reports)}. Time of the faster of `r2c` and `c2c` over the time of "
              "`bluestein`, geometric mean (number of sizes): below 1, cuFFT is faster.", "",
              "| type | largest prime factor | N | " + " | ".join(f"{low} to {high}" for low, high in SIZES) + " |",
              "|---|---|---|" + "---:|" * len(SIZES)]
@@ -80,8 +79,7 @@ def over_cublas(reports, heading, kind_of, groups, variants):
         for (_, n), of in by_case(kept).items():
             kind = kind_of(n)
             found.setdefault((kind, group(n, groups[kind])), []).append(of)
-    sources = dict.fromkeys(measured_with(kept["environment"]) for kept in reports)
-    lines = [f"{' and '.join(sources)}. Time over that of `cublas`, geometric mean (smallest to largest): below 1, the variant is faster.", "",
+    lines = [f"{measured_with_all(reports)}. Time over that of `cublas`, geometric mean (smallest to largest): below 1, the variant is faster.", "",
              f"| N | {heading} | sizes | " + " | ".join(f"`{variant}`" for variant in variants) + " |", "|---|---|---:|" + "---:|" * len(variants)]
     for (kind, (low, high)), cases in sorted(found.items()):
         ratios = [[seconds(of[variant]) / seconds(of["cublas"]) for of in cases] for variant in variants]
