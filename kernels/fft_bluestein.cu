@@ -21,15 +21,15 @@ constexpr unsigned RADIX[] = {8, 14, 14};
 constexpr unsigned ROW_THREADS = 128;
 constexpr unsigned ROW_STRIDE = 210;
 constexpr unsigned COLUMNS = 4;
-constexpr bool OVERLAP = true;
-constexpr unsigned COLUMN_THREADS = 512;
-constexpr unsigned COLUMN_STRIDE = 210;
+constexpr bool OVERLAP = false;
+constexpr unsigned COLUMN_THREADS = 416;
+constexpr unsigned COLUMN_STRIDE = 197;
 constexpr unsigned PITCH = 400;
 #endif
 
 #include "fft_stages.cuh"
 
-static_assert(STAGES > 1);
+static_assert(STAGES > 1 && !OVERLAP);
 
 // Starts of the chirp and of the filter in the table that begins with the twiddles.
 constexpr unsigned CHIRP = LENGTH - RL, FILTER = CHIRP + N;
@@ -169,8 +169,8 @@ extern "C" __global__ void __launch_bounds__(COLUMN_THREADS, 1)
             if (first_columns) {
                 place = row == 0 ? with_constant(value, constant) : value;
             } else if (column > 0 && column < HALF) {
-                if (lane < COLUMNS) store(spectrum, row, column, value);
-                if (!OVERLAP || lane > 0) store(spectrum, row == 0 ? 0 : N - row, N - column, conjugate(value));
+                store(spectrum, row, column, value);
+                store(spectrum, row == 0 ? 0 : N - row, N - column, conjugate(value));
             }
         });
     if (first_columns) {

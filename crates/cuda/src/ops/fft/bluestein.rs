@@ -10,15 +10,20 @@ use super::radices::{self, root};
 /// The largest prime factor of a convolution's length. There are enough such lengths.
 const LARGEST_PRIME_OF_LENGTH: usize = 7;
 
-/// Returns the factors of the length of the convolution, at least `2 n - 1`: of all lengths, that with the fewest
-/// elements read and written in all stages.
+/// What a stage costs besides its elements and butterflies, as in [`radices::cost`].
+const PER_STAGE: usize = 400;
+
+/// Returns the factors of the length of the convolution, at least `2 n - 1`: of all lengths, that whose stages cost least.
+///
+/// The last stage holds a butterfly of each of the two transforms in registers, of which a radix of 16 takes too many.
 pub(super) fn radices(n: usize, dtype: DType) -> Vec<usize> {
     let shortest = 2 * n - 1;
     let lengths = shortest..=(4 * shortest / 3).max(32);
     let smooth = lengths.filter(|&length| radices::has_primes_up_to(length, LARGEST_PRIME_OF_LENGTH));
-    let candidates =
-        smooth.filter_map(|length| radices::radices(length, dtype)).filter(|found| found.len() > 1);
-    candidates.min_by_key(|found| found.len() * found.iter().product::<usize>()).unwrap_or_default()
+    let candidates = smooth
+        .filter_map(|length| radices::cheapest(length, dtype, PER_STAGE))
+        .filter(|found| found.len() > 1 && found.last() != Some(&16));
+    candidates.min_by_key(|found| radices::cost(found, dtype, PER_STAGE)).unwrap_or_default()
 }
 
 /// Returns `exp(-pi i k^2 / n)` for `k` below `n`.
@@ -65,6 +70,13 @@ mod tests {
             let length: usize = radices(n, DType::F32).iter().product();
             assert!(length >= 2 * n - 1 && length <= (8 * n / 3).max(32), "{length} for {n}");
         }
+    }
+
+    #[test]
+    fn the_last_radix_is_not_16() {
+        let ends_well = |n| DType::ALL.iter().all(|&dtype| radices(n, dtype).last() != Some(&16));
+        assert!((1..=4096).step_by(7).all(ends_well));
+        assert_eq!((radices(101, DType::F32), radices(1699, DType::F32)), (vec![5, 6, 7], vec![16, 15, 15]));
     }
 
     #[test]

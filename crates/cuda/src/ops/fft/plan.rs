@@ -87,7 +87,10 @@ impl FftPlan {
         check_size(n)?;
         let factors = bluestein::radices(n, dtype);
         let with = |tile| FftPlan::with(n, dtype, Method::Convolution, factors.clone(), tile);
-        FftPlan::that_fits(convolution_tiles(n, dtype).into_iter().map(with), capacity)
+        FftPlan::that_fits(
+            convolution_tiles(n, dtype, capacity.multiprocessors).into_iter().map(with),
+            capacity,
+        )
     }
 
     /// Returns the first plan whose blocks have enough shared memory.

@@ -14,18 +14,43 @@ pub(super) const LARGEST_PRIME: usize = RADICES[0];
 /// there are no others.
 const SMALL: usize = 16;
 
-/// Returns the fewest factors of `n`, with the smallest sum, in the order of the stages. Returns `None` for prime factors
-/// above [`LARGEST_PRIME`].
+/// What a stage of `hermitian` costs besides its elements and butterflies: a barrier, and the latency of shared memory.
+const PER_STAGE: usize = 900;
+
+/// Returns what stages with these radices cost, in units of half an element that a stage reads and writes. `per_stage` is
+/// what a stage costs besides its elements and butterflies.
+///
+/// While a thread computes a butterfly others have nothing to do, if a transform is short. So a butterfly costs as much as
+/// the square of its radix, and more in float64. These numbers were fitted to times of both variants on an H200.
+pub(super) fn cost(radices: &[usize], dtype: DType, per_stage: usize) -> usize {
+    let length: usize = radices.iter().product();
+    radices.iter().map(|&radix| per_stage + 2 * length + butterfly(radix, dtype)).sum()
+}
+
+fn butterfly(radix: usize, dtype: DType) -> usize {
+    radix * radix * if dtype == DType::F32 { 6 } else { 9 }
+}
+
+/// Returns the factors of `n` whose stages cost least, in the order of the stages. Returns `None` for prime factors above
+/// [`LARGEST_PRIME`].
+pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
+    cheapest(n, dtype, PER_STAGE)
+}
+
+/// Returns the same for stages that cost `per_stage` besides their elements and butterflies.
 ///
 /// Small radices ascend: large ones were fastest at the end, except for a leading 16, because blocks 16 apart are in
 /// different banks. Radices above [`SMALL`] come first; in float64 a single one of them is the second of
 /// three or more.
-pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
+pub(super) fn cheapest(n: usize, dtype: DType, per_stage: usize) -> Option<Vec<usize>> {
     if !has_primes_up_to(n, LARGEST_PRIME) {
         return None;
     }
-    let (mut small, mut large): (Vec<_>, Vec<_>) =
-        factors(n, RADICES[0])?.into_iter().partition(|&radix| radix <= SMALL);
+    if n == 1 {
+        return Some(vec![1]);
+    }
+    let (_, found) = factors(n, RADICES[0], dtype, per_stage + 2 * n)?;
+    let (mut small, mut large): (Vec<_>, Vec<_>) = found.into_iter().partition(|&radix| radix <= SMALL);
     small.sort_unstable();
     large.sort_unstable_by(|a, b| b.cmp(a));
     let sixteens = small.iter().filter(|&&radix| radix == 16).count();
@@ -47,21 +72,19 @@ pub(crate) fn has_primes_up_to(n: usize, most: usize) -> bool {
     }) == 1
 }
 
-/// Returns the fewest factors of `n`, each at most `most`, with the smallest sum.
-fn factors(n: usize, most: usize) -> Option<Vec<usize>> {
-    if n == 1 && most == RADICES[0] {
-        return Some(vec![1]);
-    }
+/// Returns the factors of `n`, each at most `most`, for which `stage` and the cost of a butterfly add up to the least for
+/// all, and that sum.
+fn factors(n: usize, most: usize, dtype: DType, stage: usize) -> Option<(usize, Vec<usize>)> {
     if n == 1 {
-        return Some(vec![]);
+        return Some((0, vec![]));
     }
     let splits = RADICES.into_iter().filter(|&radix| radix <= most && n.is_multiple_of(radix));
     let found = splits.filter_map(|radix| {
-        let mut rest = if n == radix { vec![] } else { factors(n / radix, radix)? };
+        let (cost, mut rest) = factors(n / radix, radix, dtype, stage)?;
         rest.push(radix);
-        Some(rest)
+        Some((cost + stage + butterfly(radix, dtype), rest))
     });
-    found.min_by_key(|factors| (factors.len(), factors.iter().sum::<usize>()))
+    found.min()
 }
 
 /// Returns the greatest common divisor.
@@ -108,6 +131,31 @@ mod tests {
         assert_eq!(of(952, DType::F64), [7, 17, 8]);
         assert_eq!(of(1426, DType::F64), [31, 23, 2]);
         assert_eq!(radices(2 * 47, DType::F32), None);
+    }
+
+    #[test]
+    fn small_radices_win_where_a_transform_is_short_but_not_tiny() {
+        let of = |n, dtype| radices(n, dtype).unwrap();
+        assert_eq!((of(12, DType::F32), of(48, DType::F32)), (vec![12], vec![6, 8]));
+        assert_eq!((of(100, DType::F32), of(100, DType::F64)), (vec![10, 10], vec![4, 5, 5]));
+        assert_eq!((of(256, DType::F32), of(256, DType::F64)), (vec![4, 8, 8], vec![4, 8, 8]));
+        assert_eq!(of(31 * 16, DType::F64), [4, 31, 4]);
+        for n in (1..=4096).filter(|&n| has_primes_up_to(n, LARGEST_PRIME)) {
+            for &dtype in DType::ALL {
+                let found = of(n, dtype);
+                let least = cost(&found, dtype, PER_STAGE);
+                for (i, a) in found.iter().enumerate() {
+                    for (j, b) in
+                        found.iter().enumerate().skip(i + 1).filter(|(_, b)| RADICES.contains(&(*a * **b)))
+                    {
+                        let mut merged = found.clone();
+                        merged[i] = a * b;
+                        merged.remove(j);
+                        assert!(least <= cost(&merged, dtype, PER_STAGE), "{n}: {found:?}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]
