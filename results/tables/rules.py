@@ -104,11 +104,14 @@ def matmul_accumulate():
 
 
 def matmul_padded():
-    """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility."""
+    """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility. Those of even N that are not multiples of 4 are from a later report."""
     odd, even, by_four = "odd", "even, not a multiple of 4", "a multiple of 4"
-    groups = {odd: ((1001, 1599), (1600, 1808), (1809, 1840), (1841, 3001)), even: ((1202, 1405), (1406, 1610), (1611, 1799), (1800, 4002)), by_four: ((1412, 3004),)}
+    groups = {odd: ((1001, 1599), (1600, 1808), (1809, 1840), (1841, 3001)), by_four: ((1412, 3004),),
+              even: ((902, 1025), (1026, 1248), (1249, 1377), (1378, 1632), (1633, 1793), (1794, 4002))}
     kind = lambda n: odd if n % 2 else even if n % 4 else by_four
-    return over_cublas([report("h100", "rules", "2026-11-27-matmul-f64")], "N is", kind, groups, ("cublas-padded",))
+    of_all, of_even = (report("h100", "rules", f"2026-11-27-matmul-{name}") for name in ("f64", "even"))
+    others = {**of_all, "rows": [row for row in of_all["rows"] if kind(row["n"]) != even]}
+    return over_cublas([others, of_even], "N is", kind, groups, ("cublas-padded",))
 
 
 # Groups of largest prime factors and of sizes in `fft_hermitian`, both ends included. Up to SMALL the times are the H200's; above it, where that

@@ -192,8 +192,9 @@ pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
     PADDED.sizes(1600, 1808).where_n(&[Odd]),
     PADDED.sizes(1841, u64::MAX).where_n(&[Odd]),
-    PADDED.sizes(1406, 1610).where_n(&[Even, NotByFour]),
-    PADDED.sizes(1800, u64::MAX).where_n(&[Even, NotByFour]),
+    PADDED.sizes(1026, 1248).where_n(&[Even, NotByFour]),
+    PADDED.sizes(1378, 1632).where_n(&[Even, NotByFour]),
+    PADDED.sizes(1794, u64::MAX).where_n(&[Even, NotByFour]),
     rule("matmul", "cublas"),
     rule("elementwise", "fused").because("one kernel moves the arrays 3 times, a chain of kernels 13 times"),
     rule("reduction", "one-pass").because("it reads the matrix once instead of three times"),
@@ -254,6 +255,9 @@ mod tests {
         assert_eq!(first("matmul", 1826, DType::F64, 2), "cublas-padded");
         assert_eq!(first("matmul", 1650, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 1502, DType::F64, 2), "cublas-padded");
+        assert_eq!(first("matmul", 1002, DType::F64, 2), "cublas");
+        assert_eq!(first("matmul", 1202, DType::F64, 2), "cublas-padded");
+        assert_eq!(first("matmul", 1250, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 1840, DType::F32, 2), "dmma");
         assert_eq!(first("matmul", 1248, DType::F32, 2), "f64-accumulate");
         assert_eq!(first("matmul", 2052, DType::F64, 2), "cublas");

@@ -94,8 +94,25 @@ impl Cublas {
         b: &CudaSlice<A>,
         c: &mut CudaSlice<C>,
     ) -> Result<(), CellError> {
-        let elements = usize::try_from(n).unwrap_or(usize::MAX).saturating_pow(2);
-        let long_enough = a.len() >= elements && b.len() >= elements && c.len() >= elements;
+        self.multiply_padded(arithmetic, n, n, a, b, c)
+    }
+
+    /// The same for operands whose rows begin `pitch` elements apart, at least `n`.
+    pub(crate) fn multiply_padded<A, C>(
+        &self,
+        arithmetic: Arithmetic,
+        n: i32,
+        pitch: i32,
+        a: &CudaSlice<A>,
+        b: &CudaSlice<A>,
+        c: &mut CudaSlice<C>,
+    ) -> Result<(), CellError> {
+        let pitch = pitch.max(n);
+        let [plain, padded] = [n, pitch].map(|columns| {
+            let [rows, columns] = [n, columns].map(|side| usize::try_from(side).unwrap_or(usize::MAX));
+            rows.saturating_mul(columns)
+        });
+        let long_enough = a.len() >= padded && b.len() >= padded && c.len() >= plain;
         if !long_enough || (size_of::<A>(), size_of::<C>()) != arithmetic.bytes() {
             return Err(CellError::Failed(format!(
                 "the operands do not fit a {arithmetic:?} product of N = {n}"
@@ -112,7 +129,7 @@ impl Cublas {
         };
         let plain = cublasOperation_t::CUBLAS_OP_N;
         // Row-major A is column-major A transposed, and (A B) transposed is B transposed times A transposed.
-        // SAFETY: the matrices hold n * n elements of these types (checked above); alpha and beta have the type of
+        // SAFETY: the matrices hold n rows of these types and distances (checked above); alpha and beta have the type of
         // the sums and are read before the call returns, as the pointer mode is the host's.
         check("cublasGemmEx", unsafe {
             sys::cublasGemmEx(
@@ -125,10 +142,10 @@ impl Cublas {
                 alpha,
                 b as *const _,
                 operand,
-                n,
+                pitch,
                 a as *const _,
                 operand,
-                n,
+                pitch,
                 beta,
                 c as *mut _,
                 answer,
