@@ -29,6 +29,7 @@ constexpr unsigned PITCH = 400;
 
 #include "fft_stages.cuh"
 
+// The stores of fft_columns write the mirror of each column.
 static_assert(STAGES > 1 && !OVERLAP);
 
 // Starts of the chirp and of the filter in the table that begins with the twiddles.

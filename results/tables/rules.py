@@ -104,7 +104,7 @@ def matmul_accumulate():
 
 
 def matmul_padded():
-    """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility. Those of even N that are not multiples of 4 are from a later report."""
+    """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility; those of most even N from a later report."""
     odd, even, by_four = "odd", "even, not a multiple of 4", "a multiple of 4"
     groups = {odd: ((1001, 1599), (1600, 1808), (1809, 1840), (1841, 3001)), by_four: ((1412, 3004),),
               even: ((902, 1025), (1026, 1248), (1249, 1377), (1378, 1632), (1633, 1793), (1794, 4002))}

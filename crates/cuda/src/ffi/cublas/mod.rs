@@ -97,7 +97,7 @@ impl Cublas {
         self.multiply_padded(arithmetic, n, n, a, b, c)
     }
 
-    /// The same for operands whose rows begin `pitch` elements apart, at least `n`.
+    /// The same for operands whose rows begin `pitch` elements apart. A pitch below `n` counts as `n`.
     pub(crate) fn multiply_padded<A, C>(
         &self,
         arithmetic: Arithmetic,
@@ -108,11 +108,11 @@ impl Cublas {
         c: &mut CudaSlice<C>,
     ) -> Result<(), CellError> {
         let pitch = pitch.max(n);
-        let [plain, padded] = [n, pitch].map(|columns| {
-            let [rows, columns] = [n, columns].map(|side| usize::try_from(side).unwrap_or(usize::MAX));
-            rows.saturating_mul(columns)
-        });
-        let long_enough = a.len() >= padded && b.len() >= padded && c.len() >= plain;
+        let rows_of = |elements: i32| {
+            let [rows, elements] = [n, elements].map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+            rows.saturating_mul(elements)
+        };
+        let long_enough = a.len().min(b.len()) >= rows_of(pitch) && c.len() >= rows_of(n);
         if !long_enough || (size_of::<A>(), size_of::<C>()) != arithmetic.bytes() {
             return Err(CellError::Failed(format!(
                 "the operands do not fit a {arithmetic:?} product of N = {n}"
@@ -129,8 +129,8 @@ impl Cublas {
         };
         let plain = cublasOperation_t::CUBLAS_OP_N;
         // Row-major A is column-major A transposed, and (A B) transposed is B transposed times A transposed.
-        // SAFETY: the matrices hold n rows of these types and distances (checked above); alpha and beta have the type of
-        // the sums and are read before the call returns, as the pointer mode is the host's.
+        // SAFETY: A and B hold n rows of `pitch` elements and C n rows of n, of these types (checked above); alpha and beta
+        // have the type of the sums and are read before the call returns, as the pointer mode is the host's.
         check("cublasGemmEx", unsafe {
             sys::cublasGemmEx(
                 self.handle,

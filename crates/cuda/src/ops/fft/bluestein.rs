@@ -10,20 +10,23 @@ use super::radices::{self, root};
 /// The largest prime factor of a convolution's length. There are enough such lengths.
 const LARGEST_PRIME_OF_LENGTH: usize = 7;
 
-/// What a stage costs besides its elements and butterflies, as in [`radices::cost`].
+/// What a stage costs besides its elements and butterflies, in the unit of [`radices::cheapest`]. It was fitted to times
+/// apart from `hermitian`'s.
 const PER_STAGE: usize = 400;
 
-/// Returns the factors of the length of the convolution, at least `2 n - 1`: of all lengths, that whose stages cost least.
+/// Returns the factors of the length of the convolution, at least `2 n - 1`: of the lengths whose radices do not end in
+/// 16, that whose stages cost least.
 ///
-/// The last stage holds a butterfly of each of the two transforms in registers, of which a radix of 16 takes too many.
+/// The stage between the two transforms computes two butterflies of the last radix, for which 16 takes too many registers.
+/// In float64 a single 16 is the last radix, so no length with it is chosen.
 pub(super) fn radices(n: usize, dtype: DType) -> Vec<usize> {
     let shortest = 2 * n - 1;
     let lengths = shortest..=(4 * shortest / 3).max(32);
     let smooth = lengths.filter(|&length| radices::has_primes_up_to(length, LARGEST_PRIME_OF_LENGTH));
     let candidates = smooth
         .filter_map(|length| radices::cheapest(length, dtype, PER_STAGE))
-        .filter(|found| found.len() > 1 && found.last() != Some(&16));
-    candidates.min_by_key(|found| radices::cost(found, dtype, PER_STAGE)).unwrap_or_default()
+        .filter(|(_, found)| found.len() > 1 && found.last() != Some(&16));
+    candidates.min().map(|(_, found)| found).unwrap_or_default()
 }
 
 /// Returns `exp(-pi i k^2 / n)` for `k` below `n`.

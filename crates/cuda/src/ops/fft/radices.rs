@@ -14,42 +14,35 @@ pub(super) const LARGEST_PRIME: usize = RADICES[0];
 /// there are no others.
 const SMALL: usize = 16;
 
-/// What a stage of `hermitian` costs besides its elements and butterflies: a barrier, and the latency of shared memory.
+/// What a stage of `hermitian` costs besides its elements and butterflies: a barrier, and the latency of shared memory. The
+/// unit is half the cost of one element of a stage.
 const PER_STAGE: usize = 900;
 
-/// Returns what stages with these radices cost, in units of half an element that a stage reads and writes. `per_stage` is
-/// what a stage costs besides its elements and butterflies.
-///
-/// While a thread computes a butterfly others have nothing to do, if a transform is short. So a butterfly costs as much as
-/// the square of its radix, and more in float64. These numbers were fitted to times of both variants on an H200.
-pub(super) fn cost(radices: &[usize], dtype: DType, per_stage: usize) -> usize {
-    let length: usize = radices.iter().product();
-    radices.iter().map(|&radix| per_stage + 2 * length + butterfly(radix, dtype)).sum()
-}
-
-fn butterfly(radix: usize, dtype: DType) -> usize {
+/// What butterflies of a radix cost. Others have nothing to do while a thread computes one, if a transform is short. So
+/// their cost grows with the square of the radix, and is higher in float64.
+fn butterfly_cost(radix: usize, dtype: DType) -> usize {
     radix * radix * if dtype == DType::F32 { 6 } else { 9 }
 }
 
 /// Returns the factors of `n` whose stages cost least, in the order of the stages. Returns `None` for prime factors above
 /// [`LARGEST_PRIME`].
 pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
-    cheapest(n, dtype, PER_STAGE)
+    cheapest(n, dtype, PER_STAGE).map(|(_, radices)| radices)
 }
 
-/// Returns the same for stages that cost `per_stage` besides their elements and butterflies.
+/// Returns the same with what the stages cost, if each costs `per_stage` besides its elements and butterflies.
 ///
 /// Small radices ascend: large ones were fastest at the end, except for a leading 16, because blocks 16 apart are in
 /// different banks. Radices above [`SMALL`] come first; in float64 a single one of them is the second of
 /// three or more.
-pub(super) fn cheapest(n: usize, dtype: DType, per_stage: usize) -> Option<Vec<usize>> {
+pub(super) fn cheapest(n: usize, dtype: DType, per_stage: usize) -> Option<(usize, Vec<usize>)> {
     if !has_primes_up_to(n, LARGEST_PRIME) {
         return None;
     }
     if n == 1 {
-        return Some(vec![1]);
+        return Some((0, vec![1]));
     }
-    let (_, found) = factors(n, RADICES[0], dtype, per_stage + 2 * n)?;
+    let (cost, found) = factors(n, RADICES[0], dtype, per_stage + 2 * n)?;
     let (mut small, mut large): (Vec<_>, Vec<_>) = found.into_iter().partition(|&radix| radix <= SMALL);
     small.sort_unstable();
     large.sort_unstable_by(|a, b| b.cmp(a));
@@ -59,7 +52,7 @@ pub(super) fn cheapest(n: usize, dtype: DType, per_stage: usize) -> Option<Vec<u
     }
     let before = usize::from(dtype == DType::F64 && large.len() == 1 && small.len() > 1);
     small.splice(before..before, large);
-    Some(small)
+    Some((cost, small))
 }
 
 /// Returns whether no prime factor of `n` exceeds `most`.
@@ -72,17 +65,17 @@ pub(crate) fn has_primes_up_to(n: usize, most: usize) -> bool {
     }) == 1
 }
 
-/// Returns the factors of `n`, each at most `most`, for which `stage` and the cost of a butterfly add up to the least for
-/// all, and that sum.
-fn factors(n: usize, most: usize, dtype: DType, stage: usize) -> Option<(usize, Vec<usize>)> {
+/// Returns the factors of `n`, each at most `most`, with the least total cost, and that cost before them. Each costs
+/// `stage_cost` and its butterflies.
+fn factors(n: usize, most: usize, dtype: DType, stage_cost: usize) -> Option<(usize, Vec<usize>)> {
     if n == 1 {
         return Some((0, vec![]));
     }
     let splits = RADICES.into_iter().filter(|&radix| radix <= most && n.is_multiple_of(radix));
     let found = splits.filter_map(|radix| {
-        let (cost, mut rest) = factors(n / radix, radix, dtype, stage)?;
+        let (cost, mut rest) = factors(n / radix, radix, dtype, stage_cost)?;
         rest.push(radix);
-        Some((cost + stage + butterfly(radix, dtype), rest))
+        Some((cost + stage_cost + butterfly_cost(radix, dtype), rest))
     });
     found.min()
 }
@@ -117,9 +110,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_few_stages_and_the_first_radix_avoids_bank_conflicts() {
+    fn radices_are_in_the_order_that_avoids_bank_conflicts() {
         let of = |n, dtype| radices(n, dtype).unwrap();
-        assert_eq!(of(100, DType::F32), [10, 10]);
         assert_eq!(of(500, DType::F32), [5, 10, 10]);
         assert_eq!(of(1024, DType::F32), [16, 8, 8]);
         assert_eq!(of(1024, DType::F64), [8, 8, 16]);
@@ -134,25 +126,28 @@ mod tests {
     }
 
     #[test]
-    fn small_radices_win_where_a_transform_is_short_but_not_tiny() {
+    fn a_short_transform_has_one_stage_more_instead_of_large_radices() {
         let of = |n, dtype| radices(n, dtype).unwrap();
-        assert_eq!((of(12, DType::F32), of(48, DType::F32)), (vec![12], vec![6, 8]));
+        assert_eq!((of(12, DType::F32), of(16, DType::F32)), (vec![12], vec![4, 4]));
         assert_eq!((of(100, DType::F32), of(100, DType::F64)), (vec![10, 10], vec![4, 5, 5]));
         assert_eq!((of(256, DType::F32), of(256, DType::F64)), (vec![4, 8, 8], vec![4, 8, 8]));
         assert_eq!(of(31 * 16, DType::F64), [4, 31, 4]);
+    }
+
+    #[test]
+    fn merging_two_radices_never_costs_less() {
         for n in (1..=4096).filter(|&n| has_primes_up_to(n, LARGEST_PRIME)) {
             for &dtype in DType::ALL {
-                let found = of(n, dtype);
-                let least = cost(&found, dtype, PER_STAGE);
-                for (i, a) in found.iter().enumerate() {
-                    for (j, b) in
-                        found.iter().enumerate().skip(i + 1).filter(|(_, b)| RADICES.contains(&(*a * **b)))
-                    {
-                        let mut merged = found.clone();
-                        merged[i] = a * b;
-                        merged.remove(j);
-                        assert!(least <= cost(&merged, dtype, PER_STAGE), "{n}: {found:?}");
-                    }
+                let cost = |radices: &[usize]| -> usize {
+                    radices.iter().map(|&radix| PER_STAGE + 2 * n + butterfly_cost(radix, dtype)).sum()
+                };
+                let (found_cost, found) = cheapest(n, dtype, PER_STAGE).unwrap();
+                assert!(n == 1 || found_cost == cost(&found), "{n}: {found:?}");
+                for (i, j) in (0..found.len()).flat_map(|j| (0..j).map(move |i| (i, j))) {
+                    let mut merged = found.clone();
+                    merged[i] *= merged.remove(j);
+                    let exists = RADICES.contains(&merged[i]);
+                    assert!(!exists || found_cost <= cost(&merged), "{n}: {found:?}, {merged:?}");
                 }
             }
         }

@@ -7,7 +7,8 @@ pub(super) type Tile = (usize, bool);
 
 /// Returns the tiles for transforms by the factors of `n`, best first.
 ///
-/// For spectra of several MB, whole 32-byte sectors matter most, and then that no multiprocessor gets a second block.
+/// Below N = 600 the number of blocks matters most. For spectra of several MB it is whole 32-byte sectors, and then that no
+/// multiprocessor gets a second block.
 pub(super) fn tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<Tile> {
     let widths = match (n, dtype) {
         (..200, _) => return vec![(2, false)],
@@ -28,8 +29,8 @@ pub(super) fn convolution_tiles(n: usize, dtype: DType, multiprocessors: usize) 
     [narrowest(n, widths, multiprocessors), 4, 2, 1].map(|columns| (columns, false)).to_vec()
 }
 
-/// Returns the narrowest width for which no multiprocessor gets a second block. If every width needs a second round, the
-/// narrowest balances the load; four columns are the fewest whose elements of a row fill a sector.
+/// Returns the narrowest width for which no multiprocessor gets a second block. If there is none it returns 4: narrow tiles
+/// balance the load, and 4 columns fill a 32-byte sector in float32, too.
 fn narrowest(n: usize, widths: &[usize], multiprocessors: usize) -> usize {
     let blocks = |columns| n.div_ceil(2).div_ceil(columns) + 1;
     widths.iter().copied().find(|&columns| blocks(columns) <= multiprocessors).unwrap_or(4)
