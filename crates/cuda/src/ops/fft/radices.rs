@@ -18,8 +18,8 @@ const SMALL: usize = 16;
 /// unit is half the cost of one element of a stage.
 const PER_STAGE: usize = 900;
 
-/// What butterflies of a radix cost. Others have nothing to do while a thread computes one, if a transform is short. So
-/// their cost grows with the square of the radix, and is higher in float64.
+/// What butterflies of a radix cost. If a transform is short, other threads have nothing to do while one computes its
+/// butterfly. So the cost grows with the square of the radix, and it is higher in float64.
 fn butterfly_cost(radix: usize, dtype: DType) -> usize {
     radix * radix * if dtype == DType::F32 { 6 } else { 9 }
 }
