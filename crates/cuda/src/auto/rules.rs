@@ -7,7 +7,7 @@ use gpubench_model::case::{Case, DType};
 
 use super::device_traits::DeviceTraits;
 use crate::ops::fft::radices::has_primes_up_to;
-use Divisibility::{ByFour, ByPrimeAbove, ByPrimesUpTo, Even, NotByFour, Odd};
+use Divisibility::{ByPrimeAbove, ByPrimesUpTo, MultipleOf, NotMultipleOf};
 
 /// A rule. The first rule that covers a case and whose variant supports it decides.
 #[derive(Debug)]
@@ -38,10 +38,8 @@ enum Devices {
 /// Fourier transforms have steps for small prime factors.
 #[derive(Clone, Copy, Debug)]
 enum Divisibility {
-    Odd,
-    Even,
-    ByFour,
-    NotByFour,
+    MultipleOf(u64),
+    NotMultipleOf(u64),
     /// No prime factor is larger.
     ByPrimesUpTo(usize),
     /// A prime factor is larger.
@@ -51,10 +49,8 @@ enum Divisibility {
 impl Divisibility {
     fn covers(self, n: u64) -> bool {
         match self {
-            Divisibility::Odd => n % 2 == 1,
-            Divisibility::Even => n.is_multiple_of(2),
-            Divisibility::ByFour => n.is_multiple_of(4),
-            Divisibility::NotByFour => !n.is_multiple_of(4),
+            Divisibility::MultipleOf(divisor) => n.is_multiple_of(divisor),
+            Divisibility::NotMultipleOf(divisor) => !n.is_multiple_of(divisor),
             Divisibility::ByPrimesUpTo(most) => usize::try_from(n).is_ok_and(|n| has_primes_up_to(n, most)),
             Divisibility::ByPrimeAbove(least) => !Divisibility::ByPrimesUpTo(least).covers(n),
         }
@@ -62,10 +58,10 @@ impl Divisibility {
 
     fn text(self) -> String {
         match self {
-            Divisibility::Odd => "N odd".into(),
-            Divisibility::Even => "N even".into(),
-            Divisibility::ByFour => "N a multiple of 4".into(),
-            Divisibility::NotByFour => "N not a multiple of 4".into(),
+            Divisibility::NotMultipleOf(2) => "N odd".into(),
+            Divisibility::MultipleOf(2) => "N even".into(),
+            Divisibility::MultipleOf(divisor) => format!("N a multiple of {divisor}"),
+            Divisibility::NotMultipleOf(divisor) => format!("N not a multiple of {divisor}"),
             Divisibility::ByPrimesUpTo(most) => format!("prime factors up to {most}"),
             Divisibility::ByPrimeAbove(least) => format!("a prime factor above {least}"),
         }
@@ -181,20 +177,22 @@ const CONVOLUTION: Rule = rule("fft", "bluestein").because(
 /// The rules in order of preference.
 pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F32).sizes(900, 1024).where_n(&[ByFour]).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F32).sizes(1252, 1408).where_n(&[ByFour]).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F32).sizes(1812, 1840).where_n(&[ByFour]).fast_f64().because(DMMA),
+    rule("matmul", "dmma").of(F32).sizes(900, 1024).where_n(&[MultipleOf(4)]).fast_f64().because(DMMA),
+    rule("matmul", "dmma").of(F32).sizes(1252, 1408).where_n(&[MultipleOf(4)]).fast_f64().because(DMMA),
+    rule("matmul", "dmma").of(F32).sizes(1812, 1840).where_n(&[MultipleOf(4)]).fast_f64().because(DMMA),
     rule("matmul", "f64-accumulate")
         .of(F32)
         .sizes(1211, u64::MAX)
         .fast_f64()
         .because("cuBLAS has a higher peak in float64 than in float32, and float64 sums are more accurate"),
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
-    PADDED.sizes(1600, 1808).where_n(&[Odd]),
-    PADDED.sizes(1841, u64::MAX).where_n(&[Odd]),
-    PADDED.sizes(1026, 1248).where_n(&[Even, NotByFour]),
-    PADDED.sizes(1378, 1632).where_n(&[Even, NotByFour]),
-    PADDED.sizes(1794, u64::MAX).where_n(&[Even, NotByFour]),
+    PADDED.sizes(1600, 1808).where_n(&[NotMultipleOf(2)]),
+    PADDED.sizes(1841, u64::MAX).where_n(&[NotMultipleOf(2)]),
+    PADDED.sizes(1026, 1248).where_n(&[MultipleOf(2), NotMultipleOf(4)]),
+    PADDED.sizes(1378, 1632).where_n(&[MultipleOf(2), NotMultipleOf(4)]),
+    PADDED.sizes(1412, 1516).where_n(&[MultipleOf(4), NotMultipleOf(8)]),
+    PADDED.sizes(1604, 1628).where_n(&[MultipleOf(4), NotMultipleOf(8)]),
+    PADDED.sizes(1794, u64::MAX).where_n(&[MultipleOf(2), NotMultipleOf(4)]),
     rule("matmul", "cublas"),
     rule("elementwise", "fused").because("one kernel moves the arrays 3 times, a chain of kernels 13 times"),
     rule("reduction", "one-pass").because("it reads the matrix once instead of three times"),
@@ -205,8 +203,8 @@ pub(super) static RULES: &[Rule] = &[
     rule("fft", "hermitian")
         .when("N <= 4096, prime factors up to 43")
         .because("two launches, and each element of the spectrum is written once"),
-    rule("fft", "r2c").sizes(1200, 4096).where_n(&[Even, ByPrimesUpTo(61)]).because(CUFFT),
-    rule("fft", "r2c").sizes(3300, 4096).where_n(&[Even, ByPrimesUpTo(127)]).because(CUFFT),
+    rule("fft", "r2c").sizes(1200, 4096).where_n(&[MultipleOf(2), ByPrimesUpTo(61)]).because(CUFFT),
+    rule("fft", "r2c").sizes(3300, 4096).where_n(&[MultipleOf(2), ByPrimesUpTo(127)]).because(CUFFT),
     rule("fft", "bluestein")
         .sizes(1, 4096)
         .because("two launches, like hermitian, and faster than cuFFT at most other sizes measured"),
@@ -258,6 +256,9 @@ mod tests {
         assert_eq!(first("matmul", 1002, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 1202, DType::F64, 2), "cublas-padded");
         assert_eq!(first("matmul", 1250, DType::F64, 2), "cublas");
+        assert_eq!(first("matmul", 1412, DType::F64, 2), "cublas-padded");
+        assert_eq!(first("matmul", 1416, DType::F64, 2), "cublas");
+        assert_eq!(first("matmul", 1604, DType::F64, 2), "cublas-padded");
         assert_eq!(first("matmul", 1840, DType::F32, 2), "dmma");
         assert_eq!(first("matmul", 1248, DType::F32, 2), "f64-accumulate");
         assert_eq!(first("matmul", 2052, DType::F64, 2), "cublas");

@@ -7,7 +7,7 @@ use gpubench_model::error::CellError;
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::super::ops::fft::plan::{FftPlan, Pass};
-use super::launch::{Shape, Start, allow_shared, fits, read, write};
+use super::launch::{Shape, Start, allow_shared, divide_equally, fits, read, write};
 use super::replay::{Launch, Replay};
 
 /// A kernel and the shape of its launches.
@@ -60,16 +60,16 @@ impl<T: Element> TwoPasses<T> {
             plan.tables().iter().flat_map(|w| [T::from_f64(w.re), T::from_f64(w.im)]).collect();
         let sources @ [rows, columns] = plan.sources();
         cuda.compile_ahead(&sources)?;
+        let rows = PassKernel::load(cuda, rows, "fft_rows", plan.rows(), Start::InOrder)?;
+        let (pass, start) = (plan.column_pass(), Start::earliest(cuda));
+        let columns = PassKernel::load(cuda, columns, "fft_columns", pass, start)?;
+        if plan.divides_equally(cuda.capacity()) {
+            divide_equally(cuda, [&rows, &columns].map(|pass| (&pass.function, pass.shape)))?;
+        }
         Ok(TwoPasses {
             n: plan.n,
-            rows: PassKernel::load(cuda, rows, "fft_rows", plan.rows(), Start::InOrder)?,
-            columns: PassKernel::load(
-                cuda,
-                columns,
-                "fft_columns",
-                plan.column_pass(),
-                Start::earliest(cuda),
-            )?,
+            rows,
+            columns,
             replay: Replay::default(),
             tables: cuda.upload(&reals)?,
             half: cuda.alloc(2 * plan.half_elements())?,

@@ -2,7 +2,9 @@
 
 use std::ffi::c_void;
 
-use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::sys::CUfunction_attribute::{
+    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+};
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
 use gpubench_model::error::CellError;
 
@@ -88,10 +90,42 @@ pub(crate) fn resident_blocks(
     if !cuda.launches_cooperatively() {
         return Ok(0);
     }
-    let each = function
+    Ok(blocks_per_multiprocessor(function, threads, shared)?.saturating_mul(cuda.multiprocessors()))
+}
+
+/// Returns the most blocks of that shape that a multiprocessor can run at the same time.
+fn blocks_per_multiprocessor(function: &CudaFunction, threads: u32, shared: u32) -> Result<u32, CellError> {
+    function
         .occupancy_max_active_blocks_per_multiprocessor(threads, shared as usize, None)
-        .map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessor"))?;
-    Ok(each.saturating_mul(cuda.multiprocessors()))
+        .map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessor"))
+}
+
+/// Divides the memory of a multiprocessor into L1 cache and shared memory in the same way for two kernels that follow
+/// each other. The driver's own choice for each may differ, and the second kernel then waits for the change.
+///
+/// Shared memory is what the kernel that needs more needs, or both if each has at most one block per multiprocessor: then
+/// the blocks of the second start beside those of the first.
+///
+/// # Errors
+/// The driver rejects a shape.
+pub(crate) fn divide_equally(cuda: &Cuda, kernels: [(&CudaFunction, Shape); 2]) -> Result<(), CellError> {
+    /// What the driver takes per block besides its dynamic shared memory.
+    const RESERVED: u32 = 1024;
+    let (available, multiprocessors) = (cuda.shared_memory_per_multiprocessor(), cuda.multiprocessors());
+    let needs = |(function, shape): (&CudaFunction, Shape)| -> Result<u32, CellError> {
+        let resident = blocks_per_multiprocessor(function, shape.threads, shape.shared)?;
+        Ok(shape.grid.0.div_ceil(multiprocessors).min(resident) * (shape.shared + RESERVED))
+    };
+    let (first, second) = (needs(kernels[0])?, needs(kernels[1])?);
+    let beside = kernels.iter().all(|(_, shape)| shape.grid.0 <= multiprocessors);
+    let needed = if beside { first + second } else { first.max(second) };
+    let percent = (100 * needed).checked_div(available).map_or(100, |percent| (percent + 1).min(100));
+    for (function, _) in kernels {
+        function
+            .set_attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent.cast_signed())
+            .map_err(driver("cuFuncSetAttribute"))?;
+    }
+    Ok(())
 }
 
 /// Enqueues a kernel in any shape.

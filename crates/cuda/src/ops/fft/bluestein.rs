@@ -25,6 +25,7 @@ pub(super) fn radices(n: usize, dtype: DType) -> Vec<usize> {
     let smooth = lengths.filter(|&length| radices::has_primes_up_to(length, LARGEST_PRIME_OF_LENGTH));
     let candidates = smooth
         .filter_map(|length| radices::cheapest(length, dtype, PER_STAGE))
+        .map(|(cost, found)| (cost, radices::in_order(found, dtype)))
         .filter(|(_, found)| found.len() > 1 && found.last() != Some(&16));
     candidates.min().map(|(_, found)| found).unwrap_or_default()
 }

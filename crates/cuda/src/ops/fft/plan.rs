@@ -124,7 +124,7 @@ impl FftPlan {
         let lanes = columns + usize::from(overlap);
         let places = BANKS / pair_bytes(dtype);
         FftPlan {
-            row_threads: warps(max_tasks.min((length / 16).clamp(128, max_row_threads(dtype)))),
+            row_threads: warps(max_tasks.min(max_row_threads(&radices, length, dtype, method))),
             row_stride: padded(length / first, first, places),
             column_threads: column_threads(lanes * max_tasks, dtype, largest),
             column_stride: padded(length / first, first, places / common(lanes, places)),
@@ -176,6 +176,12 @@ impl FftPlan {
         Pass { blocks: self.tiles() + 1, threads: self.column_threads, shared }
     }
 
+    /// Returns whether both kernels divide a multiprocessor's memory in the same way. Measured to be slower for convolutions
+    /// and where multiprocessors get a second block of columns: there L1 cache is worth more.
+    pub(crate) fn divides_equally(&self, capacity: Capacity) -> bool {
+        self.method == Method::Direct && self.column_pass().blocks <= capacity.multiprocessors
+    }
+
     /// Returns the tables of the kernels: the twiddles, and for a convolution the chirp and the filter. Returns at least
     /// one element.
     pub(crate) fn tables(&self) -> Vec<Complex<f64>> {
@@ -224,11 +230,20 @@ fn warps(threads: usize) -> usize {
     threads.next_multiple_of(32)
 }
 
-/// Returns the most threads of `fft_rows`, so that each has enough registers.
-fn max_row_threads(dtype: DType) -> usize {
-    match dtype {
-        DType::F32 => 512,
-        DType::F64 => 256,
+/// Returns the most threads of `fft_rows`.
+///
+/// Threads with large radices take many registers. With fewer threads per block, more blocks are resident, and two rounds
+/// per stage keep all threads busy. Beyond 2100 elements that was measured to be faster, except for `hermitian` in
+/// float32 with radices up to 31.
+fn max_row_threads(radices: &[usize], length: usize, dtype: DType, method: Method) -> usize {
+    let three = radices.len() <= 3;
+    let above_31 = radices.iter().any(|&radix| radix > 31);
+    match (dtype, method) {
+        (DType::F64, Method::Convolution) if three && (2101..2700).contains(&length) => 96,
+        (DType::F64, _) | (_, Method::Convolution) if three && length > 2100 => 128,
+        _ if above_31 => 128,
+        (DType::F32, _) => (length / 16).clamp(128, 512),
+        (DType::F64, _) => (length / 16).clamp(128, 256),
     }
 }
 
@@ -292,6 +307,25 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn threads_that_need_many_registers_are_few() {
+        let of = |plan: FftPlan| plan.rows().threads;
+        let convolution = |n, dtype| FftPlan::bluestein(n, dtype, HOPPER).unwrap();
+        assert_eq!([2048, 4096, 4000].map(|n| of(plan(n, DType::F32))), [128, 256, 256]);
+        assert_eq!([2048, 4096, 4000].map(|n| of(plan(n, DType::F64))), [128, 128, 256]);
+        assert_eq!(of(plan(2666, DType::F32)), 128);
+        assert_eq!([1021, 1061, 1699, 1861].map(|n| of(convolution(n, DType::F32))), [160, 128, 128, 256]);
+        assert_eq!([1021, 1249, 1307, 1699].map(|n| of(convolution(n, DType::F64))), [160, 96, 128, 224]);
+    }
+
+    #[test]
+    fn memory_is_divided_equally_where_no_multiprocessor_gets_a_second_block_of_columns() {
+        let of = |n, dtype| plan(n, dtype).divides_equally(HOPPER);
+        assert_eq!([2090, 2100].map(|n| of(n, DType::F32)), [true, false]);
+        assert_eq!([1536, 1575].map(|n| of(n, DType::F64)), [true, false]);
+        assert!(!FftPlan::bluestein(500, DType::F32, HOPPER).unwrap().divides_equally(HOPPER));
     }
 
     #[test]
