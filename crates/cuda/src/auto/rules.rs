@@ -163,13 +163,14 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
 }
 
 const DMMA: &str = "one launch, and measured to be faster there than cuBLAS";
-const CUFFT: &str = "cuFFT has steps for such factors, and was measured to be faster there than bluestein";
 const CHOLESKY: &str = "one launch without a barrier across the grid";
 
 const PADDED: Rule = rule("matmul", "cublas-padded")
     .of(F64)
     .fast_f64()
     .because("cuBLAS is faster at multiples of 16, by more than the copies take");
+const CUFFT: Rule = rule("fft", "r2c")
+    .because("cuFFT has steps for such factors, and was measured to be faster there than bluestein");
 const CONVOLUTION: Rule = rule("fft", "bluestein").because(
     "one thread of hermitian computes a whole prime factor, and a convolution was measured to be faster there",
 );
@@ -196,15 +197,22 @@ pub(super) static RULES: &[Rule] = &[
     rule("matmul", "cublas"),
     rule("elementwise", "fused").because("one kernel moves the arrays 3 times, a chain of kernels 13 times"),
     rule("reduction", "one-pass").because("it reads the matrix once instead of three times"),
+    CONVOLUTION.sizes(58, 62).where_n(&[ByPrimeAbove(23)]),
+    CONVOLUTION.of(F32).sizes(63, 124).where_n(&[ByPrimeAbove(29)]),
     CONVOLUTION.of(F32).sizes(1, 310).where_n(&[ByPrimeAbove(31)]),
-    CONVOLUTION.of(F64).sizes(1, 295).where_n(&[ByPrimeAbove(31)]),
-    CONVOLUTION.of(F64).sizes(124, 186).where_n(&[ByPrimeAbove(29)]),
-    CONVOLUTION.of(F64).sizes(296, 450).where_n(&[ByPrimeAbove(37)]),
+    CONVOLUTION.of(F32).sizes(311, 350).where_n(&[ByPrimeAbove(37)]),
+    CONVOLUTION.of(F32).sizes(351, 430).where_n(&[ByPrimeAbove(41)]),
+    CONVOLUTION.of(F64).sizes(1, 248).where_n(&[ByPrimeAbove(29)]),
+    CONVOLUTION.of(F64).sizes(249, 300).where_n(&[ByPrimeAbove(31)]),
+    CONVOLUTION.of(F64).sizes(301, 492).where_n(&[ByPrimeAbove(37)]),
+    CONVOLUTION.of(F64).sizes(1681, 1849).where_n(&[NotMultipleOf(2), NotMultipleOf(3), ByPrimeAbove(37)]),
     rule("fft", "hermitian")
         .when("N <= 4096, prime factors up to 43")
         .because("two launches, and each element of the spectrum is written once"),
-    rule("fft", "r2c").sizes(1200, 4096).where_n(&[MultipleOf(2), ByPrimesUpTo(61)]).because(CUFFT),
-    rule("fft", "r2c").sizes(3300, 4096).where_n(&[MultipleOf(2), ByPrimesUpTo(127)]).because(CUFFT),
+    CUFFT.of(F32).sizes(1900, 3400).where_n(&[MultipleOf(2), ByPrimesUpTo(61)]),
+    CUFFT.of(F64).sizes(1500, 3600).where_n(&[MultipleOf(32), ByPrimesUpTo(67)]),
+    CUFFT.of(F32).sizes(1900, 3600).where_n(&[MultipleOf(32), ByPrimesUpTo(67)]),
+    CUFFT.sizes(3600, 4096).where_n(&[MultipleOf(2), ByPrimesUpTo(127)]),
     rule("fft", "bluestein")
         .sizes(1, 4096)
         .because("two launches, like hermitian, and faster than cuFFT at most other sizes measured"),
@@ -273,24 +281,29 @@ mod tests {
     #[test]
     fn transforms_depend_on_the_largest_prime_factor() {
         for (n, f32, f64) in [
-            (31, "hermitian", "hermitian"),
-            (37, "bluestein", "bluestein"),
-            (62, "hermitian", "hermitian"),
+            (31, "hermitian", "bluestein"),
+            (29 * 2, "bluestein", "bluestein"),
+            (29 * 3, "hermitian", "hermitian"),
+            (31 * 3, "bluestein", "bluestein"),
             (31 * 5, "hermitian", "bluestein"),
-            (37 * 8, "bluestein", "hermitian"),
-            (301, "bluestein", "bluestein"),
-            (31 * 10, "hermitian", "hermitian"),
+            (37 * 8, "bluestein", "bluestein"),
+            (31 * 9, "hermitian", "hermitian"),
             (37 * 9, "hermitian", "hermitian"),
-            (41 * 8, "hermitian", "bluestein"),
-            (340, "hermitian", "hermitian"),
+            (41 * 8, "bluestein", "bluestein"),
+            (41 * 9, "hermitian", "bluestein"),
+            (43 * 10, "bluestein", "bluestein"),
             (43 * 12, "hermitian", "hermitian"),
-            (37 * 15, "hermitian", "hermitian"),
+            (41 * 41, "hermitian", "bluestein"),
+            (41 * 42, "hermitian", "hermitian"),
+            (43 * 43, "hermitian", "bluestein"),
             (43 * 95, "hermitian", "hermitian"),
-            (47 * 25, "bluestein", "bluestein"),
-            (47 * 26, "r2c", "r2c"),
-            (47 * 27, "bluestein", "bluestein"),
-            (101 * 32, "bluestein", "bluestein"),
-            (101 * 34, "r2c", "r2c"),
+            (47 * 26, "bluestein", "bluestein"),
+            (47 * 32, "bluestein", "r2c"),
+            (53 * 40, "r2c", "bluestein"),
+            (67 * 32, "r2c", "r2c"),
+            (47 * 76, "bluestein", "bluestein"),
+            (101 * 34, "bluestein", "bluestein"),
+            (101 * 40, "r2c", "r2c"),
             (4093, "bluestein", "bluestein"),
             (4097, "r2c", "r2c"),
         ] {
