@@ -20,20 +20,21 @@ def seconds(row):
     return row["execute"]["median_s"]
 
 
+def fft():
+    """The report of the rules of fft."""
+    return report("h100", "rules", "2026-11-28-fft")
+
+
 def bluestein():
-    """Times of `bluestein`, `r2c` and `c2c` by size, and how much faster the first is than the faster of the others."""
-    kept, others = report("h200", "rules", "fft"), ("r2c", "c2c")
-    lines = [f"{measured_with(kept['environment'])}; `auto` had no rule for `bluestein` yet.", "",
+    """Times of `bluestein`, `r2c` and `c2c` at primes, and how much faster the first is than the faster of the others."""
+    kept, others = fft(), ("r2c", "c2c")
+    lines = [f"{measured_with(kept['environment'])}.", "",
              "| type | N | `bluestein` | `r2c` | `c2c` | speed-up over the faster of `r2c` and `c2c` |", "|---|---:|---:|---:|---:|---:|"]
-    for (dtype, n), of in by_case(kept).items():
-        cells = " | ".join(duration(seconds(of[variant])) for variant in ("bluestein", *others))
-        lines.append(f"| {dtype} | {n} | {cells} | {factor(min(seconds(of[other]) for other in others) / seconds(of['bluestein']))} |")
+    for (dtype, n), of in sorted(by_case(kept).items()):
+        if n > 100 and largest_prime(n) == n:
+            cells = " | ".join(duration(seconds(of[variant])) for variant in ("bluestein", *others))
+            lines.append(f"| {dtype} | {n} | {cells} | {factor(min(seconds(of[other]) for other in others) / seconds(of['bluestein']))} |")
     return "\n".join(lines)
-
-
-# Groups of largest prime factors and of sizes in `fft_factors`, both ends included.
-PRIMES = ((11, 11), (13, 19), (23, 31), (37, 61), (67, 127))
-SIZES = ((200, 429), (430, 720), (721, 1199), (1200, 2499), (2500, 3299), (3300, 4096))
 
 
 def largest_prime(n):
@@ -50,25 +51,38 @@ def group(value, groups):
     return next((low, high) for low, high in groups if low <= value <= high)
 
 
+def span(low, high):
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def extremes(ratios, low_only=False):
+    """Geometric mean of ratios by size, with the smallest, and unless `low_only` the largest, and their sizes."""
+    if not ratios:
+        return ""
+    ends = [min, max][:1 if low_only or len(ratios) == 1 else 2]
+    return f"{mean(ratios.values()):.2f} ({', '.join(f'{end(ratios.values()):.2f} at {end(ratios, key=ratios.get)}' for end in ends)})"
+
+
+# Groups of largest prime factors and of sizes in `fft_factors`, both ends included.
+PRIMES = ((47, 61), (67, 127))
+SIZES = ((721, 1199), (1200, 1899), (1900, 3599), (3600, 4096))
+
+
 def fft_factors():
-    """Time of the faster of `r2c` and `c2c` over that of `bluestein`, by largest prime factor, parity and size."""
-    found = {}
-    reports = [report("h200", "rules", folder) for folder in ("fft-factors", "fft-factors-2")]
-    for kept in reports:
-        for (dtype, n), of in by_case(kept).items():
-            if "bluestein" in of:
-                key = (dtype, group(largest_prime(n), PRIMES), ("even", "odd")[n % 2], group(n, SIZES))
-                ratio = min(seconds(of["r2c"]), seconds(of["c2c"])) / seconds(of["bluestein"])
-                found.setdefault(key, []).append(ratio)
-    lines = [f"{measured_with_all(reports)}. Time of the faster of `r2c` and `c2c` over the time of "
-             "`bluestein`, geometric mean (number of sizes): below 1, cuFFT is faster.", "",
-             "| type | largest prime factor | N | " + " | ".join(f"{low} to {high}" for low, high in SIZES) + " |",
+    """Time of the faster of `r2c` and `c2c` over that of `bluestein`, by largest prime factor, divisibility and size."""
+    found, kept = {}, fft()
+    for (dtype, n), of in by_case(kept).items():
+        if PRIMES[0][0] <= largest_prime(n) <= PRIMES[-1][1] and n >= SIZES[0][0]:
+            kind = "odd" if n % 2 else "even" if n % 32 else "a multiple of 32"
+            key = dtype, group(largest_prime(n), PRIMES), kind, group(n, SIZES)
+            found.setdefault(key, {})[n] = min(seconds(of["r2c"]), seconds(of["c2c"])) / seconds(of["bluestein"])
+    lines = [f"{measured_with(kept['environment'])}. Time of the faster of `r2c` and `c2c` over the time of "
+             "`bluestein`, geometric mean (smallest and largest): below 1, cuFFT is faster.", "",
+             "| type | largest prime factor | N is | " + " | ".join(f"N = {span(*sizes)}" for sizes in SIZES) + " |",
              "|---|---|---|" + "---:|" * len(SIZES)]
-    for dtype, primes, parity in sorted({key[:3] for key in found}):
-        cells = [found.get((dtype, primes, parity, size)) for size in SIZES]
-        texts = [f"{mean(ratios):.2f} ({len(ratios)})" if ratios else "" for ratios in cells]
-        low, high = primes
-        lines.append(f"| {dtype} | {low if low == high else f'{low} to {high}'} | {parity} | {' | '.join(texts)} |")
+    for dtype, primes, kind in sorted({key[:3] for key in found}):
+        texts = [extremes(found.get((dtype, primes, kind, sizes))) for sizes in SIZES]
+        lines.append(f"| {dtype} | {span(*primes)} | {kind} | {' | '.join(texts)} |")
     return "\n".join(lines)
 
 
@@ -104,41 +118,33 @@ def matmul_accumulate():
 
 
 def matmul_padded():
-    """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility; those of most even N from a later report."""
-    odd, even, by_four = "odd", "even, not a multiple of 4", "a multiple of 4"
-    groups = {odd: ((1001, 1599), (1600, 1808), (1809, 1840), (1841, 3001)), by_four: ((1412, 3004),),
+    """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility."""
+    odd, even, by_four, by_eight = "odd", "even, not a multiple of 4", "a multiple of 4, not of 8", "a multiple of 8"
+    groups = {odd: ((1001, 1599), (1600, 1808), (1809, 1840), (1841, 3001)), by_eight: ((1408, 1632),),
+              by_four: ((1180, 1411), (1412, 1516), (1517, 1603), (1604, 1628), (1629, 3004)),
               even: ((902, 1025), (1026, 1248), (1249, 1377), (1378, 1632), (1633, 1793), (1794, 4002))}
-    kind = lambda n: odd if n % 2 else even if n % 4 else by_four
-    of_all, of_even = (report("h100", "rules", f"2026-11-27-matmul-{name}") for name in ("f64", "even"))
-    others = {**of_all, "rows": [row for row in of_all["rows"] if kind(row["n"]) != even]}
-    return over_cublas([others, of_even], "N is", kind, groups, ("cublas-padded",))
+    kind = lambda n: odd if n % 2 else even if n % 4 else by_four if n % 8 else by_eight
+    return over_cublas([report("h100", "rules", "2026-11-28-matmul-f64")], "N is", kind, groups, ("cublas-padded",))
 
 
-# Groups of largest prime factors and of sizes in `fft_hermitian`, both ends included. Up to SMALL the times are the H200's; above it, where that
-# report lacks most sizes in float64, the H100's.
-LARGER_PRIMES = ((11, 29), (31, 31), (37, 37), (41, 43))
-LARGER_SIZES = ((11, 61), (62, 123), (124, 186), (187, 295), (296, 450), (451, 620), (621, 1199), (1200, 4096))
-SMALL = 620
+# Groups of largest prime factors and of sizes in `fft_hermitian`, both ends included.
+LARGER_PRIMES = ((11, 23), (29, 29), (31, 31), (37, 37), (41, 41), (43, 43))
+LARGER_SIZES = ((11, 62), (63, 124), (125, 248), (249, 350), (351, 492), (493, 1199), (1200, 4096))
 
 
 def fft_hermitian():
     """Time of the fastest of the other variants over that of `hermitian`, by largest prime factor and size."""
-    found, small, large = {}, *(report(gpu, "rules", "2026-11-27-fft") for gpu in ("h200", "h100"))
-    for kept in (small, large):
-        for (dtype, n), of in by_case(kept).items():
-            if (n <= SMALL) == (kept is small):
-                key = dtype, group(largest_prime(n), LARGER_PRIMES), group(n, LARGER_SIZES)
-                others = min(seconds(of[variant]) for variant in ("bluestein", "r2c", "c2c"))
-                found.setdefault(key, {})[n] = others / seconds(of["hermitian"])
-    sources = [measured_with(kept["environment"]) for kept in (small, large)]
-    lines = [f"N up to {SMALL}: {sources[0]}. Above: {sources[1]}. Time of the fastest of `bluestein`, `r2c` and `c2c` over that of "
+    found, kept = {}, fft()
+    for (dtype, n), of in by_case(kept).items():
+        if "hermitian" in of:
+            key = dtype, group(largest_prime(n), LARGER_PRIMES), group(n, LARGER_SIZES)
+            found.setdefault(key, {})[n] = min(seconds(of[variant]) for variant in ("bluestein", "r2c", "c2c")) / seconds(of["hermitian"])
+    lines = [f"{measured_with(kept['environment'])}. Time of the fastest of `bluestein`, `r2c` and `c2c` over that of "
              "`hermitian`, geometric mean (smallest, at N): above 1, `hermitian` is faster.", "",
-             "| type | largest prime factor | " + " | ".join(f"N = {low} to {high}" for low, high in LARGER_SIZES) + " |", "|---|---|" + "---:|" * len(LARGER_SIZES)]
+             "| type | largest prime factor | " + " | ".join(f"N = {span(*sizes)}" for sizes in LARGER_SIZES) + " |", "|---|---|" + "---:|" * len(LARGER_SIZES)]
     for dtype, primes in sorted({key[:2] for key in found}):
-        cells = [found.get((dtype, primes, sizes)) for sizes in LARGER_SIZES]
-        texts = [f"{mean(ratios.values()):.2f} ({min(ratios.values()):.2f} at {min(ratios, key=ratios.get)})" if ratios else "" for ratios in cells]
-        low, high = primes
-        lines.append(f"| {dtype} | {low if low == high else f'{low} to {high}'} | {' | '.join(texts)} |")
+        texts = [extremes(found.get((dtype, primes, sizes)), low_only=True) for sizes in LARGER_SIZES]
+        lines.append(f"| {dtype} | {span(*primes)} | {' | '.join(texts)} |")
     return "\n".join(lines)
 
 
@@ -200,8 +206,8 @@ def h100():
     lines = ["| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
     sources = {}
     # Folders with the label of their row, where it is not the op.
-    folders = {"2026-11-26-matmul": None, "2026-11-27-matmul-f32": "matmul (float32, N = 1201 to 3001)", "2026-11-27-matmul-f64": "matmul (float64, N = 1001 to 4002)",
-               "2026-11-26-solve": None, "2026-11-26-fft": None, "2026-11-26-svd": None}
+    folders = {"2026-11-26-matmul": "matmul (N = 100 to 3001)", "2026-11-27-matmul-f32": "matmul (float32, N = 1201 to 3001)", "2026-11-28-picks": None,
+               "2026-11-26-solve": None, "2026-11-26-svd": None}
     for name, label in folders.items():
         folder = os.path.join("results", "h100", "rules", name)
         command = [program.path(), "doctor", "--json", "--rules", folder]
