@@ -205,10 +205,10 @@ def h100():
     """What `gpubench doctor --rules` finds in the reports of an H100, by op."""
     lines = ["| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
     sources = {}
-    # Folders with the label of their row, where it is not the op.
-    folders = {"2026-11-26-matmul": "matmul (N = 100 to 3001)", "2026-11-27-matmul-f32": "matmul (float32, N = 1201 to 3001)", "2026-11-28-picks": None,
+    # Folders with the sizes of matmul, which several have.
+    folders = {"2026-11-26-matmul": "N = 100 to 3001", "2026-11-27-matmul-f32": "float32, N = 1201 to 3001", "2026-11-28-picks": "N = 1001 to 3046",
                "2026-11-26-solve": None, "2026-11-26-svd": None}
-    for name, label in folders.items():
+    for name, sizes in folders.items():
         folder = os.path.join("results", "h100", "rules", name)
         command = [program.path(), "doctor", "--json", "--rules", folder]
         # Its exit code is 1 where a pick is not the fastest.
@@ -217,7 +217,7 @@ def h100():
             lost = [case for case in found["lost"] if case["op"] == of_op["op"]]
             worst = max(lost, key=lambda case: case["ratio"], default=None)
             largest = f"{worst['ratio']:.2f} ({worst['dtype']} {worst['n']})" if worst else "–"
-            row = label or of_op["op"]
+            row = of_op["op"] + (f" ({sizes})" if of_op["op"] == "matmul" else "")
             sources.setdefault(measured_with(report("h100", "rules", name)["environment"]), []).append(row)
             lines.append(f"| {row} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
     return "\n".join([origins(sources), "", *lines])

@@ -209,9 +209,8 @@ pub(super) static RULES: &[Rule] = &[
     rule("fft", "hermitian")
         .when("N <= 4096, prime factors up to 43")
         .because("two launches, and each element of the spectrum is written once"),
-    CUFFT.of(F32).sizes(1900, 3400).where_n(&[MultipleOf(2), ByPrimesUpTo(61)]),
+    CUFFT.of(F32).sizes(1900, 3400).where_n(&[MultipleOf(2), ByPrimesUpTo(67)]),
     CUFFT.of(F64).sizes(1500, 3600).where_n(&[MultipleOf(32), ByPrimesUpTo(67)]),
-    CUFFT.of(F32).sizes(1900, 3600).where_n(&[MultipleOf(32), ByPrimesUpTo(67)]),
     CUFFT.sizes(3600, 4096).where_n(&[MultipleOf(2), ByPrimesUpTo(127)]),
     rule("fft", "bluestein")
         .sizes(1, 4096)
@@ -266,7 +265,17 @@ mod tests {
         assert_eq!(first("matmul", 1250, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 1412, DType::F64, 2), "cublas-padded");
         assert_eq!(first("matmul", 1416, DType::F64, 2), "cublas");
-        assert_eq!(first("matmul", 1604, DType::F64, 2), "cublas-padded");
+        for (n, variant) in [
+            (1404, "cublas"),
+            (1516, "cublas-padded"),
+            (1524, "cublas"),
+            (1596, "cublas"),
+            (1604, "cublas-padded"),
+            (1628, "cublas-padded"),
+            (1636, "cublas"),
+        ] {
+            assert_eq!(first("matmul", n, DType::F64, 2), variant, "{n}");
+        }
         assert_eq!(first("matmul", 1840, DType::F32, 2), "dmma");
         assert_eq!(first("matmul", 1248, DType::F32, 2), "f64-accumulate");
         assert_eq!(first("matmul", 2052, DType::F64, 2), "cublas");
@@ -285,13 +294,18 @@ mod tests {
             (29 * 2, "bluestein", "bluestein"),
             (29 * 3, "hermitian", "hermitian"),
             (31 * 3, "bluestein", "bluestein"),
+            (31 * 4, "bluestein", "bluestein"),
             (31 * 5, "hermitian", "bluestein"),
+            (31 * 8, "hermitian", "bluestein"),
             (37 * 8, "bluestein", "bluestein"),
             (31 * 9, "hermitian", "hermitian"),
             (37 * 9, "hermitian", "hermitian"),
             (41 * 8, "bluestein", "bluestein"),
             (41 * 9, "hermitian", "bluestein"),
+            (37 * 11, "hermitian", "hermitian"),
             (43 * 10, "bluestein", "bluestein"),
+            (43 * 11, "hermitian", "bluestein"),
+            (41 * 12, "hermitian", "bluestein"),
             (43 * 12, "hermitian", "hermitian"),
             (41 * 41, "hermitian", "bluestein"),
             (41 * 42, "hermitian", "hermitian"),
@@ -299,8 +313,12 @@ mod tests {
             (43 * 95, "hermitian", "hermitian"),
             (47 * 26, "bluestein", "bluestein"),
             (47 * 32, "bluestein", "r2c"),
-            (53 * 40, "r2c", "bluestein"),
+            (47 * 40, "bluestein", "bluestein"),
+            (53 * 36, "r2c", "bluestein"),
+            (53 * 64, "r2c", "r2c"),
+            (59 * 58, "bluestein", "bluestein"),
             (67 * 32, "r2c", "r2c"),
+            (71 * 32, "bluestein", "bluestein"),
             (47 * 76, "bluestein", "bluestein"),
             (101 * 34, "bluestein", "bluestein"),
             (101 * 40, "r2c", "r2c"),

@@ -103,8 +103,8 @@ fn blocks_per_multiprocessor(function: &CudaFunction, threads: u32, shared: u32)
 /// Divides the memory of a multiprocessor into L1 cache and shared memory in the same way for two kernels that follow
 /// each other. The driver's own choice for each may differ, and the second kernel then waits for the change.
 ///
-/// Shared memory is what the kernel that needs more needs, or both if each has at most one block per multiprocessor: then
-/// the blocks of the second start beside those of the first.
+/// Requests as much shared memory as the kernel that needs more. If each has at most one block per multiprocessor and the
+/// second may start early, it requests the sum: then blocks of both run at the same time.
 ///
 /// # Errors
 /// The driver rejects a shape.
@@ -117,15 +117,21 @@ pub(crate) fn divide_equally(cuda: &Cuda, kernels: [(&CudaFunction, Shape); 2]) 
         Ok(shape.grid.0.div_ceil(multiprocessors).min(resident) * (shape.shared + RESERVED))
     };
     let (first, second) = (needs(kernels[0])?, needs(kernels[1])?);
-    let beside = kernels.iter().all(|(_, shape)| shape.grid.0 <= multiprocessors);
-    let needed = if beside { first + second } else { first.max(second) };
-    let percent = (100 * needed).checked_div(available).map_or(100, |percent| (percent + 1).min(100));
+    let [_, (_, follower)] = kernels;
+    let at_the_same_time =
+        follower.start == Start::Early && kernels.iter().all(|(_, shape)| shape.grid.0 <= multiprocessors);
+    let needed = if at_the_same_time { first + second } else { first.max(second) };
     for (function, _) in kernels {
         function
-            .set_attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent.cast_signed())
+            .set_attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent(needed, available))
             .map_err(driver("cuFuncSetAttribute"))?;
     }
     Ok(())
+}
+
+/// Returns how many percent of `whole` are at least `part`, and 100 where there is not enough.
+fn percent(part: u32, whole: u32) -> i32 {
+    if part >= whole { 100 } else { (100 * part).div_ceil(whole).cast_signed() }
 }
 
 /// Enqueues a kernel in any shape.
@@ -281,4 +287,18 @@ pub(crate) fn grid(cuda: &Cuda, items: usize) -> u32 {
     const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
     let blocks = u32::try_from(items.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
     blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_percentage_is_enough_and_at_most_everything() {
+        assert_eq!(
+            [0, 1, 2334, 2335, 233_472, 300_000].map(|part| percent(part, 233_472)),
+            [0, 1, 1, 2, 100, 100]
+        );
+        assert_eq!(percent(5, 0), 100);
+    }
 }

@@ -33,7 +33,7 @@ pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
 /// Returns the ascending factors of `n` whose stages cost least, and that cost, if each stage costs `per_stage` besides its
 /// elements and butterflies. Returns `None` for prime factors above [`LARGEST_PRIME`].
 pub(super) fn cheapest(n: usize, dtype: DType, per_stage: usize) -> Option<(usize, Vec<usize>)> {
-    if n == 1 {
+    if n <= 1 {
         return Some((0, vec![1]));
     }
     factors(n, RADICES[0], dtype, per_stage + 2 * n)
@@ -57,10 +57,10 @@ pub(super) fn in_order(factors: Vec<usize>, dtype: DType) -> Vec<usize> {
     small
 }
 
-/// Replaces the factors 2 and 11 or 13 of a float64 length by 22 or 26 where they are beside one large prime.
+/// Replaces the factors 2 and 11 or 13 of a float64 length by 22 or 26 if the third factor is a large prime.
 ///
-/// That was measured to be faster at lengths from 418 to 962: a stage of radix 2 has many butterflies and so many threads,
-/// all of which hold the registers that few of them need in the stage of the prime.
+/// That was measured to be faster at lengths from 418 to 962: a stage of radix 2 has many butterflies and therefore many
+/// threads, all of which hold the registers that few of them need in the stage of the prime.
 fn merge_two(n: usize, dtype: DType, factors: Vec<usize>) -> Vec<usize> {
     match factors[..] {
         [2, other @ (11 | 13), large] if dtype == DType::F64 && n < 1000 && large > 17 => {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_two_beside_a_large_prime_is_merged_in_float64() {
+    fn the_factor_2_is_merged_where_another_is_a_large_prime_in_float64() {
         let of = |n, dtype| radices(n, dtype).unwrap();
         assert_eq!((of(418, DType::F64), of(962, DType::F64)), (vec![22, 19], vec![37, 26]));
         assert_eq!((of(374, DType::F64), of(1066, DType::F64)), (vec![2, 17, 11], vec![2, 41, 13]));
