@@ -20,6 +20,11 @@ def seconds(row):
     return row["execute"]["median_s"]
 
 
+def fastest_over(others, variant, of):
+    """Time of the fastest of `others` over that of `variant`, in the rows of a case."""
+    return min(seconds(of[other]) for other in others) / seconds(of[variant])
+
+
 def fft():
     """The report of the rules of fft."""
     return report("h100", "rules", "2026-11-28-fft")
@@ -33,7 +38,7 @@ def bluestein():
     for (dtype, n), of in sorted(by_case(kept).items()):
         if n > 100 and largest_prime(n) == n:
             cells = " | ".join(duration(seconds(of[variant])) for variant in ("bluestein", *others))
-            lines.append(f"| {dtype} | {n} | {cells} | {factor(min(seconds(of[other]) for other in others) / seconds(of['bluestein']))} |")
+            lines.append(f"| {dtype} | {n} | {cells} | {factor(fastest_over(others, 'bluestein', of))} |")
     return "\n".join(lines)
 
 
@@ -75,7 +80,7 @@ def fft_factors():
         if PRIMES[0][0] <= largest_prime(n) <= PRIMES[-1][1] and n >= SIZES[0][0]:
             kind = "odd" if n % 2 else "even" if n % 32 else "a multiple of 32"
             key = dtype, group(largest_prime(n), PRIMES), kind, group(n, SIZES)
-            found.setdefault(key, {})[n] = min(seconds(of["r2c"]), seconds(of["c2c"])) / seconds(of["bluestein"])
+            found.setdefault(key, {})[n] = fastest_over(("r2c", "c2c"), "bluestein", of)
     lines = [f"{measured_with(kept['environment'])}. Time of the faster of `r2c` and `c2c` over the time of "
              "`bluestein`, geometric mean (smallest and largest): below 1, cuFFT is faster.", "",
              "| type | largest prime factor | N is | " + " | ".join(f"N = {span(*sizes)}" for sizes in SIZES) + " |",
@@ -138,7 +143,7 @@ def fft_hermitian():
     for (dtype, n), of in by_case(kept).items():
         if "hermitian" in of:
             key = dtype, group(largest_prime(n), LARGER_PRIMES), group(n, LARGER_SIZES)
-            found.setdefault(key, {})[n] = min(seconds(of[variant]) for variant in ("bluestein", "r2c", "c2c")) / seconds(of["hermitian"])
+            found.setdefault(key, {})[n] = fastest_over(("bluestein", "r2c", "c2c"), "hermitian", of)
     lines = [f"{measured_with(kept['environment'])}. Time of the fastest of `bluestein`, `r2c` and `c2c` over that of "
              "`hermitian`, geometric mean (smallest, at N): above 1, `hermitian` is faster.", "",
              "| type | largest prime factor | " + " | ".join(f"N = {span(*sizes)}" for sizes in LARGER_SIZES) + " |", "|---|---|" + "---:|" * len(LARGER_SIZES)]

@@ -116,11 +116,11 @@ pub(crate) fn divide_equally(cuda: &Cuda, kernels: [(&CudaFunction, Shape); 2]) 
         let resident = blocks_per_multiprocessor(function, shape.threads, shape.shared)?;
         Ok(shape.grid.0.div_ceil(multiprocessors).min(resident) * (shape.shared + RESERVED))
     };
-    let (first, second) = (needs(kernels[0])?, needs(kernels[1])?);
-    let [_, (_, follower)] = kernels;
+    let [first, second] = kernels;
+    let needed = [needs(first)?, needs(second)?];
     let at_the_same_time =
-        follower.start == Start::Early && kernels.iter().all(|(_, shape)| shape.grid.0 <= multiprocessors);
-    let needed = if at_the_same_time { first + second } else { first.max(second) };
+        second.1.start == Start::Early && kernels.iter().all(|(_, shape)| shape.grid.0 <= multiprocessors);
+    let needed = if at_the_same_time { needed[0] + needed[1] } else { needed[0].max(needed[1]) };
     for (function, _) in kernels {
         function
             .set_attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent(needed, available))
