@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
+mod auto;
 mod device;
 mod faults;
 mod fft;

@@ -46,6 +46,7 @@ pub(crate) struct Cuda {
 struct Shared {
     device: CUdevice,
     replays: Cell<bool>,
+    outside_phases: Cell<bool>,
     counts: Cell<SetupCounts>,
     timer: TransferTimer,
     stats: RefCell<TransferStats>,
@@ -70,6 +71,7 @@ impl Cuda {
         let shared = Shared {
             device,
             replays: Cell::new(true),
+            outside_phases: Cell::new(false),
             counts: Cell::default(),
             timer: TransferTimer::new(&stream, elapsed, memory)?,
             stats: RefCell::default(),
@@ -91,18 +93,25 @@ impl Cuda {
         self.stream.alloc_zeros(len.max(1)).map_err(|error| self.refused::<T>(len, error))
     }
 
-    /// Allocates `host.len()` elements (at least one) and copies `host` to them. The copy is repeated for the timing.
+    /// Allocates `host.len()` elements (at least one) and copies `host` to them. The copy is repeated for the timing, except
+    /// [outside phases](Cuda::outside_phases).
     pub(crate) fn upload<T: DeviceRepr>(&self, host: &[T]) -> Result<CudaSlice<T>, CellError> {
         self.count(|counts| counts.allocations += 1);
         let allocated = ffi::alloc_unset(&self.stream, host.len().max(1));
         let mut slice = allocated.map_err(|error| self.refused::<T>(host.len(), error))?;
-        if !host.is_empty() {
-            let start = Instant::now();
-            let copies = self.shared.timer.upload(host, &mut slice)?;
-            let mut stats = self.shared.stats.borrow_mut();
-            stats.copied(Direction::Upload, size_of_val(host) as u64, &copies);
-            stats.spent(start.elapsed().as_secs_f64());
+        if host.is_empty() {
+            return Ok(slice);
         }
+        if self.shared.outside_phases.get() {
+            self.stream.memcpy_htod(host, &mut slice).map_err(driver("cuMemcpyHtoDAsync"))?;
+            self.synchronize()?;
+            return Ok(slice);
+        }
+        let start = Instant::now();
+        let copies = self.shared.timer.upload(host, &mut slice)?;
+        let mut stats = self.shared.stats.borrow_mut();
+        stats.copied(Direction::Upload, size_of_val(host) as u64, &copies);
+        stats.spent(start.elapsed().as_secs_f64());
         Ok(slice)
     }
 
@@ -334,6 +343,19 @@ impl Cuda {
     pub(super) fn phases(&self) -> DevicePhases {
         let peak_device_bytes = self.shared.pool.as_ref().and_then(Pool::peak);
         DevicePhases { peak_device_bytes, ..self.shared.stats.borrow_mut().take() }
+    }
+
+    /// Runs `act` before a job is prepared. Its uploads are neither repeated nor timed, and its compile times are no phase of
+    /// the job. Its own time counts like them, so that it is not part of the time to plan the job.
+    pub(crate) fn outside_phases<T>(&self, act: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        self.shared.outside_phases.set(true);
+        let result = act();
+        self.shared.outside_phases.set(false);
+        let mut stats = self.shared.stats.borrow_mut();
+        stats.take();
+        stats.spent(start.elapsed().as_secs_f64());
+        result
     }
 
     pub(super) fn device(&self) -> CUdevice {

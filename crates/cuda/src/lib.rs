@@ -38,6 +38,7 @@ use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
+use auto::{AUTO, Trials};
 pub use auto::{RuleText, rule_texts};
 use context::{Cuda, Library};
 pub use doctor::DEVICE;
@@ -87,6 +88,7 @@ struct Started {
     cuda: Cuda,
     timer: Timer,
     verifier: Verifier,
+    trials: Trials,
     monitor: Monitor,
     ordinal: u32,
     elapsed: ffi::driver::Elapsed,
@@ -159,7 +161,7 @@ fn open(driver: &Driver, ordinal: u32, memory: TransferMemory) -> Result<Started
     let timer = Timer::new(&cuda, elapsed).and_then(|timer| timing::check_clock_linearity(timer, &cuda));
     let timer = timer.map_err(unmeasurable)?;
     let verifier = Verifier::new(&cuda)?;
-    Ok(Started { cuda, timer, verifier, monitor, ordinal, elapsed, context_s })
+    Ok(Started { cuda, timer, verifier, trials: Trials::new(), monitor, ordinal, elapsed, context_s })
 }
 
 /// Reports a device whose timer overhead cannot be measured as unavailable.
@@ -244,8 +246,16 @@ impl Backend for Started {
             .find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;
+        let chosen = match variant {
+            AUTO => self.trials.choose(&self.cuda, &mut self.timer, case, inputs),
+            _ => Ok(None),
+        };
+        let chosen = self.diagnosed(chosen)?;
         self.cuda.watch_memory()?;
-        self.diagnosed((kernel.prepare)(&self.cuda, case, inputs))
+        self.diagnosed(match chosen {
+            Some(name) => auto::prepare_variant(&self.cuda, case, inputs, name),
+            None => (kernel.prepare)(&self.cuda, case, inputs),
+        })
     }
 
     fn phases(&mut self) -> DevicePhases {

@@ -10,6 +10,8 @@ pub(super) struct DeviceTraits {
     /// Ratio of float32 to float64 operations per second, as the driver reports it: 2 on data-centre chips, 32 or 64
     /// on others.
     pub(crate) f64_ratio: u32,
+    /// The compute capability, such as 90, or `None` if the driver does not report it.
+    pub(crate) capability: Option<i32>,
 }
 
 impl DeviceTraits {
@@ -19,7 +21,14 @@ impl DeviceTraits {
         const SLOW: u32 = 64;
         DeviceTraits {
             f64_ratio: cuda.non_negative_attribute(RATIO).filter(|ratio| *ratio > 0).unwrap_or(SLOW),
+            capability: cuda.capability(),
         }
+    }
+
+    /// Returns whether the sizes in the rules were measured on devices of this kind: the H100 and the H200.
+    pub(crate) fn has_measured_rules(&self) -> bool {
+        const HOPPER: i32 = 90;
+        self.capability == Some(HOPPER)
     }
 
     /// Returns whether float64 arithmetic is at least a quarter as fast as float32.
@@ -29,14 +38,24 @@ impl DeviceTraits {
 }
 
 #[cfg(test)]
+impl DeviceTraits {
+    /// An H100 or H200.
+    pub(crate) const HOPPER: DeviceTraits = DeviceTraits { f64_ratio: 2, capability: Some(90) };
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn data_centre_chips_are_fast_in_float64_and_others_are_not() {
-        assert!(DeviceTraits { f64_ratio: 2 }.has_fast_f64());
-        assert!(
-            !DeviceTraits { f64_ratio: 32 }.has_fast_f64() && !DeviceTraits { f64_ratio: 64 }.has_fast_f64()
-        );
+        let has_fast_f64 = |f64_ratio| DeviceTraits { f64_ratio, capability: Some(90) }.has_fast_f64();
+        assert_eq!([2, 32, 64].map(has_fast_f64), [true, false, false]);
+    }
+
+    #[test]
+    fn the_rules_were_measured_on_hopper() {
+        let is_measured = |capability| DeviceTraits { f64_ratio: 2, capability }.has_measured_rules();
+        assert_eq!([Some(80), Some(90), Some(100), None].map(is_measured), [false, true, false, false]);
     }
 }

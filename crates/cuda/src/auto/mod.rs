@@ -1,7 +1,9 @@
-//! The variant `auto` of each op. It runs the first variant that the rules name and that supports the case.
+//! The variant `auto` of each op. It runs the first variant that the rules name and that supports the case. On devices
+//! where the rules have not been measured, it runs the one that a trial found fastest.
 
 mod device_traits;
 mod rules;
+mod trial;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +19,7 @@ use crate::kernels::{Capacity, KernelSource};
 use crate::library::Library;
 use device_traits::DeviceTraits;
 use rules::{RULES, Rule};
+pub(crate) use trial::Trials;
 
 /// The name of the variant.
 pub(crate) const AUTO: &str = "auto";
@@ -139,17 +142,29 @@ fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>
     let device = DeviceTraits::of(cuda);
     let mut refusal = None;
     for rule in RULES.iter().filter(|rule| rule.covers(case, &device)) {
-        let kernel = kernel(&case.op, rule.variant)?;
-        match (kernel.prepare)(cuda, case, inputs) {
-            Ok(mut job) => {
-                job.traits.picked = Some(rule.variant);
-                return Ok(job);
-            }
-            Err(error @ (CellError::Unavailable(_) | CellError::OutOfMemory { .. })) => refusal = Some(error),
-            Err(error) => return Err(error),
+        match prepare_variant(cuda, case, inputs, rule.variant) {
+            Err(error) if is_refusal(&error) => refusal = Some(error),
+            other => return other,
         }
     }
     Err(refusal.unwrap_or_else(|| CellError::Failed(format!("no rule chooses a variant of {}", case.op))))
+}
+
+/// Prepares one of the variants that the rules name.
+pub(crate) fn prepare_variant(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    name: &'static str,
+) -> Result<Box<Prepared>, CellError> {
+    let mut job = (kernel(&case.op, name)?.prepare)(cuda, case, inputs)?;
+    job.traits.picked = Some(name);
+    Ok(job)
+}
+
+/// Returns whether an error means that a variant cannot do a case here, so that `auto` tries another one.
+fn is_refusal(error: &CellError) -> bool {
+    matches!(error, CellError::Unavailable(_) | CellError::OutOfMemory { .. })
 }
 
 /// Returns the variants of an op that `auto` can choose.
@@ -191,8 +206,7 @@ mod tests {
     fn the_source_for_a_size_is_that_of_the_rule_that_covers_it() {
         let name = |op: &str, n, dtype| {
             let case = Case { op: op.into(), n, dtype, density: None, seed: 0 };
-            let device = DeviceTraits { f64_ratio: 2 };
-            sources_of_size(&case, &device, Capacity::HOPPER).map_or("", |[rows, _]| rows.name)
+            sources_of_size(&case, &DeviceTraits::HOPPER, Capacity::HOPPER).map_or("", |[rows, _]| rows.name)
         };
         assert!(name("fft", 100, DType::F64).starts_with("fft_hermitian_100_f64_"));
         assert!(name("fft", 101, DType::F32).starts_with("fft_bluestein_101_f32_"), "101 is prime");

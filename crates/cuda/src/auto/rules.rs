@@ -71,10 +71,15 @@ impl Divisibility {
 impl Rule {
     /// Returns whether the rule applies to the case on the device.
     pub(crate) fn covers(&self, case: &Case, device: &DeviceTraits) -> bool {
-        self.op == case.op
-            && self.dtypes.contains(&case.dtype)
+        self.covers_some_size(case, device)
             && self.sizes.contains(&case.n)
             && self.divisibility.iter().all(|condition| condition.covers(case.n))
+    }
+
+    /// Returns whether the rule applies to the op and element type of the case on the device, at whichever size.
+    pub(super) fn covers_some_size(&self, case: &Case, device: &DeviceTraits) -> bool {
+        self.op == case.op
+            && self.dtypes.contains(&case.dtype)
             && (self.devices == Devices::All || device.has_fast_f64())
     }
 
@@ -238,7 +243,8 @@ mod tests {
 
     fn first(op: &str, n: u64, dtype: DType, f64_ratio: u32) -> &'static str {
         let case = Case { op: op.into(), n, dtype, density: None, seed: 42 };
-        RULES.iter().find(|rule| rule.covers(&case, &DeviceTraits { f64_ratio })).unwrap().variant
+        let device = DeviceTraits { f64_ratio, ..DeviceTraits::HOPPER };
+        RULES.iter().find(|rule| rule.covers(&case, &device)).unwrap().variant
     }
 
     #[test]
@@ -329,8 +335,7 @@ mod tests {
             let refused = |rule: &Rule| rule.variant == "hermitian" && ByPrimeAbove(43).covers(n);
             for (dtype, variant) in [(DType::F32, f32), (DType::F64, f64)] {
                 let case = Case { op: "fft".into(), n, dtype, density: None, seed: 42 };
-                let mut rules =
-                    RULES.iter().filter(|rule| rule.covers(&case, &DeviceTraits { f64_ratio: 2 }));
+                let mut rules = RULES.iter().filter(|rule| rule.covers(&case, &DeviceTraits::HOPPER));
                 assert_eq!(rules.find(|rule| !refused(rule)).unwrap().variant, variant, "{n} {dtype}");
             }
         }

@@ -1,0 +1,52 @@
+//! `auto` on devices where its rules have not been measured, for which a trial chooses the variant.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::device::start_alone;
+
+/// Makes the program choose by trials on every device.
+const SWITCH: &str = "GPUBENCH_TEST_TRIALS";
+
+/// Limit for the time of a choice over that of the fastest variant. A trial takes few samples.
+const MAX_RATIO: f64 = 1.15;
+
+/// Runs variants with trials and hot caches, and returns the rows.
+fn rows(op: &str, sizes: &str, variants: &str) -> Vec<Value> {
+    let words = "run --backends cuda --dtypes all --cache hot --no-peaks --format json --out -";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    command.args(words.split(' ')).args(["--ops", op, "--sizes", sizes, "--variants", variants]);
+    let output = command.env(SWITCH, "1").output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    report["rows"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_trial_chooses_a_variant_that_is_about_as_fast_as_the_fastest() {
+    let Some((_alone, backend)) = start_alone() else { return };
+    // The program opens the device itself.
+    drop(backend);
+    for (op, sizes, variants) in [
+        ("matmul", "100,1024", ["dmma", "f64-accumulate", "cublas", "cublas-padded"].as_slice()),
+        ("fft", "101,512", &["bluestein", "hermitian", "r2c"]),
+        ("solve", "100", &["cholesky", "potrf"]),
+        ("svd", "16,100", &["jacobi", "gram", "gesvdp"]),
+    ] {
+        let rows = rows(op, sizes, &format!("auto,{}", variants.join(",")));
+        let chosen: Vec<&Value> = rows.iter().filter(|row| row["variant"] == "auto").collect();
+        assert_eq!(chosen.len(), 2 * sizes.split(',').count(), "{op}");
+        for auto in chosen {
+            let case = |row: &&Value| row["n"] == auto["n"] && row["dtype"] == auto["dtype"];
+            let times = rows.iter().filter(case).filter(|row| row["variant"] != "auto");
+            let times: Vec<(&Value, f64)> = times
+                .filter_map(|row| Some((&row["variant"], row["execute"]["median_s"].as_f64()?)))
+                .collect();
+            let fastest = times.iter().map(|(_, seconds)| *seconds).fold(f64::INFINITY, f64::min);
+            let picked = times.iter().find(|(variant, _)| **variant == auto["picked"]);
+            let name = format!("{op} {} {}: {} of {times:?}", auto["n"], auto["dtype"], auto["picked"]);
+            assert_eq!(auto["outcome"], "measured", "{name}");
+            assert!(picked.is_some_and(|(_, seconds)| *seconds <= MAX_RATIO * fastest), "{name}");
+        }
+    }
+}
