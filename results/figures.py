@@ -24,7 +24,7 @@ BLOCKS = {
     "bluestein": rules.bluestein, "fft_factors": rules.fft_factors, "ozaki2": rules.ozaki2, "svd_small": rules.svd_small, "svd_large": rules.svd_large,
     "matmul_dmma": rules.matmul_dmma, "matmul_accumulate": rules.matmul_accumulate, "matmul_padded": rules.matmul_padded, "fft_hermitian": rules.fft_hermitian,
     "mixed_precision": rules.mixed_precision,
-    "h100_rules": rules.h100,
+    "h100_rules": rules.h100, "h100_trials": rules.trials,
     **{name: partial(libraries.of_further, folders) for name, folders in libraries.FURTHER.items()},
     "launches": launches.launches,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory, "soak_device": soak.device,

@@ -12,9 +12,8 @@ FURTHER = {
     "peers_random": {"h200/random-matmul": None, "h200/random-elementwise": None, "h200/random-reduction": None,
                      "h200/random-fft-solve-spgemm": None, "h200/random-svd": None},
     "peers_h100": {"h100/peers": None},
-    "peers_random_h100": {"h100/random-matmul": None, "h100/random": ("elementwise", "spgemm"), "h100/random-reduction": None,
-                          "h100/random-fft": None, "h100/random-solve": None, "h100/random-svd": None},
-    "peers_h100_again": {"h100/matmul-borders": None, "h100/reduction-tiny": None},
+    "peers_random_h100": {"h100/random-matmul": None, "h100/random-elementwise": None, "h100/random-reduction": None,
+                          "h100/random-fft": None, "h100/random-solve": None, "h100/random": ("spgemm",), "h100/random-svd": None},
 }
 KEPT = (CPU, BOTH, GPU, *(folder for folders in FURTHER.values() for folder in folders))
 

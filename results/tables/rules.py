@@ -208,11 +208,20 @@ def ozaki2():
 
 def h100():
     """What `gpubench doctor --rules` finds in the reports of an H100, by op."""
+    # Folders with the sizes of matmul, which several have.
+    return slowdowns({"2026-11-26-matmul": "N = 100 to 3001", "2026-11-27-matmul-f32": "float32, N = 1201 to 3001",
+                      "2026-11-28-picks": "N = 1001 to 3046", "2026-11-26-solve": None, "2026-11-26-svd": None})
+
+
+def trials():
+    """The same, where trials chose the variants."""
+    return slowdowns({"2026-11-28-trials": "N = 1001 to 3046"})
+
+
+def slowdowns(folders):
+    """A row per op of the reports in these folders, which map to the sizes of matmul."""
     lines = ["| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
     sources = {}
-    # Folders with the sizes of matmul, which several have.
-    folders = {"2026-11-26-matmul": "N = 100 to 3001", "2026-11-27-matmul-f32": "float32, N = 1201 to 3001", "2026-11-28-picks": "N = 1001 to 3046",
-               "2026-11-26-solve": None, "2026-11-26-svd": None}
     for name, sizes in folders.items():
         folder = os.path.join("results", "h100", "rules", name)
         command = [program.path(), "doctor", "--json", "--rules", folder]
