@@ -54,8 +54,8 @@ fn slowdowns_text(Verdict { cases, slowdown, ops, .. }: &Verdict) -> String {
 /// Lists the rules, each in one paragraph, since their texts are long.
 fn rules_text(rules: &[RuleText]) -> String {
     let mut text = "The rules of auto in this gpubench. The picks above are those of the report.\n\
-         On an H100 or H200, the first rule that applies, and is supported, decides. On other\n\
-         GPUs, auto times the variants of the rules for the op and takes the fastest.\n\n"
+         On an H100 or H200 the first rule that applies, and is supported, decides.\n\
+         On other GPUs auto times the variants of an op's rules and takes the fastest.\n\n"
         .to_owned();
     for RuleText { op, variant, place, because } in rules {
         let reason = if because.is_empty() { String::new() } else { format!(" ({because})") };
