@@ -12,13 +12,16 @@ const SWITCH: &str = "GPUBENCH_TEST_TRIALS";
 /// Limit for the time of a choice over that of the fastest variant. A trial takes few samples.
 const MAX_RATIO: f64 = 1.15;
 
-/// Runs variants with trials and hot caches, and returns the rows.
+/// Runs variants with trials and hot caches, and returns the rows. Checks that the report names the trials.
 fn rows(op: &str, sizes: &str, variants: &str) -> Vec<Value> {
     let words = "run --backends cuda --dtypes all --cache hot --no-peaks --format json --out -";
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
     command.args(words.split(' ')).args(["--ops", op, "--sizes", sizes, "--variants", variants]);
     let output = command.env(SWITCH, "1").output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let backends = report["environment"]["backends"].as_array().unwrap();
+    let cuda = backends.iter().find(|backend| backend["name"] == "cuda").unwrap();
+    assert_eq!(cuda["description"]["auto"], "trials");
     report["rows"].as_array().unwrap().clone()
 }
 

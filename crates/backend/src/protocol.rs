@@ -37,6 +37,9 @@ pub enum Request {
         /// Number of threads chosen when it was prepared before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         threads: Option<usize>,
+        /// Variant picked when it was prepared before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        picked: Option<String>,
         /// File for the answer of an external worker, which the parent judges.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<PathBuf>,

@@ -46,7 +46,7 @@ pub(crate) struct Cuda {
 struct Shared {
     device: CUdevice,
     replays: Cell<bool>,
-    outside_phases: Cell<bool>,
+    single_uploads: Cell<bool>,
     counts: Cell<SetupCounts>,
     timer: TransferTimer,
     stats: RefCell<TransferStats>,
@@ -71,7 +71,7 @@ impl Cuda {
         let shared = Shared {
             device,
             replays: Cell::new(true),
-            outside_phases: Cell::new(false),
+            single_uploads: Cell::new(false),
             counts: Cell::default(),
             timer: TransferTimer::new(&stream, elapsed, memory)?,
             stats: RefCell::default(),
@@ -94,7 +94,7 @@ impl Cuda {
     }
 
     /// Allocates `host.len()` elements (at least one) and copies `host` to them. The copy is repeated for the timing, except
-    /// [outside phases](Cuda::outside_phases).
+    /// [with single uploads](Cuda::with_single_uploads).
     pub(crate) fn upload<T: DeviceRepr>(&self, host: &[T]) -> Result<CudaSlice<T>, CellError> {
         self.count(|counts| counts.allocations += 1);
         let allocated = ffi::alloc_unset(&self.stream, host.len().max(1));
@@ -102,16 +102,16 @@ impl Cuda {
         if host.is_empty() {
             return Ok(slice);
         }
-        if self.shared.outside_phases.get() {
+        let start = Instant::now();
+        if self.shared.single_uploads.get() {
             self.stream.memcpy_htod(host, &mut slice).map_err(driver("cuMemcpyHtoDAsync"))?;
             self.synchronize()?;
-            return Ok(slice);
+        } else {
+            let copies = self.shared.timer.upload(host, &mut slice)?;
+            let bytes = size_of_val(host) as u64;
+            self.shared.stats.borrow_mut().copied(Direction::Upload, bytes, &copies);
         }
-        let start = Instant::now();
-        let copies = self.shared.timer.upload(host, &mut slice)?;
-        let mut stats = self.shared.stats.borrow_mut();
-        stats.copied(Direction::Upload, size_of_val(host) as u64, &copies);
-        stats.spent(start.elapsed().as_secs_f64());
+        self.shared.stats.borrow_mut().spent(start.elapsed().as_secs_f64());
         Ok(slice)
     }
 
@@ -345,17 +345,17 @@ impl Cuda {
         DevicePhases { peak_device_bytes, ..self.shared.stats.borrow_mut().take() }
     }
 
-    /// Runs `act` before a job is prepared. Its uploads are neither repeated nor timed, and its compile times are no phase of
-    /// the job. Its own time counts like them, so that it is not part of the time to plan the job.
-    pub(crate) fn outside_phases<T>(&self, act: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        self.shared.outside_phases.set(true);
+    /// Runs `act`, in which uploads are made once and not timed.
+    pub(crate) fn with_single_uploads<T>(&self, act: impl FnOnce() -> T) -> T {
+        let before = self.shared.single_uploads.replace(true);
         let result = act();
-        self.shared.outside_phases.set(false);
-        let mut stats = self.shared.stats.borrow_mut();
-        stats.take();
-        stats.spent(start.elapsed().as_secs_f64());
+        self.shared.single_uploads.set(before);
         result
+    }
+
+    /// Excludes host seconds from the time to plan the present job.
+    pub(crate) fn exclude_from_plan(&self, seconds: f64) {
+        self.shared.stats.borrow_mut().spent(seconds);
     }
 
     pub(super) fn device(&self) -> CUdevice {

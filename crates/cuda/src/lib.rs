@@ -198,6 +198,7 @@ impl Backend for Started {
             description[name] = value;
         }
         description["timing"] = self.timer.describe();
+        description["auto"] = if self.trials.decide(&self.cuda) { "trials" } else { "rules" }.into();
         description
     }
 
@@ -247,13 +248,15 @@ impl Backend for Started {
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;
         let chosen = match variant {
-            AUTO => self.trials.choose(&self.cuda, &mut self.timer, case, inputs),
+            AUTO if self.trials.decide(&self.cuda) => {
+                self.trials.choose(&self.cuda, &mut self.timer, case, inputs)
+            }
             _ => Ok(None),
         };
         let chosen = self.diagnosed(chosen)?;
         self.cuda.watch_memory()?;
         self.diagnosed(match chosen {
-            Some(name) => auto::prepare_variant(&self.cuda, case, inputs, name),
+            Some(_) => auto::prepare_first(&self.cuda, case, inputs, chosen),
             None => (kernel.prepare)(&self.cuda, case, inputs),
         })
     }

@@ -17,7 +17,7 @@ use compare::{Compared, Loss, compare};
 use text::text;
 use unmeasured::{Unmeasured, command, unmeasured};
 
-/// Name of the variant that picks another one by rules.
+/// Name of the variant that picks another one.
 const AUTO: &str = "auto";
 
 /// What a report says about the rules of `auto`.

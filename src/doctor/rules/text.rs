@@ -54,7 +54,7 @@ fn slowdowns_text(Verdict { cases, slowdown, ops, .. }: &Verdict) -> String {
 /// Lists the rules, each in one paragraph, since their texts are long.
 fn rules_text(rules: &[RuleText]) -> String {
     let mut text = "The rules of auto in this gpubench. The picks above are those of the report.\n\
-         On an H100 or H200 the first rule that applies, and is supported, decides.\n\
+         On an H100 (SXM) or H200 the first rule that applies, and is supported, decides.\n\
          On other GPUs auto times the variants of an op's rules and takes the fastest.\n\n"
         .to_owned();
     for RuleText { op, variant, place, because } in rules {

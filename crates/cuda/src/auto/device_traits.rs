@@ -12,6 +12,7 @@ pub(super) struct DeviceTraits {
     pub(crate) f64_ratio: u32,
     /// The compute capability, such as 90, or `None` if the driver does not report it.
     pub(crate) capability: Option<i32>,
+    pub(crate) multiprocessors: u32,
 }
 
 impl DeviceTraits {
@@ -22,13 +23,14 @@ impl DeviceTraits {
         DeviceTraits {
             f64_ratio: cuda.non_negative_attribute(RATIO).filter(|ratio| *ratio > 0).unwrap_or(SLOW),
             capability: cuda.capability(),
+            multiprocessors: cuda.multiprocessors(),
         }
     }
 
-    /// Returns whether the sizes in the rules were measured on devices of this kind: the H100 and the H200.
+    /// Returns whether the sizes in the rules were measured on devices of this kind: the H100 (SXM) and the H200. Grids
+    /// depend on the number of multiprocessors, and so do the sizes at which one variant overtakes another.
     pub(crate) fn has_measured_rules(&self) -> bool {
-        const HOPPER: i32 = 90;
-        self.capability == Some(HOPPER)
+        (self.capability, self.multiprocessors) == (Some(90), 132)
     }
 
     /// Returns whether float64 arithmetic is at least a quarter as fast as float32.
@@ -40,7 +42,8 @@ impl DeviceTraits {
 #[cfg(test)]
 impl DeviceTraits {
     /// An H100 or H200.
-    pub(crate) const HOPPER: DeviceTraits = DeviceTraits { f64_ratio: 2, capability: Some(90) };
+    pub(crate) const HOPPER: DeviceTraits =
+        DeviceTraits { f64_ratio: 2, capability: Some(90), multiprocessors: 132 };
 }
 
 #[cfg(test)]
@@ -49,13 +52,16 @@ mod tests {
 
     #[test]
     fn data_centre_chips_are_fast_in_float64_and_others_are_not() {
-        let has_fast_f64 = |f64_ratio| DeviceTraits { f64_ratio, capability: Some(90) }.has_fast_f64();
+        let has_fast_f64 = |f64_ratio| DeviceTraits { f64_ratio, ..DeviceTraits::HOPPER }.has_fast_f64();
         assert_eq!([2, 32, 64].map(has_fast_f64), [true, false, false]);
     }
 
     #[test]
-    fn the_rules_were_measured_on_hopper() {
-        let is_measured = |capability| DeviceTraits { f64_ratio: 2, capability }.has_measured_rules();
-        assert_eq!([Some(80), Some(90), Some(100), None].map(is_measured), [false, true, false, false]);
+    fn the_rules_were_measured_on_hopper_with_132_multiprocessors() {
+        let is_measured = |(capability, multiprocessors)| {
+            DeviceTraits { capability, multiprocessors, ..DeviceTraits::HOPPER }.has_measured_rules()
+        };
+        let devices = [(Some(90), 132), (Some(90), 114), (Some(80), 108), (Some(100), 148), (None, 132)];
+        assert_eq!(devices.map(is_measured), [true, false, false, false, false]);
     }
 }

@@ -96,7 +96,7 @@ pub(crate) fn preferred(op: &str) -> Vec<&'static Kernel> {
     named(of_op().take(last.map_or(usize::MAX, |last| last + 1)))
 }
 
-/// Returns the sources made for one size that `auto` uses for the cases of a run. They are compiled when the run starts,
+/// Returns the sources made for one size that `auto` uses by its rules for the cases of a run. They are compiled when the run starts,
 /// those of at most one size per thread of this machine: more would delay the first cell.
 pub(crate) fn compiled_for_sizes(
     cuda: &Cuda,
@@ -136,14 +136,25 @@ fn named(rules: impl Iterator<Item = &'static Rule>) -> Vec<&'static Kernel> {
     rules.filter_map(|rule| kernel(rule.op, rule.variant).ok()).collect()
 }
 
-/// Prepares the first variant that the rules name and that supports the case. A variant that is unavailable or does
-/// not fit in memory is skipped.
+/// Prepares the first variant that the rules name and that supports the case.
 fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+    prepare_first(cuda, case, inputs, None)
+}
+
+/// Prepares the variant `chosen` by a trial, or where there is none, the first that the rules name. A variant that is
+/// unavailable or does not fit in memory is skipped, and the rules name the next.
+pub(crate) fn prepare_first(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    chosen: Option<&'static str>,
+) -> Result<Box<Prepared>, CellError> {
     let device = DeviceTraits::of(cuda);
+    let by_rules = RULES.iter().filter(|rule| rule.covers(case, &device)).map(|rule| rule.variant);
     let mut refusal = None;
-    for rule in RULES.iter().filter(|rule| rule.covers(case, &device)) {
-        match prepare_variant(cuda, case, inputs, rule.variant) {
-            Err(error) if is_refusal(&error) => refusal = Some(error),
+    for name in chosen.into_iter().chain(by_rules) {
+        match prepare_variant(cuda, case, inputs, name) {
+            Err(error @ (CellError::Unavailable(_) | CellError::OutOfMemory { .. })) => refusal = Some(error),
             other => return other,
         }
     }
@@ -151,7 +162,7 @@ fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>
 }
 
 /// Prepares one of the variants that the rules name.
-pub(crate) fn prepare_variant(
+fn prepare_variant(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -160,11 +171,6 @@ pub(crate) fn prepare_variant(
     let mut job = (kernel(&case.op, name)?.prepare)(cuda, case, inputs)?;
     job.traits.picked = Some(name);
     Ok(job)
-}
-
-/// Returns whether an error means that a variant cannot do a case here, so that `auto` tries another one.
-fn is_refusal(error: &CellError) -> bool {
-    matches!(error, CellError::Unavailable(_) | CellError::OutOfMemory { .. })
 }
 
 /// Returns the variants of an op that `auto` can choose.

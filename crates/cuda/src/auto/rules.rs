@@ -1,5 +1,5 @@
-//! The rules by which `auto` chooses a variant from op, size, element type and device, with their reasons. The table in
-//! `docs/variants.md` repeats them, which a test checks.
+//! The rules by which `auto` chooses a variant from op, size, element type and device, with their reasons. Trials choose
+//! among the variants that they name. The table in `docs/variants.md` repeats them, which a test checks.
 
 use std::ops::RangeInclusive;
 
@@ -71,13 +71,13 @@ impl Divisibility {
 impl Rule {
     /// Returns whether the rule applies to the case on the device.
     pub(crate) fn covers(&self, case: &Case, device: &DeviceTraits) -> bool {
-        self.covers_some_size(case, device)
+        self.applies_to(case, device)
             && self.sizes.contains(&case.n)
             && self.divisibility.iter().all(|condition| condition.covers(case.n))
     }
 
-    /// Returns whether the rule applies to the op and element type of the case on the device, at whichever size.
-    pub(super) fn covers_some_size(&self, case: &Case, device: &DeviceTraits) -> bool {
+    /// Returns whether the rule is one for the op and element type of the case, and for the device. The size does not matter.
+    pub(super) fn applies_to(&self, case: &Case, device: &DeviceTraits) -> bool {
         self.op == case.op
             && self.dtypes.contains(&case.dtype)
             && (self.devices == Devices::All || device.has_fast_f64())

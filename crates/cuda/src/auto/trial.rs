@@ -8,8 +8,8 @@ use gpubench_model::error::CellError;
 use gpubench_model::measure::stats::upper_median;
 
 use super::device_traits::DeviceTraits;
+use super::prepare_variant;
 use super::rules::RULES;
-use super::{is_refusal, prepare_variant};
 use crate::context::Cuda;
 use crate::timing::Timer;
 
@@ -21,22 +21,38 @@ const SAMPLES: usize = 5;
 /// After this time, no further sample of a variant is taken.
 const MAX_TIME: Duration = Duration::from_millis(200);
 
-/// The choices made by trials so far. A case keeps its choice as long as the backend runs.
+/// The choices made by trials so far.
 pub(crate) struct Trials {
-    always: bool,
+    forced: bool,
     choices: Vec<(Case, &'static str)>,
+}
+
+/// The times of one variant in a trial, in seconds.
+struct Times {
+    /// Median of the samples.
+    execute_s: f64,
+    /// Planning, allocating, and the first call.
+    first_use_s: f64,
 }
 
 impl Trials {
     pub(crate) fn new() -> Trials {
-        Trials { always: std::env::var_os(SWITCH).is_some(), choices: Vec::new() }
+        Trials { forced: std::env::var_os(SWITCH).is_some(), choices: Vec::new() }
     }
 
-    /// Returns the variant that a trial chooses for a case, or `None` where the rules decide: on a device where they
-    /// have been measured, and where only one variant is possible.
+    /// Returns whether trials choose on a device, and not the rules.
+    pub(crate) fn decide(&self, cuda: &Cuda) -> bool {
+        self.forced || !DeviceTraits::of(cuda).has_measured_rules()
+    }
+
+    /// Returns the variant that a trial chooses for a case, or `None` if the rules name only one for its op and element
+    /// type. A later call for the same case returns the same variant.
+    ///
+    /// The first calls of libraries happen in the trial, so the time to plan the job that is prepared next includes the
+    /// first use of each variant.
     ///
     /// # Errors
-    /// A variant fails for another reason than those for which `auto` skips it.
+    /// No variant can do the case, or the device is lost.
     pub(crate) fn choose(
         &mut self,
         cuda: &Cuda,
@@ -44,47 +60,60 @@ impl Trials {
         case: &Case,
         inputs: &[Operand],
     ) -> Result<Option<&'static str>, CellError> {
-        let device = DeviceTraits::of(cuda);
-        if device.has_measured_rules() && !self.always {
-            return Ok(None);
-        }
-        let names = candidates(case, &device);
-        if names.len() < 2 {
-            return Ok(None);
-        }
         if let Some((_, name)) = self.choices.iter().find(|(known, _)| known == case) {
             return Ok(Some(name));
         }
-        let fastest = cuda.outside_phases(|| fastest(cuda, timer, case, inputs, &names))?;
-        self.choices.extend(fastest.map(|name| (case.clone(), name)));
-        Ok(fastest)
+        let names = candidates(case, &DeviceTraits::of(cuda));
+        if names.len() < 2 {
+            return Ok(None);
+        }
+        let start = Instant::now();
+        let time = |name| (name, cuda.with_single_uploads(|| time(cuda, timer, case, inputs, name)));
+        let trial = evaluate(names.into_iter().map(time))?;
+        cuda.phases();
+        cuda.exclude_from_plan(start.elapsed().as_secs_f64() - trial.first_use_s);
+        self.choices.push((case.clone(), trial.fastest));
+        Ok(Some(trial.fastest))
     }
 }
 
-/// Returns the fastest of the variants that can do the case, or `None` if none can.
-fn fastest(
-    cuda: &Cuda,
-    timer: &mut Timer,
-    case: &Case,
-    inputs: &[Operand],
-    names: &[&'static str],
-) -> Result<Option<&'static str>, CellError> {
-    let mut fastest: Option<(&'static str, f64)> = None;
-    for &name in names {
-        if let Some(seconds) = time_s(cuda, timer, case, inputs, name)?
-            && fastest.is_none_or(|(_, least)| seconds < least)
-        {
-            fastest = Some((name, seconds));
+/// The result of a trial.
+#[derive(Debug, PartialEq)]
+struct Trial {
+    fastest: &'static str,
+    /// Seconds of the first use of all variants.
+    first_use_s: f64,
+}
+
+/// Finds the fastest variant. One that fails is left out, as it may need what this device does not have.
+fn evaluate(
+    timed: impl Iterator<Item = (&'static str, Result<Times, CellError>)>,
+) -> Result<Trial, CellError> {
+    let (mut fastest, mut first_use_s, mut refusal) = (None, 0.0, None);
+    for (name, times) in timed {
+        match times {
+            Ok(times) => {
+                first_use_s += times.first_use_s;
+                if fastest.is_none_or(|(_, least)| times.execute_s < least) {
+                    fastest = Some((name, times.execute_s));
+                }
+            }
+            Err(error @ CellError::DeviceLost(_)) => return Err(error),
+            Err(error) => refusal = Some(error),
         }
     }
-    Ok(fastest.map(|(name, _)| name))
+    match (fastest, refusal) {
+        (Some((fastest, _)), _) => Ok(Trial { fastest, first_use_s }),
+        (None, Some(error)) => Err(error),
+        (None, None) => Err(CellError::Failed("a trial has no variants".into())),
+    }
 }
 
 /// Returns the variants that any rule names for the op and element type of a case on a device, in the order of the rules.
 /// Sizes do not matter, because the borders between sizes differ between devices.
 fn candidates(case: &Case, device: &DeviceTraits) -> Vec<&'static str> {
     let mut names = Vec::new();
-    for rule in RULES.iter().filter(|rule| rule.covers_some_size(case, device)) {
+    for rule in RULES.iter().filter(|rule| rule.applies_to(case, device)) {
         if !names.contains(&rule.variant) {
             names.push(rule.variant);
         }
@@ -92,38 +121,47 @@ fn candidates(case: &Case, device: &DeviceTraits) -> Vec<&'static str> {
     names
 }
 
-/// Returns the median time of a variant with hot caches, or `None` if it cannot do the case.
-fn time_s(
+/// Times a variant with hot caches.
+fn time(
     cuda: &Cuda,
     timer: &mut Timer,
     case: &Case,
     inputs: &[Operand],
     name: &'static str,
-) -> Result<Option<f64>, CellError> {
-    let mut job = match prepare_variant(cuda, case, inputs, name) {
-        Ok(job) => job,
-        Err(error) if is_refusal(&error) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    timer.time(&mut job, Cache::Hot)?;
+) -> Result<Times, CellError> {
+    // Compile and copy times of a variant that failed before.
+    cuda.phases();
     let start = Instant::now();
-    let mut times = Vec::new();
-    while times.is_empty() || times.len() < SAMPLES && start.elapsed() < MAX_TIME {
+    let mut job = prepare_variant(cuda, case, inputs, name)?;
+    let plan_s = start.elapsed().as_secs_f64() - cuda.phases().compile_and_copy_s;
+    let first_use_s = plan_s + timer.time(&mut job, Cache::Hot)?.host_s;
+    let start = Instant::now();
+    let mut samples = Vec::new();
+    while samples.is_empty() || samples.len() < SAMPLES && start.elapsed() < MAX_TIME {
         let sample = timer.time(&mut job, Cache::Hot)?;
-        times.push(sample.device_s.unwrap_or(sample.host_s));
+        samples.push(sample.device_s.unwrap_or(sample.host_s));
     }
-    Ok(upper_median(&mut times))
+    Ok(Times { execute_s: upper_median(&mut samples).unwrap_or(f64::INFINITY), first_use_s })
 }
 
 #[cfg(test)]
 mod tests {
     use gpubench_model::case::DType;
+    use gpubench_model::error::Unavailable;
 
     use super::*;
 
     fn names(op: &str, dtype: DType, f64_ratio: u32) -> Vec<&'static str> {
         let case = Case { op: op.into(), n: 100, dtype, density: None, seed: 42 };
-        candidates(&case, &DeviceTraits { f64_ratio, capability: Some(80) })
+        candidates(&case, &DeviceTraits { f64_ratio, capability: Some(80), multiprocessors: 108 })
+    }
+
+    fn times(execute_s: f64, first_use_s: f64) -> Result<Times, CellError> {
+        Ok(Times { execute_s, first_use_s })
+    }
+
+    fn failed(why: &str) -> Result<Times, CellError> {
+        Err(CellError::Failed(why.into()))
     }
 
     #[test]
@@ -139,5 +177,17 @@ mod tests {
         assert_eq!(names("matmul", DType::F64, 64), ["cublas"]);
         assert_eq!(names("solve", DType::F64, 64), ["potrf"]);
         assert_eq!(names("svd", DType::F32, 64), ["jacobi", "gesvdp"]);
+    }
+
+    #[test]
+    fn the_fastest_wins_and_those_that_fail_are_left_out() {
+        let of = |all: [Result<Times, CellError>; 3]| evaluate(["a", "b", "c"].into_iter().zip(all));
+        let trial = of([times(3.0, 0.5), times(1.0, 0.25), times(2.0, 0.25)]).unwrap();
+        assert_eq!(trial, Trial { fastest: "b", first_use_s: 1.0 });
+        let missing = || Err(Unavailable::new("no library", "install it").into());
+        assert_eq!(of([missing(), failed("x"), times(2.0, 0.25)]).unwrap().fastest, "c");
+        assert_eq!(of([missing(), missing(), failed("x")]).unwrap_err().to_string(), "x");
+        let lost = || Err(CellError::DeviceLost("gone".into()));
+        assert!(matches!(of([times(1.0, 0.0), lost(), times(2.0, 0.0)]), Err(CellError::DeviceLost(_))));
     }
 }

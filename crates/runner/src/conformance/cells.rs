@@ -121,7 +121,7 @@ impl<'a> Session<'a> {
     fn prepare(&mut self, job: u64, tested: &Tested, threads: Option<usize>) -> Checked<Prepared> {
         const TYPES: &str = "answered (only workers of gpubench judge their own answers), or skipped";
         let (cell, answer) = (tested.cell.clone(), Some(self.new_file()?));
-        let request = Request::Prepare { job, cell, threads, answer };
+        let request = Request::Prepare { job, cell, threads, picked: None, answer };
         let reply = self.talk.ask(&request, TYPES, "Requests")?;
         let answered = match reply {
             Reply::Answered(answered) => answered,

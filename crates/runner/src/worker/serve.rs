@@ -94,8 +94,8 @@ fn answer(
     let attempt = catch_unwind(AssertUnwindSafe(|| match request {
         Request::Describe => described(registration),
         Request::Hello { protocol, options } => Ok(hello(registration, session, protocol, &options)),
-        Request::Prepare { job, cell, threads, answer: _ } => {
-            let attempt = started(session)?.prepare(job, &cell, threads, &mut notify);
+        Request::Prepare { job, cell, threads, picked, answer: _ } => {
+            let attempt = started(session)?.prepare(job, &cell, threads, picked, &mut notify);
             Ok(attempt.unwrap_or_else(|error| refusal(error, true)))
         }
         Request::Measure { job, batch } => {

@@ -174,9 +174,9 @@ impl CellSession<'_> {
         }
         // The worker may time choices of threads.
         self.workers.give_turn(&cell_run.worker, self.observer).map_err(|_| SessionEnd::Interrupted)?;
-        let (cell, threads) = (cell_run.asked(), cell_run.row.threads);
+        let (cell, threads, picked) = (cell_run.asked(), cell_run.row.threads, cell_run.row.picked.clone());
         let (job, answer) = (cell_run.job(), self.answer_file(cell_run)?);
-        let reply = self.exchange(cell_run, &Request::Prepare { job, cell, threads, answer })?;
+        let reply = self.exchange(cell_run, &Request::Prepare { job, cell, threads, picked, answer })?;
         let Reply::Prepared { error, inputs, phases, picked, threads, libraries } = reply else {
             return Err(ended(cell_run, reply));
         };

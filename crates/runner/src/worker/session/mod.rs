@@ -110,12 +110,14 @@ impl Session {
     }
 
     /// Generates operands, prepares the cell, executes it once, chooses its threads unless `threads` were chosen before,
-    /// judges the answer, and keeps the job under that number. Calls `notify` with each phase.
+    /// judges the answer, and keeps the job under that number. Prepares the variant `picked` if that was picked before, so
+    /// that a cell has the samples of one variant. Calls `notify` with each phase.
     pub(crate) fn prepare(
         &mut self,
         number: u64,
         cell: &Cell,
         threads: Option<usize>,
+        picked: Option<String>,
         notify: &mut dyn FnMut(&str),
     ) -> Result<Reply, CellError> {
         self.jobs.remove(&number);
@@ -132,7 +134,8 @@ impl Session {
         notify("prepare");
         self.backend.phases();
         let start = Instant::now();
-        let mut job = self.backend.prepare(&cell.variant, &cell.case, &mut kept.operands)?;
+        let name = picked.as_ref().unwrap_or(&cell.variant);
+        let mut job = self.backend.prepare(name, &cell.case, &mut kept.operands)?;
         phases.prepare_s = start.elapsed().as_secs_f64();
         let preparing = self.backend.phases();
 
@@ -177,7 +180,7 @@ impl Session {
             return Ok(Reply::Incorrect { error, inputs, phases, reason });
         }
         let judged = Judged::of(self.backend.as_mut(), &mut job)?;
-        let picked = job.traits.picked.map(str::to_owned);
+        let picked = picked.or(job.traits.picked.map(str::to_owned));
         let ready = Ready {
             job,
             threads,

@@ -205,7 +205,7 @@ const SEEDS: [u64; 2] = [3, 4];
 /// Returns the first reply that finds fault with a cell in two rounds; `None` where there is none.
 fn found(fault: &str, seed: u64, cache: Cache) -> Option<String> {
     let mut session = session(fault);
-    let mut replies = vec![session.prepare(7, &cell(fault, seed, cache), None, &mut |_| {}).unwrap()];
+    let mut replies = vec![session.prepare(7, &cell(fault, seed, cache), None, None, &mut |_| {}).unwrap()];
     for last in [false, true] {
         if matches!(replies[0], Reply::Prepared { .. }) {
             replies.push(session.measure(7, &batch(4)).unwrap());
@@ -238,11 +238,13 @@ fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
 fn jobs_of_one_case_have_operands_of_their_own() {
     for seed in SEEDS {
         let (mut session, cell) = (session("operand"), cell("operand", seed, Cache::Hot));
-        let prepared =
-            |session: &mut Session, job| match session.prepare(job, &cell, None, &mut |_| {}).unwrap() {
-                Reply::Prepared { inputs, .. } => inputs,
-                other => panic!("{other:?}"),
-            };
+        let prepared = |session: &mut Session, job| match session
+            .prepare(job, &cell, None, None, &mut |_| {})
+            .unwrap()
+        {
+            Reply::Prepared { inputs, .. } => inputs,
+            other => panic!("{other:?}"),
+        };
         let first = prepared(&mut session, 1);
         assert_eq!(prepared(&mut session, 2), first);
         session.measure(1, &batch(4)).unwrap();
@@ -256,7 +258,7 @@ fn jobs_of_one_case_have_operands_of_their_own() {
 fn the_last_check_executes_once_more_unless_that_takes_long_and_answers_were_marked() {
     let is_erased = |cache, samples: u32| {
         let mut session = session("slow");
-        session.prepare(7, &cell("slow", 3, cache), None, &mut |_| {}).unwrap();
+        session.prepare(7, &cell("slow", 3, cache), None, None, &mut |_| {}).unwrap();
         session.measure(7, &batch(samples)).unwrap();
         assert!(matches!(session.verify(7, true).unwrap(), Reply::Verified));
         let answer = session.jobs.get_mut(&7).unwrap().job.answer().unwrap();
@@ -268,10 +270,23 @@ fn the_last_check_executes_once_more_unless_that_takes_long_and_answers_were_mar
 }
 
 #[test]
+fn a_cell_prepared_again_has_the_variant_that_was_picked_before() {
+    let verified = |picked: Option<&str>| {
+        let (mut session, cell) = (session("operand"), cell("operand", 3, Cache::Hot));
+        let reply = session.prepare(7, &cell, None, picked.map(str::to_owned), &mut |_| {}).unwrap();
+        let Reply::Prepared { picked, .. } = reply else { panic!("{reply:?}") };
+        session.measure(7, &batch(4)).unwrap();
+        (picked, matches!(session.verify(7, false).unwrap(), Reply::Verified))
+    };
+    assert_eq!(verified(None), (None, false), "it alters its operands");
+    assert_eq!(verified(Some("honest")), (Some("honest".to_owned()), true));
+}
+
+#[test]
 fn operands_of_another_case_are_made_again_where_an_answer_must_be_judged_again() {
     let mut session = session("race");
     for job in [1, 2] {
-        session.prepare(job, &cell("race", job, Cache::Hot), None, &mut |_| {}).unwrap();
+        session.prepare(job, &cell("race", job, Cache::Hot), None, None, &mut |_| {}).unwrap();
     }
     session.measure(1, &batch(4)).unwrap();
     let reply = session.verify(1, false).unwrap();
@@ -306,7 +321,7 @@ fn verify_variant(session: &mut Session, variant: &Variant) {
     for (dtype, n, cache) in [(DType::F32, 65, Cache::Hot), (DType::F64, 200, Cache::Cold)] {
         let case = Case { op: variant.op.to_string(), n, dtype, density, seed: 7 };
         let cell = Cell { case, backend: "cpu".into(), variant: variant.name.to_string(), cache };
-        match session.prepare(1, &cell, None, &mut |_| {}) {
+        match session.prepare(1, &cell, None, None, &mut |_| {}) {
             Ok(Reply::Prepared { .. }) => {}
             // The library is not installed.
             Err(CellError::Unavailable(_)) => continue,
