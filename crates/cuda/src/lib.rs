@@ -110,7 +110,8 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     // Compile at start, so that no cell waits for the compiler.
     // Without a compiler, the cells that need kernels say so.
     let mut sources = registry::compiled_ahead(&options.ops, &options.dtypes);
-    sources.extend(auto::compiled_for_sizes(&started.cuda, &options.sizes, &options.dtypes));
+    let Started { cuda, trials, .. } = &started;
+    sources.extend(auto::compiled_for_sizes(cuda, trials, &options.sizes, &options.dtypes));
     let _ = started.cuda.compile_ahead(&sources);
     Ok(Box::new(started))
 }

@@ -15,11 +15,12 @@ use gpubench_model::error::CellError;
 use super::ops::TABLES;
 use super::ops::entry::{Kernel, variant};
 use crate::context::Cuda;
-use crate::kernels::{Capacity, KernelSource};
+use crate::kernels::{Capacity, KernelSource, PerSize};
 use crate::library::Library;
 use device_traits::DeviceTraits;
 use rules::{RULES, Rule};
 pub(crate) use trial::Trials;
+use trial::candidates;
 
 /// The name of the variant.
 pub(crate) const AUTO: &str = "auto";
@@ -96,40 +97,50 @@ pub(crate) fn preferred(op: &str) -> Vec<&'static Kernel> {
     named(of_op().take(last.map_or(usize::MAX, |last| last + 1)))
 }
 
-/// Returns the sources made for one size that `auto` uses by its rules for the cases of a run. They are compiled when the run starts,
+/// Returns the sources made for one size that `auto` uses for the cases of a run. They are compiled when the run starts,
 /// those of at most one size per thread of this machine: more would delay the first cell.
 pub(crate) fn compiled_for_sizes(
     cuda: &Cuda,
+    trials: &Trials,
     sizes: &BTreeMap<String, Vec<u64>>,
     dtypes: &[DType],
 ) -> Vec<&'static KernelSource> {
-    let (device, capacity) = (DeviceTraits::of(cuda), cuda.capacity());
+    let (device, capacity, by_trial) = (DeviceTraits::of(cuda), cuda.capacity(), trials.decide(cuda));
     let case = |op: &String, n, dtype| Case { op: op.clone(), n, dtype, density: None, seed: 0 };
     let cases = sizes.iter().flat_map(|(op, sizes)| sizes.iter().map(move |n| (op, *n)));
     let cases = cases.flat_map(|(op, n)| dtypes.iter().map(move |dtype| case(op, n, *dtype)));
     cases
-        .filter_map(|case| sources_of_size(&case, &device, capacity))
+        .map(|case| sources_of_size(&case, &device, capacity, by_trial))
+        .filter(|sources| !sources.is_empty())
         .take(rayon::current_num_threads())
         .flatten()
         .collect()
 }
 
-/// Returns the sources made for one size that `auto` uses for a case, if it uses such.
+/// Returns the sources made for one size that `auto` uses for a case, if it uses such: those of the variant that the rules
+/// name, or of all variants in a trial.
 fn sources_of_size(
     case: &Case,
     device: &DeviceTraits,
     capacity: Capacity,
-) -> Option<[&'static KernelSource; 2]> {
-    let n = usize::try_from(case.n).ok()?;
-    for rule in RULES.iter().filter(|rule| rule.covers(case, device)) {
-        let sources = kernel(rule.op, rule.variant).ok()?.sources;
+    by_trial: bool,
+) -> Vec<&'static KernelSource> {
+    let per_size = |name| {
+        let sources = kernel(&case.op, name).ok()?.sources;
+        sources.iter().find_map(|source| source.per_size.as_ref())
+    };
+    let of = |per_size: &PerSize| (per_size.of)(case.side(), case.dtype, capacity);
+    if by_trial {
+        candidates(case, device).into_iter().filter_map(per_size).filter_map(of).flatten().collect()
+    } else {
         // A variant with sources of another kind supports the case, or needs none of these.
-        let per_size = sources.iter().find_map(|source| source.per_size.as_ref())?;
-        if let Some(sources) = (per_size.of)(n, case.dtype, capacity) {
-            return Some(sources);
-        }
+        by_rules(case, device).map_while(per_size).find_map(of).into_iter().flatten().collect()
     }
-    None
+}
+
+/// Returns the variants that the rules name for a case, in order of preference. They can repeat.
+fn by_rules(case: &Case, device: &DeviceTraits) -> impl Iterator<Item = &'static str> {
+    RULES.iter().filter(|rule| rule.covers(case, device)).map(|rule| rule.variant)
 }
 
 fn named(rules: impl Iterator<Item = &'static Rule>) -> Vec<&'static Kernel> {
@@ -150,9 +161,8 @@ pub(crate) fn prepare_first(
     chosen: Option<&'static str>,
 ) -> Result<Box<Prepared>, CellError> {
     let device = DeviceTraits::of(cuda);
-    let by_rules = RULES.iter().filter(|rule| rule.covers(case, &device)).map(|rule| rule.variant);
     let mut refusal = None;
-    for name in chosen.into_iter().chain(by_rules) {
+    for name in chosen.into_iter().chain(by_rules(case, &device)) {
         match prepare_variant(cuda, case, inputs, name) {
             Err(error @ (CellError::Unavailable(_) | CellError::OutOfMemory { .. })) => refusal = Some(error),
             other => return other,
@@ -210,16 +220,29 @@ mod tests {
 
     #[test]
     fn the_source_for_a_size_is_that_of_the_rule_that_covers_it() {
-        let name = |op: &str, n, dtype| {
-            let case = Case { op: op.into(), n, dtype, density: None, seed: 0 };
-            sources_of_size(&case, &DeviceTraits::HOPPER, Capacity::HOPPER).map_or("", |[rows, _]| rows.name)
-        };
+        let name = |op: &str, n, dtype| names_of_sources(op, n, dtype, false).first().copied().unwrap_or("");
         assert!(name("fft", 100, DType::F64).starts_with("fft_hermitian_100_f64_"));
         assert!(name("fft", 101, DType::F32).starts_with("fft_bluestein_101_f32_"), "101 is prime");
         assert!(name("fft", 2975, DType::F64).starts_with("fft_hermitian_2975_f64_"), "5, 7 and 17");
         assert_eq!(name("fft", 48 * 83, DType::F64), "", "cuFFT has the factor 83");
         assert_eq!(name("fft", 5000, DType::F32), "", "more than 4096");
         assert_eq!(name("matmul", 100, DType::F32), "", "the same kernel for every size");
+    }
+
+    fn names_of_sources(op: &str, n: u64, dtype: DType, by_trial: bool) -> Vec<&'static str> {
+        let case = Case { op: op.into(), n, dtype, density: None, seed: 0 };
+        let sources = sources_of_size(&case, &DeviceTraits::HOPPER, Capacity::HOPPER, by_trial);
+        sources.iter().map(|source| source.name).collect()
+    }
+
+    #[test]
+    fn a_trial_has_the_sources_of_every_variant_that_supports_the_size() {
+        let names = names_of_sources("fft", 100, DType::F64, true);
+        assert_eq!(names.len(), 4, "{names:?}");
+        let starts = ["fft_bluestein_100_f64_", "fft_hermitian_100_f64_"];
+        assert!(starts.iter().all(|start| names.iter().any(|name| name.starts_with(start))), "{names:?}");
+        assert!(names_of_sources("fft", 83, DType::F64, true).iter().all(|name| name.contains("bluestein")));
+        assert!(names_of_sources("fft", 5000, DType::F64, true).is_empty());
     }
 
     #[test]

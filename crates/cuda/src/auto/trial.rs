@@ -111,7 +111,7 @@ fn evaluate(
 
 /// Returns the variants that any rule names for the op and element type of a case on a device, in the order of the rules.
 /// Sizes do not matter, because the borders between sizes differ between devices.
-fn candidates(case: &Case, device: &DeviceTraits) -> Vec<&'static str> {
+pub(super) fn candidates(case: &Case, device: &DeviceTraits) -> Vec<&'static str> {
     let mut names = Vec::new();
     for rule in RULES.iter().filter(|rule| rule.applies_to(case, device)) {
         if !names.contains(&rule.variant) {
