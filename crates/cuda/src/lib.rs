@@ -162,7 +162,8 @@ fn open(driver: &Driver, ordinal: u32, memory: TransferMemory) -> Result<Started
     let timer = Timer::new(&cuda, elapsed).and_then(|timer| timing::check_clock_linearity(timer, &cuda));
     let timer = timer.map_err(unmeasurable)?;
     let verifier = Verifier::new(&cuda)?;
-    Ok(Started { cuda, timer, verifier, trials: Trials::new(), monitor, ordinal, elapsed, context_s })
+    let trials = Trials::new(&cuda);
+    Ok(Started { cuda, timer, verifier, trials, monitor, ordinal, elapsed, context_s })
 }
 
 /// Reports a device whose timer overhead cannot be measured as unavailable.
@@ -199,7 +200,7 @@ impl Backend for Started {
             description[name] = value;
         }
         description["timing"] = self.timer.describe();
-        description["auto"] = if self.trials.decide(&self.cuda) { "trials" } else { "rules" }.into();
+        description["auto"] = if self.trials.decide() { "trials" } else { "rules" }.into();
         description
     }
 
@@ -249,9 +250,7 @@ impl Backend for Started {
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;
         let chosen = match variant {
-            AUTO if self.trials.decide(&self.cuda) => {
-                self.trials.choose(&self.cuda, &mut self.timer, case, inputs)
-            }
+            AUTO if self.trials.decide() => self.trials.choose(&self.cuda, &mut self.timer, case, inputs),
             _ => Ok(None),
         };
         let chosen = self.diagnosed(chosen)?;

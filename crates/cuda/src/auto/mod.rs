@@ -105,7 +105,7 @@ pub(crate) fn compiled_for_sizes(
     sizes: &BTreeMap<String, Vec<u64>>,
     dtypes: &[DType],
 ) -> Vec<&'static KernelSource> {
-    let (device, capacity, by_trial) = (DeviceTraits::of(cuda), cuda.capacity(), trials.decide(cuda));
+    let (device, capacity, by_trial) = (DeviceTraits::of(cuda), cuda.capacity(), trials.decide());
     let case = |op: &String, n, dtype| Case { op: op.clone(), n, dtype, density: None, seed: 0 };
     let cases = sizes.iter().flat_map(|(op, sizes)| sizes.iter().map(move |n| (op, *n)));
     let cases = cases.flat_map(|(op, n)| dtypes.iter().map(move |dtype| case(op, n, *dtype)));

@@ -21,8 +21,9 @@ const SAMPLES: usize = 5;
 /// After this time, no further sample of a variant is taken.
 const MAX_TIME: Duration = Duration::from_millis(200);
 
-/// The choices made by trials so far.
+/// The choices made by trials so far on a device.
 pub(crate) struct Trials {
+    device: DeviceTraits,
     forced: bool,
     choices: Vec<(Case, &'static str)>,
 }
@@ -36,13 +37,14 @@ struct Times {
 }
 
 impl Trials {
-    pub(crate) fn new() -> Trials {
-        Trials { forced: std::env::var_os(SWITCH).is_some(), choices: Vec::new() }
+    pub(crate) fn new(cuda: &Cuda) -> Trials {
+        let forced = std::env::var_os(SWITCH).is_some();
+        Trials { device: DeviceTraits::of(cuda), forced, choices: Vec::new() }
     }
 
-    /// Returns whether trials choose on a device, and not the rules.
-    pub(crate) fn decide(&self, cuda: &Cuda) -> bool {
-        self.forced || !DeviceTraits::of(cuda).has_measured_rules()
+    /// Returns whether trials choose on the device, and not the rules.
+    pub(crate) fn decide(&self) -> bool {
+        self.forced || !self.device.has_measured_rules()
     }
 
     /// Returns the variant that a trial chooses for a case, or `None` if the rules name only one for its op and element
@@ -63,7 +65,7 @@ impl Trials {
         if let Some((_, name)) = self.choices.iter().find(|(known, _)| known == case) {
             return Ok(Some(name));
         }
-        let names = candidates(case, &DeviceTraits::of(cuda));
+        let names = candidates(case, &self.device);
         if names.len() < 2 {
             return Ok(None);
         }
