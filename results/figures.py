@@ -22,7 +22,7 @@ BLOCKS = {
     "peers": libraries.of_gpu, "peers_short": libraries.summary, "article_calls": libraries.article_calls, "cpu_libraries": libraries.of_cpu,
     "cpu_libraries_larger": libraries.of_larger_cpu, "svd_default": libraries.svd_default,
     "bluestein": rules.bluestein, "fft_factors": rules.fft_factors, "ozaki2": rules.ozaki2, "svd_small": rules.svd_small, "svd_large": rules.svd_large,
-    "matmul_dmma": rules.matmul_dmma, "matmul_accumulate": rules.matmul_accumulate, "matmul_padded": rules.matmul_padded, "fft_hermitian": rules.fft_hermitian,
+    "matmul_f32_h200": rules.matmul_f32_h200, "matmul_f32_h100": rules.matmul_f32_h100, "matmul_padded": rules.matmul_padded, "fft_hermitian": rules.fft_hermitian,
     "mixed_precision": rules.mixed_precision,
     "h100_rules": rules.h100, "h100_trials": rules.trials,
     **{name: partial(libraries.of_further, folders) for name, folders in libraries.FURTHER.items()},

@@ -107,29 +107,27 @@ def over_cublas(reports, heading, kind_of, groups, variants):
     return "\n".join(lines)
 
 
-def matmul_f32(reports, variants, sizes):
-    """Times in float32 over that of `cublas`, by size and whether N is a multiple of 4."""
-    return over_cublas(reports, "multiple of 4", lambda n: "no" if n % 4 else "yes", {"no": sizes, "yes": sizes}, variants)
+def matmul_f32(reports):
+    """Times of matmul in float32 over that of `cublas`, by size and whether N is a multiple of 4."""
+    sizes = ((1025, 2048), (2049, 4096))
+    return over_cublas(reports, "multiple of 4", lambda n: "no" if n % 4 else "yes", {"no": sizes, "yes": sizes}, ("f64-accumulate", "dmma"))
 
 
-def matmul_dmma():
-    reports = [report("h200", "rules", folder) for folder in ("matmul-f32", "matmul-f32-2")]
-    return matmul_f32(reports, ("dmma",), ((1025, 1210), (1211, 1251), (1252, 1408), (1409, 1600)))
+def matmul_f32_h200():
+    return matmul_f32([report("h200", "rules", folder) for folder in ("matmul-f32", "matmul-f32-2")])
 
 
-def matmul_accumulate():
-    reports = [report("h100", "rules", "2026-11-27-matmul-f32")]
-    return matmul_f32(reports, ("f64-accumulate", "dmma"), ((1201, 1210), (1211, 1251), (1252, 1408), (1409, 1811), (1812, 1840), (1841, 3001)))
+def matmul_f32_h100():
+    return matmul_f32([report("h100", "rules", "2026-11-27-matmul-f32")])
 
 
 def matmul_padded():
     """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility."""
     odd, even, by_four, by_eight = "odd", "even, not a multiple of 4", "a multiple of 4, not of 8", "a multiple of 8"
-    groups = {odd: ((1001, 1599), (1600, 1808), (1809, 1840), (1841, 3001)), by_eight: ((1408, 1632),),
-              by_four: ((1180, 1411), (1412, 1516), (1517, 1603), (1604, 1628), (1629, 3004)),
-              even: ((902, 1025), (1026, 1248), (1249, 1377), (1378, 1632), (1633, 1793), (1794, 4002))}
+    sizes = ((902, 1024), (1025, 2048), (2049, 4096))
     kind = lambda n: odd if n % 2 else even if n % 4 else by_four if n % 8 else by_eight
-    return over_cublas([report("h100", "rules", "2026-11-28-matmul-f64")], "N is", kind, groups, ("cublas-padded",))
+    return over_cublas([report("h100", "rules", "2026-11-28-matmul-f64")], "N is", kind, dict.fromkeys((odd, even, by_four, by_eight), sizes),
+                       ("cublas-padded",))
 
 
 # Groups of largest prime factors and of sizes in `fft_hermitian`, both ends included.

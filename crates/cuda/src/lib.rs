@@ -200,7 +200,7 @@ impl Backend for Started {
             description[name] = value;
         }
         description["timing"] = self.timer.describe();
-        description["auto"] = if self.trials.decide() { "trials" } else { "rules" }.into();
+        description["auto"] = if self.trials.of_all_cases() { "trials" } else { "rules" }.into();
         description
     }
 
@@ -250,7 +250,7 @@ impl Backend for Started {
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;
         let chosen = match variant {
-            AUTO if self.trials.decide() => self.trials.choose(&self.cuda, &mut self.timer, case, inputs),
+            AUTO => self.trials.choose(&self.cuda, &mut self.timer, case, inputs),
             _ => Ok(None),
         };
         let chosen = self.diagnosed(chosen)?;

@@ -55,6 +55,7 @@ fn slowdowns_text(Verdict { cases, slowdown, ops, .. }: &Verdict) -> String {
 fn rules_text(rules: &[RuleText]) -> String {
     let mut text = "The rules of auto in this gpubench. The picks above are those of the report.\n\
          On an H100 (SXM) or H200 the first rule that applies, and is supported, decides.\n\
+         \"If fastest in a trial\": auto times this variant and those of the next rules.\n\
          On other GPUs auto times the variants of an op's rules and takes the fastest.\n\n"
         .to_owned();
     for RuleText { op, variant, place, because } in rules {

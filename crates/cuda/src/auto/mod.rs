@@ -1,5 +1,5 @@
-//! The variant `auto` of each op. It runs the first variant that the rules name and that supports the case. On devices
-//! where the rules have not been measured, it runs the one that a trial found fastest.
+//! The variant `auto` of each op. It runs the first variant that the rules name and that supports the case. Where the rules
+//! say so, and on devices where they have not been measured, it runs the one that a trial found fastest.
 
 mod device_traits;
 mod rules;
@@ -20,7 +20,7 @@ use crate::library::Library;
 use device_traits::DeviceTraits;
 use rules::{RULES, Rule};
 pub(crate) use trial::Trials;
-use trial::candidates;
+use trial::of_all_sizes;
 
 /// The name of the variant.
 pub(crate) const AUTO: &str = "auto";
@@ -105,7 +105,7 @@ pub(crate) fn compiled_for_sizes(
     sizes: &BTreeMap<String, Vec<u64>>,
     dtypes: &[DType],
 ) -> Vec<&'static KernelSource> {
-    let (device, capacity, by_trial) = (DeviceTraits::of(cuda), cuda.capacity(), trials.decide());
+    let (device, capacity, by_trial) = (DeviceTraits::of(cuda), cuda.capacity(), trials.of_all_cases());
     let case = |op: &String, n, dtype| Case { op: op.clone(), n, dtype, density: None, seed: 0 };
     let cases = sizes.iter().flat_map(|(op, sizes)| sizes.iter().map(move |n| (op, *n)));
     let cases = cases.flat_map(|(op, n)| dtypes.iter().map(move |dtype| case(op, n, *dtype)));
@@ -131,16 +131,16 @@ fn sources_of_size(
     };
     let of = |per_size: &PerSize| (per_size.of)(case.side(), case.dtype, capacity);
     if by_trial {
-        candidates(case, device).into_iter().filter_map(per_size).filter_map(of).flatten().collect()
+        of_all_sizes(case, device).into_iter().filter_map(per_size).filter_map(of).flatten().collect()
     } else {
         // A variant with sources of another kind supports the case, or needs none of these.
         by_rules(case, device).map_while(per_size).find_map(of).into_iter().flatten().collect()
     }
 }
 
-/// Returns the variants that the rules name for a case, in order of preference. They can repeat.
+/// Returns the variants that the rules name for a case without a trial, in order of preference. They can repeat.
 fn by_rules(case: &Case, device: &DeviceTraits) -> impl Iterator<Item = &'static str> {
-    RULES.iter().filter(|rule| rule.covers(case, device)).map(|rule| rule.variant)
+    RULES.iter().filter(|rule| !rule.in_trial && rule.covers(case, device)).map(|rule| rule.variant)
 }
 
 fn named(rules: impl Iterator<Item = &'static Rule>) -> Vec<&'static Kernel> {

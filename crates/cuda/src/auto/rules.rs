@@ -1,5 +1,5 @@
-//! The rules by which `auto` chooses a variant from op, size, element type and device, with their reasons. Trials choose
-//! among the variants that they name. The table in `docs/variants.md` repeats them, which a test checks.
+//! The rules by which `auto` chooses a variant from op, size, element type and device, with their reasons. Where they do not
+//! decide, a trial does, among the variants that they name. The table in `docs/variants.md` repeats them, which a test checks.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,8 @@ use super::device_traits::DeviceTraits;
 use crate::ops::fft::radices::has_primes_up_to;
 use Divisibility::{ByPrimeAbove, ByPrimesUpTo, MultipleOf, NotMultipleOf};
 
-/// A rule. The first rule that covers a case and whose variant supports it decides.
+/// A rule. The first rule that covers a case and whose variant supports it decides; with `in_trial`, a trial decides between
+/// its variant and those of the next rules, up to the first without.
 #[derive(Debug)]
 pub(super) struct Rule {
     /// The op that the rule applies to.
@@ -20,6 +21,8 @@ pub(super) struct Rule {
     /// All of them must hold.
     divisibility: &'static [Divisibility],
     devices: Devices,
+    /// Whether the variant is taken only if it is the fastest in a trial.
+    pub in_trial: bool,
     /// A further condition in words, which the variants check themselves; empty for none.
     when: &'static str,
     /// The reason for the rule; empty for a rule that is left over.
@@ -86,7 +89,10 @@ impl Rule {
     /// Returns whether the rule covers every case of its op on devices with fast float64. Later rules then matter
     /// only for cases that its variant does not support.
     pub(crate) fn covers_all_on_fast_f64(&self) -> bool {
-        self.dtypes == DType::ALL && self.sizes == (1..=u64::MAX) && self.divisibility.is_empty()
+        self.dtypes == DType::ALL
+            && self.sizes == (1..=u64::MAX)
+            && self.divisibility.is_empty()
+            && !self.in_trial
     }
 
     /// Returns whether the rule covers every case of its op on every device, and its variant has no further condition.
@@ -109,7 +115,8 @@ impl Rule {
             (min, max) => format!("{min} <= N <= {max}"),
         };
         let divisibility: Vec<String> = self.divisibility.iter().map(|condition| condition.text()).collect();
-        let conditions = [device, dtypes, &sizes, &divisibility.join(", "), self.when];
+        let trial = if self.in_trial { "if fastest in a trial" } else { "" };
+        let conditions = [device, dtypes, &sizes, &divisibility.join(", "), self.when, trial];
         let parts: Vec<&str> = conditions.into_iter().filter(|part| !part.is_empty()).collect();
         let is_first =
             RULES.iter().find(|rule| rule.op == self.op).is_some_and(|rule| std::ptr::eq(rule, self));
@@ -145,6 +152,11 @@ impl Rule {
         Rule { divisibility, ..self }
     }
 
+    /// Lets a trial decide.
+    const fn in_trial(self) -> Rule {
+        Rule { in_trial: true, ..self }
+    }
+
     /// Restricts the rule to devices with fast float64.
     const fn fast_f64(self) -> Rule {
         Rule { devices: Devices::FastF64, ..self }
@@ -162,6 +174,7 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
         sizes: 1..=u64::MAX,
         divisibility: &[],
         devices: Devices::All,
+        in_trial: false,
         when: "",
         because: "",
     }
@@ -170,10 +183,11 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
 const DMMA: &str = "one launch, and measured to be faster there than cuBLAS";
 const CHOLESKY: &str = "one launch without a barrier across the grid";
 
-const PADDED: Rule = rule("matmul", "cublas-padded")
-    .of(F64)
+const UNEVEN: &str = "the time of cuBLAS does not grow evenly with N";
+const ACCUMULATE: Rule = rule("matmul", "f64-accumulate")
+    .of(F32)
     .fast_f64()
-    .because("cuBLAS is faster at multiples of 16, by more than the copies take");
+    .because("cuBLAS has a higher peak in float64 than in float32, and float64 sums are more accurate");
 const CUFFT: Rule = rule("fft", "r2c")
     .because("cuFFT has steps for such factors, and was measured to be faster there than bluestein");
 const CONVOLUTION: Rule = rule("fft", "bluestein").because(
@@ -183,22 +197,24 @@ const CONVOLUTION: Rule = rule("fft", "bluestein").because(
 /// The rules in order of preference.
 pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F32).sizes(900, 1024).where_n(&[MultipleOf(4)]).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F32).sizes(1252, 1408).where_n(&[MultipleOf(4)]).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F32).sizes(1812, 1840).where_n(&[MultipleOf(4)]).fast_f64().because(DMMA),
-    rule("matmul", "f64-accumulate")
+    rule("matmul", "dmma")
         .of(F32)
-        .sizes(1211, u64::MAX)
+        .sizes(513, 2048)
+        .where_n(&[MultipleOf(4)])
         .fast_f64()
-        .because("cuBLAS has a higher peak in float64 than in float32, and float64 sums are more accurate"),
+        .in_trial()
+        .because(UNEVEN),
+    ACCUMULATE.sizes(1025, 2048).in_trial(),
+    ACCUMULATE.sizes(2049, u64::MAX),
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
-    PADDED.sizes(1600, 1808).where_n(&[NotMultipleOf(2)]),
-    PADDED.sizes(1841, u64::MAX).where_n(&[NotMultipleOf(2)]),
-    PADDED.sizes(1026, 1248).where_n(&[MultipleOf(2), NotMultipleOf(4)]),
-    PADDED.sizes(1378, 1632).where_n(&[MultipleOf(2), NotMultipleOf(4)]),
-    PADDED.sizes(1412, 1516).where_n(&[MultipleOf(4), NotMultipleOf(8)]),
-    PADDED.sizes(1604, 1628).where_n(&[MultipleOf(4), NotMultipleOf(8)]),
-    PADDED.sizes(1794, u64::MAX).where_n(&[MultipleOf(2), NotMultipleOf(4)]),
+    rule("matmul", "dmma").of(F64).sizes(193, 640).fast_f64().in_trial().because(UNEVEN),
+    rule("matmul", "cublas-padded")
+        .of(F64)
+        .sizes(513, u64::MAX)
+        .where_n(&[NotMultipleOf(8)])
+        .fast_f64()
+        .in_trial()
+        .because("cuBLAS is faster at multiples of 16, at many sizes by more than the copies take"),
     rule("matmul", "cublas"),
     rule("elementwise", "fused").because("one kernel moves the arrays 3 times, a chain of kernels 13 times"),
     rule("reduction", "one-pass").because("it reads the matrix once instead of three times"),
@@ -244,47 +260,17 @@ mod tests {
     fn first(op: &str, n: u64, dtype: DType, f64_ratio: u32) -> &'static str {
         let case = Case { op: op.into(), n, dtype, density: None, seed: 42 };
         let device = DeviceTraits { f64_ratio, ..DeviceTraits::HOPPER };
-        RULES.iter().find(|rule| rule.covers(&case, &device)).unwrap().variant
+        RULES.iter().find(|rule| !rule.in_trial && rule.covers(&case, &device)).unwrap().variant
     }
 
     #[test]
     fn size_type_and_device_decide() {
         assert_eq!(first("matmul", 512, DType::F32, 2), "dmma");
         assert_eq!(first("matmul", 513, DType::F32, 2), "cublas");
-        assert_eq!(first("matmul", 2048, DType::F32, 2), "f64-accumulate");
-        assert_eq!(first("matmul", 1000, DType::F32, 2), "dmma");
-        assert_eq!(first("matmul", 999, DType::F32, 2), "cublas");
-        assert_eq!(first("matmul", 1207, DType::F32, 2), "cublas");
-        assert_eq!(first("matmul", 1400, DType::F32, 2), "dmma");
-        assert_eq!(first("matmul", 1401, DType::F32, 2), "f64-accumulate");
+        assert_eq!(first("matmul", 2049, DType::F32, 2), "f64-accumulate");
+        assert_eq!(first("matmul", 192, DType::F64, 2), "dmma");
         assert_eq!(first("matmul", 2048, DType::F64, 2), "cublas");
-        assert_eq!(first("matmul", 2049, DType::F64, 2), "cublas-padded");
         assert_eq!(first("matmul", 2049, DType::F64, 64), "cublas");
-        assert_eq!(first("matmul", 1537, DType::F64, 2), "cublas");
-        assert_eq!(first("matmul", 1601, DType::F64, 2), "cublas-padded");
-        assert_eq!(first("matmul", 1825, DType::F64, 2), "cublas");
-        assert_eq!(first("matmul", 1826, DType::F64, 2), "cublas-padded");
-        assert_eq!(first("matmul", 1650, DType::F64, 2), "cublas");
-        assert_eq!(first("matmul", 1502, DType::F64, 2), "cublas-padded");
-        for (n, variant) in [
-            (1002, "cublas"),
-            (1202, "cublas-padded"),
-            (1250, "cublas"),
-            (1404, "cublas"),
-            (1412, "cublas-padded"),
-            (1416, "cublas"),
-            (1516, "cublas-padded"),
-            (1524, "cublas"),
-            (1596, "cublas"),
-            (1604, "cublas-padded"),
-            (1628, "cublas-padded"),
-            (1636, "cublas"),
-        ] {
-            assert_eq!(first("matmul", n, DType::F64, 2), variant, "{n}");
-        }
-        assert_eq!(first("matmul", 1840, DType::F32, 2), "dmma");
-        assert_eq!(first("matmul", 1248, DType::F32, 2), "f64-accumulate");
-        assert_eq!(first("matmul", 2052, DType::F64, 2), "cublas");
         assert_eq!(first("matmul", 100, DType::F32, 64), "cublas");
         assert_eq!(first("fft", 777, DType::F32, 2), "hermitian");
         assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");

@@ -1,4 +1,5 @@
-//! Chooses among the variants that the rules name by timing them, on devices where the rules have not been measured.
+//! Chooses among the variants that the rules name by timing them: where a rule says so, and in all cases on devices where the
+//! rules have not been measured.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +10,11 @@ use gpubench_model::measure::stats::upper_median;
 
 use super::device_traits::DeviceTraits;
 use super::prepare_variant;
-use super::rules::RULES;
+use super::rules::{RULES, Rule};
 use crate::context::Cuda;
 use crate::timing::Timer;
 
-/// The environment variable that turns trials on for every device, so that tests can run them.
+/// The environment variable that makes trials decide in all cases on every device, so that tests can run them.
 const SWITCH: &str = "GPUBENCH_TEST_TRIALS";
 
 /// Samples of each variant after the first, which includes the first call. The median counts.
@@ -42,13 +43,13 @@ impl Trials {
         Trials { device: DeviceTraits::of(cuda), forced, choices: Vec::new() }
     }
 
-    /// Returns whether trials choose on the device, and not the rules.
-    pub(crate) fn decide(&self) -> bool {
+    /// Returns whether trials choose in all cases, and not only where a rule says so.
+    pub(crate) fn of_all_cases(&self) -> bool {
         self.forced || !self.device.has_measured_rules()
     }
 
-    /// Returns the variant that a trial chooses for a case, or `None` if the rules name only one for its op and element
-    /// type. A later call for the same case returns the same variant.
+    /// Returns the variant that a trial chooses for a case, or `None` if there is only one to choose. A later call for the
+    /// same case returns the same variant.
     ///
     /// The first calls of libraries happen in the trial, so the time to plan the job that is prepared next includes the
     /// first use of each variant.
@@ -65,6 +66,7 @@ impl Trials {
         if let Some((_, name)) = self.choices.iter().find(|(known, _)| known == case) {
             return Ok(Some(name));
         }
+        let candidates = if self.of_all_cases() { of_all_sizes } else { of_rules };
         let names = candidates(case, &self.device);
         if names.len() < 2 {
             return Ok(None);
@@ -113,9 +115,20 @@ fn evaluate(
 
 /// Returns the variants that any rule names for the op and element type of a case on a device, in the order of the rules.
 /// Sizes do not matter, because the borders between sizes differ between devices.
-pub(super) fn candidates(case: &Case, device: &DeviceTraits) -> Vec<&'static str> {
+pub(super) fn of_all_sizes(case: &Case, device: &DeviceTraits) -> Vec<&'static str> {
+    distinct(RULES.iter().filter(|rule| rule.applies_to(case, device)))
+}
+
+/// Returns the variants of the rules that cover a case on a device, up to the first rule that needs no trial.
+fn of_rules(case: &Case, device: &DeviceTraits) -> Vec<&'static str> {
+    let covering = || RULES.iter().filter(|rule| rule.covers(case, device));
+    let in_trial = covering().take_while(|rule| rule.in_trial).count();
+    distinct(covering().take(in_trial + 1))
+}
+
+fn distinct(rules: impl Iterator<Item = &'static Rule>) -> Vec<&'static str> {
     let mut names = Vec::new();
-    for rule in RULES.iter().filter(|rule| rule.applies_to(case, device)) {
+    for rule in rules {
         if !names.contains(&rule.variant) {
             names.push(rule.variant);
         }
@@ -155,7 +168,7 @@ mod tests {
 
     fn names(op: &str, dtype: DType, f64_ratio: u32) -> Vec<&'static str> {
         let case = Case { op: op.into(), n: 100, dtype, density: None, seed: 42 };
-        candidates(&case, &DeviceTraits { f64_ratio, capability: Some(80), multiprocessors: 108 })
+        of_all_sizes(&case, &DeviceTraits { f64_ratio, capability: Some(80), multiprocessors: 108 })
     }
 
     fn times(execute_s: f64, first_use_s: f64) -> Result<Times, CellError> {
@@ -172,6 +185,26 @@ mod tests {
         assert_eq!(names("matmul", DType::F64, 2), ["dmma", "cublas-padded", "cublas"]);
         assert_eq!(names("fft", DType::F32, 2), ["bluestein", "hermitian", "r2c"]);
         assert_eq!(names("elementwise", DType::F32, 2), ["fused"]);
+    }
+
+    #[test]
+    fn where_rules_were_measured_a_trial_has_only_variants_of_rules_for_the_size() {
+        let of_size = |op: &str, n, dtype| {
+            of_rules(&Case { op: op.into(), n, dtype, density: None, seed: 42 }, &DeviceTraits::HOPPER)
+        };
+        let matmul = |n, dtype| of_size("matmul", n, dtype);
+        assert_eq!(matmul(512, DType::F32), ["dmma"]);
+        assert_eq!(matmul(516, DType::F32), ["dmma", "cublas"]);
+        assert_eq!(matmul(999, DType::F32), ["cublas"]);
+        assert_eq!(matmul(1400, DType::F32), ["dmma", "f64-accumulate", "cublas"]);
+        assert_eq!(matmul(1401, DType::F32), ["f64-accumulate", "cublas"]);
+        assert_eq!(matmul(2049, DType::F32), ["f64-accumulate"]);
+        assert_eq!(matmul(192, DType::F64), ["dmma"]);
+        assert_eq!(matmul(578, DType::F64), ["dmma", "cublas-padded", "cublas"]);
+        assert_eq!(matmul(1958, DType::F64), ["cublas-padded", "cublas"]);
+        assert_eq!(matmul(2048, DType::F64), ["cublas"]);
+        assert_eq!(of_size("fft", 777, DType::F32), ["hermitian"]);
+        assert_eq!(of_size("elementwise", 100, DType::F32), ["fused"]);
     }
 
     #[test]
