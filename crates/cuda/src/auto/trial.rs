@@ -9,8 +9,8 @@ use gpubench_model::error::CellError;
 use gpubench_model::measure::stats::upper_median;
 
 use super::device_traits::DeviceTraits;
-use super::prepare_variant;
 use super::rules::{RULES, Rule};
+use super::{kernel, prepare_variant};
 use crate::context::Cuda;
 use crate::timing::Timer;
 
@@ -51,8 +51,8 @@ impl Trials {
     /// Returns the variant that a trial chooses for a case, or `None` if there is only one to choose. A later call for the
     /// same case returns the same variant.
     ///
-    /// The first calls of libraries happen in the trial, so the time to plan the job that is prepared next includes the
-    /// first use of each variant.
+    /// The first calls of libraries happen in the trial. So the time to plan the job that is prepared next includes the first
+    /// use of the chosen variant, and of those that call the same library, since either may have loaded it.
     ///
     /// # Errors
     /// No variant can do the case, or the device is lost.
@@ -75,7 +75,8 @@ impl Trials {
         let time = |name| (name, cuda.with_single_uploads(|| time(cuda, timer, case, inputs, name)));
         let trial = evaluate(names.into_iter().map(time))?;
         cuda.phases();
-        cuda.exclude_from_plan(start.elapsed().as_secs_f64() - trial.first_use_s);
+        let first_use_s = trial.first_use_s(|name| share_library(&case.op, name, trial.fastest));
+        cuda.exclude_from_plan(start.elapsed().as_secs_f64() - first_use_s);
         self.choices.push((case.clone(), trial.fastest));
         Ok(Some(trial.fastest))
     }
@@ -85,19 +86,33 @@ impl Trials {
 #[derive(Debug, PartialEq)]
 struct Trial {
     fastest: &'static str,
-    /// Seconds of the first use of all variants.
-    first_use_s: f64,
+    /// The variants that were timed, with the seconds of their first use.
+    first_uses: Vec<(&'static str, f64)>,
+}
+
+impl Trial {
+    /// Returns the seconds of the first use of the fastest variant and of others.
+    fn first_use_s(&self, is_counted: impl Fn(&str) -> bool) -> f64 {
+        let counted = |(name, _): &&(&str, f64)| *name == self.fastest || is_counted(name);
+        self.first_uses.iter().filter(counted).map(|(_, seconds)| seconds).sum()
+    }
+}
+
+/// Returns whether two variants of an op call the same library.
+fn share_library(op: &str, one: &str, other: &str) -> bool {
+    let libraries = |name| kernel(op, name).map_or(&[][..], |kernel| kernel.libraries);
+    libraries(one).iter().any(|library| libraries(other).contains(library))
 }
 
 /// Finds the fastest variant. One that fails is left out, as it may need what this device does not have.
 fn evaluate(
     timed: impl Iterator<Item = (&'static str, Result<Times, CellError>)>,
 ) -> Result<Trial, CellError> {
-    let (mut fastest, mut first_use_s, mut refusal) = (None, 0.0, None);
+    let (mut fastest, mut first_uses, mut refusal) = (None, Vec::new(), None);
     for (name, times) in timed {
         match times {
             Ok(times) => {
-                first_use_s += times.first_use_s;
+                first_uses.push((name, times.first_use_s));
                 if fastest.is_none_or(|(_, least)| times.execute_s < least) {
                     fastest = Some((name, times.execute_s));
                 }
@@ -107,7 +122,7 @@ fn evaluate(
         }
     }
     match (fastest, refusal) {
-        (Some((fastest, _)), _) => Ok(Trial { fastest, first_use_s }),
+        (Some((fastest, _)), _) => Ok(Trial { fastest, first_uses }),
         (None, Some(error)) => Err(error),
         (None, None) => Err(CellError::Failed("a trial has no variants".into())),
     }
@@ -215,10 +230,19 @@ mod tests {
     }
 
     #[test]
+    fn the_first_use_of_a_library_counts_for_the_variants_that_call_it() {
+        let first_use_s = |fastest| {
+            let first_uses = vec![("dmma", 0.5), ("cublas-padded", 0.25), ("cublas", 0.125)];
+            Trial { fastest, first_uses }.first_use_s(|name| share_library("matmul", name, fastest))
+        };
+        assert_eq!(["dmma", "cublas"].map(first_use_s), [0.5, 0.375]);
+    }
+
+    #[test]
     fn the_fastest_wins_and_those_that_fail_are_left_out() {
         let of = |all: [Result<Times, CellError>; 3]| evaluate(["a", "b", "c"].into_iter().zip(all));
         let trial = of([times(3.0, 0.5), times(1.0, 0.25), times(2.0, 0.25)]).unwrap();
-        assert_eq!(trial, Trial { fastest: "b", first_use_s: 1.0 });
+        assert_eq!(trial, Trial { fastest: "b", first_uses: vec![("a", 0.5), ("b", 0.25), ("c", 0.25)] });
         let missing = || Err(Unavailable::new("no library", "install it").into());
         assert_eq!(of([missing(), failed("x"), times(2.0, 0.25)]).unwrap().fastest, "c");
         assert_eq!(of([missing(), missing(), failed("x")]).unwrap_err().to_string(), "x");
