@@ -97,19 +97,19 @@ def over_cublas(reports, heading, kind_of, groups, variants):
     for kept in reports:
         for (_, n), of in by_case(kept).items():
             kind = kind_of(n)
-            found.setdefault((kind, group(n, groups[kind])), []).append(of)
+            found.setdefault((kind, group(n, groups[kind])), {})[n] = of
     lines = [f"{measured_with_all(reports)}. Time over that of `cublas`, geometric mean (smallest to largest): below 1, the variant is faster.", "",
              f"| N | {heading} | sizes | " + " | ".join(f"`{variant}`" for variant in variants) + " |", "|---|---|---:|" + "---:|" * len(variants)]
-    for (kind, (low, high)), cases in sorted(found.items()):
-        ratios = [[seconds(of[variant]) / seconds(of["cublas"]) for of in cases] for variant in variants]
+    for (kind, _), cases in sorted(found.items()):
+        ratios = [[seconds(of[variant]) / seconds(of["cublas"]) for of in cases.values()] for variant in variants]
         cells = (f"{mean(of):.2f}" + (f" ({min(of):.2f} to {max(of):.2f})" if len(of) > 1 else "") for of in ratios)
-        lines.append(f"| {low} to {high} | {kind} | {len(cases)} | {' | '.join(cells)} |")
+        lines.append(f"| {span(min(cases), max(cases))} | {kind} | {len(cases)} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def matmul_f32(reports):
     """Times of matmul in float32 over that of `cublas`, by size and whether N is a multiple of 4."""
-    sizes = ((1025, 2048), (2049, 4096))
+    sizes = ((1025, 1251), (1252, 1408), (1409, 2048), (2049, 4096))
     return over_cublas(reports, "multiple of 4", lambda n: "no" if n % 4 else "yes", {"no": sizes, "yes": sizes}, ("f64-accumulate", "dmma"))
 
 
@@ -123,10 +123,10 @@ def matmul_f32_h100():
 
 def matmul_padded():
     """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility."""
-    odd, even, by_four, by_eight = "odd", "even, not a multiple of 4", "a multiple of 4, not of 8", "a multiple of 8"
+    odd, even, by_four, by_eight = "odd", "even, not by 4", "by 4, not by 8", "by 8"
     sizes = ((902, 1024), (1025, 2048), (2049, 4096))
     kind = lambda n: odd if n % 2 else even if n % 4 else by_four if n % 8 else by_eight
-    return over_cublas([report("h100", "rules", "2026-11-28-matmul-f64")], "N is", kind, dict.fromkeys((odd, even, by_four, by_eight), sizes),
+    return over_cublas([report("h100", "rules", "2026-11-28-matmul-f64")], "divisibility", kind, dict.fromkeys((odd, even, by_four, by_eight), sizes),
                        ("cublas-padded",))
 
 

@@ -31,7 +31,7 @@ fn assert_good_choices(op: &str, sizes: &str, variants: &[&str], of_all_cases: b
     }
 }
 
-/// Returns the rows of a run, whose report must say where trials decide.
+/// Returns the rows of a run. Its report must say so if trials decide every case.
 fn rows(op: &str, sizes: &str, variants: &str, of_all_cases: bool) -> Vec<Value> {
     let words = "run --backends cuda --dtypes all --cache hot --no-peaks --format json --out -";
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));

@@ -55,7 +55,8 @@ fn slowdowns_text(Verdict { cases, slowdown, ops, .. }: &Verdict) -> String {
 fn rules_text(rules: &[RuleText]) -> String {
     let mut text = "The rules of auto in this gpubench. The picks above are those of the report.\n\
          On an H100 (SXM) or H200 the first rule that applies, and is supported, decides.\n\
-         \"If fastest in a trial\": auto times this variant and those of the next rules.\n\
+         If it says \"if fastest in a trial\", auto times its variant and those of the\n\
+         following rules that apply, up to the first without these words.\n\
          On other GPUs auto times the variants of an op's rules and takes the fastest.\n\n"
         .to_owned();
     for RuleText { op, variant, place, because } in rules {
@@ -111,6 +112,8 @@ mod tests {
         assert!(found.rules.iter().all(|rule| rule.op == "matmul") && found.rules.len() > 1);
         let text = rules_text(&found.rules);
         assert!(text.contains("matmul dmma: with fast float64, float32, N <= 512 (one launch"), "{text}");
+        let explained = text.find("says \"if fastest in a trial\"").unwrap();
+        assert!(text[explained..].contains("if fastest in a trial (the time of cuBLAS"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= TERMINAL_WIDTH), "{text}");
     }
 }

@@ -9,8 +9,8 @@ use super::device_traits::DeviceTraits;
 use crate::ops::fft::radices::has_primes_up_to;
 use Divisibility::{ByPrimeAbove, ByPrimesUpTo, MultipleOf, NotMultipleOf};
 
-/// A rule. The first rule that covers a case and whose variant supports it decides; with `in_trial`, a trial decides between
-/// its variant and those of the next rules, up to the first without.
+/// A rule. The first rule that covers a case and whose variant supports it decides. With `in_trial`, a trial decides between
+/// its variant and those of the following rules that cover the case, up to the first rule without `in_trial`.
 #[derive(Debug)]
 pub(super) struct Rule {
     /// The op that the rule applies to.
@@ -199,7 +199,7 @@ pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F32).sizes(1, 512).fast_f64().because(DMMA),
     rule("matmul", "dmma")
         .of(F32)
-        .sizes(513, 2048)
+        .sizes(900, 2048)
         .where_n(&[MultipleOf(4)])
         .fast_f64()
         .in_trial()
@@ -207,10 +207,9 @@ pub(super) static RULES: &[Rule] = &[
     ACCUMULATE.sizes(1025, 2048).in_trial(),
     ACCUMULATE.sizes(2049, u64::MAX),
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
-    rule("matmul", "dmma").of(F64).sizes(193, 640).fast_f64().in_trial().because(UNEVEN),
     rule("matmul", "cublas-padded")
         .of(F64)
-        .sizes(513, u64::MAX)
+        .sizes(1025, u64::MAX)
         .where_n(&[NotMultipleOf(8)])
         .fast_f64()
         .in_trial()
@@ -269,8 +268,8 @@ mod tests {
         assert_eq!(first("matmul", 513, DType::F32, 2), "cublas");
         assert_eq!(first("matmul", 2049, DType::F32, 2), "f64-accumulate");
         assert_eq!(first("matmul", 192, DType::F64, 2), "dmma");
-        assert_eq!(first("matmul", 2048, DType::F64, 2), "cublas");
-        assert_eq!(first("matmul", 2049, DType::F64, 64), "cublas");
+        assert_eq!(first("matmul", 193, DType::F64, 2), "cublas");
+        assert_eq!(first("matmul", 192, DType::F64, 64), "cublas");
         assert_eq!(first("matmul", 100, DType::F32, 64), "cublas");
         assert_eq!(first("fft", 777, DType::F32, 2), "hermitian");
         assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");
