@@ -92,12 +92,11 @@ def fft_factors():
 
 
 def over_cublas(reports, heading, kind_of, groups, variants):
-    """Time of variants of matmul over that of `cublas`, by what N is and its size (`groups`, both ends included): geometric mean and extremes over the sizes."""
+    """Time of variants of matmul over that of `cublas`, by kind of N and its size (`groups`, both ends included): geometric mean and extremes over the sizes."""
     found = {}
     for kept in reports:
         for (_, n), of in by_case(kept).items():
-            kind = kind_of(n)
-            found.setdefault((kind, group(n, groups[kind])), {})[n] = of
+            found.setdefault((kind_of(n), group(n, groups)), {})[n] = of
     lines = [f"{measured_with_all(reports)}. Time over that of `cublas`, geometric mean (smallest to largest): below 1, the variant is faster.", "",
              f"| N | {heading} | sizes | " + " | ".join(f"`{variant}`" for variant in variants) + " |", "|---|---|---:|" + "---:|" * len(variants)]
     for (kind, _), cases in sorted(found.items()):
@@ -110,7 +109,7 @@ def over_cublas(reports, heading, kind_of, groups, variants):
 def matmul_f32(reports):
     """Times of matmul in float32 over that of `cublas`, by size and whether N is a multiple of 4."""
     sizes = ((1025, 1251), (1252, 1408), (1409, 2048), (2049, 4096))
-    return over_cublas(reports, "multiple of 4", lambda n: "no" if n % 4 else "yes", {"no": sizes, "yes": sizes}, ("f64-accumulate", "dmma"))
+    return over_cublas(reports, "multiple of 4", lambda n: "no" if n % 4 else "yes", sizes, ("f64-accumulate", "dmma"))
 
 
 def matmul_f32_h200():
@@ -123,11 +122,9 @@ def matmul_f32_h100():
 
 def matmul_padded():
     """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility."""
-    odd, even, by_four, by_eight = "odd", "even, not by 4", "by 4, not by 8", "by 8"
     sizes = ((902, 1024), (1025, 2048), (2049, 4096))
-    kind = lambda n: odd if n % 2 else even if n % 4 else by_four if n % 8 else by_eight
-    return over_cublas([report("h100", "rules", "2026-11-28-matmul-f64")], "divisibility", kind, dict.fromkeys((odd, even, by_four, by_eight), sizes),
-                       ("cublas-padded",))
+    kind = lambda n: "odd" if n % 2 else "even, not by 4" if n % 4 else "by 4, not by 8" if n % 8 else "by 8"
+    return over_cublas([report("h100", "rules", "2026-11-28-matmul-f64")], "divisibility", kind, sizes, ("cublas-padded",))
 
 
 # Groups of largest prime factors and of sizes in `fft_hermitian`, both ends included.

@@ -36,17 +36,12 @@ fn rows(op: &str, sizes: &str, variants: &str, of_all_cases: bool) -> Vec<Value>
     let words = "run --backends cuda --dtypes all --cache hot --no-peaks --format json --out -";
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
     command.args(words.split(' ')).args(["--ops", op, "--sizes", sizes, "--variants", variants]);
-    command.env_remove(SWITCH);
-    if of_all_cases {
-        command.env(SWITCH, "1");
-    }
-    let output = command.output().unwrap();
+    let output =
+        if of_all_cases { command.env(SWITCH, "1") } else { command.env_remove(SWITCH) }.output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let backends = report["environment"]["backends"].as_array().unwrap();
     let cuda = backends.iter().find(|backend| backend["name"] == "cuda").unwrap();
-    if of_all_cases {
-        assert_eq!(cuda["description"]["auto"], "trials");
-    }
+    assert!(!of_all_cases || cuda["description"]["auto"] == "trials", "{cuda}");
     report["rows"].as_array().unwrap().clone()
 }
 

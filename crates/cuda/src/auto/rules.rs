@@ -254,12 +254,13 @@ pub(super) static RULES: &[Rule] = &[
 
 #[cfg(test)]
 mod tests {
+    use super::super::by_rules;
     use super::*;
 
     fn first(op: &str, n: u64, dtype: DType, f64_ratio: u32) -> &'static str {
         let case = Case { op: op.into(), n, dtype, density: None, seed: 42 };
         let device = DeviceTraits { f64_ratio, ..DeviceTraits::HOPPER };
-        RULES.iter().find(|rule| !rule.in_trial && rule.covers(&case, &device)).unwrap().variant
+        by_rules(&case, &device).next().unwrap()
     }
 
     #[test]
@@ -317,11 +318,11 @@ mod tests {
             (4097, "r2c", "r2c"),
         ] {
             // `hermitian` itself refuses larger prime factors, and the next rule decides.
-            let refused = |rule: &Rule| rule.variant == "hermitian" && ByPrimeAbove(43).covers(n);
+            let refused = |variant: &&str| *variant == "hermitian" && ByPrimeAbove(43).covers(n);
             for (dtype, variant) in [(DType::F32, f32), (DType::F64, f64)] {
                 let case = Case { op: "fft".into(), n, dtype, density: None, seed: 42 };
-                let mut rules = RULES.iter().filter(|rule| rule.covers(&case, &DeviceTraits::HOPPER));
-                assert_eq!(rules.find(|rule| !refused(rule)).unwrap().variant, variant, "{n} {dtype}");
+                let mut variants = by_rules(&case, &DeviceTraits::HOPPER);
+                assert_eq!(variants.find(|variant| !refused(variant)).unwrap(), variant, "{n} {dtype}");
             }
         }
     }

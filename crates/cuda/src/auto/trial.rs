@@ -25,7 +25,7 @@ const MAX_TIME: Duration = Duration::from_millis(200);
 /// The choices made by trials so far on a device.
 pub(crate) struct Trials {
     device: DeviceTraits,
-    forced: bool,
+    of_all_cases: bool,
     choices: Vec<(Case, &'static str)>,
 }
 
@@ -39,13 +39,14 @@ struct Times {
 
 impl Trials {
     pub(crate) fn new(cuda: &Cuda) -> Trials {
-        let forced = std::env::var_os(SWITCH).is_some();
-        Trials { device: DeviceTraits::of(cuda), forced, choices: Vec::new() }
+        let device = DeviceTraits::of(cuda);
+        let of_all_cases = !device.has_measured_rules() || std::env::var_os(SWITCH).is_some();
+        Trials { device, of_all_cases, choices: Vec::new() }
     }
 
     /// Returns whether trials choose in all cases, and not only where a rule says so.
     pub(crate) fn of_all_cases(&self) -> bool {
-        self.forced || !self.device.has_measured_rules()
+        self.of_all_cases
     }
 
     /// Returns the variant that a trial chooses for a case, or `None` if there is only one to choose. A later call for the
@@ -66,7 +67,7 @@ impl Trials {
         if let Some((_, name)) = self.choices.iter().find(|(known, _)| known == case) {
             return Ok(Some(name));
         }
-        let candidates = if self.of_all_cases() { of_all_sizes } else { of_rules };
+        let candidates = if self.of_all_cases { of_all_sizes } else { of_rules };
         let names = candidates(case, &self.device);
         if names.len() < 2 {
             return Ok(None);
