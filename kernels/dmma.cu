@@ -193,32 +193,36 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
     }
 };
 
-// `crates/cuda/src/ffi/square_product.rs` launches the entry with these threads and bytes of shared memory.
+// An entry is named after the rows and columns of its tile and the depth of a stage.
+// `crates/cuda/src/ffi/square_product.rs` launches it with these threads and bytes of shared memory.
 #define ENTRY(NAME, BLOCK, SHARED, T, ...)                                                                          \
     static_assert(Product<T, __VA_ARGS__>::THREADS == BLOCK && Product<T, __VA_ARGS__>::BYTES == SHARED, #NAME);    \
     extern "C" __global__ void __launch_bounds__(BLOCK) NAME(const T* a, const T* b, T* c, unsigned n) {            \
         Product<T, __VA_ARGS__>::run(a, b, c, n);                                                                   \
     }
-#ifdef TILE_16_F32
-ENTRY(dmma_16_f32, 256, 41472, float, 16, 16, 16, 16, 8, 128, 2)
+#ifdef TILE_16X16X64_F32
+ENTRY(dmma_16x16x64_f32, 256, 20992, float, 16, 16, 16, 8, 4, 64, 2)
 #endif
-#ifdef TILE_32_F32
-ENTRY(dmma_32_f32, 256, 38912, float, 32, 32, 16, 16, 2, 32, 4)
+#ifdef TILE_16X16X128_F32
+ENTRY(dmma_16x16x128_f32, 256, 41472, float, 16, 16, 16, 16, 8, 128, 2)
 #endif
-#ifdef TILE_64_F32
-ENTRY(dmma_64_f32, 128, 71680, float, 64, 64, 32, 32, 1, 64, 2)
+#ifdef TILE_32X32X32_F32
+ENTRY(dmma_32x32x32_f32, 256, 38912, float, 32, 32, 16, 16, 2, 32, 4)
 #endif
-#ifdef TILE_16_F64
-ENTRY(dmma_16_f64, 256, 37888, double, 16, 16, 16, 8, 4, 64, 2)
+#ifdef TILE_64X64X64_F32
+ENTRY(dmma_64x64x64_f32, 128, 71680, float, 64, 64, 32, 32, 1, 64, 2)
 #endif
-#ifdef TILE_32_F64
-ENTRY(dmma_32_f64, 256, 73728, double, 32, 32, 16, 16, 2, 32, 4)
+#ifdef TILE_16X16X64_F64
+ENTRY(dmma_16x16x64_f64, 256, 37888, double, 16, 16, 16, 8, 4, 64, 2)
 #endif
-#ifdef TILE_64_F64
-ENTRY(dmma_64_f64, 128, 71680, double, 64, 64, 32, 32, 1, 32, 2)
+#ifdef TILE_32X32X32_F64
+ENTRY(dmma_32x32x32_f64, 256, 73728, double, 32, 32, 16, 16, 2, 32, 4)
+#endif
+#ifdef TILE_64X64X32_F64
+ENTRY(dmma_64x64x32_f64, 128, 71680, double, 64, 64, 32, 32, 1, 32, 2)
 #endif
 #ifdef IF_NEEDED
-// The tile of `dmma_64_f64`, for a product that is computed only if `needed` is not zero.
+// The tile of `dmma_64x64x32_f64`, for a product that is computed only if `needed` is not zero.
 using Conditional = Product<double, 64, 64, 32, 32, 1, 32, 2>;
 static_assert(Conditional::THREADS == 128 && Conditional::BYTES == 71680, "dmma_if_needed");
 extern "C" __global__ void __launch_bounds__(128)

@@ -120,11 +120,19 @@ def matmul_f32_h100():
     return matmul_f32([report("h100", "rules", "2026-11-27-matmul-f32")])
 
 
-def matmul_padded():
+def matmul_padded(kept):
     """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility."""
-    sizes = ((902, 1024), (1025, 2048), (2049, 4096))
+    sizes = ((1, 512), (513, 896), (897, 1024), (1025, 2048), (2049, 4096))
     kind = lambda n: "odd" if n % 2 else "even, not by 4" if n % 4 else "by 4, not by 8" if n % 8 else "by 8"
-    return over_cublas([report("h100", "rules", "2026-11-28-matmul-f64")], "divisibility", kind, sizes, ("cublas-padded",))
+    return over_cublas([kept], "divisibility", kind, sizes, ("cublas-padded",))
+
+
+def matmul_padded_h200():
+    return matmul_padded(report("h200", "rules", "matmul-f64"))
+
+
+def matmul_padded_h100():
+    return matmul_padded(report("h100", "rules", "2026-11-28-matmul-f64"))
 
 
 # Groups of largest prime factors and of sizes in `fft_hermitian`, both ends included.

@@ -75,7 +75,8 @@ mod tests {
             let sources = compiled_ahead(&[op.to_owned()], &[DType::F64]);
             sources.iter().map(|source| source.name).collect::<Vec<_>>()
         };
-        let products = ["convert", "dmma-TILE_16_F64", "dmma-TILE_32_F64", "dmma-TILE_64_F64"];
+        let products =
+            ["convert", "dmma-TILE_16X16X64_F64", "dmma-TILE_32X32X32_F64", "dmma-TILE_64X64X32_F64"];
         assert_eq!(names("matmul"), products, "neither tiled nor ozaki, nor the other type");
         assert_eq!(names("host-loop"), ["elementwise-STEPS_F64", "sine_at"]);
         assert_eq!(names("fft"), [""; 0], "made for one size");

@@ -209,7 +209,7 @@ pub(super) static RULES: &[Rule] = &[
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
     rule("matmul", "cublas-padded")
         .of(F64)
-        .sizes(1025, u64::MAX)
+        .sizes(513, u64::MAX)
         .where_n(&[NotMultipleOf(8)])
         .fast_f64()
         .in_trial()

@@ -227,7 +227,9 @@ mod tests {
         for (n, names) in [
             (192, ["dmma"].as_slice()),
             (193, &["cublas"]),
-            (1023, &["cublas"]),
+            (510, &["cublas"]),
+            (514, &["cublas-padded", "cublas"]),
+            (1023, &["cublas-padded", "cublas"]),
             (1025, &["cublas-padded", "cublas"]),
             (1958, &["cublas-padded", "cublas"]),
             (1960, &["cublas"]),

@@ -8,32 +8,69 @@ use gpubench_model::case::DType;
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Element};
-use super::super::kernels::{ByType, KernelSource};
+use super::super::kernels::KernelSource;
 use super::launch::{Argument, BLOCK, Shape, Start, allow_shared, enqueue_shaped, fits, read, write};
 use super::replay::{Launch, Replay};
 
-/// A tile of the answer: its size, its threads per block, and their bytes of shared memory by element type.
+/// A tile of the answer, and how a block computes it.
 struct Tile {
     side: u32,
+    /// Rows of B, and columns of A, in one stage of the sum.
+    depth: u32,
     threads: u32,
-    shared: [u32; 2],
+    /// Bytes of shared memory.
+    shared: u32,
+    /// The largest N that the tile is used for.
+    up_to: u32,
 }
 
-/// The tiles that `kernels/dmma.cu` has entries for, the smallest first.
-const TILES: [Tile; 3] = [
-    Tile { side: 16, threads: 256, shared: [41_472, 37_888] },
-    Tile { side: 32, threads: 256, shared: [38_912, 73_728] },
-    Tile { side: 64, threads: 128, shared: [71_680, 71_680] },
+/// The tiles that `kernels/dmma.cu` has entries for in float32, the smallest first. Small products take less time with
+/// shallow stages, of which less is zeros.
+const TILES_F32: [Tile; 4] = [
+    Tile { side: 16, depth: 64, threads: 256, shared: 20_992, up_to: 64 },
+    Tile { side: 16, depth: 128, threads: 256, shared: 41_472, up_to: u32::MAX },
+    Tile { side: 32, depth: 32, threads: 256, shared: 38_912, up_to: u32::MAX },
+    Tile { side: 64, depth: 64, threads: 128, shared: 71_680, up_to: u32::MAX },
 ];
+
+/// The same in float64.
+const TILES_F64: [Tile; 3] = [
+    Tile { side: 16, depth: 64, threads: 256, shared: 37_888, up_to: u32::MAX },
+    Tile { side: 32, depth: 32, threads: 256, shared: 73_728, up_to: u32::MAX },
+    Tile { side: 64, depth: 32, threads: 128, shared: 71_680, up_to: u32::MAX },
+];
+
+/// The parts of `kernels/dmma.cu` with the entries of the tiles, in their order.
+pub(crate) struct Parts {
+    pub(crate) f32: [KernelSource; TILES_F32.len()],
+    pub(crate) f64: [KernelSource; TILES_F64.len()],
+}
+
+impl Parts {
+    /// Returns the tiles for an element type and their sources.
+    fn of(&'static self, dtype: DType) -> (&'static [Tile], &'static [KernelSource]) {
+        match dtype {
+            DType::F32 => (&TILES_F32, &self.f32),
+            DType::F64 => (&TILES_F64, &self.f64),
+        }
+    }
+}
+
+impl Tile {
+    /// Returns the name of the entry.
+    fn entry(&self, dtype: DType) -> String {
+        format!("dmma_{0}x{0}x{1}_{dtype}", self.side, self.depth)
+    }
+}
 
 /// Up to this many tiles per multiprocessor, smaller tiles are faster, because they run at the same time.
 const TILES_PER_MULTIPROCESSOR: u32 = 2;
 
-/// Returns the index of the smallest tile that gives no more tiles than the device runs at the same time, otherwise the largest.
-fn tile(n: u32, multiprocessors: u32) -> usize {
+/// Returns the index of the smallest tile that gives no more tiles than the device runs at the same time, otherwise of the largest.
+fn best(tiles: &[Tile], n: u32, multiprocessors: u32) -> usize {
     let at_once = u64::from(TILES_PER_MULTIPROCESSOR * multiprocessors);
-    let few = |tile: &Tile| u64::from(n.div_ceil(tile.side)).pow(2) <= at_once;
-    TILES.iter().position(few).unwrap_or(TILES.len() - 1)
+    let suits = |tile: &Tile| n <= tile.up_to && u64::from(n.div_ceil(tile.side)).pow(2) <= at_once;
+    tiles.iter().position(suits).unwrap_or(tiles.len() - 1)
 }
 
 /// `c = a * b` of `n` by `n` row-major matrices.
@@ -59,14 +96,11 @@ impl<T: Element> SquareProduct<T> {
     ///
     /// # Errors
     /// The device has no float64 tensor cores (compute capability below 8.0) or too little shared memory.
-    pub(crate) fn on_tensor_cores(
-        cuda: &Cuda,
-        sources: &'static [ByType; TILES.len()],
-        n: u32,
-    ) -> Result<Self, CellError> {
-        let index = tile(n, cuda.multiprocessors());
-        let (tile, source) = (&TILES[index], sources[index].of(T::DTYPE));
-        Self::with_tile(cuda, source, &format!("dmma_{}_{}", tile.side, T::DTYPE), tile, n)
+    pub(crate) fn on_tensor_cores(cuda: &Cuda, parts: &'static Parts, n: u32) -> Result<Self, CellError> {
+        let (tiles, sources) = parts.of(T::DTYPE);
+        let index = best(tiles, n, cuda.multiprocessors());
+        let tile = &tiles[index];
+        Self::with_tile(cuda, &sources[index], &tile.entry(T::DTYPE), tile, n)
     }
 
     fn with_tile(
@@ -83,14 +117,14 @@ impl<T: Element> SquareProduct<T> {
         if cuda.capability().is_none_or(|chip| chip < 80) {
             return Err(missing("no float64 tensor cores").into());
         }
-        let shared = tile.shared[usize::from(T::DTYPE == DType::F64)];
-        if shared > cuda.shared_memory_per_block() {
+        if tile.shared > cuda.shared_memory_per_block() {
             return Err(missing("too little shared memory for this kernel").into());
         }
         let function = cuda.function(source, entry)?;
-        allow_shared(&function, shared)?;
+        allow_shared(&function, tile.shared)?;
         let tiles = n.div_ceil(tile.side);
-        let shape = Shape { grid: (tiles, tiles), threads: tile.threads, shared, start: Start::InOrder };
+        let shape =
+            Shape { grid: (tiles, tiles), threads: tile.threads, shared: tile.shared, start: Start::InOrder };
         Ok(SquareProduct { function, shape, n, elements: PhantomData })
     }
 
@@ -132,7 +166,7 @@ impl ConditionalProduct {
     /// # Errors
     /// As for [`SquareProduct::on_tensor_cores`].
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
-        let [.., largest] = &TILES;
+        let [.., largest] = &TILES_F64;
         SquareProduct::with_tile(cuda, source, "dmma_if_needed", largest, n).map(ConditionalProduct)
     }
 
@@ -155,33 +189,50 @@ impl ConditionalProduct {
 
 #[cfg(test)]
 mod tests {
-    use super::{TILES, Tile, tile};
+    use super::{TILES_F32, TILES_F64, Tile, best};
     use crate::ops::matmul::own::{DMMA, IF_NEEDED};
     use gpubench_model::case::DType;
 
     #[test]
     fn entries_are_launched_as_they_were_compiled() {
-        for (tile, source) in TILES.iter().zip(&DMMA) {
-            for (dtype, shared) in [DType::F32, DType::F64].into_iter().zip(tile.shared) {
-                let part = format!("TILE_{}_{}", tile.side, dtype.to_string().to_uppercase());
-                let text = source.of(dtype).text;
-                assert!(text.starts_with(&format!("#define {part}\n")), "{part}");
-                let entry = format!("ENTRY(dmma_{}_{dtype}, {}, {shared}, ", tile.side, tile.threads);
-                assert!(text.contains(&format!("#ifdef {part}\n{entry}")), "{entry}");
+        for dtype in [DType::F32, DType::F64] {
+            let (tiles, sources) = DMMA.of(dtype);
+            for (tile, source) in tiles.iter().zip(sources) {
+                let entry = tile.entry(dtype);
+                let part = entry.replace("dmma", "TILE").to_uppercase();
+                assert!(source.text.starts_with(&format!("#define {part}\n")), "{part}");
+                assert_eq!(source.dtype, Some(dtype), "{part}");
+                let Tile { side, depth, threads, shared, .. } = tile;
+                let declared = format!("ENTRY({entry}, {threads}, {shared}, ");
+                let text = source.text.split_once(&format!("#ifdef {part}\n{declared}")).expect(&declared).1;
+                let shape: Vec<_> = text.split([',', ')']).map(str::trim).collect();
+                assert_eq!(
+                    [shape[1], shape[2], shape[6]],
+                    [side, side, depth].map(u32::to_string),
+                    "{entry}"
+                );
             }
         }
     }
 
     #[test]
     fn the_conditional_entry_has_the_shape_of_the_largest_tile() {
-        let [.., Tile { threads, shared: [_, shared], .. }] = TILES;
+        let [.., Tile { threads, shared, .. }] = TILES_F64;
         let shape = format!("THREADS == {threads} && Conditional::BYTES == {shared}, \"dmma_if_needed\"");
         assert!(IF_NEEDED.text.contains(&shape), "{shape}");
     }
 
     #[test]
     fn tiles_grow_once_they_fill_the_device() {
-        let sides = [1, 100, 256, 257, 512, 513, 10_000].map(|n| TILES[tile(n, 132)].side);
-        assert_eq!(sides, [16, 16, 16, 32, 32, 64, 64]);
+        let entries = |tiles: &[Tile], dtype| {
+            [1, 64, 65, 256, 257, 512, 513, 10_000].map(|n| tiles[best(tiles, n, 132)].entry(dtype))
+        };
+        let [shallow, deep, middle, large] =
+            ["dmma_16x16x64_f32", "dmma_16x16x128_f32", "dmma_32x32x32_f32", "dmma_64x64x64_f32"];
+        let expected = [shallow, shallow, deep, deep, middle, middle, large, large];
+        assert_eq!(entries(&TILES_F32, DType::F32), expected);
+        let [small, middle, large] = ["dmma_16x16x64_f64", "dmma_32x32x32_f64", "dmma_64x64x32_f64"];
+        let expected = [small, small, small, small, middle, middle, large, large];
+        assert_eq!(entries(&TILES_F64, DType::F64), expected);
     }
 }
