@@ -24,8 +24,15 @@ struct Tile {
     up_to: u32,
 }
 
+impl Tile {
+    /// Returns the name of the entry.
+    fn entry(&self, dtype: DType) -> String {
+        format!("dmma_{0}x{0}x{1}_{dtype}", self.side, self.depth)
+    }
+}
+
 /// The tiles that `kernels/dmma.cu` has entries for in float32, the smallest first. Small products take less time with
-/// shallow stages, of which less is zeros.
+/// shallow stages, which hold fewer zeros.
 const TILES_F32: [Tile; 4] = [
     Tile { side: 16, depth: 64, threads: 256, shared: 20_992, up_to: 64 },
     Tile { side: 16, depth: 128, threads: 256, shared: 41_472, up_to: u32::MAX },
@@ -53,13 +60,6 @@ impl Parts {
             DType::F32 => (&TILES_F32, &self.f32),
             DType::F64 => (&TILES_F64, &self.f64),
         }
-    }
-}
-
-impl Tile {
-    /// Returns the name of the entry.
-    fn entry(&self, dtype: DType) -> String {
-        format!("dmma_{0}x{0}x{1}_{dtype}", self.side, self.depth)
     }
 }
 
