@@ -11,7 +11,7 @@ use gpubench::op;
 use crate::device::{case, samples, skipped, start_alone, variants};
 
 /// Multiples of 16, of 4, of 2, and odd ones; smaller and larger than a tile of each kernel.
-const SIZES: [u64; 8] = [1, 3, 17, 31, 64, 129, 258, 260];
+const SIZES: [u64; 10] = [1, 3, 17, 31, 64, 65, 100, 129, 258, 260];
 
 /// Sizes of the largest tiles and of several blocks per dimension; multiples of 4 and others.
 const LARGE: [u64; 4] = [577, 640, 4099, 4100];

@@ -188,6 +188,11 @@ const ACCUMULATE: Rule = rule("matmul", "f64-accumulate")
     .of(F32)
     .fast_f64()
     .because("cuBLAS has a higher peak in float64 than in float32, and float64 sums are more accurate");
+const PADDED: Rule = rule("matmul", "cublas-padded")
+    .of(F64)
+    .fast_f64()
+    .in_trial()
+    .because("cuBLAS is faster at multiples of 16, at many sizes by more than the copies take");
 const CUFFT: Rule = rule("fft", "r2c")
     .because("cuFFT has steps for such factors, and was measured to be faster there than bluestein");
 const CONVOLUTION: Rule = rule("fft", "bluestein").because(
@@ -207,13 +212,8 @@ pub(super) static RULES: &[Rule] = &[
     ACCUMULATE.sizes(1025, 2048).in_trial(),
     ACCUMULATE.sizes(2049, u64::MAX),
     rule("matmul", "dmma").of(F64).sizes(1, 192).fast_f64().because(DMMA),
-    rule("matmul", "cublas-padded")
-        .of(F64)
-        .sizes(513, u64::MAX)
-        .where_n(&[NotMultipleOf(8)])
-        .fast_f64()
-        .in_trial()
-        .because("cuBLAS is faster at multiples of 16, at many sizes by more than the copies take"),
+    PADDED.sizes(513, 896).where_n(&[MultipleOf(2), NotMultipleOf(4)]),
+    PADDED.sizes(1025, u64::MAX).where_n(&[NotMultipleOf(8)]),
     rule("matmul", "cublas"),
     rule("elementwise", "fused").because("one kernel moves the arrays 3 times, a chain of kernels 13 times"),
     rule("reduction", "one-pass").because("it reads the matrix once instead of three times"),

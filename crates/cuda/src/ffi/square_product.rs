@@ -8,69 +8,89 @@ use gpubench_model::case::DType;
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Element};
-use super::super::kernels::KernelSource;
+use super::super::kernels::{KernelSource, kernel_source};
 use super::launch::{Argument, BLOCK, Shape, Start, allow_shared, enqueue_shaped, fits, read, write};
 use super::replay::{Launch, Replay};
 
 /// A tile of the answer, and how a block computes it.
 struct Tile {
+    /// The part of `kernels/dmma.cu` with the tile's entry.
+    source: KernelSource,
     side: u32,
     /// Rows of B, and columns of A, in one stage of the sum.
     depth: u32,
     threads: u32,
     /// Bytes of shared memory.
     shared: u32,
-    /// The largest N that the tile is used for.
-    up_to: u32,
+    /// A further limit on N.
+    max_n: Option<u32>,
 }
 
 impl Tile {
-    /// Returns the name of the entry.
+    /// Returns the name of the tile's entry in `kernels/dmma.cu`.
     fn entry(&self, dtype: DType) -> String {
         format!("dmma_{0}x{0}x{1}_{dtype}", self.side, self.depth)
     }
 }
 
-/// The tiles that `kernels/dmma.cu` has entries for in float32, the smallest first. Small products take less time with
-/// shallow stages, which hold fewer zeros.
-const TILES_F32: [Tile; 4] = [
-    Tile { side: 16, depth: 64, threads: 256, shared: 20_992, up_to: 64 },
-    Tile { side: 16, depth: 128, threads: 256, shared: 41_472, up_to: u32::MAX },
-    Tile { side: 32, depth: 32, threads: 256, shared: 38_912, up_to: u32::MAX },
-    Tile { side: 64, depth: 64, threads: 128, shared: 71_680, up_to: u32::MAX },
-];
-
-/// The same in float64.
-const TILES_F64: [Tile; 3] = [
-    Tile { side: 16, depth: 64, threads: 256, shared: 37_888, up_to: u32::MAX },
-    Tile { side: 32, depth: 32, threads: 256, shared: 73_728, up_to: u32::MAX },
-    Tile { side: 64, depth: 32, threads: 128, shared: 71_680, up_to: u32::MAX },
-];
-
-/// The parts of `kernels/dmma.cu` with the entries of the tiles, in their order.
-pub(crate) struct Parts {
-    pub(crate) f32: [KernelSource; TILES_F32.len()],
-    pub(crate) f64: [KernelSource; TILES_F64.len()],
+/// Declares a part of `kernels/dmma.cu` for an element type.
+macro_rules! part {
+    ($dtype:ident, $name:expr) => {
+        KernelSource { dtype: Some(DType::$dtype), ..kernel_source!("dmma", $name) }
+    };
 }
 
-impl Parts {
-    /// Returns the tiles for an element type and their sources.
-    fn of(&'static self, dtype: DType) -> (&'static [Tile], &'static [KernelSource]) {
-        match dtype {
-            DType::F32 => (&TILES_F32, &self.f32),
-            DType::F64 => (&TILES_F64, &self.f64),
+/// Declares a tile by its side, depth, element type, threads and bytes of shared memory.
+macro_rules! tile {
+    ($side:literal, $depth:literal, $dtype:ident, $threads:literal, $shared:literal) => {
+        Tile {
+            source: part!($dtype, concat!("TILE_", $side, "X", $side, "X", $depth, "_", stringify!($dtype))),
+            side: $side,
+            depth: $depth,
+            threads: $threads,
+            shared: $shared,
+            max_n: None,
         }
-    }
+    };
 }
+
+/// The tiles in float32, the smallest first. Up to N = 64 one stage of depth 64 holds the whole sum; half of one of depth
+/// 128 would be zeros.
+static TILES_F32: [Tile; 4] = [
+    Tile { max_n: Some(64), ..tile!(16, 64, F32, 256, 20_992) },
+    tile!(16, 128, F32, 256, 41_472),
+    tile!(32, 32, F32, 256, 38_912),
+    tile!(64, 64, F32, 128, 71_680),
+];
+
+/// The tiles in float64, the smallest first.
+static TILES_F64: [Tile; 3] =
+    [tile!(16, 64, F64, 256, 37_888), tile!(32, 32, F64, 256, 73_728), tile!(64, 32, F64, 128, 71_680)];
+
+/// The sources of all tiles, of both element types.
+pub(crate) static TILE_SOURCES: [&KernelSource; TILES_F32.len() + TILES_F64.len()] = {
+    let ([a, b, c, d], [e, f, g]) = (&TILES_F32, &TILES_F64);
+    [&a.source, &b.source, &c.source, &d.source, &e.source, &f.source, &g.source]
+};
+
+/// The part with the product that is computed only if a word on the device says so.
+pub(crate) static IF_NEEDED: KernelSource = part!(F64, "IF_NEEDED");
 
 /// Up to this many tiles per multiprocessor, smaller tiles are faster, because they run at the same time.
 const TILES_PER_MULTIPROCESSOR: u32 = 2;
 
-/// Returns the index of the smallest tile that gives no more tiles than the device runs at the same time, otherwise of the largest.
-fn best(tiles: &[Tile], n: u32, multiprocessors: u32) -> usize {
-    let at_once = u64::from(TILES_PER_MULTIPROCESSOR * multiprocessors);
-    let suits = |tile: &Tile| n <= tile.up_to && u64::from(n.div_ceil(tile.side)).pow(2) <= at_once;
-    tiles.iter().position(suits).unwrap_or(tiles.len() - 1)
+/// Returns the first tile that allows `n` and gives no more tiles than the device runs at the same time, otherwise the
+/// last.
+fn best_tile(dtype: DType, n: u32, multiprocessors: u32) -> &'static Tile {
+    let tiles: &[Tile] = match dtype {
+        DType::F32 => &TILES_F32,
+        DType::F64 => &TILES_F64,
+    };
+    let concurrent = u64::from(TILES_PER_MULTIPROCESSOR * multiprocessors);
+    let suits = |tile: &Tile| {
+        tile.max_n.is_none_or(|max_n| n <= max_n) && u64::from(n.div_ceil(tile.side)).pow(2) <= concurrent
+    };
+    &tiles[tiles.iter().position(suits).unwrap_or(tiles.len() - 1)]
 }
 
 /// `c = a * b` of `n` by `n` row-major matrices.
@@ -92,15 +112,13 @@ impl<T: Element> SquareProduct<T> {
         Ok(SquareProduct { function, shape, n, elements: PhantomData })
     }
 
-    /// Loads the kernel for float64 tensor cores from a part of `kernels/dmma.cu`, with the best tile for `n` and the device.
+    /// Loads the kernel for float64 tensor cores, with the best tile for `n` and the device.
     ///
     /// # Errors
     /// The device has no float64 tensor cores (compute capability below 8.0) or too little shared memory.
-    pub(crate) fn on_tensor_cores(cuda: &Cuda, parts: &'static Parts, n: u32) -> Result<Self, CellError> {
-        let (tiles, sources) = parts.of(T::DTYPE);
-        let index = best(tiles, n, cuda.multiprocessors());
-        let tile = &tiles[index];
-        Self::with_tile(cuda, &sources[index], &tile.entry(T::DTYPE), tile, n)
+    pub(crate) fn on_tensor_cores(cuda: &Cuda, n: u32) -> Result<Self, CellError> {
+        let tile = best_tile(T::DTYPE, n, cuda.multiprocessors());
+        Self::with_tile(cuda, &tile.source, &tile.entry(T::DTYPE), tile, n)
     }
 
     fn with_tile(
@@ -165,9 +183,9 @@ impl ConditionalProduct {
     ///
     /// # Errors
     /// As for [`SquareProduct::on_tensor_cores`].
-    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, n: u32) -> Result<Self, CellError> {
         let [.., largest] = &TILES_F64;
-        SquareProduct::with_tile(cuda, source, "dmma_if_needed", largest, n).map(ConditionalProduct)
+        SquareProduct::with_tile(cuda, &IF_NEEDED, "dmma_if_needed", largest, n).map(ConditionalProduct)
     }
 
     /// Enqueues `c = a * b` if the first word of `needed` is not zero then; otherwise `c` stays as it is.
@@ -189,50 +207,53 @@ impl ConditionalProduct {
 
 #[cfg(test)]
 mod tests {
-    use super::{TILES_F32, TILES_F64, Tile, best};
-    use crate::ops::matmul::own::{DMMA, IF_NEEDED};
+    use super::{IF_NEEDED, TILES_F32, TILES_F64, Tile, best_tile};
     use gpubench_model::case::DType;
 
-    #[test]
-    fn entries_are_launched_as_they_were_compiled() {
-        for dtype in [DType::F32, DType::F64] {
-            let (tiles, sources) = DMMA.of(dtype);
-            for (tile, source) in tiles.iter().zip(sources) {
-                let entry = tile.entry(dtype);
-                let part = entry.replace("dmma", "TILE").to_uppercase();
-                assert!(source.text.starts_with(&format!("#define {part}\n")), "{part}");
-                assert_eq!(source.dtype, Some(dtype), "{part}");
-                let Tile { side, depth, threads, shared, .. } = tile;
-                let declared = format!("ENTRY({entry}, {threads}, {shared}, ");
-                let text = source.text.split_once(&format!("#ifdef {part}\n{declared}")).expect(&declared).1;
-                let shape: Vec<_> = text.split([',', ')']).map(str::trim).collect();
-                assert_eq!(
-                    [shape[1], shape[2], shape[6]],
-                    [side, side, depth].map(u32::to_string),
-                    "{entry}"
-                );
-            }
+    /// Checks that each source has the entry with which it is launched, and that the entry computes that tile.
+    fn check_entries(tiles: &[Tile], dtype: DType, element: &str) {
+        for tile in tiles {
+            let Tile { source, side, depth, threads, shared, .. } = tile;
+            let entry = tile.entry(dtype);
+            let part = entry.replace("dmma", "TILE").to_uppercase();
+            assert!(source.text.starts_with(&format!("#define {part}\n")), "{part}");
+            assert_eq!(source.dtype, Some(dtype), "{part}");
+            // The arguments of `Product` follow: element, rows, columns, rows and columns of a warp, groups, depth.
+            let declared =
+                format!("#ifdef {part}\nENTRY({entry}, {threads}, {shared}, {element}, {side}, {side}, ");
+            let rest = source.text.split_once(&declared).expect(&declared).1;
+            assert_eq!(rest.split(", ").nth(3), Some(depth.to_string().as_str()), "{entry}");
         }
     }
 
     #[test]
+    fn entries_are_launched_as_they_were_compiled() {
+        check_entries(&TILES_F32, DType::F32, "float");
+        check_entries(&TILES_F64, DType::F64, "double");
+    }
+
+    #[test]
     fn the_conditional_entry_has_the_shape_of_the_largest_tile() {
-        let [.., Tile { threads, shared, .. }] = TILES_F64;
+        let [.., Tile { threads, shared, .. }] = &TILES_F64;
         let shape = format!("THREADS == {threads} && Conditional::BYTES == {shared}, \"dmma_if_needed\"");
         assert!(IF_NEEDED.text.contains(&shape), "{shape}");
     }
 
     #[test]
-    fn tiles_grow_once_they_fill_the_device() {
-        let entries = |tiles: &[Tile], dtype| {
-            [1, 64, 65, 256, 257, 512, 513, 10_000].map(|n| tiles[best(tiles, n, 132)].entry(dtype))
-        };
-        let [shallow, deep, middle, large] =
-            ["dmma_16x16x64_f32", "dmma_16x16x128_f32", "dmma_32x32x32_f32", "dmma_64x64x64_f32"];
-        let expected = [shallow, shallow, deep, deep, middle, middle, large, large];
-        assert_eq!(entries(&TILES_F32, DType::F32), expected);
-        let [small, middle, large] = ["dmma_16x16x64_f64", "dmma_32x32x32_f64", "dmma_64x64x32_f64"];
-        let expected = [small, small, small, small, middle, middle, large, large];
-        assert_eq!(entries(&TILES_F64, DType::F64), expected);
+    fn side_and_depth_follow_the_size_and_the_device() {
+        let entry = |n, dtype, multiprocessors| best_tile(dtype, n, multiprocessors).entry(dtype);
+        for (sizes, f32, f64) in [
+            ([1, 64], "dmma_16x16x64_f32", "dmma_16x16x64_f64"),
+            ([65, 256], "dmma_16x16x128_f32", "dmma_16x16x64_f64"),
+            ([257, 512], "dmma_32x32x32_f32", "dmma_32x32x32_f64"),
+            ([513, 10_000], "dmma_64x64x64_f32", "dmma_64x64x32_f64"),
+        ] {
+            for n in sizes {
+                assert_eq!([entry(n, DType::F32, 132), entry(n, DType::F64, 132)], [f32, f64], "{n}");
+            }
+        }
+        // A device with one multiprocessor runs two tiles at the same time.
+        let [small, large] = [16, 64].map(|n| entry(n, DType::F32, 1));
+        assert_eq!([small, large], ["dmma_16x16x64_f32", "dmma_64x64x64_f32"]);
     }
 }

@@ -20,6 +20,7 @@ use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas};
 use crate::ffi::map::Map;
+use crate::ffi::square_product;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -70,7 +71,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: opt_in("matmul", "dmma", "own kernel on float64 tensor cores; float32 converted on load"),
-        sources: &own::DMMA_PARTS,
+        sources: &square_product::TILE_SOURCES,
         libraries: &[],
         prepare: by_dtype!(on_tensor_cores),
     },
@@ -103,7 +104,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "float64 by exact products of 8-bit residues (Ozaki scheme II)",
             &[DType::F64],
         ),
-        sources: &[&ozaki2::SOURCE, &own::IF_NEEDED],
+        sources: &[&ozaki2::SOURCE, &square_product::IF_NEEDED],
         libraries: &[Library::CublasLt],
         prepare: ozaki2::prepare,
     },

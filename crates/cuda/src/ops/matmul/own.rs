@@ -2,7 +2,7 @@
 //! float32 operands are converted on load (`docs/kernels/dmma.md`).
 
 use gpubench_backend::Prepared;
-use gpubench_model::case::{Case, DType};
+use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
@@ -10,36 +10,10 @@ use super::super::dense::Dense;
 use super::{bytes, side};
 use crate::context::{Cuda, Element};
 use crate::ffi::replay::Replay;
-use crate::ffi::square_product::{Parts, SquareProduct};
+use crate::ffi::square_product::SquareProduct;
 use crate::kernels::{KernelSource, kernel_source};
 
-/// Declares a part of `kernels/dmma.cu` for an element type.
-macro_rules! part {
-    ($name:literal, $dtype:ident) => {
-        KernelSource { dtype: Some(DType::$dtype), ..kernel_source!("dmma", $name) }
-    };
-}
-
 pub(crate) static TILED: KernelSource = kernel_source!("matmul");
-/// The parts of `kernels/dmma.cu` with its tiles.
-pub(crate) static DMMA: Parts = Parts {
-    f32: [
-        part!("TILE_16X16X64_F32", F32),
-        part!("TILE_16X16X128_F32", F32),
-        part!("TILE_32X32X32_F32", F32),
-        part!("TILE_64X64X64_F32", F32),
-    ],
-    f64: [part!("TILE_16X16X64_F64", F64), part!("TILE_32X32X32_F64", F64), part!("TILE_64X64X32_F64", F64)],
-};
-
-/// The part with the product that is computed only if a word on the device says so.
-pub(crate) static IF_NEEDED: KernelSource = part!("IF_NEEDED", F64);
-
-/// The tiles of both element types.
-pub(super) static DMMA_PARTS: [&KernelSource; 7] = {
-    let Parts { f32: [a, b, c, d], f64: [e, f, g] } = &DMMA;
-    [a, b, c, d, e, f, g]
-};
 
 /// Loads the kernel for matrices of one size.
 type Load<T> = fn(&Cuda, u32) -> Result<SquareProduct<T>, CellError>;
@@ -59,7 +33,7 @@ pub(super) fn on_tensor_cores<T: Element>(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
-    prepare::<T>(cuda, case, inputs, |cuda, n| SquareProduct::on_tensor_cores(cuda, &DMMA, n))
+    prepare::<T>(cuda, case, inputs, SquareProduct::on_tensor_cores)
 }
 
 fn prepare<T: Element>(

@@ -10,7 +10,6 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::input;
-use super::own::IF_NEEDED;
 use super::{WORKSPACE, bytes, download_square, elements, side};
 use crate::context::Cuda;
 use crate::ffi::contents::device;
@@ -70,7 +69,7 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
     cuda.reserve(3 * bytes(case, 8) + MODULI as u128 * (2 + 4) * area + WORKSPACE)?;
     let mut products = ResidueProducts::new(cuda, pitch as usize, MODULI as i32)?;
     let mut residues = Residues::load(cuda, &SOURCE, n, pitch)?;
-    let fallback = ConditionalProduct::load(cuda, &IF_NEEDED, n)?;
+    let fallback = ConditionalProduct::load(cuda, n)?;
     let (a, b) = (cuda.upload::<f64>(input(inputs, 0)?)?, cuda.upload::<f64>(input(inputs, 1)?)?);
     let c = cuda.alloc::<f64>(elements(case))?;
     // Use real residues for timing the algorithms: multiplying zeros draws less power, so the chip clocks higher.
