@@ -106,33 +106,17 @@ def over_cublas(reports, heading, kind_of, groups, variants):
     return "\n".join(lines)
 
 
-def matmul_f32(reports):
-    """Times of matmul in float32 over that of `cublas`, by size and whether N is a multiple of 4."""
+def matmul_f32(*folders):
+    """Times of matmul in float32 over that of `cublas`, by size and whether N is a multiple of 4, in the reports of folders."""
     sizes = ((1025, 1251), (1252, 1408), (1409, 2048), (2049, 4096))
-    return over_cublas(reports, "multiple of 4", lambda n: "no" if n % 4 else "yes", sizes, ("f64-accumulate", "dmma"))
+    return over_cublas([report(folder) for folder in folders], "multiple of 4", lambda n: "no" if n % 4 else "yes", sizes, ("f64-accumulate", "dmma"))
 
 
-def matmul_f32_h200():
-    return matmul_f32([report("h200", "rules", folder) for folder in ("matmul-f32", "matmul-f32-2")])
-
-
-def matmul_f32_h100():
-    return matmul_f32([report("h100", "rules", "2026-11-27-matmul-f32")])
-
-
-def matmul_padded(kept):
-    """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility."""
+def matmul_padded(folder):
+    """Times of `cublas-padded` over that of `cublas` in float64, by size and divisibility, in the report of a folder."""
     sizes = ((1, 512), (513, 896), (897, 1024), (1025, 2048), (2049, 4096))
     kind = lambda n: "odd" if n % 2 else "even, not by 4" if n % 4 else "by 4, not by 8" if n % 8 else "by 8"
-    return over_cublas([kept], "divisibility", kind, sizes, ("cublas-padded",))
-
-
-def matmul_padded_h200():
-    return matmul_padded(report("h200", "rules", "matmul-f64"))
-
-
-def matmul_padded_h100():
-    return matmul_padded(report("h100", "rules", "2026-11-28-matmul-f64"))
+    return over_cublas([report(folder)], "divisibility", kind, sizes, ("cublas-padded",))
 
 
 # Groups of largest prime factors and of sizes in `fft_hermitian`, both ends included.

@@ -83,7 +83,7 @@ impl ByType {
     }
 }
 
-/// Declares the source of `kernels/<name>.cu`, or of one part of it.
+/// Declares the source of `kernels/<name>.cu`, or of one part of it, which can be for one element type.
 macro_rules! kernel_source {
     ($name:literal) => {
         $crate::kernels::KernelSource {
@@ -91,6 +91,12 @@ macro_rules! kernel_source {
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu")),
             dtype: None,
             per_size: None,
+        }
+    };
+    ($name:literal, $part:expr, $dtype:ident) => {
+        $crate::kernels::KernelSource {
+            dtype: Some(gpubench_model::case::DType::$dtype),
+            ..$crate::kernels::kernel_source!($name, $part)
         }
     };
     ($name:literal, $part:expr) => {
@@ -114,14 +120,8 @@ pub(crate) use kernel_source;
 macro_rules! kernel_source_by_type {
     ($name:literal, $prefix:literal) => {
         $crate::kernels::ByType {
-            f32: $crate::kernels::KernelSource {
-                dtype: Some(gpubench_model::case::DType::F32),
-                ..$crate::kernels::kernel_source!($name, concat!($prefix, "F32"))
-            },
-            f64: $crate::kernels::KernelSource {
-                dtype: Some(gpubench_model::case::DType::F64),
-                ..$crate::kernels::kernel_source!($name, concat!($prefix, "F64"))
-            },
+            f32: $crate::kernels::kernel_source!($name, concat!($prefix, "F32"), F32),
+            f64: $crate::kernels::kernel_source!($name, concat!($prefix, "F64"), F64),
         }
     };
 }

@@ -9,7 +9,7 @@ use super::device_traits::DeviceTraits;
 use crate::ops::fft::radices::has_primes_up_to;
 use Divisibility::{ByPrimeAbove, ByPrimesUpTo, MultipleOf, NotMultipleOf};
 
-/// A rule. The first rule that covers a case and whose variant supports it decides. With `in_trial`, a trial decides between
+/// A rule. The first one decides that covers the case and whose variant supports it. With `in_trial`, a trial decides between
 /// its variant and those of the following rules that cover the case, up to the first rule without `in_trial`.
 #[derive(Debug)]
 pub(super) struct Rule {

@@ -33,18 +33,15 @@ impl Tile {
     }
 }
 
-/// Declares a part of `kernels/dmma.cu` for an element type.
-macro_rules! part {
-    ($dtype:ident, $name:expr) => {
-        KernelSource { dtype: Some(DType::$dtype), ..kernel_source!("dmma", $name) }
-    };
-}
-
 /// Declares a tile by its side, depth, element type, threads and bytes of shared memory.
 macro_rules! tile {
     ($side:literal, $depth:literal, $dtype:ident, $threads:literal, $shared:literal) => {
         Tile {
-            source: part!($dtype, concat!("TILE_", $side, "X", $side, "X", $depth, "_", stringify!($dtype))),
+            source: kernel_source!(
+                "dmma",
+                concat!("TILE_", $side, "X", $side, "X", $depth, "_", stringify!($dtype)),
+                $dtype
+            ),
             side: $side,
             depth: $depth,
             threads: $threads,
@@ -54,8 +51,8 @@ macro_rules! tile {
     };
 }
 
-/// The tiles in float32, the smallest first. Up to N = 64 one stage of depth 64 holds the whole sum; half of one of depth
-/// 128 would be zeros.
+/// The tiles in float32, the smallest first. Up to N = 64 one stage of depth 64 holds the whole sum; at least half of one
+/// of depth 128 would be zeros.
 static TILES_F32: [Tile; 4] = [
     Tile { max_n: Some(64), ..tile!(16, 64, F32, 256, 20_992) },
     tile!(16, 128, F32, 256, 41_472),
@@ -74,7 +71,7 @@ pub(crate) static TILE_SOURCES: [&KernelSource; TILES_F32.len() + TILES_F64.len(
 };
 
 /// The part with the product that is computed only if a word on the device says so.
-pub(crate) static IF_NEEDED: KernelSource = part!(F64, "IF_NEEDED");
+pub(crate) static IF_NEEDED: KernelSource = kernel_source!("dmma", "IF_NEEDED", F64);
 
 /// Up to this many tiles per multiprocessor, smaller tiles are faster, because they run at the same time.
 const TILES_PER_MULTIPROCESSOR: u32 = 2;
