@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "dependent_launch.cuh"
+
 #define INLINE __device__ __forceinline__
 #define CONSTANT __host__ __device__ constexpr
 
@@ -242,19 +244,6 @@ INLINE void middle_stages(Pair* shared, const Pair* __restrict__ twiddles) {
         });
         middle_stages<S + 1, FIRST, SIDE, THREADS>(shared, twiddles);
     }
-}
-
-// If the chip supports it and the launch asks for it, the second kernel starts while the first still runs
-// (programmatic dependent launch): the first allows it, and the second waits for the writes of the first.
-INLINE void release_next() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-INLINE void await_previous() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
 }
 
 // The spectra of two real rows from that of x1 + i x2 in conjugate places.

@@ -4,6 +4,7 @@
 // ticket whose wait timed out, and each timestamp has two words, starting at word 2.
 
 #include "common.cuh"
+#include "dependent_launch.cuh"
 
 __device__ __forceinline__ u64 now_ns() {
     u64 now;
@@ -48,6 +49,12 @@ extern "C" __global__ void flush_l2(uint4* buffer, u64 count) {
         sum |= line.x | line.y | line.z | line.w;
     }
     if (sum != 0) buffer[0].x = sum;
+}
+
+// Tells the host that the work before is done. `word` is host memory visible to the device.
+extern "C" __global__ void signal(volatile u64* word) {
+    await_previous();
+    *word = 1;
 }
 
 extern "C" __global__ void empty() {}

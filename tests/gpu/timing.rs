@@ -5,9 +5,10 @@ use std::time::Instant;
 use gpubench::backend::cuda::{SPIN, SPIN_AND_WAIT, SPIN_OP};
 use gpubench::backend::{Backend, Prepared};
 use gpubench::case::{Cache, Case, DType};
+use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{alone, median, samples, start, start_alone, steady};
+use crate::device::{alone, case, median, samples, skipped, start, start_alone, steady, variants};
 
 /// Prepares a job that spins for `ns` nanoseconds.
 fn spinning(backend: &mut dyn Backend, variant: &str, ns: u64) -> Box<Prepared> {
@@ -70,6 +71,40 @@ fn the_timer_overhead_is_measured_at_start_and_agrees_with_known_durations() {
         timer_overhead.checks.iter().all(|check| is_near(check.device_s, check.spun_s)),
         "{timer_overhead:?}"
     );
+}
+
+/// Ops whose variants enqueue all their work and do not wait for it.
+const QUEUED: [&str; 7] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "spmv"];
+/// A size at which the work of most variants takes longer than to launch and to notice its end.
+const LONG: u64 = 1000;
+
+#[test]
+fn a_host_time_covers_the_work() {
+    let Some((_alone, mut backend)) = start_alone() else { return };
+    let mut faults = Vec::new();
+    for variant in variants().into_iter().filter(|variant| QUEUED.contains(&&*variant.op)) {
+        let case = case(&variant, LONG, *variant.dtypes.iter().next().unwrap());
+        let mut inputs = op::find(&variant.op).unwrap().inputs(&case);
+        let mut job = match backend.prepare(&variant.name, &case, &mut inputs) {
+            Ok(job) => job,
+            Err(CellError::Unavailable(missing)) => {
+                skipped(&format!("{case} cuda/{}", variant.name), &missing.reason);
+                continue;
+            }
+            Err(error) => panic!("{case} cuda/{}: {error}", variant.name),
+        };
+        let taken = steady(&mut *backend, &mut *job, Cache::Hot);
+        let device: Option<Vec<f64>> = taken.iter().map(|sample| sample.device_s).collect();
+        let (Some(device), host) = (device, median(taken.iter().map(|sample| sample.host_s))) else {
+            continue;
+        };
+        let device = median(device);
+        // Long work may run at different clocks in the two executions.
+        if host < 0.97 * device {
+            faults.push(format!("{case} cuda/{}: {host:e} s for {device:e} s of work", variant.name));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The CUDA context as the ops use it: memory, copies, compiled kernels, and libraries loaded on demand.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use cudarc::driver::{
 
 use super::builder::{Builder, Built};
 pub(crate) use super::failure::driver;
+use super::ffi::completion::Completion;
 use super::ffi::driver as ffi;
 use super::ffi::status::Status;
 use super::kernels::{Capacity, KernelSource};
@@ -46,6 +47,7 @@ pub(crate) struct Cuda {
 struct Shared {
     device: CUdevice,
     replays: Cell<bool>,
+    completion: OnceCell<Completion>,
     single_uploads: Cell<bool>,
     counts: Cell<SetupCounts>,
     timer: TransferTimer,
@@ -71,6 +73,7 @@ impl Cuda {
         let shared = Shared {
             device,
             replays: Cell::new(true),
+            completion: OnceCell::new(),
             single_uploads: Cell::new(false),
             counts: Cell::default(),
             timer: TransferTimer::new(&stream, elapsed, memory)?,
@@ -261,6 +264,23 @@ impl Cuda {
         let result = act();
         self.shared.replays.set(before);
         result
+    }
+
+    /// Returns how the host learns that work is done, once a timer has loaded it.
+    pub(crate) fn completion(&self) -> Option<&Completion> {
+        self.shared.completion.get()
+    }
+
+    /// Returns the same; loads it from `source` the first time.
+    ///
+    /// # Errors
+    /// As for [`Completion::load`].
+    pub(crate) fn load_completion(&self, source: &'static KernelSource) -> Result<&Completion, CellError> {
+        if let Some(loaded) = self.completion() {
+            return Ok(loaded);
+        }
+        let loaded = Completion::load(self, source)?;
+        Ok(self.shared.completion.get_or_init(|| loaded))
     }
 
     /// Counts a plan, a handle or a workspace that was created.

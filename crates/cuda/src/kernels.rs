@@ -54,12 +54,13 @@ impl Capacity {
 }
 
 /// The headers, which NVRTC gets with every source.
-pub static HEADERS: [KernelSource; 9] = [
+pub static HEADERS: [KernelSource; 10] = [
     header!("common"),
     header!("cholesky_tiles"),
     header!("cholesky_triangles"),
     header!("cholesky_diagonal"),
     header!("cholesky_substitution"),
+    header!("dependent_launch"),
     header!("fft_stages"),
     header!("mma"),
     header!("reflector"),

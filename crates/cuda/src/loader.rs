@@ -69,6 +69,7 @@ const DRIVER_SYMBOLS: &[&str] = &[
     "cuLaunchKernel",
     "cuLaunchKernelEx",
     "cuLaunchCooperativeKernel",
+    "cuStreamQuery",
     "cuEventElapsedTime",
 ];
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod alternating;
 pub(crate) mod cholesky;
+pub(crate) mod completion;
 pub(crate) mod contents;
 pub(crate) mod context;
 pub(crate) mod cublas;
@@ -15,6 +16,7 @@ pub(crate) mod fft_fill;
 pub(crate) mod fft_two_pass;
 pub(crate) mod launch;
 pub(crate) mod map;
+pub(crate) mod mapped;
 pub(crate) mod nvrtc;
 pub(crate) mod ozaki;
 pub(crate) mod ozaki2;

@@ -33,8 +33,8 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// The kernels of one execution of a job. After the first execution they are launched as a graph, which takes the host
-/// less time than launching each.
+/// The kernels of one execution of a job, which enqueues nothing after them. After the first execution they are launched as a
+/// graph, which takes the host less time than launching each. The graph ends with the [`Completion`] signal.
 #[derive(Default)]
 pub(crate) struct Replay {
     /// Whether the kernels have been launched. The first launch loads their code, which is not allowed during a capture.
@@ -47,6 +47,8 @@ struct Known {
     /// With their functions, which stay loaded so that no other function gets the same handle.
     launches: Vec<(CudaFunction, Shape, [Argument; MAX_ARGUMENTS])>,
     graph: Option<CudaGraph>,
+    /// Whether the graph ends with the signal, which some drivers cannot record.
+    signals: bool,
 }
 
 impl Replay {
@@ -66,28 +68,41 @@ impl Replay {
     ) -> Result<(), CellError> {
         // SAFETY: the caller vouches for the launches.
         let one_by_one = || unsafe { enqueue_each(&cuda.stream, &launches) };
-        if !cuda.replays() || !std::mem::replace(&mut self.loaded, true) {
+        let loaded = std::mem::replace(&mut self.loaded, true);
+        if !loaded || !cuda.replays() {
             return one_by_one();
         }
         let index = match self.known.iter().position(|known| known.are(&launches)) {
             Some(index) => index,
             None if self.known.len() < Self::MAX_KNOWN => {
-                self.known.push(Known::new(&launches, capture(cuda, one_by_one).ok()));
+                self.known.push(Known::new(cuda, &launches, one_by_one));
                 self.known.len() - 1
             }
             None => return one_by_one(),
         };
-        match &self.known[index].graph {
-            Some(graph) => graph.launch().map_err(driver("cuGraphLaunch")),
-            None => one_by_one(),
+        let known = &self.known[index];
+        let Some(graph) = &known.graph else { return one_by_one() };
+        graph.launch().map_err(driver("cuGraphLaunch"))?;
+        if let Some(completion) = cuda.completion().filter(|_| known.signals) {
+            completion.follows();
         }
+        Ok(())
     }
 }
 
 impl Known {
-    fn new(launches: &[Launch<'_>], graph: Option<CudaGraph>) -> Known {
+    /// Records what `enqueue` enqueues, which must be the launches.
+    fn new(cuda: &Cuda, launches: &[Launch<'_>], enqueue: impl Fn() -> Result<(), CellError>) -> Known {
         let owned = launches.iter().map(|launch| (launch.function.clone(), launch.shape, launch.arguments));
-        Known { launches: owned.collect(), graph }
+        let signalling = cuda.completion().and_then(|completion| {
+            capture(cuda, || enqueue().and_then(|()| completion.enqueue(&cuda.stream))).ok()
+        });
+        let signals = signalling.is_some();
+        Known {
+            launches: owned.collect(),
+            graph: signalling.or_else(|| capture(cuda, enqueue).ok()),
+            signals,
+        }
     }
 
     /// Returns whether they are the same launches.

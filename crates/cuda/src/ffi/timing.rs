@@ -1,15 +1,14 @@
 //! Launches of `kernels/timing.cu` as safe functions, and the host memory through which host and kernels communicate.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use cudarc::driver::sys::{self, CUdeviceptr};
-use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, PinnedHostSlice};
+use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
-use super::super::context::{Cuda, driver};
+use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
 use super::launch::{self, enqueue_single, fits, write};
+use super::mapped::MappedWords;
 
 /// Timestamps that a [`Mailbox`] has room for.
 pub(crate) const TIMESTAMPS: usize = 2;
@@ -21,65 +20,33 @@ const TIMED_OUT: usize = 1;
 const FIRST_TIMESTAMP: usize = 2;
 const WORDS: usize = FIRST_TIMESTAMP + 2 * TIMESTAMPS;
 
-/// Page-locked host words that host and device both read and write.
-pub(crate) struct Mailbox {
-    host: *mut u64,
-    device: CUdeviceptr,
-    /// Owns the memory behind both addresses.
-    _memory: PinnedHostSlice<u64>,
-}
+/// The words through which host and kernels communicate.
+pub(crate) struct Mailbox(MappedWords<WORDS>);
 
 impl Mailbox {
     /// Allocates the words, all zero.
     pub(crate) fn new(ctx: &Arc<CudaContext>) -> Result<Mailbox, CellError> {
-        let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
-        // SAFETY: the words are unset until the loop below has written each; u64 has no invalid bit patterns.
-        let memory = unsafe { ctx.alloc_pinned_with_flags::<u64>(WORDS, flags) };
-        let mut memory = memory.map_err(driver("cuMemHostAlloc"))?;
-        let host = memory.as_mut_ptr().map_err(driver("cuEventSynchronize"))?;
-        let mut device = 0;
-        // SAFETY: `device` is writable and `host` is the start of memory allocated with DEVICEMAP.
-        unsafe { sys::cuMemHostGetDevicePointer_v2(&raw mut device, host.cast(), 0) }
-            .result()
-            .map_err(driver("cuMemHostGetDevicePointer"))?;
-        let mailbox = Mailbox { host, device, _memory: memory };
-        (0..WORDS).for_each(|word| mailbox.write(word, 0));
-        Ok(mailbox)
+        MappedWords::new(ctx).map(Mailbox)
     }
 
     /// Releases the blocking kernel of that ticket and all earlier ones.
     pub(crate) fn release(&self, ticket: u64) {
-        self.write(RELEASED, ticket);
+        self.0.write(RELEASED, ticket);
     }
 
     /// Returns whether the blocking kernel of that ticket timed out.
     pub(crate) fn timed_out(&self, ticket: u64) -> bool {
-        self.read(TIMED_OUT) == ticket
+        self.0.read(TIMED_OUT) == ticket
     }
 
     /// Clears the timestamps.
     pub(crate) fn clear_timestamps(&self) {
-        (FIRST_TIMESTAMP..WORDS).for_each(|word| self.write(word, 0));
+        (FIRST_TIMESTAMP..WORDS).for_each(|word| self.0.write(word, 0));
     }
 
     /// Returns nanoseconds and cycles of a timestamp; both zero if it was not written.
     pub(crate) fn timestamp(&self, slot: usize) -> (u64, u64) {
-        (self.read(FIRST_TIMESTAMP + 2 * slot), self.read(FIRST_TIMESTAMP + 2 * slot + 1))
-    }
-
-    fn read(&self, word: usize) -> u64 {
-        self.word(word).load(Ordering::Acquire)
-    }
-
-    fn write(&self, word: usize, value: u64) {
-        self.word(word).store(value, Ordering::Release);
-    }
-
-    fn word(&self, word: usize) -> &AtomicU64 {
-        assert!(word < WORDS);
-        // SAFETY: the word lies within the live allocation, is aligned, and is only ever accessed atomically: here,
-        // and by the device with aligned 64-bit accesses.
-        unsafe { AtomicU64::from_ptr(self.host.add(word)) }
+        (self.0.read(FIRST_TIMESTAMP + 2 * slot), self.0.read(FIRST_TIMESTAMP + 2 * slot + 1))
     }
 }
 
@@ -116,7 +83,7 @@ impl TimingKernels {
         ticket: u64,
         timeout_ns: u64,
     ) -> Result<(), CellError> {
-        let arguments = [mailbox.device.into(), ticket.into(), timeout_ns.into()];
+        let arguments = [mailbox.0.address().into(), ticket.into(), timeout_ns.into()];
         // SAFETY: the entry takes (u64*, u64, u64) and uses the first two words of the mailbox.
         unsafe { enqueue_single(stream, &self.block, 1, arguments) }
     }
@@ -129,7 +96,7 @@ impl TimingKernels {
         slot: u32,
     ) -> Result<(), CellError> {
         assert!((slot as usize) < TIMESTAMPS);
-        let arguments = [mailbox.device.into(), slot.into()];
+        let arguments = [mailbox.0.address().into(), slot.into()];
         // SAFETY: the entry takes (u64*, u32) and uses the two words of its slot, which the mailbox has.
         unsafe { enqueue_single(stream, &self.timestamp, self.multiprocessors, arguments) }
     }

@@ -115,11 +115,11 @@ impl Timer {
         Ok(self.time_both_clocks(job, cache)?.0)
     }
 
-    /// Times one execution by the host's clock alone, until its work is done.
+    /// Times one execution by the host's clock alone.
     fn time_on_host(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
         job.reset()?;
         self.rig.prepare_caches(cache)?;
-        Ok(Sample::of_host(self.rig.time_host(&mut || job.execute())?.done_s))
+        Ok(Sample::of_host(self.rig.time_until_idle(&mut || job.execute())?))
     }
 
     /// Times one execution by both clocks, without a blocking kernel. Also returns the raw event time.

@@ -42,7 +42,7 @@ pub(crate) fn measure(
     let clock_s = median_reading(|| Ok(readings.read((0, 0), &mut || Ok(()))?.events_s))?;
     let mut empty = || kernels.empty(&cuda.stream);
     let empty_kernel_s = median_reading(|| Ok(readings.read((1, 1), &mut empty)?.events_s))?;
-    let launch_sync_s = median_reading(|| Ok(readings.rig.time_host(&mut empty)?.done_s))?;
+    let launch_sync_s = median_reading(|| readings.rig.time_until_idle(&mut empty))?;
     let overhead = TimerOverhead {
         clock_s,
         empty_kernel_s: Some(empty_kernel_s),

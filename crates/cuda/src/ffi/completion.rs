@@ -1,0 +1,90 @@
+//! Tells the host that a graph is done sooner than the driver does: the graph's last kernel writes a word of host memory,
+//! which the host reads in a loop.
+//!
+//! Only graphs have such a kernel. After calls of a library it would be one more launch, and writing the word by
+//! `cuStreamWriteValue32` did not tell the host sooner than `cuStreamSynchronize`.
+
+use std::cell::Cell;
+
+use cudarc::driver::sys::{self, CUresult};
+use cudarc::driver::{CudaFunction, CudaStream};
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, driver};
+use super::super::kernels::KernelSource;
+use super::launch::{Shape, Start, enqueue_shaped};
+use super::mapped::MappedWords;
+
+/// Reads of the word after which the driver is asked whether the stream is idle, which ends the loop if the work fails.
+/// They take about a millisecond.
+const READS_PER_QUERY: u32 = 1 << 16;
+
+/// A word that the device writes when the work before it in the stream is done.
+pub(crate) struct Completion {
+    word: MappedWords<1>,
+    kernel: CudaFunction,
+    /// When the kernel starts.
+    start: Start,
+    /// Graphs with the kernel at their end that were launched since the word was cleared.
+    graphs: Cell<u32>,
+}
+
+impl Completion {
+    /// Loads the kernel from `source`, which must be `kernels/timing.cu`. Enqueues it once, because the first launch loads
+    /// its code, which is not allowed while a graph is recorded.
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Completion, CellError> {
+        let made = Completion {
+            word: MappedWords::new(&cuda.ctx)?,
+            kernel: cuda.function(source, "signal")?,
+            start: Start::earliest(cuda),
+            graphs: Cell::new(0),
+        };
+        made.enqueue(&cuda.stream)?;
+        Ok(made)
+    }
+
+    /// Enqueues the kernel that writes the word: the last node of a graph.
+    pub(super) fn enqueue(&self, stream: &CudaStream) -> Result<(), CellError> {
+        let shape = Shape { grid: (1, 1), threads: 1, shared: 0, start: self.start };
+        // SAFETY: the entry takes (u64*), writes that word, and waits for the kernel before it first.
+        unsafe { enqueue_shaped(stream, &self.kernel, shape, [self.word.address().into()]) }
+    }
+
+    /// Notes that a graph with the kernel at its end was launched. Nothing may follow it in the same execution of a job.
+    pub(super) fn follows(&self) {
+        self.graphs.set(self.graphs.get() + 1);
+    }
+
+    /// Clears the word. The stream must be idle.
+    pub(crate) fn clear(&self) {
+        self.word.write(0, 0);
+        self.graphs.set(0);
+    }
+
+    /// Waits until the work that was enqueued since [`Completion::clear`] is done: by the word if that is one graph, otherwise
+    /// by the driver. If the work fails, so does the next call of the driver.
+    ///
+    /// # Errors
+    /// The driver cannot wait.
+    pub(crate) fn wait(&self, stream: &CudaStream) -> Result<(), CellError> {
+        // The first of several graphs writes the word before the others are done.
+        if self.graphs.get() != 1 {
+            return stream.synchronize().map_err(driver("cuStreamSynchronize"));
+        }
+        let mut reads = 0u32;
+        while self.word.read(0) == 0 {
+            std::hint::spin_loop();
+            reads = reads.wrapping_add(1);
+            if reads.is_multiple_of(READS_PER_QUERY) && !is_busy(stream) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether the stream has work to do and has not failed.
+fn is_busy(stream: &CudaStream) -> bool {
+    // SAFETY: the stream is alive.
+    unsafe { sys::cuStreamQuery(stream.cu_stream()) == CUresult::CUDA_ERROR_NOT_READY }
+}
