@@ -32,7 +32,7 @@ use cudarc::driver::sys::CUresult;
 use gpubench_backend::contents::Fingerprints;
 use gpubench_backend::{
     Backend, Conditions, DevicePhases, Finding, Options, Peaks, Prepared, Registration, Sample, SetupCounts,
-    TimerOverhead, TransferMemory,
+    TimerOverhead,
 };
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
@@ -99,7 +99,7 @@ struct Started {
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let driver = loader::driver()?;
     let ordinal = choose_device(options.device)?;
-    let started = open(&driver, ordinal, options.transfer).map_err(|error| match error {
+    let started = open(&driver, ordinal, options).map_err(|error| match error {
         CellError::Unavailable(missing) => missing,
         error => {
             let fix =
@@ -107,12 +107,6 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
             Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
         }
     })?;
-    // Compile at start, so that no cell waits for the compiler.
-    // Without a compiler, the cells that need kernels say so.
-    let mut sources = registry::compiled_ahead(&options.ops, &options.dtypes);
-    let Started { cuda, trials, .. } = &started;
-    sources.extend(auto::compiled_for_sizes(cuda, trials, &options.sizes, &options.dtypes));
-    let _ = started.cuda.compile_ahead(&sources);
     Ok(Box::new(started))
 }
 
@@ -148,7 +142,7 @@ fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
     }
 }
 
-fn open(driver: &Driver, ordinal: u32, memory: TransferMemory) -> Result<Started, CellError> {
+fn open(driver: &Driver, ordinal: u32, options: &Options) -> Result<Started, CellError> {
     let version = ffi::driver::version().map_err(failure::driver("cuDriverGetVersion"))?;
     let elapsed = ffi::driver::Elapsed::find(&driver.library).ok_or_else(|| {
         CellError::Failed("the NVIDIA driver has no cuEventElapsedTime; update the driver".into())
@@ -156,14 +150,24 @@ fn open(driver: &Driver, ordinal: u32, memory: TransferMemory) -> Result<Started
     let major = u32::try_from(version / 1000).unwrap_or(0);
     let arrival = ProcessSnapshot::before(ordinal, driver.path.as_deref());
     let start = Instant::now();
-    let cuda = Cuda::open(ordinal as usize, Loader::new(major), elapsed, memory)?;
+    let cuda = Cuda::open(ordinal as usize, Loader::new(major), elapsed, options.transfer)?;
     let context_s = start.elapsed().as_secs_f64();
     let monitor = arrival.after();
+    let trials = Trials::new(&cuda);
+    compile_at_start(&cuda, &trials, options);
     let timer = Timer::new(&cuda, elapsed).and_then(|timer| timing::check_clock_linearity(timer, &cuda));
     let timer = timer.map_err(unmeasurable)?;
     let verifier = Verifier::new(&cuda)?;
-    let trials = Trials::new(&cuda);
     Ok(Started { cuda, timer, verifier, trials, monitor, ordinal, elapsed, context_s })
+}
+
+/// Compiles, at the same time, the kernels of the timer, of the checks and of the cells that the run will probably have, so
+/// that no cell waits for the compiler. Without a compiler, whatever needs a kernel says so.
+fn compile_at_start(cuda: &Cuda, trials: &Trials, options: &Options) {
+    let mut sources = vec![&timing::SOURCE, &verify::SOURCE];
+    sources.extend(registry::compiled_ahead(&options.ops, &options.dtypes));
+    sources.extend(auto::compiled_for_sizes(cuda, trials, &options.sizes, &options.dtypes));
+    let _ = cuda.compile_ahead(&sources);
 }
 
 /// Reports a device whose timer overhead cannot be measured as unavailable.
