@@ -9,8 +9,8 @@ from .text import duration, factor
 CPU, BOTH, GPU = "xeon-2", "h200/article-python", "h200/article-gpu"
 # Blocks of docs/peers.md, each with the folders whose rows it joins, and the ops that it takes from a folder; None: all.
 FURTHER = {
-    "peers_random": {"h200/random-matmul": None, "h200/random-elementwise": None, "h200/random-reduction": None,
-                     "h200/random-fft": None, "h200/random-solve-spgemm": None, "h200/random-svd": None},
+    "peers_random": {"h200/random-matmul": None, "h200/random-largest": ("matmul",), "h200/random-elementwise": None,
+                     "h200/random-reduction": None, "h200/random-fft": None, "h200/random-solve-spgemm": None, "h200/random-svd": None},
     "peers_h100": {"h100/peers": None},
     "peers_random_h100": {"h100/random-matmul": None, "h100/random-elementwise": None, "h100/random-reduction": None,
                           "h100/random-fft": None, "h100/random-solve": None, "h100/random": ("spgemm",), "h100/random-svd": None},
