@@ -51,7 +51,7 @@ extern "C" __global__ void flush_l2(uint4* buffer, u64 count) {
     if (sum != 0) buffer[0].x = sum;
 }
 
-// Tells the host that the work before is done. `word` is host memory visible to the device.
+// The end of a graph: writes a word, which is host memory visible to the device, when the kernel before has ended.
 extern "C" __global__ void signal(volatile u64* word) {
     await_previous();
     *word = 1;

@@ -61,8 +61,8 @@ def clock_checks():
     lines = ["| real duration | events read | reported, cold |", "|---:|---:|---:|"]
     lines += [f"| {micro(check['spun_s'])} | {micro(check['events_s'])} | {micro(check['device_s'])} |" for check in overhead["checks"]]
     return "\n".join([*lines, "", f"The constant is {overhead['event_constant_s'] * 1e6:.2f} µs there. Two events alone read "
-                      f"{overhead['clock_s'] * 1e6:.2f} µs and an empty kernel {overhead['empty_kernel_s'] * 1e6:.2f} µs; launching and waiting "
-                      f"takes {overhead['launch_sync_s'] * 1e6:.2f} µs by the host's clock."])
+                      f"{overhead['clock_s'] * 1e6:.2f} µs and an empty kernel {overhead['empty_kernel_s'] * 1e6:.2f} µs. Launching an "
+                      f"empty kernel and `cuStreamSynchronize` take {overhead['launch_sync_s'] * 1e6:.2f} µs by the host's clock."])
 
 
 def checking_time():

@@ -73,17 +73,29 @@ fn the_timer_overhead_is_measured_at_start_and_agrees_with_known_durations() {
     );
 }
 
-/// Ops whose variants enqueue all their work and do not wait for it.
-const QUEUED: [&str; 7] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "spmv"];
-/// A size at which the work of most variants takes longer than to launch and to notice its end.
-const LONG: u64 = 1000;
+/// Ops with kernels that are launched as a graph, and sizes at which the work of nearly all of their variants takes longer
+/// than to launch it and to learn of its end.
+const LONG: [(&str, u64); 9] = [
+    ("matmul", 1000),
+    ("elementwise", 4000),
+    ("sin", 4000),
+    ("reduction", 4000),
+    ("fft", 1000),
+    ("solve", 1000),
+    ("spgemm", 1000),
+    ("spmv", 4000),
+    ("svd", 32),
+];
 
 #[test]
 fn a_host_time_covers_the_work() {
     let Some((_alone, mut backend)) = start_alone() else { return };
     let mut faults = Vec::new();
-    for variant in variants().into_iter().filter(|variant| QUEUED.contains(&&*variant.op)) {
-        let case = case(&variant, LONG, *variant.dtypes.iter().next().unwrap());
+    let cells = LONG.into_iter().flat_map(|(op, n)| {
+        variants().into_iter().filter(move |variant| variant.op == op).map(move |variant| (variant, n))
+    });
+    for (variant, n) in cells {
+        let case = case(&variant, n, *variant.dtypes.iter().next().unwrap());
         let mut inputs = op::find(&variant.op).unwrap().inputs(&case);
         let mut job = match backend.prepare(&variant.name, &case, &mut inputs) {
             Ok(job) => job,
@@ -105,6 +117,8 @@ fn a_host_time_covers_the_work() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let waits = backend.describe()["timing"]["waits_for_graphs"].as_u64().unwrap();
+    assert!(waits > 0, "no host time ended with the word of a graph");
 }
 
 #[test]

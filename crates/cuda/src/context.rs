@@ -47,7 +47,7 @@ pub(crate) struct Cuda {
 struct Shared {
     device: CUdevice,
     replays: Cell<bool>,
-    completion: OnceCell<Completion>,
+    completion: OnceCell<Rc<Completion>>,
     single_uploads: Cell<bool>,
     counts: Cell<SetupCounts>,
     timer: TransferTimer,
@@ -266,21 +266,14 @@ impl Cuda {
         result
     }
 
-    /// Returns how the host learns that work is done, once a timer has loaded it.
-    pub(crate) fn completion(&self) -> Option<&Completion> {
-        self.shared.completion.get()
+    /// Makes graphs end with the kernel of `completion`, from now on.
+    pub(crate) fn end_graphs_with(&self, completion: &Rc<Completion>) {
+        self.shared.completion.get_or_init(|| Rc::clone(completion));
     }
 
-    /// Returns the same; loads it from `source` the first time.
-    ///
-    /// # Errors
-    /// As for [`Completion::load`].
-    pub(crate) fn load_completion(&self, source: &'static KernelSource) -> Result<&Completion, CellError> {
-        if let Some(loaded) = self.completion() {
-            return Ok(loaded);
-        }
-        let loaded = Completion::load(self, source)?;
-        Ok(self.shared.completion.get_or_init(|| loaded))
+    /// Returns what graphs end with, if a timer has set it.
+    pub(crate) fn completion(&self) -> Option<&Completion> {
+        self.shared.completion.get().map(Rc::as_ref)
     }
 
     /// Counts a plan, a handle or a workspace that was created.

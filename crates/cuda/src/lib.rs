@@ -162,7 +162,7 @@ fn open(driver: &Driver, ordinal: u32, options: &Options) -> Result<Started, Cel
 }
 
 /// Compiles, at the same time, the kernels of the timer, of the checks and of the cells that the run will probably have, so
-/// that no cell waits for the compiler. Without a compiler, whatever needs a kernel says so.
+/// that no cell waits for the compiler. A failure is reported when the kernel is needed.
 fn compile_at_start(cuda: &Cuda, trials: &Trials, options: &Options) {
     let mut sources = vec![&timing::SOURCE, &verify::SOURCE];
     sources.extend(registry::compiled_ahead(&options.ops, &options.dtypes));

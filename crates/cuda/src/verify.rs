@@ -2,7 +2,7 @@
 //! order.
 
 use gpubench_backend::contents::{Contents, Fingerprints, Memory, Span, beyond, join};
-use gpubench_backend::{Job, Prepared};
+use gpubench_backend::{Job, Prepared, SamplingMode};
 use gpubench_model::error::CellError;
 
 use super::context::Cuda;
@@ -41,7 +41,8 @@ impl Verifier {
     }
 
     /// Resets `job`, spoils its answer and executes it once. Where `timer` allows it, all of this is queued behind a
-    /// blocking kernel: the work of other streams is then spoiled too, or comes too late.
+    /// blocking kernel: the work of other streams is then spoiled too, or comes too late. Kernels are launched as a graph only
+    /// if samples launch them so.
     pub(super) fn execute_spoiled(
         &mut self,
         timer: &mut Timer,
@@ -49,10 +50,11 @@ impl Verifier {
     ) -> Result<[Option<u64>; 2], CellError> {
         job.reset()?;
         self.cuda.synchronize()?;
-        if !timer.run_blocked(job, &mut |job| self.queue(job))? {
+        let as_graph = job.history.mode == SamplingMode::Blocked;
+        if !timer.run_blocked(job, &mut |job| self.queue(job, as_graph))? {
             job.reset()?;
             self.cuda.synchronize()?;
-            self.queue(&mut job.job)?;
+            self.queue(&mut job.job, as_graph)?;
         }
         let count = job.contents().answer.len();
         let sums = self.checks.read()?;
@@ -61,7 +63,7 @@ impl Verifier {
     }
 
     /// Enqueues four steps: spoil, read, execute, read.
-    fn queue(&mut self, job: &mut dyn Job) -> Result<(), CellError> {
+    fn queue(&mut self, job: &mut dyn Job, as_graph: bool) -> Result<(), CellError> {
         let contents = job.contents();
         let (answer, in_place) = (spans(&contents.answer)?, contents.in_place);
         if 2 * answer.len() > SLOTS {
@@ -76,7 +78,11 @@ impl Verifier {
             }
             self.checks.fingerprint(&answer, 0)?;
         }
-        job.execute()?;
+        if as_graph {
+            job.execute()?;
+        } else {
+            self.cuda.without_replays(|| job.execute())?;
+        }
         // SAFETY: as above.
         unsafe { self.checks.fingerprint(&answer, answer.len()) }
     }

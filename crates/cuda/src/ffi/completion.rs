@@ -1,8 +1,8 @@
-//! Tells the host that a graph is done sooner than the driver does: the graph's last kernel writes a word of host memory,
-//! which the host reads in a loop.
+//! The end of a graph, which the host learns from its own memory: the last kernel of the graph writes a word there, and the
+//! host reads it in a loop. That takes less time than `cuStreamSynchronize`.
 //!
-//! Only graphs have such a kernel. After calls of a library it would be one more launch, and writing the word by
-//! `cuStreamWriteValue32` did not tell the host sooner than `cuStreamSynchronize`.
+//! Only graphs end with such a kernel. After calls of a library it would be one more launch, and a write of the word by
+//! `cuStreamWriteValue32` was measured to take no less time than `cuStreamSynchronize`.
 
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ use super::launch::{Shape, Start, enqueue_shaped};
 use super::mapped::MappedWords;
 
 /// Reads of the word after which the driver is asked whether the stream is idle, which ends the loop if the work fails.
-/// They take about a millisecond.
+/// They take a few milliseconds.
 const READS_PER_QUERY: u32 = 1 << 16;
 
 /// A word that the device writes when the work before it in the stream is done.
@@ -27,6 +27,8 @@ pub(crate) struct Completion {
     start: Start,
     /// Graphs with the kernel at their end that were launched since the word was cleared.
     graphs: Cell<u32>,
+    /// Waits that ended with the word.
+    waits: Cell<u64>,
 }
 
 impl Completion {
@@ -38,6 +40,7 @@ impl Completion {
             kernel: cuda.function(source, "signal")?,
             start: Start::earliest(cuda),
             graphs: Cell::new(0),
+            waits: Cell::new(0),
         };
         made.enqueue(&cuda.stream)?;
         Ok(made)
@@ -46,12 +49,13 @@ impl Completion {
     /// Enqueues the kernel that writes the word: the last node of a graph.
     pub(super) fn enqueue(&self, stream: &CudaStream) -> Result<(), CellError> {
         let shape = Shape { grid: (1, 1), threads: 1, shared: 0, start: self.start };
-        // SAFETY: the entry takes (u64*), writes that word, and waits for the kernel before it first.
+        // SAFETY: the entry takes (u64*), writes that word, and waits for the kernel before it first. A graph that records
+        // this is launched by jobs only, which hold a `Cuda`, which holds the word and the kernel.
         unsafe { enqueue_shaped(stream, &self.kernel, shape, [self.word.address().into()]) }
     }
 
-    /// Notes that a graph with the kernel at its end was launched. Nothing may follow it in the same execution of a job.
-    pub(super) fn follows(&self) {
+    /// Counts a graph with the kernel at its end that was launched. Nothing may follow it in the same execution of a job.
+    pub(super) fn count_graph(&self) {
         self.graphs.set(self.graphs.get() + 1);
     }
 
@@ -76,10 +80,16 @@ impl Completion {
             std::hint::spin_loop();
             reads = reads.wrapping_add(1);
             if reads.is_multiple_of(READS_PER_QUERY) && !is_busy(stream) {
-                break;
+                return Ok(());
             }
         }
+        self.waits.set(self.waits.get() + 1);
         Ok(())
+    }
+
+    /// Returns how many waits ended with the word.
+    pub(crate) fn waits(&self) -> u64 {
+        self.waits.get()
     }
 }
 

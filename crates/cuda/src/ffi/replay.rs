@@ -34,7 +34,7 @@ impl<'a> Launch<'a> {
 }
 
 /// The kernels of one execution of a job, which enqueues nothing after them. After the first execution they are launched as a
-/// graph, which takes the host less time than launching each. The graph ends with the [`Completion`] signal.
+/// graph, which takes the host less time than launching each. The graph ends with the kernel of [`Completion`](super::completion::Completion).
 #[derive(Default)]
 pub(crate) struct Replay {
     /// Whether the kernels have been launched. The first launch loads their code, which is not allowed during a capture.
@@ -46,8 +46,12 @@ pub(crate) struct Replay {
 struct Known {
     /// With their functions, which stay loaded so that no other function gets the same handle.
     launches: Vec<(CudaFunction, Shape, [Argument; MAX_ARGUMENTS])>,
-    graph: Option<CudaGraph>,
-    /// Whether the graph ends with the signal, which some drivers cannot record.
+    graph: Option<Recorded>,
+}
+
+struct Recorded {
+    graph: CudaGraph,
+    /// Whether the graph ends with the kernel that the host waits for, which some drivers cannot record.
     signals: bool,
 }
 
@@ -80,11 +84,10 @@ impl Replay {
             }
             None => return one_by_one(),
         };
-        let known = &self.known[index];
-        let Some(graph) = &known.graph else { return one_by_one() };
+        let Some(Recorded { graph, signals }) = &self.known[index].graph else { return one_by_one() };
         graph.launch().map_err(driver("cuGraphLaunch"))?;
-        if let Some(completion) = cuda.completion().filter(|_| known.signals) {
-            completion.follows();
+        if let Some(completion) = cuda.completion().filter(|_| *signals) {
+            completion.count_graph();
         }
         Ok(())
     }
@@ -95,14 +98,11 @@ impl Known {
     fn new(cuda: &Cuda, launches: &[Launch<'_>], enqueue: impl Fn() -> Result<(), CellError>) -> Known {
         let owned = launches.iter().map(|launch| (launch.function.clone(), launch.shape, launch.arguments));
         let signalling = cuda.completion().and_then(|completion| {
-            capture(cuda, || enqueue().and_then(|()| completion.enqueue(&cuda.stream))).ok()
+            let graph = capture(cuda, || enqueue().and_then(|()| completion.enqueue(&cuda.stream))).ok()?;
+            Some(Recorded { graph, signals: true })
         });
-        let signals = signalling.is_some();
-        Known {
-            launches: owned.collect(),
-            graph: signalling.or_else(|| capture(cuda, enqueue).ok()),
-            signals,
-        }
+        let silent = || Some(Recorded { graph: capture(cuda, &enqueue).ok()?, signals: false });
+        Known { launches: owned.collect(), graph: signalling.or_else(silent) }
     }
 
     /// Returns whether they are the same launches.

@@ -57,6 +57,7 @@ impl Timer {
         json!({
             "blocking_kernel": self.blocking,
             "blocking_kernel_timeouts": self.timeouts,
+            "waits_for_graphs": self.rig.waits_for_graphs(),
             "event_constant_cold_s": self.event_overhead.cold_s,
             "event_constant_hot_s": self.event_overhead.hot_s,
             "between_executions_s": self.event_overhead.between_s,

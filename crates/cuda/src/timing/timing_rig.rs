@@ -1,5 +1,6 @@
 //! Takes the raw readings of a sample: host clock, events and timestamps. `Timer` combines and corrects them.
 
+use std::rc::Rc;
 use std::time::Instant;
 
 use cudarc::driver::CudaEvent;
@@ -9,6 +10,7 @@ use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
+use super::super::ffi::completion::Completion;
 use super::super::ffi::driver::{self as ffi, Elapsed};
 use super::super::ffi::timing::{Mailbox, TimingKernels};
 use super::SOURCE;
@@ -43,6 +45,7 @@ pub(crate) struct TimingRig {
     /// The kernels of a sample.
     pub kernels: TimingKernels,
     mailbox: Mailbox,
+    completion: Rc<Completion>,
     blocking_kernel: BlockingKernel,
     cache_flush: CacheFlush,
     start: CudaEvent,
@@ -62,6 +65,7 @@ impl TimingRig {
             cuda: cuda.clone(),
             kernels: TimingKernels::load(cuda, &SOURCE)?,
             mailbox: Mailbox::new(&cuda.ctx)?,
+            completion: Rc::new(Completion::load(cuda, &SOURCE)?),
             blocking_kernel: BlockingKernel::default(),
             cache_flush: CacheFlush::new(cuda)?,
             start: event()?,
@@ -70,7 +74,7 @@ impl TimingRig {
             rated_mhz: rated_khz.map(|khz| f64::from(khz) / 1e3),
         };
         made.blocking_kernel.load(cuda, &made.kernels, &made.mailbox)?;
-        cuda.load_completion(&SOURCE)?;
+        cuda.end_graphs_with(&made.completion);
         made.prepare_caches(Cache::Cold)?;
         made.time_both_clocks(&mut || made.kernels.empty(&cuda.stream))?;
         Ok(made)
@@ -91,12 +95,11 @@ impl TimingRig {
 
     /// Times one execution by the host's clock, until the host knows that the work is done. The device must be idle.
     pub(crate) fn time_host(&self, work: &mut Work<'_>) -> Result<HostTimes, CellError> {
-        let completion = self.cuda.load_completion(&SOURCE)?;
-        completion.clear();
+        self.completion.clear();
         let begun = Instant::now();
         work()?;
         let enqueue_s = begun.elapsed().as_secs_f64();
-        completion.wait(&self.cuda.stream)?;
+        self.completion.wait(&self.cuda.stream)?;
         let done_s = begun.elapsed().as_secs_f64();
         self.cuda.synchronize()?;
         Ok(HostTimes { enqueue_s, done_s })
@@ -109,6 +112,11 @@ impl TimingRig {
         work()?;
         self.cuda.synchronize()?;
         Ok(begun.elapsed().as_secs_f64())
+    }
+
+    /// Returns how many host times ended when the host saw the word that a graph writes.
+    pub(crate) fn waits_for_graphs(&self) -> u64 {
+        self.completion.waits()
     }
 
     /// Times one execution by both clocks, without a blocking kernel. The device must be idle.
