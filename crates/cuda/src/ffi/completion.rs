@@ -23,8 +23,6 @@ const READS_PER_QUERY: u32 = 1 << 16;
 pub(crate) struct Completion {
     word: MappedWords<1>,
     kernel: CudaFunction,
-    /// When the kernel starts.
-    start: Start,
     /// Graphs with the kernel at their end that were launched since the word was cleared.
     graphs: Cell<u32>,
     /// Waits that ended with the word.
@@ -38,17 +36,16 @@ impl Completion {
         let made = Completion {
             word: MappedWords::new(&cuda.ctx)?,
             kernel: cuda.function(source, "signal")?,
-            start: Start::earliest(cuda),
             graphs: Cell::new(0),
             waits: Cell::new(0),
         };
-        made.enqueue(&cuda.stream)?;
+        made.enqueue(&cuda.stream, Start::InOrder)?;
         Ok(made)
     }
 
-    /// Enqueues the kernel that writes the word: the last node of a graph.
-    pub(super) fn enqueue(&self, stream: &CudaStream) -> Result<(), CellError> {
-        let shape = Shape { grid: (1, 1), threads: 1, shared: 0, start: self.start };
+    /// Enqueues the kernel that writes the word, which may start early: the last node of a graph.
+    pub(super) fn enqueue(&self, stream: &CudaStream, start: Start) -> Result<(), CellError> {
+        let shape = Shape { grid: (1, 1), threads: 1, shared: 0, start };
         // SAFETY: the entry takes (u64*), writes that word, and waits for the kernel before it first. A graph that records
         // this is launched by jobs only, which hold a `Cuda`, which holds the word and the kernel.
         unsafe { enqueue_shaped(stream, &self.kernel, shape, [self.word.address().into()]) }

@@ -7,7 +7,7 @@ use cudarc::driver::{CudaFunction, CudaGraph, CudaStream};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
-use super::launch::{Argument, Shape, enqueue_shaped};
+use super::launch::{Argument, Shape, Start, enqueue_shaped};
 
 /// Most arguments of a kernel that can be replayed.
 const MAX_ARGUMENTS: usize = 16;
@@ -97,9 +97,12 @@ impl Known {
     /// Records what `enqueue` enqueues, which must be the launches.
     fn new(cuda: &Cuda, launches: &[Launch<'_>], enqueue: impl Fn() -> Result<(), CellError>) -> Known {
         let owned = launches.iter().map(|launch| (launch.function.clone(), launch.shape, launch.arguments));
+        // Graphs have early starts since CUDA 12.3.
+        let mut starts = [Start::earliest(cuda), Start::InOrder].into_iter();
         let signalling = cuda.completion().and_then(|completion| {
-            let graph = capture(cuda, || enqueue().and_then(|()| completion.enqueue(&cuda.stream))).ok()?;
-            Some(Recorded { graph, signals: true })
+            let with =
+                |start| capture(cuda, || enqueue().and_then(|()| completion.enqueue(&cuda.stream, start)));
+            Some(Recorded { graph: starts.find_map(|start| with(start).ok())?, signals: true })
         });
         let silent = || Some(Recorded { graph: capture(cuda, &enqueue).ok()?, signals: false });
         Known { launches: owned.collect(), graph: signalling.or_else(silent) }
