@@ -4,6 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gpubench::backend::{self, Backend, Options, Prepared, Sample, Variant};
 use gpubench::case::{Cache, Case, DType};
+use gpubench::data::Operand;
+use gpubench::error::CellError;
 use gpubench::measure::stats::upper_median;
 use gpubench::op;
 
@@ -46,6 +48,23 @@ pub(crate) fn variants() -> Vec<Variant> {
 pub(crate) fn case(variant: &Variant, n: u64, dtype: DType) -> Case {
     let density = op::find(&variant.op).unwrap().default_density();
     Case { op: variant.op.to_string(), n, dtype, density, seed: 42 }
+}
+
+/// Prepares a job of a variant. Returns `None`, and says why, if the case is not supported here.
+pub(crate) fn prepared(
+    backend: &mut dyn Backend,
+    variant: &Variant,
+    case: &Case,
+    inputs: &[Operand],
+) -> Option<Box<Prepared>> {
+    match backend.prepare(&variant.name, case, &mut inputs.to_vec()) {
+        Ok(job) => Some(job),
+        Err(CellError::Unavailable(missing)) => {
+            skipped(&format!("{case} cuda/{}", variant.name), &missing.reason);
+            None
+        }
+        Err(error) => panic!("{case} cuda/{}: {error}", variant.name),
+    }
 }
 
 pub(crate) fn samples(

@@ -5,10 +5,9 @@ use gpubench::backend::{Backend, Variant};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::data::Operand;
 use gpubench::data::generator::Stream;
-use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{case, samples, skipped, start_alone, variants};
+use crate::device::{case, prepared, samples, start_alone, variants};
 
 /// Multiples of 16, of 4, of 2, and odd ones; smaller and larger than a tile of each kernel.
 const SIZES: [u64; 10] = [1, 3, 17, 31, 64, 65, 100, 129, 258, 260];
@@ -51,14 +50,7 @@ fn by_terms(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
 
 /// The answer of a variant, or `None` if it does not support the case here.
 fn answer(backend: &mut dyn Backend, variant: &Variant, case: &Case, inputs: &[Operand]) -> Option<Operand> {
-    let mut job = match backend.prepare(&variant.name, case, &mut inputs.to_vec()) {
-        Ok(job) => job,
-        Err(CellError::Unavailable(missing)) => {
-            skipped(&format!("{case} cuda/{}", variant.name), &missing.reason);
-            return None;
-        }
-        Err(error) => panic!("{case} cuda/{}: {error}", variant.name),
-    };
+    let mut job = prepared(backend, variant, case, inputs)?;
     // Twice, because nothing may be left over from the last execution.
     samples(backend, &mut *job, Cache::Hot, 3);
     Some(job.answer().unwrap().remove(0))

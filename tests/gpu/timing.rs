@@ -5,10 +5,9 @@ use std::time::Instant;
 use gpubench::backend::cuda::{SPIN, SPIN_AND_WAIT, SPIN_OP};
 use gpubench::backend::{Backend, Prepared};
 use gpubench::case::{Cache, Case, DType};
-use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{alone, case, median, samples, skipped, start, start_alone, steady, variants};
+use crate::device::{alone, case, median, prepared, samples, start, start_alone, steady, variants};
 
 /// Prepares a job that spins for `ns` nanoseconds.
 fn spinning(backend: &mut dyn Backend, variant: &str, ns: u64) -> Box<Prepared> {
@@ -96,15 +95,8 @@ fn a_host_time_covers_the_work() {
     });
     for (variant, n) in cells {
         let case = case(&variant, n, *variant.dtypes.iter().next().unwrap());
-        let mut inputs = op::find(&variant.op).unwrap().inputs(&case);
-        let mut job = match backend.prepare(&variant.name, &case, &mut inputs) {
-            Ok(job) => job,
-            Err(CellError::Unavailable(missing)) => {
-                skipped(&format!("{case} cuda/{}", variant.name), &missing.reason);
-                continue;
-            }
-            Err(error) => panic!("{case} cuda/{}: {error}", variant.name),
-        };
+        let inputs = op::find(&variant.op).unwrap().inputs(&case);
+        let Some(mut job) = prepared(&mut *backend, &variant, &case, &inputs) else { continue };
         let taken = steady(&mut *backend, &mut *job, Cache::Hot);
         let device: Option<Vec<f64>> = taken.iter().map(|sample| sample.device_s).collect();
         let (Some(device), host) = (device, median(taken.iter().map(|sample| sample.host_s))) else {

@@ -9,7 +9,7 @@ use gpubench::data::generator::Stream;
 use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{alone, case, samples, skipped, start, start_alone, variants};
+use crate::device::{alone, case, prepared, samples, skipped, start, start_alone, variants};
 use crate::fft::has_primes_up_to;
 
 const SIZES: [u64; 7] = [1, 2, 31, 100, 101, 333, 512];
@@ -193,14 +193,7 @@ fn sampling_allocates_plans_and_compiles_nothing() {
             let most = supported.max().unwrap();
             let case = case(&variant, most, *dtype);
             let inputs = op::find(&case.op).unwrap().inputs(&case);
-            let mut job = match backend.prepare(&variant.name, &case, &mut inputs.clone()) {
-                Ok(job) => job,
-                Err(CellError::Unavailable(missing)) => {
-                    skipped(&format!("{case} cuda/{}", variant.name), &missing.reason);
-                    continue;
-                }
-                Err(error) => panic!("{case} cuda/{}: {error}", variant.name),
-            };
+            let Some(mut job) = prepared(&mut *backend, &variant, &case, &inputs) else { continue };
             // The first executions load code and record launches; a run has judged and warmed up by then.
             samples(&mut *backend, &mut *job, Cache::Hot, 4);
             let before = backend.setup_counts();

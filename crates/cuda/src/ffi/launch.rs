@@ -56,6 +56,11 @@ impl Shape {
     pub(crate) fn of_blocks(grid: (u32, u32)) -> Shape {
         Shape { grid, threads: BLOCK, shared: 0, start: Start::InOrder }
     }
+
+    /// Blocks of one thread.
+    pub(crate) fn of_single_threads(blocks: u32) -> Shape {
+        Shape { threads: 1, ..Shape::of_blocks((blocks, 1)) }
+    }
 }
 
 /// Allows launches of `function` with up to `bytes` of dynamic shared memory; more than 48 KiB needs this call. The
@@ -215,9 +220,8 @@ pub(crate) unsafe fn enqueue_single<const N: usize>(
     blocks: u32,
     arguments: [Argument; N],
 ) -> Result<(), CellError> {
-    let shape = Shape { grid: (blocks, 1), threads: 1, shared: 0, start: Start::InOrder };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { enqueue_shaped(stream, function, shape, arguments) }
+    unsafe { enqueue_shaped(stream, function, Shape::of_single_threads(blocks), arguments) }
 }
 
 /// An argument of a kernel. The driver reads only the first four bytes of a four-byte argument, which are the right

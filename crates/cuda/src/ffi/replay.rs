@@ -33,8 +33,9 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// The kernels of one execution of a job, which enqueues nothing after them. After the first execution they are launched as a
-/// graph, which takes the host less time than launching each. The graph ends with the kernel of [`Completion`](super::completion::Completion).
+/// The kernels of one execution of a job, which enqueues nothing after them. After the first execution they are launched
+/// as a graph, which takes the host less time than launching each. The graph ends with the kernel of
+/// [`Completion`](super::completion::Completion).
 #[derive(Default)]
 pub(crate) struct Replay {
     /// Whether the kernels have been launched. The first launch loads their code, which is not allowed during a capture.
