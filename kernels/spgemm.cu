@@ -460,6 +460,7 @@ __device__ __forceinline__ void ranked(const Factors<T>& factors, const Product<
     }
 }
 
+#ifdef STARTS
 // Finds the start of each row of B in each tile of `width` columns, one thread each and one for the end.
 extern "C" __global__ void spgemm_starts(const int* __restrict__ offsets, const int* __restrict__ columns, int* starts,
                                          u32 rows, u32 tiles, u32 width) {
@@ -477,15 +478,17 @@ extern "C" __global__ void spgemm_starts(const int* __restrict__ offsets, const 
     }
     starts[i] = (int)begin;
 }
+#endif
 
-#define ENTRIES(type, suffix)                                                                                     \
+#define DENSE(type, suffix)                                                                                       \
     extern "C" __global__ void spgemm_dense_##suffix(                                                             \
         const int* a_offsets, const int* a_columns, const type* a_values, const int* b_starts,                    \
         const int* b_columns, const type* b_values, int* offsets, int* columns, type* values, u64* state,         \
         u64* next, u32 rows, u32 tiles, u32 width) {                                                              \
         dense<type>({a_offsets, a_columns, a_values, b_starts, b_columns, b_values}, {offsets, columns, values},  \
                     state, next, rows, tiles, width);                                                             \
-    }                                                                                                             \
+    }
+#define RANKED(type, suffix)                                                                                      \
     extern "C" __global__ void spgemm_ranked_##suffix(                                                            \
         const int* a_offsets, const int* a_columns, const type* a_values, const int* b_starts,                    \
         const int* b_columns, const type* b_values, int* offsets, int* columns, type* values, u64* state,         \
@@ -494,9 +497,15 @@ extern "C" __global__ void spgemm_starts(const int* __restrict__ offsets, const 
                      state, next, rows, tiles, width, room);                                                      \
     }
 
-#ifdef F32
-ENTRIES(float, f32)
+#ifdef DENSE_F32
+DENSE(float, f32)
 #endif
-#ifdef F64
-ENTRIES(double, f64)
+#ifdef DENSE_F64
+DENSE(double, f64)
+#endif
+#ifdef RANKED_F32
+RANKED(float, f32)
+#endif
+#ifdef RANKED_F64
+RANKED(double, f64)
 #endif

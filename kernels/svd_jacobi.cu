@@ -127,14 +127,16 @@ __device__ __forceinline__ void decompose(const T* matrix, T* left, T* values, T
     }
 }
 
-extern "C" __global__ void __launch_bounds__(MAX_N / 2 * WARP)
-    svd_jacobi_f32(const float* __restrict__ matrix, float* __restrict__ left, float* __restrict__ values,
-                   float* __restrict__ right, int* __restrict__ info, int n) {
-    decompose(matrix, left, values, right, info, n);
-}
-
-extern "C" __global__ void __launch_bounds__(MAX_N / 2 * WARP)
-    svd_jacobi_f64(const double* __restrict__ matrix, double* __restrict__ left, double* __restrict__ values,
-                   double* __restrict__ right, int* __restrict__ info, int n) {
-    decompose(matrix, left, values, right, info, n);
-}
+#define ENTRY(type, suffix)                                                                              \
+    extern "C" __global__ void __launch_bounds__(MAX_N / 2 * WARP)                                       \
+        svd_jacobi_##suffix(const type* __restrict__ matrix, type* __restrict__ left,                    \
+                            type* __restrict__ values, type* __restrict__ right, int* __restrict__ info, \
+                            int n) {                                                                     \
+        decompose(matrix, left, values, right, info, n);                                                 \
+    }
+#ifdef F32
+ENTRY(float, f32)
+#endif
+#ifdef F64
+ENTRY(double, f64)
+#endif

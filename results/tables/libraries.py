@@ -10,7 +10,8 @@ CPU, BOTH, GPU = "xeon-2", "h200/article-python", "h200/article-gpu"
 # Blocks of docs/peers.md, each with the folders whose rows it joins, and the ops that it takes from a folder; None: all.
 FURTHER = {
     "peers_random": {"h200/random-matmul": None, "h200/random-largest": ("matmul",), "h200/random-elementwise": None,
-                     "h200/random-reduction": None, "h200/random-fft": None, "h200/random-solve-spgemm": None, "h200/random-svd": None},
+                     "h200/random-largest-elementwise": None, "h200/random-reduction": None,
+                     "h200/random-fft": None, "h200/random-solve-spgemm": None, "h200/random-svd": None},
     "peers_h100": {"h100/peers": None},
     "peers_random_h100": {"h100/random-matmul": None, "h100/random-elementwise": None, "h100/random-reduction": None,
                           "h100/random-fft": None, "h100/random-solve": None, "h100/random": ("spgemm",), "h100/random-svd": None},
@@ -219,12 +220,20 @@ def of_gpu():
                       f"Answers that were judged incorrect, and have no time: {wrong(report)}."])
 
 
+def compared(rows):
+    """The rows of cases with gpubench's own time. A run that ended early has cases with the libraries' times alone."""
+    def case(row):
+        return row["op"], row["dtype"], row["n"]
+    own = {case(row) for row in rows if row["backend"] in OWN.values()}
+    return [row for row in rows if case(row) in own]
+
+
 def of_further(folders):
     """The means of other reports of one kind of GPU, and the cells where a library is faster."""
     parts, sources = [], {}
     for folder, ops in folders.items():
         report = kept(*folder.split("/"))
-        chosen = [row for row in report["rows"] if ops is None or row["op"] in ops]
+        chosen = compared([row for row in report["rows"] if ops is None or row["op"] in ops])
         parts.append(chosen)
         sources.setdefault(provenance(report, ops), []).extend(dict.fromkeys(row["op"] for row in chosen))
     # Rows of one case from two runs would make one cell.

@@ -96,6 +96,7 @@ pub(crate) fn key(
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::kernels::ANY_SIZE;
     use super::super::nvrtc::Target;
     use super::*;
 
@@ -103,11 +104,15 @@ mod tests {
         Compiler { target: Target::Cubin(arch), version: [13, minor] }
     }
 
-    const SOURCE: KernelSource =
-        KernelSource { name: "k", text: "__global__ void k() {}", dtype: None, per_size: None };
+    const SOURCE: KernelSource = KernelSource {
+        name: "k",
+        text: "__global__ void k() {}",
+        dtype: None,
+        sizes: ANY_SIZE,
+        per_size: None,
+    };
 
-    const HEADER: KernelSource =
-        KernelSource { name: "common", text: "#pragma once", dtype: None, per_size: None };
+    const HEADER: KernelSource = KernelSource { name: "common", text: "#pragma once", ..SOURCE };
 
     fn stored() -> Stored {
         Stored { image: b"image".to_vec(), cold_s: 0.0625 }

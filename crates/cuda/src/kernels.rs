@@ -4,6 +4,8 @@
 //! unit of its own, so that a cell waits only for what it runs. A part begins by defining its name, and `#ifdef NAME` in
 //! the file surrounds the entries that only this part has.
 
+use std::ops::RangeInclusive;
+
 use gpubench_model::case::DType;
 
 /// Declares the header `kernels/<name>.cuh`.
@@ -13,6 +15,7 @@ macro_rules! header {
             name: $name,
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cuh")),
             dtype: None,
+            sizes: $crate::kernels::ANY_SIZE,
             per_size: None,
         }
     };
@@ -27,8 +30,18 @@ pub struct KernelSource {
     pub text: &'static str,
     /// The element type of the cases that need it; `None` if several do.
     pub(crate) dtype: Option<DType>,
+    /// The sizes N of the cases that need it on most devices; where others do, they compile it themselves.
+    pub(crate) sizes: RangeInclusive<u64>,
     /// For a source that is compiled with the constants of one size.
     pub(crate) per_size: Option<PerSize>,
+}
+
+/// Every size of a case.
+pub(crate) const ANY_SIZE: RangeInclusive<u64> = 1..=u64::MAX;
+
+/// Returns whether two ranges of sizes have one in common.
+pub(crate) fn overlap(a: &RangeInclusive<u64>, b: &RangeInclusive<u64>) -> bool {
+    a.start() <= b.end() && b.start() <= a.end()
 }
 
 /// Fills in the constants of a source.
@@ -91,6 +104,7 @@ macro_rules! kernel_source {
             name: $name,
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu")),
             dtype: None,
+            sizes: $crate::kernels::ANY_SIZE,
             per_size: None,
         }
     };
@@ -111,6 +125,7 @@ macro_rules! kernel_source {
                 include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu"))
             ),
             dtype: None,
+            sizes: $crate::kernels::ANY_SIZE,
             per_size: None,
         }
     };

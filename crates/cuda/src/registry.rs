@@ -1,9 +1,12 @@
 //! All variants, with the sources to embed and the sources to compile when a run starts.
 
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
 use gpubench_model::case::DType;
 
 use super::auto;
-use super::kernels::KernelSource;
+use super::kernels::{ANY_SIZE, KernelSource, overlap};
 use super::ops::TABLES;
 use super::ops::entry::Kernel;
 
@@ -18,18 +21,36 @@ pub(super) fn sources() -> Vec<&'static KernelSource> {
 }
 
 /// Returns the sources that a run of `ops` in `dtypes` without `--variants` uses on chips with fast float64, except those
-/// for one size. They are compiled when the run starts; others with the first cell that needs them.
-pub(super) fn compiled_ahead(ops: &[String], dtypes: &[DType]) -> Vec<&'static KernelSource> {
+/// for one size. They are compiled when the run starts; others with the first cell that needs them. `sizes` has the sizes of
+/// an op; a run can add others between them.
+pub(super) fn compiled_ahead(
+    ops: &[String],
+    sizes: &BTreeMap<String, Vec<u64>>,
+    dtypes: &[DType],
+) -> Vec<&'static KernelSource> {
     let default =
         kernels().filter(|kernel| kernel.variant.default && ops.iter().any(|op| *op == kernel.variant.op));
-    let likely = default.flat_map(|kernel| match kernel.variant.name.as_ref() {
-        auto::AUTO => auto::preferred(&kernel.variant.op),
-        _ => vec![kernel],
+    let cases = default.flat_map(|kernel| dtypes.iter().map(move |dtype| (kernel, *dtype)));
+    let sources = cases.flat_map(|(kernel, dtype)| {
+        let sizes = range(sizes.get(kernel.variant.op.as_ref()));
+        let likely = match kernel.variant.name.as_ref() {
+            auto::AUTO => auto::preferred(&kernel.variant.op, &sizes, dtype),
+            _ => vec![kernel],
+        };
+        let is_needed = move |source: &&KernelSource| {
+            source.per_size.is_none()
+                && source.dtype.is_none_or(|only| only == dtype)
+                && overlap(&source.sizes, &sizes)
+        };
+        likely.into_iter().flat_map(|kernel| kernel.sources).copied().filter(is_needed).collect::<Vec<_>>()
     });
-    let is_needed = |source: &&KernelSource| {
-        source.per_size.is_none() && source.dtype.is_none_or(|dtype| dtypes.contains(&dtype))
-    };
-    distinct(likely.flat_map(|kernel| kernel.sources).copied().filter(is_needed))
+    distinct(sources)
+}
+
+/// Returns the range of the sizes of an op; all sizes, if they are unknown.
+fn range(sizes: Option<&Vec<u64>>) -> RangeInclusive<u64> {
+    let ends = sizes.and_then(|sizes| Some(*sizes.iter().min()?..=*sizes.iter().max()?));
+    ends.unwrap_or(ANY_SIZE)
 }
 
 /// Removes duplicates, comparing sources by file name.
@@ -71,10 +92,7 @@ mod tests {
 
     #[test]
     fn the_sources_compiled_at_start_are_those_of_a_run_without_variants() {
-        let names = |op: &str| {
-            let sources = compiled_ahead(&[op.to_owned()], &[DType::F64]);
-            sources.iter().map(|source| source.name).collect::<Vec<_>>()
-        };
+        let names = |op: &str| names_of_sizes(op, None);
         let products =
             ["convert", "dmma-TILE_16X16X64_F64", "dmma-TILE_32X32X32_F64", "dmma-TILE_64X64X32_F64"];
         assert_eq!(names("matmul"), products, "neither tiled nor ozaki, nor the other type");
@@ -82,10 +100,30 @@ mod tests {
         assert_eq!(names("fft"), [""; 0], "made for one size");
         let reductions =
             ["1024", "128", "2048", "256", "512", "64"].map(|side| format!("tridiagonal-SIDE_{side}"));
-        let all = ["convert", "svd", "svd_jacobi"].into_iter().chain(reductions.iter().map(String::as_str));
+        let all =
+            ["convert", "svd", "svd_jacobi-F64"].into_iter().chain(reductions.iter().map(String::as_str));
         let rest = ["tridiagonal_eigen", "tridiagonal_panel"];
         assert_eq!(names("svd"), all.chain(rest).collect::<Vec<_>>());
         assert_eq!(names("transfer"), [""; 0]);
         assert_eq!(names("spmv"), ["spmv_csr"]);
+    }
+
+    #[test]
+    fn the_sources_compiled_at_start_are_those_of_the_sizes_of_the_run() {
+        let names = |op: &str, sizes: &[u64]| names_of_sizes(op, Some(sizes));
+        assert_eq!(names("svd", &[24]), ["svd_jacobi-F64"]);
+        assert_eq!(names("svd", &[25]), ["convert", "svd", "tridiagonal-SIDE_64", "tridiagonal_eigen"]);
+        let between = ["tridiagonal-SIDE_1024", "tridiagonal-SIDE_256", "tridiagonal-SIDE_512"];
+        assert_eq!(names("svd", &[1000, 200])[2..5], between, "the run may add N = 300");
+        let large = ["tridiagonal-SIDE_2048", "tridiagonal_eigen", "tridiagonal_panel"];
+        assert_eq!(names("svd", &[2049])[2..], large);
+        assert_eq!(names("solve", &[3000]), ["cholesky-SOLVE_F64"]);
+        assert_eq!(names("solve", &[3001]), [""; 0], "by cuSOLVER");
+    }
+
+    fn names_of_sizes(op: &str, sizes: Option<&[u64]>) -> Vec<&'static str> {
+        let sizes = sizes.map(|sizes| (op.to_owned(), sizes.to_vec())).into_iter().collect();
+        let sources = compiled_ahead(&[op.to_owned()], &sizes, &[DType::F64]);
+        sources.iter().map(|source| source.name).collect()
     }
 }

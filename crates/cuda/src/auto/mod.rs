@@ -6,6 +6,7 @@ mod rules;
 mod trial;
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::{Case, DType};
@@ -89,12 +90,12 @@ pub(crate) fn need(op: &str, library: Library) -> Need {
     }
 }
 
-/// Returns the kernels that `auto` chooses on devices with fast float64, where they support the case. A kernel can be
-/// listed more than once.
-pub(crate) fn preferred(op: &str) -> Vec<&'static Kernel> {
-    let of_op = || RULES.iter().filter(|rule| rule.op == op);
-    let last = of_op().position(Rule::covers_all_on_fast_f64);
-    named(of_op().take(last.map_or(usize::MAX, |last| last + 1)))
+/// Returns the kernels that `auto` chooses for those sizes in that element type on devices with fast float64, where they
+/// support the case. A kernel can be listed more than once.
+pub(crate) fn preferred(op: &str, sizes: &RangeInclusive<u64>, dtype: DType) -> Vec<&'static Kernel> {
+    let rules = || RULES.iter().filter(|rule| rule.op == op && rule.concerns(sizes, dtype));
+    let last = rules().position(|rule| rule.covers_sizes(sizes, dtype));
+    named(rules().take(last.map_or(usize::MAX, |last| last + 1)))
 }
 
 /// Returns the sources made for one size that `auto` uses for the cases of a run. They are compiled when the run starts,

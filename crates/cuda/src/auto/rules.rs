@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use gpubench_model::case::{Case, DType};
 
 use super::device_traits::DeviceTraits;
+use crate::kernels::{ANY_SIZE, overlap};
 use crate::ops::fft::radices::has_primes_up_to;
 use Divisibility::{ByPrimeAbove, ByPrimesUpTo, MultipleOf, NotMultipleOf};
 
@@ -86,13 +87,24 @@ impl Rule {
             && (self.devices == Devices::All || device.has_fast_f64())
     }
 
-    /// Returns whether the rule covers every case of its op on devices with fast float64. Later rules then matter
-    /// only for cases that its variant does not support.
-    pub(crate) fn covers_all_on_fast_f64(&self) -> bool {
-        self.dtypes == DType::ALL
-            && self.sizes == (1..=u64::MAX)
+    /// Returns whether the rule can cover a case with one of those sizes in that element type.
+    pub(super) fn concerns(&self, sizes: &RangeInclusive<u64>, dtype: DType) -> bool {
+        self.dtypes.contains(&dtype) && overlap(&self.sizes, sizes)
+    }
+
+    /// Returns whether the rule covers those sizes in that element type on devices with fast float64. Later rules then
+    /// matter only for cases that its variant does not support.
+    pub(super) fn covers_sizes(&self, sizes: &RangeInclusive<u64>, dtype: DType) -> bool {
+        self.dtypes.contains(&dtype)
+            && self.sizes.start() <= sizes.start()
+            && sizes.end() <= self.sizes.end()
             && self.divisibility.is_empty()
             && !self.in_trial
+    }
+
+    /// Returns whether the rule covers every case of its op on devices with fast float64.
+    fn covers_all_on_fast_f64(&self) -> bool {
+        DType::ALL.iter().all(|dtype| self.covers_sizes(&ANY_SIZE, *dtype))
     }
 
     /// Returns whether the rule covers every case of its op on every device, and its variant has no further condition.
@@ -171,7 +183,7 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
         op,
         variant,
         dtypes: DType::ALL,
-        sizes: 1..=u64::MAX,
+        sizes: ANY_SIZE,
         divisibility: &[],
         devices: Devices::All,
         in_trial: false,

@@ -21,12 +21,11 @@ pub(crate) type Parts<T> = (Vec<i32>, Vec<i32>, Vec<T>);
 pub(crate) struct RowProduct<T> {
     cuda: Cuda,
     multiply: CudaFunction,
-    find_starts: CudaFunction,
     plan: SpgemmPlan,
     a: DeviceCsr<T>,
     b: DeviceCsr<T>,
-    /// Start of B's rows in each tile; `None` if B's offsets are enough.
-    starts: Option<CudaSlice<i32>>,
+    /// Start of B's rows in each tile, and the kernel that finds them; `None` if B's offsets are enough.
+    starts: Option<(CudaFunction, CudaSlice<i32>)>,
     /// Words that blocks exchange, one each.
     state: Alternating<CudaSlice<u64>>,
     offsets: CudaSlice<i32>,
@@ -36,13 +35,14 @@ pub(crate) struct RowProduct<T> {
 }
 
 impl<T: Element> RowProduct<T> {
-    /// Loads the kernels of `kernels/spgemm.cu` for `a` times `b` by `plan`, and allocates their scratch memory.
+    /// Loads the kernels of `kernels/spgemm.cu` for `a` times `b` by `plan`, and allocates their scratch memory. The sources
+    /// are those of the product by the plan's method, and of the starts of rows in tiles.
     ///
     /// # Errors
     /// The matrices cannot be multiplied, or the scratch memory does not fit.
     pub(crate) fn load(
         cuda: &Cuda,
-        source: &'static KernelSource,
+        [product, tiles]: [&'static KernelSource; 2],
         plan: SpgemmPlan,
         a: DeviceCsr<T>,
         b: DeviceCsr<T>,
@@ -53,17 +53,20 @@ impl<T: Element> RowProduct<T> {
             return Err(CellError::Failed("the product was planned for other operands".into()));
         }
         let kernel = if plan.method == Method::Dense { "dense" } else { "ranked" };
-        let multiply = cuda.function(source, &format!("spgemm_{kernel}_{}", T::DTYPE))?;
+        let multiply = cuda.function(product, &format!("spgemm_{kernel}_{}", T::DTYPE))?;
         allow_shared(&multiply, plan.shared)?;
         let starts = (plan.tiles > 1).then_some(b.rows() * plan.tiles as usize + 1);
         cuda.reserve(4 * starts.unwrap_or(0) as u128 + 16 * u128::from(plan.blocks) + 4 * a.rows() as u128)?;
+        let starts = match starts {
+            Some(len) => Some((cuda.function(tiles, "spgemm_starts")?, cuda.alloc(len)?)),
+            None => None,
+        };
         let words = || cuda.alloc(plan.blocks as usize);
         Ok(RowProduct {
             cuda: cuda.clone(),
             multiply,
-            find_starts: cuda.function(source, "spgemm_starts")?,
             plan,
-            starts: starts.map(|len| cuda.alloc(len)).transpose()?,
+            starts,
             state: Alternating::new([words()?, words()?]),
             offsets: cuda.alloc(a.rows() + 1)?,
             entries: None,
@@ -113,7 +116,7 @@ impl<T: Element> RowProduct<T> {
             a_offsets,
             a_columns,
             a_values,
-            self.starts.as_ref().map_or(b_offsets, |starts| read(stream, starts)),
+            self.starts.as_ref().map_or(b_offsets, |(_, starts)| read(stream, starts)),
             b_columns,
             b_values,
             write(stream, &mut self.offsets),
@@ -129,7 +132,7 @@ impl<T: Element> RowProduct<T> {
         ];
         let shape = Shape { grid: (blocks, 1), threads: 32 * warps, shared, start: Start::InOrder };
         let multiply = Launch::new(&self.multiply, shape, arguments);
-        let Some(starts) = &mut self.starts else {
+        let Some((find_starts, starts)) = &mut self.starts else {
             // SAFETY: the entries take (const i32*, const i32*, const T*, const i32*, const i32*, const T*, i32*, i32*,
             // T*, u64*, u64*, u32, u32, u32[, u32]). `DeviceCsr` checked offsets and columns, `load` that the shapes fit each
             // other and that tiles and blocks cover them; there are words for every block, zero where the launch
@@ -141,7 +144,7 @@ impl<T: Element> RowProduct<T> {
         let blocks = u32::try_from(blocks).map_err(|error| CellError::call("spgemm", error))?;
         let sizes = [self.b.rows() as u32, tiles, width].map(Argument::from);
         let arguments = [b_offsets, b_columns, write(stream, starts), sizes[0], sizes[1], sizes[2]];
-        let find_starts = Launch::new(&self.find_starts, Shape::of_blocks((blocks, 1)), arguments);
+        let find_starts = Launch::new(find_starts, Shape::of_blocks((blocks, 1)), arguments);
         // SAFETY: the first takes (const i32*, const i32*, i32*, u32, u32, u32); there is a start for every row in every
         // tile and one more. The second as above.
         unsafe { self.replay.run(&self.cuda, [find_starts, multiply]) }

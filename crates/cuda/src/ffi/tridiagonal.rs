@@ -41,18 +41,21 @@ struct Form {
     shared_rows: usize,
 }
 
+/// The numbers of rows up to which the forms reduce a matrix.
+pub(crate) const SIDES: [usize; 6] = [64, 128, 256, 512, 1024, 2048];
+
 /// Up to 1024 rows, all rows of a block are in registers, which is faster than shared memory.
 const FORMS: [Form; 6] = [
-    Form { entry: "tridiagonalise_64", side: 64, threads: 64, rows: 8, shared_rows: 0 },
-    Form { entry: "tridiagonalise_128", side: 128, threads: 128, rows: 4, shared_rows: 0 },
-    Form { entry: "tridiagonalise_256", side: 256, threads: 128, rows: 4, shared_rows: 0 },
-    Form { entry: "tridiagonalise_512", side: 512, threads: 128, rows: 4, shared_rows: 0 },
-    Form { entry: "tridiagonalise_1024", side: 1024, threads: 256, rows: 8, shared_rows: 0 },
-    Form { entry: "tridiagonalise_2048", side: 2048, threads: 512, rows: 16, shared_rows: 13 },
+    Form { entry: "tridiagonalise_64", side: SIDES[0], threads: 64, rows: 8, shared_rows: 0 },
+    Form { entry: "tridiagonalise_128", side: SIDES[1], threads: 128, rows: 4, shared_rows: 0 },
+    Form { entry: "tridiagonalise_256", side: SIDES[2], threads: 128, rows: 4, shared_rows: 0 },
+    Form { entry: "tridiagonalise_512", side: SIDES[3], threads: 128, rows: 4, shared_rows: 0 },
+    Form { entry: "tridiagonalise_1024", side: SIDES[4], threads: 256, rows: 8, shared_rows: 0 },
+    Form { entry: "tridiagonalise_2048", side: SIDES[5], threads: 512, rows: 16, shared_rows: 13 },
 ];
 
 /// The largest sizes that the forms for more than 512 rows hold, in descending order.
-pub(crate) const LARGE_SIDES: [usize; 2] = [FORMS[5].side, FORMS[4].side];
+pub(crate) const LARGE_SIDES: [usize; 2] = [SIDES[5], SIDES[4]];
 
 /// The part of a symmetric matrix that is left when its first columns have been reduced.
 #[derive(Clone, Copy)]
@@ -74,8 +77,8 @@ pub(crate) struct OnChipReduction {
 }
 
 impl OnChipReduction {
-    /// Loads the kernel for matrices of size `n` from one of `sources`, which have those for up to 64, 128, 256, 512,
-    /// 1024 and 2048 rows. Returns `None` if the device cannot hold such a matrix in all its blocks at the same time.
+    /// Loads the kernel for matrices of size `n` from one of `sources`, which have those for up to [`SIDES`]
+    /// rows. Returns `None` if the device cannot hold such a matrix in all its blocks at the same time.
     pub(crate) fn load(
         cuda: &Cuda,
         sources: &'static [KernelSource; 6],

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use gpubench_model::case::DType;
 
 use super::plan::{ChoosePlan, FftPlan, Method};
-use crate::kernels::{Capacity, KernelSource, PerSize, kernel_source};
+use crate::kernels::{ANY_SIZE, Capacity, KernelSource, PerSize, kernel_source};
 
 /// The source for sizes with small prime factors. It contains the constants of float32 at `n = 2048`, which a plan's
 /// header overrides.
@@ -77,6 +77,7 @@ impl FftPlan {
                     name: Box::leak(name.into_boxed_str()),
                     text: Box::leak(format!("{header}{}", source.text).into_boxed_str()),
                     dtype: Some(self.dtype),
+                    sizes: ANY_SIZE,
                     per_size: None,
                 }))
             })

@@ -6,8 +6,8 @@ use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::plan::{SpgemmPlan, products, unordered_row};
-use super::{Empty, SOURCE, factors};
+use super::plan::{Method, SpgemmPlan, products, unordered_row};
+use super::{DENSE, Empty, RANKED, STARTS, factors};
 use crate::context::{Cuda, Element};
 use crate::ffi::spgemm::RowProduct;
 use crate::sparse::{DeviceCsr, device_bytes};
@@ -33,7 +33,8 @@ pub(super) fn prepare<T: Element>(
     }
     cuda.count_plan();
     let plan = SpgemmPlan::new(a, b, size_of::<T>(), cuda.shared_memory_per_block())?;
-    let mut product = RowProduct::load(cuda, SOURCE.of(T::DTYPE), plan, device_a, device_b)?;
+    let multiply = if plan.method == Method::Dense { &DENSE } else { &RANKED };
+    let mut product = RowProduct::load(cuda, [multiply.of(T::DTYPE), &STARTS], plan, device_a, device_b)?;
     product.make_room()?;
     Ok(Prepared::new(product))
 }

@@ -14,11 +14,13 @@ use super::{Kernel, opt_in};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
-use crate::kernels::{ByType, kernel_source_by_type};
+use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use crate::sparse::{self, DeviceCsr, device_bytes};
 use gustavson::prepare as own;
 
-pub(crate) static SOURCE: ByType = kernel_source_by_type!("spgemm", "");
+static DENSE: ByType = kernel_source_by_type!("spgemm", "DENSE_");
+static RANKED: ByType = kernel_source_by_type!("spgemm", "RANKED_");
+static STARTS: KernelSource = kernel_source!("spgemm", "STARTS");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -33,7 +35,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: opt_in("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
-        sources: &[&SOURCE.f32, &SOURCE.f64],
+        sources: &[&DENSE.f32, &DENSE.f64, &RANKED.f32, &RANKED.f64, &STARTS],
         libraries: &[],
         prepare: by_dtype!(own),
     },

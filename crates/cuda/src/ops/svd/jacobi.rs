@@ -12,9 +12,9 @@ use super::answer::check_info;
 use crate::context::{Cuda, Element};
 use crate::ffi::contents::device;
 use crate::ffi::svd_jacobi::{Factors, JacobiSvd, MAX_SIDE};
-use crate::kernels::{KernelSource, kernel_source};
+use crate::kernels::{ByType, kernel_source_by_type};
 
-pub(super) static SOURCE: KernelSource = kernel_source!("svd_jacobi");
+pub(super) static SOURCE: ByType = kernel_source_by_type!("svd_jacobi", "");
 
 struct Jacobi<T> {
     cuda: Cuda,
@@ -36,7 +36,7 @@ pub(super) fn prepare<T: Element>(
         return Err(Unavailable::new(reason, "use gram").into());
     }
     cuda.count_plan();
-    let kernel = JacobiSvd::load(cuda, &SOURCE, n)?;
+    let kernel = JacobiSvd::load(cuda, SOURCE.of(T::DTYPE), n)?;
     cuda.reserve((3 * n * n + n) as u128 * size_of::<T>() as u128)?;
     let matrix = cuda.upload(input::<T>(inputs, 0)?)?;
     let out = Factors {

@@ -60,7 +60,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: opt_in("svd", "jacobi", "own kernel: one-sided Jacobi rotations in one launch, N <= 32"),
-        sources: &[&jacobi::SOURCE],
+        sources: &[&jacobi::SOURCE.f32, &jacobi::SOURCE.f64],
         libraries: &[],
         prepare: by_dtype!(by_rotations),
     },
