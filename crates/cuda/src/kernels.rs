@@ -39,9 +39,10 @@ pub struct KernelSource {
 /// Every size of a case.
 pub(crate) const ANY_SIZE: RangeInclusive<u64> = 1..=u64::MAX;
 
-/// Returns whether two ranges of sizes have one in common.
-pub(crate) fn overlap(a: &RangeInclusive<u64>, b: &RangeInclusive<u64>) -> bool {
-    a.start() <= b.end() && b.start() <= a.end()
+/// Returns the sizes that two ranges have in common, if there are any.
+pub(crate) fn common(a: &RangeInclusive<u64>, b: &RangeInclusive<u64>) -> Option<RangeInclusive<u64>> {
+    let both = *a.start().max(b.start())..=*a.end().min(b.end());
+    (!both.is_empty()).then_some(both)
 }
 
 /// Fills in the constants of a source.

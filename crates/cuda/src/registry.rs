@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use gpubench_model::case::DType;
 
 use super::auto;
-use super::kernels::{ANY_SIZE, KernelSource, overlap};
+use super::kernels::{ANY_SIZE, KernelSource, common};
 use super::ops::TABLES;
 use super::ops::entry::Kernel;
 
@@ -31,18 +31,21 @@ pub(super) fn compiled_ahead(
     let default =
         kernels().filter(|kernel| kernel.variant.default && ops.iter().any(|op| *op == kernel.variant.op));
     let cases = default.flat_map(|kernel| dtypes.iter().map(move |dtype| (kernel, *dtype)));
-    let sources = cases.flat_map(|(kernel, dtype)| {
+    let likely = cases.flat_map(|(kernel, dtype)| {
         let sizes = range(sizes.get(kernel.variant.op.as_ref()));
-        let likely = match kernel.variant.name.as_ref() {
+        let kernels = match kernel.variant.name.as_ref() {
             auto::AUTO => auto::preferred(&kernel.variant.op, &sizes, dtype),
-            _ => vec![kernel],
+            _ => vec![(kernel, sizes)],
         };
+        kernels.into_iter().map(move |(kernel, sizes)| (kernel, sizes, dtype))
+    });
+    let sources = likely.flat_map(|(kernel, sizes, dtype)| {
         let is_needed = move |source: &&KernelSource| {
             source.per_size.is_none()
                 && source.dtype.is_none_or(|only| only == dtype)
-                && overlap(&source.sizes, &sizes)
+                && common(&source.sizes, &sizes).is_some()
         };
-        likely.into_iter().flat_map(|kernel| kernel.sources).copied().filter(is_needed).collect::<Vec<_>>()
+        kernel.sources.iter().copied().filter(is_needed)
     });
     distinct(sources)
 }
@@ -93,9 +96,12 @@ mod tests {
     #[test]
     fn the_sources_compiled_at_start_are_those_of_a_run_without_variants() {
         let names = |op: &str| names_of_sizes(op, None);
-        let products =
-            ["convert", "dmma-TILE_16X16X64_F64", "dmma-TILE_32X32X32_F64", "dmma-TILE_64X64X32_F64"];
-        assert_eq!(names("matmul"), products, "neither tiled nor ozaki, nor the other type");
+        let products = ["convert", "dmma-TILE_16X16X64_F64"];
+        assert_eq!(
+            names("matmul"),
+            products,
+            "neither tiled nor ozaki, nor the other type, nor tiles above N = 192"
+        );
         assert_eq!(names("host-loop"), ["elementwise-STEPS_F64", "sine_at"]);
         assert_eq!(names("fft"), [""; 0], "made for one size");
         let reductions =
@@ -117,6 +123,7 @@ mod tests {
         assert_eq!(names("svd", &[1000, 200])[2..5], between, "the run may add N = 300");
         let large = ["tridiagonal-SIDE_2048", "tridiagonal_eigen", "tridiagonal_panel"];
         assert_eq!(names("svd", &[2049])[2..], large);
+        assert_eq!(names("matmul", &[100]), ["dmma-TILE_16X16X64_F64"]);
         assert_eq!(names("solve", &[3000]), ["cholesky-SOLVE_F64"]);
         assert_eq!(names("solve", &[3001]), [""; 0], "by cuSOLVER");
     }

@@ -91,11 +91,21 @@ pub(crate) fn need(op: &str, library: Library) -> Need {
 }
 
 /// Returns the kernels that `auto` chooses for those sizes in that element type on devices with fast float64, where they
-/// support the case. A kernel can be listed more than once.
-pub(crate) fn preferred(op: &str, sizes: &RangeInclusive<u64>, dtype: DType) -> Vec<&'static Kernel> {
-    let rules = || RULES.iter().filter(|rule| rule.op == op && rule.concerns(sizes, dtype));
-    let last = rules().position(|rule| rule.covers_sizes(sizes, dtype));
-    named(rules().take(last.map_or(usize::MAX, |last| last + 1)))
+/// support the case, each with the sizes for which it does. A kernel can be listed more than once.
+pub(crate) fn preferred(
+    op: &str,
+    sizes: &RangeInclusive<u64>,
+    dtype: DType,
+) -> Vec<(&'static Kernel, RangeInclusive<u64>)> {
+    let mut preferred = vec![];
+    for rule in RULES.iter().filter(|rule| rule.op == op) {
+        let Some(covered) = rule.sizes_within(sizes, dtype) else { continue };
+        preferred.extend(kernel(op, rule.variant).ok().map(|kernel| (kernel, covered)));
+        if rule.covers_sizes(sizes, dtype) {
+            break;
+        }
+    }
+    preferred
 }
 
 /// Returns the sources made for one size that `auto` uses for the cases of a run. They are compiled when the run starts,
@@ -142,10 +152,6 @@ fn sources_of_size(
 /// Returns the variants that the rules name for a case without a trial, in order of preference. They can repeat.
 fn by_rules(case: &Case, device: &DeviceTraits) -> impl Iterator<Item = &'static str> {
     RULES.iter().filter(|rule| !rule.in_trial && rule.covers(case, device)).map(|rule| rule.variant)
-}
-
-fn named(rules: impl Iterator<Item = &'static Rule>) -> Vec<&'static Kernel> {
-    rules.filter_map(|rule| kernel(rule.op, rule.variant).ok()).collect()
 }
 
 /// Prepares the first variant that the rules name and that supports the case.

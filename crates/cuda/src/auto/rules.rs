@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use gpubench_model::case::{Case, DType};
 
 use super::device_traits::DeviceTraits;
-use crate::kernels::{ANY_SIZE, overlap};
+use crate::kernels::{ANY_SIZE, common};
 use crate::ops::fft::radices::has_primes_up_to;
 use Divisibility::{ByPrimeAbove, ByPrimesUpTo, MultipleOf, NotMultipleOf};
 
@@ -87,9 +87,13 @@ impl Rule {
             && (self.devices == Devices::All || device.has_fast_f64())
     }
 
-    /// Returns whether the rule can cover a case with one of those sizes in that element type.
-    pub(super) fn concerns(&self, sizes: &RangeInclusive<u64>, dtype: DType) -> bool {
-        self.dtypes.contains(&dtype) && overlap(&self.sizes, sizes)
+    /// Returns the sizes of a range that the rule can cover in that element type, if there are any.
+    pub(super) fn sizes_within(
+        &self,
+        sizes: &RangeInclusive<u64>,
+        dtype: DType,
+    ) -> Option<RangeInclusive<u64>> {
+        if self.dtypes.contains(&dtype) { common(&self.sizes, sizes) } else { None }
     }
 
     /// Returns whether the rule covers those sizes in that element type on devices with fast float64. Later rules then

@@ -33,15 +33,19 @@ impl Tile {
     }
 }
 
-/// Declares a tile by its side, depth, element type, threads and bytes of shared memory.
+/// Declares a tile by its side, depth, element type, threads and bytes of shared memory, and the sizes for which
+/// [`best_tile`] takes it on a device with 132 multiprocessors.
 macro_rules! tile {
-    ($side:literal, $depth:literal, $dtype:ident, $threads:literal, $shared:literal) => {
+    ($side:literal, $depth:literal, $dtype:ident, $threads:literal, $shared:literal, $sizes:expr) => {
         Tile {
-            source: kernel_source!(
-                "dmma",
-                concat!("TILE_", $side, "X", $side, "X", $depth, "_", stringify!($dtype)),
-                $dtype
-            ),
+            source: KernelSource {
+                sizes: $sizes,
+                ..kernel_source!(
+                    "dmma",
+                    concat!("TILE_", $side, "X", $side, "X", $depth, "_", stringify!($dtype)),
+                    $dtype
+                )
+            },
             side: $side,
             depth: $depth,
             threads: $threads,
@@ -54,15 +58,18 @@ macro_rules! tile {
 /// The tiles in float32, the smallest first. Up to N = 64 one stage of depth 64 holds the whole sum; at least half of one
 /// of depth 128 would be zeros.
 static TILES_F32: [Tile; 4] = [
-    Tile { max_n: Some(64), ..tile!(16, 64, F32, 256, 20_992) },
-    tile!(16, 128, F32, 256, 41_472),
-    tile!(32, 32, F32, 256, 38_912),
-    tile!(64, 64, F32, 128, 71_680),
+    Tile { max_n: Some(64), ..tile!(16, 64, F32, 256, 20_992, 1..=64) },
+    tile!(16, 128, F32, 256, 41_472, 65..=256),
+    tile!(32, 32, F32, 256, 38_912, 257..=512),
+    tile!(64, 64, F32, 128, 71_680, 513..=u64::MAX),
 ];
 
 /// The tiles in float64, the smallest first.
-static TILES_F64: [Tile; 3] =
-    [tile!(16, 64, F64, 256, 37_888), tile!(32, 32, F64, 256, 73_728), tile!(64, 32, F64, 128, 71_680)];
+static TILES_F64: [Tile; 3] = [
+    tile!(16, 64, F64, 256, 37_888, 1..=256),
+    tile!(32, 32, F64, 256, 73_728, 257..=512),
+    tile!(64, 32, F64, 128, 71_680, 513..=u64::MAX),
+];
 
 /// The sources of all tiles, of both element types.
 pub(crate) static TILE_SOURCES: [&KernelSource; TILES_F32.len() + TILES_F64.len()] = {
@@ -247,6 +254,9 @@ mod tests {
         ] {
             for n in sizes {
                 assert_eq!([entry(n, DType::F32, 132), entry(n, DType::F64, 132)], [f32, f64], "{n}");
+                let source = |dtype| &best_tile(dtype, n, 132).source;
+                let is_compiled = |dtype| source(dtype).sizes.contains(&u64::from(n));
+                assert!(is_compiled(DType::F32) && is_compiled(DType::F64), "{n}");
             }
         }
         // A device with one multiprocessor runs two tiles at the same time.
