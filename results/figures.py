@@ -9,7 +9,7 @@ between. With --check it writes nothing, and exits with an error if a file would
 import os, re, subprocess, sys, tempfile
 from functools import partial
 
-from tables import article, launches, lessons, libraries, program, rules, screens, soak
+from tables import article, launches, lessons, libraries, program, rounds, rules, screens, soak
 from tables.kept import ROOT, report
 
 PAGES = ("README.md", "docs/article.md", "docs/kernels/cholesky.md", "docs/kernels/dmma.md", "docs/kernels/fft_bluestein.md", "docs/kernels/fft_hermitian.md",
@@ -29,7 +29,7 @@ BLOCKS = {
     "mixed_precision": rules.mixed_precision,
     "h100_rules": rules.h100, "h100_trials": rules.trials,
     **{name: partial(libraries.of_further, folders) for name, folders in libraries.FURTHER.items()},
-    "launches": launches.launches,
+    "launches": launches.launches, "rounds": rounds.rounds,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory, "soak_device": soak.device,
 }
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)

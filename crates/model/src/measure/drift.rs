@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::stats;
 
-/// Minimum samples of a round that is compared.
-const ROUND_SAMPLES: usize = 3;
+/// Minimum samples of a group that is compared.
+const GROUP_SAMPLES: usize = 3;
 
 /// Difference between the rounds of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,12 +18,11 @@ pub struct Drift {
 
 /// Compares the rounds of `samples`; `rounds` holds the round of each sample.
 ///
-/// Rounds of fewer than three samples are left out. `None` when fewer than two remain, or when their median is
-/// not positive. Source: Kruskal and Wallis, "Use of ranks in one-criterion variance analysis", Journal of the
+/// Successive rounds are joined until they have three samples. `None` when fewer than two groups result, or when the
+/// median is not positive. Source: Kruskal and Wallis, "Use of ranks in one-criterion variance analysis", Journal of the
 /// American Statistical Association 47 (1952), corrected for ties; the tail is that of chi-square.
 pub fn drift(samples: &[f64], rounds: &[u32]) -> Option<Drift> {
-    let mut groups = by_round(samples, rounds);
-    groups.retain(|group| group.len() >= ROUND_SAMPLES);
+    let groups = joined(by_round(samples, rounds));
     let median = stats::median(&groups.concat())?;
     if groups.len() < 2 || median <= 0.0 {
         return None;
@@ -33,6 +32,24 @@ pub fn drift(samples: &[f64], rounds: &[u32]) -> Option<Drift> {
         medians.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), m| (low.min(m), high.max(m)));
     let p = chi_square_tail(kruskal_wallis(&groups), (groups.len() - 1) as f64);
     Some(Drift { relative: (high - low) / median, p })
+}
+
+/// Joins successive rounds until each group has enough samples; what is left at the end belongs to the last group.
+fn joined(rounds: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let mut groups: Vec<Vec<f64>> = vec![];
+    for round in rounds {
+        match groups.last_mut() {
+            Some(last) if last.len() < GROUP_SAMPLES => last.extend(round),
+            _ => groups.push(round),
+        }
+    }
+    if groups.last().is_some_and(|last| last.len() < GROUP_SAMPLES)
+        && let Some(rest) = groups.pop()
+        && let Some(last) = groups.last_mut()
+    {
+        last.extend(rest);
+    }
+    groups
 }
 
 /// Returns the samples of each round, in the order of the rounds; `rounds` holds the round of each sample.
@@ -160,6 +177,15 @@ mod tests {
         assert_eq!(drift(&[1.0, 1.0, 1.0, 2.0, 2.0], &[0, 0, 0, 1, 1]), None);
         assert_eq!(drift(&[0.0; 6], &[0, 0, 0, 1, 1, 1]), None);
         assert_eq!(drift(&[1.0; 6], &[0, 0, 0, 1, 1, 1]), Some(Drift { relative: 0.0, p: 1.0 }));
+    }
+
+    #[test]
+    fn rounds_of_one_sample_are_compared_together() {
+        let samples = [1.0, 1.01, 0.99, 1.0, 1.01, 0.99, 1.1, 1.11, 1.09, 1.1, 1.11, 1.09, 1.1];
+        let found = drift(&samples, &[0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6, 7]).unwrap();
+        assert!((found.relative - 0.1 / 1.09).abs() < 1e-3 && found.p < 0.05, "{found:?}");
+        assert_eq!(drift(&samples[..5], &[0, 1, 2, 3, 4]), None, "one group of three, and two that join it");
+        assert_eq!(drift(&samples[..2], &[0, 1]), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | precise | half the 95 % interval of the median is within `precision` of the median |
 //! | plateau | twice in a row, twice the samples did not narrow the interval by 10 % (independent noise: 29 %) |
+//! | plateau | the last round differs from the earlier ones, and has more samples than they have on average |
 //! | out of time | `max_time_s` is spent and `min_samples` are taken, or `hard_time_s` is spent |
 //! | most samples | `max_samples` are taken |
 //!
@@ -16,15 +17,23 @@
 //! How much the earlier rounds take follows Stein's two-stage idea: the variance so far says how many samples the
 //! precision will need (Stein, "A two-sample test for a linear hypothesis whose power is independent of the
 //! variance", Annals of Mathematical Statistics 16, 1945).
+//!
+//! Where the last round differs, more of its samples would move the median towards it. A GPU at its power limit, for
+//! example, lowers its clocks while one cell is sampled for long, and other cells were sampled in short rounds only.
 
 use serde::{Deserialize, Serialize};
 
+use super::drift::drift;
 use super::stats::{has_interval, relative_half_width};
 
 /// Minimum number of samples for a plateau.
 const PLATEAU_SAMPLES: usize = 96;
 /// Share of the width above which doubling the samples counts as no improvement.
 const PLATEAU_RATIO: f64 = 0.9;
+
+/// Probability below which the last round counts as different: at each of some ten looks, one in a thousand cells with
+/// equal rounds.
+const DIFFERENT_P: f64 = 1e-3;
 
 /// Limits of a cell's sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -189,7 +198,7 @@ impl State<'_> {
             if has_interval(taken) && relative_half_width(self.samples) <= rule.precision {
                 return Step::Stop(Reason::Precise);
             }
-            if on_plateau(self.samples) {
+            if on_plateau(self.samples) || self.last_round_differs() {
                 return Step::Stop(Reason::Plateau);
             }
         }
@@ -210,6 +219,18 @@ impl State<'_> {
     /// Returns the number of samples that this round lacks of its share of the minimum.
     fn missing_of_minimum(&self) -> usize {
         self.rule.min_count().div_ceil(self.rule.last_round() as usize + 1).saturating_sub(self.in_round)
+    }
+
+    /// Returns whether this round, the last, has more samples than the earlier ones have on average, and differs from them
+    /// by so much that the interval with the medians of both cannot be as narrow as requested.
+    fn last_round_differs(&self) -> bool {
+        let before = self.taken() - self.in_round;
+        if self.in_round * self.rule.last_round() as usize <= before {
+            return false;
+        }
+        let parts: Vec<u32> = (0..self.taken()).map(|at| u32::from(at >= before)).collect();
+        drift(self.samples, &parts)
+            .is_some_and(|found| found.p < DIFFERENT_P && found.relative > 2.0 * self.rule.precision)
     }
 
     /// Estimates the total number of samples that the precision needs, from the interval so far.

@@ -189,6 +189,33 @@ fn independent_noise_is_rarely_taken_for_a_plateau() {
     }
 }
 
+/// Takes the last of 20 rounds, after one sample in each of the others, from a device that is `slower` by that factor
+/// from the fourth sample without a break. Returns the reason of the end, the samples of the round and the median.
+fn last_round_of(slower: f64) -> (Reason, usize, f64) {
+    let rule = Rule { rounds: 20, max_samples: 2000, ..rule(0.005) };
+    let noise = |at: usize| [1.0, 1.012, 0.988][at % 3];
+    let mut samples: Vec<f64> = (0..19).map(noise).collect();
+    loop {
+        let in_round = samples.len() - 19;
+        match next(&rule, &samples, in_round, samples.len() as f64 * 1e-3, 19) {
+            Step::Take(count) => samples.extend(
+                (in_round..in_round + count as usize)
+                    .map(|at| if at < 3 { noise(at) } else { slower * noise(at) }),
+            ),
+            Step::EndRound => panic!("the last round ends with the cell"),
+            Step::Stop(reason) => return (reason, in_round, Summary::of(&samples).unwrap().median),
+        }
+    }
+}
+
+#[test]
+fn a_last_round_that_differs_is_not_prolonged() {
+    let (reason, in_round, median) = last_round_of(1.1);
+    assert_eq!((reason, in_round), (Reason::Plateau, 22), "at 41 samples in all");
+    assert!((0.99..1.02).contains(&median), "{median}");
+    assert_eq!(last_round_of(1.0).0, Reason::Precise);
+}
+
 #[test]
 fn rounds_share_the_samples_a_noisy_cell_needs() {
     let cells = cells(6, 1000, &rule(0.005), |s, i| 1.0 + 0.03 * normal(s, i));
