@@ -221,7 +221,7 @@ def of_gpu():
 
 
 def compared(rows):
-    """The rows of cases with gpubench's own time. A run that ended early has cases with the libraries' times alone."""
+    """The rows of cases that have one of gpubench. A run that ended early has cases with rows of libraries alone."""
     def case(row):
         return row["op"], row["dtype"], row["n"]
     own = {case(row) for row in rows if row["backend"] in OWN.values()}

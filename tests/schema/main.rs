@@ -223,7 +223,8 @@ fn words_of_the_schema_are_those_that_are_written() {
         NotWarm,
     ];
     let reasons = [Reason::Precise, Reason::Plateau, Reason::OutOfTime, Reason::Fixed, Reason::MostSamples];
-    let reasons = reasons.into_iter().chain([Reason::Screened, Reason::CutShort, Reason::EndedEarly]);
+    let reasons =
+        reasons.into_iter().chain([Reason::Drift, Reason::Screened, Reason::CutShort, Reason::EndedEarly]);
     for (place, words) in [
         ("execute/warnings/0/kind", json!(kinds)),
         ("execute/stopped", json!(reasons.collect::<Vec<_>>())),

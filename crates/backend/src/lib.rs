@@ -50,7 +50,7 @@ pub struct Options {
     pub sim: Option<std::path::PathBuf>,
     /// Ops of the run, for which kernels are compiled at the start.
     pub ops: Vec<String>,
-    /// Sizes of the run by op, which decide what is compiled at the start.
+    /// Sizes of the run by op, from which a worker chooses the kernels to compile at its start.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub sizes: std::collections::BTreeMap<String, Vec<u64>>,
     /// Element types of the run.

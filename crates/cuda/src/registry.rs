@@ -22,11 +22,12 @@ pub(super) fn sources() -> Vec<&'static KernelSource> {
 
 /// Returns the sources that a run of `ops` in `dtypes` without `--variants` uses on chips with fast float64, except those
 /// for one size. They are compiled when the run starts; others with the first cell that needs them. `sizes` has the sizes of
-/// an op; a run can add others between them.
+/// an op; a run can add others between them. With `by_trial` trials choose in all cases, from all variants of the rules.
 pub(super) fn compiled_ahead(
     ops: &[String],
     sizes: &BTreeMap<String, Vec<u64>>,
     dtypes: &[DType],
+    by_trial: bool,
 ) -> Vec<&'static KernelSource> {
     let default =
         kernels().filter(|kernel| kernel.variant.default && ops.iter().any(|op| *op == kernel.variant.op));
@@ -34,7 +35,7 @@ pub(super) fn compiled_ahead(
     let likely = cases.flat_map(|(kernel, dtype)| {
         let sizes = range(sizes.get(kernel.variant.op.as_ref()));
         let kernels = match kernel.variant.name.as_ref() {
-            auto::AUTO => auto::preferred(&kernel.variant.op, &sizes, dtype),
+            auto::AUTO => auto::preferred(&kernel.variant.op, &sizes, dtype, by_trial),
             _ => vec![(kernel, sizes)],
         };
         kernels.into_iter().map(move |(kernel, sizes)| (kernel, sizes, dtype))
@@ -100,7 +101,7 @@ mod tests {
         assert_eq!(
             names("matmul"),
             products,
-            "neither tiled nor ozaki, nor the other type, nor tiles above N = 192"
+            "neither tiled nor ozaki, nor the other type; dmma up to N = 192"
         );
         assert_eq!(names("host-loop"), ["elementwise-STEPS_F64", "sine_at"]);
         assert_eq!(names("fft"), [""; 0], "made for one size");
@@ -128,9 +129,30 @@ mod tests {
         assert_eq!(names("solve", &[3001]), [""; 0], "by cuSOLVER");
     }
 
+    #[test]
+    fn the_sources_compiled_at_start_for_trials_are_those_of_every_rule() {
+        let names = |op: &str, n| names_of(op, Some(&[n]), &[DType::F64], true);
+        assert_eq!(names("solve", 4096), ["cholesky-SOLVE_F64"]);
+        assert_eq!(names("matmul", 600), ["convert", "dmma-TILE_64X64X32_F64"]);
+        let by_gram = ["convert", "svd", "svd_jacobi-F64", "tridiagonal-SIDE_64", "tridiagonal_eigen"];
+        assert_eq!(names("svd", 10), by_gram);
+    }
+
+    #[test]
+    fn the_sources_compiled_at_start_are_those_of_both_types() {
+        let names = names_of("matmul", Some(&[100]), &[DType::F32, DType::F64], false);
+        assert_eq!(names, ["dmma-TILE_16X16X128_F32", "dmma-TILE_16X16X64_F64"]);
+        let large = names_of("matmul", Some(&[1500]), &[DType::F32], false);
+        assert_eq!(large, ["convert", "dmma-TILE_64X64X64_F32"], "those of a trial");
+    }
+
     fn names_of_sizes(op: &str, sizes: Option<&[u64]>) -> Vec<&'static str> {
+        names_of(op, sizes, &[DType::F64], false)
+    }
+
+    fn names_of(op: &str, sizes: Option<&[u64]>, dtypes: &[DType], by_trial: bool) -> Vec<&'static str> {
         let sizes = sizes.map(|sizes| (op.to_owned(), sizes.to_vec())).into_iter().collect();
-        let sources = compiled_ahead(&[op.to_owned()], &sizes, &[DType::F64]);
+        let sources = compiled_ahead(&[op.to_owned()], &sizes, dtypes, by_trial);
         sources.iter().map(|source| source.name).collect()
     }
 }

@@ -16,7 +16,7 @@ use gpubench_model::error::CellError;
 use super::ops::TABLES;
 use super::ops::entry::{Kernel, variant};
 use crate::context::Cuda;
-use crate::kernels::{Capacity, KernelSource, PerSize};
+use crate::kernels::{ANY_SIZE, Capacity, KernelSource, PerSize};
 use crate::library::Library;
 use device_traits::DeviceTraits;
 use rules::{RULES, Rule};
@@ -91,17 +91,22 @@ pub(crate) fn need(op: &str, library: Library) -> Need {
 }
 
 /// Returns the kernels that `auto` chooses for those sizes in that element type on devices with fast float64, where they
-/// support the case, each with the sizes for which it does. A kernel can be listed more than once.
+/// support the case, each with the sizes for which `auto` chooses it. With `by_trial` these are all kernels that a rule
+/// names, each with all sizes. A kernel can be listed more than once.
 pub(crate) fn preferred(
     op: &str,
     sizes: &RangeInclusive<u64>,
     dtype: DType,
+    by_trial: bool,
 ) -> Vec<(&'static Kernel, RangeInclusive<u64>)> {
     let mut preferred = vec![];
     for rule in RULES.iter().filter(|rule| rule.op == op) {
-        let Some(covered) = rule.sizes_within(sizes, dtype) else { continue };
+        // Trials ignore the sizes in the rules.
+        let of = if by_trial { &ANY_SIZE } else { sizes };
+        let Some(covered) = rule.sizes_within(of, dtype) else { continue };
+        let covered = if by_trial { sizes.clone() } else { covered };
         preferred.extend(kernel(op, rule.variant).ok().map(|kernel| (kernel, covered)));
-        if rule.covers_sizes(sizes, dtype) {
+        if rule.covers_sizes(sizes, dtype) && !by_trial {
             break;
         }
     }

@@ -254,9 +254,12 @@ mod tests {
         ] {
             for n in sizes {
                 assert_eq!([entry(n, DType::F32, 132), entry(n, DType::F64, 132)], [f32, f64], "{n}");
-                let source = |dtype| &best_tile(dtype, n, 132).source;
-                let is_compiled = |dtype| source(dtype).sizes.contains(&u64::from(n));
-                assert!(is_compiled(DType::F32) && is_compiled(DType::F64), "{n}");
+                let compiled = |tiles: &[Tile]| {
+                    let tiles = tiles.iter().map(|tile| &tile.source);
+                    let tiles = tiles.filter(|source| source.sizes.contains(&u64::from(n)));
+                    tiles.map(|source| source.name.to_lowercase().replace("-tile", "")).collect::<Vec<_>>()
+                };
+                assert_eq!([compiled(&TILES_F32), compiled(&TILES_F64)], [[f32], [f64]], "{n}");
             }
         }
         // A device with one multiprocessor runs two tiles at the same time.

@@ -10,7 +10,7 @@ const GROUP_SAMPLES: usize = 3;
 /// Difference between the rounds of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
-    /// Largest minus smallest median of a round, over the median of all samples compared.
+    /// Largest minus smallest median of a group of rounds, over the median of all samples.
     pub relative: f64,
     /// Probability that rounds of one distribution differ this much, by the test of Kruskal and Wallis.
     pub p: f64,
@@ -22,15 +22,19 @@ pub struct Drift {
 /// median is not positive. Source: Kruskal and Wallis, "Use of ranks in one-criterion variance analysis", Journal of the
 /// American Statistical Association 47 (1952), corrected for ties; the tail is that of chi-square.
 pub fn drift(samples: &[f64], rounds: &[u32]) -> Option<Drift> {
-    let groups = joined(by_round(samples, rounds));
+    between(&joined(by_round(samples, rounds)))
+}
+
+/// Compares groups of samples as [`drift`] does. `None` also if a group has none.
+pub(super) fn between(groups: &[Vec<f64>]) -> Option<Drift> {
     let median = stats::median(&groups.concat())?;
-    if groups.len() < 2 || median <= 0.0 {
+    if groups.len() < 2 || groups.iter().any(Vec::is_empty) || median <= 0.0 {
         return None;
     }
     let medians = groups.iter().filter_map(|group| stats::median(group));
     let (low, high) =
         medians.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), m| (low.min(m), high.max(m)));
-    let p = chi_square_tail(kruskal_wallis(&groups), (groups.len() - 1) as f64);
+    let p = chi_square_tail(kruskal_wallis(groups), (groups.len() - 1) as f64);
     Some(Drift { relative: (high - low) / median, p })
 }
 

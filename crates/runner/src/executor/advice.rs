@@ -14,7 +14,8 @@ use super::cell_run::CellRun;
 pub(crate) struct ImpreciseCell {
     cell: String,
     width: f64,
-    out_of_time: bool,
+    /// Whether further rounds would help.
+    is_open: bool,
 }
 
 /// Maximum number of imprecise cells that a warning names; the rest is counted.
@@ -32,8 +33,8 @@ impl ImpreciseCell {
         let execute = cell_run.row.execute.as_ref()?;
         let width = execute.summary().relative_spread();
         let wide = execute.stopped != Some(Reason::Fixed) && width > cell_run.planned.precision();
-        let out_of_time = execute.stopped == Some(Reason::OutOfTime);
-        wide.then(|| ImpreciseCell { cell: cell_run.planned.cell.to_string(), width, out_of_time })
+        let is_open = execute.stopped.is_some_and(Reason::is_open);
+        wide.then(|| ImpreciseCell { cell: cell_run.planned.cell.to_string(), width, is_open })
     }
 }
 
@@ -90,7 +91,7 @@ pub(crate) fn of_run(
         let unnamed = wide.len().saturating_sub(MAX_NAMED_CELLS);
         let more = if unnamed > 0 { format!(" and {unnamed} more") } else { String::new() };
         let cells = counted(wide.len(), "cell");
-        let next = match wide.iter().any(|wide| wide.out_of_time) {
+        let next = match wide.iter().any(|wide| wide.is_open) {
             true => "raise --budget, or relax --precision",
             false => "relax --precision: more samples no longer help",
         };
@@ -117,11 +118,7 @@ mod tests {
     #[test]
     fn wide_cells_are_named_widest_first_and_only_with_a_budget() {
         let wide: Vec<ImpreciseCell> = (1..=5)
-            .map(|k| ImpreciseCell {
-                cell: format!("cell{k}"),
-                width: 0.01 * f64::from(k),
-                out_of_time: k == 1,
-            })
+            .map(|k| ImpreciseCell { cell: format!("cell{k}"), width: 0.01 * f64::from(k), is_open: k == 1 })
             .collect();
         assert!(of_run(&wide, None, MachineState::default()).is_empty());
         let found = of_run(

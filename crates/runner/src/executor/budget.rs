@@ -46,7 +46,7 @@ pub(crate) fn widest(cell_runs: &[CellRun<'_>]) -> Option<usize> {
     let excess = |cell_run: &CellRun<'_>| {
         // Another round must not run into the limit of the cell, and lose what it has.
         let fits = cell_run.left.as_secs_f64() > MARGIN * cell_run.planned.sampling.max_time_s;
-        let open = cell_run.series.stopped == Some(Reason::OutOfTime) && !cell_run.has_ended() && fits;
+        let open = cell_run.series.stopped.is_some_and(Reason::is_open) && !cell_run.has_ended() && fits;
         open.then(|| relative_half_width(&cell_run.series.seconds()) / cell_run.planned.precision())
     };
     let wide = cell_runs.iter().enumerate().filter_map(|(at, cell_run)| Some((at, excess(cell_run)?)));
@@ -82,9 +82,12 @@ mod tests {
             cell_run(0.05, Reason::OutOfTime),
             cell_run(0.5, Reason::Plateau),
             cell_run(0.0, Reason::OutOfTime),
+            cell_run(0.03, Reason::Drift),
         ];
         assert_eq!(widest(&cell_runs), Some(1));
         cell_runs[1].series.stopped = Some(Reason::Precise);
+        assert_eq!(widest(&cell_runs), Some(4));
+        cell_runs[4].series.stopped = Some(Reason::Precise);
         assert_eq!(widest(&cell_runs), Some(0));
         cell_runs.truncate(0);
         assert_eq!(widest(&cell_runs), None);

@@ -25,7 +25,7 @@ pub(super) static IN_PANELS: KernelSource =
 /// what the panels of larger matrices leave, too.
 const fn on_chip(index: usize, source: KernelSource) -> KernelSource {
     let first = if index == 0 { 1 } else { SIDES[index - 1] as u64 + 1 };
-    let last = if index == 5 { u64::MAX } else { SIDES[index] as u64 };
+    let last = if index == SIDES.len() - 1 { u64::MAX } else { SIDES[index] as u64 };
     KernelSource { sizes: first..=last, ..source }
 }
 

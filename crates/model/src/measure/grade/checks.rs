@@ -107,6 +107,7 @@ fn spread(facts: &SamplingFacts) -> Option<Warning> {
         Reason::CutShort => "let the run finish",
         Reason::EndedEarly => RUN_AGAIN,
         Reason::Plateau => "close other programs: more samples no longer narrow the interval",
+        Reason::Drift => "check clocks, temperature and other programs; raise --rounds",
         Reason::Fixed => "raise --samples, or omit it so that --precision decides",
         Reason::Screened => SAMPLE_ALL,
         Reason::MostSamples => "close other programs, or relax --precision",

@@ -142,6 +142,7 @@ fn the_text_has_the_figure_and_the_step_fits_the_reason() {
     assert_eq!(late.next, "close other programs, or raise --max-time or --budget");
     assert!(of(Reason::Fixed).next.contains("--samples"));
     assert!(of(Reason::Plateau).next.contains("no longer"));
+    assert!(of(Reason::Drift).next.contains("--rounds"));
 }
 
 #[test]

@@ -7,23 +7,23 @@
 //! |---|---|
 //! | precise | half the 95 % interval of the median is within `precision` of the median |
 //! | plateau | twice in a row, twice the samples did not narrow the interval by 10 % (independent noise: 29 %) |
-//! | plateau | the last round differs from the earlier ones, and has more samples than they have on average |
+//! | drift | the last round differs from the earlier ones, and has more samples than they have on average |
 //! | out of time | `max_time_s` is spent and `min_samples` are taken, or `hard_time_s` is spent |
 //! | most samples | `max_samples` are taken |
 //!
 //! Stopping as soon as the interval happens to be narrow makes it cover the median less often than it claims. So the
-//! first two are tried at few totals only, fixed beforehand: `min_samples` times powers of 1.5 (12, 18, 27, 41, ...).
+//! first three are tried at few totals only, fixed beforehand: `min_samples` times powers of 1.5 (12, 18, 27, 41, ...).
 //! The exact interval is conservative by about as much as those looks cost; the tests hold the coverage to 93-97 %.
 //! How much the earlier rounds take follows Stein's two-stage idea: the variance so far says how many samples the
 //! precision will need (Stein, "A two-sample test for a linear hypothesis whose power is independent of the
 //! variance", Annals of Mathematical Statistics 16, 1945).
 //!
 //! Where the last round differs, more of its samples would move the median towards it. A GPU at its power limit, for
-//! example, lowers its clocks while one cell is sampled for long, and other cells were sampled in short rounds only.
+//! example, lowers its clock while one cell is sampled for long. The more rounds a cell has, the less it is moved.
 
 use serde::{Deserialize, Serialize};
 
-use super::drift::drift;
+use super::drift;
 use super::stats::{has_interval, relative_half_width};
 
 /// Minimum number of samples for a plateau.
@@ -31,8 +31,8 @@ const PLATEAU_SAMPLES: usize = 96;
 /// Share of the width above which doubling the samples counts as no improvement.
 const PLATEAU_RATIO: f64 = 0.9;
 
-/// Probability below which the last round counts as different: at each of some ten looks, one in a thousand cells with
-/// equal rounds.
+/// Probability below which the last round counts as different. A look misjudges a cell with equal rounds with at most this
+/// probability, and a cell has about ten looks.
 const DIFFERENT_P: f64 = 1e-3;
 
 /// Limits of a cell's sampling.
@@ -73,6 +73,8 @@ pub enum Reason {
     Precise,
     /// More samples no longer narrow the interval.
     Plateau,
+    /// The last round differs from the earlier ones.
+    Drift,
     /// The time for the cell is spent.
     OutOfTime,
     /// The requested number was taken.
@@ -87,12 +89,20 @@ pub enum Reason {
     EndedEarly,
 }
 
+impl Reason {
+    /// Returns whether further rounds would help the cell.
+    pub fn is_open(self) -> bool {
+        matches!(self, Reason::OutOfTime | Reason::Drift)
+    }
+}
+
 /// Returns the next step after `samples` of all rounds so far, `in_round` of them in the current `round` (from 0),
 /// when sampling took `spent_s` seconds in all rounds.
 ///
 /// The first sample of a cell is taken alone, since its time determines how many more fit.
 pub fn next(rule: &Rule, samples: &[f64], in_round: usize, spent_s: f64, round: u32) -> Step {
-    let state = State { rule, samples, in_round, spent_s, round: round.min(rule.last_round()) };
+    let earlier = round as usize;
+    let state = State { rule, samples, in_round, spent_s, earlier, round: round.min(rule.last_round()) };
     match rule.fixed {
         Some(count) => state.fixed(count as usize),
         None if state.round == rule.last_round() => state.closing_round(),
@@ -128,6 +138,9 @@ struct State<'a> {
     samples: &'a [f64],
     in_round: usize,
     spent_s: f64,
+    /// The number of rounds before this one.
+    earlier: usize,
+    /// The number of the round, or of the last one if it is a further one.
     round: u32,
 }
 
@@ -195,10 +208,13 @@ impl State<'_> {
             && taken == rule.look_from(taken)
             && (missing == 0 || taken == rule.max_count())
         {
+            if self.last_round_differs() {
+                return Step::Stop(Reason::Drift);
+            }
             if has_interval(taken) && relative_half_width(self.samples) <= rule.precision {
                 return Step::Stop(Reason::Precise);
             }
-            if on_plateau(self.samples) || self.last_round_differs() {
+            if on_plateau(self.samples) {
                 return Step::Stop(Reason::Plateau);
             }
         }
@@ -222,15 +238,14 @@ impl State<'_> {
     }
 
     /// Returns whether this round, the last, has more samples than the earlier ones have on average, and differs from them
-    /// by so much that the interval with the medians of both cannot be as narrow as requested.
+    /// by so much that an interval with the medians of both cannot be as narrow as requested.
     fn last_round_differs(&self) -> bool {
-        let before = self.taken() - self.in_round;
-        if self.in_round * self.rule.last_round() as usize <= before {
+        let (before, now) = self.samples.split_at(self.taken().saturating_sub(self.in_round));
+        if now.len() * self.earlier <= before.len() {
             return false;
         }
-        let parts: Vec<u32> = (0..self.taken()).map(|at| u32::from(at >= before)).collect();
-        drift(self.samples, &parts)
-            .is_some_and(|found| found.p < DIFFERENT_P && found.relative > 2.0 * self.rule.precision)
+        let between = drift::between(&[before.to_vec(), now.to_vec()]);
+        between.is_some_and(|found| found.p < DIFFERENT_P && found.relative > 2.0 * self.rule.precision)
     }
 
     /// Estimates the total number of samples that the precision needs, from the interval so far.

@@ -189,19 +189,19 @@ fn independent_noise_is_rarely_taken_for_a_plateau() {
     }
 }
 
-/// Takes the last of 20 rounds, after one sample in each of the others, from a device that is `slower` by that factor
-/// from the fourth sample without a break. Returns the reason of the end, the samples of the round and the median.
-fn last_round_of(slower: f64) -> (Reason, usize, f64) {
+/// Takes a round after `before` samples in `earlier` rounds, from a device that is `slower` by that factor from the fourth
+/// sample without a break. Returns the reason of the end, the samples of the round and the median.
+fn last_round_of(slower: f64, before: usize, earlier: u32) -> (Reason, usize, f64) {
     let rule = Rule { rounds: 20, max_samples: 2000, ..rule(0.005) };
     let noise = |at: usize| [1.0, 1.012, 0.988][at % 3];
-    let mut samples: Vec<f64> = (0..19).map(noise).collect();
+    let mut samples: Vec<f64> = (0..before).map(noise).collect();
     loop {
-        let in_round = samples.len() - 19;
-        match next(&rule, &samples, in_round, samples.len() as f64 * 1e-3, 19) {
-            Step::Take(count) => samples.extend(
-                (in_round..in_round + count as usize)
-                    .map(|at| if at < 3 { noise(at) } else { slower * noise(at) }),
-            ),
+        let in_round = samples.len() - before;
+        match next(&rule, &samples, in_round, samples.len() as f64 * 1e-3, earlier) {
+            Step::Take(count) => {
+                let next = in_round..in_round + count as usize;
+                samples.extend(next.map(|at| if at < 3 { noise(at) } else { slower * noise(at) }));
+            }
             Step::EndRound => panic!("the last round ends with the cell"),
             Step::Stop(reason) => return (reason, in_round, Summary::of(&samples).unwrap().median),
         }
@@ -210,10 +210,22 @@ fn last_round_of(slower: f64) -> (Reason, usize, f64) {
 
 #[test]
 fn a_last_round_that_differs_is_not_prolonged() {
-    let (reason, in_round, median) = last_round_of(1.1);
-    assert_eq!((reason, in_round), (Reason::Plateau, 22), "at 41 samples in all");
+    let (reason, in_round, median) = last_round_of(1.1, 36, 19);
+    assert_eq!((reason, in_round), (Reason::Drift, 26), "at 62 samples in all");
     assert!((0.99..1.02).contains(&median), "{median}");
-    assert_eq!(last_round_of(1.0).0, Reason::Precise);
+    assert_eq!(last_round_of(1.0, 36, 19).0, Reason::Precise);
+    assert_eq!(last_round_of(1.006, 36, 19).0, Reason::Precise, "less than twice the precision");
+}
+
+#[test]
+fn a_last_round_that_differs_has_its_share_of_the_samples_first() {
+    let rule = Rule { rounds: 3, ..rule(0.005) };
+    let noise = |at: usize| [1.0, 1.006, 0.994, 1.0, 1.002][at % 5];
+    let mut samples: Vec<f64> = (0..54).map(noise).collect();
+    samples.extend((0..8).map(|at| 1.1 * noise(at)));
+    let state = |earlier| next(&rule, &samples, 8, 0.1, earlier);
+    assert_eq!(state(2), Step::Stop(Reason::Precise), "8 of 62 is less than a third");
+    assert_eq!(state(20), Step::Stop(Reason::Drift), "8 is more than the 2 or 3 of each of 20 rounds");
 }
 
 #[test]

@@ -213,7 +213,7 @@ impl<'a> Rounds<'a> {
         if self.is_ending() {
             return self.conclude(&mut cell_runs[at]);
         }
-        if stopped.is_none() || (self.budget_s.is_some() && stopped == Some(Reason::OutOfTime)) {
+        if stopped.is_none() || (self.budget_s.is_some() && stopped.is_some_and(Reason::is_open)) {
             self.save_samples(&cell_runs[at]);
             return Ok(());
         }
