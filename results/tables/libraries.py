@@ -37,6 +37,10 @@ def on_gpu():
     return kept(*GPU.split("/"))
 
 
+def case_of(row):
+    return row["op"], row["dtype"], row["n"]
+
+
 # Seconds that no kernel takes less than: the device had nothing to do, as in a product of sparse matrices without entries.
 LEAST = 1e-7
 
@@ -77,7 +81,7 @@ def cells(report, side, clock):
     found = {}
     for row in report["rows"]:
         if row["side"] == side and timed(row, clock):
-            found.setdefault((row["op"], row["dtype"], row["n"]), []).append(row)
+            found.setdefault(case_of(row), []).append(row)
     for key, rows in found.items():
         fastest = lambda of: min(of, key=lambda row: timed(row, clock)[0], default=None)
         own = fastest([row for row in rows if row["backend"] == OWN[side]])
@@ -98,7 +102,7 @@ def means(report, side, totals=True):
     """A row per element type and op, and with `totals` one for all ops and one for the cases in which no peer's answer is incorrect: the cells with a time of
     grade D, and by each clock the geometric mean and the smallest ratio."""
     by_clock = {clock: list(cells(report, side, clock)) for clock in clocks(side)}
-    disputed = {(row["op"], row["dtype"], row["n"]) for row in incorrect(report) if row["side"] == side}
+    disputed = {case_of(row) for row in incorrect(report) if row["side"] == side}
     heads = "".join(f" {clock} clock | smallest, at N |" for clock in by_clock)
     lines = [f"| type | op | cells | with ! |{heads}", "|---|---|---:|---:|" + "---:|" * (2 * len(by_clock))]
     ops = list(dict.fromkeys(cell.key[0] for cell in by_clock["host"]))
@@ -222,10 +226,8 @@ def of_gpu():
 
 def compared(rows):
     """The rows of cases that have one of gpubench. A run that ended early has cases with rows of libraries alone."""
-    def case(row):
-        return row["op"], row["dtype"], row["n"]
-    own = {case(row) for row in rows if row["backend"] in OWN.values()}
-    return [row for row in rows if case(row) in own]
+    own = {case_of(row) for row in rows if row["backend"] in OWN.values()}
+    return [row for row in rows if case_of(row) in own]
 
 
 def of_further(folders):
@@ -237,7 +239,7 @@ def of_further(folders):
         parts.append(chosen)
         sources.setdefault(provenance(report, ops), []).extend(dict.fromkeys(row["op"] for row in chosen))
     # Rows of one case from two runs would make one cell.
-    of_cases = [{(row["op"], row["dtype"], row["n"]) for row in chosen} for chosen in parts]
+    of_cases = [{case_of(row) for row in chosen} for chosen in parts]
     assert sum(map(len, of_cases)) == len(set().union(*of_cases)), f"{', '.join(folders)} have a case in common"
     joined = {"rows": [row for chosen in parts for row in chosen]}
     return "\n".join([origins(sources), "", means(joined, "gpu", totals=len(folders) == 1), "", losses(joined, "gpu")])

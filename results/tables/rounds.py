@@ -3,6 +3,7 @@ from statistics import median
 
 from .kept import report
 from .libraries import provenance
+from .text import duration
 
 # The first total of samples at which the rule for drift holds for gpubench's row.
 STOP = 27
@@ -19,21 +20,17 @@ def rounds():
     for row in rows:
         execute = row["execute"]
         low, high = execute["ci95_s"]
-        parts = " | ".join(f"{len(times)} | {milliseconds(median(times))} ms" for times in parts_of(row, "samples_s"))
-        lines.append(f"| {row['backend']} {row['variant']} | {parts} | {milliseconds(execute['median_s'])} ms [{milliseconds(low)}–{milliseconds(high)}] |")
+        parts = " | ".join(f"{len(times)} | {duration(median(times))}" for times in parts_of(row, "samples_s"))
+        lines.append(f"| {row['backend']} {row['variant']} | {parts} | {duration(execute['median_s'])} [{duration(low)}–{duration(high)}] |")
     own = next(row for row in rows if row["backend"] == "cuda")
     before, last = (f"{median(clocks):.0f} MHz" for clocks in parts_of(own, "sm_mhz"))
-    first = milliseconds(median(own["execute"]["samples_s"][:STOP]))
+    first = duration(median(own["execute"]["samples_s"][:STOP]))
     return "\n".join([provenance(run), "", *lines, "",
                       f"Times are by the device's clock; JAX has none. The median of the GPU's clock in gpubench's row was {before} in rounds 1 to 19, and {last} in round 20. "
-                      f"The rule would have ended the row after {STOP} samples, with a median of {first} ms."])
+                      f"The rule would have ended the row after {STOP} samples, with a median of {first}."])
 
 
 def parts_of(row, values):
     """The values of the samples before the last round, and of those in it."""
     execute = row["execute"]
     return [[value for value, of in zip(execute[values], execute["rounds"]) if (of == 19) == last] for last in (False, True)]
-
-
-def milliseconds(seconds):
-    return f"{seconds * 1e3:.2f}"

@@ -30,8 +30,8 @@ pub struct KernelSource {
     pub text: &'static str,
     /// The element type of the cases that need it; `None` if several do.
     pub(crate) dtype: Option<DType>,
-    /// The sizes N of the cases that need it on a device with 132 multiprocessors. On other devices a run compiles some
-    /// sources with the cell that needs them, and not at its start.
+    /// The sizes N of cases that need it, with 132 multiprocessors. With another number, other sizes can need it; it is then
+    /// compiled with the first cell of those, and not when the run starts.
     pub(crate) sizes: RangeInclusive<u64>,
     /// For a source that is compiled with the constants of one size.
     pub(crate) per_size: Option<PerSize>,

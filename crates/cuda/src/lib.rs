@@ -165,12 +165,7 @@ fn open(driver: &Driver, ordinal: u32, options: &Options) -> Result<Started, Cel
 /// that no cell waits for the compiler. A failure is reported when the kernel is needed.
 fn compile_at_start(cuda: &Cuda, trials: &Trials, options: &Options) {
     let mut sources = vec![&timing::SOURCE, &verify::SOURCE];
-    sources.extend(registry::compiled_ahead(
-        &options.ops,
-        &options.sizes,
-        &options.dtypes,
-        trials.of_all_cases(),
-    ));
+    sources.extend(registry::compiled_ahead(options, trials.of_all_cases()));
     sources.extend(auto::compiled_for_sizes(cuda, trials, &options.sizes, &options.dtypes));
     let _ = cuda.compile_ahead(&sources);
 }

@@ -1,9 +1,8 @@
 //! All variants, with the sources to embed and the sources to compile when a run starts.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use gpubench_model::case::DType;
+use gpubench_backend::Options;
 
 use super::auto;
 use super::kernels::{ANY_SIZE, KernelSource, common};
@@ -20,22 +19,21 @@ pub(super) fn sources() -> Vec<&'static KernelSource> {
     distinct(kernels().flat_map(|kernel| kernel.sources).copied())
 }
 
-/// Returns the sources that a run of `ops` in `dtypes` without `--variants` uses on chips with fast float64, except those
-/// for one size. They are compiled when the run starts; others with the first cell that needs them. `sizes` has the sizes of
-/// an op; a run can add others between them. With `by_trial` trials choose in all cases, from all variants of the rules.
-pub(super) fn compiled_ahead(
-    ops: &[String],
-    sizes: &BTreeMap<String, Vec<u64>>,
-    dtypes: &[DType],
-    by_trial: bool,
-) -> Vec<&'static KernelSource> {
-    let default =
-        kernels().filter(|kernel| kernel.variant.default && ops.iter().any(|op| *op == kernel.variant.op));
-    let cases = default.flat_map(|kernel| dtypes.iter().map(move |dtype| (kernel, *dtype)));
+/// Returns the sources that a run without `--variants` uses on chips with fast float64, except those for one size. They are
+/// compiled when the run starts; others with the first cell that needs them. A run can add sizes between those of its
+/// options. With `by_trial` trials choose in all cases.
+pub(super) fn compiled_ahead(options: &Options, by_trial: bool) -> Vec<&'static KernelSource> {
+    let runs = |op: &str| options.ops.iter().any(|of_run| of_run == op);
+    let default = kernels().filter(|kernel| kernel.variant.default && runs(&kernel.variant.op));
+    let cases = default.flat_map(|kernel| options.dtypes.iter().map(move |dtype| (kernel, *dtype)));
     let likely = cases.flat_map(|(kernel, dtype)| {
-        let sizes = range(sizes.get(kernel.variant.op.as_ref()));
-        let kernels = match kernel.variant.name.as_ref() {
-            auto::AUTO => auto::preferred(&kernel.variant.op, &sizes, dtype, by_trial),
+        let op = kernel.variant.op.as_ref();
+        let sizes = range(options.sizes.get(op));
+        let kernels: Vec<_> = match kernel.variant.name.as_ref() {
+            auto::AUTO if by_trial => {
+                auto::in_any_rule(op, dtype).map(|kernel| (kernel, sizes.clone())).collect()
+            }
+            auto::AUTO => auto::preferred(op, &sizes, dtype),
             _ => vec![(kernel, sizes)],
         };
         kernels.into_iter().map(move |(kernel, sizes)| (kernel, sizes, dtype))
@@ -68,6 +66,7 @@ fn distinct(sources: impl Iterator<Item = &'static KernelSource>) -> Vec<&'stati
 #[cfg(test)]
 mod tests {
     use gpubench_backend::{Accuracy, Variant};
+    use gpubench_model::case::DType;
 
     use super::*;
     use crate::library::Library;
@@ -151,8 +150,12 @@ mod tests {
     }
 
     fn names_of(op: &str, sizes: Option<&[u64]>, dtypes: &[DType], by_trial: bool) -> Vec<&'static str> {
-        let sizes = sizes.map(|sizes| (op.to_owned(), sizes.to_vec())).into_iter().collect();
-        let sources = compiled_ahead(&[op.to_owned()], &sizes, dtypes, by_trial);
-        sources.iter().map(|source| source.name).collect()
+        let options = Options {
+            ops: vec![op.to_owned()],
+            sizes: sizes.map(|sizes| (op.to_owned(), sizes.to_vec())).into_iter().collect(),
+            dtypes: dtypes.to_vec(),
+            ..Options::default()
+        };
+        compiled_ahead(&options, by_trial).iter().map(|source| source.name).collect()
     }
 }

@@ -16,7 +16,7 @@ use gpubench_model::error::CellError;
 use super::ops::TABLES;
 use super::ops::entry::{Kernel, variant};
 use crate::context::Cuda;
-use crate::kernels::{ANY_SIZE, Capacity, KernelSource, PerSize};
+use crate::kernels::{Capacity, KernelSource, PerSize};
 use crate::library::Library;
 use device_traits::DeviceTraits;
 use rules::{RULES, Rule};
@@ -91,26 +91,30 @@ pub(crate) fn need(op: &str, library: Library) -> Need {
 }
 
 /// Returns the kernels that `auto` chooses for those sizes in that element type on devices with fast float64, where they
-/// support the case, each with the sizes for which `auto` chooses it. With `by_trial` these are all kernels that a rule
-/// names, each with all sizes. A kernel can be listed more than once.
+/// support the case, each with the sizes for which `auto` chooses it. A kernel can be listed more than once.
 pub(crate) fn preferred(
     op: &str,
     sizes: &RangeInclusive<u64>,
     dtype: DType,
-    by_trial: bool,
 ) -> Vec<(&'static Kernel, RangeInclusive<u64>)> {
     let mut preferred = vec![];
-    for rule in RULES.iter().filter(|rule| rule.op == op) {
-        // Trials ignore the sizes in the rules.
-        let of = if by_trial { &ANY_SIZE } else { sizes };
-        let Some(covered) = rule.sizes_within(of, dtype) else { continue };
-        let covered = if by_trial { sizes.clone() } else { covered };
+    for rule in RULES.iter().filter(|rule| rule.is_for(op, dtype)) {
+        let Some(covered) = rule.sizes_within(sizes) else { continue };
         preferred.extend(kernel(op, rule.variant).ok().map(|kernel| (kernel, covered)));
-        if rule.covers_sizes(sizes, dtype) && !by_trial {
+        if rule.covers_sizes(sizes) {
             break;
         }
     }
     preferred
+}
+
+/// Returns the kernels that a rule names for that element type: those that trials time on other devices, at any size. A
+/// kernel can be listed more than once.
+pub(crate) fn in_any_rule(op: &str, dtype: DType) -> impl Iterator<Item = &'static Kernel> {
+    RULES
+        .iter()
+        .filter(move |rule| rule.is_for(op, dtype))
+        .filter_map(move |rule| kernel(op, rule.variant).ok())
 }
 
 /// Returns the sources made for one size that `auto` uses for the cases of a run. They are compiled when the run starts,

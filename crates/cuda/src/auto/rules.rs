@@ -82,33 +82,28 @@ impl Rule {
 
     /// Returns whether the rule is one for the op and element type of the case, and for the device. The size does not matter.
     pub(super) fn applies_to(&self, case: &Case, device: &DeviceTraits) -> bool {
-        self.op == case.op
-            && self.dtypes.contains(&case.dtype)
-            && (self.devices == Devices::All || device.has_fast_f64())
+        self.is_for(&case.op, case.dtype) && (self.devices == Devices::All || device.has_fast_f64())
     }
 
-    /// Returns the sizes of a range that the rule can cover in that element type, if there are any.
-    pub(super) fn sizes_within(
-        &self,
-        sizes: &RangeInclusive<u64>,
-        dtype: DType,
-    ) -> Option<RangeInclusive<u64>> {
-        if self.dtypes.contains(&dtype) { common(&self.sizes, sizes) } else { None }
+    /// Returns whether the rule is one for the op and the element type.
+    pub(super) fn is_for(&self, op: &str, dtype: DType) -> bool {
+        self.op == op && self.dtypes.contains(&dtype)
     }
 
-    /// Returns whether the rule covers those sizes in that element type on devices with fast float64. Later rules then
-    /// matter only for cases that its variant does not support.
-    pub(super) fn covers_sizes(&self, sizes: &RangeInclusive<u64>, dtype: DType) -> bool {
-        self.dtypes.contains(&dtype)
-            && self.sizes.start() <= sizes.start()
-            && sizes.end() <= self.sizes.end()
-            && self.divisibility.is_empty()
-            && !self.in_trial
+    /// Returns the sizes of a range that the rule can cover, if there are any.
+    pub(super) fn sizes_within(&self, sizes: &RangeInclusive<u64>) -> Option<RangeInclusive<u64>> {
+        common(&self.sizes, sizes)
+    }
+
+    /// Returns whether the rule covers all of those sizes on devices with fast float64. Later rules then matter only for
+    /// cases that its variant does not support.
+    pub(super) fn covers_sizes(&self, sizes: &RangeInclusive<u64>) -> bool {
+        self.sizes_within(sizes).as_ref() == Some(sizes) && self.divisibility.is_empty() && !self.in_trial
     }
 
     /// Returns whether the rule covers every case of its op on devices with fast float64.
     fn covers_all_on_fast_f64(&self) -> bool {
-        DType::ALL.iter().all(|dtype| self.covers_sizes(&ANY_SIZE, *dtype))
+        self.dtypes == DType::ALL && self.covers_sizes(&ANY_SIZE)
     }
 
     /// Returns whether the rule covers every case of its op on every device, and its variant has no further condition.

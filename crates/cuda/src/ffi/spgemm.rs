@@ -36,13 +36,13 @@ pub(crate) struct RowProduct<T> {
 
 impl<T: Element> RowProduct<T> {
     /// Loads the kernels of `kernels/spgemm.cu` for `a` times `b` by `plan`, and allocates their scratch memory. The sources
-    /// are those of the product by the plan's method, and of the starts of rows in tiles.
+    /// are those of the dense product, of the ranked one, and of the starts of rows in tiles.
     ///
     /// # Errors
     /// The matrices cannot be multiplied, or the scratch memory does not fit.
     pub(crate) fn load(
         cuda: &Cuda,
-        [product, tiles]: [&'static KernelSource; 2],
+        [dense, ranked, tiles]: [&'static KernelSource; 3],
         plan: SpgemmPlan,
         a: DeviceCsr<T>,
         b: DeviceCsr<T>,
@@ -52,8 +52,9 @@ impl<T: Element> RowProduct<T> {
         if a.cols() != b.rows() || !covers {
             return Err(CellError::Failed("the product was planned for other operands".into()));
         }
-        let kernel = if plan.method == Method::Dense { "dense" } else { "ranked" };
-        let multiply = cuda.function(product, &format!("spgemm_{kernel}_{}", T::DTYPE))?;
+        let (source, kernel) =
+            if plan.method == Method::Dense { (dense, "dense") } else { (ranked, "ranked") };
+        let multiply = cuda.function(source, &format!("spgemm_{kernel}_{}", T::DTYPE))?;
         allow_shared(&multiply, plan.shared)?;
         let starts = (plan.tiles > 1).then_some(b.rows() * plan.tiles as usize + 1);
         cuda.reserve(4 * starts.unwrap_or(0) as u128 + 16 * u128::from(plan.blocks) + 4 * a.rows() as u128)?;

@@ -47,11 +47,11 @@ fn joined(rounds: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
             _ => groups.push(round),
         }
     }
-    if groups.last().is_some_and(|last| last.len() < GROUP_SAMPLES)
-        && let Some(rest) = groups.pop()
-        && let Some(last) = groups.last_mut()
+    if let [.., last, rest] = &mut groups[..]
+        && rest.len() < GROUP_SAMPLES
     {
-        last.extend(rest);
+        last.append(rest);
+        groups.pop();
     }
     groups
 }

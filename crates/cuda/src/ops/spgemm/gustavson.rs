@@ -6,7 +6,7 @@ use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::plan::{Method, SpgemmPlan, products, unordered_row};
+use super::plan::{SpgemmPlan, products, unordered_row};
 use super::{DENSE, Empty, RANKED, STARTS, factors};
 use crate::context::{Cuda, Element};
 use crate::ffi::spgemm::RowProduct;
@@ -33,8 +33,8 @@ pub(super) fn prepare<T: Element>(
     }
     cuda.count_plan();
     let plan = SpgemmPlan::new(a, b, size_of::<T>(), cuda.shared_memory_per_block())?;
-    let multiply = if plan.method == Method::Dense { &DENSE } else { &RANKED };
-    let mut product = RowProduct::load(cuda, [multiply.of(T::DTYPE), &STARTS], plan, device_a, device_b)?;
+    let sources = [DENSE.of(T::DTYPE), RANKED.of(T::DTYPE), &STARTS];
+    let mut product = RowProduct::load(cuda, sources, plan, device_a, device_b)?;
     product.make_room()?;
     Ok(Prepared::new(product))
 }

@@ -18,8 +18,8 @@
 //! precision will need (Stein, "A two-sample test for a linear hypothesis whose power is independent of the
 //! variance", Annals of Mathematical Statistics 16, 1945).
 //!
-//! Where the last round differs, more of its samples would move the median towards it. A GPU at its power limit, for
-//! example, lowers its clock while one cell is sampled for long. The more rounds a cell has, the less it is moved.
+//! Where the last round differs, more of its samples would move the median towards it. For example, GPUs at their power
+//! limit lower their clock during long sampling. The median moves less with more rounds.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +31,8 @@ const PLATEAU_SAMPLES: usize = 96;
 /// Share of the width above which doubling the samples counts as no improvement.
 const PLATEAU_RATIO: f64 = 0.9;
 
-/// Probability below which the last round counts as different. A look misjudges a cell with equal rounds with at most this
-/// probability, and a cell has about ten looks.
+/// Probability below which the last round counts as different. If rounds are equal, each look errs with at most this
+/// probability; there are about ten looks per cell.
 const DIFFERENT_P: f64 = 1e-3;
 
 /// Limits of a cell's sampling.
