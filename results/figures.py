@@ -19,7 +19,7 @@ BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
     "shares": article.shares, "clock_checks": article.clock_checks, "checking_time": article.checking_time,
     "machine_quality": article.machine_quality, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
-    "peers": libraries.of_gpu, "peers_short": libraries.summary, "article_calls": libraries.article_calls, "cpu_libraries": libraries.of_cpu,
+    "peers_short": libraries.summary, "article_calls": libraries.article_calls, "cpu_libraries": libraries.of_cpu,
     "cpu_libraries_larger": libraries.of_larger_cpu, "svd_default": libraries.svd_default,
     "bluestein": rules.bluestein, "fft_factors": rules.fft_factors, "ozaki2": rules.ozaki2, "svd_small": rules.svd_small, "svd_large": rules.svd_large,
     "matmul_f32_h200": partial(rules.matmul_f32, "h200/rules/matmul-f32", "h200/rules/matmul-f32-2"),
@@ -28,7 +28,8 @@ BLOCKS = {
     "matmul_padded_h100": partial(rules.matmul_padded, "h100/rules/2026-11-28-matmul-f64"), "fft_hermitian": rules.fft_hermitian,
     "mixed_precision": rules.mixed_precision,
     "h100_rules": rules.h100, "h100_trials": rules.trials,
-    **{name: partial(libraries.of_further, folders) for name, folders in libraries.FURTHER.items()},
+    **{name: partial(libraries.at_sizes_of_article, folders) for name, folders in libraries.SIZES_OF_ARTICLE.items()},
+    **{name: partial(libraries.at_random_sizes, folders) for name, folders in libraries.RANDOM_SIZES.items()},
     "launches": launches.launches, "rounds": rounds.rounds,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory, "soak_device": soak.device,
 }

@@ -5,18 +5,21 @@ from .article import PUBLISHED
 from .kept import origins, report as kept, revision
 from .text import duration, factor
 
-# The folders of results/ with such a report: of the CPU, of CPU and GPU, and of the GPU at the article's sizes.
-CPU, BOTH, GPU = "xeon-2", "h200/article-python", "h200/article-gpu"
-# Blocks of docs/peers.md, each with the folders whose rows it joins, and the ops that it takes from a folder; None: all.
-FURTHER = {
+# The folders of results/ with such a report: of the CPU, and of CPU and GPU.
+CPU, BOTH = "xeon-2", "h200/article-python"
+# Tables of the GPU in docs/peers.md by the name of their block: the folders whose rows a table joins, and the ops that it takes from each; None: all.
+SIZES_OF_ARTICLE = {
+    "peers": {"h200/article-matmul": None, "h200/article-gpu": None},
+    "peers_h100": {"h100/peers": None},
+}
+RANDOM_SIZES = {
     "peers_random": {"h200/random-matmul": None, "h200/random-largest": ("matmul",), "h200/random-elementwise": None,
                      "h200/random-largest-elementwise": None, "h200/random-reduction": None,
                      "h200/random-fft": None, "h200/random-solve-spgemm": None, "h200/random-svd": None},
-    "peers_h100": {"h100/peers": None},
     "peers_random_h100": {"h100/random-matmul": None, "h100/random-elementwise": None, "h100/random-reduction": None,
                           "h100/random-fft": None, "h100/random-solve": None, "h100/random": ("spgemm",), "h100/random-svd": None},
 }
-KEPT = (CPU, BOTH, GPU, *(folder for folders in FURTHER.values() for folder in folders))
+KEPT = (CPU, BOTH, *(folder for folders in (SIZES_OF_ARTICLE | RANDOM_SIZES).values() for folder in folders))
 
 # The calls that the article times by op: of NumPy or SciPy, and of CuPy.
 ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
@@ -30,11 +33,6 @@ TYPES = ("f32", "f64")
 def on_both():
     """The report with all libraries on CPU and GPU."""
     return kept(*BOTH.split("/"))
-
-
-def on_gpu():
-    """The report with all libraries of the GPU."""
-    return kept(*GPU.split("/"))
 
 
 def case_of(row):
@@ -200,9 +198,34 @@ def provenance(report, ops=None):
             f"Hot caches, operands resident.{partial}")
 
 
+def compared(rows):
+    """The rows of cases that have one of gpubench. A run that ended early has cases with rows of libraries alone."""
+    own = {case_of(row) for row in rows if row["backend"] in OWN.values()}
+    return [row for row in rows if case_of(row) in own]
+
+
+def joined(folders):
+    """A report with the rows of these folders, and their sources."""
+    parts, sources = [], {}
+    for folder, ops in folders.items():
+        report = kept(*folder.split("/"))
+        chosen = compared([row for row in report["rows"] if ops is None or row["op"] in ops])
+        parts.append(chosen)
+        sources.setdefault(provenance(report, ops), []).extend(dict.fromkeys(row["op"] for row in chosen))
+    # Rows of one case from two runs would make one cell.
+    of_cases = [{case_of(row) for row in chosen} for chosen in parts]
+    assert sum(map(len, of_cases)) == len(set().union(*of_cases)), f"{', '.join(folders)} have a case in common"
+    return {"rows": [row for chosen in parts for row in chosen]}, origins(sources)
+
+
+def on_gpu():
+    """The rows with all libraries of the H200 at the article's sizes, and their sources."""
+    return joined(SIZES_OF_ARTICLE["peers"])
+
+
 def summary():
     """A row per op, host clock first: geometric mean and smallest ratio of both element types on the GPU."""
-    report = on_gpu()
+    report, sources = on_gpu()
     lines = ["| op | float32, host clock | float32, device clock | float64, host clock | float64, device clock |", "|---|---:|---:|---:|---:|"]
     found = {clock: list(cells(report, "gpu", clock)) for clock in clocks("gpu")}
     for op in dict.fromkeys(cell.key[0] for cell in found["host"]):
@@ -213,36 +236,20 @@ def summary():
                 least = min(ratios, key=lambda cell: cell.ratio, default=None)
                 line += f" {factor(mean([cell.ratio for cell in ratios]))} ({factor(least.ratio)}{least.mark} at {least.key[2]}) |" if least else " – |"
         lines.append(line)
-    return "\n".join([*lines, "", f"{losses(report, 'gpu')} ({provenance(report)})"])
+    return "\n".join([*lines, "", f"{losses(report, 'gpu')} ({sources})"])
 
 
-def of_gpu():
-    """The means on the GPU, the cells where a library is faster, and those judged incorrect."""
-    report = on_gpu()
-    return "\n".join([provenance(report), "", means(report, "gpu"), "",
-                      losses(report, 'gpu'), "",
+def at_sizes_of_article(folders):
+    """The means on one kind of GPU by op and of all ops, the cells where a library is faster, and those judged incorrect."""
+    report, sources = joined(folders)
+    return "\n".join([sources, "", means(report, "gpu"), "", losses(report, "gpu"), "",
                       f"Answers that were judged incorrect, and have no time: {wrong(report)}."])
 
 
-def compared(rows):
-    """The rows of cases that have one of gpubench. A run that ended early has cases with rows of libraries alone."""
-    own = {case_of(row) for row in rows if row["backend"] in OWN.values()}
-    return [row for row in rows if case_of(row) in own]
-
-
-def of_further(folders):
-    """The means of other reports of one kind of GPU, and the cells where a library is faster."""
-    parts, sources = [], {}
-    for folder, ops in folders.items():
-        report = kept(*folder.split("/"))
-        chosen = compared([row for row in report["rows"] if ops is None or row["op"] in ops])
-        parts.append(chosen)
-        sources.setdefault(provenance(report, ops), []).extend(dict.fromkeys(row["op"] for row in chosen))
-    # Rows of one case from two runs would make one cell.
-    of_cases = [{case_of(row) for row in chosen} for chosen in parts]
-    assert sum(map(len, of_cases)) == len(set().union(*of_cases)), f"{', '.join(folders)} have a case in common"
-    joined = {"rows": [row for chosen in parts for row in chosen]}
-    return "\n".join([origins(sources), "", means(joined, "gpu", totals=len(folders) == 1), "", losses(joined, "gpu")])
+def at_random_sizes(folders):
+    """The means on one kind of GPU by op, and the cells where a library is faster."""
+    report, sources = joined(folders)
+    return "\n".join([sources, "", means(report, "gpu", totals=False), "", losses(report, "gpu")])
 
 
 def article_calls():
@@ -272,7 +279,7 @@ def article_calls():
 def svd_default():
     """The first call of PyTorch's default svd, whose answers are incorrect, next to gpubench's and to the fastest correct call."""
     lines = ["| type | N | gpubench | fastest correct call | its time | PyTorch's default, first call | its error / bound |", "|---|---:|---:|---|---:|---:|---:|"]
-    report = on_gpu()
+    report, _ = on_gpu()
     defaults = {(row["dtype"], row["n"]): row for row in incorrect(report) if (row["op"], row["backend"], row["variant"]) == ("svd", "torch", "svd")}
     for cell in cells(report, "gpu", "device"):
         op, dtype, n = cell.key
