@@ -20,7 +20,7 @@ BLOCKS = {
     "shares": article.shares, "clock_checks": article.clock_checks, "checking_time": article.checking_time,
     "machine_quality": article.machine_quality, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
     "peers_short": libraries.summary, "article_calls": libraries.article_calls, "cpu_libraries": libraries.of_cpu,
-    "cpu_libraries_larger": libraries.of_larger_cpu, "svd_default": libraries.svd_default,
+    "cpu_libraries_larger": libraries.of_larger_cpu, "svd_default": libraries.svd_default, "peers_rounds": libraries.in_more_rounds,
     "bluestein": rules.bluestein, "fft_factors": rules.fft_factors, "ozaki2": rules.ozaki2, "svd_small": rules.svd_small, "svd_large": rules.svd_large,
     "matmul_f32_h200": partial(rules.matmul_f32, "h200/rules/matmul-f32", "h200/rules/matmul-f32-2"),
     "matmul_f32_h100": partial(rules.matmul_f32, "h100/rules/2026-11-27-matmul-f32"),

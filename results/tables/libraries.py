@@ -252,6 +252,20 @@ def at_random_sizes(folders):
     return "\n".join([sources, "", means(report, "gpu", totals=False), "", losses(report, "gpu")])
 
 
+def in_more_rounds():
+    """The cells of random sizes on the H200 in which a library is faster within the intervals, and their ratios in 20 rounds."""
+    few, (many, source) = joined(RANDOM_SIZES["peers_random"])[0], joined({"h200/rounds": None})
+    lines = [source, "", "| op | type | N | clock | ratio above | fastest peer | ratio in 20 rounds | fastest peer |", "|---|---|---:|---|---:|---|---:|---|"]
+    for clock in clocks("gpu"):
+        again = {cell.key: cell for cell in cells(many, "gpu", clock)}
+        for cell in cells(few, "gpu", clock):
+            if cell.ratio < 1:
+                op, dtype, n = cell.key
+                parts = " | ".join(f"{of.ratio:.3f}{of.mark} ({of.low:.2f} to {of.high:.2f}) | {name(of.theirs)}" for of in (cell, again[cell.key]))
+                lines.append(f"| {op} | {dtype} | {n} | {clock} | {parts} |")
+    return "\n".join(lines)
+
+
 def article_calls():
     """NumPy over CuPy by the host's clock, in float32: the article's figures, its calls, the fastest calls, and those of all backends."""
     report = on_both()
