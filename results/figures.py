@@ -28,8 +28,7 @@ BLOCKS = {
     "matmul_padded_h100": partial(rules.matmul_padded, "h100/rules/2026-11-28-matmul-f64"), "fft_hermitian": rules.fft_hermitian,
     "mixed_precision": rules.mixed_precision,
     "h100_rules": rules.h100, "h100_trials": rules.trials,
-    **{name: partial(libraries.at_sizes_of_article, folders) for name, folders in libraries.SIZES_OF_ARTICLE.items()},
-    **{name: partial(libraries.at_random_sizes, folders) for name, folders in libraries.RANDOM_SIZES.items()},
+    **{block: partial(libraries.of_gpu, block) for block in libraries.GPU},
     "launches": launches.launches, "rounds": rounds.rounds,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory, "soak_device": soak.device,
 }

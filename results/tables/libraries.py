@@ -1,4 +1,4 @@
-"""gpubench's own variants next to NumPy, SciPy, CuPy, PyTorch and JAX, from one report that has all of them."""
+"""gpubench's own variants next to NumPy, SciPy, CuPy, PyTorch and JAX, from reports that have all of them."""
 import math, re
 
 from .article import PUBLISHED
@@ -8,18 +8,20 @@ from .text import duration, factor
 # The folders of results/ with such a report: of the CPU, and of CPU and GPU.
 CPU, BOTH = "xeon-2", "h200/article-python"
 # Tables of the GPU in docs/peers.md by the name of their block: the folders whose rows a table joins, and the ops that it takes from each; None: all.
-SIZES_OF_ARTICLE = {
+GPU = {
     "peers": {"h200/article-matmul": None, "h200/article-gpu": None},
     "peers_h100": {"h100/peers": None},
-}
-RANDOM_SIZES = {
     "peers_random": {"h200/random-matmul": None, "h200/random-largest": ("matmul",), "h200/random-elementwise": None,
                      "h200/random-largest-elementwise": None, "h200/random-reduction": None,
                      "h200/random-fft": None, "h200/random-solve-spgemm": None, "h200/random-svd": None},
     "peers_random_h100": {"h100/random-matmul": None, "h100/random-elementwise": None, "h100/random-reduction": None,
                           "h100/random-fft": None, "h100/random-solve": None, "h100/random": ("spgemm",), "h100/random-svd": None},
 }
-KEPT = (CPU, BOTH, *(folder for folders in (SIZES_OF_ARTICLE | RANDOM_SIZES).values() for folder in folders))
+# Those at the article's sizes, which are as many for each op, so that a mean over all ops says something.
+AT_SIZES_OF_ARTICLE = ("peers", "peers_h100")
+# Cells of `peers_random` again, in more rounds.
+AGAIN = "h200/rounds"
+KEPT = (CPU, BOTH, AGAIN, *(folder for folders in GPU.values() for folder in folders))
 
 # The calls that the article times by op: of NumPy or SciPy, and of CuPy.
 ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
@@ -154,6 +156,10 @@ def all_cells(report):
     return "\n".join(lines)
 
 
+# Sizes that a sentence names; of more it has the number.
+MOST_NAMED = 5
+
+
 def multiples(value):
     return factor(value) if value < 1000 else f"{value:.0e}"
 
@@ -164,16 +170,16 @@ def incorrect(report):
 
 
 def wrong(report):
-    """The peers' calls whose answers were judged incorrect, with their sizes and errors in multiples of the bound."""
+    """The peers' calls whose answers were judged incorrect, with their sizes, or how many, and errors in multiples of the bound."""
     found = {}
     for row in incorrect(report):
         found.setdefault((row["op"], row["dtype"], name(row)), []).append((row["n"], row["error"]["value"] / row["error"]["bound"]))
     texts = []
     for (op, dtype, call), of in found.items():
-        sizes = ", ".join(str(n) for n, _ in of)
+        sizes = f"N = {', '.join(str(n) for n, _ in of)}" if len(of) <= MOST_NAMED else f"{len(of)} sizes"
         least, most = (multiples(pick(multiple for _, multiple in of)) for pick in (min, max))
         span = least if least == most else f"{least} to {most}"
-        texts.append(f"{op} {dtype} by {call}, N = {sizes} ({span} times the bound)")
+        texts.append(f"{op} {dtype} by {call}, {sizes} ({span} times the bound)")
     return "; ".join(texts) if texts else "none"
 
 
@@ -204,28 +210,23 @@ def compared(rows):
     return [row for row in rows if case_of(row) in own]
 
 
-def joined(folders):
-    """A report with the rows of these folders, and their sources."""
+def joined(block):
+    """The rows of a table of the GPU, as `rows` of a dictionary, and the ops by source."""
     parts, sources = [], {}
-    for folder, ops in folders.items():
+    for folder, ops in GPU[block].items():
         report = kept(*folder.split("/"))
         chosen = compared([row for row in report["rows"] if ops is None or row["op"] in ops])
         parts.append(chosen)
         sources.setdefault(provenance(report, ops), []).extend(dict.fromkeys(row["op"] for row in chosen))
     # Rows of one case from two runs would make one cell.
     of_cases = [{case_of(row) for row in chosen} for chosen in parts]
-    assert sum(map(len, of_cases)) == len(set().union(*of_cases)), f"{', '.join(folders)} have a case in common"
-    return {"rows": [row for chosen in parts for row in chosen]}, origins(sources)
-
-
-def on_gpu():
-    """The rows with all libraries of the H200 at the article's sizes, and their sources."""
-    return joined(SIZES_OF_ARTICLE["peers"])
+    assert sum(map(len, of_cases)) == len(set().union(*of_cases)), f"{block}: folders have a case in common"
+    return {"rows": [row for chosen in parts for row in chosen]}, sources
 
 
 def summary():
     """A row per op, host clock first: geometric mean and smallest ratio of both element types on the GPU."""
-    report, sources = on_gpu()
+    report, sources = joined("peers")
     lines = ["| op | float32, host clock | float32, device clock | float64, host clock | float64, device clock |", "|---|---:|---:|---:|---:|"]
     found = {clock: list(cells(report, "gpu", clock)) for clock in clocks("gpu")}
     for op in dict.fromkeys(cell.key[0] for cell in found["host"]):
@@ -236,33 +237,33 @@ def summary():
                 least = min(ratios, key=lambda cell: cell.ratio, default=None)
                 line += f" {factor(mean([cell.ratio for cell in ratios]))} ({factor(least.ratio)}{least.mark} at {least.key[2]}) |" if least else " – |"
         lines.append(line)
-    return "\n".join([*lines, "", f"{losses(report, 'gpu')} ({sources})"])
+    return "\n".join([*lines, "", f"{losses(report, 'gpu')} ({' '.join(sources)})"])
 
 
-def at_sizes_of_article(folders):
-    """The means on one kind of GPU by op and of all ops, the cells where a library is faster, and those judged incorrect."""
-    report, sources = joined(folders)
-    return "\n".join([sources, "", means(report, "gpu"), "", losses(report, "gpu"), "",
-                      f"Answers that were judged incorrect, and have no time: {wrong(report)}."])
-
-
-def at_random_sizes(folders):
-    """The means on one kind of GPU by op, and the cells where a library is faster."""
-    report, sources = joined(folders)
-    return "\n".join([sources, "", means(report, "gpu", totals=False), "", losses(report, "gpu")])
+def of_gpu(block):
+    """The means on one kind of GPU, the cells where a library is faster, and the calls of libraries that have no time."""
+    report, sources = joined(block)
+    failed = [f"{row['op']} {row['dtype']} by {name(row)}, N = {row['n']} (its first call took {duration(row['phases']['first_device_s'])}, "
+              f"and its error was {multiples(row['error']['value'] / row['error']['bound'])} of the bound)"
+              for row in report["rows"] if row["outcome"] == "failed" and row["backend"] not in OWN.values()]
+    return "\n".join([origins(sources), "", means(report, "gpu", totals=block in AT_SIZES_OF_ARTICLE), "", losses(report, "gpu"), "",
+                      f"Answers that were judged incorrect, and have no time: {wrong(report)}.",
+                      *(["", f"Calls that failed, and have no time: {'; '.join(failed)}."] if failed else [])])
 
 
 def in_more_rounds():
-    """The cells of random sizes on the H200 in which a library is faster within the intervals, and their ratios in 20 rounds."""
-    few, (many, source) = joined(RANDOM_SIZES["peers_random"])[0], joined({"h200/rounds": None})
-    lines = [source, "", "| op | type | N | clock | ratio above | fastest peer | ratio in 20 rounds | fastest peer |", "|---|---|---:|---|---:|---|---:|---|"]
+    """The cells of random sizes on the H200 with a ratio below 1 and an interval that includes 1, and their ratios in 20 rounds."""
+    table, again = joined("peers_random")[0], kept(*AGAIN.split("/"))
+    lines = [provenance(again), "", "| op | type | N | clock | ratio in the table above | its fastest peer | ratio in 20 rounds | its fastest peer |",
+             "|---|---|---:|---|---:|---|---:|---|"]
     for clock in clocks("gpu"):
-        again = {cell.key: cell for cell in cells(many, "gpu", clock)}
-        for cell in cells(few, "gpu", clock):
-            if cell.ratio < 1:
+        in_again = {cell.key: cell for cell in cells(again, "gpu", clock)}
+        for cell in cells(table, "gpu", clock):
+            if cell.ratio < 1 <= cell.high:
                 op, dtype, n = cell.key
-                parts = " | ".join(f"{of.ratio:.3f}{of.mark} ({of.low:.2f} to {of.high:.2f}) | {name(of.theirs)}" for of in (cell, again[cell.key]))
-                lines.append(f"| {op} | {dtype} | {n} | {clock} | {parts} |")
+                assert cell.key in in_again, f"{AGAIN} lacks {op} {dtype} N = {n}"
+                both = [f"{of.ratio:.3f}{of.mark} ({of.low:.3f} to {of.high:.3f}) | {name(of.theirs)}" for of in (cell, in_again[cell.key])]
+                lines.append(f"| {op} | {dtype} | {n} | {clock} | {' | '.join(both)} |")
     return "\n".join(lines)
 
 
@@ -291,16 +292,22 @@ def article_calls():
 
 
 def svd_default():
-    """The first call of PyTorch's default svd, whose answers are incorrect, next to gpubench's and to the fastest correct call."""
+    """PyTorch's default svd, whose answers are incorrect, next to gpubench's and to the fastest correct call."""
     lines = ["| type | N | gpubench | fastest correct call | its time | PyTorch's default, first call | its error / bound |", "|---|---:|---:|---|---:|---:|---:|"]
-    report, _ = on_gpu()
-    defaults = {(row["dtype"], row["n"]): row for row in incorrect(report) if (row["op"], row["backend"], row["variant"]) == ("svd", "torch", "svd")}
+    report, _ = joined("peers")
+    first = lambda row: row["phases"]["first_device_s"]
+    defaults = {}
+    for row in incorrect(report):
+        # `svd` calls `gesvdj`. The first of both in a worker also loads code.
+        if (row["op"], row["backend"]) == ("svd", "torch") and row["variant"] in ("svd", "gesvdj"):
+            key = row["dtype"], row["n"]
+            defaults[key] = min(row, defaults.get(key, row), key=first)
     for cell in cells(report, "gpu", "device"):
         op, dtype, n = cell.key
         if op == "svd" and (dtype, n) in defaults:
             row = defaults[dtype, n]
             lines.append(f"| {dtype} | {n} | {duration(cell.seconds)}{mark(cell.ours)} | {name(cell.theirs)} | {duration(cell.peer_seconds)}{mark(cell.theirs)} | "
-                         f"{duration(row['phases']['first_device_s'])} | {multiples(row['error']['value'] / row['error']['bound'])} |")
+                         f"{duration(first(row))} | {multiples(row['error']['value'] / row['error']['bound'])} |")
     return "\n".join(lines)
 
 

@@ -89,7 +89,7 @@ const LONG: [(&str, u64); 9] = [
 #[test]
 fn a_host_time_covers_the_work() {
     let Some((_alone, mut backend)) = start_alone() else { return };
-    let mut faults = Vec::new();
+    let (mut faults, mut by_word) = (Vec::new(), false);
     let cells = LONG.into_iter().flat_map(|(op, n)| {
         variants().into_iter().filter(move |variant| variant.op == op).map(move |variant| (variant, n))
     });
@@ -99,6 +99,7 @@ fn a_host_time_covers_the_work() {
         let Some(mut job) = prepared(&mut *backend, &variant, &case, &inputs) else { continue };
         let taken = steady(&mut *backend, &mut *job, Cache::Hot);
         let device: Option<Vec<f64>> = taken.iter().map(|sample| sample.device_s).collect();
+        by_word |= taken.iter().any(|sample| sample.ended_by_word == Some(true));
         let (Some(device), host) = (device, median(taken.iter().map(|sample| sample.host_s))) else {
             continue;
         };
@@ -109,8 +110,7 @@ fn a_host_time_covers_the_work() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    let waits = backend.describe()["timing"]["waits_for_graphs"].as_u64().unwrap();
-    assert!(waits > 0, "no host time ended with the word of a graph");
+    assert!(by_word, "no host time ended with the word of a graph");
 }
 
 #[test]

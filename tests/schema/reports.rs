@@ -169,6 +169,7 @@ fn fill(execute: &mut Execute) {
     execute.enqueue_median_s = Some(2e-6);
     execute.rounds = vec![0, 1];
     execute.blocked = Some(true);
+    execute.ended_by_word = Some(false);
     execute.sm_mhz = vec![1980.0, 1755.0];
     execute.context_switches = vec![0, 2];
     execute.page_faults = Some(PageFaults { minor: 0.5, major: 0.0 });

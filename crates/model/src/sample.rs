@@ -20,6 +20,10 @@ pub struct Sample {
     /// launches; `None` without a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked: Option<bool>,
+    /// True if the host time ended when the host read the word that the device writes after the work; false if it ended
+    /// when a synchronisation returned, which is later. `None` if the backend does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by_word: Option<bool>,
     /// Clock of the multiprocessors around the work, in MHz, counted on the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm_mhz: Option<f64>,

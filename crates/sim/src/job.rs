@@ -130,6 +130,7 @@ impl Job for SimJob {
             events_s: self.event_constant_s.filter(|_| self.on_gpu).map(|constant| elapsed_s + constant),
             enqueue_s: None,
             blocked: self.on_gpu.then_some(true),
+            ended_by_word: None,
             sm_mhz: self.on_gpu.then_some(SM_MHZ[usize::from(!throttled)]),
             context_switches: (!self.on_gpu).then(|| u64::from(self.happens(1, behaviour.switched))),
             page_faults: None,

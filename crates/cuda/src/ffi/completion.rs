@@ -25,8 +25,6 @@ pub(crate) struct Completion {
     kernel: CudaFunction,
     /// Graphs with the kernel at their end that were launched since the word was cleared.
     graphs: Cell<u32>,
-    /// Waits that ended with the word.
-    waits: Cell<u64>,
 }
 
 impl Completion {
@@ -37,7 +35,6 @@ impl Completion {
             word: MappedWords::new(&cuda.ctx)?,
             kernel: cuda.function(source, "signal")?,
             graphs: Cell::new(0),
-            waits: Cell::new(0),
         };
         made.enqueue(&cuda.stream, Start::InOrder)?;
         Ok(made)
@@ -63,30 +60,25 @@ impl Completion {
     }
 
     /// Waits until the work that was enqueued since [`Completion::clear`] is done: by the word if that is one graph, otherwise
-    /// by the driver. If the work fails, so does the next call of the driver.
+    /// by the driver. If the work fails, so does the next call of the driver. Returns whether the word ended the wait.
     ///
     /// # Errors
     /// The driver cannot wait.
-    pub(crate) fn wait(&self, stream: &CudaStream) -> Result<(), CellError> {
+    pub(crate) fn wait(&self, stream: &CudaStream) -> Result<bool, CellError> {
         // The first of several graphs writes the word before the others are done.
         if self.graphs.get() != 1 {
-            return stream.synchronize().map_err(driver("cuStreamSynchronize"));
+            stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+            return Ok(false);
         }
         let mut reads = 0u32;
         while self.word.read(0) == 0 {
             std::hint::spin_loop();
             reads = reads.wrapping_add(1);
             if reads.is_multiple_of(READS_PER_QUERY) && !is_busy(stream) {
-                return Ok(());
+                return Ok(false);
             }
         }
-        self.waits.set(self.waits.get() + 1);
-        Ok(())
-    }
-
-    /// Returns how many waits ended with the word.
-    pub(crate) fn waits(&self) -> u64 {
-        self.waits.get()
+        Ok(true)
     }
 }
 

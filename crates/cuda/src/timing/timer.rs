@@ -57,7 +57,6 @@ impl Timer {
         json!({
             "blocking_kernel": self.blocking,
             "blocking_kernel_timeouts": self.timeouts,
-            "waits_for_graphs": self.rig.waits_for_graphs(),
             "event_constant_cold_s": self.event_overhead.cold_s,
             "event_constant_hot_s": self.event_overhead.hot_s,
             "between_executions_s": self.event_overhead.between_s,
@@ -195,6 +194,7 @@ impl Timer {
             device_s: Some(device_s),
             events_s: Some(events_s),
             blocked: Some(blocked),
+            ended_by_word: Some(host.by_word),
             sm_mhz: reading.sm_mhz,
             throttled: self.rig.is_throttled(reading),
             enqueue_s: Some(host.enqueue_s),

@@ -28,6 +28,8 @@ pub(crate) struct HostTimes {
     pub(crate) enqueue_s: f64,
     /// Until the work was done.
     pub(crate) done_s: f64,
+    /// Whether `done_s` ended when the host read the word that the device writes, not when a synchronisation returned.
+    pub(crate) by_word: bool,
 }
 
 /// Device readings of some work.
@@ -99,10 +101,10 @@ impl TimingRig {
         let begun = Instant::now();
         work()?;
         let enqueue_s = begun.elapsed().as_secs_f64();
-        self.completion.wait(&self.cuda.stream)?;
+        let by_word = self.completion.wait(&self.cuda.stream)?;
         let done_s = begun.elapsed().as_secs_f64();
         self.cuda.synchronize()?;
-        Ok(HostTimes { enqueue_s, done_s })
+        Ok(HostTimes { enqueue_s, done_s, by_word })
     }
 
     /// Times one execution by the host's clock, until the driver reports an idle stream. Returns seconds. The device must be
@@ -112,11 +114,6 @@ impl TimingRig {
         work()?;
         self.cuda.synchronize()?;
         Ok(begun.elapsed().as_secs_f64())
-    }
-
-    /// Returns how many host times ended when the host saw the word that a graph writes.
-    pub(crate) fn waits_for_graphs(&self) -> u64 {
-        self.completion.waits()
     }
 
     /// Times one execution by both clocks, without a blocking kernel. The device must be idle.
@@ -131,7 +128,7 @@ impl TimingRig {
         let enqueue_s = begun.elapsed().as_secs_f64();
         self.end.record(stream).map_err(driver("cuEventRecord"))?;
         self.cuda.synchronize()?;
-        let host = HostTimes { enqueue_s, done_s: begun.elapsed().as_secs_f64() };
+        let host = HostTimes { enqueue_s, done_s: begun.elapsed().as_secs_f64(), by_word: false };
         self.kernels.timestamp(stream, &self.mailbox, 1)?;
         self.cuda.synchronize()?;
         Ok((host, self.reading()?))

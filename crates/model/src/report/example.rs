@@ -192,6 +192,7 @@ fn execute(side: Side, median_s: f64) -> Execute {
         enqueue_median_s: gpu.then_some(4e-6),
         rounds: (0..12).map(|sample| sample / 4).collect(),
         blocked: gpu.then_some(true),
+        ended_by_word: gpu.then_some(true),
         sm_mhz: if gpu { vec![1980.0; 12] } else { vec![] },
         page_faults: (!gpu).then(PageFaults::default),
         context_switches: if gpu { vec![] } else { vec![0; 12] },

@@ -78,6 +78,10 @@ pub struct Execute {
     /// without a device.
     #[serde(default, alias = "held", skip_serializing_if = "Option::is_none")]
     pub blocked: Option<bool>,
+    /// True if the host time of every sample ended when the host read the word that the device writes after the work.
+    /// The others ended when a synchronisation returned. `None` if the backend does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_by_word: Option<bool>,
     /// Clock of the multiprocessors around each sample, in MHz.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sm_mhz: Vec<f64>,

@@ -100,7 +100,8 @@ impl Series {
             events_s,
             enqueue_median_s: median(&self.each(|sample| sample.enqueue_s)),
             rounds: self.rounds.clone(),
-            blocked: self.samples.iter().map(|sample| sample.blocked).reduce(|a, b| Some(a? && b?)).flatten(),
+            blocked: self.all(|sample| sample.blocked),
+            ended_by_word: self.all(|sample| sample.ended_by_word),
             sm_mhz: self.each(|sample| sample.sm_mhz),
             context_switches: self.each(|sample| sample.context_switches),
             page_faults: self.page_faults(),
@@ -124,6 +125,11 @@ impl Series {
         let faults = self.each(|sample| sample.page_faults);
         let usual = |kind: fn(&PageFaults) -> f64| median(&faults.iter().map(kind).collect::<Vec<_>>());
         Some(PageFaults { minor: usual(|faults| faults.minor)?, major: usual(|faults| faults.major)? })
+    }
+
+    /// Returns whether something holds for every sample; `None` if any sample lacks it, or there is none.
+    fn all(&self, what: impl Fn(&Sample) -> Option<bool>) -> Option<bool> {
+        self.samples.iter().map(what).reduce(|a, b| Some(a? && b?)).flatten()
     }
 
     /// Returns one value per sample; empty if any sample lacks it.
@@ -207,6 +213,17 @@ mod tests {
         assert_eq!((execute.median_s, execute.host_median_s), (2.0, 20.0));
         assert_eq!(execute.rounds, [0, 0, 0]);
         assert!(execute.events_s.is_empty() && execute.grade.is_some());
+    }
+
+    #[test]
+    fn a_row_says_that_its_host_times_ended_by_the_word_if_all_did() {
+        let ended = |samples: &[Option<bool>]| {
+            let of = |&ended_by_word| Sample { ended_by_word, ..Sample::of_host(1.0) };
+            series(samples.iter().map(of).collect()).execute(&planned(2, "a")).unwrap().ended_by_word
+        };
+        assert_eq!(ended(&[Some(true), Some(true)]), Some(true));
+        assert_eq!(ended(&[Some(true), Some(false)]), Some(false));
+        assert_eq!(ended(&[Some(true), None]), None);
     }
 
     #[test]
