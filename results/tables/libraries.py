@@ -2,20 +2,32 @@
 import math, re
 
 from .article import PUBLISHED
-from .kept import origins, report as kept, revision
+from .kept import measured_with_all, origins, report as kept, revision
 from .text import duration, factor
 
 # The folders of results/ with such a report: of the CPU, and of CPU and GPU.
 CPU, BOTH = "xeon-2", "h200/article-python"
-# Tables of the GPU in docs/peers.md by the name of their block: the folders whose rows a table joins, and the ops that it takes from each; None: all.
+
+
+def only(*ops):
+    """The rows of these ops."""
+    return lambda row: row["op"] in ops
+
+
+def not_again(row):
+    """The rows of matmul that were not measured again with equal numbers of samples."""
+    return (row["dtype"], row["n"]) not in {("f64", 5000), ("f64", 10000)}
+
+
+# Tables of the GPU in docs/peers.md by the name of their block: the folders whose rows a table joins, and which it takes; None: all.
 GPU = {
-    "peers": {"h200/article-matmul": None, "h200/article-gpu": None},
+    "peers": {"h200/article-matmul": not_again, "h200/article-matmul-f64": None, "h200/article-gpu": None},
     "peers_h100": {"h100/peers": None},
-    "peers_random": {"h200/random-matmul": None, "h200/random-largest": ("matmul",), "h200/random-elementwise": None,
+    "peers_random": {"h200/random-matmul": None, "h200/random-largest": only("matmul"), "h200/random-elementwise": None,
                      "h200/random-largest-elementwise": None, "h200/random-reduction": None,
                      "h200/random-fft": None, "h200/random-solve-spgemm": None, "h200/random-svd": None},
     "peers_random_h100": {"h100/random-matmul": None, "h100/random-elementwise": None, "h100/random-reduction": None,
-                          "h100/random-fft": None, "h100/random-solve": None, "h100/random": ("spgemm",), "h100/random-svd": None},
+                          "h100/random-fft": None, "h100/random-solve": None, "h100/random": only("spgemm"), "h100/random-svd": None},
 }
 # Those at the article's sizes, which are as many for each op, so that a mean over all ops says something.
 AT_SIZES_OF_ARTICLE = ("peers", "peers_h100")
@@ -183,8 +195,8 @@ def wrong(report):
     return "; ".join(texts) if texts else "none"
 
 
-def provenance(report, ops=None):
-    """Revision, machine, date, threads and libraries; says whether rows are missing, of these ops if they are given."""
+def provenance(report, rows=None):
+    """Revision, machine, date, threads and libraries; says whether rows are missing, or whether one of these was cut short if they are given."""
     environment = report["environment"]
     available = {backend["name"]: backend["description"] for backend in environment["backends"] if backend["available"]}
     machine = [environment["host"]["cpu"] + f", {environment['host']['threads']} threads"]
@@ -198,8 +210,8 @@ def provenance(report, ops=None):
         versions.update(found)
     libraries = ", ".join(f"{library} {version.split(',')[0]}" for library, version in sorted(versions.items()))
     planned, measured = environment["planned_rows"], len(report["rows"])
-    cut = sorted({row["op"] for row in report["rows"] if (row.get("execute") or {}).get("stopped") == "cut-short" and (ops is None or row["op"] in ops)})
-    partial = f" The run ended within {', '.join(cut)}: {planned - measured} of its {planned} rows are missing." if measured < planned and (cut or ops is None) else ""
+    cut = sorted({row["op"] for row in rows or report["rows"] if (row.get("execute") or {}).get("stopped") == "cut-short"})
+    partial = f" The run ended within {', '.join(cut)}: {planned - measured} of its {planned} rows are missing." if measured < planned and (cut or not rows) else ""
     return (f"gpubench {revision(environment)}, {'; '.join(machine)}, {environment['started'][:10]}; {libraries}. "
             f"Hot caches, operands resident.{partial}")
 
@@ -213,11 +225,12 @@ def compared(rows):
 def joined(block):
     """The rows of a table of the GPU, as `rows` of a dictionary, and the ops by source."""
     parts, sources = [], {}
-    for folder, ops in GPU[block].items():
+    for folder, takes in GPU[block].items():
         report = kept(*folder.split("/"))
-        chosen = compared([row for row in report["rows"] if ops is None or row["op"] in ops])
+        chosen = compared(list(filter(takes, report["rows"])))
         parts.append(chosen)
-        sources.setdefault(provenance(report, ops), []).extend(dict.fromkeys(row["op"] for row in chosen))
+        ops = sources.setdefault(provenance(report, chosen if takes else None), {})
+        ops.update(dict.fromkeys(row["op"] for row in chosen))
     # Rows of one case from two runs would make one cell.
     of_cases = [{case_of(row) for row in chosen} for chosen in parts]
     assert sum(map(len, of_cases)) == len(set().union(*of_cases)), f"{block}: folders have a case in common"
@@ -226,7 +239,8 @@ def joined(block):
 
 def summary():
     """A row per op, host clock first: geometric mean and smallest ratio of both element types on the GPU."""
-    report, sources = joined("peers")
+    report, _ = joined("peers")
+    measured = measured_with_all(kept(*folder.split("/")) for folder in GPU["peers"])
     lines = ["| op | float32, host clock | float32, device clock | float64, host clock | float64, device clock |", "|---|---:|---:|---:|---:|"]
     found = {clock: list(cells(report, "gpu", clock)) for clock in clocks("gpu")}
     for op in dict.fromkeys(cell.key[0] for cell in found["host"]):
@@ -237,14 +251,14 @@ def summary():
                 least = min(ratios, key=lambda cell: cell.ratio, default=None)
                 line += f" {factor(mean([cell.ratio for cell in ratios]))} ({factor(least.ratio)}{least.mark} at {least.key[2]}) |" if least else " – |"
         lines.append(line)
-    return "\n".join([*lines, "", f"{losses(report, 'gpu')} ({' '.join(sources)})"])
+    return "\n".join([*lines, "", f"{losses(report, 'gpu')} ({measured}; [versions of the libraries](docs/peers.md).)"])
 
 
 def of_gpu(block):
     """The means on one kind of GPU, the cells where a library is faster, and the calls of libraries that have no time."""
     report, sources = joined(block)
-    failed = [f"{row['op']} {row['dtype']} by {name(row)}, N = {row['n']} (its first call took {duration(row['phases']['first_device_s'])}, "
-              f"and its error was {multiples(row['error']['value'] / row['error']['bound'])} of the bound)"
+    failed = [f"{row['op']} {row['dtype']} by {name(row)}, N = {row['n']} (its first call took {duration(row['phases']['first_device_s'])}; "
+              f"that answer was {'correct' if row['error']['value'] <= row['error']['bound'] else 'incorrect'})"
               for row in report["rows"] if row["outcome"] == "failed" and row["backend"] not in OWN.values()]
     return "\n".join([origins(sources), "", means(report, "gpu", totals=block in AT_SIZES_OF_ARTICLE), "", losses(report, "gpu"), "",
                       f"Answers that were judged incorrect, and have no time: {wrong(report)}.",
