@@ -192,7 +192,7 @@ const fn rule(op: &'static str, variant: &'static str) -> Rule {
 }
 
 const DMMA: &str = "one launch, and measured to be faster there than cuBLAS";
-const CHOLESKY: &str = "one launch without a barrier across the grid";
+const CHOLESKY: Rule = rule("solve", "cholesky").because("one launch without a barrier across the grid");
 
 const UNEVEN: &str = "the time of cuBLAS does not grow evenly with N";
 const ACCUMULATE: Rule = rule("matmul", "f64-accumulate")
@@ -206,6 +206,7 @@ const PADDED: Rule = rule("matmul", "cublas-padded")
     .because("cuBLAS is faster at multiples of 16, at many sizes by more than the copies take");
 const CUFFT: Rule = rule("fft", "r2c")
     .because("cuFFT has steps for such factors, and was measured to be faster there than bluestein");
+const JACOBI: Rule = rule("svd", "jacobi").because("one launch, without waiting for the host");
 const CONVOLUTION: Rule = rule("fft", "bluestein").because(
     "one thread of hermitian computes a whole prime factor, and a convolution was measured to be faster there",
 );
@@ -238,17 +239,24 @@ pub(super) static RULES: &[Rule] = &[
     CONVOLUTION.of(F64).sizes(301, 492).where_n(&[ByPrimeAbove(37)]),
     CONVOLUTION.of(F64).sizes(1681, 1849).where_n(&[NotMultipleOf(2), NotMultipleOf(3), ByPrimeAbove(37)]),
     rule("fft", "hermitian")
-        .when("N <= 4096, prime factors up to 43")
+        .sizes(1, 4096)
+        .where_n(&[ByPrimesUpTo(43)])
         .because("two launches, and each element of the spectrum is written once"),
-    CUFFT.of(F32).sizes(1900, 3400).where_n(&[MultipleOf(2), ByPrimesUpTo(67)]),
     CUFFT.of(F64).sizes(1500, 3600).where_n(&[MultipleOf(32), ByPrimesUpTo(67)]),
+    CUFFT
+        .sizes(1880, 3600)
+        .where_n(&[MultipleOf(2), ByPrimesUpTo(67)])
+        .in_trial()
+        .because("cuFFT has steps for such factors, and is faster at some of these sizes"),
     CUFFT.sizes(3600, 4096).where_n(&[MultipleOf(2), ByPrimesUpTo(127)]),
     rule("fft", "bluestein")
         .sizes(1, 4096)
         .because("two launches, like hermitian, and faster than cuFFT at most other sizes measured"),
     rule("fft", "r2c").because("half the arithmetic and traffic of c2c"),
-    rule("solve", "cholesky").of(F32).sizes(1, 4096).because(CHOLESKY),
-    rule("solve", "cholesky").of(F64).sizes(1, 3000).fast_f64().because(CHOLESKY),
+    CHOLESKY.of(F32).sizes(1, 4096),
+    CHOLESKY.of(F32).sizes(4097, 8192).in_trial(),
+    CHOLESKY.of(F64).sizes(1, 3000).fast_f64(),
+    CHOLESKY.of(F64).sizes(3001, 4500).fast_f64().in_trial(),
     rule("solve", "potrf").because("half the arithmetic of getrf, and no pivoting"),
     rule("spgemm", "gustavson")
         .when("columns of B ascend in each row, and a row fits in shared memory")
@@ -256,7 +264,8 @@ pub(super) static RULES: &[Rule] = &[
     rule("spgemm", "cusparse"),
     rule("spmv", "vector").because("the number of threads per row follows the mean length of rows"),
     rule("spmv", "cusparse").when("if vector is not available"),
-    rule("svd", "jacobi").sizes(1, 24).because("one launch, without waiting for the host"),
+    JACOBI.sizes(1, 20),
+    JACOBI.sizes(21, 32).in_trial(),
     rule("svd", "gram")
         .fast_f64()
         .because("most of its work is matrix products and one symmetric eigenproblem"),
@@ -284,9 +293,9 @@ mod tests {
         assert_eq!(first("matmul", 192, DType::F64, 64), "cublas");
         assert_eq!(first("matmul", 100, DType::F32, 64), "cublas");
         assert_eq!(first("fft", 777, DType::F32, 2), "hermitian");
-        assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");
-        assert_eq!(first("svd", 24, DType::F32, 64), "jacobi");
-        assert_eq!(first("svd", 25, DType::F32, 2), "gram");
+        assert_eq!(first("solve", 4501, DType::F64, 2), "potrf");
+        assert_eq!(first("svd", 20, DType::F32, 64), "jacobi");
+        assert_eq!(first("svd", 33, DType::F32, 2), "gram");
         assert_eq!(first("solve", 4096, DType::F32, 64), "cholesky");
     }
 
@@ -317,10 +326,9 @@ mod tests {
             (47 * 26, "bluestein", "bluestein"),
             (47 * 32, "bluestein", "r2c"),
             (47 * 40, "bluestein", "bluestein"),
-            (53 * 36, "r2c", "bluestein"),
-            (53 * 64, "r2c", "r2c"),
+            (53 * 64, "bluestein", "r2c"),
             (59 * 58, "bluestein", "bluestein"),
-            (67 * 32, "r2c", "r2c"),
+            (67 * 32, "bluestein", "r2c"),
             (71 * 32, "bluestein", "bluestein"),
             (47 * 76, "bluestein", "bluestein"),
             (101 * 34, "bluestein", "bluestein"),
@@ -328,12 +336,8 @@ mod tests {
             (4093, "bluestein", "bluestein"),
             (4097, "r2c", "r2c"),
         ] {
-            // `hermitian` itself refuses larger prime factors, and the next rule decides.
-            let refused = |variant: &&str| *variant == "hermitian" && ByPrimeAbove(43).covers(n);
             for (dtype, variant) in [(DType::F32, f32), (DType::F64, f64)] {
-                let case = Case { op: "fft".into(), n, dtype, density: None, seed: 42 };
-                let mut variants = by_rules(&case, &DeviceTraits::HOPPER);
-                assert_eq!(variants.find(|variant| !refused(variant)).unwrap(), variant, "{n} {dtype}");
+                assert_eq!(first("fft", n, dtype, 2), variant, "{n} {dtype}");
             }
         }
     }
