@@ -49,12 +49,12 @@ def pages():
 def cells():
     """Every cell of each comparison with other libraries."""
     for folder in libraries.KEPT:
-        yield os.path.join("results", folder, "cells.md"), libraries.all_cells(report(*folder.split("/"))).encode()
+        yield os.path.join("results", folder, "cells.md"), libraries.all_cells(report(folder)).encode()
 
 
 def charts():
     for name, shown in CHARTS.items():
-        report = os.path.join("results", *name.split("/"))
+        report = os.path.join("results", name)
         with tempfile.TemporaryDirectory() as folder:
             kinds = ",".join(sorted({re.match("[a-z]+", chart)[0] for chart in shown}))
             subprocess.run([program.path(), "plot", report, "--out", folder, "--format", "png", "--charts", kinds], cwd=ROOT, check=True, capture_output=True)

@@ -46,7 +46,7 @@ TYPES = ("f32", "f64")
 
 def on_both():
     """The report with all libraries on CPU and GPU."""
-    return kept(*BOTH.split("/"))
+    return kept(BOTH)
 
 
 def case_of(row):
@@ -114,7 +114,7 @@ def means(report, side, totals=True):
     """A row per element type and op, and with `totals` one for all ops and one for the cases in which no peer's answer is incorrect: the cells with a time of
     grade D, and by each clock the geometric mean and the smallest ratio."""
     by_clock = {clock: list(cells(report, side, clock)) for clock in clocks(side)}
-    disputed = {case_of(row) for row in incorrect(report) if row["side"] == side}
+    disputed = {case_of(row) for row in of_peers(report, "incorrect") if row["side"] == side}
     heads = "".join(f" {clock} clock | smallest, at N |" for clock in by_clock)
     lines = [f"| type | op | cells | with ! |{heads}", "|---|---|---:|---:|" + "---:|" * (2 * len(by_clock))]
     ops = list(dict.fromkeys(cell.key[0] for cell in by_clock["host"]))
@@ -176,15 +176,15 @@ def multiples(value):
     return factor(value) if value < 1000 else f"{value:.0e}"
 
 
-def incorrect(report):
-    """The rows of peers whose answers were judged incorrect."""
-    return [row for row in report["rows"] if row["outcome"] == "incorrect" and row["backend"] not in OWN.values()]
+def of_peers(report, outcome):
+    """The rows of peers with an outcome."""
+    return [row for row in report["rows"] if row["outcome"] == outcome and row["backend"] not in OWN.values()]
 
 
 def wrong(report):
     """The peers' calls whose answers were judged incorrect, with their sizes, or how many, and errors in multiples of the bound."""
     found = {}
-    for row in incorrect(report):
+    for row in of_peers(report, "incorrect"):
         found.setdefault((row["op"], row["dtype"], name(row)), []).append((row["n"], row["error"]["value"] / row["error"]["bound"]))
     texts = []
     for (op, dtype, call), of in found.items():
@@ -193,6 +193,15 @@ def wrong(report):
         span = least if least == most else f"{least} to {most}"
         texts.append(f"{op} {dtype} by {call}, {sizes} ({span} times the bound)")
     return "; ".join(texts) if texts else "none"
+
+
+def failed(report):
+    """The peers' calls that failed, with the time of the first call and whether its answer was correct."""
+    def text(row):
+        answer = "correct" if row["error"]["value"] <= row["error"]["bound"] else "incorrect"
+        first = duration(row["phases"]["first_device_s"])
+        return f"{row['op']} {row['dtype']} by {name(row)}, N = {row['n']} (its first call took {first}; that answer was {answer})"
+    return [text(row) for row in of_peers(report, "failed")]
 
 
 def provenance(report, rows=None):
@@ -226,7 +235,7 @@ def joined(block):
     """The rows of a table of the GPU, as `rows` of a dictionary, and the ops by source."""
     parts, sources = [], {}
     for folder, takes in GPU[block].items():
-        report = kept(*folder.split("/"))
+        report = kept(folder)
         chosen = compared(list(filter(takes, report["rows"])))
         parts.append(chosen)
         ops = sources.setdefault(provenance(report, chosen if takes else None), {})
@@ -240,7 +249,7 @@ def joined(block):
 def summary():
     """A row per op, host clock first: geometric mean and smallest ratio of both element types on the GPU."""
     report, _ = joined("peers")
-    measured = measured_with_all(kept(*folder.split("/")) for folder in GPU["peers"])
+    measured = measured_with_all(map(kept, GPU["peers"]))
     lines = ["| op | float32, host clock | float32, device clock | float64, host clock | float64, device clock |", "|---|---:|---:|---:|---:|"]
     found = {clock: list(cells(report, "gpu", clock)) for clock in clocks("gpu")}
     for op in dict.fromkeys(cell.key[0] for cell in found["host"]):
@@ -257,17 +266,15 @@ def summary():
 def of_gpu(block):
     """The means on one kind of GPU, the cells where a library is faster, and the calls of libraries that have no time."""
     report, sources = joined(block)
-    failed = [f"{row['op']} {row['dtype']} by {name(row)}, N = {row['n']} (its first call took {duration(row['phases']['first_device_s'])}; "
-              f"that answer was {'correct' if row['error']['value'] <= row['error']['bound'] else 'incorrect'})"
-              for row in report["rows"] if row["outcome"] == "failed" and row["backend"] not in OWN.values()]
+    calls = failed(report)
     return "\n".join([origins(sources), "", means(report, "gpu", totals=block in AT_SIZES_OF_ARTICLE), "", losses(report, "gpu"), "",
                       f"Answers that were judged incorrect, and have no time: {wrong(report)}.",
-                      *(["", f"Calls that failed, and have no time: {'; '.join(failed)}."] if failed else [])])
+                      *(["", f"Calls that failed, and have no time: {'; '.join(calls)}."] if calls else [])])
 
 
 def in_more_rounds():
     """The cells of random sizes on the H200 with a ratio below 1 and an interval that includes 1, and their ratios in 20 rounds."""
-    table, again = joined("peers_random")[0], kept(*AGAIN.split("/"))
+    table, again = joined("peers_random")[0], kept(AGAIN)
     lines = [provenance(again), "", "| op | type | N | clock | ratio in the table above | its fastest peer | ratio in 20 rounds | its fastest peer |",
              "|---|---|---:|---|---:|---|---:|---|"]
     for clock in clocks("gpu"):
@@ -311,7 +318,7 @@ def svd_default():
     report, _ = joined("peers")
     first = lambda row: row["phases"]["first_device_s"]
     defaults = {}
-    for row in incorrect(report):
+    for row in of_peers(report, "incorrect"):
         # `svd` calls `gesvdj`. The first of both in a worker also loads code.
         if (row["op"], row["backend"]) == ("svd", "torch") and row["variant"] in ("svd", "gesvdj"):
             key = row["dtype"], row["n"]
