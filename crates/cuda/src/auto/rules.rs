@@ -253,8 +253,8 @@ pub(super) static RULES: &[Rule] = &[
         .sizes(1, 4096)
         .because("two launches, like hermitian, and faster than cuFFT at most other sizes measured"),
     rule("fft", "r2c").because("half the arithmetic and traffic of c2c"),
-    CHOLESKY.of(F32).sizes(1, 4096),
-    CHOLESKY.of(F32).sizes(4097, 8192).in_trial(),
+    CHOLESKY.of(F32).sizes(1, 6000),
+    CHOLESKY.of(F32).sizes(6001, 8192).in_trial(),
     CHOLESKY.of(F64).sizes(1, 3000).fast_f64(),
     CHOLESKY.of(F64).sizes(3001, 4500).fast_f64().in_trial(),
     rule("solve", "potrf").because("half the arithmetic of getrf, and no pivoting"),
@@ -265,7 +265,7 @@ pub(super) static RULES: &[Rule] = &[
     rule("spmv", "vector").because("the number of threads per row follows the mean length of rows"),
     rule("spmv", "cusparse").when("if vector is not available"),
     JACOBI.sizes(1, 20),
-    JACOBI.sizes(21, 32).in_trial(),
+    JACOBI.sizes(21, 31).in_trial(),
     rule("svd", "gram")
         .fast_f64()
         .because("most of its work is matrix products and one symmetric eigenproblem"),
@@ -298,7 +298,8 @@ mod tests {
         assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");
         assert_eq!(first("svd", 20, DType::F32, 64), "jacobi");
         assert_eq!(first("svd", 25, DType::F32, 2), "gram");
-        assert_eq!(first("solve", 4096, DType::F32, 64), "cholesky");
+        assert_eq!(first("solve", 6000, DType::F32, 64), "cholesky");
+        assert_eq!(first("solve", 6001, DType::F32, 64), "potrf");
     }
 
     #[test]

@@ -114,7 +114,7 @@ pub(super) fn prepare<T: Element>(
         Some(_) => cuda.alloc(n * n)?,
         None => cuda.upload(input::<f64>(inputs, 0)?)?,
     };
-    let blas = Cublas::new(cuda)?;
+    let blas = Cublas::for_size(cuda, n)?;
     cuda.count_plan();
     let found = Vectors::alloc(cuda, n)?;
     let solver = Solver::new(&cuda.stream)?;
