@@ -212,14 +212,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 // One step of Ogita and Aishima's refinement of a decomposition: from U^T U, V^T V and U^T A V to the matrices I + F and
 // I + G for which U (I + F) and V (I + G) are orthonormal and U^T A V diagonal, up to the squares of F and G, whose own
-// sum of squares is added to `figures`. `norm` is the squared norm of A. Vectors of values so close that rounding would
+// sum of squares is added to `figures`. `*norm` is the squared norm of A. Vectors of values so close that rounding would
 // turn them into each other at will are only made orthogonal, unless U^T A V has more than rounding between them.
 extern "C" __global__ void __launch_bounds__(THREADS)
     refinement(const double* __restrict__ gram_u, const double* __restrict__ gram_v,
-               const double* __restrict__ middle, double norm, int n, double* __restrict__ values,
+               const double* __restrict__ middle, const double* norm, int n, double* __restrict__ values,
                double* __restrict__ correct_u, double* __restrict__ correct_v, double* figures) {
     constexpr double CLOSE = 1e-8, ROUNDING = 16 * 2.2e-16, LARGEST = 0.25;
-    const double typical = sqrt(norm / n);
+    const double typical = sqrt(*norm / n);
     double sums[1] = {};
     for (int j = blockIdx.x; j < n; j += gridDim.x) {
         const size_t jj = (size_t)j * n + j;

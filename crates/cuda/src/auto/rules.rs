@@ -264,8 +264,8 @@ pub(super) static RULES: &[Rule] = &[
     rule("spgemm", "cusparse"),
     rule("spmv", "vector").because("the number of threads per row follows the mean length of rows"),
     rule("spmv", "cusparse").when("if vector is not available"),
-    JACOBI.sizes(1, 20),
-    JACOBI.sizes(21, 31).in_trial(),
+    JACOBI.of(F32).sizes(1, 12),
+    JACOBI.of(F64).sizes(1, 17),
     rule("svd", "gram")
         .fast_f64()
         .because("most of its work is matrix products and one symmetric eigenproblem"),
@@ -296,8 +296,10 @@ mod tests {
         assert_eq!(first("fft", 777, DType::F32, 2), "hermitian");
         assert_eq!(first("solve", 3000, DType::F64, 2), "cholesky");
         assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");
-        assert_eq!(first("svd", 20, DType::F32, 64), "jacobi");
-        assert_eq!(first("svd", 25, DType::F32, 2), "gram");
+        assert_eq!(first("svd", 12, DType::F32, 64), "jacobi");
+        assert_eq!(first("svd", 13, DType::F32, 2), "gram");
+        assert_eq!(first("svd", 17, DType::F64, 2), "jacobi");
+        assert_eq!(first("svd", 18, DType::F64, 2), "gram");
         assert_eq!(first("solve", 6000, DType::F32, 64), "cholesky");
         assert_eq!(first("solve", 6001, DType::F32, 64), "potrf");
     }

@@ -2,7 +2,7 @@
 //!
 //! API: <https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__GRAPH.html>.
 
-use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
+use cudarc::driver::sys::{CUdeviceptr, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaFunction, CudaGraph, CudaStream};
 use gpubench_model::error::CellError;
 
@@ -117,6 +117,46 @@ impl Known {
                 && *arguments == launch.arguments
         };
         self.launches.len() == launches.len() && self.launches.iter().zip(launches).all(same)
+    }
+}
+
+/// A part of a job's execution that is enqueued again and again, which may call libraries. After the first time it is launched
+/// as a graph. Unlike those of [`Replay`], its graphs do not end with a kernel for the host, so anything may follow them.
+#[derive(Default)]
+pub(crate) struct Recording {
+    /// Whether the part has been enqueued. The first time loads code, which is not allowed during a capture.
+    loaded: bool,
+    /// Graphs by the memory that they use; `None` if the driver cannot make one.
+    known: Vec<(Vec<CUdeviceptr>, Option<CudaGraph>)>,
+}
+
+impl Recording {
+    /// Sets of memory that are kept: a job may swap arrays in each execution.
+    const MAX_KNOWN: usize = 2;
+
+    /// Enqueues the part. `enqueue` must enqueue the same work whenever `memory` is the same, the addresses of the arrays that
+    /// the job may swap between two calls. The job holds all memory of the work as long as the recording.
+    pub(crate) fn run(
+        &mut self,
+        cuda: &Cuda,
+        memory: &[CUdeviceptr],
+        mut enqueue: impl FnMut() -> Result<(), CellError>,
+    ) -> Result<(), CellError> {
+        if !std::mem::replace(&mut self.loaded, true) {
+            return enqueue();
+        }
+        let index = match self.known.iter().position(|(known, _)| known == memory) {
+            Some(index) => index,
+            None if self.known.len() < Self::MAX_KNOWN => {
+                self.known.push((memory.to_vec(), capture(cuda, &mut enqueue).ok()));
+                self.known.len() - 1
+            }
+            None => return enqueue(),
+        };
+        match &self.known[index].1 {
+            Some(graph) => graph.launch().map_err(driver("cuGraphLaunch")),
+            None => enqueue(),
+        }
     }
 }
 

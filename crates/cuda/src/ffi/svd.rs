@@ -168,33 +168,33 @@ impl<T: Element> SvdKernels<T> {
     }
 
     /// Computes from Uᵀ U, Vᵀ V and Uᵀ A V, in this order, the values and the matrices I + F and I + G by which U and V are
-    /// multiplied to refine them. `norm` is the squared norm of A. Adds the sum of squares of F and G to one of `figures`.
+    /// multiplied to refine them. The figure `norm` is the squared norm of A. Adds the sum of squares of F and G to the figure
+    /// `sum`.
     pub(crate) fn refinement(
         &self,
         stream: &CudaStream,
         products: [&CudaSlice<f64>; 3],
         corrections: [&mut CudaSlice<f64>; 2],
         values: &mut CudaSlice<f64>,
-        norm: f64,
-        (figures, first): (&mut CudaSlice<f64>, usize),
+        (figures, norm, sum): (&mut CudaSlice<f64>, usize, usize),
     ) -> Result<(), CellError> {
         let [gram_u, gram_v, middle] = products;
         let [correct_u, correct_v] = corrections;
         self.square(&[gram_u, gram_v, middle, correct_u, correct_v])?;
         fits("the values", values, self.n)?;
-        let figures = place(stream, figures, first, 1)?;
+        let (norm, sum) = (place(stream, figures, norm, 1)?, place(stream, figures, sum, 1)?);
         let arguments = [
             read(stream, gram_u),
             read(stream, gram_v),
             read(stream, middle),
-            norm.into(),
+            norm,
             self.side.into(),
             write(stream, values),
             write(stream, correct_u),
             write(stream, correct_v),
-            figures,
+            sum,
         ];
-        // SAFETY: the entry takes (const double*, const double*, const double*, double, int, double*, double*, double*,
+        // SAFETY: the entry takes (const double*, const double*, const double*, const double*, int, double*, double*, double*,
         // double*), checked above.
         unsafe { self.by_columns(stream, &self.refinement, arguments) }
     }

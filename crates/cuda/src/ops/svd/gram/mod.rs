@@ -8,7 +8,7 @@
 
 mod repair;
 
-use cudarc::driver::CudaSlice;
+use cudarc::driver::{CudaSlice, DevicePtr};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::{Case, DType};
@@ -24,6 +24,8 @@ use crate::ffi::contents::device;
 use crate::ffi::cublas::{Cublas, Matrix, Product};
 use crate::ffi::cusolver::{Solver, Vectors, Workspace};
 use crate::ffi::map::Map;
+use crate::ffi::pinned::Pinned;
+use crate::ffi::replay::Recording;
 use crate::ffi::svd::SvdKernels;
 use crate::kernels::{KernelSource, kernel_source};
 
@@ -53,11 +55,13 @@ const ROUNDS: usize = 5;
 /// The largest element for which sums in AᵀA stay within float64.
 const LARGEST: f64 = 1e70;
 
-/// The method by which an attempt finds V.
+/// A part of an execution that is recorded. The host reads figures after each.
 #[derive(Clone, Copy)]
-enum Attempt {
-    Tridiagonal,
-    Syevd,
+enum Part {
+    /// From the operand to both sets of vectors by own kernels.
+    Vectors,
+    /// One round of refinement.
+    Refinement,
 }
 
 struct Gram<T> {
@@ -86,7 +90,10 @@ struct Gram<T> {
     /// `s`, V in `u` and U in `v`: A is Aᵀ to cuSOLVER.
     found: Vectors<f64>,
     figures: CudaSlice<f64>,
+    /// Where they are copied, and their values there.
+    copied: Pinned,
     read: [f64; figure::COUNT],
+    recordings: [Recording; 2],
     ranks: CudaSlice<i32>,
     info: CudaSlice<i32>,
     answer: Vectors<T>,
@@ -146,7 +153,10 @@ pub(super) fn prepare<T: Element>(
             lengths: cuda.alloc(n)?,
             found,
             figures: cuda.alloc(figure::COUNT)?,
+            copied: Pinned::new(&cuda.stream, figure::COUNT * size_of::<f64>())
+                .map_err(driver("cuMemHostAlloc"))?,
             read: [0.0; figure::COUNT],
+            recordings: Default::default(),
             ranks: cuda.alloc(n)?,
             info: cuda.alloc(1)?,
             answer: Vectors::alloc(cuda, n)?,
@@ -165,70 +175,49 @@ fn check_magnitudes<T: Element>(elements: &[T]) -> Result<(), CellError> {
 }
 
 impl<T: Element> Gram<T> {
-    /// Zeroes the figures, because the kernels add to them.
-    fn clear_figures(&mut self) -> Result<(), CellError> {
-        self.cuda.stream.memset_zeros(&mut self.figures).map_err(driver("cuMemsetD8Async"))
-    }
-
-    /// Waits for the figures and reads them.
-    fn read_figures(&mut self) -> Result<(), CellError> {
-        let copied = self.cuda.stream.memcpy_dtoh(&self.figures, &mut self.read);
-        copied.map_err(driver("cuMemcpyDtoHAsync"))?;
-        self.cuda.synchronize()
-    }
-
-    /// Returns the square root of a figure.
-    fn norm(&self, figure: usize) -> f64 {
-        self.read[figure].sqrt()
-    }
-
-    /// Returns the largest acceptable Frobenius norms of UᵀU - I, VᵀV - I and of A V - U S relative to A: below the rounding of
-    /// a float32 answer; for float64, 5 n ε, which a backward stable algorithm stays well below.
-    fn tolerance(&self) -> f64 {
-        match T::DTYPE {
-            DType::F32 => 1e-7,
-            DType::F64 => 5.0 * self.n as f64 * f64::EPSILON,
+    /// Enqueues AᵀA, which reads the operand.
+    fn compute_gram(&mut self) -> Result<(), CellError> {
+        if let Some((operand, widen)) = &self.narrow {
+            widen.run(&self.cuda.stream, [operand], &mut self.wide)?;
         }
+        let whole = Matrix::new(self.n);
+        let gram = Product::new([self.n; 3]);
+        // A row-major A is Aᵀ in column-major order.
+        self.blas.product(gram, (&self.wide, whole), (&self.wide, whole.t()), (&mut self.gram, whole))
     }
 
-    /// Tries to compute the decomposition from the eigenvectors of AᵀA. Returns whether that succeeded.
-    fn attempt(&mut self, attempt: Attempt) -> Result<bool, CellError> {
-        match (attempt, &mut self.own) {
-            (Attempt::Tridiagonal, Some(own)) => {
-                own.run(&self.cuda, &self.blas, &self.kernels, &self.gram, &mut self.vectors)?;
-            }
-            (Attempt::Tridiagonal, None) => return Ok(false),
-            (Attempt::Syevd, _) => {
-                self.cuda.copy(&self.gram, &mut self.vectors)?;
-                let (work, values) = &mut self.syevd;
-                // Another routine may accept what this one rejects.
-                if self.solver.syevd(self.n, &mut self.vectors, values, work, &mut self.info).is_err() {
-                    return Ok(false);
-                }
-            }
+    /// Tries to compute the decomposition from the eigenvectors of AᵀA by own kernels, and enqueues AᵀA before. Returns whether
+    /// that succeeded.
+    fn try_own_kernels(&mut self) -> Result<bool, CellError> {
+        if self.own.is_none() {
+            return self.compute_gram().map(|()| false);
         }
-        for _ in 0..ROUNDS {
-            self.clear_figures()?;
-            self.compute_right_vectors()?;
-            self.compute_left_vectors()?;
-            self.read_figures()?;
-            let (right, left) = (self.norm(figure::RIGHT), self.norm(figure::LEFT));
-            // The comparison is false for NaN too.
-            let repairable = right < REPAIRABLE && left < REPAIRABLE;
-            if !repairable {
-                return Ok(false);
+        self.record(Part::Vectors, |gram| {
+            gram.compute_gram()?;
+            let Gram { cuda, own, blas, kernels, gram: matrix, vectors, .. } = gram;
+            if let Some(own) = own {
+                own.run(cuda, blas, kernels, matrix, vectors)?;
             }
-            if T::DTYPE == DType::F64 {
-                return self.refine();
-            }
-            if right < GOOD {
-                // The correction of U by a step was weighted by the values twice.
-                let moved = 0.5 * (self.read[figure::LEFT + 1] / self.read[figure::LEFT + 2]).sqrt();
-                return Ok(moved < self.tolerance() && self.repair_left(left)?);
-            }
-            std::mem::swap(&mut self.vectors, &mut self.found.u);
+            gram.compute_both_sides()
+        })?;
+        self.repair()
+    }
+
+    /// The same by cuSOLVER. AᵀA is there.
+    fn try_syevd(&mut self) -> Result<bool, CellError> {
+        self.cuda.copy(&self.gram, &mut self.vectors)?;
+        let (work, values) = &mut self.syevd;
+        // Another routine may accept what this one rejects.
+        if self.solver.syevd(self.n, &mut self.vectors, values, work, &mut self.info).is_err() {
+            return Ok(false);
         }
-        Ok(false)
+        self.compute_both_sides()?;
+        let succeeded = self.repair()?;
+        if succeeded {
+            // The vectors were measured and are good, even if the routine reported no convergence.
+            self.cuda.stream.memset_zeros(&mut self.info).map_err(driver("cuMemsetD8Async"))?;
+        }
+        Ok(succeeded)
     }
 
     /// Decomposes the matrix without the Gram matrix.
@@ -236,14 +225,35 @@ impl<T: Element> Gram<T> {
         self.cuda.copy(&self.wide, &mut self.gram)?;
         let Gram { solver, n, gram, found, gesvdp, info, .. } = self;
         if solver.gesvdp(*n, gram, found, gesvdp, info).is_ok() && self.is_decomposition()? {
-            return Ok(());
+            return self.arrange();
         }
         self.cuda.copy(&self.wide, &mut self.gram)?;
         let Gram { solver, n, gram, found, gesvd, info, .. } = self;
         solver.gesvd(*n, gram, found, gesvd, info)?;
         self.kernels.transpose(&self.cuda.stream, &self.found.v, &mut self.product)?;
         std::mem::swap(&mut self.product, &mut self.found.v);
-        Ok(())
+        self.arrange()
+    }
+
+    /// Enqueues the answer: what was found, by descending values.
+    fn arrange(&mut self) -> Result<(), CellError> {
+        self.kernels.arrange(&self.cuda.stream, &self.found, &mut self.ranks, &mut self.answer)
+    }
+
+    /// Enqueues a part of the execution, as a graph if it has been recorded. Every product is a launch, and at small sizes
+    /// launching takes longer than the work.
+    fn record(
+        &mut self,
+        part: Part,
+        mut enqueue: impl FnMut(&mut Self) -> Result<(), CellError>,
+    ) -> Result<(), CellError> {
+        let cuda = self.cuda.clone();
+        let swapped = [&self.vectors, &self.product, &self.square, &self.step, &self.found.u, &self.found.v];
+        let memory = swapped.map(|slice| slice.device_ptr(&cuda.stream).0);
+        let mut recording = std::mem::take(&mut self.recordings[part as usize]);
+        let enqueued = recording.run(&cuda, &memory, || enqueue(self));
+        self.recordings[part as usize] = recording;
+        enqueued
     }
 }
 
@@ -257,22 +267,10 @@ impl<T: Element> Job for Gram<T> {
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        if let Some((operand, widen)) = &self.narrow {
-            widen.run(&self.cuda.stream, [operand], &mut self.wide)?;
+        if self.try_own_kernels()? || self.try_syevd()? {
+            return Ok(());
         }
-        let whole = Matrix::new(self.n);
-        let gram = Product::new([self.n; 3]);
-        // A row-major A is Aᵀ in column-major order.
-        self.blas.product(gram, (&self.wide, whole), (&self.wide, whole.t()), (&mut self.gram, whole))?;
-        if !self.attempt(Attempt::Tridiagonal)? {
-            if self.attempt(Attempt::Syevd)? {
-                // The vectors were measured and are good, even if the routine reported no convergence.
-                self.cuda.stream.memset_zeros(&mut self.info).map_err(driver("cuMemsetD8Async"))?;
-            } else {
-                self.decompose_directly()?;
-            }
-        }
-        self.kernels.arrange(&self.cuda.stream, &self.found, &mut self.ranks, &mut self.answer)
+        self.decompose_directly()
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {

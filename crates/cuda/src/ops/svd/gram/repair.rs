@@ -1,15 +1,54 @@
 //! Makes nearly orthonormal vectors orthonormal by products: Newton-Schulz steps and refinement, and checks the
 //! result.
 
+use gpubench_model::case::DType;
 use gpubench_model::error::CellError;
 
-use super::{GOOD, Gram, ROUNDS, figure};
-use crate::context::Element;
+use super::{GOOD, Gram, Part, REPAIRABLE, ROUNDS, figure};
+use crate::context::{Element, driver};
 use crate::ffi::cublas::{Matrix, Product};
 
 impl<T: Element> Gram<T> {
+    /// Enqueues both sets of vectors and the values from the vectors, with their figures. In float32, enqueues the answer, too.
+    pub(super) fn compute_both_sides(&mut self) -> Result<(), CellError> {
+        self.clear_figures()?;
+        self.compute_right_vectors()?;
+        self.compute_left_vectors()?;
+        if T::DTYPE == DType::F32 {
+            self.arrange()?;
+        }
+        self.copy_figures()
+    }
+
+    /// Repairs what [`compute_both_sides`](Self::compute_both_sides) has computed, and enqueues the answer. Returns whether that
+    /// succeeded.
+    pub(super) fn repair(&mut self) -> Result<bool, CellError> {
+        for round in 0..ROUNDS {
+            if round > 0 {
+                std::mem::swap(&mut self.vectors, &mut self.found.u);
+                self.compute_both_sides()?;
+            }
+            self.read_figures()?;
+            let (right, left) = (self.norm(figure::RIGHT), self.norm(figure::LEFT));
+            // The comparison is false for NaN too.
+            let repairable = right < REPAIRABLE && left < REPAIRABLE;
+            if !repairable {
+                return Ok(false);
+            }
+            if T::DTYPE == DType::F64 {
+                return self.refine();
+            }
+            if right < GOOD {
+                // The correction of U by a step was weighted by the values twice.
+                let moved = 0.5 * (self.read[figure::LEFT + 1] / self.read[figure::LEFT + 2]).sqrt();
+                return Ok(moved < self.tolerance() && self.repair_left(left)?);
+            }
+        }
+        Ok(false)
+    }
+
     /// Computes V from the vectors by a Newton-Schulz step.
-    pub(super) fn compute_right_vectors(&mut self) -> Result<(), CellError> {
+    fn compute_right_vectors(&mut self) -> Result<(), CellError> {
         let Gram { blas, kernels, n, vectors, square, step, lengths, found, figures, .. } = self;
         let whole = Matrix::new(*n);
         let product = Product::new([*n, *n, *n]);
@@ -19,7 +58,7 @@ impl<T: Element> Gram<T> {
     }
 
     /// Computes the values and U from V: lengths and directions of the columns of A V, by a Newton-Schulz step.
-    pub(super) fn compute_left_vectors(&mut self) -> Result<(), CellError> {
+    fn compute_left_vectors(&mut self) -> Result<(), CellError> {
         let Gram { blas, kernels, n, wide, product, square, step, found, figures, .. } = self;
         let whole = Matrix::new(*n);
         let times = Product::new([*n, *n, *n]);
@@ -30,7 +69,7 @@ impl<T: Element> Gram<T> {
     }
 
     /// Takes more steps if U was `off` by more than one step can repair. Returns whether U is good.
-    pub(super) fn repair_left(&mut self, mut off: f64) -> Result<bool, CellError> {
+    fn repair_left(&mut self, mut off: f64) -> Result<bool, CellError> {
         let whole = Matrix::new(self.n);
         let times = Product::new([self.n; 3]);
         for _ in 0..ROUNDS {
@@ -43,6 +82,8 @@ impl<T: Element> Gram<T> {
             kernels.newton_schulz(&self.cuda.stream, square, step, lengths, (figures, figure::REPAIRED))?;
             blas.product(times, (&found.v, whole), (step, whole), (product, whole))?;
             std::mem::swap(product, &mut found.v);
+            self.arrange()?;
+            self.copy_figures()?;
             self.read_figures()?;
             off = self.norm(figure::REPAIRED);
         }
@@ -51,28 +92,14 @@ impl<T: Element> Gram<T> {
 
     /// Refines both sets of vectors until the squares of the corrections are negligible. Returns whether that
     /// succeeded.
-    pub(super) fn refine(&mut self) -> Result<bool, CellError> {
-        let whole = Matrix::new(self.n);
-        let times = Product::new([self.n; 3]);
-        let norm = self.read[figure::LEFT + 2];
+    fn refine(&mut self) -> Result<bool, CellError> {
         // A correction of this norm leaves an error of its square, n ε: a fifth of `tolerance`.
         let last = (self.n as f64 * f64::EPSILON).sqrt();
         for _ in 0..ROUNDS {
-            self.clear_figures()?;
-            let stream = &self.cuda.stream;
-            let Gram { blas, kernels, wide, vectors, product, square, step, spare, found, figures, .. } =
-                self;
-            blas.product(times, (&found.v, whole.t()), (&found.v, whole), (square, whole))?;
-            blas.product(times, (&found.u, whole.t()), (&found.u, whole), (step, whole))?;
-            blas.product(times, (wide, whole.t()), (&found.u, whole), (product, whole))?;
-            blas.product(times, (&found.v, whole.t()), (product, whole), (vectors, whole))?;
-            let corrections = [&mut *product, &mut *spare];
-            let at = (figures, figure::CORRECTION);
-            kernels.refinement(stream, [square, step, vectors], corrections, &mut found.s, norm, at)?;
-            blas.product(times, (&found.v, whole), (product, whole), (square, whole))?;
-            blas.product(times, (&found.u, whole), (spare, whole), (step, whole))?;
-            std::mem::swap(square, &mut found.v);
-            std::mem::swap(step, &mut found.u);
+            // The round reads the vectors there.
+            std::mem::swap(&mut self.square, &mut self.found.v);
+            std::mem::swap(&mut self.step, &mut self.found.u);
+            self.record(Part::Refinement, Gram::refine_once)?;
             self.read_figures()?;
             let correction = self.norm(figure::CORRECTION);
             if correction < last {
@@ -83,6 +110,28 @@ impl<T: Element> Gram<T> {
             }
         }
         Ok(false)
+    }
+
+    /// Enqueues a round of refinement of U in `square` and V in `step`, and the answer. The squared norm of A is among the
+    /// figures.
+    fn refine_once(&mut self) -> Result<(), CellError> {
+        let whole = Matrix::new(self.n);
+        let times = Product::new([self.n; 3]);
+        let stream = &self.cuda.stream;
+        let Gram { blas, kernels, wide, vectors, product, square, step, spare, found, figures, .. } = self;
+        let mut correction = figures.slice_mut(figure::CORRECTION..=figure::CORRECTION);
+        stream.memset_zeros(&mut correction).map_err(driver("cuMemsetD8Async"))?;
+        blas.product(times, (square, whole.t()), (square, whole), (&mut found.v, whole))?;
+        blas.product(times, (step, whole.t()), (step, whole), (&mut found.u, whole))?;
+        blas.product(times, (wide, whole.t()), (step, whole), (product, whole))?;
+        blas.product(times, (square, whole.t()), (product, whole), (vectors, whole))?;
+        let corrections = [&mut *product, &mut *spare];
+        let at = (figures, figure::LEFT + 2, figure::CORRECTION);
+        kernels.refinement(stream, [&found.v, &found.u, vectors], corrections, &mut found.s, at)?;
+        blas.product(times, (square, whole), (product, whole), (&mut found.v, whole))?;
+        blas.product(times, (step, whole), (spare, whole), (&mut found.u, whole))?;
+        self.arrange()?;
+        self.copy_figures()
     }
 
     /// Returns whether the vectors are orthogonal and the product is A.
@@ -98,9 +147,39 @@ impl<T: Element> Gram<T> {
         kernels.orthogonality(stream, square, (figures, figure::LEFT))?;
         blas.product(times, (wide, whole.t()), (&found.u, whole), (product, whole))?;
         kernels.residual(stream, product, &found.v, &found.s, (figures, figure::RESIDUAL))?;
+        self.copy_figures()?;
         self.read_figures()?;
         let tolerance = self.tolerance();
         let residual = self.norm(figure::RESIDUAL) <= tolerance * self.norm(figure::RESIDUAL + 1);
         Ok(residual && self.norm(figure::RIGHT) < tolerance && self.norm(figure::LEFT) < tolerance)
+    }
+
+    /// Returns the largest acceptable Frobenius norms of UᵀU - I, VᵀV - I and of A V - U S relative to A: below the rounding of
+    /// a float32 answer; for float64, 5 n ε, which a backward stable algorithm stays well below.
+    fn tolerance(&self) -> f64 {
+        match T::DTYPE {
+            DType::F32 => 1e-7,
+            DType::F64 => 5.0 * self.n as f64 * f64::EPSILON,
+        }
+    }
+
+    /// Enqueues zeros for the figures, because the kernels add to them.
+    fn clear_figures(&mut self) -> Result<(), CellError> {
+        self.cuda.stream.memset_zeros(&mut self.figures).map_err(driver("cuMemsetD8Async"))
+    }
+
+    /// Enqueues the copy of the figures to the host.
+    fn copy_figures(&mut self) -> Result<(), CellError> {
+        self.copied.copy_from(&self.figures).map_err(driver("cuMemcpyDtoHAsync"))
+    }
+
+    /// Waits for the figures and reads them.
+    fn read_figures(&mut self) -> Result<(), CellError> {
+        self.copied.read(&mut self.read).map_err(driver("cuStreamSynchronize"))
+    }
+
+    /// Returns the square root of a figure.
+    fn norm(&self, figure: usize) -> f64 {
+        self.read[figure].sqrt()
     }
 }
