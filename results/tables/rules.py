@@ -140,19 +140,32 @@ def fft_hermitian():
     return "\n".join(lines)
 
 
-def svd_by_size(folder, variants):
-    """Times of svd variants by size, in one report."""
+def svd_by_size(folder, variants, largest=None):
+    """Times of svd variants by size up to `largest`, in one report."""
     kept = report("h200", "rules", folder)
     time = lambda row: duration(seconds(row)) + mark(row) if row else "–"
     lines = [f"{measured_with(kept['environment'])}. !: a time of grade D, which is not reliable.", "",
              "| type | N | " + " | ".join(f"`{variant}`" for variant in variants) + " |", "|---|---:|" + "---:|" * len(variants)]
     for (dtype, n), of in sorted(by_case(kept).items()):
-        lines.append(f"| {dtype} | {n} | {' | '.join(time(of.get(variant)) for variant in variants)} |")
+        if largest is None or n <= largest:
+            lines.append(f"| {dtype} | {n} | {' | '.join(time(of.get(variant)) for variant in variants)} |")
     return "\n".join(lines)
 
 
 def svd_small():
-    return svd_by_size("svd-small", ("jacobi", "gram", "gesvdj", "gesvd"))
+    return svd_by_size("svd-small", ("jacobi", "gram", "gesvdj", "gesvd"), 32)
+
+
+def svd_odd():
+    """Times of `gram` at odd sizes and at the even ones that follow."""
+    kept = report("h200", "rules", "svd-small")
+    cases = by_case(kept)
+    sizes = sorted({n for _, n in cases if n > 32 and n % 2})
+    lines = [f"{measured_with(kept['environment'])}.", "", "| type | " + " | ".join(f"N = {n}, {n + 1}" for n in sizes) + " |", "|---|" + "---:|" * len(sizes)]
+    for dtype in ("f32", "f64"):
+        pairs = (", ".join(duration(seconds(cases[dtype, side]["gram"])) for side in (n, n + 1)) for n in sizes)
+        lines.append(f"| {dtype} | {' | '.join(pairs)} |")
+    return "\n".join(lines)
 
 
 def svd_large():
@@ -196,21 +209,35 @@ def ozaki2():
 def h100():
     """What `gpubench doctor --rules` finds in the reports of an H100, by op."""
     # Folders with the sizes of matmul, which several have.
-    return slowdowns({"2026-11-26-matmul": "N = 100 to 3001", "2026-11-27-matmul-f32": "float32, N = 1201 to 3001",
-                      "2026-11-28-picks": "N = 1001 to 3046", "2026-11-26-solve": None, "2026-11-26-svd": None})
+    return slowdowns("h100", {"2026-11-26-matmul": "N = 100 to 3001", "2026-11-27-matmul-f32": "float32, N = 1201 to 3001",
+                              "2026-11-28-picks": "N = 1001 to 3046", "2026-11-26-solve": None, "2026-11-26-svd": None})
 
 
 def trials():
     """The same, where trials chose the variants."""
-    return slowdowns({"2026-11-28-trials": "N = 1001 to 3046"})
+    return slowdowns("h100", {"2026-11-28-trials": "N = 1001 to 3046"})
 
 
-def slowdowns(folders):
-    """A row per op of the reports in these folders, which map to the sizes of matmul."""
+def h200():
+    """What it finds around the sizes at which rules change, in the reports of an H200."""
+    return slowdowns("h200", {"borders": None, "svd-small": None})
+
+
+def fft_beyond():
+    """Time of `c2c` over that of `r2c` beyond the sizes of the own kernels."""
+    cases = {case: of for case, of in by_case(report("h200", "rules", "borders")).items() if "c2c" in of}
+    ratios = [fastest_over(("c2c",), "r2c", of) for of in cases.values()]
+    sizes = sorted({n for _, n in cases})
+    return (f"Beyond N = 4096, `c2c` took {factor(min(ratios))} to {factor(max(ratios))} times as long as `r2c` there "
+            f"({len(ratios)} cases, N = {', '.join(map(str, sizes))}).")
+
+
+def slowdowns(machine, folders):
+    """A row per op of the reports in these folders of a machine, which map to the sizes of matmul."""
     lines = ["| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
     sources = {}
     for name, sizes in folders.items():
-        folder = os.path.join("results", "h100", "rules", name)
+        folder = os.path.join("results", machine, "rules", name)
         command = [program.path(), "doctor", "--json", "--rules", folder]
         # Its exit code is 1 where a pick is not the fastest.
         found = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout)
@@ -219,6 +246,6 @@ def slowdowns(folders):
             worst = max(lost, key=lambda case: case["ratio"], default=None)
             largest = f"{worst['ratio']:.2f} ({worst['dtype']} {worst['n']})" if worst else "–"
             row = of_op["op"] + (f" ({sizes})" if of_op["op"] == "matmul" else "")
-            sources.setdefault(measured_with(report("h100", "rules", name)["environment"]), []).append(row)
+            sources.setdefault(measured_with(report(machine, "rules", name)["environment"]), []).append(row)
             lines.append(f"| {row} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
     return "\n".join([origins(sources), "", *lines])

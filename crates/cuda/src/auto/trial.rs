@@ -250,9 +250,8 @@ mod tests {
         assert_eq!(of_size("fft", 2544, DType::F32), ["r2c", "bluestein"], "a prime factor 53");
         assert_eq!(of_size("fft", 3008, DType::F64), ["r2c"], "a multiple of 32");
         assert_eq!(of_size("fft", 2543, DType::F32), ["bluestein"]);
-        for (n, names) in [(20, ["jacobi"].as_slice()), (21, &["jacobi", "gram"]), (33, &["gram"])] {
-            assert_eq!(of_size("svd", n, DType::F64), names, "{n}");
-        }
+        assert_eq!(of_size("svd", 17, DType::F64), ["jacobi"]);
+        assert_eq!(of_size("svd", 18, DType::F64), ["gram"]);
         for (n, names) in
             [(3000, ["cholesky"].as_slice()), (3001, &["cholesky", "potrf"]), (4501, &["potrf"])]
         {
