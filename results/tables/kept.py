@@ -16,15 +16,23 @@ def revision(environment):
     return re.sub("^([0-9a-f]{7})[0-9a-f]*", r"\1", environment["gpubench_revision"])
 
 
+def measured_on(environment):
+    """Device and date."""
+    device = next(backend["description"] for backend in environment["backends"] if backend["name"] == "cuda")
+    return f"{device['name']}, {environment['started'][:10]}, hot caches"
+
+
 def measured_with(environment):
     """Revision, device and date."""
-    device = next(backend["description"] for backend in environment["backends"] if backend["name"] == "cuda")
-    return f"gpubench {revision(environment)}, {device['name']}, {environment['started'][:10]}, hot caches"
+    return f"gpubench {revision(environment)}, {measured_on(environment)}"
 
 
 def measured_with_all(reports):
-    """The same of several reports, each source once."""
-    return " and ".join(dict.fromkeys(measured_with(of_report["environment"]) for of_report in reports))
+    """The same of several reports: the revisions of each device and day."""
+    revisions = {}
+    for environment in (of_report["environment"] for of_report in reports):
+        revisions.setdefault(measured_on(environment), {})[revision(environment)] = None
+    return "; ".join(f"gpubench {' and '.join(of)}, {where}" for where, of in revisions.items())
 
 
 def origins(parts):

@@ -14,19 +14,19 @@ def only(*ops):
     return lambda row: row["op"] in ops
 
 
-def without(op, *cases):
-    """The rows but those of an op, or of these element types and sizes of it, which a later run measured again."""
-    return lambda row: row["op"] != op or bool(cases) and (row["dtype"], row["n"]) not in cases
+def without(op, dtype, *sizes):
+    """The rows but those of an op and element type at these sizes, which a later run measured again."""
+    return lambda row: (row["op"], row["dtype"]) != (op, dtype) or row["n"] not in sizes
 
 
 # Tables of the GPU in docs/peers.md by the name of their block: the folders whose rows a table joins, and which it takes; None: all.
 GPU = {
-    "peers": {"h200/article-matmul": without("matmul", ("f64", 5000), ("f64", 10000)), "h200/article-matmul-f64": None,
-              "h200/article-gpu": without("svd"), "h200/article-svd": None},
+    "peers": {"h200/article-matmul": without("matmul", "f64", 5000, 10000), "h200/article-matmul-f64": None,
+              "h200/article-gpu": only("elementwise", "reduction", "fft", "solve", "spgemm"), "h200/article-svd": None},
     "peers_h100": {"h100/peers": None},
     "peers_random": {"h200/random-matmul": None, "h200/random-largest": only("matmul"), "h200/random-elementwise": None,
                      "h200/random-largest-elementwise": None, "h200/random-reduction": None,
-                     "h200/random-fft": None, "h200/random-solve-spgemm": without("solve", *(("f64", n) for n in (3228, 3379, 3879))),
+                     "h200/random-fft": None, "h200/random-solve-spgemm": without("solve", "f64", 3228, 3379, 3879),
                      "h200/random-solve-large": None, "h200/random-svd": None},
     "peers_random_h100": {"h100/random-matmul": None, "h100/random-elementwise": None, "h100/random-reduction": None,
                           "h100/random-fft": None, "h100/random-solve": None, "h100/random": only("spgemm"), "h100/random-svd": None},

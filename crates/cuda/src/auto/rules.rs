@@ -300,6 +300,8 @@ mod tests {
         assert_eq!(first("svd", 13, DType::F32, 2), "gram");
         assert_eq!(first("svd", 17, DType::F64, 2), "jacobi");
         assert_eq!(first("svd", 18, DType::F64, 2), "gram");
+        assert_eq!(first("svd", 25, DType::F32, 2), "gram");
+        assert_eq!(first("solve", 4096, DType::F32, 64), "cholesky");
         assert_eq!(first("solve", 6000, DType::F32, 64), "cholesky");
         assert_eq!(first("solve", 6001, DType::F32, 64), "potrf");
     }

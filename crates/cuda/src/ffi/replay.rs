@@ -1,4 +1,4 @@
-//! Kernels that a job launches again and again, as one launch of a CUDA graph.
+//! Work that a job enqueues again and again, as one launch of a CUDA graph: own kernels, or also calls of libraries.
 //!
 //! API: <https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__GRAPH.html>.
 

@@ -22,7 +22,7 @@ const WORKSPACE_BYTES: usize = 32 << 20;
 /// With 32 MiB, cuBLAS 13.0 splits the sums of Aᵀ B into 132 parts on an H200 if N is odd and at most 137. Adding the parts up
 /// takes several times as long as the rest. They need more than 4 MiB.
 const SMALL_WORKSPACE_BYTES: usize = 1 << 20;
-/// The largest size for which 1 MiB was measured to be no slower than 32 MiB.
+/// Up to this size 1 MiB was measured to be no slower than 32 MiB. From 500 on, some products take longer with it.
 const SMALL: usize = 257;
 
 /// The arithmetic of a product: the types of operands, answer and sums.

@@ -93,6 +93,7 @@ struct Gram<T> {
     /// Where they are copied, and their values there.
     copied: Pinned,
     read: [f64; figure::COUNT],
+    /// By `Part`.
     recordings: [Recording; 2],
     ranks: CudaSlice<i32>,
     info: CudaSlice<i32>,
