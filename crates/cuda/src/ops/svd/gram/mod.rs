@@ -6,6 +6,7 @@
 //! answer is refined by products after Ogita and Aishima, "Iterative refinement for singular value decomposition
 //! based on matrix multiplication", J. Comput. Appl. Math. 369 (2020).
 
+mod products;
 mod repair;
 
 use cudarc::driver::{CudaSlice, DevicePtr};
@@ -21,13 +22,13 @@ use super::eigen::Tridiagonal;
 use super::polar;
 use crate::context::{Cuda, Element, Library, driver};
 use crate::ffi::contents::device;
-use crate::ffi::cublas::{Cublas, Matrix, Product};
 use crate::ffi::cusolver::{Solver, Vectors, Workspace};
 use crate::ffi::map::Map;
 use crate::ffi::pinned::Pinned;
 use crate::ffi::replay::Recording;
 use crate::ffi::svd::SvdKernels;
 use crate::kernels::{KernelSource, kernel_source};
+use products::{SquareProducts, plain, transposed};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("svd");
 
@@ -66,7 +67,7 @@ enum Part {
 
 struct Gram<T> {
     cuda: Cuda,
-    blas: Cublas,
+    products: SquareProducts,
     kernels: SvdKernels<T>,
     n: usize,
     /// The float32 operand and its conversion; `None` if the operand is float64 and already in `wide`.
@@ -110,7 +111,7 @@ pub(super) fn prepare<T: Element>(
     let n = case.side();
     check_magnitudes(input::<T>(inputs, 0)?)?;
     let area = n as u128 * n as u128;
-    cuda.reserve(8 * (9 * area + Tridiagonal::elements(n as u128)) + 3 * 8 * area)?;
+    cuda.reserve(8 * (12 * area + Tridiagonal::elements(n as u128) + SquareProducts::elements(n)))?;
     let narrow = match T::DTYPE {
         DType::F32 => {
             let widen = Map::load(cuda, &polar::SOURCE, "f32_to_f64", n * n)?;
@@ -122,7 +123,7 @@ pub(super) fn prepare<T: Element>(
         Some(_) => cuda.alloc(n * n)?,
         None => cuda.upload(input::<f64>(inputs, 0)?)?,
     };
-    let blas = Cublas::for_size(cuda, n)?;
+    let products = SquareProducts::new(cuda, n)?;
     cuda.count_plan();
     let found = Vectors::alloc(cuda, n)?;
     let solver = Solver::new(&cuda.stream)?;
@@ -135,7 +136,7 @@ pub(super) fn prepare<T: Element>(
     Ok(Prepared::with(
         traits,
         Gram::<T> {
-            blas,
+            products,
             kernels: SvdKernels::load(cuda, &SOURCE, n)?,
             n,
             narrow,
@@ -181,10 +182,9 @@ impl<T: Element> Gram<T> {
         if let Some((operand, widen)) = &self.narrow {
             widen.run(&self.cuda.stream, [operand], &mut self.wide)?;
         }
-        let whole = Matrix::new(self.n);
-        let gram = Product::new([self.n; 3]);
+        let Gram { cuda, products, wide, gram, .. } = self;
         // A row-major A is Aᵀ in column-major order.
-        self.blas.product(gram, (&self.wide, whole), (&self.wide, whole.t()), (&mut self.gram, whole))
+        products.multiply(&cuda.stream, plain(wide), transposed(wide), gram)
     }
 
     /// Tries to compute the decomposition from the eigenvectors of AᵀA by own kernels, and enqueues AᵀA before. Returns whether
@@ -195,9 +195,9 @@ impl<T: Element> Gram<T> {
         }
         self.record(Part::Vectors, |gram| {
             gram.compute_gram()?;
-            let Gram { cuda, own, blas, kernels, gram: matrix, vectors, .. } = gram;
+            let Gram { cuda, own, products, kernels, gram: matrix, vectors, .. } = gram;
             if let Some(own) = own {
-                own.run(cuda, blas, kernels, matrix, vectors)?;
+                own.run(cuda, &products.blas, kernels, matrix, vectors)?;
             }
             gram.compute_both_sides()
         })?;

@@ -4,9 +4,9 @@
 use gpubench_model::case::DType;
 use gpubench_model::error::CellError;
 
+use super::products::{plain, transposed};
 use super::{GOOD, Gram, Part, REPAIRABLE, ROUNDS, figure};
 use crate::context::{Element, driver};
-use crate::ffi::cublas::{Matrix, Product};
 
 impl<T: Element> Gram<T> {
     /// Enqueues both sets of vectors and the values from the vectors, with their figures. In float32, enqueues the answer, too.
@@ -49,38 +49,35 @@ impl<T: Element> Gram<T> {
 
     /// Computes V from the vectors by a Newton-Schulz step.
     fn compute_right_vectors(&mut self) -> Result<(), CellError> {
-        let Gram { blas, kernels, n, vectors, square, step, lengths, found, figures, .. } = self;
-        let whole = Matrix::new(*n);
-        let product = Product::new([*n, *n, *n]);
-        blas.product(product, (vectors, whole.t()), (vectors, whole), (square, whole))?;
-        kernels.newton_schulz(&self.cuda.stream, square, step, lengths, (figures, figure::RIGHT))?;
-        blas.product(product, (vectors, whole), (step, whole), (&mut found.u, whole))
+        let stream = &self.cuda.stream;
+        let Gram { products, kernels, vectors, square, step, lengths, found, figures, .. } = self;
+        products.multiply(stream, transposed(vectors), plain(vectors), square)?;
+        kernels.newton_schulz(stream, square, step, lengths, (figures, figure::RIGHT))?;
+        products.multiply(stream, plain(vectors), plain(step), &mut found.u)
     }
 
     /// Computes the values and U from V: lengths and directions of the columns of A V, by a Newton-Schulz step.
     fn compute_left_vectors(&mut self) -> Result<(), CellError> {
-        let Gram { blas, kernels, n, wide, product, square, step, found, figures, .. } = self;
-        let whole = Matrix::new(*n);
-        let times = Product::new([*n, *n, *n]);
-        blas.product(times, (wide, whole.t()), (&found.u, whole), (product, whole))?;
-        blas.product(times, (product, whole.t()), (product, whole), (square, whole))?;
-        kernels.newton_schulz(&self.cuda.stream, square, step, &mut found.s, (figures, figure::LEFT))?;
-        blas.product(times, (product, whole), (step, whole), (&mut found.v, whole))
+        let stream = &self.cuda.stream;
+        let Gram { products, kernels, wide, product, square, step, found, figures, .. } = self;
+        products.multiply(stream, transposed(wide), plain(&found.u), product)?;
+        products.multiply(stream, transposed(product), plain(product), square)?;
+        kernels.newton_schulz(stream, square, step, &mut found.s, (figures, figure::LEFT))?;
+        products.multiply(stream, plain(product), plain(step), &mut found.v)
     }
 
     /// Takes more steps if U was `off` by more than one step can repair. Returns whether U is good.
     fn repair_left(&mut self, mut off: f64) -> Result<bool, CellError> {
-        let whole = Matrix::new(self.n);
-        let times = Product::new([self.n; 3]);
         for _ in 0..ROUNDS {
             if off < GOOD {
                 return Ok(true);
             }
             self.clear_figures()?;
-            let Gram { blas, kernels, product, square, step, lengths, found, figures, .. } = self;
-            blas.product(times, (&found.v, whole.t()), (&found.v, whole), (square, whole))?;
-            kernels.newton_schulz(&self.cuda.stream, square, step, lengths, (figures, figure::REPAIRED))?;
-            blas.product(times, (&found.v, whole), (step, whole), (product, whole))?;
+            let stream = &self.cuda.stream;
+            let Gram { products, kernels, product, square, step, lengths, found, figures, .. } = self;
+            products.multiply(stream, transposed(&found.v), plain(&found.v), square)?;
+            kernels.newton_schulz(stream, square, step, lengths, (figures, figure::REPAIRED))?;
+            products.multiply(stream, plain(&found.v), plain(step), product)?;
             std::mem::swap(product, &mut found.v);
             self.arrange()?;
             self.copy_figures()?;
@@ -115,21 +112,20 @@ impl<T: Element> Gram<T> {
     /// Enqueues a round of refinement of U in `square` and V in `step`, and the answer. The squared norm of A is among the
     /// figures.
     fn refine_once(&mut self) -> Result<(), CellError> {
-        let whole = Matrix::new(self.n);
-        let times = Product::new([self.n; 3]);
         let stream = &self.cuda.stream;
-        let Gram { blas, kernels, wide, vectors, product, square, step, spare, found, figures, .. } = self;
+        let Gram { products, kernels, wide, vectors, product, square, step, spare, found, figures, .. } =
+            self;
         let mut correction = figures.slice_mut(figure::CORRECTION..=figure::CORRECTION);
         stream.memset_zeros(&mut correction).map_err(driver("cuMemsetD8Async"))?;
-        blas.product(times, (square, whole.t()), (square, whole), (&mut found.v, whole))?;
-        blas.product(times, (step, whole.t()), (step, whole), (&mut found.u, whole))?;
-        blas.product(times, (wide, whole.t()), (step, whole), (product, whole))?;
-        blas.product(times, (square, whole.t()), (product, whole), (vectors, whole))?;
+        products.multiply(stream, transposed(square), plain(square), &mut found.v)?;
+        products.multiply(stream, transposed(step), plain(step), &mut found.u)?;
+        products.multiply(stream, transposed(wide), plain(step), product)?;
+        products.multiply(stream, transposed(square), plain(product), vectors)?;
         let corrections = [&mut *product, &mut *spare];
         let at = (figures, figure::LEFT + 2, figure::CORRECTION);
         kernels.refinement(stream, [&found.v, &found.u, vectors], corrections, &mut found.s, at)?;
-        blas.product(times, (square, whole), (product, whole), (&mut found.v, whole))?;
-        blas.product(times, (step, whole), (spare, whole), (&mut found.u, whole))?;
+        products.multiply(stream, plain(square), plain(product), &mut found.v)?;
+        products.multiply(stream, plain(step), plain(spare), &mut found.u)?;
         self.arrange()?;
         self.copy_figures()
     }
@@ -137,15 +133,13 @@ impl<T: Element> Gram<T> {
     /// Returns whether the vectors are orthogonal and the product is A.
     pub(super) fn is_decomposition(&mut self) -> Result<bool, CellError> {
         self.clear_figures()?;
-        let whole = Matrix::new(self.n);
-        let times = Product::new([self.n; 3]);
         let stream = &self.cuda.stream;
-        let Gram { blas, kernels, wide, product, square, found, figures, .. } = self;
-        blas.product(times, (&found.u, whole.t()), (&found.u, whole), (square, whole))?;
+        let Gram { products, kernels, wide, product, square, found, figures, .. } = self;
+        products.multiply(stream, transposed(&found.u), plain(&found.u), square)?;
         kernels.orthogonality(stream, square, (figures, figure::RIGHT))?;
-        blas.product(times, (&found.v, whole.t()), (&found.v, whole), (square, whole))?;
+        products.multiply(stream, transposed(&found.v), plain(&found.v), square)?;
         kernels.orthogonality(stream, square, (figures, figure::LEFT))?;
-        blas.product(times, (wide, whole.t()), (&found.u, whole), (product, whole))?;
+        products.multiply(stream, transposed(wide), plain(&found.u), product)?;
         kernels.residual(stream, product, &found.v, &found.s, (figures, figure::RESIDUAL))?;
         self.copy_figures()?;
         self.read_figures()?;
