@@ -90,15 +90,18 @@ impl FftPlan {
 fn hermitian_examples() -> Vec<&'static KernelSource> {
     let f32s = [
         1, 7, 16, 100, 135, 243, 442, 500, 512, 625, 1000, 1024, 1426, 2048, 2100, 2106, 2401, 2662, 3321,
-        4096,
+        4096, 5000, 6000, 8192,
     ];
-    let f64s = [15, 100, 224, 238, 442, 500, 512, 1000, 1024, 1240, 1276, 2048, 2106, 2250, 2662, 4096];
+    let f64s = [
+        15, 100, 224, 238, 442, 500, 512, 1000, 1024, 1240, 1276, 2048, 2106, 2250, 2662, 4096, 4800, 6000,
+        8192,
+    ];
     examples(FftPlan::hermitian, &f32s, &f64s)
 }
 
 /// Returns the sources of plans of two to four stages and of every tile, for compiling without a device.
 fn bluestein_examples() -> Vec<&'static KernelSource> {
-    let sizes = [2, 101, 509, 777, 1537, 3001, 4093];
+    let sizes = [2, 101, 509, 777, 1537, 3001, 4093, 4097, 5003, 6007];
     examples(FftPlan::bluestein, &sizes, &sizes)
 }
 
