@@ -253,12 +253,12 @@ impl Cuda {
         Ok(free as u128)
     }
 
-    /// Returns whether jobs may launch kernels as a graph.
+    /// Returns whether jobs may launch the kernels of a [`Replay`](crate::ffi::replay::Replay) as a graph.
     pub(crate) fn replays(&self) -> bool {
         self.shared.replays.get()
     }
 
-    /// Runs `act`, in which jobs launch their kernels one by one.
+    /// Runs `act`, in which jobs launch the kernels of a [`Replay`](crate::ffi::replay::Replay) one by one.
     pub(crate) fn without_replays<T>(&self, act: impl FnOnce() -> T) -> T {
         let before = self.shared.replays.replace(false);
         let result = act();

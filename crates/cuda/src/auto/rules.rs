@@ -206,6 +206,9 @@ const PADDED: Rule = rule("matmul", "cublas-padded")
     .because("cuBLAS is faster at multiples of 16, at many sizes by more than the copies take");
 const CUFFT: Rule = rule("fft", "r2c")
     .because("cuFFT has steps for such factors, and was measured to be faster there than bluestein");
+const HERMITIAN: Rule = rule("fft", "hermitian")
+    .where_n(&[ByPrimesUpTo(43)])
+    .because("two launches, and each element of the spectrum is written once");
 const JACOBI: Rule = rule("svd", "jacobi").because("one launch, without waiting for the host");
 const CONVOLUTION: Rule = rule("fft", "bluestein").because(
     "one thread of hermitian computes a whole prime factor, and a convolution was measured to be faster there",
@@ -238,10 +241,13 @@ pub(super) static RULES: &[Rule] = &[
     CONVOLUTION.of(F64).sizes(249, 300).where_n(&[ByPrimeAbove(31)]),
     CONVOLUTION.of(F64).sizes(301, 492).where_n(&[ByPrimeAbove(37)]),
     CONVOLUTION.of(F64).sizes(1681, 1849).where_n(&[NotMultipleOf(2), NotMultipleOf(3), ByPrimeAbove(37)]),
-    rule("fft", "hermitian")
-        .sizes(1, 4096)
-        .where_n(&[ByPrimesUpTo(43)])
-        .because("two launches, and each element of the spectrum is written once"),
+    HERMITIAN.of(F32).sizes(1, 6561),
+    HERMITIAN.of(F64).sizes(1, 4096),
+    HERMITIAN.of(F64).sizes(4097, 6561).where_n(&[ByPrimeAbove(11), ByPrimesUpTo(43)]),
+    HERMITIAN
+        .sizes(4097, 7264)
+        .in_trial()
+        .because("cuFFT takes longer at some of these sizes, and less time at others"),
     CUFFT.of(F64).sizes(1500, 3600).where_n(&[MultipleOf(32), ByPrimesUpTo(67)]),
     CUFFT
         .sizes(1880, 3600)
@@ -252,6 +258,15 @@ pub(super) static RULES: &[Rule] = &[
     rule("fft", "bluestein")
         .sizes(1, 4096)
         .because("two launches, like hermitian, and faster than cuFFT at most other sizes measured"),
+    rule("fft", "bluestein")
+        .sizes(4097, 8192)
+        .where_n(&[NotMultipleOf(2), ByPrimeAbove(127)])
+        .because("cuFFT has no steps for such factors, and takes at least 1.5 times as long"),
+    rule("fft", "bluestein")
+        .sizes(4097, 8192)
+        .where_n(&[ByPrimeAbove(43)])
+        .in_trial()
+        .because("cuFFT takes longer at some of these sizes, and less time at others"),
     rule("fft", "r2c").because("half the arithmetic and traffic of c2c"),
     CHOLESKY.of(F32).sizes(1, 6000),
     CHOLESKY.of(F32).sizes(6001, 8192).in_trial(),
@@ -342,7 +357,15 @@ mod tests {
             (101 * 34, "bluestein", "bluestein"),
             (101 * 40, "r2c", "r2c"),
             (4093, "bluestein", "bluestein"),
-            (4097, "r2c", "r2c"),
+            (4097, "bluestein", "bluestein"),
+            (4098, "r2c", "r2c"),
+            (4500, "hermitian", "r2c"),
+            (13 * 500, "hermitian", "hermitian"),
+            (67 * 67, "r2c", "r2c"),
+            (6561, "hermitian", "r2c"),
+            (6562, "r2c", "r2c"),
+            (8192, "r2c", "r2c"),
+            (8193, "r2c", "r2c"),
         ] {
             for (dtype, variant) in [(DType::F32, f32), (DType::F64, f64)] {
                 assert_eq!(first("fft", n, dtype, 2), variant, "{n} {dtype}");

@@ -33,22 +33,52 @@ impl<'a> Launch<'a> {
     }
 }
 
+/// The graphs of work that is enqueued again and again, each with the key that tells which work it is.
+struct Graphs<K, G> {
+    /// Whether the work has been enqueued. The first time loads code, which is not allowed during a capture.
+    is_loaded: bool,
+    /// `None` if the driver cannot make a graph.
+    known: Vec<(K, Option<G>)>,
+}
+
+impl<K, G> Default for Graphs<K, G> {
+    fn default() -> Graphs<K, G> {
+        Graphs { is_loaded: false, known: Vec::new() }
+    }
+}
+
+impl<K, G> Graphs<K, G> {
+    /// Graphs that are kept: a job may alternate between two workspaces.
+    const MAX_KNOWN: usize = 2;
+
+    /// Returns the graph whose key `is_same`, and makes it if there is none yet. Returns `None` if the work must be enqueued
+    /// without a graph, as it must be for the first time.
+    fn graph(&mut self, is_same: impl Fn(&K) -> bool, record: impl FnOnce() -> (K, Option<G>)) -> Option<&G> {
+        if !std::mem::replace(&mut self.is_loaded, true) {
+            return None;
+        }
+        let index = match self.known.iter().position(|(key, _)| is_same(key)) {
+            Some(index) => index,
+            None if self.known.len() < Self::MAX_KNOWN => {
+                self.known.push(record());
+                self.known.len() - 1
+            }
+            None => return None,
+        };
+        self.known[index].1.as_ref()
+    }
+}
+
 /// The kernels of one execution of a job, which enqueues nothing after them. After the first execution they are launched
 /// as a graph, which takes the host less time than launching each. The graph ends with the kernel of
 /// [`Completion`](super::completion::Completion).
 #[derive(Default)]
 pub(crate) struct Replay {
-    /// Whether the kernels have been launched. The first launch loads their code, which is not allowed during a capture.
-    loaded: bool,
-    known: Vec<Known>,
+    graphs: Graphs<Launches, Recorded>,
 }
 
-/// Launches that are repeated, and their graph; `None` if the driver cannot make it.
-struct Known {
-    /// With their functions, which stay loaded so that no other function gets the same handle.
-    launches: Vec<(CudaFunction, Shape, [Argument; MAX_ARGUMENTS])>,
-    graph: Option<Recorded>,
-}
+/// Launches with their functions, which stay loaded so that no other function gets the same handle.
+struct Launches(Vec<(CudaFunction, Shape, [Argument; MAX_ARGUMENTS])>);
 
 struct Recorded {
     graph: CudaGraph,
@@ -57,9 +87,6 @@ struct Recorded {
 }
 
 impl Replay {
-    /// Sets of arguments that are kept: a job may alternate between two workspaces.
-    const MAX_KNOWN: usize = 2;
-
     /// Enqueues the launches.
     ///
     /// # Safety
@@ -73,19 +100,12 @@ impl Replay {
     ) -> Result<(), CellError> {
         // SAFETY: the caller vouches for the launches.
         let one_by_one = || unsafe { enqueue_each(&cuda.stream, &launches) };
-        let loaded = std::mem::replace(&mut self.loaded, true);
-        if !loaded || !cuda.replays() {
+        if !cuda.replays() {
             return one_by_one();
         }
-        let index = match self.known.iter().position(|known| known.are(&launches)) {
-            Some(index) => index,
-            None if self.known.len() < Self::MAX_KNOWN => {
-                self.known.push(Known::new(cuda, &launches, one_by_one));
-                self.known.len() - 1
-            }
-            None => return one_by_one(),
-        };
-        let Some(Recorded { graph, signals }) = &self.known[index].graph else { return one_by_one() };
+        let record = || (Launches::new(&launches), Recorded::new(cuda, one_by_one));
+        let graph = self.graphs.graph(|known| known.are(&launches), record);
+        let Some(Recorded { graph, signals }) = graph else { return one_by_one() };
         graph.launch().map_err(driver("cuGraphLaunch"))?;
         if let Some(completion) = cuda.completion().filter(|_| *signals) {
             completion.count_graph();
@@ -94,19 +114,10 @@ impl Replay {
     }
 }
 
-impl Known {
-    /// Records what `enqueue` enqueues, which must be the launches.
-    fn new(cuda: &Cuda, launches: &[Launch<'_>], enqueue: impl Fn() -> Result<(), CellError>) -> Known {
-        let owned = launches.iter().map(|launch| (launch.function.clone(), launch.shape, launch.arguments));
-        // Graphs have early starts since CUDA 12.3.
-        let mut starts = [Start::earliest(cuda), Start::InOrder].into_iter();
-        let signalling = cuda.completion().and_then(|completion| {
-            let with =
-                |start| capture(cuda, || enqueue().and_then(|()| completion.enqueue(&cuda.stream, start)));
-            Some(Recorded { graph: starts.find_map(|start| with(start).ok())?, signals: true })
-        });
-        let silent = || Some(Recorded { graph: capture(cuda, &enqueue).ok()?, signals: false });
-        Known { launches: owned.collect(), graph: signalling.or_else(silent) }
+impl Launches {
+    fn new(launches: &[Launch<'_>]) -> Launches {
+        let owned = |launch: &Launch<'_>| (launch.function.clone(), launch.shape, launch.arguments);
+        Launches(launches.iter().map(owned).collect())
     }
 
     /// Returns whether they are the same launches.
@@ -116,7 +127,22 @@ impl Known {
                 && *shape == launch.shape
                 && *arguments == launch.arguments
         };
-        self.launches.len() == launches.len() && self.launches.iter().zip(launches).all(same)
+        self.0.len() == launches.len() && self.0.iter().zip(launches).all(same)
+    }
+}
+
+impl Recorded {
+    /// Records what `enqueue` enqueues; `None` if the driver cannot make a graph of it.
+    fn new(cuda: &Cuda, enqueue: impl Fn() -> Result<(), CellError>) -> Option<Recorded> {
+        // Graphs have early starts since CUDA 12.3.
+        let mut starts = [Start::earliest(cuda), Start::InOrder].into_iter();
+        let signalling = cuda.completion().and_then(|completion| {
+            let with =
+                |start| capture(cuda, || enqueue().and_then(|()| completion.enqueue(&cuda.stream, start)));
+            Some(Recorded { graph: starts.find_map(|start| with(start).ok())?, signals: true })
+        });
+        let silent = || Some(Recorded { graph: capture(cuda, &enqueue).ok()?, signals: false });
+        signalling.or_else(silent)
     }
 }
 
@@ -124,16 +150,11 @@ impl Known {
 /// as a graph. Unlike those of [`Replay`], its graphs do not end with a kernel for the host, so anything may follow them.
 #[derive(Default)]
 pub(crate) struct Recording {
-    /// Whether the part has been enqueued. The first time loads code, which is not allowed during a capture.
-    loaded: bool,
-    /// Graphs by the memory that they use; `None` if the driver cannot make one.
-    known: Vec<(Vec<CUdeviceptr>, Option<CudaGraph>)>,
+    /// By the memory that they use.
+    graphs: Graphs<Vec<CUdeviceptr>, CudaGraph>,
 }
 
 impl Recording {
-    /// Sets of memory that are kept: a job may swap arrays in each execution.
-    const MAX_KNOWN: usize = 2;
-
     /// Enqueues the part. `enqueue` must enqueue the same work whenever `memory` is the same, the addresses of the arrays that
     /// the job may swap between two calls. The job holds all memory of the work as long as the recording.
     pub(crate) fn run(
@@ -142,18 +163,8 @@ impl Recording {
         memory: &[CUdeviceptr],
         mut enqueue: impl FnMut() -> Result<(), CellError>,
     ) -> Result<(), CellError> {
-        if !std::mem::replace(&mut self.loaded, true) {
-            return enqueue();
-        }
-        let index = match self.known.iter().position(|(known, _)| known == memory) {
-            Some(index) => index,
-            None if self.known.len() < Self::MAX_KNOWN => {
-                self.known.push((memory.to_vec(), capture(cuda, &mut enqueue).ok()));
-                self.known.len() - 1
-            }
-            None => return enqueue(),
-        };
-        match &self.known[index].1 {
+        let record = || (memory.to_vec(), capture(cuda, &mut enqueue).ok());
+        match self.graphs.graph(|known| known == memory, record) {
             Some(graph) => graph.launch().map_err(driver("cuGraphLaunch")),
             None => enqueue(),
         }

@@ -190,17 +190,15 @@ impl<T: Element> Gram<T> {
     /// Tries to compute the decomposition from the eigenvectors of AᵀA by own kernels, and enqueues AᵀA before. Returns whether
     /// that succeeded.
     fn try_own_kernels(&mut self) -> Result<bool, CellError> {
-        if self.own.is_none() {
-            return self.compute_gram().map(|()| false);
-        }
-        self.record(Part::Vectors, |gram| {
+        let Some(mut own) = self.own.take() else { return self.compute_gram().map(|()| false) };
+        let enqueued = self.record(Part::Vectors, |gram| {
             gram.compute_gram()?;
-            let Gram { cuda, own, products, kernels, gram: matrix, vectors, .. } = gram;
-            if let Some(own) = own {
-                own.run(cuda, &products.blas, kernels, matrix, vectors)?;
-            }
+            let Gram { cuda, products, kernels, gram: matrix, vectors, .. } = gram;
+            own.run(cuda, &products.blas, kernels, matrix, vectors)?;
             gram.compute_both_sides()
-        })?;
+        });
+        self.own = Some(own);
+        enqueued?;
         self.repair()
     }
 

@@ -9,7 +9,7 @@ use crate::ffi::padded::PaddedCopies;
 use crate::ops::svd::polar;
 
 /// The least odd size for which padded copies were measured to take less time.
-const LEAST_PADDED: usize = 2049;
+const LEAST_PADDED: usize = 1777;
 
 /// Rows of copies begin at multiples of this many elements, at which cuBLAS takes its fastest kernels.
 const MULTIPLE: usize = 16;
