@@ -27,7 +27,7 @@ BLOCKS = {
     "matmul_padded_h200": partial(rules.matmul_padded, "h200/rules/matmul-f64"),
     "matmul_padded_h100": partial(rules.matmul_padded, "h100/rules/2026-11-28-matmul-f64"), "fft_hermitian": rules.fft_hermitian,
     "mixed_precision": rules.mixed_precision,
-    "h100_rules": rules.h100, "h100_trials": rules.trials, "h200_rules": rules.h200, "fft_beyond": rules.fft_beyond,
+    "h100_rules": rules.h100, "h100_trials": rules.trials, "h200_rules": rules.h200, "fft_beyond": rules.fft_beyond, "fft_large": rules.fft_large,
     **{block: partial(libraries.of_gpu, block) for block in libraries.GPU},
     "launches": launches.launches, "rounds": rounds.rounds,
     "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory, "soak_device": soak.device,

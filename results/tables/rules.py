@@ -140,6 +140,29 @@ def fft_hermitian():
     return "\n".join(lines)
 
 
+# Groups of largest prime factors and of sizes in `fft_large`, both ends included.
+LARGE_PRIMES = ((2, 11), (13, 43), (47, 127), (131, 8192))
+LARGE_SIZES = ((4097, 5500), (5501, 6561), (6562, 7249), (7250, 8192))
+
+
+def fft_large():
+    """Time of `r2c` over that of the faster own variant beyond N = 4096, by largest prime factor and size."""
+    found, kept = {}, report("h200", "rules", "fft-large")
+    for (dtype, n), of in by_case(kept).items():
+        own = [variant for variant in ("hermitian", "bluestein") if variant in of]
+        if own:
+            primes = group(largest_prime(n), LARGE_PRIMES)
+            parity = ("odd" if n % 2 else "even") if primes == LARGE_PRIMES[-1] else ""
+            found.setdefault((dtype, primes, parity, group(n, LARGE_SIZES)), {})[n] = max(fastest_over(("r2c",), variant, of) for variant in own)
+    lines = [f"{measured_with(kept['environment'])}. Time of `r2c` over that of the faster one of `hermitian` and `bluestein`, geometric mean (smallest and "
+             "largest): below 1, cuFFT is faster.", "",
+             "| type | largest prime factor | " + " | ".join(f"N = {span(*sizes)}" for sizes in LARGE_SIZES) + " |", "|---|---|" + "---:|" * len(LARGE_SIZES)]
+    for dtype, primes, parity in sorted({key[:3] for key in found}):
+        named = f"above {LARGE_PRIMES[-2][1]}, N {parity}" if parity else span(*primes)
+        lines.append(f"| {dtype} | {named} | {' | '.join(extremes(found.get((dtype, primes, parity, sizes))) for sizes in LARGE_SIZES)} |")
+    return "\n".join(lines)
+
+
 def svd_by_size(folder, variants, largest=None):
     """Times of svd variants by size up to `largest`, in one report."""
     kept = report("h200", "rules", folder)
@@ -208,32 +231,32 @@ def ozaki2():
 
 def h100():
     """What `gpubench doctor --rules` finds in the reports of an H100, by op."""
-    # Folders with the sizes of matmul, which several have.
-    return slowdowns("h100", {"2026-11-26-matmul": "N = 100 to 3001", "2026-11-27-matmul-f32": "float32, N = 1201 to 3001",
-                              "2026-11-28-picks": "N = 1001 to 3046", "2026-11-26-solve": None, "2026-11-26-svd": None})
+    # Folders with the sizes of ops that several have.
+    return slowdowns("h100", {"2026-11-26-matmul": {"matmul": "N = 100 to 3001"}, "2026-11-27-matmul-f32": {"matmul": "float32, N = 1201 to 3001"},
+                              "2026-11-28-picks": {"matmul": "N = 1001 to 3046"}, "2026-11-26-solve": {}, "2026-11-26-svd": {}})
 
 
 def trials():
     """The same, where trials chose the variants."""
-    return slowdowns("h100", {"2026-11-28-trials": "N = 1001 to 3046"})
+    return slowdowns("h100", {"2026-11-28-trials": {"matmul": "N = 1001 to 3046"}})
 
 
 def h200():
     """What it finds around the sizes at which rules change, in the reports of an H200."""
-    return slowdowns("h200", {"borders": None, "svd-small": None})
+    return slowdowns("h200", {"borders": {"fft": "N = 1880 to 8192"}, "fft-large": {"fft": "N = 4097 to 8192"}, "svd-small": {}})
 
 
 def fft_beyond():
-    """Time of `c2c` over that of `r2c` beyond the sizes of the own kernels."""
+    """Time of `c2c` over that of `r2c` beyond N = 4096."""
     cases = {case: of for case, of in by_case(report("h200", "rules", "borders")).items() if "c2c" in of}
     ratios = [fastest_over(("c2c",), "r2c", of) for of in cases.values()]
     sizes = sorted({n for _, n in cases})
-    return (f"Beyond N = 4096, `c2c` took {factor(min(ratios))} to {factor(max(ratios))} times as long as `r2c` there "
+    return (f"`c2c` takes {factor(min(ratios))} to {factor(max(ratios))} times as long as `r2c` there, in another run "
             f"({len(ratios)} cases, N = {', '.join(map(str, sizes))}).")
 
 
 def slowdowns(machine, folders):
-    """A row per op of the reports in these folders of a machine, which map to the sizes of matmul."""
+    """A row per op of the reports in these folders of a machine, which map to the sizes of some ops."""
     lines = ["| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
     sources = {}
     for name, sizes in folders.items():
@@ -245,7 +268,7 @@ def slowdowns(machine, folders):
             lost = [case for case in found["lost"] if case["op"] == of_op["op"]]
             worst = max(lost, key=lambda case: case["ratio"], default=None)
             largest = f"{worst['ratio']:.2f} ({worst['dtype']} {worst['n']})" if worst else "–"
-            row = of_op["op"] + (f" ({sizes})" if of_op["op"] == "matmul" else "")
+            row = of_op["op"] + (f" ({sizes[of_op['op']]})" if of_op["op"] in sizes else "")
             sources.setdefault(measured_with(report(machine, "rules", name)["environment"]), []).append(row)
             lines.append(f"| {row} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
     return "\n".join([origins(sources), "", *lines])
