@@ -142,7 +142,7 @@ def fft_hermitian():
 
 # Groups of largest prime factors and of sizes in `fft_large`, both ends included.
 LARGE_PRIMES = ((2, 11), (13, 43), (47, 127), (131, 8192))
-LARGE_SIZES = ((4097, 5500), (5501, 6561), (6562, 7249), (7250, 8192))
+LARGE_SIZES = ((4097, 5500), (5501, 6561), (6562, 7245), (7246, 8192))
 
 
 def fft_large():

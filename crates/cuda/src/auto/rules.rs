@@ -10,7 +10,7 @@ use crate::kernels::{ANY_SIZE, common};
 use crate::ops::fft::radices::has_primes_up_to;
 use Divisibility::{ByPrimeAbove, ByPrimesUpTo, MultipleOf, NotMultipleOf};
 
-/// A rule. The first one decides that covers the case and whose variant supports it. With `in_trial`, a trial decides between
+/// A rule. `auto` uses the first one that covers the case and whose variant supports it. With `in_trial`, a trial decides between
 /// its variant and those of the following rules that cover the case, up to the first rule without `in_trial`.
 #[derive(Debug)]
 pub(super) struct Rule {
@@ -26,7 +26,7 @@ pub(super) struct Rule {
     pub in_trial: bool,
     /// A further condition in words, which the variants check themselves; empty for none.
     when: &'static str,
-    /// The reason for the rule; empty for a rule that is left over.
+    /// The reason for the rule; empty for the fallback of an op.
     pub because: &'static str,
 }
 
@@ -55,8 +55,8 @@ impl Divisibility {
         match self {
             Divisibility::MultipleOf(divisor) => n.is_multiple_of(divisor),
             Divisibility::NotMultipleOf(divisor) => !n.is_multiple_of(divisor),
-            Divisibility::ByPrimesUpTo(most) => usize::try_from(n).is_ok_and(|n| has_primes_up_to(n, most)),
-            Divisibility::ByPrimeAbove(least) => !Divisibility::ByPrimesUpTo(least).covers(n),
+            Divisibility::ByPrimesUpTo(max) => usize::try_from(n).is_ok_and(|n| has_primes_up_to(n, max)),
+            Divisibility::ByPrimeAbove(limit) => !Divisibility::ByPrimesUpTo(limit).covers(n),
         }
     }
 
@@ -66,8 +66,8 @@ impl Divisibility {
             Divisibility::MultipleOf(2) => "N even".into(),
             Divisibility::MultipleOf(divisor) => format!("N a multiple of {divisor}"),
             Divisibility::NotMultipleOf(divisor) => format!("N not a multiple of {divisor}"),
-            Divisibility::ByPrimesUpTo(most) => format!("prime factors up to {most}"),
-            Divisibility::ByPrimeAbove(least) => format!("a prime factor above {least}"),
+            Divisibility::ByPrimesUpTo(max) => format!("no prime factor above {max}"),
+            Divisibility::ByPrimeAbove(limit) => format!("a prime factor above {limit}"),
         }
     }
 }
@@ -244,8 +244,9 @@ pub(super) static RULES: &[Rule] = &[
     HERMITIAN.of(F32).sizes(1, 6561),
     HERMITIAN.of(F64).sizes(1, 4096),
     HERMITIAN.of(F64).sizes(4097, 6561).where_n(&[ByPrimeAbove(11), ByPrimesUpTo(43)]),
+    // No larger N fits into the shared memory of the GPUs measured.
     HERMITIAN
-        .sizes(4097, 7249)
+        .sizes(4097, 7245)
         .in_trial()
         .because("cuFFT takes longer at some of these sizes, and less time at others"),
     CUFFT.of(F64).sizes(1500, 3600).where_n(&[MultipleOf(32), ByPrimesUpTo(67)]),

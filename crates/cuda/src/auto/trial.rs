@@ -250,6 +250,12 @@ mod tests {
         assert_eq!(of_size("fft", 2544, DType::F32), ["r2c", "bluestein"], "a prime factor 53");
         assert_eq!(of_size("fft", 3008, DType::F64), ["r2c"], "a multiple of 32");
         assert_eq!(of_size("fft", 2543, DType::F32), ["bluestein"]);
+        assert_eq!(of_size("fft", 5000, DType::F32), ["hermitian"]);
+        assert_eq!(of_size("fft", 5000, DType::F64), ["hermitian", "r2c"]);
+        assert_eq!(of_size("fft", 6750, DType::F32), ["hermitian", "r2c"]);
+        assert_eq!(of_size("fft", 4489, DType::F32), ["bluestein", "r2c"], "a prime factor 67");
+        assert_eq!(of_size("fft", 4097, DType::F64), ["bluestein"], "a prime factor 241");
+        assert_eq!(of_size("fft", 8192, DType::F32), ["r2c"]);
         assert_eq!(of_size("svd", 17, DType::F64), ["jacobi"]);
         assert_eq!(of_size("svd", 18, DType::F64), ["gram"]);
         for (n, names) in

@@ -1,4 +1,4 @@
-//! Work that a job enqueues again and again, as one launch of a CUDA graph: own kernels, or also calls of libraries.
+//! Work that a job enqueues repeatedly, as one launch of a CUDA graph: own kernels, or also calls of libraries.
 //!
 //! API: <https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__GRAPH.html>.
 
@@ -33,11 +33,11 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// The graphs of work that is enqueued again and again, each with the key that tells which work it is.
+/// The graphs of work that is enqueued repeatedly, each with the key that identifies the work.
 struct Graphs<K, G> {
     /// Whether the work has been enqueued. The first time loads code, which is not allowed during a capture.
     is_loaded: bool,
-    /// `None` if the driver cannot make a graph.
+    /// `None` if no graph could be made.
     known: Vec<(K, Option<G>)>,
 }
 
@@ -48,7 +48,7 @@ impl<K, G> Default for Graphs<K, G> {
 }
 
 impl<K, G> Graphs<K, G> {
-    /// Graphs that are kept: a job may alternate between two workspaces.
+    /// The maximum number of graphs: a job may swap two arrays in each execution. Other work is enqueued without a graph.
     const MAX_KNOWN: usize = 2;
 
     /// Returns the graph whose key `is_same`, and makes it if there is none yet. Returns `None` if the work must be enqueued
@@ -132,7 +132,7 @@ impl Launches {
 }
 
 impl Recorded {
-    /// Records what `enqueue` enqueues; `None` if the driver cannot make a graph of it.
+    /// Records what `enqueue` enqueues; `None` if no graph can be made of it.
     fn new(cuda: &Cuda, enqueue: impl Fn() -> Result<(), CellError>) -> Option<Recorded> {
         // Graphs have early starts since CUDA 12.3.
         let mut starts = [Start::earliest(cuda), Start::InOrder].into_iter();
@@ -146,8 +146,8 @@ impl Recorded {
     }
 }
 
-/// A part of a job's execution that is enqueued again and again, which may call libraries. After the first time it is launched
-/// as a graph. Unlike those of [`Replay`], its graphs do not end with a kernel for the host, so anything may follow them.
+/// A part of a job's execution that is enqueued repeatedly, and may call libraries. After the first time it is launched as a
+/// graph. Unlike those of [`Replay`], its graphs do not end with a kernel for the host, so anything may follow them.
 #[derive(Default)]
 pub(crate) struct Recording {
     /// By the memory that they use.
@@ -155,8 +155,8 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Enqueues the part. `enqueue` must enqueue the same work whenever `memory` is the same, the addresses of the arrays that
-    /// the job may swap between two calls. The job holds all memory of the work as long as the recording.
+    /// Enqueues the part. `memory` has the addresses of the arrays that the job may swap between calls. `enqueue` must enqueue the
+    /// same work whenever they are the same. The job keeps all memory that the work uses as long as the recording.
     pub(crate) fn run(
         &mut self,
         cuda: &Cuda,

@@ -50,7 +50,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         variant: opt_in(
             "fft",
             "bluestein",
-            "two own kernels for any N up to 8192 (float64: about 7200), whose transforms are convolutions with a chirp",
+            "two own kernels for any N up to 8192 (float64: 7200), whose transforms are convolutions with a chirp",
         ),
         sources: &[&source::BLUESTEIN],
         libraries: &[],

@@ -9,7 +9,7 @@ use super::radices::{LARGEST_PRIME, common, padded, radices, root};
 use super::tiles::{Tile, convolution_tiles, tiles};
 use crate::kernels::Capacity;
 
-/// The largest size for which own kernels were measured.
+/// The largest size that the kernels support. Larger ones have not been measured.
 const MAX_N: usize = 8192;
 
 /// What to do where a plan is not possible.
@@ -98,15 +98,15 @@ impl FftPlan {
         plans: impl Iterator<Item = FftPlan>,
         Capacity { shared_memory_per_block: shared, .. }: Capacity,
     ) -> Result<FftPlan, Unavailable> {
-        let mut least = usize::MAX;
+        let mut min_needed = usize::MAX;
         for plan in plans {
             let needed = plan.rows().shared.max(plan.column_pass().shared);
             if needed <= shared {
                 return Ok(plan);
             }
-            least = least.min(needed);
+            min_needed = min_needed.min(needed);
         }
-        let (needed, has) = (least.div_ceil(1024), shared / 1024);
+        let (needed, has) = (min_needed.div_ceil(1024), shared / 1024);
         let reason = format!("this size needs {needed} KiB of shared memory per block; the device has {has}");
         Err(Unavailable::new(reason, FIX))
     }
@@ -212,7 +212,7 @@ fn check_size(n: usize) -> Result<(), Unavailable> {
         return Ok(());
     }
     Err(Unavailable::new(
-        format!("N = {n} is above {MAX_N}, the largest size of gpubench's own kernels"),
+        format!("N = {n} is above {MAX_N}, the largest size that gpubench's own fft kernels support"),
         FIX,
     ))
 }
@@ -230,11 +230,11 @@ fn warps(threads: usize) -> usize {
     threads.next_multiple_of(32)
 }
 
-/// Returns the most threads of `fft_rows`.
+/// Returns the maximum number of threads per block of `fft_rows`.
 ///
-/// Threads with large radices take many registers, so with fewer threads per block more blocks fit on a multiprocessor. For
-/// more than 2100 elements in at most three stages that was measured to be faster, except for `hermitian` in float32. With
-/// radices above 31 it is faster there, too.
+/// Threads with large radices take many registers, so with fewer threads per block more blocks fit on a multiprocessor. At
+/// most 128 were measured to be faster for more than 2100 elements in at most three stages (not for `hermitian` in float32),
+/// and with a radix above 31; for `bluestein` in float64 at most 96 below 2700 elements.
 fn max_row_threads(radices: &[usize], length: usize, dtype: DType, method: Method) -> usize {
     let few_stages = radices.len() <= 3;
     let above_31 = radices.iter().any(|&radix| radix > 31);

@@ -8,10 +8,10 @@ use crate::ffi::cublas::{Cublas, Matrix, Product};
 use crate::ffi::padded::PaddedCopies;
 use crate::ops::svd::polar;
 
-/// The least odd size for which padded copies were measured to take less time.
-const LEAST_PADDED: usize = 1777;
+/// The smallest odd size for which padded copies were measured to take less time.
+const MIN_PADDED: usize = 1777;
 
-/// Rows of copies begin at multiples of this many elements, at which cuBLAS takes its fastest kernels.
+/// Columns of copies begin at multiples of this many elements, at which cuBLAS takes its fastest kernels.
 const MULTIPLE: usize = 16;
 
 /// A column-major operand, and whether the product uses its transpose.
@@ -57,9 +57,9 @@ impl Padded {
     }
 }
 
-/// The rows of copies of `n x n` matrices; `None` where none are made.
+/// Returns the number of rows and columns of padded copies of `n x n` matrices, or `None` if products are not padded.
 fn padded_side(n: usize) -> Option<usize> {
-    (n >= LEAST_PADDED && !n.is_multiple_of(2)).then(|| n.next_multiple_of(MULTIPLE))
+    (n >= MIN_PADDED && !n.is_multiple_of(2)).then(|| n.next_multiple_of(MULTIPLE))
 }
 
 impl SquareProducts {
