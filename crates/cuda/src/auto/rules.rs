@@ -204,6 +204,7 @@ const PADDED: Rule = rule("matmul", "cublas-padded")
     .fast_f64()
     .in_trial()
     .because("cuBLAS is faster at multiples of 16, at many sizes by more than the copies take");
+const CUFFT_UNEVEN: &str = "cuFFT takes longer at some of these sizes, and less time at others";
 const CUFFT: Rule = rule("fft", "r2c")
     .because("cuFFT has steps for such factors, and was measured to be faster there than bluestein");
 const HERMITIAN: Rule = rule("fft", "hermitian")
@@ -245,10 +246,7 @@ pub(super) static RULES: &[Rule] = &[
     HERMITIAN.of(F64).sizes(1, 4096),
     HERMITIAN.of(F64).sizes(4097, 6561).where_n(&[ByPrimeAbove(11), ByPrimesUpTo(43)]),
     // No larger N fits into the shared memory of the GPUs measured.
-    HERMITIAN
-        .sizes(4097, 7245)
-        .in_trial()
-        .because("cuFFT takes longer at some of these sizes, and less time at others"),
+    HERMITIAN.sizes(4097, 7245).in_trial().because(CUFFT_UNEVEN),
     CUFFT.of(F64).sizes(1500, 3600).where_n(&[MultipleOf(32), ByPrimesUpTo(67)]),
     CUFFT
         .sizes(1880, 3600)
@@ -263,11 +261,7 @@ pub(super) static RULES: &[Rule] = &[
         .sizes(4097, 8192)
         .where_n(&[NotMultipleOf(2), ByPrimeAbove(127)])
         .because("cuFFT has no steps for such factors, and was measured to take over 1.5 times as long"),
-    rule("fft", "bluestein")
-        .sizes(4097, 8192)
-        .where_n(&[ByPrimeAbove(43)])
-        .in_trial()
-        .because("cuFFT takes longer at some of these sizes, and less time at others"),
+    rule("fft", "bluestein").sizes(4097, 8192).where_n(&[ByPrimeAbove(43)]).in_trial().because(CUFFT_UNEVEN),
     rule("fft", "r2c").because("half the arithmetic and traffic of c2c"),
     CHOLESKY.of(F32).sizes(1, 6000),
     CHOLESKY.of(F32).sizes(6001, 8192).in_trial(),

@@ -10,6 +10,16 @@ use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::launch::{enqueue, fits, read, write};
 
+/// Multiple to which rows and columns are padded with zeros. cuBLAS reads 16 bytes at a time only where rows begin at
+/// multiples of 16 bytes, so an odd N would take a slower kernel; at many odd multiples of 8 its kernels take longer than at
+/// the next multiple of 16.
+const MULTIPLE: usize = 16;
+
+/// Returns the number of rows and columns of an `n x n` matrix padded for cuBLAS.
+pub(crate) fn padded_side(n: usize) -> usize {
+    n.next_multiple_of(MULTIPLE)
+}
+
 /// Copies of `n x n` elements of `T` to rows of `W`, and back.
 pub(crate) struct PaddedCopies<T, W> {
     pad: CudaFunction,

@@ -9,15 +9,10 @@ use super::super::dense::Dense;
 use super::{WORKSPACE, bytes, side};
 use crate::context::{Cuda, Element};
 use crate::ffi::cublas::{Arithmetic, Cublas};
-use crate::ffi::padded::PaddedCopies;
+use crate::ffi::padded::{PaddedCopies, padded_side};
 use crate::kernels::{KernelSource, kernel_source};
 
 pub(crate) static SOURCE: KernelSource = kernel_source!("convert");
-
-/// Multiple to which rows and columns are padded with zeros. cuBLAS reads 16 bytes at a time only where rows begin at
-/// multiples of 16 bytes, so an odd N would take a slower kernel; at many odd multiples of 8 its kernels take longer than at
-/// the next multiple of 16.
-const MULTIPLE: usize = 16;
 
 /// Prepares the product of matrices of `T`, computed in IEEE arithmetic of `W` and rounded to `T` once.
 pub(super) fn product<T: Element, W: Element>(
@@ -30,7 +25,7 @@ pub(super) fn product<T: Element, W: Element>(
         DType::F64 => Arithmetic::F64,
     };
     let n = case.side();
-    let padded = n.next_multiple_of(MULTIPLE);
+    let padded = padded_side(n);
     let (blas_n, blas_padded) = (side(case)?, side(&Case { n: padded as u64, ..case.clone() })?);
     let len = padded * padded;
     // In float64 cuBLAS was measured to be as fast if only the operands are padded, where the rows of the answer begin at

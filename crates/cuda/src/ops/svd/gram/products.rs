@@ -5,14 +5,11 @@ use gpubench_model::error::CellError;
 
 use crate::context::Cuda;
 use crate::ffi::cublas::{Cublas, Matrix, Product};
-use crate::ffi::padded::PaddedCopies;
+use crate::ffi::padded::{PaddedCopies, padded_side};
 use crate::ops::svd::polar;
 
 /// The smallest odd size for which padded copies were measured to take less time.
 const MIN_PADDED: usize = 1777;
-
-/// Columns of copies begin at multiples of this many elements, at which cuBLAS takes its fastest kernels.
-const MULTIPLE: usize = 16;
 
 /// A column-major operand, and whether the product uses its transpose.
 #[derive(Clone, Copy)]
@@ -58,19 +55,19 @@ impl Padded {
 }
 
 /// Returns the number of rows and columns of padded copies of `n x n` matrices, or `None` if products are not padded.
-fn padded_side(n: usize) -> Option<usize> {
-    (n >= MIN_PADDED && !n.is_multiple_of(2)).then(|| n.next_multiple_of(MULTIPLE))
+fn side_of_copies(n: usize) -> Option<usize> {
+    (n >= MIN_PADDED && !n.is_multiple_of(2)).then(|| padded_side(n))
 }
 
 impl SquareProducts {
     /// Returns the float64 elements of device memory of an instance for size `n`.
     pub(super) fn elements(n: usize) -> u128 {
-        padded_side(n).map_or(0, |side| 3 * side as u128 * side as u128)
+        side_of_copies(n).map_or(0, |side| 3 * side as u128 * side as u128)
     }
 
     pub(super) fn new(cuda: &Cuda, n: usize) -> Result<SquareProducts, CellError> {
         let blas = Cublas::for_size(cuda, n)?;
-        let padded = padded_side(n).map(|side| Padded::new(cuda, n, side)).transpose()?;
+        let padded = side_of_copies(n).map(|side| Padded::new(cuda, n, side)).transpose()?;
         Ok(SquareProducts { blas, n, padded })
     }
 
