@@ -68,6 +68,27 @@ def extremes(ratios, low_only=False):
     return f"{mean(ratios.values()):.2f} ({', '.join(f'{end(ratios.values()):.2f} at {end(ratios, key=ratios.get)}' for end in ends)})"
 
 
+def fft_table(kept, heading, ratio_of, kinds_of, columns, sizes, low_only=False):
+    """Ratios of a report of fft by element type, kinds of N and groups of sizes (both ends included). `ratio_of` takes N and the rows of a case, and returns None for one that the table leaves out. `kinds_of` takes N, and returns a value to sort by and a text for each of `columns`."""
+    found = {}
+    for (dtype, n), of in by_case(kept).items():
+        ratio = ratio_of(n, of)
+        if ratio is not None:
+            found.setdefault((dtype, *kinds_of(n)), {}).setdefault(group(n, sizes), {})[n] = ratio
+    lines = [f"{measured_with(kept['environment'])}. {heading}.", "",
+             f"| type | {' | '.join((*columns, *(f'N = {span(*of)}' for of in sizes)))} |", "|---|" + "---|" * len(columns) + "---:|" * len(sizes)]
+    for (dtype, *kinds), ratios in sorted(found.items()):
+        texts = [text for _, text in kinds] + [extremes(ratios.get(of), low_only) for of in sizes]
+        lines.append(f"| {dtype} | {' | '.join(texts)} |")
+    return "\n".join(lines)
+
+
+def prime_group(n, groups):
+    """The group of N's largest prime factor, and its text."""
+    found = group(largest_prime(n), groups)
+    return found, span(*found)
+
+
 # Groups of largest prime factors and of sizes in `fft_factors`, both ends included.
 PRIMES = ((47, 61), (67, 127))
 SIZES = ((721, 1199), (1200, 1899), (1900, 3599), (3600, 4096))
@@ -75,20 +96,11 @@ SIZES = ((721, 1199), (1200, 1899), (1900, 3599), (3600, 4096))
 
 def fft_factors():
     """Time of the faster of `r2c` and `c2c` over that of `bluestein`, by largest prime factor, divisibility and size."""
-    found, kept = {}, fft()
-    for (dtype, n), of in by_case(kept).items():
-        if PRIMES[0][0] <= largest_prime(n) <= PRIMES[-1][1] and n >= SIZES[0][0]:
-            kind = "odd" if n % 2 else "even" if n % 32 else "a multiple of 32"
-            key = dtype, group(largest_prime(n), PRIMES), kind, group(n, SIZES)
-            found.setdefault(key, {})[n] = fastest_over(("r2c", "c2c"), "bluestein", of)
-    lines = [f"{measured_with(kept['environment'])}. Time of the faster of `r2c` and `c2c` over the time of "
-             "`bluestein`, geometric mean (smallest and largest): below 1, cuFFT is faster.", "",
-             "| type | largest prime factor | N is | " + " | ".join(f"N = {span(*sizes)}" for sizes in SIZES) + " |",
-             "|---|---|---|" + "---:|" * len(SIZES)]
-    for dtype, primes, kind in sorted({key[:3] for key in found}):
-        texts = [extremes(found.get((dtype, primes, kind, sizes))) for sizes in SIZES]
-        lines.append(f"| {dtype} | {span(*primes)} | {kind} | {' | '.join(texts)} |")
-    return "\n".join(lines)
+    is_in_table = lambda n: PRIMES[0][0] <= largest_prime(n) <= PRIMES[-1][1] and n >= SIZES[0][0]
+    kind = lambda n: "odd" if n % 2 else "even" if n % 32 else "a multiple of 32"
+    return fft_table(fft(), "Time of the faster of `r2c` and `c2c` over the time of `bluestein`, geometric mean (smallest and largest): below 1, cuFFT is faster",
+                     lambda n, of: fastest_over(("r2c", "c2c"), "bluestein", of) if is_in_table(n) else None,
+                     lambda n: (prime_group(n, PRIMES), (kind(n), kind(n))), ("largest prime factor", "N is"), SIZES)
 
 
 def over_cublas(reports, heading, kind_of, groups, variants):
@@ -126,18 +138,9 @@ LARGER_SIZES = ((11, 62), (63, 124), (125, 248), (249, 350), (351, 492), (493, 1
 
 def fft_hermitian():
     """Time of the fastest of the other variants over that of `hermitian`, by largest prime factor and size."""
-    found, kept = {}, fft()
-    for (dtype, n), of in by_case(kept).items():
-        if "hermitian" in of:
-            key = dtype, group(largest_prime(n), LARGER_PRIMES), group(n, LARGER_SIZES)
-            found.setdefault(key, {})[n] = fastest_over(("bluestein", "r2c", "c2c"), "hermitian", of)
-    lines = [f"{measured_with(kept['environment'])}. Time of the fastest of `bluestein`, `r2c` and `c2c` over that of "
-             "`hermitian`, geometric mean (smallest, at N): above 1, `hermitian` is faster.", "",
-             "| type | largest prime factor | " + " | ".join(f"N = {span(*sizes)}" for sizes in LARGER_SIZES) + " |", "|---|---|" + "---:|" * len(LARGER_SIZES)]
-    for dtype, primes in sorted({key[:2] for key in found}):
-        texts = [extremes(found.get((dtype, primes, sizes)), low_only=True) for sizes in LARGER_SIZES]
-        lines.append(f"| {dtype} | {span(*primes)} | {' | '.join(texts)} |")
-    return "\n".join(lines)
+    return fft_table(fft(), "Time of the fastest of `bluestein`, `r2c` and `c2c` over that of `hermitian`, geometric mean (smallest, at N): above 1, `hermitian` is faster",
+                     lambda n, of: fastest_over(("bluestein", "r2c", "c2c"), "hermitian", of) if "hermitian" in of else None,
+                     lambda n: (prime_group(n, LARGER_PRIMES),), ("largest prime factor",), LARGER_SIZES, low_only=True)
 
 
 # Groups of largest prime factors and of sizes in `fft_large`, both ends included.
@@ -147,20 +150,18 @@ LARGE_SIZES = ((4097, 5500), (5501, 6561), (6562, 7245), (7246, 8192))
 
 def fft_large():
     """Time of `r2c` over that of the faster own variant beyond N = 4096, by largest prime factor and size."""
-    found, kept = {}, report("h200", "rules", "fft-large")
-    for (dtype, n), of in by_case(kept).items():
+    def ratio(n, of):
         own = [variant for variant in ("hermitian", "bluestein") if variant in of]
-        if own:
-            primes = group(largest_prime(n), LARGE_PRIMES)
-            parity = ("odd" if n % 2 else "even") if primes == LARGE_PRIMES[-1] else ""
-            found.setdefault((dtype, primes, parity, group(n, LARGE_SIZES)), {})[n] = max(fastest_over(("r2c",), variant, of) for variant in own)
-    lines = [f"{measured_with(kept['environment'])}. Time of `r2c` over that of the faster one of `hermitian` and `bluestein`, geometric mean (smallest and "
-             "largest): below 1, cuFFT is faster.", "",
-             "| type | largest prime factor | " + " | ".join(f"N = {span(*sizes)}" for sizes in LARGE_SIZES) + " |", "|---|---|" + "---:|" * len(LARGE_SIZES)]
-    for dtype, primes, parity in sorted({key[:3] for key in found}):
-        named = f"above {LARGE_PRIMES[-2][1]}, N {parity}" if parity else span(*primes)
-        lines.append(f"| {dtype} | {named} | {' | '.join(extremes(found.get((dtype, primes, parity, sizes))) for sizes in LARGE_SIZES)} |")
-    return "\n".join(lines)
+        return max((fastest_over(("r2c",), variant, of) for variant in own), default=None)
+
+    def kinds(n):
+        found, text = prime_group(n, LARGE_PRIMES)
+        parity = "odd" if n % 2 else "even"
+        return (((found, parity), f"above {LARGE_PRIMES[-2][1]}, N {parity}") if found == LARGE_PRIMES[-1] else ((found, ""), text),)
+
+    return fft_table(report("h200", "rules", "fft-large"),
+                     "Time of `r2c` over that of the faster one of `hermitian` and `bluestein`, geometric mean (smallest and largest): below 1, cuFFT is faster",
+                     ratio, kinds, ("largest prime factor",), LARGE_SIZES)
 
 
 def svd_by_size(folder, variants, largest=None):
@@ -231,21 +232,20 @@ def ozaki2():
 
 def h100():
     """What `gpubench doctor --rules` finds in the reports of an H100, by op."""
-    # Folders with the sizes of ops that several have.
-    return slowdowns("h100", {"2026-11-26-matmul": {"matmul": "N = 100 to 3001"}, "2026-11-27-matmul-f32": {"matmul": "float32, N = 1201 to 3001"},
-                              "2026-11-28-picks": {"matmul": "N = 1001 to 3046"}, "2026-11-26-solve": {}, "2026-11-26-svd": {}})
+    # Folders with the smallest and largest N of ops that several have.
+    return slowdowns("h100", {"2026-11-26-matmul": {"matmul": (100, 3001)}, "2026-11-27-matmul-f32": {"matmul": (1201, 3001)},
+                              "2026-11-28-picks": {"matmul": (1001, 3046)}, "2026-11-26-solve": {}, "2026-11-26-svd": {}})
 
 
 def trials():
     """The same, where trials chose the variants."""
-    return slowdowns("h100", {"2026-11-28-trials": {"matmul": "N = 1001 to 3046"}})
+    return slowdowns("h100", {"2026-11-28-trials": {"matmul": (1001, 3046)}})
 
 
 def h200():
     """What it finds around the sizes at which rules change, in the reports of an H200."""
-    # The first report is older than the rules of fft beyond N = 4096.
-    is_counted = lambda folder, row: folder != "borders" or row["op"] != "fft" or row["n"] <= 4096
-    return slowdowns("h200", {"borders": {"fft": "N = 1880 to 4096"}, "fft-large": {"fft": "N = 4097 to 8192"}, "svd-small": {}}, is_counted)
+    # The first report has larger sizes of fft, but is older than the rules for them.
+    return slowdowns("h200", {"borders": {"fft": (1880, 4096)}, "fft-large": {"fft": (4097, 8192)}, "svd-small": {}})
 
 
 def fft_beyond():
@@ -257,13 +257,13 @@ def fft_beyond():
             f"({len(ratios)} cases, N = {', '.join(map(str, sizes))}).")
 
 
-def slowdowns(machine, folders, is_counted=lambda folder, row: True):
-    """A table with a row per op of the reports in these folders of a machine, which map to the sizes of some ops. It counts the rows of a folder for which `is_counted` holds."""
+def slowdowns(machine, folders):
+    """A row per op of the reports in these folders of a machine. Where a folder maps an op to a range of N, other sizes do not count."""
     lines = ["| op | cases | pick / fastest, geometric mean | over 1.05 | largest, at N |", "|---|---:|---:|---:|---:|"]
     sources = {}
     for name, sizes in folders.items():
         kept = report(machine, "rules", name)
-        counted = [row for row in kept["rows"] if is_counted(name, row)]
+        counted = [row for row in kept["rows"] if row["op"] not in sizes or sizes[row["op"]][0] <= row["n"] <= sizes[row["op"]][1]]
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "report.json"), "w") as file:
                 json.dump({**kept, "rows": counted}, file)
@@ -274,7 +274,10 @@ def slowdowns(machine, folders, is_counted=lambda folder, row: True):
             lost = [case for case in found["lost"] if case["op"] == of_op["op"]]
             worst = max(lost, key=lambda case: case["ratio"], default=None)
             largest = f"{worst['ratio']:.2f} ({worst['dtype']} {worst['n']})" if worst else "–"
-            row = of_op["op"] + (f" ({sizes[of_op['op']]})" if of_op["op"] in sizes else "")
+            row = of_op["op"]
+            if row in sizes:
+                only_f32 = all(of_row["dtype"] == "f32" for of_row in counted if of_row["op"] == row)
+                row += f" ({'float32, ' if only_f32 else ''}N = {span(*sizes[row])})"
             sources.setdefault(measured_with(kept["environment"]), []).append(row)
             lines.append(f"| {row} | {of_op['cases']} | {of_op['slowdown']:.3f} | {len(lost)} | {largest} |")
     return "\n".join([origins(sources), "", *lines])
