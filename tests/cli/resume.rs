@@ -119,6 +119,16 @@ fn what_cannot_be_resumed_is_refused_in_one_line() {
     folder.refuses("run --resume out --ops fft", "omit the others");
     folder.refuses("run --resume out --external mine=true", "--external must be given again");
     let report = folder.read("out/report.json");
+    // Whoever made the folder may have put anything next to the report.
+    for (option, value) in [("--blas", "out/lib.so"), ("--python", "out/python"), ("--external", "mine=true")]
+    {
+        let mut changed = folder.json("out/report.json");
+        let argv = changed["environment"]["argv"].as_array_mut().unwrap();
+        argv.extend([option.into(), value.into()]);
+        folder.write("out/report.json", &changed.to_string());
+        folder.refuses("run --resume out --force", &format!("{option} must be given again"));
+        folder.write("out/report.json", &report);
+    }
     let cpu = folder.json("out/report.json")["environment"]["host"]["cpu"].to_string();
     folder.write("out/report.json", &report.replace(&cpu, "\"another CPU\""));
     folder.refuses("run --resume out", "--force");

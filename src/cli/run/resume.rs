@@ -14,13 +14,12 @@ use crate::executor::Earlier;
 use crate::settings::config::is_built_in;
 use crate::settings::options::SweepOptions;
 
-/// Resumes the run in `folder`. Of `args`, only `--force`, `--quiet` and the programs to start count.
+/// Resumes the run in `folder`. Of `args`, only `--force`, `--quiet`, `--dry-run` and the programs and libraries count.
 pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
-    let SweepOptions { python, external, .. } = &args.sweep;
-    let programs =
-        SweepOptions { python: python.clone(), external: external.clone(), ..SweepOptions::default() };
+    let mut given = SweepOptions::default();
+    take_code_options(&mut given, &args.sweep);
     ensure!(
-        args.sweep == programs && args.out.is_none(),
+        args.sweep == given && args.out.is_none(),
         "--resume goes on with the options of the first start: omit the others, or start a new run with --out"
     );
     let mut earlier = Earlier::load(folder)?;
@@ -29,17 +28,15 @@ pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
         stream::complain(ignored);
     }
     let mut first = first_start(&earlier, folder)?;
-    // A report may come from somebody else, so no program that it names is started.
-    for (option, was_given, is_given) in [
-        ("--external", first.sweep.external.is_some(), external.is_some()),
-        ("--python", first.sweep.python.is_some(), python.is_some()),
-    ] {
+    for ((option, was_given), (_, is_given)) in
+        code_options(&first.sweep).into_iter().zip(code_options(&given))
+    {
         ensure!(
             was_given == is_given,
             "--resume: {option} must be given again exactly if the first start had it"
         );
     }
-    (first.sweep.python, first.sweep.external) = (python.clone(), external.clone());
+    take_code_options(&mut first.sweep, &given);
     ensure!(
         first.sweep.device.as_ref().is_none_or(|device| device.0.single().is_some()),
         "--resume: that run was on several devices; measure the missing ones with --device and join the reports with \
@@ -49,6 +46,19 @@ pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
     first.out = Some(folder.display().to_string());
     (first.force, first.quiet, first.dry_run) = (true, first.quiet || args.quiet, args.dry_run);
     one::resume(&first, earlier)
+}
+
+/// Returns the options that start programs or load libraries, and whether each is set. A folder of results may come from
+/// somebody else, so none of them is taken from the command line that it records.
+fn code_options(sweep: &SweepOptions) -> [(&'static str, bool); 3] {
+    let SweepOptions { external, python, blas, .. } = sweep;
+    [("--external", external.is_some()), ("--python", python.is_some()), ("--blas", blas.is_some())]
+}
+
+/// Replaces the options of [`code_options`] by those of `given`.
+fn take_code_options(sweep: &mut SweepOptions, given: &SweepOptions) {
+    let SweepOptions { external, python, blas, .. } = given.clone();
+    (sweep.external, sweep.python, sweep.blas) = (external, python, blas);
 }
 
 /// Checks that the files of the first start whose paths begin at its folder are found from this one.
@@ -76,5 +86,25 @@ fn first_start(earlier: &Earlier, folder: &Path) -> Result<RunArgs> {
     {
         Command::Run(first) => Ok(*first),
         _ => bail!("--resume: {} is not the folder of a gpubench run", folder.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_option_that_sweep_files_may_not_set_is_judged() {
+        // A sweep file may come from somebody else too, so options that load code exist on the command line alone.
+        let arguments = <SweepOptions as clap::Args>::augment_args(clap::Command::new("sweep"));
+        let all = arguments.get_arguments().map(|argument| argument.get_id().as_str().replace('_', "-"));
+        let keys: BTreeSet<String> = SweepOptions::keys(false).collect();
+        let found: BTreeSet<String> = all.filter(|name| !keys.contains(name)).collect();
+        let code = code_options(&SweepOptions::default()).map(|(option, _)| &option[2..]);
+        let harmless = ["config", "isolate"];
+        let expected: BTreeSet<String> = code.into_iter().chain(harmless).map(String::from).collect();
+        assert_eq!(found, expected);
     }
 }
