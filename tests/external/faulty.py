@@ -412,15 +412,14 @@ def short_time(request, honest):
 
 
 @fault("measure")
-def short_device_time(request, honest):
-    reply = with_samples(request, honest, lambda samples: [sample.update(device_s=1e-18) for sample in samples])
+def device_clock_on_the_cpu(request, honest):
+    reply = with_samples(request, honest, lambda samples: [sample.update(device_s=1e-6) for sample in samples])
     return {**reply, "clock": "device-events"}
 
 
 @fault("measure")
-def device_time_above_host_time(request, honest):
-    reply = with_samples(request, honest, lambda samples: [sample.update(device_s=10.0) for sample in samples])
-    return {**reply, "clock": "device-events"}
+def device_time_by_the_host_clock(request, honest):
+    return with_samples(request, honest, lambda samples: [sample.update(device_s=1e-9) for sample in samples])
 
 
 @fault("measure")

@@ -207,7 +207,8 @@ impl<'a> Session<'a> {
             return Err(self.talk.failure("measured", "Requests"));
         };
         let took_s = self.talk.took_s;
-        if let Some(reason) = implausible(&tested.cell.case, batch.samples, (clock, &result), took_s) {
+        let problem = (&tested.cell.case, tested.variant.side);
+        if let Some(reason) = implausible(problem, batch.samples, (clock, &result), took_s) {
             let expected = "samples that were requested, with times that have passed";
             return Err(self.talk.failure(expected, "Fields of replies").because(reason));
         }

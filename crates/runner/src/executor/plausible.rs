@@ -1,8 +1,10 @@
 //! Refuses times that no execution can have had. Only external workers are not trusted with their clocks.
 
 use gpubench_backend::Sample;
+use gpubench_model::Side;
 use gpubench_model::case::Case;
 use gpubench_model::measure::batch::BatchResult;
+use gpubench_model::measure::stats::median;
 use gpubench_model::report::{Clock, Phases};
 use gpubench_ops as op;
 
@@ -13,10 +15,13 @@ const MAX_BYTE_RATE: f64 = 1e15;
 /// Relative and absolute tolerance between the worker's clock and that of this process.
 const TOLERANCE: f64 = 0.01;
 const TOLERANCE_S: f64 = 1e-3;
+/// Most that the median of the device's times exceeds that of the host's times, which contain the device's work. The two may be of
+/// different executions.
+const MAX_DEVICE_SHARE: f64 = 1.25;
 
 /// Returns why the samples of a batch of `asked` that took `took_s` cannot be true; `None` if they may be.
 pub(crate) fn implausible(
-    case: &Case,
+    (case, side): (&Case, Side),
     asked: u32,
     (clock, result): (Clock, &BatchResult),
     took_s: f64,
@@ -30,12 +35,8 @@ pub(crate) fn implausible(
     if let Some(sample) = samples.iter().find(|sample| !is_time(sample)) {
         return Some(format!("a time is not above 0: {:e} s", sample.device_s.unwrap_or(sample.host_s)));
     }
-    match clock {
-        Clock::Simulated => return Some("its clock is simulated".into()),
-        Clock::DeviceEvents if samples.iter().any(|sample| sample.device_s.is_none()) => {
-            return Some("a sample by the device's clock has no device_s".into());
-        }
-        Clock::DeviceEvents | Clock::Host => {}
+    if let Some(reason) = contradiction(clock, side, samples) {
+        return Some(reason.into());
     }
     let parts = [("warmup_s", result.warmup_s), ("spent_s", result.spent_s)];
     if let Some((name, seconds)) = parts.into_iter().find(|(_, seconds)| !is_duration(*seconds)) {
@@ -50,8 +51,34 @@ pub(crate) fn implausible(
     let least_s = (work.flop / MAX_FLOP_RATE).max(work.bytes / MAX_BYTE_RATE);
     let shortest = samples.iter().map(|sample| sample.device_s.unwrap_or(sample.host_s));
     let shortest_s = shortest.fold(f64::INFINITY, f64::min);
+    if device_exceeds_host(samples) {
+        return Some("its device_s is more than its host_s, which contains the device's work".into());
+    }
     (shortest_s < least_s)
         .then(|| format!("a time of {shortest_s:.1e} s is less than any hardware allows ({least_s:.1e} s)"))
+}
+
+/// Returns why samples with device times or without them do not belong to this clock and side; `None` if they do.
+fn contradiction(clock: Clock, side: Side, samples: &[Sample]) -> Option<&'static str> {
+    match clock {
+        Clock::Simulated => Some("its clock is simulated"),
+        Clock::DeviceEvents if samples.iter().any(|sample| sample.device_s.is_none()) => {
+            Some("a sample by the device's clock has no device_s")
+        }
+        Clock::DeviceEvents if side == Side::Cpu => Some(
+            "its clock is device-events, but the variant's side is cpu: reply with clock host and without device_s",
+        ),
+        Clock::Host if samples.iter().any(|sample| sample.device_s.is_some()) => {
+            Some("a sample by the host's clock has device_s: omit it, or reply with clock device-events")
+        }
+        Clock::DeviceEvents | Clock::Host => None,
+    }
+}
+
+fn device_exceeds_host(samples: &[Sample]) -> bool {
+    let device: Vec<f64> = samples.iter().filter_map(|sample| sample.device_s).collect();
+    let host: Vec<f64> = samples.iter().map(|sample| sample.host_s).collect();
+    median(&device).zip(median(&host)).is_some_and(|(device_s, host_s)| device_s > MAX_DEVICE_SHARE * host_s)
 }
 
 /// Returns why the phases of a preparation that took `took_s` cannot be true; `None` if they may be.
@@ -90,7 +117,7 @@ mod tests {
     }
 
     fn verdict(times: &[f64], took_s: f64) -> Option<String> {
-        implausible(&case(1000), 2, (Clock::Host, &batch(times)), took_s)
+        implausible((&case(1000), Side::Cpu), 2, (Clock::Host, &batch(times)), took_s)
     }
 
     #[test]
@@ -101,9 +128,13 @@ mod tests {
         }
         assert!(verdict(&[1.0, 1.0], 1.5).unwrap().contains("only 1.500 s have passed"));
         let endless = BatchResult { warmup_s: f64::NAN, ..batch(&[1e-3]) };
-        assert!(implausible(&case(1000), 1, (Clock::Host, &endless), 1.0).is_some());
+        assert!(implausible((&case(1000), Side::Cpu), 1, (Clock::Host, &endless), 1.0).is_some());
         let negative = BatchResult { warmup_s: -10.0, ..batch(&[5.0]) };
-        assert!(implausible(&case(1000), 1, (Clock::Host, &negative), 1.0).unwrap().contains("warmup_s"));
+        assert!(
+            implausible((&case(1000), Side::Cpu), 1, (Clock::Host, &negative), 1.0)
+                .unwrap()
+                .contains("warmup_s")
+        );
         assert!(verdict(&[1e-3; 3], 1.0).unwrap().contains("3 samples, but 2"));
     }
 
@@ -115,15 +146,33 @@ mod tests {
     }
 
     #[test]
-    fn the_device_s_clock_needs_its_times() {
-        let verdict = |device_s| {
-            let sample = Sample { device_s, ..Sample::of_host(1e-3) };
-            let batch = BatchResult { samples: vec![sample], ..BatchResult::default() };
-            implausible(&case(10), 1, (Clock::DeviceEvents, &batch), 1.0)
+    fn device_times_belong_to_the_device_s_clock_and_the_gpu() {
+        let verdict = |clock, side, device_s| {
+            let samples = vec![Sample { device_s, ..Sample::of_host(1e-3) }];
+            let batch = BatchResult { samples, ..BatchResult::default() };
+            implausible((&case(10), side), 1, (clock, &batch), 10.0)
         };
-        assert_eq!(verdict(Some(1e-4)), None);
-        assert!(verdict(None).unwrap().contains("device_s"));
-        assert!(verdict(Some(2.0)).unwrap().contains("only 1.000 s have passed"));
+        let (host, device) = (Clock::Host, Clock::DeviceEvents);
+        for (clock, side, device_s, reason) in [
+            (host, Side::Cpu, None, None),
+            (host, Side::Gpu, None, None),
+            (host, Side::Cpu, Some(1e-9), Some("omit it")),
+            (host, Side::Gpu, Some(1e-4), Some("omit it")),
+            (device, Side::Gpu, Some(1e-4), None),
+            (device, Side::Gpu, Some(1.1e-3), None),
+            (device, Side::Gpu, Some(2e-3), Some("more than its host_s")),
+            (device, Side::Gpu, None, Some("no device_s")),
+            (device, Side::Cpu, Some(1e-4), Some("side is cpu")),
+            (Clock::Simulated, Side::Gpu, None, Some("simulated")),
+        ] {
+            let found = verdict(clock, side, device_s);
+            let is_right = match (reason, &found) {
+                (None, None) => true,
+                (Some(part), Some(text)) => text.contains(part),
+                _ => false,
+            };
+            assert!(is_right, "{clock:?} {side:?} {device_s:?}: {found:?}");
+        }
     }
 
     #[test]

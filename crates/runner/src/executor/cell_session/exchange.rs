@@ -85,7 +85,7 @@ impl CellSession<'_> {
                 let Request::Measure { batch, .. } = request else {
                     return Reply::Measured { clock, result };
                 };
-                match implausible(&cell.case, batch.samples, (clock, &result), took_s) {
+                match implausible((&cell.case, variant.side), batch.samples, (clock, &result), took_s) {
                     Some(reason) => failed(reason),
                     None => Reply::Measured { clock, result },
                 }
