@@ -20,7 +20,7 @@ use super::kernels::{Capacity, KernelSource};
 pub(crate) use super::library::Library;
 use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
 use gpubench_host::user_cache;
-use gpubench_model::data::Real;
+use gpubench_model::data::{Plain, Real};
 use gpubench_model::error::CellError;
 
 use super::loader::Loader;
@@ -98,7 +98,7 @@ impl Cuda {
 
     /// Allocates `host.len()` elements (at least one) and copies `host` to them. The copy is repeated for the timing, except
     /// [with single uploads](Cuda::with_single_uploads).
-    pub(crate) fn upload<T: DeviceRepr>(&self, host: &[T]) -> Result<CudaSlice<T>, CellError> {
+    pub(crate) fn upload<T: DeviceRepr + Plain>(&self, host: &[T]) -> Result<CudaSlice<T>, CellError> {
         self.count(|counts| counts.allocations += 1);
         let allocated = ffi::alloc_unset(&self.stream, host.len().max(1));
         let mut slice = allocated.map_err(|error| self.refused::<T>(host.len(), error))?;
@@ -119,7 +119,7 @@ impl Cuda {
     }
 
     /// Waits for all earlier work and copies a slice to the host. The copy is repeated for the timing.
-    pub(crate) fn download<T: DeviceRepr + Clone + Default>(
+    pub(crate) fn download<T: DeviceRepr + Plain + Default>(
         &self,
         device: &CudaSlice<T>,
     ) -> Result<Vec<T>, CellError> {

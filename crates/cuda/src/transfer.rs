@@ -8,6 +8,7 @@ use cudarc::driver::sys::CUevent_flags;
 use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DeviceRepr};
 use gpubench_backend::TransferMemory;
 use gpubench_host::memory::free_host_bytes;
+use gpubench_model::data::Plain;
 use gpubench_model::error::CellError;
 
 use super::failure::{driver, is_sticky};
@@ -63,7 +64,7 @@ impl TransferTimer {
     /// copy, in order.
     ///
     /// The data is moved to page-locked memory before the clock starts.
-    pub(crate) fn upload<T: DeviceRepr>(
+    pub(crate) fn upload<T: DeviceRepr + Plain>(
         &self,
         host: &[T],
         device: &mut CudaSlice<T>,
@@ -87,7 +88,7 @@ impl TransferTimer {
     /// earlier work. Returns the time of each copy, in order.
     ///
     /// With page-locked memory alone, the data is moved out of it after the clock has stopped.
-    pub(crate) fn download<T: DeviceRepr>(
+    pub(crate) fn download<T: DeviceRepr + Plain>(
         &self,
         device: &CudaSlice<T>,
         host: &mut [T],

@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, result};
+use gpubench_model::data::Plain;
 
 /// A block of page-locked memory. All its copies use one stream.
 pub(crate) struct Pinned {
@@ -21,6 +22,8 @@ impl Pinned {
         let start = unsafe { result::malloc_host(bytes.max(1), 0) }?;
         let missing = DriverError(cudarc::driver::sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY);
         let start = NonNull::new(start.cast::<u8>()).ok_or(missing)?;
+        // SAFETY: the block has this many bytes. Rust may not read memory that nothing was written to.
+        unsafe { start.write_bytes(0, bytes.max(1)) };
         Ok(Pinned { stream: Arc::clone(stream), start, bytes })
     }
 
@@ -32,7 +35,7 @@ impl Pinned {
     ///
     /// # Panics
     /// When `host` is larger than the block.
-    pub(crate) fn fill<T: DeviceRepr>(&mut self, host: &[T]) -> Result<(), DriverError> {
+    pub(crate) fn fill<T: Plain>(&mut self, host: &[T]) -> Result<(), DriverError> {
         assert!(size_of_val(host) <= self.bytes, "the block holds what is put there");
         self.stream.synchronize()?;
         // SAFETY: the block is large enough, no copy is under way, and it overlaps no Rust value.
@@ -42,16 +45,15 @@ impl Pinned {
         Ok(())
     }
 
-    /// Waits for earlier copies and copies the start of the block to all of `host`, whose elements must have been
-    /// written there by [`Pinned::copy_from`] from a slice of that type.
+    /// Waits for earlier copies and copies the start of the block to all of `host`, as
+    /// [`Pinned::copy_from`] or [`Pinned::fill`] has put it there.
     ///
     /// # Panics
     /// When `host` is larger than the block.
-    pub(crate) fn read<T: DeviceRepr>(&self, host: &mut [T]) -> Result<(), DriverError> {
+    pub(crate) fn read<T: Plain>(&self, host: &mut [T]) -> Result<(), DriverError> {
         assert!(size_of_val(host) <= self.bytes, "the block holds what is read from it");
         self.stream.synchronize()?;
-        // SAFETY: the block is large enough, no copy is under way, and its bytes are device data, for which types
-        // on the device have no invalid patterns.
+        // SAFETY: the block is large enough, no copy is under way, its bytes are initialised, and any bytes are a `T`.
         unsafe {
             std::ptr::copy_nonoverlapping(
                 self.start.as_ptr(),

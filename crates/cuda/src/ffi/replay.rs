@@ -155,9 +155,13 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Enqueues the part. `memory` has the addresses of the arrays that the job may swap between calls. `enqueue` must enqueue the
-    /// same work whenever they are the same. The job keeps all memory that the work uses as long as the recording.
-    pub(crate) fn run(
+    /// Enqueues the part. `memory` has the addresses of the arrays that the job may swap between calls.
+    ///
+    /// # Safety
+    ///
+    /// `enqueue` enqueues the same work whenever `memory` is the same. All memory that the work uses, whether `memory` names it or
+    /// not, stays allocated as long as the recording: a graph launched later reads and writes the addresses of its first run.
+    pub(crate) unsafe fn run(
         &mut self,
         cuda: &Cuda,
         memory: &[CUdeviceptr],

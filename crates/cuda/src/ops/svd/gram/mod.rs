@@ -241,6 +241,7 @@ impl<T: Element> Gram<T> {
 
     /// Enqueues a part of the execution, as a graph if it has been recorded. Every product is a launch, and at small sizes
     /// launching takes longer than the work.
+    #[allow(unsafe_code)]
     fn record(
         &mut self,
         part: Part,
@@ -250,7 +251,9 @@ impl<T: Element> Gram<T> {
         let swapped = [&self.vectors, &self.product, &self.square, &self.step, &self.found.u, &self.found.v];
         let memory = swapped.map(|slice| slice.device_ptr(&cuda.stream).0);
         let mut recording = std::mem::take(&mut self.recordings[part as usize]);
-        let enqueued = recording.run(&cuda, &memory, || enqueue(self));
+        // SAFETY: a part depends on nothing but the arrays that may be swapped. The job allocates all of its memory when it is made, and
+        // frees it when it is dropped, after which no recording is launched.
+        let enqueued = unsafe { recording.run(&cuda, &memory, || enqueue(self)) };
         self.recordings[part as usize] = recording;
         enqueued
     }
