@@ -65,8 +65,12 @@ impl Folder {
         let missing: Vec<&Path> =
             self.path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
         for path in missing.into_iter().rev() {
-            fs::create_dir(path)?;
-            self.created.push(path.to_owned());
+            match fs::create_dir(path) {
+                Ok(()) => self.created.push(path.to_owned()),
+                // `new/..` is missing until `new` is made.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }
@@ -170,6 +174,16 @@ mod tests {
         assert_eq!(results_in(&path), [""; 0], "the probe is gone");
         folder.remove_created();
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_path_through_a_missing_folder_and_back_is_made() {
+        let root = tempfile::tempdir().unwrap();
+        for path in ["new/x/../y", "other//./b/../c", "here/.."] {
+            let folder = Folder::claim(&root.path().join(path), &[], false).unwrap();
+            assert!(root.path().join(path).is_dir(), "{path}");
+            folder.remove_created();
+        }
     }
 
     #[test]
