@@ -128,6 +128,17 @@ impl Folder {
         self.run(&line.split_whitespace().collect::<Vec<_>>())
     }
 
+    /// Runs as [`Folder::run_line`]; the program must need no more than these seconds of CPU time.
+    fn run_limited(&self, line: &str, cpu_s: u32) -> Ended {
+        let mut command = Command::new("sh");
+        command.args(["-c", r#"ulimit -t "$1" && shift && exec "$@""#, "sh", &cpu_s.to_string()]);
+        command.arg(env!("CARGO_BIN_EXE_gpubench")).args(line.split_whitespace());
+        command.env("GPUBENCH_PEAK_CACHE", "off").env_remove("COLUMNS");
+        let output = command.current_dir(self.path()).output().unwrap();
+        assert!(output.status.code().is_some(), "{line}: {}", output.status);
+        Ended::of(output)
+    }
+
     /// Runs as [`Folder::run_line`]; the program must exit with 0.
     fn succeeds(&self, line: &str) -> Ended {
         self.run_line(line).good()

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -131,9 +131,9 @@ fn an_interrupt_while_peaks_are_measured_ends_the_run_immediately() {
     let mut line = String::new();
     std::io::BufRead::read_line(&mut said, &mut line).unwrap();
     assert_eq!(line, "measuring peak bandwidth and FLOP rate of sim (once per machine)\n");
-    let begun = Instant::now();
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(begun.elapsed() < Duration::from_secs(10));
-    assert_eq!(folder.json("here/report.json")["rows"].as_array().map(Vec::len), Some(0));
+    let report = folder.json("here/report.json");
+    assert_eq!(report["rows"].as_array().map(Vec::len), Some(0));
+    assert!(!report["environment"].to_string().contains("could not be measured"), "the peaks timed out");
 }

