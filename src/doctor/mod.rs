@@ -159,6 +159,12 @@ fn hints(host: &Host, load: Option<f64>) -> Vec<String> {
             "The CPU frequency governor is {governor}, so times vary more. Change it with: sudo cpupower frequency-set -g performance"
         ));
     }
+    if let Some(quota) = host.cpu_quota {
+        hints.push(format!(
+            "The control group has a quota of {quota} CPUs, which pauses threads in the middle of samples. Give it whole \
+             CPUs: docker run --cpuset-cpus, not --cpus."
+        ));
+    }
     if let Some(load) = load.filter(|load| *load > 0.5 && *load > 0.2 * host.threads as f64) {
         hints.push(format!(
             "Other programs are using the CPU (load average {load:.1} on {} CPUs). End them before measuring.",
@@ -193,6 +199,11 @@ mod tests {
     fn poor_timing_conditions_get_a_hint_and_good_ones_do_not() {
         assert_eq!(hints(&host(Some("performance")), Some(0.1)).len(), 0);
         assert_eq!(hints(&host(None), None).len(), 0);
+        let quota = Host { cpu_quota: Some(0.5), ..host(None) };
+        assert!(
+            hints(&quota, None)[0].contains("quota of 0.5 CPUs")
+                && hints(&quota, None)[0].contains("--cpuset-cpus")
+        );
         let poor = hints(&host(Some("powersave")), Some(6.0));
         assert!(poor[0].contains("powersave") && poor[1].contains("6.0"), "{poor:?}");
     }

@@ -204,8 +204,8 @@ fn every_key_that_the_schema_requires_is_required_when_a_report_is_read_and_the_
 #[test]
 fn words_of_the_schema_are_those_that_are_written() {
     use WarningKind::{
-        Bimodal, BusyMachine, Disturbed, EndedEarly, FewSamples, LaunchBound, NotWarm, OtherProcess, Setup,
-        Spread, Throttled,
+        Bimodal, BusyMachine, CpuQuota, Disturbed, EndedEarly, FewSamples, LaunchBound, NotWarm,
+        OtherProcess, Setup, Spread, Throttled,
     };
     let mut value = serde_json::to_value(complete()).unwrap();
     let kinds = [
@@ -219,6 +219,7 @@ fn words_of_the_schema_are_those_that_are_written() {
         Disturbed,
         OtherProcess,
         BusyMachine,
+        CpuQuota,
         Setup,
         NotWarm,
     ];

@@ -11,7 +11,7 @@ use gpubench::measure::modality::Modes;
 use gpubench::measure::stopping::Reason;
 use gpubench::op::{Checked, Work};
 use gpubench::report::{
-    BackendState, Clock, Environment, Execute, Host, Outcome, Phases, Report, Row, RunWarning,
+    BackendState, Clock, Environment, Execute, Host, Outcome, Phases, QuotaPauses, Report, Row, RunWarning,
     SCHEMA_VERSION, TimeSpent,
 };
 use serde_json::json;
@@ -95,7 +95,10 @@ pub(crate) fn complete() -> Report {
     environment.time_spent = Some(TimeSpent { sampling_s: 3.5, ..TimeSpent::default() });
     environment.warnings = vec![RunWarning { text: "busy".into(), next: "wait".into() }];
     environment.variables.insert("OMP_NUM_THREADS".into(), "4".into());
+    environment.variables_rule = 1;
+    environment.quota_pauses = Some(QuotaPauses { periods: 112, paused: 103 });
     environment.host = Host {
+        cpu_identity: Some("family 6, model 143, stepping 8".into()),
         governor: Some("performance".into()),
         smt: Some(true),
         numa_nodes: Some(2),

@@ -101,6 +101,8 @@ struct Started {
     pins: Option<Pins>,
     /// The NUMA nodes over which memory is interleaved, when the threads span several.
     interleaved: Vec<usize>,
+    /// The reason that the system refused to interleave memory.
+    interleaving_refused: Option<String>,
     /// Number of times that answers have been marked.
     marked: usize,
 }
@@ -117,6 +119,7 @@ impl Started {
             cache_flush: None,
             pins: None,
             interleaved: vec![],
+            interleaving_refused: None,
             marked: 0,
         }
     }
@@ -140,8 +143,11 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let mut started = Started::new(options, options.threads.unwrap_or(available).max(1));
     // Before any memory or library thread exists: they inherit the policy.
     let spanned = processors::nodes_spanned(started.cpu.threads);
-    if !spanned.is_empty() && numa::interleave(&spanned).is_ok() {
-        started.interleaved = spanned;
+    if !spanned.is_empty() {
+        match numa::interleave(&spanned) {
+            Ok(()) => started.interleaved = spanned,
+            Err(error) => started.interleaving_refused = Some(error.to_string()),
+        }
     }
     // The timing thread works too, as in OpenMP and OpenBLAS. Otherwise there would be one thread more than CPUs, and
     // the timing thread would sleep at the end of each execution. The worker has its own pool, so that no other thread
@@ -164,6 +170,7 @@ impl Backend for Started {
             "simd": simd::widest(),
             "pinned": self.pins.as_ref().map(Pins::cpus),
             "memory_interleaved_over_nodes": self.interleaved,
+            "memory_interleaving_refused": self.interleaving_refused,
         })
     }
 

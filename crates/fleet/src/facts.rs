@@ -129,6 +129,7 @@ pub(crate) fn of_host(reports: &[&Report]) -> Vec<Fact> {
     let load = median(&loads);
     let gib = gib(host.memory_bytes);
     let mut facts = vec![];
+    facts.extend(Fact::same(&machine::CPU_IDENTITY, host));
     facts.extend(Fact::same(&machine::GOVERNOR, host));
     let threads = machine::threads(report);
     facts.extend(threads.map(|count| Fact::figure("threads", count as f64, "threads", 0.0)));

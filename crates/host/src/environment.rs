@@ -1,39 +1,10 @@
 //! Collects the environment of a report: host, revisions, environment variables.
 
-use std::collections::BTreeMap;
 use std::fs;
 
-use gpubench_model::report::{Environment, Host, now};
+use gpubench_model::report::{Environment, Host, now, variables};
 
-use crate::{git, processors};
-
-/// Environment variables that change results.
-const VARIABLES: &[&str] = &[
-    "BLIS_NUM_THREADS",
-    "CUBLAS_WORKSPACE_CONFIG",
-    "CUDA_DEVICE_MAX_CONNECTIONS",
-    "CUDA_HOME",
-    "CUDA_LAUNCH_BLOCKING",
-    "CUDA_MODULE_LOADING",
-    "CUDA_PATH",
-    "CUDA_VISIBLE_DEVICES",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "MKL_CBWR",
-    "MKL_DYNAMIC",
-    "MKL_ENABLE_INSTRUCTIONS",
-    "MKL_INTERFACE_LAYER",
-    "MKL_NUM_THREADS",
-    "MKL_THREADING_LAYER",
-    "NVIDIA_TF32_OVERRIDE",
-    "OMP_NUM_THREADS",
-    "OMP_PLACES",
-    "OMP_PROC_BIND",
-    "OMP_WAIT_POLICY",
-    "OPENBLAS_CORETYPE",
-    "OPENBLAS_NUM_THREADS",
-    "RAYON_NUM_THREADS",
-];
+use crate::{cpu_quota, git, processors};
 
 /// The git revision of this build, if `GPUBENCH_REVISION` was set for the compiler.
 pub const BUILD_REVISION: Option<&str> = option_env!("GPUBENCH_REVISION");
@@ -55,23 +26,27 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
         host: host(),
         backends: vec![],
         settings,
-        variables: variables(|name| std::env::var(name).ok()),
+        variables: variables::recorded(set_variables()),
+        variables_rule: variables::RULE,
+        quota_pauses: None,
     }
 }
 
 /// Returns the machine of this process. Values that the system does not report stay empty.
 pub fn host() -> Host {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     Host {
         name: first_line("/proc/sys/kernel/hostname").unwrap_or_default(),
         os: operating_system(),
-        cpu: fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| cpu_model(&text)).unwrap_or_default(),
+        cpu: cpu_model(&cpuinfo).unwrap_or_default(),
+        cpu_identity: cpu_identity(&cpuinfo),
         threads,
         memory_bytes: fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text)).unwrap_or(0),
         governor: first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         smt: processors::smt(),
         numa_nodes: processors::numa_nodes(),
-        cpu_quota: processors::quota(),
+        cpu_quota: cpu_quota::quota(),
         transparent_huge_pages: first_line("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|line| chosen(&line)),
         last_level_cache_bytes: processors::last_level_cache_bytes(),
@@ -79,8 +54,10 @@ pub fn host() -> Host {
     }
 }
 
-fn variables(value: impl Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
-    VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?))).collect()
+/// Returns all environment variables whose names are text.
+fn set_variables() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
 }
 
 fn first_line(path: &str) -> Option<String> {
@@ -105,18 +82,38 @@ fn operating_system() -> String {
     if parts.is_empty() { std::env::consts::OS.into() } else { parts.join(", ") }
 }
 
+/// Returns a field of the first CPU in a `/proc/cpuinfo`.
+fn cpu_field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
+    cpuinfo.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == name && !value.trim().is_empty()).then(|| value.trim())
+    })
+}
+
 /// Returns the first CPU's model: `model name` on x86, implementer and part on Arm.
 fn cpu_model(cpuinfo: &str) -> Option<String> {
-    let field = |name: &str| {
-        cpuinfo.lines().find_map(|line| {
-            let (key, value) = line.split_once(':')?;
-            (key.trim() == name && !value.trim().is_empty()).then(|| value.trim().to_owned())
-        })
-    };
-    field("model name").or_else(|| {
+    let field = |name| cpu_field(cpuinfo, name);
+    field("model name").map(str::to_owned).or_else(|| {
         let (implementer, part) = (field("CPU implementer")?, field("CPU part")?);
         Some(format!("Arm implementer {implementer} part {part}"))
     })
+}
+
+/// Returns the numbers that tell CPUs of one model name apart: family, model and stepping on x86; implementer, part,
+/// variant and revision on Arm. Virtual machines often have one name for all generations.
+fn cpu_identity(cpuinfo: &str) -> Option<String> {
+    const X86: [(&str, &str); 3] = [("family", "cpu family"), ("model", "model"), ("stepping", "stepping")];
+    const ARM: [(&str, &str); 4] = [
+        ("implementer", "CPU implementer"),
+        ("part", "CPU part"),
+        ("variant", "CPU variant"),
+        ("revision", "CPU revision"),
+    ];
+    let named = |fields: &[(&str, &str)]| -> Option<String> {
+        let known = fields.iter().map(|(word, key)| Some(format!("{word} {}", cpu_field(cpuinfo, key)?)));
+        Some(known.collect::<Option<Vec<String>>>()?.join(", "))
+    };
+    named(&X86).or_else(|| named(&ARM))
 }
 
 /// Returns `MemTotal` of a `/proc/meminfo`, in bytes.
@@ -134,20 +131,31 @@ mod tests {
         assert_eq!(cpu_model("processor\t: 0\nmodel name\t: Some CPU\n").as_deref(), Some("Some CPU"));
         let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd4f\n";
         assert_eq!(cpu_model(arm).as_deref(), Some("Arm implementer 0x41 part 0xd4f"));
-        assert_eq!(cpu_model(""), None);
+        assert_eq!((cpu_model(""), cpu_identity("")), (None, None));
         assert_eq!(total("MemTotal:  2048 kB\n"), Some(2 << 20));
+    }
+
+    /// The texts are those of two generations of servers, as virtual machines show them.
+    #[test]
+    fn generations_of_cpus_with_one_name_are_told_apart() {
+        let intel = |model: u32, stepping: u32| {
+            let name = "Intel(R) Xeon(R) Processor";
+            format!("cpu family\t: 6\nmodel\t\t: {model}\nmodel name\t: {name}\nstepping\t: {stepping}\n")
+        };
+        let [old, new] = [intel(85, 7), intel(143, 8)];
+        assert_eq!(cpu_model(&old), cpu_model(&new));
+        assert_eq!(cpu_identity(&old).as_deref(), Some("family 6, model 85, stepping 7"));
+        assert_ne!(cpu_identity(&old), cpu_identity(&new));
+        assert_ne!(cpu_identity(&intel(85, 4)), cpu_identity(&old), "Skylake and Cascade Lake");
+        let arm = "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x1\nCPU part\t: 0xd4f\nCPU revision\t: 1\n";
+        let expected = "implementer 0x41, part 0xd4f, variant 0x1, revision 1";
+        assert_eq!(cpu_identity(arm).as_deref(), Some(expected));
     }
 
     #[test]
     fn of_the_kernels_choices_the_bracketed_one_is_in_force() {
         assert_eq!(chosen("always [madvise] never").as_deref(), Some("madvise"));
         assert_eq!(chosen("always madvise never"), None);
-    }
-
-    #[test]
-    fn only_variables_that_are_set_are_listed() {
-        let listed = variables(|name| (name == "OMP_NUM_THREADS").then(|| "4".to_owned()));
-        assert_eq!(listed.into_iter().collect::<Vec<_>>(), [("OMP_NUM_THREADS".to_owned(), "4".to_owned())]);
     }
 
     #[test]

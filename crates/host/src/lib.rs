@@ -2,6 +2,7 @@
 //! calls that the standard library lacks, opens shared libraries, and writes the user's cache folder. Except for the
 //! backends, this is the only crate with `unsafe` system calls.
 
+pub mod cpu_quota;
 pub mod dead_files;
 pub mod environment;
 mod git;

@@ -1,4 +1,4 @@
-//! Reads the CPUs that this process may use, their caches, NUMA nodes and limits on CPU time from Linux.
+//! Reads the CPUs that this process may use, their caches and NUMA nodes from Linux.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -90,17 +90,6 @@ fn spanned(nodes: &[Node], allowed: &[usize], threads: usize) -> Vec<usize> {
     usable.into_iter().map(|(number, _)| number).collect()
 }
 
-/// Returns the CPU time that the control groups of this process allow, in CPUs; `None` without a limit.
-pub(crate) fn quota() -> Option<f64> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let unified = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let group = Path::new(unified.trim_start_matches('/'));
-    let limits = group.ancestors().filter_map(|part| {
-        parse_quota(&fs::read_to_string(Path::new("/sys/fs/cgroup").join(part).join("cpu.max")).ok()?)
-    });
-    limits.min_by(f64::total_cmp)
-}
-
 /// Returns the average number of runnable processes over the last minute.
 pub fn load_average() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
@@ -126,13 +115,6 @@ fn parse_bytes(size: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Parses `150000 100000` (microseconds in each period) as 1.5, and `max` as no limit.
-fn parse_quota(limit: &str) -> Option<f64> {
-    let (quota, period) = limit.trim().split_once(' ')?;
-    let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
-    (period > 0.0).then_some(quota / period)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,8 +126,6 @@ mod tests {
         assert_eq!(parse_bytes("32768K"), Some(32 << 20));
         assert_eq!(parse_bytes("2M"), Some(2 << 20));
         assert_eq!(parse_bytes("x"), None);
-        assert_eq!(parse_quota("150000 100000\n"), Some(1.5));
-        assert_eq!(parse_quota("max 100000\n"), None);
     }
 
     #[test]

@@ -65,6 +65,7 @@ pub fn empty() -> Report {
                 name: "node".into(),
                 os: "Linux 6.8".into(),
                 cpu: "Intel(R) Xeon(R) Platinum 8480C".into(),
+                cpu_identity: Some("family 6, model 143, stepping 8".into()),
                 threads: 16,
                 memory_bytes: 128 << 30,
                 governor: Some("performance".into()),

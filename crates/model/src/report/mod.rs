@@ -13,6 +13,7 @@ mod row;
 pub mod sanitize;
 mod time_spent;
 mod validate;
+pub mod variables;
 
 pub use execute::{Clock, Execute};
 pub use row::{Outcome, Phases, Row};
@@ -81,6 +82,17 @@ pub struct Environment {
     /// Environment variables that change results, if set.
     #[serde(default)]
     pub variables: std::collections::BTreeMap<String, String>,
+    /// Version of the rule that chose the variables ([`variables::RULE`]); 0 for the first one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub variables_rule: u32,
+    /// Pauses by the control group's CPU quota during the run; `None` without a quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_pauses: Option<QuotaPauses>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(rule: &u32) -> bool {
+    *rule == 0
 }
 
 impl Environment {
@@ -99,6 +111,22 @@ pub struct RunWarning {
     pub next: String,
 }
 
+/// Pauses of a run by the CPU quota of its control group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuotaPauses {
+    /// Periods of the quota in which the run wanted CPU time.
+    pub periods: u64,
+    /// Periods in which the run had used up its quota and was paused.
+    pub paused: u64,
+}
+
+impl QuotaPauses {
+    /// Returns the share of the periods with a pause.
+    pub fn share(self) -> f64 {
+        self.paused as f64 / self.periods.max(1) as f64
+    }
+}
+
 /// The machine, as its operating system describes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
@@ -108,6 +136,10 @@ pub struct Host {
     pub os: String,
     /// CPU model.
     pub cpu: String,
+    /// Family, model and stepping of the first CPU, which tell generations of one brand name apart; on Arm implementer,
+    /// part, variant and revision. `None` if the system does not report them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_identity: Option<String>,
     /// CPUs that the process may use.
     pub threads: u64,
     /// Main memory, in bytes.

@@ -83,6 +83,7 @@ fn severity(kind: WarningKind, execute: &Execute) -> f64 {
         WarningKind::PageFaults => execute.page_faults.map_or(0.0, |f| f.minor.max(1e9 * f.major)),
         WarningKind::OtherProcess
         | WarningKind::BusyMachine
+        | WarningKind::CpuQuota
         | WarningKind::EndedEarly
         | WarningKind::Setup
         | WarningKind::NotWarm => 0.0,

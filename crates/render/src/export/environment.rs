@@ -55,7 +55,8 @@ pub(crate) fn environment(report: &Report) -> String {
 }
 
 /// The facts about the host that influence times.
-const SETTINGS: [&machine::Fact<Host>; 7] = [
+const SETTINGS: [&machine::Fact<Host>; 8] = [
+    &machine::CPU_IDENTITY,
     &machine::GOVERNOR,
     &machine::SMT,
     &machine::NUMA,

@@ -1,9 +1,10 @@
 //! Makes the warnings about a run as a whole, each with the next step.
 
 use gpubench_backend::{ThreadSpeeds, WorkerId};
+use gpubench_model::measure::grade;
 use gpubench_model::measure::stopping::Reason;
-use gpubench_model::report::RunWarning;
 use gpubench_model::report::quantity::spread_text;
+use gpubench_model::report::{BackendState, Environment, QuotaPauses, RunWarning, variables};
 use gpubench_text::count::counted;
 use gpubench_text::percent;
 
@@ -100,6 +101,35 @@ pub(crate) fn of_run(
     warnings
 }
 
+/// Returns the warnings about the environment of a run: modes of libraries that distort times, a CPU quota that paused it,
+/// and memory that lies on one NUMA node. `quota` holds the quota in CPUs and its pauses.
+pub(crate) fn of_environment(
+    environment: &Environment,
+    backends: &[BackendState],
+    quota: Option<(f64, QuotaPauses)>,
+) -> Vec<RunWarning> {
+    let distorted = environment.variables.iter().filter_map(|(name, value)| {
+        let effect = variables::distortion(name, value)?;
+        let text = format!("{name} was set, which {effect}, so times may be far longer than without it");
+        Some(RunWarning { text, next: format!("unset {name} and run again") })
+    });
+    let paused = quota.filter(|(_, pauses)| pauses.paused > 0).map(|(cpus, pauses)| RunWarning {
+        text: format!("the run was {}", grade::quota_text(cpus, pauses)),
+        next: grade::WHOLE_CPUS.into(),
+    });
+    let one_node = backends.iter().filter_map(|backend| {
+        let reason = backend.description.get("memory_interleaving_refused")?.as_str()?;
+        let text = format!(
+            "the system refused to interleave memory over NUMA nodes ({reason}), so CPU times depend on the \
+                            node that holds the operands"
+        );
+        let next =
+            "allow set_mempolicy (docker: --cap-add SYS_NICE), or use the CPUs of one node, then run again";
+        Some(RunWarning { text, next: next.into() })
+    });
+    distorted.chain(paused).chain(one_node).collect()
+}
+
 /// Returns the warning about a worker that was starting while cells of others were measured.
 pub(crate) fn of_overlap(slow: &WorkerId) -> RunWarning {
     let next = match slow.library {
@@ -135,6 +165,29 @@ mod tests {
         );
         let late = of_run(&[], Some([10.0, 167.0]), MachineState::default());
         assert!(late[0].text.contains("167 s, over its budget of 10 s"));
+    }
+
+    #[test]
+    fn conditions_that_distort_a_run_are_named_with_their_cause() {
+        let mut environment = Environment::default();
+        let backend = |description| BackendState { description, ..BackendState::default() };
+        let texts = |environment: &Environment, backends: &[BackendState], quota| -> Vec<String> {
+            let found = of_environment(environment, backends, quota);
+            found.into_iter().map(|warning| format!("{}; {}", warning.text, warning.next)).collect()
+        };
+        environment.variables.insert("OMP_NUM_THREADS".into(), "2".into());
+        let quota = |paused| Some((0.5, QuotaPauses { periods: 112, paused }));
+        assert!(texts(&environment, &[backend(serde_json::json!({ "threads": 2 }))], quota(0)).is_empty());
+        environment.variables.insert("MKL_VERBOSE".into(), "1".into());
+        let refused =
+            backend(serde_json::json!({ "memory_interleaving_refused": "Operation not permitted" }));
+        let found = texts(&environment, &[refused], quota(103));
+        assert!(found[0].contains("MKL_VERBOSE was set, which prints each call"), "{found:?}");
+        assert!(
+            found[1].contains("quota of 0.5 CPUs in 103 of 112 periods; give the group whole CPUs"),
+            "{found:?}"
+        );
+        assert!(found[2].contains("interleave memory") && found[2].contains("SYS_NICE"), "{found:?}");
     }
 
     #[test]

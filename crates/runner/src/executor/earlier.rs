@@ -7,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 use gpubench_backend::Peaks;
 use gpubench_model::Finding;
 use gpubench_model::case::Cell;
-use gpubench_model::report::{BackendState, Environment, Host, Outcome, Report, Row, file};
+use gpubench_model::report::{BackendState, Environment, Host, Outcome, Report, Row, file, variables};
 
 use super::{journal, peaks};
 
@@ -95,11 +95,17 @@ impl Earlier {
         for ((what, before), (_, now)) in of(&self.environment).into_iter().zip(of(now)) {
             self.check(what, &before, &now)?;
         }
+        // Earlier versions did not record it.
+        if let (Some(before), Some(now)) = (&self.environment.host.cpu_identity, &now.host.cpu_identity) {
+            self.check("CPU generation", before, now)?;
+        }
         let names: BTreeSet<&String> =
             self.environment.variables.keys().chain(now.variables.keys()).collect();
-        for name in names {
+        let is_known = |name: &&&String| variables::is_recorded_by(self.environment.variables_rule, name);
+        for name in names.iter().filter(is_known) {
             let of = |environment: &Environment| {
-                environment.variables.get(name).map_or("not set".to_owned(), |value| format!("'{value}'"))
+                let value = environment.variables.get(*name).map(|value| variables::bounded(value));
+                value.map_or("not set".to_owned(), |value| format!("'{value}'"))
             };
             self.check(&format!("environment variable {name}"), &of(&self.environment), &of(now))?;
         }
@@ -248,6 +254,30 @@ mod tests {
         now.variables.insert("OMP_NUM_THREADS".into(), "3".into());
         let refusal = before.check_host(&now).unwrap_err().to_string();
         assert!(refusal.contains("variable OMP_NUM_THREADS was not set and is '3' now"), "{refusal}");
+    }
+
+    #[test]
+    fn what_an_earlier_version_did_not_record_is_no_change() {
+        let mut before = earlier();
+        let mut now = before.environment.clone();
+        (before.environment.variables_rule, before.environment.host.cpu_identity) = (0, None);
+        now.variables_rule = variables::RULE;
+        now.variables.insert("MKL_VERBOSE".into(), "1".into());
+        let long = "x".repeat(5000);
+        before.environment.variables.insert("LD_LIBRARY_PATH".into(), long.clone());
+        now.variables.insert("LD_LIBRARY_PATH".into(), variables::bounded(&long));
+        assert!(before.check_host(&now).is_ok());
+        before.environment.variables_rule = variables::RULE;
+        assert!(before.check_host(&now).unwrap_err().to_string().contains("MKL_VERBOSE"));
+    }
+
+    #[test]
+    fn another_generation_of_a_cpu_of_that_name_is_refused() {
+        let before = earlier();
+        let mut now = before.environment.clone();
+        now.host.cpu_identity = Some("family 6, model 85, stepping 7".into());
+        let refusal = before.check_host(&now).unwrap_err().to_string();
+        assert!(refusal.contains("model 143") && refusal.contains("model 85"), "{refusal}");
     }
 
     #[test]

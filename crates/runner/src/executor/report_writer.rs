@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use gpubench_host::cpu_quota::QuotaWatch;
 use gpubench_host::environment;
 use gpubench_model::report::sanitize::sanitized;
 use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, TimeSpent, file};
@@ -19,6 +21,8 @@ pub(crate) struct ReportWriter {
     positions: Vec<usize>,
     /// Folder of the run's files.
     folder: Option<PathBuf>,
+    /// The pauses by the control group's CPU quota, if it has one.
+    quota: Option<Arc<QuotaWatch>>,
     /// The journal, once a cell has ended.
     journal: Option<Journal>,
     saving: Duration,
@@ -40,6 +44,7 @@ impl ReportWriter {
             report: Report { schema_version: SCHEMA_VERSION, environment, rows: vec![] },
             positions: vec![],
             folder: run.out.clone(),
+            quota: QuotaWatch::begin().map(Arc::new),
             journal: None,
             saving: Duration::ZERO,
             unsaved: None,
@@ -85,6 +90,11 @@ impl ReportWriter {
     /// Returns the share of the CPUs' time that other programs used while the run started, if the system reports it.
     pub(crate) fn other_programs(&self) -> Option<f64> {
         self.report.environment.other_programs
+    }
+
+    /// Returns the pauses by the control group's CPU quota since the run started, if it has one.
+    pub(crate) fn quota(&self) -> Option<Arc<QuotaWatch>> {
+        self.quota.clone()
     }
 
     pub(crate) fn report(&self) -> &Report {
@@ -135,6 +145,7 @@ impl ReportWriter {
 
     fn save(&mut self, backends: Vec<BackendState>) {
         self.report.environment.backends = backends;
+        self.report.environment.quota_pauses = self.quota.as_ref().and_then(|watch| watch.pauses());
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
         let Some(folder) = &self.folder else { return };
         let path = folder.join(file::FILE_NAME);

@@ -1,6 +1,9 @@
 //! Collects the samples of one cell over all rounds, and makes the timed phase from them.
 
+use std::sync::Arc;
+
 use gpubench_backend::{Conditions, PageFaults, Sample, SetupCounts, Side, TimerOverhead};
+use gpubench_host::cpu_quota::QuotaWatch;
 use gpubench_model::measure::batch::BatchResult;
 use gpubench_model::measure::grade::{self, SamplingFacts};
 use gpubench_model::measure::stats::median;
@@ -27,6 +30,8 @@ pub(crate) struct Series {
     pub timer_overhead: Option<TimerOverhead>,
     /// Share of the CPUs' time that other programs used while the run started, if the system reports it.
     pub other_programs: Option<f64>,
+    /// The pauses by the control group's CPU quota, if it has one.
+    pub quota: Option<Arc<QuotaWatch>>,
     clock: Clock,
     warmups: u32,
     unsteady: bool,
@@ -170,6 +175,7 @@ impl Series {
             others: &others,
             throttle_reasons: &throttle_reasons,
             other_programs: self.other_programs,
+            quota: self.quota.as_deref().and_then(|watch| Some((watch.cpus, watch.pauses()?))),
             setup: !execute.setup_while_sampling.is_zero(),
             steady: execute.steady,
             stopped: self.stopped.unwrap_or(Reason::CutShort),

@@ -3,6 +3,8 @@
 use gpubench_text::count::counted;
 use gpubench_text::percent;
 
+use crate::report::QuotaPauses;
+
 use super::super::stats::{Summary, has_interval, relative_half_width};
 use super::super::stopping::Reason;
 use super::{Grade, SamplingFacts, Warning, WarningKind};
@@ -29,6 +31,7 @@ pub(super) const ALL: &[fn(&SamplingFacts) -> Option<Warning>] = &[
     disturbed,
     page_faults,
     busy_machine,
+    cpu_quota,
     not_warm,
 ];
 
@@ -106,12 +109,16 @@ fn spread(facts: &SamplingFacts) -> Option<Warning> {
     let next = match facts.stopped {
         Reason::CutShort => "let the run finish",
         Reason::EndedEarly => RUN_AGAIN,
-        Reason::Plateau => "close other programs: more samples no longer narrow the interval",
-        Reason::Drift => "check clocks, temperature and other programs; raise --rounds",
+        Reason::Plateau => {
+            close_others(facts, "close other programs: more samples no longer narrow the interval")
+        }
+        Reason::Drift => close_others(facts, "check clocks, temperature and other programs; raise --rounds"),
         Reason::Fixed => "raise --samples, or omit it so that --precision decides",
         Reason::Screened => SAMPLE_ALL,
-        Reason::MostSamples => "close other programs, or relax --precision",
-        Reason::OutOfTime | Reason::Precise => "close other programs, or raise --max-time or --budget",
+        Reason::MostSamples => close_others(facts, "close other programs, or relax --precision"),
+        Reason::OutOfTime | Reason::Precise => {
+            close_others(facts, "close other programs, or raise --max-time or --budget")
+        }
     };
     warning(WarningKind::Spread, at_best, text, next)
 }
@@ -121,7 +128,10 @@ fn drifting(facts: &SamplingFacts) -> Option<Warning> {
     let some = 2.0 * facts.precision;
     let at_best = beyond(found.relative, [some, some.max(0.05), some.max(0.15)])?;
     let text = format!("the medians of the rounds differ by {}", percent::fine(found.relative));
-    let next = "check clocks, temperature and other programs; raise --rounds to average over the drift";
+    let next = close_others(
+        facts,
+        "check clocks, temperature and other programs; raise --rounds to average over the drift",
+    );
     warning(WarningKind::Drift, at_best, text, next)
 }
 
@@ -163,8 +173,10 @@ fn bimodal(facts: &SamplingFacts) -> Option<Warning> {
     let at_best = if apart > 0.1 { Grade::C } else { Grade::B };
     let (share, apart) = (percent::fine(found.share_high), percent::fine(apart));
     let text = format!("{share} of the samples are {apart} slower than the rest: two groups of times");
-    let next =
-        "look at the samples in the report; check clocks, and on a CPU set --threads to the physical cores";
+    let next = close_others(
+        facts,
+        "look at the samples in the report; check clocks, and on a CPU set --threads to the physical cores",
+    );
     warning(WarningKind::Bimodal, at_best, text, next)
 }
 
@@ -186,7 +198,7 @@ fn disturbed(facts: &SamplingFacts) -> Option<Warning> {
     let at_best = beyond(share, [0.1, 0.5, f64::INFINITY]).filter(|_| !facts.side_is_gpu)?;
     let text =
         format!("the system interrupted the thread during {} of {}", facts.disturbed, counted(n, "sample"));
-    let next = "close other programs, or set --threads below the number of cores";
+    let next = close_others(facts, "close other programs, or set --threads below the number of cores");
     warning(WarningKind::Disturbed, at_best, text, next)
 }
 
@@ -212,6 +224,38 @@ fn busy_machine(facts: &SamplingFacts) -> Option<Warning> {
     let text =
         format!("other programs used {} of the CPUs' time when the run started", percent::in_words(share));
     warning(WarningKind::BusyMachine, at_best, text, "close other programs, then run again")
+}
+
+/// Advice for a run whose control group has a quota.
+pub const WHOLE_CPUS: &str =
+    "give the group whole CPUs in place of a quota (docker: --cpuset-cpus, not --cpus), then run again";
+
+/// Share of the quota's periods above which its pauses explain times that vary.
+const PAUSED: f64 = 0.01;
+
+/// Returns the quota and its pauses where they disturb times of the CPU.
+fn pauses(facts: &SamplingFacts) -> Option<(f64, QuotaPauses)> {
+    facts.quota.filter(|(_, pauses)| !facts.side_is_gpu && pauses.share() > PAUSED)
+}
+
+/// Returns advice to close other programs, or to lift the quota where that pauses the threads.
+fn close_others(facts: &SamplingFacts, next: &'static str) -> &'static str {
+    if pauses(facts).is_some() { WHOLE_CPUS } else { next }
+}
+
+fn cpu_quota(facts: &SamplingFacts) -> Option<Warning> {
+    let (cpus, pauses) = pauses(facts)?;
+    let at_best = beyond(pauses.share(), [PAUSED, 0.1, f64::INFINITY])?;
+    warning(WarningKind::CpuQuota, at_best, quota_text(cpus, pauses), WHOLE_CPUS)
+}
+
+/// Returns the pauses by a quota of that many CPUs in words.
+pub fn quota_text(cpus: f64, pauses: QuotaPauses) -> String {
+    format!(
+        "paused by the control group's quota of {cpus} CPUs in {} of {}",
+        pauses.paused,
+        counted(usize::try_from(pauses.periods).unwrap_or(usize::MAX), "period")
+    )
 }
 
 fn not_warm(facts: &SamplingFacts) -> Option<Warning> {

@@ -18,6 +18,7 @@
 //! | page faults at half a microsecond each, over the time, CPU | 1 % | 10 %, or one that reads a disk | |
 //! | other processes on the GPU | | any | |
 //! | share of CPU time that other programs used when the run started, CPU | 10 % | 30 % | |
+//! | share of the CPU quota's periods with a pause, CPU | 1 % | 10 % | |
 //! | warm-up without a steady state | yes | | |
 //! | allocations, plans or compilations while sampling | | | any |
 
@@ -29,8 +30,11 @@ use super::drift::Drift;
 use super::modality::Modes;
 use super::stopping::Reason;
 use crate::PageFaults;
+use crate::report::QuotaPauses;
 
 mod checks;
+
+pub use checks::{WHOLE_CPUS, quota_text};
 
 /// Trustworthiness of a measurement; A is best and smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -81,6 +85,8 @@ pub struct SamplingFacts<'a> {
     pub throttle_reasons: &'a [String],
     /// Share of the CPUs' time that other programs used while the run started, from 0 to 1; CPU only.
     pub other_programs: Option<f64>,
+    /// The control group's CPU quota, in CPUs, and its pauses so far; CPU only.
+    pub quota: Option<(f64, QuotaPauses)>,
     /// Memory was allocated, or plans or kernels were created, during sampling.
     pub setup: bool,
     /// Warm-up reached a steady state.
@@ -117,6 +123,8 @@ pub enum WarningKind {
     OtherProcess,
     /// Other programs were using the CPU.
     BusyMachine,
+    /// The control group's CPU quota paused the run.
+    CpuQuota,
     /// Something was set up during sampling.
     Setup,
     /// Warm-up ended before the times settled.

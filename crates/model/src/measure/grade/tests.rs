@@ -36,6 +36,7 @@ fn good_facts<'a>(samples: &'a [f64], rounds: &'a [u32]) -> SamplingFacts<'a> {
         others: &[],
         throttle_reasons: &[],
         other_programs: Some(0.0),
+        quota: None,
         setup: false,
         steady: true,
         stopped: Reason::Precise,
@@ -60,7 +61,9 @@ fn good_facts_give_an_a_without_warnings() {
 #[test]
 fn each_fact_costs_what_the_table_says() {
     use Grade::{A, B, C, D};
-    use WarningKind::{BusyMachine, Disturbed, LaunchBound, NotWarm, OtherProcess, Setup, Throttled};
+    use WarningKind::{
+        BusyMachine, CpuQuota, Disturbed, LaunchBound, NotWarm, OtherProcess, Setup, Throttled,
+    };
     let others = ["python (pid 7)".to_owned()];
     let none: Option<WarningKind> = None;
     let check = |change: &dyn Fn(&mut SamplingFacts<'_>), grade: Grade, kind: Option<WarningKind>| {
@@ -97,6 +100,11 @@ fn each_fact_costs_what_the_table_says() {
     check(&|f| (f.side_is_gpu, f.other_programs) = (false, Some(0.2)), B, Some(BusyMachine));
     check(&|f| (f.side_is_gpu, f.other_programs) = (false, Some(0.6)), C, Some(BusyMachine));
     check(&|f| f.other_programs = Some(0.9), A, none);
+    let paused = |paused| Some((0.5, QuotaPauses { periods: 112, paused }));
+    check(&|f| (f.side_is_gpu, f.quota) = (false, paused(1)), A, none);
+    check(&|f| (f.side_is_gpu, f.quota) = (false, paused(11)), B, Some(CpuQuota));
+    check(&|f| (f.side_is_gpu, f.quota) = (false, paused(103)), C, Some(CpuQuota));
+    check(&|f| f.quota = paused(103), A, none);
     let rounds = rounds(40);
     let samples = series(40, 0.004);
     let mut facts = good_facts(&samples, &rounds);
@@ -232,6 +240,26 @@ fn assess_owned(owned: &Owned) -> Assessment {
         steady: owned.flags[2],
         ..good_facts(&owned.samples, &rounds)
     })
+}
+
+/// Closing other programs does not help a group that its quota pauses.
+#[test]
+fn a_quota_that_pauses_the_run_is_the_advice_of_every_warning_about_noise() {
+    let samples: Vec<f64> = (0..40).map(|i| if i % 3 == 0 { 5.0 } else { 1.0 }).collect();
+    let rounds = rounds(40);
+    for stopped in [Reason::Plateau, Reason::MostSamples, Reason::OutOfTime, Reason::Precise, Reason::Drift] {
+        let found = assess(&SamplingFacts {
+            side_is_gpu: false,
+            disturbed: 40,
+            stopped,
+            quota: Some((0.5, QuotaPauses { periods: 112, paused: 103 })),
+            ..good_facts(&samples, &rounds)
+        });
+        let expected = "paused by the control group's quota of 0.5 CPUs in 103 of 112 periods";
+        assert!(found.warnings.iter().any(|warning| warning.text == expected), "{found:?}");
+        assert!(found.warnings.iter().all(|warning| !warning.next.contains("other programs")), "{found:?}");
+        assert!(found.warnings.len() > 2, "{found:?}");
+    }
 }
 
 proptest! {

@@ -58,6 +58,9 @@ pub static KERNEL: Fact<Host> = host(["kernel", "Kernel", "kernel"], |host| text
 /// Model of the CPU.
 pub static CPU_MODEL: Fact<Host> =
     host(["cpu-model", "CPU", "CPU"], |host| text(Some(&host.cpu).filter(|model| !model.is_empty())?));
+/// Family, model and stepping of the CPU, or what Arm has instead.
+pub static CPU_IDENTITY: Fact<Host> =
+    host(["cpu-identity", "CPU generation", "CPU generation"], |host| text(host.cpu_identity.as_deref()?));
 /// CPUs that the process may use.
 pub static PROCESSORS: Fact<Host> = host(["cpus", "CPUs", "CPUs"], |host| Some(Value::Count(host.threads)));
 /// Main memory.
@@ -109,6 +112,12 @@ pub static ECC: Fact<Json> = said("ecc", "ECC", |said| Value::said(&said["ecc"])
 pub static DRIVER: Fact<Json> = said("driver", "driver", |said| Value::said(&said["driver_version"]));
 /// CUDA version that the driver supports.
 pub static CUDA_VERSION: Fact<Json> = said("cuda-version", "CUDA", |said| Value::said(&said["cuda_version"]));
+/// Persistence mode: on if the driver stays loaded without a program.
+pub static PERSISTENCE: Fact<Json> =
+    said("gpu-persistence", "persistence mode", |said| Value::said(&said["persistence_mode"]));
+/// Method by which a backend empties the caches.
+pub static CACHE_FLUSH: Fact<Json> =
+    said("cache-flush", "cache flush", |said| Value::said(&said["cold_caches"]));
 /// Power that the driver enforces.
 pub static POWER_LIMIT: Fact<Json> =
     said("power-limit", "power limit", |said| figure(&said["power_limit_w"], "W", None));

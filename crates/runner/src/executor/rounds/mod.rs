@@ -97,9 +97,10 @@ impl<'a> Rounds<'a> {
         };
         let mut cell_runs: Vec<CellRun<'_>> = block.clone().map(cell_run).collect();
         cell_runs.iter().for_each(|cell_run| self.record(cell_run));
-        // Other programs do not affect simulated times.
+        // Other programs and a quota do not affect simulated times.
         for cell_run in cell_runs.iter_mut().filter(|_| !self.simulated) {
             cell_run.series.other_programs = self.writer.other_programs();
+            cell_run.series.quota = self.writer.quota();
         }
         if let Err(Interrupted) = self.steps(&mut cell_runs, cells, &block) {
             cell_runs.iter().for_each(|cell_run| self.record(cell_run));
@@ -142,6 +143,10 @@ impl<'a> Rounds<'a> {
         let states = self.session.workers.end();
         let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
         let machine = advice::MachineState { other_programs: self.writer.other_programs(), thread_speeds };
+        if !self.simulated {
+            let quota = self.writer.quota().and_then(|watch| Some((watch.cpus, watch.pauses()?)));
+            self.writer.advise(advice::of_environment(&self.writer.report().environment, &states, quota));
+        }
         self.writer.advise(advice::of_run(&self.wide, budget, machine));
         self.writer.advise(overlapped.iter().map(advice::of_overlap).collect());
         self.writer.finish(states, time_spent)
