@@ -16,7 +16,9 @@ use crate::verdict::cell::CellTest;
 use crate::verdict::gate::conclude;
 use crate::verdict::notes::notes;
 use crate::verdict::variance_source::variance_source;
-use crate::{Limits, Policy, Run, Runs, Severity, environment, export};
+use crate::{
+    Difference, InconclusiveReason, Limits, Policy, Run, Runs, Sentence, Severity, environment, export,
+};
 
 /// Compares two sides, each of at least one run.
 pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
@@ -53,6 +55,9 @@ pub(crate) fn compare_by(
     let sweep =
         JoinedSides { pairs: &pairs, limits: &limits, variances: &variances, old, new, history, distortion };
     let mut mean_changes = mean_changes(&sweep, &cells, policy);
+    if !old.is_same_run(new) {
+        leave_open(&mut cells, &mut mean_changes, &environment, old, new);
+    }
     let tested = cells.iter().filter(|change| change.p.is_some()).count();
     let means_tested = mean_changes.len();
     if blocked || policy.cross_machine {
@@ -115,6 +120,53 @@ fn changes(
         test.judge(corrected, policy.alpha, raw.len())
     };
     tests.iter().map(judge).collect()
+}
+
+/// Makes the verdicts by times of disturbed runs inconclusive: such times do not show what changed.
+fn leave_open(
+    cells: &mut [Change],
+    means: &mut [MeanChange],
+    environment: &[Difference],
+    old: &Runs,
+    new: &Runs,
+) {
+    let disturbances = environment.iter().filter(|difference| difference.severity == Severity::Inconclusive);
+    for difference in disturbances {
+        let backends = environment::affected(difference, old, new);
+        let Difference { fact, old, new, .. } = difference;
+        let why = format!("{fact} was {old} in OLD and {new} in NEW");
+        for change in cells.iter_mut().filter(|change| backends.contains(change.backend.as_str())) {
+            if by_disturbed_time(change.verdict, change.inconclusive_reason) {
+                change.verdict = Verdict::Inconclusive;
+                change.inconclusive_reason = Some(InconclusiveReason::Disturbed);
+                let interval = export::change_with_interval(change).unwrap_or_default();
+                change.reason = Sentence::new(interval, ", but ", why.as_str());
+                change.next = Some(difference.measure_again());
+            }
+        }
+        let has_backend = |mean: &&mut MeanChange| match &mean.backend {
+            Some(backend) => backends.contains(backend.as_str()),
+            None => !backends.is_empty(),
+        };
+        for mean in means.iter_mut().filter(has_backend) {
+            if by_disturbed_time(mean.verdict, mean.inconclusive_reason) {
+                mean.verdict = Verdict::Inconclusive;
+                mean.inconclusive_reason = Some(InconclusiveReason::Disturbed);
+                mean.reason = format!("{}, but {why}", export::mean_with_interval(mean.ratio, mean.interval));
+                mean.next = Some(difference.measure_again());
+            }
+        }
+    }
+}
+
+/// Returns whether a verdict is by the times alone, and not known to be by disturbed ones.
+fn by_disturbed_time(verdict: Verdict, reason: Option<InconclusiveReason>) -> bool {
+    use InconclusiveReason::{Disturbed, NotComparable};
+    match verdict {
+        Verdict::Slower | Verdict::Faster | Verdict::Same => true,
+        Verdict::Inconclusive => !matches!(reason, Some(Disturbed | NotComparable)),
+        _ => false,
+    }
 }
 
 /// Removes the verdict: times of different machines are shown but not judged.

@@ -157,7 +157,7 @@ fn run(name: &str, revision: &str) -> RunInfo {
 }
 
 fn difference(fact: &str, severity: Severity, old: &str, new: &str) -> Difference {
-    Difference { fact: fact.into(), severity, old: old.into(), new: new.into() }
+    Difference { fact: fact.into(), severity, old: old.into(), new: new.into(), disturbed: vec![] }
 }
 
 /// Three means: one that is slower, one that is inconclusive, one that is the same.

@@ -10,6 +10,8 @@ use crate::Sentence;
 pub enum Severity {
     /// Times are not comparable.
     Block,
+    /// Times are shown, but leave open whether anything changed: something disturbed a run.
+    Inconclusive,
     /// Times may differ for this reason.
     Warn,
     /// The difference is counted but not shown.
@@ -18,12 +20,14 @@ pub enum Severity {
 
 impl Severity {
     /// Every severity, most severe first.
-    pub const ALL: [Severity; 3] = [Severity::Block, Severity::Warn, Severity::Ignore];
+    pub const ALL: [Severity; 4] =
+        [Severity::Block, Severity::Inconclusive, Severity::Warn, Severity::Ignore];
 
     /// The word used in policy files, tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Block => "block",
+            Severity::Inconclusive => "inconclusive",
             Severity::Warn => "warn",
             Severity::Ignore => "ignore",
         }
@@ -42,4 +46,19 @@ pub struct Difference {
     pub old: Sentence,
     /// The value in NEW.
     pub new: Sentence,
+    /// The sides whose runs were disturbed, `OLD` or `NEW`, which must be measured again; empty if the fact shows none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbed: Vec<String>,
+}
+
+impl Difference {
+    /// Returns the next step for times that it leaves open.
+    pub(crate) fn measure_again(&self) -> String {
+        let fact = &self.fact;
+        let step = match self.disturbed.as_slice() {
+            [] => "measure OLD and NEW again under the same conditions".to_owned(),
+            sides => format!("close other programs and measure {} again", sides.join(" and ")),
+        };
+        format!("{step}, or set {fact} = \"warn\" in a policy file")
+    }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use Concerns::{Clocks, Cpu, Gpu, Run};
 use Read::{By, Description, Host};
-use Tolerance::{Absolute, Relative};
+use Tolerance::{Absolute, Relative, UpTo};
 use gpubench_model::Side;
-use gpubench_model::report::{self, Clock, Row, machine};
+use gpubench_model::report::{self, Clock, Report, Row, machine};
 use serde_json::Value;
 
-use super::difference::Severity::{self, Block, Ignore, Warn};
+use super::difference::Severity::{self, Block, Ignore, Inconclusive, Warn};
 use super::read::{self, Source, one, run::sampling};
 use super::value::{Reading, Tolerance};
 use crate::runs::Runs;
@@ -27,9 +27,12 @@ pub struct Fact {
     /// Largest difference between numbers that still counts as equal.
     pub(super) tolerance: Tolerance,
     /// The meaning of its absence in a run, if that has one.
-    pub(super) absent: Option<&'static str>,
+    pub(super) absent: Option<Absent>,
     read: Read,
 }
+
+/// Returns the meaning of the absence of an item in a report; `None` if it has none there.
+type Absent = fn(&Report, &str) -> Option<&'static str>;
 
 /// The source of a fact in a report.
 #[derive(Clone, Copy)]
@@ -112,7 +115,7 @@ impl Fact {
         Fact { tolerance, ..self }
     }
 
-    const fn when_absent(self, meaning: &'static str) -> Fact {
+    const fn when_absent(self, meaning: Absent) -> Fact {
         Fact { absent: Some(meaning), ..self }
     }
 }
@@ -123,11 +126,18 @@ pub static FACTS: &[Fact] = &[
     fact(Description(&machine::GPU_MODEL), Block, Gpu, "name of the GPU"),
     fact(Description(&machine::GPU_MULTIPROCESSORS), Block, Gpu, "multiprocessors that the run can use: fewer in a slice of a divided GPU"),
     fact(Description(&machine::MIG_MODE), Block, Gpu, "whether the GPU is divided into instances"),
-    fact(Host(&machine::CPU_MODEL), Block, Cpu, "model of the CPU"),
+    fact(By("cpu-model", read::machine::cpu_model), Block, Cpu, "model of the CPU, with its family, model number and stepping, since generations may share a name"),
     fact(By("build-profile", |source| one(source.report.environment.build_profile.as_deref())), Block, Clocks, "whether gpubench was built as `release` or `debug`"),
+    fact(By("other-programs", read::run::other_programs), Inconclusive, Cpu, "share of the CPUs' time that other programs used when the run started, above 10 % on either side").within(UpTo(0.1)),
+    fact(By("gpu-programs", read::run::gpu_programs), Inconclusive, Gpu, "other programs on the GPU").when_absent(read::run::no_gpu_program),
     fact(By("cpu-threads", read::machine::cpu_threads), Warn, Cpu, "threads that the CPU backend could use, and its libraries where they used another number for all rows"),
     fact(Host(&machine::PROCESSORS), Warn, Cpu, "CPUs that the process may use"),
     fact(By("cpu-quota", read::machine::cpu_quota), Warn, Cpu, "CPU time that the control group allows, in CPUs").within(Absolute(0.01)),
+    fact(By("quota-pauses", read::run::quota_pauses), Warn, Cpu, "share of the CPU quota's periods in which the control group was paused, within 5 percentage points").within(Absolute(0.05)),
+    fact(By("pinning", read::machine::pinning), Warn, Cpu, "CPUs to which `--pin` bound the threads"),
+    fact(Host(&machine::HUGE_PAGES), Warn, Cpu, "policy of transparent huge pages"),
+    fact(By("numa-interleaving", read::machine::interleaving), Warn, Cpu, "NUMA nodes over which memory was interleaved"),
+    fact(By("thread-speeds", read::machine::thread_speeds), Warn, Cpu, "time of the slowest thread over that of the fastest, within 25 %").within(Relative(0.25)),
     fact(Host(&machine::GOVERNOR), Warn, Cpu, "frequency governor"),
     fact(Host(&machine::SMT), Warn, Cpu, "whether CPUs share cores"),
     fact(Host(&machine::NUMA), Warn, Cpu, "NUMA nodes with CPUs"),
@@ -141,7 +151,9 @@ pub static FACTS: &[Fact] = &[
     fact(Description(&machine::DRIVER), Warn, Gpu, "version of the GPU's driver"),
     fact(Description(&machine::CUDA_VERSION), Warn, Gpu, "version of CUDA that the driver supports"),
     fact(By("gpu-libraries", read::machine::libraries), Warn, Gpu, "name and version of each library of the GPU and package that both sides used"),
+    fact(By("gpu-throttling", read::run::throttling), Warn, Gpu, "share of the samples taken at a throttled clock, within 10 percentage points").within(Absolute(0.1)),
     fact(Description(&machine::GPU_TIMING), Warn, Gpu, "whether a blocking kernel delayed the GPU until all work of a sample was queued"),
+    fact(Description(&machine::CACHE_FLUSH), Warn, Clocks, "method by which a Python backend empties the caches"),
     fact(By("transfer", read::run::transfer), Warn, Gpu, "host memory of copies to the GPU and back; `both` counts as `pageable`"),
     fact(By("precision", read::run::precision), Warn, Run, "requested precision, by op"),
     fact(By("max-time", |source| sampling(source, "max_time_s", "none", |seconds| format!("{seconds} s"))), Warn, Run, "seconds of sampling after which a cell stops, by op"),
@@ -150,7 +162,7 @@ pub static FACTS: &[Fact] = &[
     fact(By("warmup", |source| sampling(source, "warmup", "by default", |executions| executions.to_string())), Warn, Run, "executions before the first sample, by op"),
     fact(By("budget", read::run::budget), Warn, Run, "time budget of the whole run"),
     fact(By("isolation", read::run::isolation), Warn, Run, "whether each backend ran in its own process"),
-    fact(By("variables", read::run::variables), Warn, Run, "environment variables that change results, such as `OMP_NUM_THREADS`").when_absent("unset"),
+    fact(By("variables", read::run::variables), Warn, Run, "environment variables that change results, such as `OMP_NUM_THREADS`").when_absent(read::run::unset),
     fact(By("gpubench-version", |source| one(Some(&source.report.environment.gpubench_version))), Warn, Run, "version of gpubench"),
     fact(By("gpubench-revision", |source| one(source.report.environment.gpubench_revision.as_deref())), Ignore, Run, "git revision of gpubench's source"),
     fact(By("git-revision", |source| one(source.report.environment.git_revision.as_deref())), Ignore, Run, "git revision of the folder of the run, the subject of the comparison"),
@@ -160,6 +172,8 @@ pub static FACTS: &[Fact] = &[
     fact(Host(&machine::MEMORY), Ignore, Run, "main memory, within 1 %").within(Relative(0.01)),
     fact(Description(&machine::GPU_ORDINAL), Ignore, Gpu, "number of the GPU"),
     fact(By("library-paths", read::machine::library_paths), Ignore, Run, "where libraries were found"),
-    fact(By("path-variables", read::run::path_variables), Ignore, Run, "environment variables that contain paths, such as `CUDA_HOME`").when_absent("unset"),
+    fact(By("path-variables", read::run::path_variables), Ignore, Run, "environment variables that contain paths, such as `CUDA_HOME`").when_absent(read::run::unset),
+    fact(Host(&machine::LOAD), Ignore, Cpu, "load average when the run started, within 0.5; it counts the run before, so `other-programs` is the measure").within(Absolute(0.5)),
+    fact(Description(&machine::PERSISTENCE), Ignore, Gpu, "whether the driver stays loaded without a program"),
     fact(By("sim-script", read::run::sim_script), Ignore, Run, "script of the simulated device, and its seed"),
 ];

@@ -9,6 +9,7 @@ mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gpubench_model::report::Report;
 use gpubench_text::grouped::grouped;
 
 use super::runs::Runs;
@@ -21,11 +22,17 @@ use value::{Reading, joined, same};
 /// Shown for a fact that no run of a side records, such as one that older layouts lack.
 const NOT_RECORDED: &str = "not recorded";
 
+/// The readings of a fact in a run.
+struct RunReadings<'a> {
+    report: &'a Report,
+    readings: Vec<Reading>,
+}
+
 /// Returns the differences between the environments of all runs, including those between runs of one side, most severe
 /// first.
 ///
 /// A fact counts only if both sides measured times that it affects. A fact that one side does not record is no
-/// difference, except that a blocking one gives a warning.
+/// difference, except that a blocking one gives a warning, and that a disturbance of the other side counts.
 ///
 /// `severities` overrides the default severity of facts, by name.
 pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severity>) -> Vec<Difference> {
@@ -43,33 +50,57 @@ pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severit
     found
 }
 
-fn readings(fact: &Fact, side: &Runs, backends: &BTreeSet<&str>) -> Vec<Vec<Reading>> {
-    side.runs.iter().map(|run| fact.readings(&Source::of(&run.report, backends))).collect()
+/// Returns the backends whose times a difference affects.
+pub(crate) fn affected<'a>(difference: &Difference, old: &'a Runs, new: &'a Runs) -> BTreeSet<&'a str> {
+    let fact = FACTS.iter().find(|fact| fact.name == difference.fact);
+    fact.and_then(|fact| fact.concerns.backends(old, new)).unwrap_or_default()
+}
+
+fn readings<'a>(fact: &Fact, side: &'a Runs, backends: &BTreeSet<&str>) -> Vec<RunReadings<'a>> {
+    let of_run = |report: &'a Report| {
+        let readings = fact.readings(&Source::of(report, backends));
+        RunReadings { report, readings }
+    };
+    side.runs.iter().map(|run| of_run(&run.report)).collect()
 }
 
 /// Returns the differences of one fact; items that differ in the same way share one entry.
-fn compare(fact: &Fact, severity: Severity, old: &[Vec<Reading>], new: &[Vec<Reading>]) -> Vec<Difference> {
-    let items: BTreeSet<&str> =
-        old.iter().chain(new).flatten().map(|reading| reading.item.as_str()).collect();
+fn compare(fact: &Fact, severity: Severity, old: &[RunReadings], new: &[RunReadings]) -> Vec<Difference> {
+    let all = old.iter().chain(new).flat_map(|run| &run.readings);
+    let items: BTreeSet<&str> = all.map(|reading| reading.item.as_str()).collect();
     let differing = items.into_iter().filter_map(|item| {
-        let [old, new] = [old, new].map(|runs| of_item(fact, runs, item));
-        Some((difference(fact, severity, &old, &new)?, item))
+        let values = [old, new].map(|runs| of_item(fact, runs, item));
+        let (severity, old_text, new_text) = difference(fact, severity, &values[0], &values[1])?;
+        let sides = [("OLD", old), ("NEW", new)].into_iter();
+        let disturbed = sides.filter(|(_, runs)| is_disturbed(fact, runs, item));
+        let disturbed: Vec<String> = disturbed.map(|(side, _)| side.to_owned()).collect();
+        Some(((severity, old_text, new_text, disturbed), item))
     });
     // A fact of one value has one item, without a name.
     let shown = |items: &[&str], text: String| Sentence::new(items.join(", "), ": ", text);
-    let entry = |((severity, old, new), items): ((Severity, String, String), Vec<&str>)| Difference {
-        fact: fact.name.to_owned(),
-        severity,
-        old: shown(&items, old),
-        new: shown(&items, new),
-    };
+    let entry =
+        |((severity, old, new, disturbed), items): ((Severity, String, String, Vec<String>), Vec<&str>)| {
+            let (old, new) = (shown(&items, old), shown(&items, new));
+            Difference { fact: fact.name.to_owned(), severity, old, new, disturbed }
+        };
     grouped(differing).into_iter().map(entry).collect()
 }
 
+/// Returns whether a run of a side was disturbed, for facts that show that: by the presence of an item, such as a
+/// program, or by a figure beyond the limit.
+fn is_disturbed(fact: &Fact, runs: &[RunReadings], item: &str) -> bool {
+    let mut readings = runs.iter().flat_map(|run| &run.readings).filter(|reading| reading.item == item);
+    let shows = |reading: &Reading| fact.absent.is_some() || fact.tolerance.is_exceeded(reading);
+    fact.severity == Severity::Inconclusive && readings.any(shows)
+}
+
 /// Returns the readings of an item in the runs of a side. A run without one counts if its absence has a meaning.
-fn of_item(fact: &Fact, runs: &[Vec<Reading>], item: &str) -> Vec<Reading> {
-    let recorded = |run: &Vec<Reading>| run.iter().find(|reading| reading.item == item).cloned();
-    runs.iter().filter_map(|run| recorded(run).or_else(|| Some(Reading::text(item, fact.absent?)))).collect()
+fn of_item(fact: &Fact, runs: &[RunReadings], item: &str) -> Vec<Reading> {
+    let of_run = |run: &RunReadings| {
+        let recorded = run.readings.iter().find(|reading| reading.item == item).cloned();
+        recorded.or_else(|| Some(Reading::text(item, fact.absent?(run.report, item)?)))
+    };
+    runs.iter().filter_map(of_run).collect()
 }
 
 /// Returns the severity and both values in words; `None` if the readings agree.
@@ -83,13 +114,14 @@ fn difference(
         [] => NOT_RECORDED.to_owned(),
         readings => joined(readings, fact.tolerance),
     };
-    let severity = match old.is_empty() || new.is_empty() {
-        true if severity == Severity::Block => Severity::Warn,
-        true => return None,
-        false => severity,
-    };
     let all: Vec<&Reading> = old.iter().chain(new).collect();
-    let agree = !old.is_empty() && !new.is_empty() && same(&all, fact.tolerance);
+    let is_one_sided = old.is_empty() || new.is_empty();
+    let severity = match severity {
+        Severity::Block if is_one_sided => Severity::Warn,
+        _ if is_one_sided && !all.iter().any(|reading| fact.tolerance.is_exceeded(reading)) => return None,
+        severity => severity,
+    };
+    let agree = !is_one_sided && same(&all, fact.tolerance);
     (!agree).then(|| (severity, words(old), words(new)))
 }
 

@@ -36,6 +36,8 @@ pub(crate) enum Tolerance {
     Absolute(f64),
     /// Difference relative to the larger number.
     Relative(f64),
+    /// Numbers up to this one are equal. A larger one is a disturbance and equals none, on whichever side it is.
+    UpTo(f64),
 }
 
 impl Tolerance {
@@ -44,7 +46,13 @@ impl Tolerance {
             Tolerance::None => a == b,
             Tolerance::Absolute(most) => (a - b).abs() <= most,
             Tolerance::Relative(most) => (a - b).abs() <= most * a.abs().max(b.abs()),
+            Tolerance::UpTo(most) => a.max(b) <= most,
         }
+    }
+
+    /// Returns whether the reading shows a disturbance of its run.
+    pub(super) fn is_exceeded(self, reading: &Reading) -> bool {
+        matches!((self, reading.figure), (Tolerance::UpTo(most), Some(figure)) if figure > most)
     }
 }
 
@@ -57,7 +65,7 @@ pub(crate) fn same(readings: &[&Reading], tolerance: Tolerance) -> bool {
 pub(crate) fn joined(readings: &[Reading], tolerance: Tolerance) -> String {
     let mut distinct: Vec<&Reading> = vec![];
     for reading in readings {
-        if !distinct.iter().any(|known| is_same(known, reading, tolerance)) {
+        if !distinct.iter().any(|known| known.text == reading.text || is_same(known, reading, tolerance)) {
             distinct.push(reading);
         }
     }

@@ -70,7 +70,7 @@ fn level(comparison: &Comparison) -> Level {
     }
 }
 
-/// Returns blocking differences, regressions, inconclusive cells and other differences, in this order.
+/// Returns blocking differences, disturbances, regressions, inconclusive cells and other differences, in this order.
 fn annotations(comparison: &Comparison) -> Vec<Annotation> {
     let differences = |severity, level| {
         let of = comparison.environment.iter().filter(move |difference| difference.severity == severity);
@@ -83,6 +83,7 @@ fn annotations(comparison: &Comparison) -> Vec<Annotation> {
     let is_blocked = comparison.gate.conclusion == Conclusion::NotComparable;
     let blocked = if is_blocked { Level::Error } else { Level::Warning };
     let mut found: Vec<Annotation> = differences(Severity::Block, blocked).collect();
+    found.extend(differences(Severity::Inconclusive, Level::Warning));
     let cells = || comparison.cells.iter().zip(names(comparison));
     let regressions = cells().filter(|(change, _)| change.verdict.is_regression());
     found.extend(regressions.map(|(change, name)| of_cell(Level::Error, change, &name)));

@@ -179,6 +179,7 @@ mod tests {
             (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower), "inconclusive"),
             (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster), "not slower"),
             (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock), "lower clock"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::Disturbed), "disturbed"),
             (Verdict::Inconclusive, None, "inconclusive"),
             (Verdict::LessAccurate, Some(InconclusiveReason::MaybeFaster), "less accurate"),
             (Verdict::NewlyFailed, None, "newly failed"),

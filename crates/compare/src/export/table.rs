@@ -82,8 +82,12 @@ fn environment(comparison: &Comparison, view: &View) -> String {
     if of(Severity::Ignore).count() == comparison.environment.len() && !view.all_cells {
         return String::new();
     }
-    let counts =
-        [(Severity::Block, "blocking"), (Severity::Warn, "with a warning"), (Severity::Ignore, "ignored")];
+    let counts = [
+        (Severity::Block, "blocking"),
+        (Severity::Inconclusive, "that leave times inconclusive"),
+        (Severity::Warn, "with a warning"),
+        (Severity::Ignore, "ignored"),
+    ];
     let counts: Vec<String> = counts
         .into_iter()
         .map(|(severity, words)| (of(severity).count(), words))
@@ -94,10 +98,14 @@ fn environment(comparison: &Comparison, view: &View) -> String {
         return String::new();
     }
     let mut text = format!("Differences between OLD and NEW: {}\n", counts.join(", "));
-    for (severity, word) in [(Severity::Block, "block"), (Severity::Warn, "warn ")] {
+    let shown = [Severity::Block, Severity::Inconclusive, Severity::Warn];
+    let width =
+        shown.into_iter().filter(|severity| of(*severity).count() > 0).map(|severity| severity.name().len());
+    let width = width.max().unwrap_or(0).max("block".len());
+    for severity in shown {
         for difference in of(severity) {
             let line = format!("{}: {}, now {}", difference.fact, difference.old, difference.new);
-            let _ = writeln!(text, "  {word}  {}", hanging(&line, 9));
+            let _ = writeln!(text, "  {:width$}  {}", severity.name(), hanging(&line, width + 4));
         }
     }
     text

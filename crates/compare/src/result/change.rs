@@ -94,6 +94,8 @@ pub(crate) enum InconclusiveReason {
     LowerClock,
     /// Operands, accuracy or timing differ between both sides, so the times cannot be compared.
     NotComparable,
+    /// Something disturbed runs of a side, such as other programs.
+    Disturbed,
 }
 
 impl InconclusiveReason {
@@ -104,6 +106,7 @@ impl InconclusiveReason {
             InconclusiveReason::MaybeFaster => "maybe-faster",
             InconclusiveReason::LowerClock => "lower-clock",
             InconclusiveReason::NotComparable => "not-comparable",
+            InconclusiveReason::Disturbed => "disturbed",
         }
     }
 }

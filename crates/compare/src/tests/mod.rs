@@ -73,9 +73,93 @@ fn errors_that_grow_beyond_rounding_make_a_cell_less_accurate() {
     };
     assert_eq!(verdict(1e-4, 5e-4), Verdict::LessAccurate);
     assert_ne!(verdict(1e-4, 3e-4), Verdict::LessAccurate);
-    // Below one percent of the bound an error counts as rounding.
-    assert_ne!(verdict(0.0, 3e-5), Verdict::LessAccurate);
-    assert_eq!(verdict(0.0, 5e-5), Verdict::LessAccurate);
+    // Below a tenth of the bound any growth counts as rounding.
+    assert_ne!(verdict(5e-6, 6.7e-5), Verdict::LessAccurate);
+    assert_ne!(verdict(0.0, 9e-5), Verdict::LessAccurate);
+    assert_eq!(verdict(5e-6, 1.1e-4), Verdict::LessAccurate);
+}
+
+/// Runs of one sweep, those of NEW with CPU times 1.5 times as long; each side with its share of other programs.
+fn disturbed(old: f64, new: f64) -> [Runs; 2] {
+    let slower = |cell: &Cell| if cell.backend == "cpu" { 1.5 } else { 1.0 };
+    let mut sides = [simulated(1..4, &REALISTIC, &|_| 1.0), simulated(4..7, &REALISTIC, &slower)];
+    for (side, share) in sides.iter_mut().zip([old, new]) {
+        side.runs.iter_mut().for_each(|run| run.report.environment.other_programs = Some(share));
+    }
+    sides
+}
+
+#[test]
+fn disturbed_runs_are_inconclusive_and_the_next_step_names_the_side() {
+    for (shares, side) in [([0.05, 0.95], "NEW"), ([0.95, 0.05], "OLD"), ([0.5, 0.9], "OLD and NEW")] {
+        let [old, new] = disturbed(shares[0], shares[1]);
+        let comparison = compare(&old, &new, &Policy::default());
+        assert_eq!(comparison.gate.exit_code, 3, "{side}: {:?}", comparison.gate);
+        let next = comparison.gate.next.as_ref().unwrap().to_string();
+        assert!(next.starts_with(&format!("close other programs and measure {side} again, or")), "{next}");
+        let of_cpu = comparison.cells.iter().filter(|change| change.backend == "cpu");
+        for change in of_cpu.filter(|change| change.p.is_some()) {
+            assert_eq!(change.inconclusive_reason, Some(InconclusiveReason::Disturbed), "{change:?}");
+        }
+        assert!(comparison.mean_changes.iter().all(|mean| !mean.is_regression()), "{side}");
+        // Times of the GPU keep their verdicts.
+        let of_gpu = comparison.cells.iter().filter(|change| change.backend == "cuda");
+        assert!(of_gpu.clone().count() > 0 && of_gpu.clone().any(|change| change.verdict == Verdict::Same));
+    }
+}
+
+#[test]
+fn quiet_runs_and_a_policy_keep_the_verdicts() {
+    let verdict = |shares: [f64; 2], policy: &Policy| {
+        let [old, new] = disturbed(shares[0], shares[1]);
+        compare(&old, &new, policy).gate.exit_code
+    };
+    assert_eq!(verdict([0.05, 0.08], &Policy::default()), 1);
+    let warn = [("other-programs".to_owned(), Severity::Warn)].into();
+    assert_eq!(verdict([0.05, 0.9], &Policy { severities: warn, ..Policy::default() }), 1);
+    assert_eq!(verdict([0.05, 0.9], &Policy { accept_inconclusive: true, ..Policy::default() }), 0);
+}
+
+#[test]
+fn a_wrong_answer_of_a_disturbed_run_is_still_a_regression() {
+    let [old, mut new] = disturbed(0.05, 0.9);
+    for row in new.runs.iter_mut().filter_map(|run| run.report.rows.first_mut()) {
+        (row.outcome, row.execute, row.reason) = (Outcome::Incorrect, None, Some("error 1, bound 0".into()));
+    }
+    assert_eq!(compare(&old, &new, &Policy::default()).gate.exit_code, 1);
+}
+
+#[test]
+fn a_disturbance_is_in_every_format() {
+    let [old, new] = disturbed(0.05, 0.95);
+    let comparison = compare(&old, &new, &Policy::default());
+    for format in ["table", "md", "json", "junit", "github"] {
+        let found = export::FORMATS.find(format).unwrap();
+        let text = found.text(&export::Sanitized::of(&comparison), &export::View::default()).unwrap();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in ["other-programs", "95 %", "measure NEW again"] {
+            assert!(words.contains(part), "{format} lacks {part}: {text}");
+        }
+    }
+}
+
+#[test]
+fn sides_that_were_measured_one_after_the_other_get_a_note() {
+    let noted = |starts: [&[u32]; 2]| {
+        let sides = starts.map(|hours| {
+            let mut side = simulated(1..1 + hours.len() as u64, &REALISTIC, &|_| 1.0);
+            for (run, hour) in side.runs.iter_mut().zip(hours) {
+                run.report.environment.started = format!("2026-11-21T{hour:02}:00:00Z");
+            }
+            side
+        });
+        let notes = compare(&sides[0], &sides[1], &Policy::default()).notes;
+        notes.iter().any(|note| note.text.contains("do not alternate"))
+    };
+    assert!(noted([&[1, 2, 3], &[4, 5, 6]]) && noted([&[4, 5], &[1, 2, 3]]));
+    assert!(!noted([&[1, 3, 5], &[2, 4, 6]]));
+    // One run per side cannot alternate.
+    assert!(!noted([&[1], &[2]]));
 }
 
 #[test]

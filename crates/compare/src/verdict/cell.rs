@@ -1,7 +1,5 @@
 //! Judges one cell from its results on both sides.
 
-use gpubench_ops::Checked;
-
 use super::advice::{COMMAND, HISTORY, MIN_RUNS, SEE_WHAT_CHANGED};
 use crate::export::{change_with_interval, percent};
 use crate::pairs::comparability::incomparable;
@@ -16,8 +14,9 @@ use crate::{Change, InconclusiveReason, Limits, Sentence, Verdict};
 /// Default of the largest allowed factor by which an error may grow.
 const ERROR_GROWTH: f64 = 4.0;
 
-/// Share of its bound below which the growth of an error is ignored as rounding.
-const MIN_ERROR_SHARE: f64 = 0.01;
+/// Share of its bound below which an error may grow by any factor. Right answers lie at a few percent of their bounds, where
+/// another order of additions moves them by large factors.
+const MIN_ERROR_SHARE: f64 = 0.1;
 
 /// Significance level of the rank test on the rounds.
 const ROUNDS_ALPHA: f64 = 0.05;
@@ -294,8 +293,7 @@ fn cycles(shift: Shift, old: &CellTimes, new: &CellTimes) -> Option<(f64, [f64; 
 /// Returns the reason if the cell is less accurate than before.
 fn less_accurate(old: &CellTimes, new: &CellTimes, growth: f64) -> Option<String> {
     let (was, is) = (old.measured.error?, new.measured.error?);
-    let least = |error: Checked| error.value.max(MIN_ERROR_SHARE * error.bound);
-    (is.value > growth * least(was)).then(|| {
+    (is.value > (growth * was.value).max(MIN_ERROR_SHARE * is.bound)).then(|| {
         format!("its error was {:.1e} and now is {:.1e} (bound {:.1e})", was.value, is.value, is.bound)
     })
 }

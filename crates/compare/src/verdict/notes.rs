@@ -27,6 +27,12 @@ pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> V
         let text = "every run of OLD started after every run of NEW, so the sides may be swapped";
         note(text.to_owned(), "if they are, name the runs before the change first");
     }
+    let is_repeated = [old, new].iter().all(|side| side.runs.len() > 1);
+    if is_repeated && (is_later(new, old) || is_later(old, new)) {
+        let text = "the runs of OLD and NEW do not alternate, so a change of the machine between them looks like a change of \
+                    the code";
+        note(text.to_owned(), "measure both sides alternating: OLD, NEW, OLD, NEW (docs/ci.md)");
+    }
     if sweep.history.runs.len() == 1 {
         let text = "--history names one run, which shows no variation between runs";
         note(text.to_owned(), &format!("give {HISTORY}"));

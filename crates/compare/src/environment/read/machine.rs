@@ -1,7 +1,9 @@
 //! Reads facts about the machine that consist of several readings: clocks, libraries, threads, CPU quota.
 
 use gpubench_model::report::BackendState;
-use gpubench_model::report::machine::{CPU_QUOTA, MEMORY_CLOCK, SM_CLOCK_DEFAULT, SM_CLOCK_MAX, versions};
+use gpubench_model::report::machine::{
+    CPU_IDENTITY, CPU_MODEL, CPU_QUOTA, MEMORY_CLOCK, SM_CLOCK_DEFAULT, SM_CLOCK_MAX, versions,
+};
 
 use super::{Source, described, host, one};
 use crate::environment::value::Reading;
@@ -56,6 +58,42 @@ pub(crate) fn cpu_threads(source: &Source) -> Vec<Reading> {
         Some(Reading::text(source.item(backend), &text))
     };
     source.backends.iter().filter_map(of_backend).collect()
+}
+
+/// Returns the model of the CPU, and the numbers that tell CPUs of one name apart.
+pub(crate) fn cpu_model(source: &Source) -> Vec<Reading> {
+    let identity = host(source, &CPU_IDENTITY).into_iter();
+    let identity = identity.map(|reading| Reading { item: "generation".into(), ..reading });
+    host(source, &CPU_MODEL).into_iter().chain(identity).collect()
+}
+
+/// Returns the CPUs to which each backend bound its threads.
+pub(crate) fn pinning(source: &Source) -> Vec<Reading> {
+    listed(source, "pinned", "not bound")
+}
+
+/// Returns the NUMA nodes over which each backend interleaved memory.
+pub(crate) fn interleaving(source: &Source) -> Vec<Reading> {
+    listed(source, "memory_interleaved_over_nodes", "none")
+}
+
+/// Returns a list of numbers in the description of each backend. A key without a list, or with an empty one, is `none`.
+fn listed(source: &Source, key: &str, none: &str) -> Vec<Reading> {
+    let of_backend = |backend: &&BackendState| {
+        let numbers = backend.description.get(key)?.as_array().map_or(&[][..], Vec::as_slice);
+        let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+        let text = if numbers.is_empty() { none.to_owned() } else { numbers.join(", ") };
+        Some(Reading::text(source.item(backend), &text))
+    };
+    source.backends.iter().filter_map(of_backend).collect()
+}
+
+/// Returns how much slower the slowest thread of a host is than the fastest.
+pub(crate) fn thread_speeds(source: &Source) -> Vec<Reading> {
+    let speeds = source.report.environment.backends.iter();
+    let mut speeds = speeds.filter_map(|backend| backend.timer_overhead.as_ref()?.thread_speeds);
+    let ratio = speeds.next().map(|speeds| speeds.ratio()).filter(|ratio| ratio.is_finite());
+    ratio.map(|ratio| Reading::figure("", ratio, &format!("{ratio:.2}"))).into_iter().collect()
 }
 
 /// Returns the CPU quota of the control group, in CPUs. Since layout 2 its absence means that there is no limit.

@@ -14,7 +14,7 @@ use super::value::Reading;
 /// A report and the backends that the fact is about.
 pub(crate) struct Source<'a> {
     pub(crate) report: &'a Report,
-    backends: Vec<&'a BackendState>,
+    pub(crate) backends: Vec<&'a BackendState>,
 }
 
 impl<'a> Source<'a> {

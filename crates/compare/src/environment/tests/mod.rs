@@ -1,6 +1,6 @@
 mod sides;
 
-use gpubench_model::report::{Environment, Report, example};
+use gpubench_model::report::{Environment, QuotaPauses, Report, example, variables};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -28,14 +28,18 @@ fn report() -> Report {
         version: Some(version.into()),
         ..Default::default()
     };
-    environment.backends[0].description =
-        json!({ "threads": 16, "rayon_threads": 16, "simd": "avx512", "versions": { "numpy": "2.4.6" } });
+    environment.backends[0].description = json!({
+        "threads": 16, "rayon_threads": 16, "simd": "avx512", "versions": { "numpy": "2.4.6" },
+        "pinned": null, "memory_interleaved_over_nodes": [], "cold_caches": "copy",
+    });
+    environment.variables_rule = variables::RULE;
+    environment.quota_pauses = Some(QuotaPauses { periods: 100, paused: 10 });
     environment.backends[0].libraries = vec![library("OpenBLAS", "0.3.26 Cooperlake, 16 threads")];
     environment.backends[1].description = json!({
         "device": 0, "name": "NVIDIA H200", "multiprocessors": 132, "memory_bytes": 150_109_880_320_u64,
         "mig_mode": false, "ecc": true, "driver_version": "580.159.04", "cuda_version": "13.0",
         "power_limit_w": 700.0, "sm_clock_max_mhz": 1980, "sm_clock_default_mhz": 1980,
-        "memory_clock_khz": 3_201_000, "timing": { "blocking_kernel": true },
+        "memory_clock_khz": 3_201_000, "timing": { "blocking_kernel": true }, "persistence_mode": true,
     });
     environment.backends[1].libraries = vec![library("cuBLAS", "13.1.0"), library("cuFFT", "12.0.0")];
     report
@@ -96,6 +100,31 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
         (|e| describe(e, 1, "multiprocessors", json!(60)), "gpu-multiprocessors block: 132 | 60"),
         (|e| describe(e, 1, "mig_mode", json!(true)), "mig-mode block: off | on"),
         (|e| e.host.cpu = "AMD EPYC".into(), "cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC"),
+        (
+            |e| e.host.cpu_identity = Some("family 6, model 85, stepping 7".into()),
+            "cpu-model block: generation: family 6, model 143, stepping 8 | generation: family 6, model 85, stepping 7",
+        ),
+        (|e| e.other_programs = Some(0.94), "other-programs inconclusive: 5.0 % | 94 %"),
+        (
+            |e| e.quota_pauses = Some(QuotaPauses { periods: 112, paused: 103 }),
+            "quota-pauses warn: 10 % | 92 %",
+        ),
+        (|e| describe(e, 0, "pinned", json!([0, 1])), "pinning warn: not bound | 0, 1"),
+        (|e| e.host.transparent_huge_pages = Some("always".into()), "huge-pages warn: madvise | always"),
+        (
+            |e| describe(e, 0, "memory_interleaved_over_nodes", json!([0, 1])),
+            "numa-interleaving warn: none | 0, 1",
+        ),
+        (
+            |e| {
+                e.backends[0].timer_overhead.as_mut().unwrap().thread_speeds.as_mut().unwrap().slowest_s =
+                    1e-3
+            },
+            "thread-speeds warn: 1.02 | 1.96",
+        ),
+        (|e| describe(e, 0, "cold_caches", json!("clflushopt")), "cache-flush warn: copy | clflushopt"),
+        (|e| e.host.load_average = Some(3.5), "load ignore: 0.40 | 3.50"),
+        (|e| describe(e, 1, "persistence_mode", json!(false)), "gpu-persistence ignore: on | off"),
         (|e| e.build_profile = Some("debug".into()), "build-profile block: release | debug"),
         (|e| e.host.threads = 8, "cpus warn: 16 | 8"),
         (|e| e.host.cpu_quota = None, "cpu-quota warn: 15.5 CPUs | no limit"),
@@ -143,6 +172,10 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
             |e| drop(e.variables.insert("OMP_NUM_THREADS".into(), "4".into())),
             "variables warn: OMP_NUM_THREADS: unset | OMP_NUM_THREADS: 4",
         ),
+        (
+            |e| drop(e.variables.insert("MKL_VERBOSE".into(), "1".into())),
+            "variables warn: MKL_VERBOSE: unset | MKL_VERBOSE: 1 (prints each call)",
+        ),
         (|e| e.gpubench_version = "0.2.0".into(), "gpubench-version warn: 0.1.0 | 0.2.0"),
         (|e| e.host.name = "other".into(), "host-name ignore: node | other"),
         (|e| e.host.os = "Linux 7".into(), "os ignore: Linux 6.8 | Linux 7"),
@@ -162,7 +195,16 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
     }
     let seen: BTreeSet<&str> = cases.iter().filter_map(|(_, line)| line.split(' ').next()).collect();
     // These have tests of their own below.
-    let elsewhere = ["cpu-threads", "gpubench-revision", "git-revision", "kernel", "max-time", "sim-script"];
+    let elsewhere = [
+        "cpu-threads",
+        "gpubench-revision",
+        "git-revision",
+        "gpu-programs",
+        "gpu-throttling",
+        "kernel",
+        "max-time",
+        "sim-script",
+    ];
     let unseen = FACTS.iter().map(|fact| fact.name).filter(|name| !seen.contains(name));
     assert_eq!(unseen.collect::<BTreeSet<_>>(), BTreeSet::from(elsewhere));
 }
@@ -188,6 +230,127 @@ fn threads_of_libraries_do_not_count_where_each_row_has_its_own() {
         r.rows.iter_mut().for_each(|row| row.threads = Some(4));
     });
     assert!(found.is_empty(), "{found:?}");
+}
+
+/// Changes each value that a report records about its environment, one at a time.
+#[test]
+fn no_recorded_condition_is_left_out_of_the_comparison() {
+    // Values that name or describe the run, or that follow from others.
+    const NO_CONDITIONS: [&str; 22] = [
+        "/argv",
+        "/elapsed_s",
+        "/planned_rows",
+        "/started",
+        "/time_spent",
+        "/variables_rule",
+        "/warnings",
+        "/backends/0/available",
+        "/backends/0/name",
+        "/backends/0/startup_s",
+        "/backends/1/available",
+        "/backends/1/name",
+        "/backends/1/startup_s",
+        "/backends/0/timer_overhead/clock_s",
+        "/backends/1/timer_overhead",
+        "/settings/options/sim",
+        "/settings/options/device",
+        "/settings/sweeps/0/op",
+        "/settings/sweeps/1/op",
+        "/backends/0/libraries/0/name",
+        "/backends/1/libraries/0/name",
+        "/backends/1/libraries/1/name",
+    ];
+    fn leaves(value: &Value, path: String, found: &mut Vec<String>) {
+        match value {
+            Value::Object(items) => {
+                items.iter().for_each(|(key, item)| leaves(item, format!("{path}/{key}"), found))
+            }
+            Value::Array(items) if !items.is_empty() => {
+                items.iter().enumerate().for_each(|(at, item)| leaves(item, format!("{path}/{at}"), found));
+            }
+            _ => found.push(path),
+        }
+    }
+    let mut old = report();
+    old.environment.variables.insert("OMP_NUM_THREADS".into(), "4".into());
+    let recorded = serde_json::to_value(&old.environment).unwrap();
+    let mut paths = vec![];
+    leaves(&recorded, String::new(), &mut paths);
+    // What a search for libraries would say of them.
+    let is_of_search = |path: &str| ["/fix", "/problem", "/serves"].iter().any(|end| path.ends_with(end));
+    paths.retain(|path| !NO_CONDITIONS.iter().any(|start| path.starts_with(start)) && !is_of_search(path));
+    assert!(paths.len() > 50, "{paths:?}");
+    for path in paths {
+        let mut changed = recorded.clone();
+        let leaf = changed.pointer_mut(&path).unwrap();
+        *leaf = match leaf.clone() {
+            Value::Bool(on) => json!(!on),
+            Value::Number(number) if number.is_u64() => json!(2 * number.as_u64().unwrap() + 80),
+            Value::Number(number) => json!(2.0 * number.as_f64().unwrap() + 0.85),
+            Value::String(text) => json!(format!("another {text}")),
+            _ if path.starts_with("/settings") => json!(5.0),
+            _ => json!([0, 1]),
+        };
+        let environment = serde_json::from_value(changed).unwrap();
+        let new = Report { environment, ..old.clone() };
+        let found = differences(&runs(&[old.clone()]), &runs(&[new]), &BTreeMap::new());
+        assert!(!found.is_empty(), "{path} has changed");
+    }
+}
+
+#[test]
+fn a_busy_machine_is_named_on_each_side_even_if_both_were_busy() {
+    let with = |share| {
+        let mut report = report();
+        report.environment.other_programs = share;
+        report
+    };
+    let found = |old: &[Option<f64>], new: &[Option<f64>]| {
+        let [old, new] =
+            [old, new].map(|side| runs(&side.iter().map(|share| with(*share)).collect::<Vec<_>>()));
+        let found = differences(&old, &new, &BTreeMap::new());
+        (lines(&found), found.into_iter().flat_map(|difference| difference.disturbed).collect::<Vec<_>>())
+    };
+    let quiet = [Some(0.04), Some(0.09)];
+    assert_eq!(found(&quiet, &quiet), (vec![], vec![]));
+    let (lines, sides) = found(&quiet, &[Some(0.94), Some(0.97)]);
+    assert_eq!(
+        (lines[0].as_str(), sides[0].as_str()),
+        ("other-programs inconclusive: 4.0 % | 94 %, 97 %", "NEW")
+    );
+    assert_eq!(found(&[Some(0.9)], &quiet).1, ["OLD"]);
+    assert_eq!(found(&[Some(0.9)], &[Some(0.9)]).1, ["OLD", "NEW"]);
+    assert_eq!(found(&[None], &[Some(0.9)]).0, ["other-programs inconclusive: not recorded | 90 %"]);
+}
+
+#[test]
+fn programs_and_throttling_of_the_gpu_are_read_from_its_rows() {
+    let change = |change: fn(&mut gpubench_model::report::Execute)| {
+        after(|report| {
+            let rows = report.rows.iter_mut().filter(|row| row.backend == "cuda");
+            rows.filter_map(|row| row.execute.as_mut()).for_each(change);
+        })
+    };
+    let found = change(|execute| execute.conditions[0][1].others = vec!["python3 (4711)".into()]);
+    assert_eq!(found, ["gpu-programs inconclusive: python3: not running | python3: running"]);
+    let found = change(|execute| execute.throttled = execute.samples_s.len() as u32);
+    assert_eq!(found, ["gpu-throttling warn: 0 % | 100 %"]);
+}
+
+/// Reports of before the prefixes lack most variables.
+#[test]
+fn a_variable_that_an_earlier_version_did_not_record_is_no_difference() {
+    let found = |rule| {
+        let mut old = report();
+        old.environment.variables_rule = rule;
+        let mut new = report();
+        for name in ["MKL_VERBOSE", "OMP_NUM_THREADS"] {
+            new.environment.variables.insert(name.into(), "1".into());
+        }
+        lines(&differences(&runs(&[old]), &runs(&[new]), &BTreeMap::new()))
+    };
+    assert_eq!(found(0), ["variables warn: OMP_NUM_THREADS: unset | OMP_NUM_THREADS: 1"]);
+    assert_eq!(found(variables::RULE).len(), 2);
 }
 
 /// Reports of before had `1 threads`.

@@ -23,6 +23,7 @@ fn assert_fits(value: &Value) {
 fn complete() -> Value {
     let mut comparison = example::full();
     comparison.gate.accepted = vec![Verdict::Missing];
+    comparison.environment[0].disturbed = vec!["NEW".into()];
     let mut cell = comparison.cells[2].clone();
     (cell.case.density, cell.verdict, cell.inconclusive_reason) =
         (Some(0.05), Verdict::Inconclusive, Some(InconclusiveReason::LowerClock));
@@ -164,12 +165,13 @@ fn words_of_the_schema_are_those_that_are_written_and_shown() {
         InconclusiveReason::MaybeFaster,
         InconclusiveReason::LowerClock,
         InconclusiveReason::NotComparable,
+        InconclusiveReason::Disturbed,
     ] {
         value["cells"][0]["inconclusive_reason"] = serde_json::to_value(reason).unwrap();
         assert_eq!(value["cells"][0]["inconclusive_reason"], reason.name());
         assert_fits(&value);
     }
-    for severity in [Severity::Block, Severity::Warn, Severity::Ignore] {
+    for severity in Severity::ALL {
         value["environment"][0]["severity"] = serde_json::to_value(severity).unwrap();
         assert_fits(&value);
     }
