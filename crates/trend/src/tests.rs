@@ -124,7 +124,10 @@ fn facts_that_bear_on_the_cell_are_shown_next_to_its_step() {
         environment.backends[0].description = serde_json::json!({ "threads": 4 });
         environment.host.memory_bytes = 1 << 30;
     });
-    assert_eq!(shown_text.as_deref(), Some("variables CUDA_LAUNCH_BLOCKING: unset -> 1"));
+    assert_eq!(
+        shown_text.as_deref(),
+        Some("variables CUDA_LAUNCH_BLOCKING: unset -> 1 (waits for each kernel)")
+    );
     assert_eq!(facts, ["variables"]);
     assert_eq!(changes_shown(|_| ()), (None, vec![]));
 }
