@@ -8,8 +8,9 @@ use crate::Sandbox;
 /// The file with the list of functions that gpubench calls.
 const LOADER: &str = include_str!("../../crates/cuda/src/loader.rs");
 
-/// The functions of a driver that do more than return success. They obey the variables `STUB_INIT` (what `cuInit` does)
-/// and `STUB_DEVICES`; each process that calls `cuInit` adds a line to the file `STUB_LOG`.
+/// The functions of a driver that do more than return success. They obey the variables `STUB_INIT` (what `cuInit` does),
+/// `STUB_CONTEXT` (what `cuDevicePrimaryCtxRetain` returns), `STUB_VERSION`, `STUB_DEVICES` (their number) and `STUB_NAME` (if
+/// set, the name fills its buffer); each process that calls `cuInit` adds a line to the file `STUB_LOG`.
 const FUNCTIONS: &str = r#"#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +28,15 @@ int cuInit(unsigned flags) {
     if (!strcmp(how, "hang")) for (;;) pause();
     return atoi(how);
 }
-int cuDriverGetVersion(int *version) { *version = 13000; return 0; }
-int cuDeviceGetCount(int *count) {
-    const char *devices = getenv("STUB_DEVICES");
-    *count = devices ? atoi(devices) : 1;
+static int of(const char *name, int otherwise) { return getenv(name) ? atoi(getenv(name)) : otherwise; }
+int cuDriverGetVersion(int *version) { *version = of("STUB_VERSION", 13000); return 0; }
+int cuDeviceGetCount(int *count) { *count = of("STUB_DEVICES", 1); return 0; }
+int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
+int cuDeviceGetName(char *name, int length, int device) {
+    if (getenv("STUB_NAME")) memset(name, 'x', length);
+    else snprintf(name, length, "stub");
     return 0;
 }
-int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
-int cuDeviceGetName(char *name, int length, int device) { snprintf(name, length, "stub"); return 0; }
 int cuDeviceGetPCIBusId(char *id, int length, int device) { snprintf(id, length, "0000:00:00.0"); return 0; }
 int cuDeviceTotalMem_v2(size_t *bytes, int device) { *bytes = 1 << 30; return 0; }
 /* Compute capability 9.0; 1 for every other attribute. */
@@ -43,7 +45,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
     return 0;
 }
 static int one;
-int cuDevicePrimaryCtxRetain(void **context, int device) { *context = &one; return 0; }
+int cuDevicePrimaryCtxRetain(void **context, int device) { *context = &one; return of("STUB_CONTEXT", 0); }
 int cuCtxGetCurrent(void **context) { *context = &one; return 0; }
 int cuDeviceGetDefaultMemPool(void **pool, int device) { *pool = &one; return 0; }
 int cuStreamCreate(void **stream, unsigned flags) { *stream = &one; return 0; }
@@ -75,33 +77,103 @@ const BOTH: &str = "--backends cpu,cuda --ops sin --sizes 8";
 
 const NO_GPU: &str = "check that `nvidia-smi` lists a GPU, or run without cuda: --backends cpu";
 
+/// Statuses of the first calls, each with a part of the reason and of the fix.
+const STATUSES: [(&str, &str, &str); 19] = [
+    ("2", "no memory for a CUDA context", "ulimit -v"),
+    ("34", "the toolkit's stub, not the NVIDIA driver", "remove the folder `stubs` from LD_LIBRARY_PATH"),
+    ("36", "too old for its libcuda.so.1", "update the NVIDIA driver"),
+    ("46", "another program has the GPU for itself", "nvidia-smi -c DEFAULT"),
+    ("101", "MIG mode", "`nvidia-smi -L`"),
+    ("102", "has no licence", "nvidia-gridd"),
+    ("304", "/dev/nvidia-uvm", "modprobe nvidia-uvm"),
+    ("800", "may not use the GPU", "/dev/nvidia*"),
+    ("801", "virtual GPU", "unified memory"),
+    ("802", "the fabric manager does not run", "systemctl start nvidia-fabricmanager"),
+    ("803", "of different driver versions", "reboot"),
+    ("804", "forward-compatibility package", "remove the folder `compat` from LD_LIBRARY_PATH"),
+    ("805", "(MPS) does not accept connections", "nvidia-cuda-mps-control -d"),
+    ("806", "(MPS) does not answer", "nvidia-cuda-mps-control -d"),
+    ("807", "(MPS) is starting", "try again"),
+    ("808", "(MPS) has as many clients", "end other programs"),
+    ("809", "(MPS) has as many connections", "end other programs"),
+    ("999", "nvidia-uvm", "reboot"),
+    ("12345", "CUDA found no usable device", "`nvidia-smi` works"),
+];
+
 #[test]
 fn a_driver_that_fails_to_start_skips_the_cells_of_the_gpu_alone() {
     let Some(sandbox) = sandbox("") else { return };
-    for (init, reason, fix) in [
-        (
-            "34",
-            "the first libcuda.so found is the toolkit's stub, not the NVIDIA driver",
-            "remove the folder `stubs` from LD_LIBRARY_PATH",
-        ),
-        ("100", "this machine has no CUDA device", NO_GPU),
-        ("999", "CUDA found no usable device (cuInit: CUDA_ERROR_UNKNOWN)", NO_GPU),
-        ("12345", "CUDA found no usable device (cuInit: CUDA error 12345)", NO_GPU),
-    ] {
-        let ran = sandbox.run(BOTH, &[("STUB_INIT", init)]);
+    let calls = [("STUB_INIT", "cuInit: "), ("STUB_CONTEXT", "cuDevicePrimaryCtxRetain: ")];
+    for ((status, cause, step), (variable, call)) in
+        STATUSES.iter().flat_map(|status| calls.map(|call| (status, call)))
+    {
+        let ran = sandbox.run(BOTH, &[(variable, status)]);
         ran.assert_cpu_measured();
-        assert_eq!(ran.fate("cuda"), ["skipped", reason, fix], "{init}");
-        assert_eq!(ran.code, Some(0), "{init}");
+        let [outcome, reason, fix] = ran.fate("cuda");
+        assert_eq!((outcome, ran.code), ("skipped", Some(0)), "{status}: {reason}");
+        assert!(reason.contains(cause) && reason.contains(call), "{status}: {reason}");
+        assert!(fix.contains(step), "{status}: {fix}");
     }
 }
 
 #[test]
-fn a_driver_without_devices_skips_the_cells_of_the_gpu_alone() {
+fn devices_that_a_variable_hides_are_not_looked_for_in_nvidia_smi() {
     let Some(sandbox) = sandbox("") else { return };
-    let ran = sandbox.run(BOTH, &[("STUB_DEVICES", "0")]);
-    ran.assert_cpu_measured();
-    assert_eq!(ran.fate("cuda"), ["skipped", "this machine has no CUDA device", NO_GPU]);
-    assert_eq!(ran.code, Some(0));
+    for value in ["-1", "", "7", "GPU-00000000-1111-2222-3333-444444444444"] {
+        for none in [("STUB_INIT", "100"), ("STUB_DEVICES", "0")] {
+            let ran = sandbox.run(BOTH, &[none, ("CUDA_VISIBLE_DEVICES", value)]);
+            ran.assert_cpu_measured();
+            let [outcome, reason, fix] = ran.fate("cuda");
+            assert_eq!(outcome, "skipped");
+            assert_eq!(reason, format!("CUDA_VISIBLE_DEVICES is '{value}' and hides all GPUs"));
+            assert!(fix.contains("unset CUDA_VISIBLE_DEVICES"), "{fix}");
+        }
+    }
+    for none in [("STUB_INIT", "100"), ("STUB_DEVICES", "0")] {
+        let ran = sandbox.run(BOTH, &[none]);
+        assert_eq!(ran.fate("cuda"), ["skipped", "this machine has no CUDA device", NO_GPU]);
+    }
+}
+
+#[test]
+fn an_impossible_number_of_devices_is_reported_and_not_counted_to() {
+    let Some(sandbox) = sandbox("") else { return };
+    for count in ["2147483647", "-1"] {
+        let ran = sandbox.run(BOTH, &[("STUB_DEVICES", count)]);
+        ran.assert_cpu_measured();
+        let [outcome, reason, fix] = ran.fate("cuda");
+        assert_eq!(
+            (outcome, reason),
+            ("skipped", &*format!("the NVIDIA driver reports {count} devices, which cannot be"))
+        );
+        assert!(fix.contains("reinstall the NVIDIA driver"), "{fix}");
+    }
+}
+
+#[test]
+fn a_name_that_fills_its_buffer_is_shown() {
+    let Some(sandbox) = sandbox("") else { return };
+    let output = sandbox.gpubench("doctor", &[("STUB_NAME", "256")]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains(&format!("CUDA device 0: {}", "x".repeat(256))), "{text}");
+}
+
+#[test]
+fn a_driver_that_is_cut_short_is_named_and_started_never() {
+    let Some(sandbox) = sandbox("") else { return };
+    let driver = sandbox.path("libcuda.so.1");
+    let length = driver.metadata().unwrap().len();
+    // The end of the file is not loaded.
+    for kept in [length / 2, length / 4] {
+        std::fs::File::options().write(true).open(&driver).unwrap().set_len(kept).unwrap();
+        let ran = sandbox.run(BOTH, &[]);
+        ran.assert_cpu_measured();
+        let [outcome, reason, fix] = ran.fate("cuda");
+        assert_eq!((outcome, ran.code), ("skipped", Some(0)), "{reason}");
+        let file = driver.canonicalize().unwrap();
+        assert!(reason.contains(&format!("{} is cut short", file.display())), "{reason}");
+        assert!(fix.starts_with("reinstall the NVIDIA driver"), "{fix}");
+    }
 }
 
 #[test]

@@ -55,7 +55,8 @@ impl Sandbox {
     /// Returns a command that finds the substitutes, and caches nothing outside the folder.
     fn gpubench(&self, words: &str, variables: &[(&str, &str)]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
-        for name in ["CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "GPUBENCH_START_LIMIT"] {
+        let of_cuda = ["CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"];
+        for name in of_cuda.into_iter().chain(["VIRTUAL_ENV", "CONDA_PREFIX", "GPUBENCH_START_LIMIT"]) {
             command.env_remove(name);
         }
         command

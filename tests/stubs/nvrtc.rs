@@ -54,3 +54,44 @@ fn an_nvrtc_that_fails_skips_the_cells_of_the_gpu_with_the_name_or_number_of_the
         assert_eq!(ran.code, Some(0));
     }
 }
+
+/// A cuSPARSE of version 12.MINOR, as it is called in CUDA 12 and CUDA 13.
+const CUSPARSE: &str = "
+int cusparseGetProperty(int kind, int *value) { *value = kind == 0 ? 12 : kind == 1 ? MINOR : 4; return 0; }
+int cusparseCreate(void) { return 0; } int cusparseSpGEMM_compute(void) { return 0; }
+int cusparseSpMV(void) { return 0; } int cusparseCreateConstCsr(void) { return 0; }
+";
+
+#[test]
+fn a_cusparse_of_cuda_13_is_passed_over_for_a_driver_of_cuda_12() {
+    let packages = "venv/lib/python3.12/site-packages/nvidia";
+    let (own, wheel_13, wheel_12) =
+        (".", &*format!("{packages}/cu13/lib"), &*format!("{packages}/cusparse/lib"));
+    for (driver, installed, expected) in [
+        ("12020", vec![(wheel_13, 9), (wheel_12, 5)], Some(5)),
+        ("13000", vec![(wheel_13, 9), (wheel_12, 5)], Some(9)),
+        ("12020", vec![(wheel_13, 9)], None),
+        // The linker finds the first one by name, before those of wheels.
+        ("12020", vec![(own, 6), (wheel_12, 5)], Some(5)),
+        ("13000", vec![(own, 6), (wheel_12, 5)], Some(6)),
+        ("12020", vec![(own, 6)], None),
+        ("12020", vec![(wheel_12, 6)], None),
+    ] {
+        let Some(sandbox) = sandbox("") else { return };
+        for (folder, minor) in &installed {
+            std::fs::create_dir_all(sandbox.path(folder)).unwrap();
+            let name = format!("{folder}/libcusparse.so.12");
+            sandbox.library(&name, &CUSPARSE.replace("MINOR", &minor.to_string())).unwrap();
+        }
+        let venv = sandbox.path("venv");
+        let variables = [("STUB_VERSION", driver), ("VIRTUAL_ENV", venv.to_str().unwrap())];
+        let output = sandbox.gpubench("doctor --json", &variables).output().unwrap();
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = found["backends"].as_array().unwrap().iter();
+        let mut findings = findings.flat_map(|backend| backend["findings"].as_array().unwrap());
+        let cusparse = findings.find(|finding| finding["name"] == "cuSPARSE").unwrap();
+        let version = expected.map(|minor| format!("12.{minor}.4"));
+        assert_eq!(cusparse["version"].as_str(), version.as_deref(), "{driver} {installed:?}: {cusparse}");
+        assert_eq!(cusparse["problem"].is_null(), expected.is_some(), "{cusparse}");
+    }
+}

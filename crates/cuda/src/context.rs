@@ -25,6 +25,7 @@ use gpubench_model::error::CellError;
 
 use super::loader::Loader;
 use super::pool::Pool;
+use super::startup;
 use super::transfer::TransferTimer;
 use super::transfer_stats::{Direction, TransferStats};
 
@@ -67,7 +68,8 @@ impl Cuda {
         elapsed: ffi::Elapsed,
         memory: TransferMemory,
     ) -> Result<Cuda, CellError> {
-        let ctx = ffi::context(ordinal).map_err(driver("cuDevicePrimaryCtxRetain"))?;
+        let ctx = ffi::context(ordinal)
+            .map_err(|error| startup::explain("cuDevicePrimaryCtxRetain", error.into()))?;
         let stream = ctx.new_stream().map_err(driver("cuStreamCreate"))?;
         let device = ctx.cu_device();
         let shared = Shared {

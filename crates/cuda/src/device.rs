@@ -1,6 +1,5 @@
 //! The description of a CUDA device in a report.
 
-use cudarc::driver::result;
 use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute};
 use serde_json::{Value, json};
 
@@ -20,7 +19,7 @@ pub(crate) fn capability(device: CUdevice) -> Option<i32> {
 
 /// Returns the device's name, or its number if the driver does not report one.
 pub(crate) fn name(device: CUdevice) -> String {
-    result::device::get_name(device).unwrap_or_else(|_| format!("device {device}"))
+    ffi::name(device).unwrap_or_else(|_| format!("device {device}"))
 }
 
 /// Describes a device in one line, for `doctor`.
@@ -36,7 +35,7 @@ pub(crate) fn describe(device: CUdevice, ordinal: u32) -> Value {
     let capability = capability(device).map(|c| format!("{}.{}", c / 10, c % 10));
     json!({
         "device": ordinal,
-        "device_count": ffi::devices().map(|devices| devices.len()).ok(),
+        "device_count": ffi::device_count().ok(),
         "name": name(device),
         "compute_capability": capability,
         "multiprocessors": attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),

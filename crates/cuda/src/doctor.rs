@@ -5,13 +5,13 @@ use gpubench_model::error::Unavailable;
 
 use super::auto::{self, AUTO, Need};
 use super::cache::Cache;
-use super::choose_device;
 use super::device;
 use super::ffi::driver as ffi;
 use super::library::Library;
 use super::loader::{self, Loader};
 use super::ops::entry::Kernel;
 use super::registry::kernels;
+use super::startup;
 
 /// Start of the names of findings about devices.
 pub const DEVICE: &str = "CUDA device";
@@ -97,11 +97,11 @@ fn missing_finding(name: &str, missing: Unavailable, serves: Vec<String>) -> Fin
 
 /// Returns one entry per device, or one entry that says why the chosen device cannot be used.
 fn devices(options: &Options) -> Vec<Finding> {
-    let chosen = match choose_device(options.device) {
+    let chosen = match startup::choose_device(options.device) {
         Ok(chosen) => chosen,
         Err(missing) => return vec![missing_finding(DEVICE, missing, serves(None))],
     };
-    let all = ffi::devices().unwrap_or_default();
+    let all = startup::devices().unwrap_or_default();
     let entry = |(ordinal, &device): (usize, &_)| Finding {
         name: format!("{DEVICE} {ordinal}: {}", device::name(device)),
         path: ffi::pci_bus_id(device).ok(),

@@ -17,17 +17,11 @@ pub(crate) struct Installation {
 impl Installation {
     /// Returns the file of that stem for the newest CUDA release up to `max_major`.
     pub(crate) fn file(&self, stem: &str, max_major: u32) -> Option<PathBuf> {
-        let prefix = format!("lib{stem}.so");
         let mut best: Option<(u32, usize, PathBuf)> = None;
         for entry in self.folders.iter().flat_map(|folder| entries(folder, "")) {
+            let Some(soname) = version_in_name(&entry, stem) else { continue };
             let Some(name) = entry.file_name().and_then(|name| name.to_str()) else { continue };
-            let Some(version) = name.strip_prefix(&prefix) else { continue };
-            // A name without a version may be a stub or a linker script; the versioned file is next to it.
-            let Some(soname) = version.strip_prefix('.').and_then(|v| v.split('.').next()?.parse().ok())
-            else {
-                continue;
-            };
-            let major = cuda_major(stem, soname).unwrap_or(0);
+            let major = release_of(&entry, stem, &soname[..1]).unwrap_or(0);
             if major > max_major {
                 continue;
             }
@@ -40,6 +34,22 @@ impl Installation {
         }
         best.map(|(_, _, path)| path)
     }
+}
+
+/// Returns the version in the name of a library file of that stem. A name without a version may be a stub or a linker script; the
+/// versioned file is next to it.
+fn version_in_name(file: &Path, stem: &str) -> Option<Vec<u32>> {
+    let version = file.file_name()?.to_str()?.strip_prefix(&format!("lib{stem}.so."))?;
+    let numbers: Vec<u32> = version.split('.').map_while(|number| number.parse().ok()).collect();
+    (!numbers.is_empty()).then_some(numbers)
+}
+
+/// Returns the CUDA release of a library file with this soname. Where the soname is that of two releases, the name of the file
+/// behind the links may have the whole version, and pip's folder for CUDA 13 is called `cu13`.
+fn release_of(file: &Path, stem: &str, soname: &[u32]) -> Option<u32> {
+    cuda_major(stem, soname)
+        .or_else(|| cuda_major(stem, &version_in_name(&file.canonicalize().ok()?, stem)?))
+        .or_else(|| file.parent()?.ends_with("cu13/lib").then_some(13))
 }
 
 /// Returns the installations that come before the libraries known to the dynamic linker, best first: the folders in
@@ -180,6 +190,30 @@ mod tests {
         assert_eq!(installation.file("cublas", 12), Some(root.path().join("libcublas.so.12")));
         assert_eq!(installation.file("cublas", 11), None);
         assert_eq!(installation.file("cufft", 13), None);
+    }
+
+    #[test]
+    fn a_library_whose_soname_is_that_of_two_releases_is_known_by_its_version_or_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let file = |path: &str, major| {
+            let folder = root.path().join(path).parent().unwrap().to_path_buf();
+            Installation { folders: vec![folder] }.file("cusparse", major)
+        };
+        for (path, target, release) in [
+            ("a/libcusparse.so.12", Some("libcusparse.so.12.5.9.5"), 12),
+            ("b/libcusparse.so.12", Some("libcusparse.so.12.6.2.49"), 13),
+            ("cu13/lib/libcusparse.so.12", None, 13),
+            // Its version is known once it is loaded.
+            ("cusparse/lib/libcusparse.so.12", None, 0),
+        ] {
+            let link = root.path().join(path);
+            touch(&link.with_file_name(target.unwrap_or("libcusparse.so.12")));
+            if let Some(target) = target {
+                std::os::unix::fs::symlink(target, &link).unwrap();
+            }
+            assert_eq!(file(path, 13), Some(link.clone()));
+            assert_eq!(file(path, 12), (release <= 12).then_some(link), "{path}");
+        }
     }
 
     #[test]

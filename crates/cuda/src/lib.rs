@@ -21,6 +21,7 @@ mod peaks;
 mod pool;
 mod registry;
 mod sparse;
+mod startup;
 mod timing;
 mod transfer;
 mod transfer_stats;
@@ -28,7 +29,6 @@ mod verify;
 
 use std::time::Instant;
 
-use cudarc::driver::sys::CUresult;
 use gpubench_backend::contents::Fingerprints;
 use gpubench_backend::{
     Backend, Conditions, DevicePhases, Finding, Options, Peaks, Prepared, Registration, Sample, SetupCounts,
@@ -98,7 +98,7 @@ struct Started {
 
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let driver = loader::driver()?;
-    let ordinal = choose_device(options.device)?;
+    let ordinal = startup::choose_device(options.device)?;
     let started = open(&driver, ordinal, options).map_err(|error| match error {
         CellError::Unavailable(missing) => missing,
         error => {
@@ -108,38 +108,6 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
         }
     })?;
     Ok(Box::new(started))
-}
-
-/// Checks that the device exists.
-fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
-    let none = |why: String| {
-        Unavailable::new(why, "check that `nvidia-smi` lists a GPU, or run without cuda: --backends cpu")
-    };
-    let devices = ffi::driver::devices().map_err(|status| {
-        if status.is(CUresult::CUDA_ERROR_STUB_LIBRARY) {
-            Unavailable::new(
-                "the first libcuda.so found is the toolkit's stub, not the NVIDIA driver",
-                "remove the folder `stubs` from LD_LIBRARY_PATH",
-            )
-        } else if status.is(CUresult::CUDA_ERROR_NO_DEVICE) {
-            none("this machine has no CUDA device".into())
-        } else {
-            none(format!("CUDA found no usable device (cuInit: {status})"))
-        }
-    })?;
-    match devices.len() {
-        0 => Err(none("this machine has no CUDA device".into())),
-        count if (ordinal as usize) < count => Ok(ordinal),
-        count => {
-            let reason =
-                format!("there is no CUDA device {ordinal}: this machine has {count}, numbered from 0");
-            let fix = match count {
-                1 => "use --device 0".into(),
-                _ => format!("choose one from 0 to {}, such as --device 0", count - 1),
-            };
-            Err(Unavailable::new(reason, fix))
-        }
-    }
 }
 
 fn open(driver: &Driver, ordinal: u32, options: &Options) -> Result<Started, CellError> {

@@ -113,14 +113,15 @@ impl Library {
     }
 }
 
-/// Returns the CUDA release of a library file of this stem and soname version, or `None` if the soname does not
-/// determine it.
-pub(crate) fn cuda_major(stem: &str, soname: u32) -> Option<u32> {
-    match (stem, soname) {
-        ("cufft" | "cusolver", version) => Some(version + 1),
-        // cuSPARSE uses soname 12 in both CUDA 12 and CUDA 13.
-        ("cusparse", 12) => None,
-        (_, version) => Some(version),
+/// Returns the CUDA release of a library of this stem and version; `None` if the version does not determine it. A soname is the
+/// first number of a version.
+pub(crate) fn cuda_major(stem: &str, version: &[u32]) -> Option<u32> {
+    match (stem, version) {
+        ("cufft" | "cusolver", [major, ..]) => Some(major + 1),
+        // The first number is 12 in both CUDA 12 (up to 12.5) and CUDA 13 (from 12.6 on).
+        ("cusparse", [12]) => None,
+        ("cusparse", [12, minor, ..]) => Some(if *minor >= 6 { 13 } else { 12 }),
+        (_, version) => version.first().copied(),
     }
 }
 
@@ -129,12 +130,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sonames_are_mapped_to_the_cuda_release_they_ship_with() {
-        assert_eq!(cuda_major("cublas", 13), Some(13));
-        assert_eq!(cuda_major("cufft", 12), Some(13));
-        assert_eq!(cuda_major("cufft", 11), Some(12));
-        assert_eq!(cuda_major("cusolver", 11), Some(12));
-        assert_eq!(cuda_major("cusparse", 12), None);
+    fn versions_are_mapped_to_the_cuda_release_they_ship_with() {
+        for (stem, version, release) in [
+            ("cublas", &[13][..], Some(13)),
+            ("cufft", &[12], Some(13)),
+            ("cufft", &[11, 3], Some(12)),
+            ("cusolver", &[11], Some(12)),
+            ("nvJitLink", &[13], Some(13)),
+            ("cusparse", &[12], None),
+            ("cusparse", &[12, 5, 10], Some(12)),
+            ("cusparse", &[12, 6, 2], Some(13)),
+            ("cusparse", &[12, 9, 4], Some(13)),
+            ("cusparse", &[], None),
+        ] {
+            assert_eq!(cuda_major(stem, version), release, "{stem} {version:?}");
+        }
     }
 
     #[test]

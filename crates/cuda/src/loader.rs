@@ -157,55 +157,72 @@ impl Loader {
         std::iter::once(PathBuf::from("/etc/ld.so.cache")).chain(files).collect()
     }
 
+    /// Loads the first usable file: of the chosen installations, of those that the dynamic linker knows, and of the others. If
+    /// there is none, the error describes the first file found.
     fn load(&mut self, library: Library) -> Result<Finding, Unavailable> {
         let machine = InstallFolders::here();
+        let mut first = None;
         // One is enough: a second copy of a library would be loaded besides the first.
-        installations::chosen(&machine).iter().any(|installation| self.preload(library, installation));
-        let handle = match open_by_stem(library.stem()) {
-            Some(handle) => handle,
-            None => self.search(library, &machine).ok_or_else(|| {
-                Unavailable::new(
-                    format!("{} was not found on this machine", library.title()),
-                    library.fix(self.major),
-                )
-            })?,
-        };
+        installations::chosen(&machine)
+            .iter()
+            .any(|installation| self.preload(library, installation, &mut first));
+        if let Some(finding) = self.open_by_name(library, &mut first) {
+            return Ok(finding);
+        }
+        let others = self.preferred.clone().into_iter().chain(installations::installed(&machine));
+        for installation in others {
+            if self.preload(library, &installation, &mut first)
+                && let Some(finding) = self.open_by_name(library, &mut first)
+            {
+                self.preferred = Some(installation);
+                return Ok(finding);
+            }
+        }
+        Err(first.unwrap_or_else(|| {
+            let reason = match damage(library.stem()) {
+                Some(problem) => format!("{} cannot be loaded: {problem}", library.title()),
+                None => format!("{} was not found on this machine", library.title()),
+            };
+            Unavailable::new(reason, library.fix(self.major))
+        }))
+    }
+
+    /// Loads the library by path, dependencies first. A later load by name then returns the same library. Returns whether it is
+    /// usable; if not, it is unloaded, and `first` describes it unless an earlier one was unusable too.
+    fn preload(
+        &self,
+        library: Library,
+        installation: &Installation,
+        first: &mut Option<Unavailable>,
+    ) -> bool {
+        let Some(path) = installation.file(library.stem(), self.major) else { return false };
+        let (_, dependencies) = library.load_order().split_last().unwrap_or((&"", &[]));
+        for stem in dependencies {
+            // A dependency may be installed elsewhere or be linked in, so only the library itself must load.
+            std::mem::forget(installation.file(stem, self.major).and_then(|path| dl::open(path).ok()));
+        }
+        let loaded = dl::open(&path).map_err(|problem| {
+            let reason = format!("{} cannot be loaded: {problem}", library.title());
+            Unavailable::new(reason, library.fix(self.major))
+        });
+        let usable = loaded.and_then(|handle| {
+            self.inspect(library, &handle, Some(path))?;
+            std::mem::forget(handle);
+            Ok(())
+        });
+        usable.map_err(|problem| first.get_or_insert(problem)).is_ok()
+    }
+
+    /// Loads the library by the names that the bindings will try. If it is not usable, it is unloaded.
+    fn open_by_name(&self, library: Library, first: &mut Option<Unavailable>) -> Option<Finding> {
+        let handle = open_by_stem(library.stem())?;
         let path = dl::path_of(&handle, library.symbols()[0]);
         if library == Library::Nvrtc {
             self.load_builtins(path.as_deref());
         }
-        let finding = self.inspect(library, &handle, path);
+        let finding = self.inspect(library, &handle, path).map_err(|problem| first.get_or_insert(problem));
         // Never unloaded, because the bindings keep function pointers into it.
-        std::mem::forget(handle);
-        finding
-    }
-
-    /// Loads the library and its dependencies from the first installation that has it.
-    fn search(&mut self, library: Library, machine: &InstallFolders) -> Option<libloading::Library> {
-        for installation in self.preferred.clone().into_iter().chain(installations::installed(machine)) {
-            if self.preload(library, &installation)
-                && let Some(handle) = open_by_stem(library.stem())
-            {
-                self.preferred = Some(installation);
-                return Some(handle);
-            }
-        }
-        None
-    }
-
-    /// Loads the library by path, dependencies first. A later load by name then returns the same library.
-    fn preload(&self, library: Library, installation: &Installation) -> bool {
-        if installation.file(library.stem(), self.major).is_none() {
-            return false;
-        }
-        let mut loaded = false;
-        for stem in library.load_order() {
-            // A dependency may be installed elsewhere or be linked in, so only the library itself must load.
-            let opened = installation.file(stem, self.major).and_then(|path| dl::open(path).ok());
-            loaded = opened.is_some();
-            std::mem::forget(opened);
-        }
-        loaded
+        finding.inspect(|_| std::mem::forget(handle)).ok()
     }
 
     /// NVRTC looks for its builtins by name only, but they are in its own folder.
@@ -236,8 +253,8 @@ impl Loader {
             Library::Nvrtc => dl::nvrtc_version(handle).map(Vec::from),
             _ => dl::version_by_property(handle, &format!("{}GetProperty", library.stem())).map(Vec::from),
         };
-        let release = parts.as_ref().and_then(|parts| u32::try_from(*parts.first()?).ok());
-        if let Some(major) = release.and_then(|version| cuda_major(library.stem(), version))
+        let numbers: Vec<u32> = parts.iter().flatten().map_while(|part| u32::try_from(*part).ok()).collect();
+        if let Some(major) = cuda_major(library.stem(), &numbers)
             && major > self.major
         {
             let reason =

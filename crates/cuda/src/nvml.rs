@@ -19,6 +19,7 @@ use nvml_wrapper::{Device, Nvml};
 use serde_json::{Value, json};
 
 use super::ffi::driver as ffi;
+use super::startup;
 
 /// The library, initialised once per process. Devices borrow it for the rest of the process.
 static NVML: OnceLock<Result<Nvml, String>> = OnceLock::new();
@@ -94,7 +95,7 @@ impl Monitor {
     fn open(ordinal: u32, driver: Option<&Path>) -> Monitor {
         let find = || {
             let nvml = library(driver)?;
-            let devices = ffi::devices().map_err(|status| format!("cuInit: {status}"))?;
+            let devices = startup::devices().map_err(|problem| problem.reason)?;
             let device = devices.get(ordinal as usize).ok_or("no such device")?;
             let address = ffi::pci_bus_id(*device).map_err(|status| format!("PCI address: {status}"))?;
             let device = nvml.device_by_pci_bus_id(address).map_err(|error| error.to_string())?;

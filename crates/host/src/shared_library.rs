@@ -1,10 +1,15 @@
 //! Opens shared libraries at run time and verifies that each symbol is the library's own.
 
 use std::ffi::CStr;
+use std::io::{Read, Seek, SeekFrom};
 use std::os::raw::c_int;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+
+use crate::install_folders::InstallFolders;
+use crate::regular;
 
 /// A worker process loads one library, so that no other one can define what this one calls. What the user preloads,
 /// or `--isolate no` puts into the same process, still can: then the library's own routines come first.
@@ -28,8 +33,8 @@ impl SharedLibrary {
     /// The library's initialisers do no harm.
     pub unsafe fn open(library: &Path) -> Result<SharedLibrary, String> {
         // SAFETY: the caller vouches for the initialisers.
-        let library = unsafe { Library::open(Some(library), RTLD_NOW | OWN_ROUTINES_FIRST) };
-        Ok(SharedLibrary { library: library.map_err(|error| reason(&error))?, file: None })
+        let library = unsafe { open_linked(library, RTLD_NOW | OWN_ROUTINES_FIRST, &mut vec![]) }?;
+        Ok(SharedLibrary { library, file: None })
     }
 
     /// Takes the file that defines `mark`, a symbol unique to this kind of library, as the library's own. Later symbols
@@ -86,9 +91,71 @@ impl SharedLibrary {
 /// The library's initialisers do no harm.
 pub unsafe fn open_for_all(library: &Path) -> Result<(), String> {
     // SAFETY: the caller vouches for the initialisers.
-    let library = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_GLOBAL) };
-    std::mem::forget(library.map_err(|error| reason(&error))?);
+    std::mem::forget(unsafe { open_linked(library, RTLD_NOW | RTLD_GLOBAL, &mut vec![]) }?);
     Ok(())
+}
+
+/// Opens a library. Where the loader does not find what the library needs, and its folder has it, that is opened first, and stays
+/// loaded: the OpenBLAS in older wheels of NumPy and SciPy needs the libgfortran next to it. `tried` lists the files opened on the
+/// way to this one.
+///
+/// # Safety
+/// The initialisers of the library and of its neighbours do no harm.
+unsafe fn open_linked(library: &Path, flags: c_int, tried: &mut Vec<PathBuf>) -> Result<Library, String> {
+    check_whole(library)?;
+    tried.push(library.to_path_buf());
+    loop {
+        // SAFETY: the caller vouches for the initialisers.
+        let problem = match unsafe { Library::open(Some(library), flags) } {
+            Ok(library) => return Ok(library),
+            Err(error) => reason(&error),
+        };
+        let missing = problem.split_once(": ").map(|(name, _)| library.with_file_name(name));
+        let is_new = |file: &PathBuf| file.is_absolute() && file.is_file() && !tried.contains(file);
+        let Some(neighbour) = missing.filter(is_new) else { return Err(problem) };
+        // SAFETY: the caller vouches for the initialisers.
+        std::mem::forget(unsafe { open_linked(&neighbour, flags, tried) }?);
+    }
+}
+
+/// Checks that the file of a library, given by path or by a name that the loader knows, has all the bytes that the loader maps:
+/// one that is cut short would kill the process by SIGBUS. Anything else about the file is for the loader to report.
+pub fn check_whole(library: &Path) -> Result<(), String> {
+    static FOLDERS: LazyLock<Vec<PathBuf>> = LazyLock::new(|| InstallFolders::here().loader_folders());
+    let is_name = library.parent().is_some_and(|folder| folder.as_os_str().is_empty());
+    let file = match is_name {
+        true => FOLDERS.iter().map(|folder| folder.join(library)).find(|file| file.is_file()),
+        false => Some(library.to_path_buf()),
+    };
+    // The links of a library lead to the file with its whole version.
+    let Some(file) = file.and_then(|file| file.canonicalize().ok()) else { return Ok(()) };
+    match mapped_length(&file) {
+        Some((mapped, length)) if mapped > length => {
+            Err(format!("{} is cut short: it has {length} of at least {mapped} bytes", file.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the bytes of a 64-bit little-endian ELF file that the loader maps, and those that it has. Format:
+/// <https://refspecs.linuxfoundation.org/elf/gabi4+/ch5.pheader.html>.
+fn mapped_length(file: &Path) -> Option<(u64, u64)> {
+    const LOAD: u64 = 1;
+    const ENTRY: usize = 56;
+    let mut file = regular::open(file).ok()?;
+    let length = file.metadata().ok()?.len();
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    let mut header = [0; 64];
+    file.read_exact(&mut header).ok()?;
+    if header[..6] != *b"\x7fELF\x02\x01" {
+        return None;
+    }
+    let mut table = vec![0; number(&header[56..58]) as usize * ENTRY];
+    file.seek(SeekFrom::Start(number(&header[32..40]))).ok()?;
+    file.read_exact(&mut table).ok()?;
+    let loaded = table.chunks_exact(ENTRY).filter(|entry| number(&entry[..4]) == LOAD);
+    let ends = loaded.map(|entry| number(&entry[8..16]).saturating_add(number(&entry[32..40])));
+    Some((ends.max()?, length))
 }
 
 /// Returns the canonical path of the library that contains `address`; `None` if the loader does not know it.
@@ -112,6 +179,8 @@ pub fn reason(error: &libloading::Error) -> String {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     #[test]
@@ -128,6 +197,67 @@ mod tests {
             // The handle finds what libm depends on as well.
             let problem = libm.symbol::<Routine>("malloc").unwrap_err();
             assert!(problem.starts_with("its malloc belongs to another library, /"), "{problem}");
+        }
+    }
+
+    /// Compiles a library without code of its own that needs the library `needed`. Returns `None` without a compiler.
+    fn compile(library: &Path, needed: Option<&Path>) -> Option<()> {
+        let source = library.with_extension("c");
+        std::fs::write(&source, "int data[8192] = {1};").unwrap();
+        let name = library.file_name().unwrap().to_str().unwrap();
+        let mut cc = std::process::Command::new("cc");
+        cc.args(["-shared", "-fPIC", "-Wl,--no-as-needed", &format!("-Wl,-soname,{name}"), "-o"]);
+        cc.args([library, &source]).args(needed);
+        // The linker need not find what the needed library needs.
+        cc.arg("-Wl,--unresolved-symbols=ignore-all")
+            .status()
+            .ok()
+            .filter(|status| status.success())
+            .map(|_| ())
+    }
+
+    #[test]
+    fn a_library_finds_what_it_needs_in_its_own_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let [blas, fortran, quad] = ["libblas-own.so", "libfortran-own.so", "libquad-own.so"].map(at);
+        if compile(&quad, None).is_none() {
+            return;
+        }
+        compile(&fortran, Some(&quad)).unwrap();
+        compile(&blas, Some(&fortran)).unwrap();
+        // SAFETY: the libraries have no initialisers.
+        let open = || unsafe { SharedLibrary::open(&blas) }.map(SharedLibrary::keep);
+        std::fs::rename(&quad, at("away")).unwrap();
+        let problem = open().unwrap_err();
+        assert!(problem.contains("libquad-own.so: cannot open shared object file"), "{problem}");
+        std::fs::rename(at("away"), &quad).unwrap();
+        open().unwrap();
+    }
+
+    #[test]
+    fn a_library_that_is_cut_short_is_refused_by_path_at_any_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let (library, link) = (folder.path().join("libshort.so.1.2"), folder.path().join("libshort.so.1"));
+        if compile(&library, None).is_none() {
+            return;
+        }
+        std::os::unix::fs::symlink(&library, &link).unwrap();
+        assert_eq!(check_whole(&link), Ok(()));
+        let (mapped, length) = mapped_length(&library).unwrap();
+        assert!(mapped <= length && mapped > 1 << 15, "{mapped} of {length}");
+        let file = File::options().write(true).open(&library).unwrap();
+        // SAFETY: the library has no initialisers.
+        let open = || unsafe { SharedLibrary::open(&link) }.err().unwrap();
+        for kept in [mapped - 1, mapped / 2, 4096, 1024] {
+            file.set_len(kept).unwrap();
+            let problem = open();
+            let shown = library.canonicalize().unwrap();
+            assert!(problem.starts_with(&format!("{} is cut short", shown.display())), "{problem}");
+        }
+        for kept in [64, 10, 0] {
+            file.set_len(kept).unwrap();
+            assert!(!open().contains("is cut short"), "the loader refuses {kept} bytes");
         }
     }
 }

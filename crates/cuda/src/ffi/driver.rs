@@ -123,25 +123,45 @@ unsafe fn find<F: Copy>(name: &str) -> Result<F, Status> {
     found.map(|call| *call).map_err(|_| Status::from(CUresult::CUDA_ERROR_NOT_FOUND))
 }
 
-/// Returns the machine's devices, after calling `cuInit`. The driver must be loaded.
-pub(crate) fn devices() -> Result<Vec<CUdevice>, Status> {
-    type Init = unsafe extern "C" fn(c_uint) -> u32;
-    type Count = unsafe extern "C" fn(*mut c_int) -> u32;
-    type Get = unsafe extern "C" fn(*mut CUdevice, c_int) -> u32;
-    // SAFETY: the types are cuda.h's.
-    let (init, count, get) =
-        unsafe { (find::<Init>("cuInit")?, find::<Count>("cuDeviceGetCount")?, find::<Get>("cuDeviceGet")?) };
+/// Starts CUDA. The driver must be loaded.
+pub(crate) fn init() -> Result<(), Status> {
+    // SAFETY: the type is cuda.h's.
+    let call = unsafe { find::<unsafe extern "C" fn(c_uint) -> u32>("cuInit") }?;
     // SAFETY: no flag is set, as the call requires.
-    Status::driver(unsafe { init(0) })?;
-    let mut devices = 0;
-    // SAFETY: `devices` is writable.
-    Status::driver(unsafe { count(&raw mut devices) })?;
-    let device = |ordinal| {
-        let mut device = 0;
-        // SAFETY: `device` is writable; an unknown ordinal is an error value.
-        Status::driver(unsafe { get(&raw mut device, ordinal) }).map(|()| device)
-    };
-    (0..devices).map(device).collect()
+    Status::driver(unsafe { call(0) })
+}
+
+/// Returns the number of devices, after [`init`].
+pub(crate) fn device_count() -> Result<i32, Status> {
+    let mut count = 0;
+    // SAFETY: the type is cuda.h's.
+    let call = unsafe { find::<unsafe extern "C" fn(*mut c_int) -> u32>("cuDeviceGetCount") }?;
+    // SAFETY: `count` is writable.
+    Status::driver(unsafe { call(&raw mut count) })?;
+    Ok(count)
+}
+
+/// Returns the device of this number, after [`init`].
+pub(crate) fn device(ordinal: i32) -> Result<CUdevice, Status> {
+    let mut device = 0;
+    // SAFETY: the type is cuda.h's.
+    let call = unsafe { find::<unsafe extern "C" fn(*mut CUdevice, c_int) -> u32>("cuDeviceGet") }?;
+    // SAFETY: `device` is writable; an unknown ordinal is an error value.
+    Status::driver(unsafe { call(&raw mut device, ordinal) })?;
+    Ok(device)
+}
+
+/// Returns a device's name. A driver may fill the buffer without a terminator, which the bindings do not expect.
+pub(crate) fn name(device: CUdevice) -> Result<String, Status> {
+    let mut text = [0u8; 256];
+    // SAFETY: at most 256 bytes are written.
+    unsafe { sys::cuDeviceGetName(text.as_mut_ptr().cast(), 256, device) }.result()?;
+    Ok(until_zero(&text))
+}
+
+/// Returns the text before the first zero byte, or all of it.
+fn until_zero(text: &[u8]) -> String {
+    String::from_utf8_lossy(text.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
 }
 
 /// Returns an attribute of a device.
@@ -181,5 +201,5 @@ pub(crate) fn pci_bus_id(device: CUdevice) -> Result<String, Status> {
     let mut text = [0u8; 32];
     // SAFETY: at most 32 bytes are written, terminator included.
     unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast(), 32, device) }.result()?;
-    Ok(String::from_utf8_lossy(text.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned())
+    Ok(until_zero(&text))
 }

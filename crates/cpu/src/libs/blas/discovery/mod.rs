@@ -83,9 +83,15 @@ fn origin_of(prefix: &Path, machine: &InstallFolders) -> &'static str {
 
 /// Finds the OpenBLAS files that Python wheels bundle.
 fn bundled(packages: &Path) -> Vec<Place> {
-    let folders =
-        [("scipy_openblas32/lib", "pip"), ("numpy.libs", "numpy"), ("scipy.libs", "scipy")].into_iter();
-    let files = folders.flat_map(|(folder, origin)| {
+    // The folders inside the packages are those of wheels until 2020.
+    const FOLDERS: [(&str, &str); 5] = [
+        ("scipy_openblas32/lib", "pip"),
+        ("numpy.libs", "numpy"),
+        ("scipy.libs", "scipy"),
+        ("numpy/.libs", "numpy"),
+        ("scipy/.libs", "scipy"),
+    ];
+    let files = FOLDERS.into_iter().flat_map(|(folder, origin)| {
         let folder = packages.join(folder);
         let files = ["libscipy_openblas", "libopenblas"].map(|name| entries(&folder, name));
         files.into_iter().flatten().map(move |file| (file, origin))

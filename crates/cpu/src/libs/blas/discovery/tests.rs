@@ -66,6 +66,8 @@ fn the_newest_openblas_comes_first_wherever_it_lies() {
     let wheel = root.openblas(&format!("venv/{PACKAGES}/scipy_openblas32/lib/libscipy_openblas.so"), "0.3.9");
     let found = root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "venv")], &[]);
     assert_eq!(found, [(numpy, "numpy"), (scipy, "scipy"), (system, "system"), (wheel, "pip")]);
+    let old = root.openblas(&format!("old/{PACKAGES}/numpy/.libs/libopenblasp-r0-34a1.3.7.so"), "0.3.7");
+    assert_eq!(root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "old")], &[])[1], (old, "numpy"));
 }
 
 #[test]
