@@ -58,6 +58,8 @@ fn check(name: &str, text: &str, benign: &str) {
     let is_line_end = |c: char| c == '\r' && name.contains("csv");
     let invisible: String = text.chars().filter(|c| is_harmful(*c) && !is_line_end(*c)).collect();
     assert_eq!(invisible, "", "{name}");
+    let command = text.lines().find(|line| line.starts_with("::") || line.starts_with("##vso"));
+    assert_eq!(command, None, "{name}: a text begins a line, as a command of a workflow does");
     let count = |text: &str, part: &str| text.matches(part).count();
     match name {
         "html" | "svg" => {

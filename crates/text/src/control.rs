@@ -18,6 +18,19 @@ pub fn replaced(text: &str) -> String {
     text.chars().map(|c| if is_harmful(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
+/// Returns `text` on one line: line feeds and tabs as spaces, other [invisible](is_invisible) characters as U+FFFD.
+///
+/// A text of outside origin must not begin a line of its own, where a program that reads the output takes it for a command, such
+/// as `::error::` on GitHub.
+pub fn single_line(text: &str) -> String {
+    let shown = |c| match c {
+        '\n' | '\t' => ' ',
+        c if is_invisible(c) => char::REPLACEMENT_CHARACTER,
+        c => c,
+    };
+    text.chars().map(shown).collect()
+}
+
 /// Returns `text` on one line, with invisible characters escaped as in Rust and TOML, such as `\n` and `\u{1b}`.
 pub fn spelled_out(text: &str) -> String {
     let spelled = |c: char| if is_invisible(c) { c.escape_default().to_string() } else { c.to_string() };
@@ -38,6 +51,7 @@ mod tests {
     fn each_way_leaves_no_harmful_character() {
         let text = " a\x1b[31m\n\u{9b}\u{202e} b\t";
         assert_eq!(replaced(text), " a\u{fffd}[31m\n\u{fffd}\u{fffd} b\t");
+        assert_eq!(single_line(text), " a\u{fffd}[31m \u{fffd}\u{fffd} b ");
         assert_eq!(spelled_out(text), " a\\u{1b}[31m\\n\\u{9b}\\u{202e} b\\t");
         assert_eq!(collapsed(text), "a [31m b");
     }

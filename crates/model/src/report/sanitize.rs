@@ -1,15 +1,16 @@
-//! Removes control characters and marks of text direction from a report, so that none can drive a terminal or mislead a reader.
+//! Removes control characters, line feeds and marks of text direction from a report, so that none can drive a terminal, mislead a
+//! reader, or begin a line that another program takes for a command.
 
 use std::io::{self, Read, Write};
 
-use gpubench_text::control::{is_harmful, replaced};
+use gpubench_text::control::{is_invisible, single_line};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Report;
 
-/// Passes JSON on, to a writer or from a reader, and notes whether its strings may hold [harmful](is_harmful) characters.
+/// Passes JSON on, to a writer or from a reader, and notes whether its strings may hold [invisible](is_invisible) characters.
 ///
 /// JSON may write them as escapes or as they are. Of the second kind, only the first bytes of their UTF-8 are looked at, so
 /// that some harmless characters are noted too.
@@ -23,7 +24,7 @@ pub struct ControlScan<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ScanState {
     Text,
-    /// This byte, with which an escape or a harmful character may begin.
+    /// This byte, with which an escape or an invisible character may begin.
     Begun(u8),
     Found,
 }
@@ -49,7 +50,7 @@ impl ScanState {
         match (self, byte) {
             (ScanState::Found, _)
             | (_, 0x7f)
-            | (ScanState::Begun(b'\\'), b'u' | b'b' | b'f' | b'r')
+            | (ScanState::Begun(b'\\'), b'u' | b'b' | b'f' | b'n' | b'r' | b't')
             // U+0080 to U+009F, U+061C, U+2000 to U+207F, and U+FEC0 to U+FEFF with U+FFC0 to U+FFFF.
             | (ScanState::Begun(0xc2), 0x80..=0x9f)
             | (ScanState::Begun(0xd8), 0x9c)
@@ -89,7 +90,7 @@ pub fn sanitized(report: Report) -> Report {
     if is_clean { report } else { sanitize(&report).unwrap_or(report) }
 }
 
-/// Replaces every [harmful](is_harmful) character by U+FFFD, also in the keys of objects.
+/// Puts every text on a [single line](single_line), also the keys of objects.
 pub fn sanitize(report: &Report) -> serde_json::Result<Report> {
     let rows = report.rows.iter().map(tamed).collect::<serde_json::Result<_>>()?;
     Ok(Report { schema_version: report.schema_version, environment: tamed(&report.environment)?, rows })
@@ -103,12 +104,12 @@ fn tamed<T: Serialize + DeserializeOwned>(part: &T) -> serde_json::Result<T> {
 
 fn tame_texts(value: &mut Value) {
     match value {
-        Value::String(text) if text.chars().any(is_harmful) => *text = replaced(text),
+        Value::String(text) if text.chars().any(is_invisible) => *text = single_line(text),
         Value::Array(items) => items.iter_mut().for_each(tame_texts),
         Value::Object(fields) => {
-            if fields.keys().any(|key| key.chars().any(is_harmful)) {
+            if fields.keys().any(|key| key.chars().any(is_invisible)) {
                 *fields =
-                    std::mem::take(fields).into_iter().map(|(key, item)| (replaced(&key), item)).collect();
+                    std::mem::take(fields).into_iter().map(|(key, item)| (single_line(&key), item)).collect();
             }
             fields.values_mut().for_each(tame_texts);
         }
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn every_control_character_is_noticed_escaped_or_not_in_pieces_of_any_size() {
-        let controls = (0..=0xffff).filter_map(char::from_u32).filter(|c| is_harmful(*c));
+        let controls = (0..=0xffff).filter_map(char::from_u32).filter(|c| is_invisible(*c));
         for control in controls {
             let text = format!("é\\{control}µ");
             let escaped = format!("\"\\\\\\u{:04x}\"", u32::from(control));
@@ -137,7 +138,7 @@ mod tests {
                 assert!((1..6).all(|piece| may_hold_controls(&json, piece)), "{control:?}");
             }
         }
-        for clean in ["\\\\b \\u001b", "é µ € ü \\u \n", "u0000", "\\\\u 00", "\u{a0}\u{c2}"] {
+        for clean in ["\\\\b \\u001b", "é µ € ü \\u", "u0000", "\\\\u 00", "\u{a0}\u{c2}"] {
             assert!(!may_hold_controls(&serde_json::to_vec(clean).unwrap(), 3), "{clean:?}");
         }
     }
@@ -145,7 +146,7 @@ mod tests {
     #[test]
     fn escape_sequences_in_texts_are_replaced_and_other_text_is_kept() {
         for (harmful, tamed_text) in
-            [("a\u{1b}[31mb\nc", "a\u{fffd}[31mb\nc"), ("a\u{9b}31mb", "a\u{fffd}31mb")]
+            [("a\u{1b}[31mb\n::c", "a\u{fffd}[31mb ::c"), ("a\u{9b}31mb", "a\u{fffd}31mb")]
         {
             let mut report = example::full();
             report.environment.host.name = harmful.into();
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn characters_that_json_writes_as_they_are_and_keys_of_objects_count_too() {
-        for hostile in ["\u{9b}31m", "\u{7f}", "\u{202e}gnp.exe", "\u{1b}]0;x\u{7}"] {
+        for hostile in ["\u{9b}31m", "\u{7f}", "\u{202e}gnp.exe", "\u{1b}]0;x\u{7}", "GPU\n::error::x\ty"] {
             let mut report = example::full();
             report.environment.host.name = hostile.into();
             report.environment.variables.insert(hostile.into(), hostile.into());
@@ -170,7 +171,7 @@ mod tests {
             let bytes = serde_json::to_vec(&report).unwrap();
             assert!(may_hold_controls(&bytes, 7), "{hostile:?}");
             let text = format!("{:?}", file::parse(&file::Content::of(bytes)).unwrap());
-            for c in hostile.chars().filter(|c| is_harmful(*c)) {
+            for c in hostile.chars().filter(|c| is_invisible(*c)) {
                 assert!(!text.contains(c) && !text.contains(&c.escape_debug().to_string()), "{c:?}: {text}");
             }
         }

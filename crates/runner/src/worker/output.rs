@@ -84,17 +84,17 @@ fn parsed(line: &[u8]) -> Result<Reply, String> {
     })
 }
 
-/// Replaces control characters in the texts that the screen shows during a run.
+/// Puts each text that the screen shows during a run on a single line.
 fn sanitized(mut reply: Reply) -> Reply {
     match &mut reply {
         Reply::Skipped { reason, fix, .. } | Reply::Unavailable { reason, fix } => {
-            *reason = control::replaced(reason);
-            *fix = fix.take().map(|fix| control::replaced(&fix));
+            *reason = control::single_line(reason);
+            *fix = fix.take().map(|fix| control::single_line(&fix));
         }
         Reply::Failed { reason: text, .. }
         | Reply::Incorrect { reason: text, .. }
         | Reply::Refuted { reason: text, .. }
-        | Reply::Phase { phase: text } => *text = control::replaced(text),
+        | Reply::Phase { phase: text } => *text = control::single_line(text),
         _ => {}
     }
     reply
