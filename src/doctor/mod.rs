@@ -19,9 +19,10 @@ use gpubench_host::environment;
 use gpubench_text::control::spelled_out;
 use serde::Serialize;
 
-use crate::backend::{self, BACKENDS, Finding, Options, Registration};
+use crate::backend::{self, BACKENDS, Finding, Options, Registration, cpu};
+use crate::executor::slow_kernels;
 use crate::processors;
-use crate::report::Host;
+use crate::report::{Host, RunWarning};
 use crate::worker::client::{Client, WaitError};
 use crate::worker::launcher::Launcher;
 
@@ -90,13 +91,22 @@ fn spell_out(backend: &mut BackendFindings) {
 
 /// Lets all backends search at the same time, in workers that `launcher` starts.
 pub fn examine(launcher: &Launcher, options: &Options) -> DoctorReport {
+    let backends = search(launcher, options, &|_| true);
+    let host = environment::host();
+    let hints = hints(&host, processors::load_average(), &backends);
+    DoctorReport { gpubench_version: env!("CARGO_PKG_VERSION").into(), host, backends, hints }
+}
+
+/// Lets the `wanted` backends search at the same time, in workers that `launcher` starts.
+pub fn search(launcher: &Launcher, options: &Options, wanted: &dyn Fn(&str) -> bool) -> Vec<BackendFindings> {
     let start_all = |backend| {
         let libraries = backend::libraries(backend, options);
         let ids = std::iter::once(None).chain(libraries.into_iter().map(Some));
         let ids = ids.map(|library| WorkerId { library, ..WorkerId::of_backend(backend.name) });
         ids.map(|id| (start_search(&id, launcher, options), id)).collect::<Vec<_>>()
     };
-    let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, start_all(backend))).collect();
+    let wanted = BACKENDS.iter().filter(|backend| wanted(backend.name));
+    let begun: Vec<_> = wanted.map(|backend| (backend, start_all(backend))).collect();
     let deadline = Instant::now() + MAX_WAIT;
     let findings_of = |(backend, searches): (&'static Registration, Vec<Search>)| {
         let (mut findings, mut problem) = (vec![], None);
@@ -110,10 +120,7 @@ pub fn examine(launcher: &Launcher, options: &Options) -> DoctorReport {
         }
         BackendFindings { name: backend.name, summary: backend.summary, findings, problem }
     };
-    let backends = begun.into_iter().map(findings_of).collect();
-    let host = environment::host();
-    let hints = hints(&host, processors::load_average());
-    DoctorReport { gpubench_version: env!("CARGO_PKG_VERSION").into(), host, backends, hints }
+    begun.into_iter().map(findings_of).collect()
 }
 
 /// A worker that searches, or the error that prevented its start.
@@ -152,8 +159,11 @@ fn receive_findings(mut client: Client, deadline: Instant) -> Result<Vec<Finding
 }
 
 /// Returns a hint, with the remedy, per condition that makes timings worse.
-fn hints(host: &Host, load: Option<f64>) -> Vec<String> {
-    let mut hints = vec![];
+fn hints(host: &Host, load: Option<f64>, backends: &[BackendFindings]) -> Vec<String> {
+    let findings = backends.iter().flat_map(|backend| &backend.findings);
+    let slow = slow_kernels(findings, cpu::widest_vectors());
+    let mut hints: Vec<String> =
+        slow.into_iter().map(|RunWarning { text, next }| format!("{text}: {next}.")).collect();
     if let Some(governor) = host.governor.as_deref().filter(|governor| *governor != "performance") {
         hints.push(format!(
             "The CPU frequency governor is {governor}, so times vary more. Change it with: sudo cpupower frequency-set -g performance"
@@ -197,14 +207,15 @@ mod tests {
 
     #[test]
     fn poor_timing_conditions_get_a_hint_and_good_ones_do_not() {
-        assert_eq!(hints(&host(Some("performance")), Some(0.1)).len(), 0);
-        assert_eq!(hints(&host(None), None).len(), 0);
+        assert_eq!(hints(&host(Some("performance")), Some(0.1), &[]).len(), 0);
+        assert_eq!(hints(&host(None), None, &[]).len(), 0);
         let quota = Host { cpu_quota: Some(0.5), ..host(None) };
+        let limited = hints(&quota, None, &[]);
         assert!(
-            hints(&quota, None)[0].contains("quota of 0.5 CPUs")
-                && hints(&quota, None)[0].contains("--cpuset-cpus")
+            limited[0].contains("quota of 0.5 CPUs") && limited[0].contains("--cpuset-cpus"),
+            "{limited:?}"
         );
-        let poor = hints(&host(Some("powersave")), Some(6.0));
+        let poor = hints(&host(Some("powersave")), Some(6.0), &[]);
         assert!(poor[0].contains("powersave") && poor[1].contains("6.0"), "{poor:?}");
     }
 }

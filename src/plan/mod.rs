@@ -1,6 +1,7 @@
 //! Turns settings into a plan: the cells of a run, in the order of the report. Uses no device.
 
 mod externals;
+mod obstacles;
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ use crate::op::OPS;
 use crate::settings::{Settings, Sweep};
 
 pub use externals::describe;
+pub use obstacles::obstacles;
 
 /// More cells than a run of several weeks could measure.
 const MAX_CELLS: u128 = 1_000_000;

@@ -124,3 +124,22 @@ fn files_that_are_too_large_are_refused_with_the_limit() {
     assert!(pipe.unwrap().success());
     folder.refuses("run --resume made", "it is not an ordinary file");
 }
+
+#[test]
+fn a_limit_on_address_space_skips_cells_with_both_sizes_and_kills_no_worker() {
+    let folder = Folder::new();
+    let run = "run --backends cpu --ops matmul,solve,svd --sizes 32 --variants faer --no-peaks --samples 3 --out ran";
+    // Far below twice the last-level cache of large CPUs; those with a small cache are measured.
+    let line = format!("ulimit -v 800000; exec {} {run}", env!("CARGO_BIN_EXE_gpubench"));
+    let output = std::process::Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output();
+    let stderr = String::from_utf8_lossy(&output.unwrap().stderr).into_owned();
+    for row in folder.json("ran/report.json")["rows"].as_array().unwrap() {
+        let reason = row["reason"].as_str().unwrap_or_default();
+        match row["outcome"].as_str().unwrap() {
+            "measured" => {}
+            outcome => {
+                assert!(outcome == "skipped" && reason.contains(" of host memory, "), "{row}\n{stderr}")
+            }
+        }
+    }
+}

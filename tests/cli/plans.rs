@@ -102,3 +102,57 @@ fn the_passes_of_a_baseline_have_the_cells_of_the_plan_alone() {
     assert_eq!(report["environment"]["settings"]["refine"], false);
     assert_eq!(report["rows"].as_array().map(Vec::len), Some(4));
 }
+
+#[test]
+fn a_dry_run_marks_what_cannot_run_and_does_not_count_its_time() {
+    let folder = Folder::new();
+    let run = |line: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
+        let command = command.current_dir(folder.path()).args(line.split(' '));
+        let output = command.env("GPUBENCH_MKL", "/nowhere/libmkl_rt.so.2").output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let time = |out: &str| out.lines().find(|line| line.contains(" takes about ")).map(str::to_owned);
+    let of = |sizes, variants| {
+        run(&format!(
+            "run --backends cpu --ops matmul --sizes {sizes} --variants {variants} --no-peaks --dry-run"
+        ))
+        .0
+    };
+    let small = of("16", "faer");
+    assert!(!small.contains("cannot run") && time(&small).is_some(), "{small}");
+    let mixed = of("16,1000000", "faer,mkl");
+    assert_eq!(time(&mixed), time(&small), "{mixed}");
+    assert_eq!(mixed.matches("  cannot run: needs 10.91 TiB of host memory, ").count(), 1, "{mixed}");
+    let missing = "  cannot run: GPUBENCH_MKL=/nowhere/libmkl_rt.so.2 cannot be used: ";
+    assert_eq!(mixed.matches(missing).count(), 2, "{mixed}");
+    assert!(
+        mixed.contains("\n3 cells cannot run here.\n") && mixed.contains("\n4 cells in 2 cases."),
+        "{mixed}"
+    );
+    let huge = of("1000000", "faer");
+    assert!(huge.contains("\nNone of 1 cell can run here.\n") && time(&huge).is_none(), "{huge}");
+    let (_, ran) =
+        run("run --backends cpu --ops matmul --sizes 1000000 --variants faer --no-peaks --out ran");
+    assert!(ran.contains("needs 10.91 TiB of host memory, "), "the run skips it for the same reason: {ran}");
+}
+
+#[test]
+fn a_dry_run_marks_the_cells_of_a_gpu_that_is_not_there() {
+    let folder = Folder::new();
+    let line = "run --backends cpu,cuda --ops matmul --sizes 16 --variants faer,cublas --no-peaks";
+    let dry = folder.succeeds(&format!("{line} --dry-run")).stdout;
+    folder.run_line(&format!("{line} --samples 3 --out ran"));
+    let report = folder.json("ran/report.json");
+    for row in report["rows"].as_array().unwrap() {
+        let name = format!("{}/{}", row["backend"].as_str().unwrap(), row["variant"].as_str().unwrap());
+        let listed = dry.lines().find(|line| line.contains(&name)).unwrap();
+        match row["outcome"].as_str().unwrap() {
+            "skipped" => assert!(
+                listed.ends_with(&format!("cannot run: {}", row["reason"].as_str().unwrap())),
+                "{listed}"
+            ),
+            _ => assert!(!listed.contains("cannot run"), "{listed}"),
+        }
+    }
+}

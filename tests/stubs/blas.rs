@@ -85,3 +85,41 @@ fn a_blas_that_answers_wrongly_has_no_times_and_the_others_have() {
     assert_eq!(ran.rows("cpu").len(), 4);
     assert_eq!(ran.code, Some(1));
 }
+
+#[test]
+fn a_row_has_the_threads_that_openmp_gives_the_library() {
+    const PTHREADS: u64 = 1;
+    const OPENMP: u64 = 2;
+    if std::thread::available_parallelism().unwrap().get() < 2 {
+        return crate::leave_out("this machine has one CPU");
+    }
+    // Where it may, the job tries two threads, and the library writes that down.
+    const WRITES: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+static int threads = 1;
+void openblas_set_num_threads(int count) {
+    threads = count;
+    if (count == 2) fclose(fopen(getenv("STUB_LOG"), "w"));
+}
+int openblas_get_num_threads(void) { return threads; }
+"#;
+    let words = "--backends cpu --ops matmul --sizes 8 --dtypes f64 --threads 2 --variants openblas --blas";
+    for (parallel, limit, may) in
+        [(OPENMP, "1", false), (PTHREADS, "1", true), (OPENMP, "64", true), (OPENMP, "x", true)]
+    {
+        let sandbox = Sandbox::new();
+        let text = IDLE.replace("IDLE(dgemm_)", "").replace("IDLE(openblas_set_num_threads)", "");
+        let text = text.replace("int openblas_get_num_threads(void) { return 1; }", WRITES);
+        let text = text.replace(
+            "int openblas_get_parallel(void) { return 0; }",
+            &format!("int openblas_get_parallel(void) {{ return {parallel}; }}"),
+        );
+        let Some(library) = sandbox.library("libopenblas.so.0", &format!("{text}{RIGHT}")) else { return };
+        let log = sandbox.path("log");
+        let variables = [("OMP_THREAD_LIMIT", limit), ("STUB_LOG", log.to_str().unwrap())];
+        let ran = sandbox.run(&format!("{words} {}", library.display()), &variables);
+        let row = ran.rows("cpu")[0];
+        assert_eq!(log.exists(), may, "{parallel} {limit}: {row}");
+        assert!(may || row["threads"] == 1, "{row}");
+    }
+}

@@ -224,3 +224,22 @@ fn a_driver_that_hangs_is_tried_once_and_the_cpu_is_measured_meanwhile() {
     assert_eq!(ran.stderr.matches(note).count(), 1, "{}", ran.stderr);
     assert_eq!((starts(&log), ran.code), (1, Some(1)));
 }
+
+#[test]
+fn doctor_reports_a_kernel_cache_only_where_one_can_be() {
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.path("file"), "").unwrap();
+    let long = format!("/{}", "a/".repeat(2500));
+    let (own, file) = (sandbox.path("own"), sandbox.path("file"));
+    let folders = [(own.to_str().unwrap(), true), ("/dev/null", false), ("/proc", false), (&long, false)];
+    for (folder, usable) in folders.into_iter().chain([(file.to_str().unwrap(), false)]) {
+        let output = sandbox.gpubench("doctor --json", &[("XDG_CACHE_HOME", folder)]).output().unwrap();
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = found["backends"].as_array().unwrap().iter();
+        let mut findings = findings.flat_map(|backend| backend["findings"].as_array().unwrap());
+        let cache = findings.find(|finding| finding["name"] == "kernel cache").unwrap();
+        assert_eq!(cache["problem"].is_null(), usable, "{cache}");
+        assert_eq!(cache["fix"].is_null(), usable, "{cache}");
+    }
+    assert_eq!(std::fs::read_dir(own.join("gpubench/kernels")).unwrap().count(), 0);
+}

@@ -35,6 +35,7 @@ use context::Cpu;
 use libs::blas::{self, Library};
 use libs::fftw;
 use ops::available::AvailableVariant;
+pub use simd::widest as widest_vectors;
 use threads::thread_choices;
 use timing::flush_by_reading::CacheFlush;
 use timing::pin::Pins;
@@ -231,7 +232,8 @@ impl Backend for Started {
                 self.marked = self.marked.wrapping_add(1);
                 contents::mark(&mut job.contents(), self.marked)?;
                 if !flush::flush(&job.job) {
-                    self.cache_flush.get_or_insert_with(CacheFlush::new).flush();
+                    let ready = self.cache_flush.take().map_or_else(CacheFlush::new, Ok)?;
+                    self.cache_flush.insert(ready).flush();
                 }
                 // Last, because threads that find no work soon sleep again.
                 job.wake_threads()?;

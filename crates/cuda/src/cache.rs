@@ -38,6 +38,14 @@ impl Cache {
         self.folder.as_deref()
     }
 
+    /// Stores and removes a file, so that an error says why nothing can be stored.
+    pub(crate) fn check(&self) -> std::io::Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let name = format!("check-{}", std::process::id());
+        user_cache::write(folder, &name, b"")?;
+        std::fs::remove_file(folder.join(name))
+    }
+
     /// Returns the entry of `key` if it exists and is intact.
     pub(crate) fn get(&self, key: &str) -> Option<Stored> {
         parse(&user_cache::read(&self.folder.as_ref()?.join(key))?)
@@ -139,6 +147,7 @@ mod tests {
             let cache = Cache { folder: Some(folder) };
             cache.put("a", &stored());
             assert_eq!(cache.get("a"), None, "{:?}", cache.folder());
+            assert!(cache.check().is_err());
             cache.remove("a");
         }
     }

@@ -76,17 +76,22 @@ pub(crate) fn findings(options: &Options) -> Vec<Finding> {
 
 /// Reports the folder of compiled kernels. With it, only the first run on a machine waits for the compiler.
 fn kernel_cache(cache: &Cache) -> Finding {
-    let folder = cache.folder().map(|folder| folder.display().to_string());
-    let missing = folder.is_none();
-    Finding {
-        name: "kernel cache".into(),
-        path: folder,
-        version: None,
-        serves: vec![],
-        problem: missing
-            .then(|| "there is no folder for compiled kernels, so every run compiles them again".into()),
-        fix: missing
-            .then(|| "set HOME or XDG_CACHE_HOME, and unset GPUBENCH_KERNEL_CACHE if it is off".into()),
+    let found = |path| Finding { name: "kernel cache".into(), path, ..Finding::default() };
+    let missing = |reason: String, fix: &str| Finding {
+        problem: Some(format!("{reason}, so every run compiles the kernels again")),
+        fix: Some(fix.into()),
+        ..found(None)
+    };
+    match (cache.folder(), cache.check()) {
+        (None, _) => missing(
+            "there is no folder for compiled kernels".into(),
+            "set HOME or XDG_CACHE_HOME, and unset GPUBENCH_KERNEL_CACHE if it is off",
+        ),
+        (Some(folder), Err(error)) => missing(
+            format!("{} cannot be used: {error}", folder.display()),
+            "set XDG_CACHE_HOME to a folder that is yours alone",
+        ),
+        (Some(folder), Ok(())) => found(Some(folder.display().to_string())),
     }
 }
 

@@ -2,18 +2,59 @@
 
 use std::io::{self, Write};
 
+use gpubench_text::control::spelled_out;
 use gpubench_text::count::counted;
 
 use super::measure::peaks;
-use crate::backend::BACKENDS;
+use crate::backend::{BACKENDS, External};
 use crate::executor::{Estimate, Limits, PlannedCell, estimate, max_added_cells};
 use crate::op;
-use crate::plan::Plan;
+use crate::plan::{Plan, obstacles};
 use crate::settings::Settings;
 
-/// Writes one line per cell, with the work that all variants of its case share, the number of cells that refinement may
-/// add, and the time that `run`, such as `The run`, is expected to take.
-pub(crate) fn write_plan(plan: &Plan, settings: &Settings, run: &str, out: &mut dyn Write) -> io::Result<()> {
+/// Writes one line per cell, with the work that all variants of its case share and the reason if it cannot run, the number of
+/// cells that refinement may add, and the time that `run`, such as `The run`, is expected to take.
+pub(crate) fn write_plan(
+    plan: &Plan,
+    settings: &Settings,
+    externals: &[External],
+    run: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let obstacles = obstacles(plan, settings, externals).map_err(io::Error::other)?;
+    write_cells(plan, &obstacles, out)?;
+    let with_obstacles = plan.cells.iter().zip(&obstacles);
+    let runnable: Vec<PlannedCell> = with_obstacles
+        .filter(|(_, obstacle)| obstacle.is_none())
+        .map(|(planned, _)| planned.clone())
+        .collect();
+    let cases = plan.cells.chunk_by(|a, b| a.cell.case == b.cell.case).count();
+    let (cells, cases) = (counted(plan.cells.len(), "cell"), counted(cases, "case"));
+    let refines = settings.asked.refine.unwrap_or(false);
+    let added = if refines { max_added_cells(&runnable) } else { 0 };
+    if added > 0 {
+        writeln!(
+            out,
+            "Refinement may add up to {} near crossovers (--no-refine prevents it).",
+            counted(added, "cell")
+        )?;
+    }
+    match plan.cells.len() - runnable.len() {
+        0 => {}
+        all if runnable.is_empty() => writeln!(out, "None of {} can run here.", counted(all, "cell"))?,
+        some => writeln!(out, "{} cannot run here.", counted(some, "cell"))?,
+    }
+    let asked = &settings.asked;
+    let budget_s = asked.budget.map(|budget| budget.0);
+    let limits = Limits { budget_s, cell_s: asked.cell_timeout.unwrap_or_default().0 };
+    let peaks = peaks(asked.peaks.unwrap_or(true));
+    if let Some(estimate) = estimate(&runnable, BACKENDS, &peaks, limits) {
+        writeln!(out, "{run} takes about {}.", time_text(&estimate))?;
+    }
+    writeln!(out, "{cells} in {cases}. Dry run: nothing was measured.")
+}
+
+fn write_cells(plan: &Plan, obstacles: &[Option<String>], out: &mut dyn Write) -> io::Result<()> {
     let widest_of = |length: fn(&PlannedCell) -> usize| plan.cells.iter().map(length).max().unwrap_or(0);
     let widest = widest_of(|planned| name(planned).len()).max("variant".len());
     let widest_op = widest_of(|planned| planned.cell.case.op.len()).max("op".len());
@@ -22,17 +63,14 @@ pub(crate) fn write_plan(plan: &Plan, settings: &Settings, run: &str, out: &mut 
         "{:<widest_op$}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}",
         "op", "N", "dtype", "density", "variant", "FLOP", "bytes"
     )?;
-    let mut cases = 0;
-    let mut previous = None;
-    for planned in &plan.cells {
+    for (planned, obstacle) in plan.cells.iter().zip(obstacles) {
         let case = &planned.cell.case;
-        cases += usize::from(previous.replace(case) != Some(case));
         let work = op::find(&case.op).map(|op| op.work(case));
         let figure =
             |figure: Option<f64>| figure.map_or_else(|| "-".into(), |figure| format!("{figure:.3e}"));
         writeln!(
             out,
-            "{:<widest_op$}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}",
+            "{:<widest_op$}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}{}",
             case.op,
             case.n,
             case.dtype,
@@ -40,26 +78,13 @@ pub(crate) fn write_plan(plan: &Plan, settings: &Settings, run: &str, out: &mut 
             name(planned),
             figure(work.map(|work| work.flop)),
             figure(work.map(|work| work.bytes)),
+            obstacle
+                .as_ref()
+                .map(|reason| format!("  cannot run: {}", spelled_out(reason)))
+                .unwrap_or_default(),
         )?;
     }
-    let (cells, cases) = (counted(plan.cells.len(), "cell"), counted(cases, "case"));
-    let refines = settings.asked.refine.unwrap_or(false);
-    let added = if refines { max_added_cells(&plan.cells) } else { 0 };
-    if added > 0 {
-        writeln!(
-            out,
-            "Refinement may add up to {} near crossovers (--no-refine prevents it).",
-            counted(added, "cell")
-        )?;
-    }
-    let asked = &settings.asked;
-    let budget_s = asked.budget.map(|budget| budget.0);
-    let limits = Limits { budget_s, cell_s: asked.cell_timeout.unwrap_or_default().0 };
-    let peaks = peaks(asked.peaks.unwrap_or(true));
-    if let Some(estimate) = estimate(&plan.cells, BACKENDS, &peaks, limits) {
-        writeln!(out, "{run} takes about {}.", time_text(&estimate))?;
-    }
-    writeln!(out, "{cells} in {cases}. Dry run: nothing was measured.")
+    Ok(())
 }
 
 /// Describes the expected time, such as "12 s to 40 s".

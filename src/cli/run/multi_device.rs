@@ -40,7 +40,7 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     check_contenders(&plan, &settings)?;
     say_notes(&plan, &settings, &externals);
     if args.dry_run {
-        stream::print_with(|out| write_plan(&plan, &settings, "The run of each device", out))?;
+        stream::print_with(|out| write_plan(&plan, &settings, &externals, "The run of each device", out))?;
         return stream::print(&format!("These cells are measured once per device (--device {devices}).\n"))
             .map(|()| ExitCode::SUCCESS);
     }

@@ -10,6 +10,7 @@ use super::dry::write_plan;
 use super::measure::{deliver, measure};
 use super::request::{check_contenders, request, say_default_sweep, say_notes};
 use super::same_settings::keep_same_settings;
+use crate::backend::External;
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
 use crate::cli::stream;
@@ -40,7 +41,7 @@ fn start(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<ExitCode> {
         keep_same_settings(earlier, &settings)?;
     }
     if args.dry_run {
-        return print_plan(&mut plan, &settings, earlier.as_ref()).map(|()| ExitCode::SUCCESS);
+        return print_plan(&mut plan, &settings, &externals, earlier.as_ref()).map(|()| ExitCode::SUCCESS);
     }
     let folder = claim(&mut settings, args.out.is_none())?;
     let measured = measure(&settings, plan, externals, earlier);
@@ -60,9 +61,14 @@ fn start(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<ExitCode> {
 }
 
 /// Prints the cells that the run would measure.
-fn print_plan(plan: &mut Plan, settings: &Settings, earlier: Option<&Earlier>) -> Result<()> {
+fn print_plan(
+    plan: &mut Plan,
+    settings: &Settings,
+    externals: &[External],
+    earlier: Option<&Earlier>,
+) -> Result<()> {
     let Some(earlier) = earlier else {
-        return stream::print_with(|out| write_plan(plan, settings, "The run", out));
+        return stream::print_with(|out| write_plan(plan, settings, externals, "The run", out));
     };
     let all = plan.cells.len();
     plan.cells.retain(|planned| earlier.finished(&planned.cell).is_none());
@@ -70,7 +76,7 @@ fn print_plan(plan: &mut Plan, settings: &Settings, earlier: Option<&Earlier>) -
     stream::print_with(|out| match plan.cells.is_empty() {
         true => writeln!(out, "All cells of the run are finished; nothing is left to measure."),
         false => {
-            write_plan(plan, settings, "The rest of the run", out)?;
+            write_plan(plan, settings, externals, "The rest of the run", out)?;
             let (others, are) = (counted(finished, "other cell"), agree(finished, "is", "are"));
             writeln!(out, "{others} of the run {are} finished.")
         }

@@ -103,7 +103,7 @@ fn faer<T: Real + faer::traits::ComplexField>(
         faer::linalg::matmul::matmul(c, Accum::Replace, a, b, <T as Real>::from_f64(1.0), pool.par);
         Ok(())
     };
-    Ok(PooledJob::prepared(Product { matrices, multiply }, Faer::new(cpu, n, MAX_CHOICE_SIDE)))
+    Ok(PooledJob::prepared(Product { matrices, multiply }, Faer::new(cpu, n, MAX_CHOICE_SIDE)?))
 }
 
 fn ndarray<T: Real + LinalgScalar>(

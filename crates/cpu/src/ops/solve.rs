@@ -156,7 +156,7 @@ fn faer<T: Real + faer::traits::RealField>(
     inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
-    let pool = Faer::new(cpu, n, MAX_CHOICE_SIDE);
+    let pool = Faer::new(cpu, n, MAX_CHOICE_SIDE)?;
     let workspace = pool.workspace(|par| {
         let factor = llt::factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
         factor.or(llt::solve::solve_in_place_scratch::<T>(n, 1, par))

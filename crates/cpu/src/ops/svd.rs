@@ -192,7 +192,7 @@ fn faer<T: Real + faer::traits::RealField>(
     inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let (n, [a], thin) = (case.side(), operands::<T, 1>(case, inputs)?, ComputeSvdVectors::Thin);
-    let pool = Faer::new(cpu, n, MAX_CHOICE_SIDE);
+    let pool = Faer::new(cpu, n, MAX_CHOICE_SIDE)?;
     let workspace = pool.workspace(|par| svd_scratch::<T>(n, n, thin, thin, par, Default::default()));
     let zeros = |len| vec![T::default(); len];
     let (u_columns, s, vt) = (zeros(n * n), zeros(n), zeros(n * n));

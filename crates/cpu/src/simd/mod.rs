@@ -88,7 +88,7 @@ impl<K: Vectorized> WithVectors for ByCompiler<K> {
 }
 
 /// Returns the widest vector instructions of the CPU that gpubench uses.
-pub(crate) fn widest() -> &'static str {
+pub fn widest() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
         if std::arch::is_x86_feature_detected!("avx512f") {

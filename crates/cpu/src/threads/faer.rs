@@ -2,6 +2,7 @@
 
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};
+use gpubench_host::memory;
 use gpubench_model::error::CellError;
 
 use super::pooled_job::ThreadPool;
@@ -16,9 +17,13 @@ pub(crate) struct Faer {
 impl Faer {
     /// Uses all threads of `cpu` for matrices of `side`. Up to a side of `most`, beyond which fewer threads are never
     /// faster, the job can choose fewer.
-    pub(crate) fn new(cpu: &Cpu, side: usize, most: usize) -> Self {
+    ///
+    /// # Errors
+    /// A limit of the process leaves too little address space.
+    pub(crate) fn new(cpu: &Cpu, side: usize, most: usize) -> Result<Self, CellError> {
+        memory::check_packing_space()?;
         let choices = if side <= most { thread_choices::up_to(cpu.threads) } else { vec![cpu.threads] };
-        Faer { par: thread_choices::faer(cpu.threads), choices }
+        Ok(Faer { par: thread_choices::faer(cpu.threads), choices })
     }
 
     /// Allocates workspace for `scratch`, enough for any number of threads.

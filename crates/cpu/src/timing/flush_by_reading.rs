@@ -2,8 +2,9 @@
 
 use std::hint::black_box;
 
-use gpubench_host::processors;
 use gpubench_host::threads::bind;
+use gpubench_host::{memory, processors};
+use gpubench_model::error::CellError;
 
 /// Bytes read per cache, in multiples of its size: twice, because replacement is only roughly least recently used.
 const TIMES: usize = 2;
@@ -23,14 +24,17 @@ pub(crate) struct CacheFlush {
 
 impl CacheFlush {
     /// Allocates the data and touches all of it.
-    pub(crate) fn new() -> Self {
+    ///
+    /// # Errors
+    /// The host has too little memory.
+    pub(crate) fn new() -> Result<Self, CellError> {
         let processors = match processors::allowed() {
             none if none.is_empty() => vec![0],
             some => some,
         };
         let bytes = processors::last_level_cache_bytes().and_then(|bytes| usize::try_from(bytes).ok());
         let bytes = (TIMES * bytes.unwrap_or(UNKNOWN_LAST_LEVEL)).max(MIN_BYTES_PER_CPU * processors.len());
-        CacheFlush { data: (0..bytes as u64 / 8).collect(), processors }
+        Ok(CacheFlush { data: allocate(bytes, memory::free_host_bytes())?, processors })
     }
 
     /// Reads all data, each CPU its part. The threads have ended when this returns, so none spins while something is
@@ -49,6 +53,18 @@ impl CacheFlush {
     }
 }
 
+/// Allocates that many bytes and touches all of them, if they are `free`.
+fn allocate(bytes: usize, free: Option<u128>) -> Result<Vec<u64>, CellError> {
+    let short = |free| CellError::OutOfMemory { place: "host", needed: Some(bytes as u128), free };
+    if let Some(free) = free.filter(|free| bytes as u128 > *free) {
+        return Err(short(free));
+    }
+    let mut data = vec![];
+    data.try_reserve_exact(bytes / 8).map_err(|_| short(free.unwrap_or(0)))?;
+    data.extend(0..bytes as u64 / 8);
+    Ok(data)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,7 +73,7 @@ mod tests {
     #[test]
     fn flushed_data_takes_longer_to_read() {
         // Half a megabyte: more than fits in a first-level cache, less than a second level of today.
-        let cache_flush = CacheFlush::new();
+        let cache_flush = CacheFlush::new().unwrap();
         let data: Vec<u64> = (0..1 << 16).collect();
         let read = || {
             let start = Instant::now();
@@ -75,9 +91,17 @@ mod tests {
     }
 
     #[test]
+    fn data_that_does_not_fit_is_not_allocated() {
+        let error = allocate(1 << 20, Some(1 << 19)).unwrap_err();
+        assert_eq!(error.to_string(), "needs 1.00 MiB of host memory, 512.00 KiB is free");
+        assert!(matches!(allocate(usize::MAX / 4, None), Err(CellError::OutOfMemory { place: "host", .. })));
+        assert_eq!(allocate(32, Some(32)).unwrap(), [0, 1, 2, 3]);
+    }
+
+    #[test]
     fn the_calling_thread_stays_free_to_run_anywhere() {
         let before = processors::allowed();
-        CacheFlush::new().flush();
+        CacheFlush::new().unwrap().flush();
         assert_eq!(processors::allowed(), before);
     }
 }

@@ -1,6 +1,6 @@
 //! Makes the warnings about a run as a whole, each with the next step.
 
-use gpubench_backend::{ThreadSpeeds, WorkerId};
+use gpubench_backend::{Finding, ThreadSpeeds, WorkerId};
 use gpubench_model::measure::grade;
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::report::quantity::spread_text;
@@ -130,6 +130,53 @@ pub(crate) fn of_environment(
     distorted.chain(paused).chain(one_node).collect()
 }
 
+/// Kernels of OpenBLAS for x86 CPUs without AVX2, by the names of its build. OpenBLAS takes them where it does not know the CPU.
+const OLD_KERNELS: [&str; 18] = [
+    "Katmai",
+    "Coppermine",
+    "Northwood",
+    "Prescott",
+    "Banias",
+    "Core2",
+    "Penryn",
+    "Dunnington",
+    "Nehalem",
+    "Atom",
+    "Athlon",
+    "Opteron",
+    "Opteron_SSE3",
+    "Barcelona",
+    "Bobcat",
+    "Sandybridge",
+    "Nano",
+    "Unknown",
+];
+
+/// Returns the warning about each OpenBLAS that does not use vector instructions as wide as the CPU's `vectors`, such as
+/// `avx512`.
+pub fn slow_kernels<'a>(findings: impl IntoIterator<Item = &'a Finding>, vectors: &str) -> Vec<RunWarning> {
+    let wanted = match vectors {
+        "avx512" => "SkylakeX",
+        "avx2+fma" => "Haswell",
+        _ => return vec![],
+    };
+    let mut warnings: Vec<RunWarning> = vec![];
+    for finding in findings.into_iter().filter(|finding| finding.name.starts_with("OpenBLAS")) {
+        let version = finding.version.as_deref().unwrap_or_default();
+        let Some(kernels) = version.split([' ', ',']).find(|word| OLD_KERNELS.contains(word)) else {
+            continue;
+        };
+        let name = &finding.name;
+        let text = format!("{name} uses its kernels for {kernels} although the CPU has {vectors}");
+        let next = match version.contains("DYNAMIC_ARCH") {
+            true => format!("set OPENBLAS_CORETYPE={wanted}, or install a newer OpenBLAS"),
+            false => "install an OpenBLAS that is built for many CPUs (DYNAMIC_ARCH)".into(),
+        };
+        warnings.push(RunWarning { text, next });
+    }
+    warnings
+}
+
 /// Returns the warning about a worker that was starting while cells of others were measured.
 pub(crate) fn of_overlap(slow: &WorkerId) -> RunWarning {
     let next = match slow.library {
@@ -188,6 +235,28 @@ mod tests {
             "{found:?}"
         );
         assert!(found[2].contains("interleave memory") && found[2].contains("SYS_NICE"), "{found:?}");
+    }
+
+    #[test]
+    fn an_openblas_with_kernels_of_an_older_cpu_gets_the_variable_that_helps() {
+        let warned = |name: &str, kernels: &str, vectors| {
+            let version = Some(format!("0.3.21 DYNAMIC_ARCH MAX_THREADS=64 {kernels} pthreads, 2 threads"));
+            slow_kernels(&[Finding { name: name.into(), version, ..Finding::default() }], vectors)
+        };
+        for kernels in ["Prescott", "Core2", "Nehalem", "Sandybridge"] {
+            for (vectors, wanted) in [("avx512", "SkylakeX"), ("avx2+fma", "Haswell")] {
+                let found = warned("OpenBLAS (numpy)", kernels, vectors);
+                assert!(
+                    found[0].text.starts_with(&format!("OpenBLAS (numpy) uses its kernels for {kernels}"))
+                );
+                assert!(found[0].next.contains(&format!("OPENBLAS_CORETYPE={wanted},")), "{}", found[0].next);
+            }
+            assert!(warned("OpenBLAS", kernels, "sse2").is_empty());
+        }
+        for kernels in ["Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids"] {
+            assert!(warned("OpenBLAS", kernels, "avx512").is_empty(), "{kernels}");
+        }
+        assert!(warned("BLIS", "generic", "avx512").is_empty());
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub(crate) use cell_run::tests::planned;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+pub use advice::slow_kernels;
 pub use devices::device_count;
 pub use earlier::Earlier;
 pub use estimate::{Estimate, Limits, estimate};

@@ -70,6 +70,16 @@ fn make(
     free: &dyn Fn() -> Option<u128>,
     copy: impl FnOnce() -> Option<Vec<Operand>>,
 ) -> Result<CaseOperands, CellError> {
+    check_host(op, case, free)?;
+    Ok(CaseOperands::new(case, copy().unwrap_or_else(|| op.inputs(case))))
+}
+
+/// Checks that the host can hold a case, with the free bytes that `free` finds. Workers check each case, and a dry run checks
+/// all of them.
+///
+/// # Errors
+/// The case needs more memory, or has more entries than offsets can count.
+pub fn check_host(op: &dyn Op, case: &Case, free: &dyn Fn() -> Option<u128>) -> Result<(), CellError> {
     let entries = op.expected_entries(case);
     if entries > MAX_EXPECTED_ENTRIES {
         let reason = format!("about {entries:.2e} stored entries exceed 32-bit offsets (2.14e9)");
@@ -85,7 +95,8 @@ fn make(
     if let Some(free) = is_short().and_then(|_| still_short()) {
         return Err(CellError::OutOfMemory { place: "host", needed: Some(needed), free });
     }
-    Ok(CaseOperands::new(case, copy().unwrap_or_else(|| op.inputs(case))))
+    // Such operands are products, which faer computes.
+    if op.scratch(case) > 0 { memory::check_packing_space() } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub(crate) struct Provider {
     pub(super) shim: Option<Vec<Option<shim::Entry>>>,
     pub(super) set_threads: SetThreads,
     pub(super) get_threads: GetThreads,
+    /// Most threads that its runtime gives it.
+    pub(super) max_threads: usize,
     /// The number of threads last set; 0 before the first call.
     pub(super) threads: AtomicUsize,
 }
@@ -70,6 +72,13 @@ impl Provider {
             // SAFETY: the routine takes a positive count by value and may be called at any time.
             unsafe { (self.set_threads)(threads) }
         }
+    }
+
+    /// Sets the number of threads as near to `threads` as the library allows, and returns that.
+    pub(crate) fn set_threads_up_to(&self, threads: usize) -> usize {
+        let allowed = threads.min(self.max_threads).max(1);
+        self.set_threads(allowed);
+        self.threads().clamp(1, allowed)
     }
 
     /// Returns the number of threads that the library will use.

@@ -22,10 +22,10 @@ impl BlasThreads {
     /// faster, the job can choose fewer.
     pub(crate) fn new(cpu: &Cpu, library: &Library, side: usize, most: usize) -> Result<Self, Unavailable> {
         stack::require()?;
-        let (provider, threads) = (library.provider()?, cpu.threads);
-        provider.set_threads(threads);
+        let provider = library.provider()?;
+        let threads = provider.set_threads_up_to(cpu.threads);
         let choices = if side <= most { thread_choices::up_to(threads) } else { vec![threads] };
-        let waker = ThreadWaker::new(provider, provider.threads(), side);
+        let waker = ThreadWaker::new(provider, threads, side);
         Ok(BlasThreads { provider, side, threads, choices, waker })
     }
 

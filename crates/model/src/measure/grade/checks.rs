@@ -214,7 +214,14 @@ fn page_faults(facts: &SamplingFacts) -> Option<Warning> {
     let at_best = beyond(share, [0.01, 0.1, f64::INFINITY])?;
     let of_time = percent::fine(share.min(1.0));
     let text = format!("each execution causes {:.0} page faults, about {of_time} of its time", faults.minor);
-    let next = "set MIMALLOC_PURGE_DELAY=-1 to keep freed memory, or choose a variant that does not allocate";
+    let next = match facts.is_own_program {
+        true => {
+            "set MIMALLOC_PURGE_DELAY=-1 to keep freed memory, or choose a variant that does not allocate"
+        }
+        false => {
+            "set MALLOC_TRIM_THRESHOLD_=-1 and MALLOC_MMAP_MAX_=0 to keep freed memory in programs that use glibc's malloc"
+        }
+    };
     warning(WarningKind::PageFaults, at_best, text, next)
 }
 

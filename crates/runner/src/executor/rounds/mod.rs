@@ -148,6 +148,10 @@ impl<'a> Rounds<'a> {
             self.writer.advise(advice::of_environment(&self.writer.report().environment, &states, quota));
         }
         self.writer.advise(advice::of_run(&self.wide, budget, machine));
+        for state in &states {
+            let vectors = state.description["simd"].as_str().unwrap_or_default();
+            self.writer.advise(advice::slow_kernels(&state.libraries, vectors));
+        }
         self.writer.advise(overlapped.iter().map(advice::of_overlap).collect());
         self.writer.finish(states, time_spent)
     }

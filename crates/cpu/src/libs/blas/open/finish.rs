@@ -15,8 +15,16 @@ pub(super) struct About {
     pub(super) version: String,
     pub(super) has_long_integers: bool,
     pub(super) has_lapack: bool,
+    /// Whether OpenMP starts its threads.
+    pub(super) uses_openmp: bool,
     pub(super) set_threads: &'static str,
     pub(super) get_threads: &'static str,
+}
+
+/// Returns the threads that OpenMP gives a program at most. A library reports the number that it was told all the same.
+fn openmp_limit() -> usize {
+    let limit = std::env::var("OMP_THREAD_LIMIT").ok().and_then(|text| text.trim().parse().ok());
+    limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
 }
 
 /// Returns the provider, or an error if a routine is missing.
@@ -41,6 +49,7 @@ pub(super) fn finish(opened: Opened, about: About) -> Result<Provider, String> {
         shim,
         set_threads,
         get_threads,
+        max_threads: if about.uses_openmp { openmp_limit() } else { usize::MAX },
         threads: AtomicUsize::new(0),
     };
     // The library is never closed, because its threads stay too.

@@ -40,6 +40,7 @@ pub(super) fn open(library: &Path) -> Result<Provider, String> {
             version: words.join(" "),
             has_long_integers: configuration.contains("USE64BITINT"),
             has_lapack: true,
+            uses_openmp: *threading == "OpenMP",
             set_threads: "openblas_set_num_threads",
             get_threads: "openblas_get_num_threads",
         },
