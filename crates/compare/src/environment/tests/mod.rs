@@ -122,7 +122,10 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
             },
             "thread-speeds warn: 1.02 | 1.96",
         ),
-        (|e| describe(e, 0, "cold_caches", json!("clflushopt")), "cache-flush warn: copy | clflushopt"),
+        (
+            |e| describe(e, 0, "cold_caches", json!("clflushopt")),
+            "cache-flush warn: cpu: copy | cpu: clflushopt",
+        ),
         (|e| e.host.load_average = Some(3.5), "load ignore: 0.40 | 3.50"),
         (|e| describe(e, 1, "persistence_mode", json!(false)), "gpu-persistence ignore: on | off"),
         (|e| e.build_profile = Some("debug".into()), "build-profile block: release | debug"),
