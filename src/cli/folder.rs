@@ -2,11 +2,10 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use gpubench_host::dead_files;
 
 use crate::cli::lock::Lock;
 use crate::export::FORMATS;
@@ -16,6 +15,9 @@ use crate::settings::Format;
 
 /// The files most worth keeping: a report, and the merged report of a run on several devices.
 const REPORTS: [&str; 2] = [file::FILE_NAME, fleet::file::FILE_NAME];
+
+/// Name of the file with the finished cells of a run.
+const JOURNAL: &str = "journal.jsonl";
 
 /// A folder that exists and can be written to.
 pub(crate) struct Folder {
@@ -43,10 +45,13 @@ impl Folder {
             );
         }
         let mut folder = Folder { path: path.to_owned(), created: Vec::new(), lock: Cell::default() };
-        let locked = folder.make().and_then(|()| folder.probe()).and_then(|()| Lock::take(path));
+        // Writing the lock shows what permissions do not: full, read-only and network file systems.
+        let locked = folder.make().and_then(|()| Lock::take(path));
         match locked {
             Ok(Some(lock)) => {
-                dead_files::remove_partial_files(path);
+                if let Some(killed) = lock.killed_holder {
+                    remove_partial_files(path, killed);
+                }
                 Ok(Folder { lock: Cell::new(Some(lock)), ..folder })
             }
             Ok(None) => {
@@ -73,16 +78,6 @@ impl Folder {
             }
         }
         Ok(())
-    }
-
-    /// Creates a test file: permissions do not show full, read-only and network file systems.
-    fn probe(&self) -> io::Result<()> {
-        let probe = self.path.join(format!(".gpubench-{}", std::process::id()));
-        // Not through a link that another user has planted.
-        let written = fs::File::create_new(&probe).and_then(|mut file| file.write_all(b"probe"));
-        // Also after a failed write, because a full disk leaves an empty file behind.
-        let removed = fs::remove_file(&probe);
-        written.and(removed)
     }
 
     /// Removes the results of an earlier run, except for `replaced`, which this run has replaced.
@@ -127,6 +122,20 @@ fn results_in(path: &Path) -> Vec<String> {
     results
 }
 
+/// Removes the partly written results of the process that was killed while it had the lock of this folder.
+fn remove_partial_files(path: &Path, killed: u32) {
+    let is_partial = |name: &str| {
+        let written = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(&format!(".{killed}.part")));
+        written.is_some_and(|name| is_result(name) || name == JOURNAL)
+    };
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_partial) {
+            // Only a file: this removes no folder. What cannot be removed is harmless.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 fn is_result(name: &str) -> bool {
     REPORTS.contains(&name) || FORMATS.all.iter().any(|format| format.is_made_as(name))
 }
@@ -151,19 +160,30 @@ mod tests {
     fn a_link_planted_in_the_folder_is_not_followed() {
         let root = tempfile::tempdir().unwrap();
         let victim = root.path().join("victim");
-        for name in [format!(".gpubench-{}", std::process::id()), ".gpubench.lock".into()] {
-            fs::write(&victim, "precious").unwrap();
-            let link = root.path().join(name);
-            std::os::unix::fs::symlink(&victim, &link).unwrap();
-            assert!(Folder::claim(root.path(), &[], false).is_err());
-            assert_eq!(fs::read(&victim).unwrap(), b"precious");
-            // The test file is removed in any case, and the lock stays.
-            let _ = fs::remove_file(&link);
-            fs::remove_file(&victim).unwrap();
-            std::os::unix::fs::symlink(&victim, &link).unwrap();
-            assert!(Folder::claim(root.path(), &[], false).is_err() && !victim.exists());
-            let _ = fs::remove_file(&link);
-        }
+        fs::write(&victim, "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, root.path().join(".gpubench.lock")).unwrap();
+        assert!(Folder::claim(root.path(), &[], false).is_err());
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        fs::remove_file(&victim).unwrap();
+        assert!(Folder::claim(root.path(), &[], false).is_err() && !victim.exists());
+    }
+
+    #[test]
+    fn only_partial_results_of_the_killed_holder_are_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        let gone = [".report.json.2026.part", ".journal.jsonl.2026.part", ".time-matmul-f32.png.2026.part"];
+        let files =
+            [".report.json.2025.part", ".thesis.tex.2026.part", ".gpubench-2026", "report.json.2026.part"];
+        let folders = [".backup.2026.part", ".fleet.json.2026.part", ".gpubench-2025"];
+        gone.iter().chain(&files).for_each(|name| fs::write(at(name), "x").unwrap());
+        folders.iter().for_each(|name| fs::create_dir(at(name)).unwrap());
+        drop(Folder::claim(root.path(), &[], false).unwrap());
+        assert!(gone.iter().all(|name| at(name).exists()), "nobody was killed");
+        fs::write(at(".gpubench.lock"), "locked by gpubench, process 2026\n").unwrap();
+        drop(Folder::claim(root.path(), &[], false).unwrap());
+        assert!(!gone.iter().any(|name| at(name).exists()));
+        assert!(files.iter().chain(&folders).all(|name| at(name).exists()));
     }
 
     #[test]

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::error::ErrorKind;
-use gpubench_host::process;
+use gpubench_host::{process, threads};
 
 use args::{Command, SchemaOf};
 
@@ -63,6 +63,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn dispatch(command: Command) -> Result<ExitCode> {
+    // A worker makes its pools for the threads that its requests ask for.
+    if !matches!(command, Command::Worker { .. }) {
+        threads::start_pool();
+    }
     match command {
         Command::Run(args) => return run::run(*args),
         Command::List { ops, json, blas } => {

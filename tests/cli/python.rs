@@ -109,3 +109,18 @@ fn doctor_lists_python_libraries_with_their_versions_or_the_line_that_installs_t
     let section = text.split("\npython: ").nth(1).unwrap();
     assert!(section.contains("found   NumPy") && section.contains("found   SciPy"), "{section}");
 }
+
+#[test]
+fn an_empty_entry_of_pythonpath_is_not_the_current_folder() {
+    let folder = Folder::new();
+    for module in ["importlib", "json", "shlex", "numpy", "sitecustomize"] {
+        folder.write(&format!("{module}.py"), "open('imported', 'w')\n");
+    }
+    for list in ["", "x:", ":/nowhere", "."] {
+        let mut doctor = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
+        doctor.args(["doctor", "--python", "python3"]).current_dir(folder.path()).env("PYTHONPATH", list);
+        let ended = doctor.output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        assert!(!folder.path().join("imported").exists(), "PYTHONPATH={list}");
+    }
+}

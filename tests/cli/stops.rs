@@ -314,3 +314,97 @@ fn one_of_two_saves_of_a_baseline_is_refused() {
     first.kill().unwrap();
     first.wait().unwrap();
 }
+
+#[test]
+fn folders_with_names_like_those_of_gpubench_stay() {
+    let folder = Folder::new();
+    let names = ["temporary/gpubench-2026-11-24-results", "out/.backup.2026.part", "out/.gpubench-2025"];
+    for name in names {
+        std::fs::create_dir_all(folder.path().join(name)).unwrap();
+        std::fs::write(folder.path().join(name).join("report.json"), "precious").unwrap();
+    }
+    let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/examples/adapter.py");
+    let mut command = Command::new(GPUBENCH);
+    let line =
+        "run --backends mine --ops matmul --sizes 4 --samples 3 --rounds 1 --no-peaks --out out --external";
+    command.args(line.split(' ')).arg(format!("mine=python3 {}", adapter.display()));
+    let ended =
+        command.current_dir(folder.path()).env("TMPDIR", folder.path().join("temporary")).output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    for name in names {
+        assert_eq!(folder.read(&format!("{name}/report.json")), "precious");
+    }
+}
+
+/// Two runs that see no process of each other, as in two containers, with one folder of temporary files.
+#[cfg(target_os = "linux")]
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is left out says why")]
+fn a_run_in_another_container_keeps_the_answers_of_this_one() {
+    let isolated = ["-p", "-f", "--mount-proc"];
+    if !Command::new("unshare").args(isolated).arg("true").output().is_ok_and(|ended| ended.status.success())
+    {
+        eprintln!("skipped: this user may not make process namespaces (unshare -p)");
+        return;
+    }
+    let folder = Folder::new();
+    let temporary = folder.path().join("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    let adapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/examples/adapter.py");
+    let line = "run --backends mine --ops matmul --no-peaks --no-refine --rounds 1 --max-time 60s";
+    let start = |first_number: &str, more: &str| {
+        let mut command = Command::new("unshare");
+        // Processes of the two namespaces have different numbers.
+        let script = format!("for i in $(seq {first_number}); do /bin/true; done; \"$@\"");
+        command.args(isolated).args(["bash", "-c", &script, "bash", GPUBENCH]).args(line.split(' '));
+        command.args(more.split(' ')).args(["--external", &format!("mine=python3 {}", adapter.display())]);
+        command.current_dir(folder.path()).env("TMPDIR", &temporary).env("GPUBENCH_PEAK_CACHE", "off");
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut first = start("200", "--sizes 80,81,82 --samples 60 --out first");
+    wait_until("no answer was asked for", || std::fs::read_dir(&temporary).unwrap().next().is_some());
+    assert_eq!(start("1", "--sizes 4 --samples 3 --out second").wait().unwrap().code(), Some(0));
+    assert!(first.try_wait().unwrap().is_none(), "the first run ended too early for this test");
+    assert_eq!(first.wait().unwrap().code(), Some(0), "the answers of the first run were removed");
+}
+
+/// Limits of threads do not bind root, so that this runs as another user, where that is permitted.
+#[cfg(target_os = "linux")]
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is left out says why")]
+fn threads_that_cannot_be_started_cost_their_cells_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let other = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let may_change = Command::new("setpriv").args(other).arg("true").output();
+    if !may_change.is_ok_and(|ended| ended.status.success()) {
+        eprintln!("skipped: this user may not become another one (setpriv)");
+        return;
+    }
+    let open = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(folder.path(), open).unwrap();
+    std::fs::copy(GPUBENCH, folder.path().join("gpubench")).unwrap();
+    let limited = |limit: usize, line: &str| {
+        let mut command = Command::new("setpriv");
+        let script = format!("ulimit -u {limit}; exec ./gpubench {line}");
+        command.args(other).args(["bash", "-c", &script]).current_dir(folder.path());
+        command.env("HOME", folder.path()).env("TMPDIR", folder.path()).env_remove("XDG_CACHE_HOME");
+        let ended = command.output().unwrap();
+        (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
+    };
+    let sweep = "run --backends cpu --ops matmul,sin --sizes 8 --samples 3 --no-peaks --force --out out";
+    for limit in [1, 2, 4, 6, 8, 12, 16, 20, 24] {
+        let (code, stderr) = limited(limit, sweep);
+        assert!(matches!(code, Some(0 | 1 | 2)), "ulimit -u {limit}: {code:?} {stderr}");
+        assert!(!stderr.contains("panicked"), "ulimit -u {limit}: {stderr}");
+        if code != Some(0) {
+            let text = if code == Some(1) { reasons(&folder) } else { stderr };
+            assert!(text.contains("ulimit -u, pids.max"), "ulimit -u {limit}: {text}");
+        }
+    }
+    folder.succeeds(&sweep.replace("--sizes 8", "--sizes 8,9"));
+    for line in ["show out --format html", "plot out --out charts", "report out -o page.html", "trend out"] {
+        let (code, stderr) = limited(1, line);
+        assert_eq!(code, Some(0), "{line}: {stderr}");
+    }
+}

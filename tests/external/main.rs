@@ -1,6 +1,7 @@
 //! Programs of others as backends: the example of the documentation, and an adversarial adapter with one fault at a time.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
+#![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 
 mod check;
 mod faults;

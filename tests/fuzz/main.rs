@@ -1,6 +1,7 @@
 //! Replays the seeds of the fuzz targets, and random changes of them. `fuzz/README.md` says how this relates to `cargo fuzz`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 #![expect(unreachable_pub, reason = "the fuzz targets use these modules from another crate")]
 
 mod inputs;

@@ -105,6 +105,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn no_module_of_the_current_folder_is_imported_before_python_3_11() {
+        use std::io::Write;
+        use std::process::{Command, Stdio};
+        let folder = tempfile::tempdir().unwrap();
+        let modules =
+            ["importlib", "json", "linecache", "abc", "shlex", "threading", "numpy", "gpubench_adapter"];
+        for module in modules {
+            std::fs::write(folder.path().join(format!("{module}.py")), "open('imported', 'w')\n").unwrap();
+        }
+        // As for a Python that lacks the option -P.
+        let python = Python { path: "python3".into(), version: "3.10.0".into(), keeps_folder_off: false };
+        let program = Adapter::find("numpy").unwrap().program(&python);
+        let mut command = Command::new(&program.path);
+        command.args(&program.arguments).current_dir(folder.path());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        writeln!(stdin, "{}\n{{\"type\":\"describe\"}}\n{{\"type\":\"exit\"}}", program.preface.unwrap())
+            .unwrap();
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        assert!(String::from_utf8_lossy(&output.stdout).contains("described"), "{output:?}");
+        assert!(!folder.path().join("imported").exists(), "a module of the folder was imported");
+    }
+
+    #[test]
     fn every_file_of_the_package_is_embedded() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/adapters/gpubench_adapter");
         let mut names: Vec<String> = std::fs::read_dir(folder)

@@ -3,9 +3,12 @@
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
+use gpubench_host::helper;
+use gpubench_text::{control, cut};
 
 /// A Python interpreter.
 #[derive(Clone, Debug)]
@@ -20,6 +23,12 @@ pub struct Python {
 
 /// The oldest version that the adapters support.
 const OLDEST: (u32, u32) = (3, 8);
+/// Time for an interpreter to report its version: one on a network disk takes seconds.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Begins the line with the version. A Python may print other lines while it starts.
+const MARKER: &str = "gpubench-python ";
+/// Number of letters of the output that an error message quotes.
+const QUOTED_LETTERS: usize = 200;
 
 /// Returns the interpreter that the user `named`, else that of the active virtual environment, else `python3` on PATH.
 ///
@@ -34,15 +43,20 @@ pub fn interpreter(named: Option<&Path>) -> Result<Python> {
         },
     };
     let shown = path.display();
-    let script = "import sys; print(*sys.version_info[:3])";
-    let output = Command::new(&path).args(["-I", "-c", script]).stdin(Stdio::null()).output();
-    let output = match output {
-        Ok(output) => output,
-        Err(error) => bail!("{shown} cannot be started ({error}): name a Python with --python PATH"),
+    let script = format!("import sys; print('\\n{MARKER}%d %d %d' % sys.version_info[:3])");
+    let mut command = Command::new(&path);
+    command.args(["-I", "-c", &script]);
+    let ended = match helper::run(command, LIMIT, true) {
+        Ok(ended) => ended,
+        Err(error) => {
+            bail!("{shown} cannot be used as Python ({error}): name another one with --python PATH")
+        }
     };
-    let text = String::from_utf8_lossy(&output.stdout);
-    let Some(version) = output.status.success().then(|| version(&text)).flatten() else {
-        bail!("{shown} is not a Python that works: name another one with --python PATH");
+    let Some(version) = ended.status.success().then(|| version(&ended.printed)).flatten() else {
+        bail!(
+            "{shown} is not a Python that works{}: name another one with --python PATH",
+            quoted(&ended.printed)
+        );
     };
     let [major, minor, micro] = version;
     ensure!(
@@ -63,9 +77,18 @@ fn found(environment: Option<&OsStr>, path: Option<&OsStr>) -> Option<PathBuf> {
     of_environment.into_iter().chain(folders.map(|folder| folder.join("python3"))).find(|file| file.is_file())
 }
 
+/// Returns the version in the line that the script has printed.
 fn version(text: &str) -> Option<[u32; 3]> {
-    let numbers: Option<Vec<u32>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
+    let marked = text.lines().find_map(|line| line.strip_prefix(MARKER))?;
+    let numbers: Option<Vec<u32>> = marked.split_whitespace().map(|word| word.parse().ok()).collect();
     numbers?.try_into().ok()
+}
+
+/// Returns the output of a program in parentheses, in one line.
+fn quoted(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = cut::shortened(&control::spelled_out(&words.join(" ")), QUOTED_LETTERS);
+    if line.is_empty() { line } else { format!(" (it printed: {line})") }
 }
 
 #[cfg(test)]
@@ -93,8 +116,28 @@ mod tests {
             let refusal = interpreter(Some(path)).unwrap_err().to_string();
             assert!(refusal.contains("--python PATH") && !refusal.contains('\n'), "{refusal}");
         }
-        assert_eq!(version("3 12 1\n"), Some([3, 12, 1]));
-        assert_eq!(version("3 12\n"), None);
-        assert_eq!(version("Python 3.12"), None);
+        assert_eq!(version("Welcome\n3 4 5\ngpubench-python 3 12 1\nbye"), Some([3, 12, 1]));
+        assert_eq!(version("gpubench-python 3 12\n"), None);
+        assert_eq!(version("3 12 1\n"), None);
+    }
+
+    #[test]
+    fn a_python_that_does_not_answer_is_refused_with_what_it_printed() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("python");
+        let refusal = |script: &str| {
+            std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+            interpreter(Some(&path)).unwrap_err().to_string()
+        };
+        assert!(
+            refusal("echo 'pyenv: python3:'; echo 'not found' >&2; exit 127").contains("pyenv: python3: not")
+        );
+        assert!(refusal("yes").contains("printed more than"));
+        assert!(refusal("sleep 1000").contains("did not end within 10 s"));
+        let welcoming = "printf Welcome; exec python3 \"$@\"";
+        std::fs::write(&path, format!("#!/bin/sh\n{welcoming}\n")).unwrap();
+        assert!(interpreter(Some(&path)).unwrap().version.starts_with("3."));
     }
 }

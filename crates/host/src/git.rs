@@ -2,18 +2,15 @@
 //! and a benchmark is often run in a checkout of somebody else.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use crate::{process, search_path};
+use crate::helper::{self, Ended};
+use crate::search_path;
 
 /// Time for one command: a large checkout on a cold disk takes seconds.
 const LIMIT: Duration = Duration::from_secs(2);
-/// Bytes of output that are read; a single changed file makes a checkout dirty.
-const LONGEST: u64 = 64 << 10;
 
 /// Returns the revision of the current folder.
 pub(crate) fn revision() -> Option<String> {
@@ -36,15 +33,17 @@ impl Git {
         Some(Git { program, path, limit })
     }
 
-    /// Returns the revision of a folder, with `-dirty` when a tracked file differs; `None` outside a checkout, or where git takes
-    /// too long.
+    /// Returns the revision of a folder, with `-dirty` when a tracked file differs; `None` outside a checkout, where git
+    /// takes too long, or where the repository configures more filters than can be switched off.
     fn revision_in(&self, folder: &Path) -> Option<String> {
         let revision = self.output(folder, &[], &["rev-parse", "--verify", "HEAD"])?;
         // A file whose times say too little is read through the filters that the repository configures, so these are switched
         // off.
         let keys = ["config", "--null", "--name-only", "--get-regexp", r"^filter\."];
-        let filters = self.output(folder, &[], &keys);
-        let filters: Vec<&str> = filters.as_deref().unwrap_or_default().split_terminator('\0').collect();
+        // Without their whole list, none of them could be trusted to stay off. Code 1 means that there is none.
+        let filters =
+            self.ended(folder, &[], &keys).filter(|ended| matches!(ended.status.code(), Some(0 | 1)))?;
+        let filters: Vec<&str> = filters.printed.split_terminator('\0').collect();
         let staged =
             || self.output(folder, &filters, &["diff-index", "--cached", "--quiet", "HEAD", "--"]).is_none();
         let changed = || self.output(folder, &filters, &["diff-files", "--raw", "--ignore-submodules"]);
@@ -53,27 +52,19 @@ impl Git {
     }
 
     /// Returns the output of a command in a folder, with these keys of its configuration switched off; `None` if it fails or
-    /// takes too long.
+    /// exceeds a limit.
     fn output(&self, folder: &Path, switched_off: &[&str], arguments: &[&str]) -> Option<String> {
-        let mut command = self.command(folder, switched_off);
-        let mut child = command.args(arguments).spawn().ok()?;
-        let output = child.stdout.take()?;
-        let reader = std::thread::spawn(move || {
-            let mut text = String::new();
-            // What is not UTF-8, or ends early, is still output.
-            let _ = output.take(LONGEST).read_to_string(&mut text);
-            text
-        });
-        let in_time = process::ends_within(child.id(), self.limit);
-        if !in_time {
-            // With the programs that it has started.
-            process::kill_group(child.id());
-        }
-        child.wait().ok().filter(|status| in_time && status.success())?;
-        Some(reader.join().ok()?.trim().to_owned())
+        let ended = self.ended(folder, switched_off, arguments)?;
+        ended.status.success().then(|| ended.printed.trim().to_owned())
     }
 
-    /// Returns a command without arguments that leads a process group and runs no program that the repository names.
+    fn ended(&self, folder: &Path, switched_off: &[&str], arguments: &[&str]) -> Option<Ended> {
+        let mut command = self.command(folder, switched_off);
+        command.args(arguments);
+        helper::run(command, self.limit, false).ok()
+    }
+
+    /// Returns a command without arguments that runs no program that the repository names.
     fn command(&self, folder: &Path, switched_off: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("-C").arg(folder);
@@ -88,7 +79,6 @@ impl Git {
             let off = if key.ends_with(".required") { "false" } else { "" };
             command.env(format!("GIT_CONFIG_KEY_{at}"), key).env(format!("GIT_CONFIG_VALUE_{at}"), off);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         command
     }
 }
@@ -149,6 +139,34 @@ mod tests {
         assert_eq!(revision_in(&folder).unwrap(), format!("{clean}-dirty"));
         assert!(!trace.exists(), "a program of the repository was run");
     }
+
+    #[test]
+    fn no_filter_runs_however_many_are_configured() {
+        let root = tempfile::tempdir().unwrap();
+        let (folder, trace) = (checkout(root.path()), root.path().join("trace"));
+        fs::write(folder.join(".gitattributes"), "file filter=evil\n").unwrap();
+        run(&folder, &["add", "."]);
+        run(&folder, &["commit", "-q", "-m", "a"]);
+        let config = folder.join(".git/config");
+        let before = fs::read_to_string(&config).unwrap();
+        let evil = format!("[filter \"evil\"]\n\tclean = \"touch '{}'; cat\"\n", trace.display());
+        // 2 KiB of names, more than 64 KiB of them, and one name that is longer than that.
+        let many = |count: usize| -> String {
+            (0..count).map(|i| format!("[filter \"d{i:060}\"]\n\tsmudge = cat\n")).collect()
+        };
+        let long = format!("[filter \"{}\"]\n\tsmudge = cat\n", "d".repeat(100_000));
+        for (filters, is_known) in [(many(30), true), (many(1500), false), (long, false)] {
+            fs::write(&config, format!("{before}{filters}{evil}")).unwrap();
+            // A file of the same size as before with the time of the index, which git has to read.
+            fs::write(folder.join("file"), "two").unwrap();
+            let index = fs::metadata(folder.join(".git/index")).unwrap().modified().unwrap();
+            fs::File::options().append(true).open(folder.join("file")).unwrap().set_modified(index).unwrap();
+            let revision = git().revision_in(&folder);
+            assert!(!trace.exists(), "a filter ran with {} bytes of others", filters.len());
+            assert_eq!(revision.is_some(), is_known, "{revision:?}");
+        }
+    }
+
     #[test]
     fn objects_that_a_partial_clone_lacks_are_not_fetched() {
         let root = tempfile::tempdir().unwrap();

@@ -33,6 +33,7 @@ pub fn interleave(_: &[usize]) -> io::Result<()> {
 }
 
 #[cfg(all(test, target_os = "linux"))]
+#[allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 mod tests {
     use super::*;
 

@@ -175,15 +175,6 @@ pub const SIGKILL: i32 = libc::SIGKILL;
 /// The error of writing to a terminal that is gone.
 pub const TERMINAL_GONE: i32 = libc::EIO;
 
-/// Returns whether a process of that number exists.
-pub fn is_running(process: u32) -> bool {
-    let Ok(process) = i32::try_from(process) else { return false };
-    // SAFETY: `kill` reads and writes no memory, and signal 0 only checks whether the process exists.
-    let failed = unsafe { libc::kill(process, 0) } != 0;
-    // The process of another user exists too.
-    !failed || io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)
-}
-
 /// Returns the name of a signal, such as `SIGSEGV`; `signal 64` for one that does not usually end a process.
 pub fn signal_name(signal: i32) -> String {
     match signal {

@@ -8,6 +8,9 @@ use crate::process;
 /// Variable with folders that the dynamic loader searches first.
 pub const LOADER: &str = "LD_LIBRARY_PATH";
 
+/// Variable with folders in which Python searches for modules, before those of its installation.
+pub const PYTHON: &str = "PYTHONPATH";
+
 /// Returns the absolute folders in a list. An empty entry means the current folder, and a relative one depends on it: there,
 /// anybody may have put a library.
 pub fn absolute_folders(list: &OsStr) -> Vec<PathBuf> {

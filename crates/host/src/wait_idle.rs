@@ -55,6 +55,7 @@ fn cpu_time() -> Duration {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};

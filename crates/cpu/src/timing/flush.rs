@@ -59,7 +59,11 @@ impl FlushInstruction {
         }
         std::thread::scope(|scope| {
             for part in memory.chunks(share) {
-                scope.spawn(move || self.flush_part(part));
+                let flush = move || self.flush_part(part);
+                // Where no thread can be started, the calling one flushes the part: any CPU can.
+                if std::thread::Builder::new().spawn_scoped(scope, flush).is_err() {
+                    flush();
+                }
             }
         });
     }

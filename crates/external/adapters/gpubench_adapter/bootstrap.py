@@ -4,11 +4,15 @@ The first line of standard input is a JSON object that maps each file name of th
 it are requests.
 """
 
-import importlib.abc
-import importlib.util
-import json
-import linecache
 import sys
+
+# Before Python 3.11, `python -c` searches the current folder for modules: a file there must not replace one of the library.
+sys.path[:] = [folder for folder in sys.path if folder]
+
+import importlib.abc  # noqa: E402
+import importlib.util  # noqa: E402
+import json  # noqa: E402
+import linecache  # noqa: E402
 
 PACKAGE = "gpubench_adapter"
 
@@ -42,9 +46,6 @@ class MemoryImporter(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 def main():
-    # `python -c` searches the working directory for modules first; a file there must not replace a library.
-    if sys.path and sys.path[0] == "":
-        del sys.path[0]
     requests = sys.stdin.buffer
     sys.meta_path.insert(0, MemoryImporter(json.loads(requests.readline().decode("utf-8"))))
     worker = importlib.import_module(PACKAGE + ".worker")

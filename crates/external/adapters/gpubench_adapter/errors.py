@@ -1,12 +1,17 @@
 """Defines the errors of a cell that cannot be measured."""
 
+import shlex
+import sys
+
 
 class Unavailable(Exception):
     """A package, device or feature is missing. The cell is skipped."""
 
     def __init__(self, reason, fix=None):
         super().__init__(reason)
-        self.fix = fix
+        # The pip on PATH may belong to another Python.
+        is_pip = fix is not None and fix.startswith("pip install ") and sys.executable
+        self.fix = shlex.quote(sys.executable) + " -m " + fix if is_pip else fix
 
 
 class OutOfMemory(Exception):

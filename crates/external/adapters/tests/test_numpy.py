@@ -1,3 +1,5 @@
+import shlex
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -38,7 +40,7 @@ class NumPy(unittest.TestCase):
                 for op, variant in (("fft", "scipy-fft2"), ("solve", "posv"), ("spgemm", "scipy-csr"), ("svd", "gesvd")):
                     skipped = adapter.prepare(op, variant, 8, density=0.5)
                     self.assertEqual((skipped["type"], skipped["crowded"]), ("skipped", False))
-                    self.assertEqual(skipped["fix"], "pip install numpy scipy")
+                    self.assertEqual(skipped["fix"], shlex.quote(sys.executable) + " -m pip install numpy scipy")
                 self.assertEqual(adapter.prepare("fft", "numpy-fft2", 8)["type"], "answered")
 
 

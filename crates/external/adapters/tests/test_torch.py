@@ -139,7 +139,7 @@ class PyTorch(unittest.TestCase):
             finding = torch_cuda.findings(ADAPTERS["torch"])[0]
         self.assertIn("(CPU only)", finding["version"])
         self.assertIn("this build of PyTorch has no CUDA", finding["problem"])
-        self.assertRegex(finding["fix"], "^pip install torch --force-reinstall --index-url .*/cu[0-9]+$")
+        self.assertRegex(finding["fix"], " -m pip install torch --force-reinstall --index-url .*/cu[0-9]+$")
 
     def test_without_a_device_the_reply_says_so(self):
         import torch

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use gpubench_host::threads;
 
 static STOP: Stop = Stop::new();
 static RUNS: AtomicUsize = AtomicUsize::new(0);
@@ -57,7 +58,13 @@ impl Watch {
     /// Starts to watch. The first call installs the signal handler.
     pub fn begin() -> anyhow::Result<Watch> {
         static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
-        let install = || ctrlc::set_handler(on_interrupt).map_err(|error| error.to_string());
+        let install = || {
+            ctrlc::set_handler(on_interrupt).map_err(|error| match error {
+                // The handler has a thread of its own.
+                ctrlc::Error::System(error) => threads::explained("thread", &error).to_string(),
+                error => error.to_string(),
+            })
+        };
         INSTALLED
             .get_or_init(install)
             .clone()

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{Program, Registration, WorkerId};
+use gpubench_host::threads;
 
 use super::leader::{Leader, end_of};
-use super::output::{TimedReply, is_final, keep_last_lines, send_replies};
+use super::output::{TimedReply, is_final, keep_last_lines, send_replies, send_replies_of_python};
 use super::place::Place;
 use super::serve;
 
@@ -65,7 +66,7 @@ impl Client {
     /// Starts a worker in `place`. The caller sends `Hello` next.
     ///
     /// # Errors
-    /// The program cannot be started.
+    /// The program, or a thread that reads from it or writes to it, cannot be started.
     pub(super) fn start(id: &WorkerId, place: Place<'_>) -> io::Result<Self> {
         let (sender, replies) = sync_channel(UNREAD_REPLIES);
         let last_lines = Arc::default();
@@ -240,18 +241,20 @@ fn start_process(
     last_lines: &Arc<Mutex<VecDeque<String>>>,
 ) -> io::Result<(Link, Sender<String>)> {
     let (leader, (stdin, stdout, stderr)) = Leader::start(program)?;
-    let lines = writer_of(stdin);
+    let lines = writer_of(stdin)?;
     if let Some(preface) = &program.preface {
         // The writer ends only with the program; the wait for its first reply reports how.
         let _ = lines.send(preface.to_string());
     }
     if let Some(stdout) = stdout {
-        std::thread::spawn(move || send_replies(stdout, &replies));
+        let send = if program.preface.is_some() { send_replies_of_python } else { send_replies };
+        threads::spawn("replies", move || send(stdout, &replies))?;
     }
-    let stderr = stderr.map(|stderr| {
+    let keep = |stderr| {
         let kept = Arc::clone(last_lines);
-        std::thread::spawn(move || keep_last_lines(stderr, &kept))
-    });
+        threads::spawn("stderr", move || keep_last_lines(stderr, &kept))
+    };
+    let stderr = stderr.map(keep).transpose()?;
     Ok((Link::Process { leader, stderr }, lines))
 }
 
@@ -266,30 +269,31 @@ fn start_thread(
     let thread = std::thread::Builder::new()
         .name(format!("{THREAD_PREFIX}{}", registration.name))
         .stack_size(STACK_BYTES);
-    thread.spawn(move || {
+    let thread = thread.spawn(move || {
         let requests = BufReader::new(request_reader).lines().map_while(Result::ok);
         // An error means that the parent has dropped its end, so nobody would read the reply.
         let _ = serve::serve(registration, requests, &mut reply_writer);
-    })?;
-    std::thread::spawn(move || send_replies(reply_reader, &replies));
-    Ok(writer_of(Some(request_writer)))
+    });
+    thread.map_err(|error| threads::explained("thread", &error))?;
+    threads::spawn("replies", move || send_replies(reply_reader, &replies))?;
+    writer_of(Some(request_writer))
 }
 
 /// Returns a sender of lines that a thread writes to `sink`. The thread ends, and closes `sink`, with the sender or with the
 /// first error.
-fn writer_of(sink: Option<impl Write + Send + 'static>) -> Sender<String> {
+fn writer_of(sink: Option<impl Write + Send + 'static>) -> io::Result<Sender<String>> {
     let (sender, lines) = channel::<String>();
     if let Some(mut sink) = sink {
-        std::thread::spawn(move || {
+        threads::spawn("requests", move || {
             for mut line in lines {
                 line.push('\n');
                 if sink.write_all(line.as_bytes()).and_then(|()| sink.flush()).is_err() {
                     return;
                 }
             }
-        });
+        })?;
     }
-    sender
+    Ok(sender)
 }
 
 /// Suppresses the output of panics in worker threads, whose text is in the reply.

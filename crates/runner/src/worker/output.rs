@@ -43,6 +43,19 @@ pub(super) fn send_replies(source: impl Read, sender: &SyncSender<TimedReply>) {
     }
 }
 
+/// Passes on the replies of a program in Python, which may have printed other lines while it started, as `sitecustomize` does.
+pub(super) fn send_replies_of_python(source: impl Read, sender: &SyncSender<TimedReply>) {
+    let mut source = BufReader::new(source);
+    let mut line = vec![];
+    while source.fill_buf().is_ok_and(|bytes| bytes.first().is_some_and(|first| *first != b'{')) {
+        line.clear();
+        if !matches!(source.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line), Ok(1..)) {
+            break;
+        }
+    }
+    send_replies(source, sender);
+}
+
 /// Returns the replies in `source`, one per line. A line that is no reply is the last one: an error in one line.
 pub fn replies(source: impl Read) -> impl Iterator<Item = Received> {
     let mut source = BufReader::new(source);
@@ -121,6 +134,20 @@ pub(super) fn keep_last_lines(source: impl Read, kept: &Mutex<VecDeque<String>>)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_a_python_prints_before_its_first_reply_are_skipped() {
+        let received = |text: &str| {
+            let (sender, receiver) = std::sync::mpsc::sync_channel(8);
+            send_replies_of_python(text.as_bytes(), &sender);
+            receiver.try_iter().map(|reply| reply.received.reply.is_ok()).collect::<Vec<_>>()
+        };
+        let released = "{\"type\":\"released\"}\n";
+        assert_eq!(received(&["Welcome\n\n3.12\n", released, released].concat()), [true, true]);
+        assert_eq!(received(&[released, "bye\n"].concat()), [true, false]);
+        assert_eq!(received(&["x".repeat(10_000), "\n".into(), released.into()].concat()), [true]);
+        assert_eq!(received("Welcome\n"), [false; 0]);
+    }
 
     #[test]
     fn a_reply_knows_of_a_line_that_came_with_it() {

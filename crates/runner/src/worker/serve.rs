@@ -8,7 +8,7 @@ use std::sync::mpsc;
 
 use gpubench_backend::protocol::{Described, PROTOCOL_VERSION, Reply, Request};
 use gpubench_backend::{Options, Registration, Registry};
-use gpubench_host::process;
+use gpubench_host::{process, threads};
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::session::Session;
@@ -31,7 +31,11 @@ pub fn main(name: &str, registry: Registry) -> ExitCode {
         Ok(output) => output,
         Err(error) => return complain(&format!("cannot reserve standard output for the protocol: {error}")),
     };
-    match serve(registration, lines_of_stdin(), &mut output) {
+    let lines = match lines_of_stdin() {
+        Ok(lines) => lines,
+        Err(error) => return complain(&format!("cannot read the requests: {error}")),
+    };
+    match serve(registration, lines, &mut output) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => complain(&format!("cannot answer the parent: {error}")),
     }
@@ -44,9 +48,9 @@ fn complain(text: &str) -> ExitCode {
 }
 
 /// Returns the lines of standard input, read by a thread that ends the process when there are no more.
-fn lines_of_stdin() -> impl Iterator<Item = String> {
+fn lines_of_stdin() -> io::Result<impl Iterator<Item = String>> {
     let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
+    threads::spawn("requests", move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
             let last = matches!(serde_json::from_str(&line), Ok(Request::Exit));
             if sender.send(line).is_err() || last {
@@ -57,8 +61,8 @@ fn lines_of_stdin() -> impl Iterator<Item = String> {
         process::remove_leftovers(std::process::id());
         process::kill_own_group();
         process::exit_now(0);
-    });
-    receiver.into_iter()
+    })?;
+    Ok(receiver.into_iter())
 }
 
 /// Answers `requests` on `output` until `Exit` or the end of the requests.
@@ -109,7 +113,10 @@ fn answer(
         Request::Release { job } => Ok(started(session)?.release(job)),
         Request::Rest => Ok(started(session)?.rest()),
         Request::Peaks => started(session)?.peaks(),
-        Request::Doctor { options } => Ok(Reply::Findings { findings: (registration.findings)(&options) }),
+        Request::Doctor { options } => {
+            require_threads(&options).map_err(CellError::Failed)?;
+            Ok(Reply::Findings { findings: (registration.findings)(&options) })
+        }
         Request::Exit => Err(CellError::Failed("exit is not answered".into())),
     }));
     match attempt {
@@ -130,10 +137,20 @@ fn hello(
         return Reply::Unavailable { reason, fix: Some("use one build of gpubench for both".into()) };
     }
     *session = None;
+    if let Err(error) = require_threads(options) {
+        return failed(error, false);
+    }
     match Session::start(registration, options) {
         Ok(started) => session.insert(started).ready_reply(),
         Err(Unavailable { reason, fix }) => Reply::Unavailable { reason, fix },
     }
+}
+
+/// Checks that the threads of this process and of one library can be started: some libraries hang or end the process where
+/// theirs cannot.
+fn require_threads(options: &Options) -> Result<(), String> {
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    threads::require(2 * options.threads.unwrap_or(available)).map_err(|error| error.to_string())
 }
 
 fn described(registration: &Registration) -> Result<Reply, CellError> {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use gpubench_backend::protocol::{Reply, Request};
+use gpubench_host::threads;
 use gpubench_model::report::Outcome;
 
 use super::super::PlannedCell;
@@ -51,7 +52,8 @@ impl CellSession<'_> {
             let reason = match loss {
                 WaitError::Interrupted => return SessionEnd::Interrupted,
                 WaitError::TimedOut => {
-                    format!("timed out after {} {phase} (raise --cell-timeout)", format_duration(self.limit))
+                    let limit = format_duration(self.limit);
+                    format!("timed out after {limit} {phase} (raise --cell-timeout){}", threads::shortage())
                 }
                 WaitError::Gone(how) => format!("{how} ({phase})"),
             };

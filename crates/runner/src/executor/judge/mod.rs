@@ -10,12 +10,12 @@ use std::time::Instant;
 use gpubench_backend::Variant;
 use gpubench_backend::protocol::{Answered, Reply, Request};
 use gpubench_backend::verify::{KEPT, OPERANDS_CHANGED};
-use gpubench_host::{dead_files, vector_registers};
+use gpubench_host::temporary_folder::TemporaryFolder;
+use gpubench_host::vector_registers;
 use gpubench_model::case::Case;
 use gpubench_model::data::{self, Operand};
 use gpubench_model::error::CellError;
 use gpubench_ops::{self as op, Checked, Decisive, Op};
-use tempfile::TempDir;
 
 use crate::worker::operands::Operands;
 
@@ -23,7 +23,7 @@ use crate::worker::operands::Operands;
 #[derive(Default)]
 pub(crate) struct Judge {
     /// Private folder of the files with answers.
-    folder: Option<TempDir>,
+    folder: Option<TemporaryFolder>,
     /// Operands of the case that was judged last.
     operands: Operands,
     jobs: HashMap<u64, Known>,
@@ -69,12 +69,9 @@ impl Judge {
     pub(crate) fn new_file(&mut self) -> Result<PathBuf, String> {
         let folder = match self.folder.take() {
             Some(folder) => folder,
-            None => {
-                dead_files::remove_temporary_folders();
-                tempfile::Builder::new().prefix(&dead_files::temporary_prefix()).tempdir().map_err(|error| {
-                    format!("no temporary folder for its answer can be made ({error}): set TMPDIR to a folder with space")
-                })?
-            }
+            None => TemporaryFolder::new().map_err(|error| {
+                format!("no temporary folder for its answer can be made ({error}): set TMPDIR to a folder with space")
+            })?,
         };
         self.files += 1;
         Ok(self.folder.insert(folder).path().join(format!("answer-{}", self.files)))

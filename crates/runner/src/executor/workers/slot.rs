@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use gpubench_backend::Options;
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
+use gpubench_host::threads;
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::{BackendState, TimeSpent};
 
@@ -142,7 +143,8 @@ impl Slot {
             Ok(_) => self.failed_start("the worker sent an unexpected reply to hello".into()),
             // What hangs once, such as the start of a driver, hangs again.
             Err(WaitError::TimedOut) => {
-                self.give_up(format!("the worker did not start within {}", format_duration(limit)));
+                let limit = format_duration(limit);
+                self.give_up(format!("the worker did not start within {limit}{}", threads::shortage()));
             }
             Err(WaitError::Gone(reason)) => self.failed_start(reason),
             Err(WaitError::Interrupted) => return Err(WorkerUnavailable::Interrupted),

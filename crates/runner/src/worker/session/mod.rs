@@ -329,4 +329,5 @@ fn choose_threads(
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 mod tests;

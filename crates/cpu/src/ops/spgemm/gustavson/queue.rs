@@ -120,6 +120,7 @@ impl Bounds {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test may end where no thread can be started")]
 mod tests {
     use super::*;
 
