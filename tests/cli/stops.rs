@@ -395,7 +395,7 @@ fn threads_that_cannot_be_started_cost_their_cells_alone() {
     let sweep = "run --backends cpu --ops matmul,sin --sizes 8 --samples 3 --no-peaks --force --out out";
     for limit in [1, 2, 4, 6, 8, 12, 16, 20, 24] {
         let (code, stderr) = limited(limit, sweep);
-        assert!(matches!(code, Some(0 | 1 | 2)), "ulimit -u {limit}: {code:?} {stderr}");
+        assert!(matches!(code, Some(0..=2)), "ulimit -u {limit}: {code:?} {stderr}");
         assert!(!stderr.contains("panicked"), "ulimit -u {limit}: {stderr}");
         if code != Some(0) {
             let text = if code == Some(1) { reasons(&folder) } else { stderr };
