@@ -1,7 +1,7 @@
 //! Finds the newest run below the folder of results.
 
 use std::fs;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -9,7 +9,7 @@ use gpubench_host::regular;
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::report::file::FILE_NAME;
+use crate::report::file::{FILE_NAME, LARGEST};
 use crate::{baseline, fleet};
 
 /// The part of a report that dates it.
@@ -61,7 +61,11 @@ fn add_runs(folder: &Path, found: &mut Vec<PathBuf>) {
 /// Returns the start of the run in `folder`; `None` if its report is not readable.
 fn started(folder: &Path) -> Option<Timestamp> {
     // A pipe of that name would never end.
-    let file = BufReader::new(regular::open(&folder.join(FILE_NAME)).ok()?);
+    let file = regular::open(&folder.join(FILE_NAME)).ok().filter(|file| {
+        // A text takes as much memory as it has bytes, so a larger one than a report is not begun.
+        file.metadata().is_ok_and(|metadata| metadata.len() <= LARGEST)
+    })?;
+    let file = BufReader::new(file.take(LARGEST));
     serde_json::from_reader::<_, Dated>(file).ok()?.environment.started.parse().ok()
 }
 

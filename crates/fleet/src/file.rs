@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use gpubench_model::report::file::{self, Content, one_line, shown};
+use gpubench_model::report::free_value;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -25,9 +26,10 @@ pub fn load(path: &Path) -> Result<Fleet> {
     if let Some(message) = folder_of_runs(path) {
         bail!(message);
     }
-    let path = locate(path);
+    let (named, path) = (path, locate(path));
     let shown = path.display();
-    let content = Content::open(&path, LARGEST)
+    let open = if named == path { Content::open } else { Content::open_found };
+    let content = open(&path, LARGEST)
         .with_context(|| {
             format!("cannot read {shown}; name a report.json, a merged file, or the folder of a run")
         })
@@ -85,6 +87,7 @@ pub fn save(fleet: &Fleet, path: &Path) -> Result<()> {
 /// The part of a file that is read before its layout is known.
 #[derive(Deserialize)]
 struct Header {
+    #[serde(default, deserialize_with = "free_value::optional")]
     fleet_version: Option<Value>,
 }
 
@@ -101,6 +104,7 @@ struct MemberLayout {
 
 #[derive(Deserialize)]
 struct ReportLayout {
+    #[serde(deserialize_with = "free_value::deserialize")]
     schema_version: Value,
 }
 

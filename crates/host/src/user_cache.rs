@@ -1,9 +1,10 @@
 //! Keeps data between runs in the user's cache folder, each file with a checksum. The folder can be deleted at any time.
 
 use std::ffi::OsString;
-use std::fs::Permissions;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use gpubench_model::data::hash::fnv1a;
@@ -18,8 +19,11 @@ pub fn folder(name: &str, switch: &str, variable: &dyn Fn(&str) -> Option<OsStri
     let path = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
     let off = variable(switch).is_some_and(|value| value == "off");
-    base.filter(|_| !off).map(|base| base.join("gpubench").join(name))
+    base.filter(|_| !off).map(|base| base.join(OWN).join(name))
 }
+
+/// Name of the folder in the user's cache folder that holds all of these folders.
+const OWN: &str = "gpubench";
 
 /// Begins the first line of each file; the checksum of what follows that line ends it.
 const MAGIC: &str = "gpubench-cache-1 ";
@@ -32,19 +36,17 @@ const LONGEST: u64 = 256 << 20;
 /// # Errors
 /// The folder cannot be made or written, or others could replace its files.
 pub fn write(folder: &Path, name: &str, content: &[u8]) -> io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    if !is_private(folder) {
-        return Err(io::Error::other("other users may write to the folder"));
-    }
-    file::write_whole(&folder.join(name), &[first_line(content).as_bytes(), content].concat())
+    let folder = open_folder(folder, true)?;
+    file::write_whole(&within(&folder, name), &[first_line(content).as_bytes(), content].concat())
 }
 
 /// Reads a file that [`write()`] made; `None` if there is none, or if it is damaged. A file of another user, or one that others
 /// may write or replace, could hold anything, and is not read; nor is a link, or what is no plain file, which could block.
 pub fn read(path: &Path) -> Option<Vec<u8>> {
-    let mut file = regular::open(path).ok()?;
+    let folder = open_folder(path.parent()?, false).ok()?;
+    let mut file = regular::open(&within(&folder, path.file_name()?)).ok()?;
     let metadata = file.metadata().ok()?;
-    if !is_own(&metadata) || metadata.len() > LONGEST || !path.parent().is_some_and(is_private) {
+    if !is_own(&metadata) || metadata.len() > LONGEST {
         return None;
     }
     let mut bytes = vec![];
@@ -57,11 +59,30 @@ fn first_line(content: &[u8]) -> String {
     format!("{MAGIC}{:016x}\n", fnv1a(0, content))
 }
 
-/// Returns whether this user alone may use the folder. One of an earlier version, which others may read, is closed to them.
-fn is_private(folder: &Path) -> bool {
-    let Ok(metadata) = std::fs::metadata(folder) else { return false };
-    let is_open = metadata.mode() & 0o077 != 0;
-    is_own(&metadata) && (!is_open || std::fs::set_permissions(folder, Permissions::from_mode(0o700)).is_ok())
+/// Opens a folder and checks it, together with the `gpubench` above it. Neither may be a link: where others may write to the
+/// cache folder, it could lead to any folder of the user.
+fn open_folder(folder: &Path, make: bool) -> io::Result<File> {
+    match (folder.parent().filter(|parent| parent.ends_with(OWN)), folder.file_name()) {
+        (Some(parent), Some(name)) => open_own(&within(&open_own(parent, make)?, name), make),
+        _ => open_own(folder, make),
+    }
+}
+
+fn open_own(folder: &Path, make: bool) -> io::Result<File> {
+    if make {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    let flags = regular::NOT_THROUGH_A_LINK | libc::O_DIRECTORY;
+    let opened = File::options().read(true).custom_flags(flags).open(folder)?;
+    match is_own(&opened.metadata()?) {
+        true => Ok(opened),
+        false => Err(io::Error::other("other users may write to the folder")),
+    }
+}
+
+/// Returns the path of a file in an open folder. It leads there even if another folder has taken the name of that one.
+fn within(folder: &File, name: impl AsRef<Path>) -> PathBuf {
+    Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string()).join(name)
 }
 
 /// Returns whether this user alone may write.
@@ -81,6 +102,9 @@ pub fn file_identity(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -106,16 +130,33 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_others_may_read_is_closed_to_them() {
-        let folder = tempfile::tempdir().unwrap();
-        let mode = || folder.path().metadata().unwrap().mode() & 0o777;
-        let open_up = |mode| std::fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
-        open_up(0o755);
-        write(folder.path(), "file", b"one").unwrap();
-        assert_eq!(mode(), 0o700);
-        open_up(0o750);
-        assert!(read(&folder.path().join("file")).is_some());
-        assert_eq!(mode(), 0o700);
+    fn a_link_to_a_folder_is_neither_used_nor_changed() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        std::fs::create_dir_all(at("mine/peaks")).unwrap();
+        write(&at("mine/peaks"), "file", b"one").unwrap();
+        let mode = || at("mine/peaks").metadata().unwrap().mode() & 0o777;
+        std::fs::set_permissions(at("mine/peaks"), Permissions::from_mode(0o755)).unwrap();
+        std::fs::create_dir_all(at("a/gpubench")).unwrap();
+        std::os::unix::fs::symlink(at("mine/peaks"), at("a/gpubench/peaks")).unwrap();
+        std::fs::create_dir(at("b")).unwrap();
+        std::os::unix::fs::symlink(at("mine"), at("b/gpubench")).unwrap();
+        for folder in [at("a/gpubench/peaks"), at("b/gpubench/peaks")] {
+            assert!(write(&folder, "other", b"two").is_err(), "{}", folder.display());
+            assert_eq!(read(&folder.join("file")), None, "{}", folder.display());
+        }
+        assert_eq!((mode(), at("mine/peaks/other").exists()), (0o755, false));
+    }
+
+    #[test]
+    fn the_folder_above_must_be_the_users_alone_too() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("gpubench/peaks");
+        write(&folder, "file", b"one").unwrap();
+        assert!(read(&folder.join("file")).is_some());
+        std::fs::set_permissions(folder.parent().unwrap(), Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(read(&folder.join("file")), None);
+        assert!(write(&folder, "other", b"two").is_err());
     }
 
     #[test]
@@ -165,7 +206,6 @@ mod tests {
 
     #[test]
     fn a_folder_that_cannot_be_used_gives_an_error_and_nothing_to_read() {
-        use std::os::unix::fs::PermissionsExt;
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("file");
         std::fs::write(&file, b"in the folder's place").unwrap();

@@ -49,21 +49,21 @@ pub(crate) struct Entry {
 /// baseline, are skipped.
 ///
 /// # Errors
-/// Fails if a folder is unreadable, a file that is named directly is not a report, or there is no report.
+/// Fails if a named folder is unreadable, a file that is named directly is not a report, or there is no report.
 pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
-    let (mut files, mut seen) = (vec![], BTreeSet::new());
+    let (mut files, mut seen, mut left_out) = (vec![], BTreeSet::new(), vec![]);
     for folder in folders {
         if folder.is_file() {
             load(folder)?;
         }
-        walk(folder, &mut seen, &mut files).with_context(|| {
+        walk(folder, &mut seen, &mut files, &mut left_out).with_context(|| {
             format!("cannot read {}; name a folder that contains reports of 'gpubench run'", folder.display())
         })?;
     }
     files.sort();
     let read: Vec<(PathBuf, Result<DatedReport>)> =
         files.into_par_iter().map(|path| (path.clone(), read(&path))).collect();
-    let mut found = Found { reports: vec![], left_out: vec![] };
+    let mut found = Found { reports: vec![], left_out };
     for (path, report) in read {
         match report {
             Ok(report) => found.reports.push(report),
@@ -127,8 +127,14 @@ fn no_reports_message(folders: &[PathBuf], left_out: &[IgnoredFile]) -> String {
     )
 }
 
-/// Adds the JSON files in `path` and its subfolders; `seen` contains the canonical paths already visited.
-fn walk(path: &Path, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+/// Adds the JSON files in `path` and its subfolders; `seen` contains the canonical paths already visited. Links in a folder are not
+/// followed, because they may lead out of it, and a subfolder that cannot be read is left out.
+fn walk(
+    path: &Path,
+    seen: &mut BTreeSet<PathBuf>,
+    files: &mut Vec<PathBuf>,
+    left_out: &mut Vec<IgnoredFile>,
+) -> std::io::Result<()> {
     if !seen.insert(fs::canonicalize(path)?) {
         return Ok(());
     }
@@ -137,11 +143,16 @@ fn walk(path: &Path, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<PathBuf>) -> 
         return Ok(());
     }
     for entry in fs::read_dir(path)? {
-        let path = entry?.path();
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
         let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         let json = path.extension().is_some_and(|extension| extension == "json");
-        if !hidden && (path.is_dir() || (json && path.is_file() && !is_own(&path))) {
-            walk(&path, seen, files)?;
+        if hidden || !(kind.is_dir() || (json && kind.is_file() && !is_own(&path))) {
+            continue;
+        }
+        if let Err(error) = walk(&path, seen, files, left_out) {
+            let name = path.display().to_string();
+            left_out.push(IgnoredFile { reason: format!("{name}: cannot be read: {error}"), name });
         }
     }
     Ok(())
@@ -292,11 +303,34 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_in_circles_are_followed_once() {
+    fn links_out_of_a_named_folder_are_not_followed() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        file::save(&full(), &folder.path().join("report.json")).unwrap();
+        let mut elsewhere = full();
+        elsewhere.environment.host.name = "other".into();
+        file::save(&elsewhere, &other.path().join("b.json")).unwrap();
+        for (to, link) in
+            [(folder.path(), "again"), (other.path(), "other"), (&other.path().join("b.json"), "b.json")]
+        {
+            std::os::unix::fs::symlink(to, folder.path().join(link)).unwrap();
+        }
+        assert_eq!(gather(&[folder.path().into()]).unwrap().reports.len(), 1);
+        // A link that is named itself is meant.
+        assert_eq!(gather(&[folder.path().join("other")]).unwrap().reports.len(), 1);
+    }
+
+    #[test]
+    fn a_subfolder_that_cannot_be_read_is_left_out_with_its_reason() {
         let folder = tempfile::tempdir().unwrap();
         file::save(&full(), &folder.path().join("report.json")).unwrap();
-        std::os::unix::fs::symlink(folder.path(), folder.path().join("again")).unwrap();
-        assert_eq!(gather(&[folder.path().into()]).unwrap().reports.len(), 1);
+        std::fs::create_dir(folder.path().join("closed")).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o000);
+        fs::set_permissions(folder.path().join("closed"), mode).unwrap();
+        let found = gather(&[folder.path().into()]).unwrap();
+        assert_eq!(found.reports.len(), 1);
+        // Root may read every folder.
+        let refused = fs::read_dir(folder.path().join("closed")).is_err();
+        assert_eq!(found.left_out.iter().any(|file| file.reason.contains("closed: cannot be read")), refused);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Parses JSON files piece by piece, so that memory holds what was parsed and not the text.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, Read, Seek};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -11,6 +12,14 @@ use crate::report::sanitize::ControlScan;
 /// Bytes that are read from the file at once.
 const PIECE: usize = 1 << 16;
 
+/// Most bytes that are read from a pipe, all of which memory holds.
+const LARGEST_PIPED: u64 = 64 << 20;
+
+/// Returns whether it is a pipe or socket, as standard input may be, and not a device, which may never end.
+fn is_pipe(metadata: &Metadata) -> bool {
+    metadata.file_type().is_fifo() || metadata.file_type().is_socket()
+}
+
 /// A JSON file that can be parsed several times.
 #[derive(Debug)]
 pub struct Content(Source);
@@ -18,7 +27,7 @@ pub struct Content(Source);
 #[derive(Debug)]
 enum Source {
     File(File),
-    /// Pipes and devices can be read only once.
+    /// Pipes can be read only once.
     Kept(Vec<u8>),
 }
 
@@ -26,16 +35,33 @@ impl Content {
     /// Opens a file; `None` when it has more than `max` bytes.
     ///
     /// # Errors
-    /// It cannot be opened, or is a pipe or device that cannot be read.
+    /// It cannot be opened, is neither a file nor a pipe, or is a pipe with more than 64 MiB.
     pub fn open(path: &Path, max: u64) -> io::Result<Option<Content>> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_file() {
             return Ok((metadata.len() <= max).then_some(Content(Source::File(file))));
         }
+        if !is_pipe(&metadata) {
+            return Err(io::Error::other("it is neither a file nor a pipe"));
+        }
         let mut bytes = Vec::new();
-        file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
-        Ok((bytes.len() as u64 <= max).then_some(Content(Source::Kept(bytes))))
+        file.take(LARGEST_PIPED + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LARGEST_PIPED {
+            return Err(io::Error::other("a pipe may hold at most 64 MiB: write it to a file first"));
+        }
+        Ok(Some(Content(Source::Kept(bytes))))
+    }
+
+    /// Opens a file that the user has not named, as [`Content::open`] does, without waiting for the writer of a pipe.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is not a file.
+    pub fn open_found(path: &Path, max: u64) -> io::Result<Option<Content>> {
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("it is not an ordinary file"));
+        }
+        Content::open(path, max)
     }
 
     /// Creates the content of a file with these bytes.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::json::Layout;
 use super::sanitize::sanitize;
-use super::{Report, Row, SCHEMA_VERSION, validate};
+use super::{Report, Row, SCHEMA_VERSION, free_value, validate};
 use crate::variant::present_name;
 
 /// Name of the report in the folder of a run.
@@ -45,9 +45,10 @@ const FLEET: &str = "a fleet of reports, made by gpubench merge: give one of its
 /// The file is unreadable, larger than 1 GiB or not JSON, or its layout is unknown, or it contradicts itself. The
 /// message is one line that names the place and the next step.
 pub fn load(path: &Path) -> anyhow::Result<Report> {
-    let path = locate(path);
+    let (named, path) = (path, locate(path));
     let shown = path.display();
-    let content = Content::open(&path, LARGEST)
+    let open = if named == path { Content::open } else { Content::open_found };
+    let content = open(&path, LARGEST)
         .with_context(|| format!("cannot read {shown}; give a report.json or the folder that holds one"))
         .map_err(one_line)?;
     let Some(content) = content else {
@@ -186,7 +187,9 @@ fn unwritten(path: &Path, error: &std::io::Error) -> anyhow::Error {
 /// The fields of a report that are read before its layout is known.
 #[derive(Deserialize)]
 struct Header {
+    #[serde(default, deserialize_with = "free_value::optional")]
     schema_version: Option<serde_json::Value>,
+    #[serde(default, deserialize_with = "free_value::optional")]
     fleet_version: Option<serde_json::Value>,
 }
 

@@ -1,5 +1,36 @@
 use super::*;
 
+#[test]
+fn a_device_and_a_pipe_in_a_folder_are_refused() {
+    let refusal = |path: &Path| format!("{:#}", load(path).unwrap_err());
+    for device in ["/dev/zero", "/dev/null"] {
+        assert!(refusal(Path::new(device)).contains("neither a file nor a pipe"), "{device}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join(FILE_NAME);
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(refusal(folder.path()).contains("not an ordinary file"), "and nobody waits for its writer");
+}
+
+#[test]
+fn a_pipe_is_read_up_to_its_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let through = |bytes: Vec<u8>| {
+        let to = pipe.clone();
+        // The reader may close the pipe before all is written.
+        let writer = std::thread::spawn(move || fs::write(to, bytes));
+        let read = load(&pipe);
+        let _ = writer.join().unwrap();
+        read
+    };
+    let report = crate::report::example::full();
+    assert_eq!(through(to_json(&report).unwrap()).unwrap(), report);
+    let refused = through(vec![b' '; (64 << 20) + 1]).unwrap_err().to_string();
+    assert!(refused.contains("at most 64 MiB"), "{refused}");
+}
+
 fn refusal(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE_NAME);
