@@ -48,6 +48,14 @@ impl<'a> Contents<'a> {
         Contents { operands, answer: answer.into(), ..Contents::default() }
     }
 
+    /// Returns whether the answer's memory can show what an execution writes; not if it is empty.
+    pub fn shows_answer(&self) -> bool {
+        self.answer.iter().any(|memory| match memory {
+            Memory::Host(bytes) => !bytes.is_empty(),
+            Memory::Device(span, _) => span.bytes > 0,
+        })
+    }
+
     /// Adds memory that no execution may change.
     pub fn with_fixed<const F: usize>(self, fixed: [Memory<'a>; F]) -> Self {
         Contents { fixed: fixed.into(), ..self }

@@ -16,7 +16,7 @@ pub(crate) fn measured(median_s: f64) -> Measured {
         median_s,
         sm_mhz: None,
         grade: Some(Grade::A),
-        error: Some(Checked { value: 3.1e-7, bound: 1.2e-5 }),
+        error: Some(Checked::new(3.1e-7, 1.2e-5)),
     }
 }
 
@@ -87,7 +87,7 @@ fn regressions() -> Vec<Change> {
     let reason = "the error is 40 times as large";
     let coarse = cell("fft", 65536, "cpu", "realfft", Verdict::LessAccurate, reason);
     let mut coarse = timed(coarse, 251e-6, 1.002, [0.99, 1.014], 0.71);
-    coarse.new.as_mut().unwrap().error = Some(Checked { value: 1.1e-5, bound: 1.2e-5 });
+    coarse.new.as_mut().unwrap().error = Some(Checked::new(1.1e-5, 1.2e-5));
     let look = "look at what changed between both revisions";
     vec![
         next(incorrect, "run it alone with `gpubench run --ops spgemm --sizes 512`"),

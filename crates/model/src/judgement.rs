@@ -17,12 +17,21 @@ pub struct Checked {
     pub value: f64,
     /// The bound.
     pub bound: f64,
+    /// Reason that an answer with the error `f64::MAX` is wrong, to follow "the answer is wrong: it ". Not saved:
+    /// reports have it in the reason of the row.
+    #[serde(skip)]
+    pub fault: Option<&'static str>,
 }
 
 impl Checked {
     /// Returns an error and its bound; a NaN or infinite error becomes `f64::MAX`.
     pub fn new(value: f64, bound: f64) -> Self {
-        Checked { value: if value.is_finite() { value } else { f64::MAX }, bound }
+        Checked { value: if value.is_finite() { value } else { f64::MAX }, bound, fault: None }
+    }
+
+    /// Returns the verdict on an answer that no error describes, such as one of invalid structure.
+    pub fn invalid(fault: &'static str, bound: f64) -> Self {
+        Checked { value: f64::MAX, bound, fault: Some(fault) }
     }
 
     /// Returns whether the answer is right.
@@ -33,7 +42,7 @@ impl Checked {
     /// Describes the error of a wrong answer.
     pub fn complaint(&self) -> String {
         if self.value == f64::MAX {
-            return "it contains values that are not finite, or its structure is invalid".into();
+            return format!("it {}", self.fault.unwrap_or("has an error that is not finite"));
         }
         format!("error {:.2e} exceeds the bound {:.2e}", self.value, self.bound)
     }
@@ -41,7 +50,7 @@ impl Checked {
     /// Returns the same share of another bound. Checks of several kinds are put on one scale, so that an op's error is
     /// comparable between runs whichever check is the worst.
     pub fn on_scale_of(self, bound: f64) -> Self {
-        Checked::new(self.value / self.bound * bound, bound)
+        Checked { fault: self.fault, ..Checked::new(self.value / self.bound * bound, bound) }
     }
 
     /// Returns the check with the larger share of its bound.

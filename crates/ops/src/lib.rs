@@ -161,7 +161,7 @@ pub trait Op: Sync {
     /// Takes at most O(n^2) work for ops of O(n^3). An answer of the wrong shape or type is an `Err`.
     fn judge(&self, given: &Given) -> Result<Checked, CellError>;
 
-    /// Judges the answer to a case on its operands, as [`Op::judge`] does.
+    /// Judges the answer to a case on its operands, as [`Op::judge`] does, and gives an error that is not finite its reason.
     fn check(
         &self,
         case: &Case,
@@ -169,7 +169,18 @@ pub trait Op: Sync {
         answer: &[Operand],
         rounding: Rounding,
     ) -> Result<Checked, CellError> {
-        self.judge(&Given { case, inputs, answer, rounding })
+        let checked = self.judge(&Given { case, inputs, answer, rounding })?;
+        if checked.value < f64::MAX {
+            return Ok(checked);
+        }
+        let is_finite = answer.iter().all(|part| part.values().are_finite());
+        let beyond_scale = "has a value other than zero where the right one is zero";
+        let fault = if is_finite {
+            checked.fault.unwrap_or(beyond_scale)
+        } else {
+            "contains values that are not finite"
+        };
+        Ok(Checked::invalid(fault, checked.bound))
     }
 }
 

@@ -77,8 +77,8 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let (c, c_values) = judge::csr::<T>(answer, 0, "C", n)?;
     let terms = judge::widest_row(a);
     let bound = 4.0 * (rounding.input + (terms as f64).sqrt() * rounding.sum);
-    if !judge::is_well_formed(c) {
-        return Ok(Checked::new(f64::INFINITY, bound));
+    if let Some(fault) = judge::structural_fault(c) {
+        return Ok(Checked::invalid(fault, bound));
     }
     let widest = terms.max(judge::widest_row(b)).max(judge::widest_row(c));
     let bound = bound + 8.0 * (widest as f64).sqrt() * JUDGE_ROUNDOFF;

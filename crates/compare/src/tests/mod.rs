@@ -66,9 +66,9 @@ fn a_slowdown_that_a_lower_clock_explains_is_not_called_one() {
 #[test]
 fn errors_that_grow_beyond_rounding_make_a_cell_less_accurate() {
     let verdict = |was: f64, is: f64| {
-        let (mut old, new) = with_change(|row| row.error = Some(Checked { value: is, bound: 1e-3 }));
+        let (mut old, new) = with_change(|row| row.error = Some(Checked::new(is, 1e-3)));
         let rows = &mut old.runs[0].report.rows;
-        rows.iter_mut().for_each(|row| row.error = Some(Checked { value: was, bound: 1e-3 }));
+        rows.iter_mut().for_each(|row| row.error = Some(Checked::new(was, 1e-3)));
         changed(&compare(&old, &new, &Policy::default())).verdict
     };
     assert_eq!(verdict(1e-4, 5e-4), Verdict::LessAccurate);

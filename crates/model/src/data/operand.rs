@@ -34,6 +34,16 @@ impl Values {
         self.len() == 0
     }
 
+    /// Returns whether no element is a NaN or an infinity.
+    pub fn are_finite(&self) -> bool {
+        match self {
+            Values::F32(v) => v.iter().all(|x| x.is_finite()),
+            Values::F64(v) => v.iter().all(|x| x.is_finite()),
+            Values::C32(v) => v.iter().all(|z| z.is_finite()),
+            Values::C64(v) => v.iter().all(|z| z.is_finite()),
+        }
+    }
+
     /// Returns the number of bytes of the elements.
     pub fn bytes(&self) -> u64 {
         let element = match self {

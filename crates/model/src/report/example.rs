@@ -140,7 +140,7 @@ pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -
     let cell = Cell { case, backend: backend.into(), variant: variant.into(), cache: Cache::Cold };
     Row {
         outcome: Outcome::Measured,
-        error: Some(Checked { value: 3.1e-7, bound: 1.2e-5 }),
+        error: Some(Checked::new(3.1e-7, 1.2e-5)),
         work: Work { flop: 2.0 * (n as f64).powi(3), bytes: 12.0 * (n as f64).powi(2) },
         inputs: Some("0123456789abcdef".into()),
         phases: Some(phases(side, n)),
@@ -244,7 +244,7 @@ pub fn without_time(
         outcome,
         reason: Some(reason.into()),
         fix: fix.map(Into::into),
-        error: wrong.then_some(Checked { value: 0.5, bound: 1.2e-5 }),
+        error: wrong.then_some(Checked::new(0.5, 1.2e-5)),
         execute: None,
         ..measured(op, n, backend, variant, 1.0)
     }

@@ -239,10 +239,10 @@ mod tests {
 
     #[test]
     fn errors_are_followed_by_their_share_of_the_bound() {
-        assert_eq!(judged_text(Checked { value: 3.1e-7, bound: 1.2e-5 }), "3.1e-7 (2.6%)");
-        assert_eq!(judged_text(Checked { value: 0.0, bound: 1.2e-5 }), "0");
+        assert_eq!(judged_text(Checked::new(3.1e-7, 1.2e-5)), "3.1e-7 (2.6%)");
+        assert_eq!(judged_text(Checked::new(0.0, 1.2e-5)), "0");
         let found = |value, bound| {
-            let error = Checked { value, bound };
+            let error = Checked::new(value, bound);
             (error_text(error), share_text(error))
         };
         assert_eq!(found(3.1e-7, 1.2e-5), ("3.1e-7".into(), "2.6%".into()));

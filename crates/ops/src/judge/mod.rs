@@ -28,7 +28,7 @@ pub(super) use fourier::{dft, dft_of_reals};
 pub(super) use parts::{complex, csr, dense};
 pub(super) use products::{balanced_and_ones, columns_times, complex_rows_times, rows_times, weights};
 pub(super) use sines::sines;
-pub(super) use sparse::{csr_times, is_well_formed, widest_row};
+pub(super) use sparse::{csr_times, structural_fault, widest_row};
 pub(super) use sums::{moments, sum};
 
 /// Unit roundoff of the judge's own arithmetic.

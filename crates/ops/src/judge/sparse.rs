@@ -7,8 +7,9 @@ fn row_ranges(csr: &Csr) -> impl IndexedParallelIterator<Item = std::ops::Range<
     csr.indptr.par_windows(2).map(|ends| ends[0] as usize..ends[1] as usize)
 }
 
-/// Returns whether offsets rise from 0 to the number of entries and every row has distinct columns in range.
-pub(crate) fn is_well_formed(csr: &Csr) -> bool {
+/// Returns the fault of the structure, to follow "it": offsets rise from 0 to the number of entries, and every row has
+/// distinct columns in range.
+pub(crate) fn structural_fault(csr: &Csr) -> Option<&'static str> {
     let nnz = csr.nnz();
     let framed = csr.indptr.len() == csr.rows + 1
         && csr.values.len() == nnz
@@ -16,9 +17,15 @@ pub(crate) fn is_well_formed(csr: &Csr) -> bool {
         && csr.indptr.last().is_some_and(|&last| usize::try_from(last) == Ok(nnz))
         && csr.indptr.windows(2).all(|ends| ends[0] <= ends[1]);
     let in_range = |column: &i32| usize::try_from(*column).is_ok_and(|column| column < csr.cols);
-    framed
-        && csr.indices.par_iter().all(in_range)
-        && row_ranges(csr).all(|range| are_distinct(&csr.indices[range]))
+    if !framed {
+        Some("has offsets of rows that do not rise from 0 to the number of entries")
+    } else if !csr.indices.par_iter().all(in_range) {
+        Some("has a column index outside the matrix")
+    } else if !row_ranges(csr).all(|range| are_distinct(&csr.indices[range])) {
+        Some("has two entries in one row and column")
+    } else {
+        None
+    }
 }
 
 fn are_distinct(columns: &[i32]) -> bool {
@@ -66,25 +73,28 @@ mod tests {
 
     #[test]
     fn sorted_and_unsorted_rows_are_well_formed() {
-        assert!(is_well_formed(&matrix(&[0, 2, 2, 3], &[0, 2, 1])));
-        assert!(is_well_formed(&matrix(&[0, 2, 2, 3], &[2, 0, 1])));
-        assert!(is_well_formed(&matrix(&[0, 0, 0, 0], &[])));
+        for (indptr, indices) in
+            [([0, 2, 2, 3], &[0, 2, 1][..]), ([0, 2, 2, 3], &[2, 0, 1]), ([0, 0, 0, 0], &[])]
+        {
+            assert_eq!(structural_fault(&matrix(&indptr, indices)), None);
+        }
     }
 
     #[test]
     fn broken_structure_is_seen() {
-        for (indptr, indices) in [
-            (&[0, 2, 2][..], &[0, 2][..]),
-            (&[1, 2, 2, 3], &[0, 2, 1]),
-            (&[0, 2, 2, 4], &[0, 2, 1]),
-            (&[0, 3, 2, 3], &[0, 2, 1]),
-            (&[0, -1, 2, 3], &[0, 2, 1]),
-            (&[0, 2, 2, 3], &[0, 3, 1]),
-            (&[0, 2, 2, 3], &[-1, 2, 1]),
-            (&[0, 2, 2, 3], &[2, 2, 1]),
-            (&[0, 3, 3, 3], &[2, 0, 2]),
+        for (indptr, indices, fault) in [
+            (&[0, 2, 2][..], &[0, 2][..], "offsets"),
+            (&[1, 2, 2, 3], &[0, 2, 1], "offsets"),
+            (&[0, 2, 2, 4], &[0, 2, 1], "offsets"),
+            (&[0, 3, 2, 3], &[0, 2, 1], "offsets"),
+            (&[0, -1, 2, 3], &[0, 2, 1], "offsets"),
+            (&[0, 2, 2, 3], &[0, 3, 1], "outside the matrix"),
+            (&[0, 2, 2, 3], &[-1, 2, 1], "outside the matrix"),
+            (&[0, 2, 2, 3], &[2, 2, 1], "two entries"),
+            (&[0, 3, 3, 3], &[2, 0, 2], "two entries"),
         ] {
-            assert!(!is_well_formed(&matrix(indptr, indices)), "{indptr:?} {indices:?}");
+            let found = structural_fault(&matrix(indptr, indices));
+            assert!(found.is_some_and(|found| found.contains(fault)), "{indptr:?} {indices:?}: {found:?}");
         }
     }
 }

@@ -157,6 +157,14 @@ fn moments_in_the_wrong_order_or_of_a_sample_are_wrong() {
         alter(&mut answer[0], 0, |_| values[1]);
         alter(&mut answer[0], 1, |_| values[0]);
     });
+    // In float32 the two deviations are alike: they differ by 1 / (2 N^2), which is below 8 u for N >= 1024.
+    for (n, is_found) in [(500, true), (2000, false)] {
+        let (case, inputs, mut answer) = solved("reduction", n, DType::F32);
+        let count = (n * n) as f64;
+        alter(&mut answer[0], 2, |std| f64::from((std * (count / (count - 1.0)).sqrt()) as f32));
+        let checked = check(&case, &inputs, &answer);
+        assert_eq!(!checked.is_right(), is_found, "{case}: {checked:?}");
+    }
     for (n, dtype) in [(2, DType::F32), (100, DType::F32), (2, DType::F64), (512, DType::F64)] {
         let count = (n * n) as f64;
         rejects("reduction", n, dtype, "sample deviation", |answer| {
@@ -228,6 +236,28 @@ fn unsorted_negative_or_skewed_factors_are_wrong() {
         (0..n).for_each(|i| alter(&mut answer[0], i * n, |u| 1.01 * u));
         alter(&mut answer[1], 0, |s| s / 1.01);
     });
+}
+
+#[test]
+fn each_fault_of_an_answer_that_no_error_describes_has_its_own_reason() {
+    let reason = |op: &str, change: &dyn Fn(&mut Vec<Operand>)| {
+        let (case, inputs, mut answer) = solved(op, 5, DType::F64);
+        change(&mut answer);
+        check(&case, &inputs, &answer).complaint()
+    };
+    let of_svd = |index: usize, by: f64| reason("svd", &|answer| alter(&mut answer[1], index, |s| by * s));
+    assert_eq!(of_svd(4, 1e9), "it has singular values that are not in descending order");
+    assert_eq!(of_svd(4, -1.0), "it has a negative singular value");
+    assert_eq!(of_svd(0, f64::NAN), "it contains values that are not finite");
+    let of_product = |change: fn(&mut Csr)| reason("spgemm", &|answer| change(product(answer)));
+    assert!(of_product(|c| c.indptr[1] = i32::MAX).starts_with("it has offsets of rows that do not rise"));
+    assert_eq!(of_product(|c| c.indices[0] = -1), "it has a column index outside the matrix");
+    assert_eq!(of_product(|c| c.indices[1] = c.indices[0]), "it has two entries in one row and column");
+    // Nothing is stored in the operands, and so not in the right answer.
+    let case = Case { density: Some(0.0), ..case("spmv", 5, DType::F64) };
+    let (inputs, answer) = (the("spmv").inputs(&case), [Operand::dense(5, 1, vec![1.0; 5])]);
+    let complaint = check(&case, &inputs, &answer).complaint();
+    assert_eq!(complaint, "it has a value other than zero where the right one is zero");
 }
 
 fn product(answer: &mut [Operand]) -> &mut Csr {

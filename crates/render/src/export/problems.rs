@@ -117,7 +117,8 @@ fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
     let gravity =
         |a: &Row, b: &Row| is_compared(a).cmp(&is_compared(b)).then(excess(a).total_cmp(&excess(b)));
     let worst = rows.iter().max_by(|a, b| gravity(a, b))?;
-    let why = match worst.error {
+    // Otherwise the reason is another one: an error within the bound explains nothing, nor does one that is not finite.
+    let why = match worst.error.filter(|error| !error.is_right() && error.value < f64::MAX) {
         Some(error) => format!("error {}, bound {:.1e}", error_text(error), error.bound),
         None => worst.reason.clone().unwrap_or_else(|| "no reason given".into()),
     };
@@ -256,14 +257,25 @@ mod tests {
         assert!(lines[1].starts_with("The run ended early: ") && lines.len() == 2, "{lines:?}");
         let mut worse = report.rows.iter().find(|row| row.outcome == Outcome::Incorrect).unwrap().clone();
         worse.error = Some(gpubench_model::Checked::new(f64::NAN, 1.2e-5));
+        worse.reason = Some("the answer is wrong: it contains values that are not finite".into());
         report.rows.push(worse);
         let lines = first_lines(&report, "--tables", None);
-        assert!(lines[0].ends_with(": error not finite, bound 1.2e-5 (1 more: --tables)"), "{lines:?}");
+        let expected = ": the answer is wrong: it contains values that are not finite (1 more: --tables)";
+        assert!(lines[0].ends_with(expected), "{lines:?}");
         let stopped = &mut report.rows[0].execute.as_mut().unwrap().stopped;
         *stopped = Some(gpubench_model::measure::stopping::Reason::EndedEarly);
         let lost = "The worker of matmul N=100 f32 cpu/openblas cold was lost for good: fewer samples than planned. Run \
                     these cells again, alone.";
         assert_eq!(first_lines(&report, "--tables", None)[2], lost);
+    }
+
+    #[test]
+    fn an_answer_that_is_incorrect_in_spite_of_its_error_has_its_reason() {
+        let mut row =
+            example::without_time("fft", 8, "cpu", "v", Outcome::Incorrect, "operands changed", None);
+        row.error = Some(gpubench_model::Checked::new(0.0, 1e-6));
+        let line = first_lines(&example::of([row]), "--tables", None).remove(0);
+        assert_eq!(line, "INCORRECT: fft N=8 f32 cpu/v: operands changed");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use gpubench_model::case::{Case, DType};
 use super::*;
 use crate::executor::planned;
 
-/// Faults, by name; `honest` has none, nor has `slow`.
+/// Faults, by name; `honest` has none, nor have `slow` and `empty`, whose answer's memory has no bytes.
 const FAULTS: [&str; 12] = [
     "stale", "earlier", "wrong", "partial", "operand", "stream", "skipped", "nan", "reset", "cached", "race",
     "early",
@@ -132,7 +132,8 @@ impl Job for Crook {
     fn contents(&mut self) -> Contents<'_> {
         let in_place = self.fault == "reset";
         let operands = [host(&mut self.a), host(&mut self.b)];
-        Contents { in_place, ..Contents::new(operands, [host(&mut self.y)]) }
+        let shown = if self.fault == "empty" { 0 } else { self.y.len() };
+        Contents { in_place, ..Contents::new(operands, [host(&mut self.y[..shown])]) }
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
@@ -222,6 +223,7 @@ fn found(fault: &str, seed: u64, cache: Cache) -> Option<String> {
 fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
     for (seed, cache) in SEEDS.iter().flat_map(|seed| Cache::ALL.map(|cache| (*seed, cache))) {
         assert_eq!(found("honest", seed, cache), None);
+        assert_eq!(found("empty", seed, cache), None);
         for fault in FAULTS {
             let reason = found(fault, seed, cache);
             assert!(reason.is_some(), "{fault} was not found with {cache} caches, seed {seed}");
