@@ -6,8 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_text::escape::shell_word;
+use gpubench_text::file::sync_folder_of;
 
 use crate::cli::lock::Lock;
+use crate::executor::journal;
 use crate::export::FORMATS;
 use crate::fleet;
 use crate::report::file;
@@ -15,9 +18,6 @@ use crate::settings::Format;
 
 /// The files most worth keeping: a report, and the merged report of a run on several devices.
 const REPORTS: [&str; 2] = [file::FILE_NAME, fleet::file::FILE_NAME];
-
-/// Name of the file with the finished cells of a run.
-const JOURNAL: &str = "journal.jsonl";
 
 /// A folder that exists and can be written to.
 pub(crate) struct Folder {
@@ -44,6 +44,14 @@ impl Folder {
                 "{path} already contains a {name}: name another folder with --out, or replace it with --force"
             );
         }
+        ensure!(
+            force || !path.join(journal::FILE_NAME).exists(),
+            "{} contains the {} of a run that was stopped: go on with gpubench run --resume {}, name another folder with \
+             --out, or replace it with --force",
+            path.display(),
+            journal::FILE_NAME,
+            shell_word(path)
+        );
         let mut folder = Folder { path: path.to_owned(), created: Vec::new(), lock: Cell::default() };
         // Writing the lock shows what permissions do not: full, read-only and network file systems.
         let locked = folder.make().and_then(|()| Lock::take(path));
@@ -70,11 +78,11 @@ impl Folder {
         let missing: Vec<&Path> =
             self.path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
         for path in missing.into_iter().rev() {
-            match fs::create_dir(path) {
-                Ok(()) => self.created.push(path.to_owned()),
-                // `new/..` is missing until `new` is made.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
-                Err(error) => return Err(error),
+            // In a path such as `new/x/../y`, `new/x/..` exists as soon as `new/x` does.
+            if !path.exists() {
+                fs::create_dir(path)?;
+                sync_folder_of(path)?;
+                self.created.push(path.to_owned());
             }
         }
         Ok(())
@@ -126,7 +134,7 @@ fn results_in(path: &Path) -> Vec<String> {
 fn remove_partial_files(path: &Path, killed: u32) {
     let is_partial = |name: &str| {
         let written = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(&format!(".{killed}.part")));
-        written.is_some_and(|name| is_result(name) || name == JOURNAL)
+        written.is_some_and(|name| is_result(name) || name == journal::FILE_NAME)
     };
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(is_partial) {
@@ -204,6 +212,15 @@ mod tests {
             assert!(root.path().join(path).is_dir(), "{path}");
             folder.remove_created();
         }
+    }
+
+    #[test]
+    fn the_journal_of_a_stopped_run_is_replaced_only_by_force() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join(journal::FILE_NAME), "{}").unwrap();
+        let refusal = Folder::claim(root.path(), &[], false).err().unwrap().to_string();
+        assert!(refusal.contains("--resume") && refusal.contains("--force"), "{refusal}");
+        assert!(Folder::claim(root.path(), &[], true).is_ok());
     }
 
     #[test]

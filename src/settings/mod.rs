@@ -13,7 +13,7 @@ pub mod value;
 mod values;
 pub mod words;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gpubench_model::pattern::Pattern;
 use serde::Serialize;
@@ -100,12 +100,17 @@ pub struct Output {
     pub charts: Selection,
 }
 
+/// Writes a path whose bytes need not be UTF-8.
+fn lossy<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}
+
 /// The destination of results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Destination {
     /// This folder; tables go to stdout.
-    Folder(PathBuf),
+    Folder(#[serde(serialize_with = "lossy")] PathBuf),
     /// Stdout, which gets one format and nothing else.
     Stdout,
 }

@@ -2,9 +2,10 @@
 //!
 //! The command line and sweep files are read into the same struct; what one source leaves open, the one below it says.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueEnum};
+use gpubench_text::escape::shell_word;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
@@ -173,6 +174,32 @@ Keys of a table: ops, sizes, dtypes, backends, variants, density, cache, samples
 At the top also: seed, threads, pin, device, transfer, budget, cell-timeout, refine, peaks, require, sim, versus, theme.";
 
 impl SweepOptions {
+    /// Returns the values of the options that start a program or load a library. All others are numbers and names, or, as
+    /// `--config` and `--sim`, files that are only read.
+    pub fn code_values(&self) -> [(&'static str, Vec<String>); 3] {
+        let path = |path: &PathBuf| path.display().to_string();
+        let command = |NamedCommand { name, words }: &NamedCommand| {
+            let words: Vec<String> = words.iter().map(|word| shell_word(Path::new(word))).collect();
+            format!("{name}={}", words.join(" "))
+        };
+        [
+            ("--external", self.external.iter().flatten().map(command).collect()),
+            ("--python", self.python.iter().map(path).collect()),
+            ("--blas", self.blas.iter().flatten().map(path).collect()),
+        ]
+    }
+
+    /// Returns the options of [`SweepOptions::code_values`] alone.
+    pub fn code(&self) -> SweepOptions {
+        let SweepOptions { external, python, blas, .. } = self.clone();
+        SweepOptions { external, python, blas, ..SweepOptions::default() }
+    }
+
+    /// Replaces the options of [`SweepOptions::code_values`] by those of `code`.
+    pub fn take_code(&mut self, code: SweepOptions) {
+        (self.external, self.python, self.blas) = (code.external, code.python, code.blas);
+    }
+
     /// The keys that a sweep file takes above its tables, or in one of them.
     pub fn keys(in_table: bool) -> impl Iterator<Item = String> {
         let is_taken = move |place: OptionScope| {
@@ -270,5 +297,20 @@ mod tests {
         of_tables.sort_unstable();
         others.sort_unstable();
         assert_eq!((named(table), named(top)), (of_tables, others));
+    }
+
+    #[test]
+    fn every_option_that_names_a_file_is_one_of_code_or_is_only_read() {
+        let code = SweepOptions::default().code_values().map(|(option, _)| option);
+        let only_read = ["--config", "--sim"];
+        let command = SweepOptions::augment_args(clap::Command::new("test"));
+        for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
+            let values = arg.get_value_names().unwrap_or_default();
+            let names_file =
+                values.iter().any(|value| ["FILE", "PATH", "NAME=COMMAND", "DIR"].contains(&value.as_str()));
+            let option = format!("--{}", arg.get_long().unwrap());
+            let known = code.contains(&option.as_str()) || only_read.contains(&option.as_str());
+            assert_eq!(names_file, known, "{option}");
+        }
     }
 }

@@ -117,22 +117,50 @@ fn what_cannot_be_resumed_is_refused_in_one_line() {
     folder.succeeds(SWEEP);
     folder.refuses("run --resume missing", "neither");
     folder.refuses("run --resume out --ops fft", "omit the others");
-    folder.refuses("run --resume out --external mine=true", "--external must be given again");
+    folder.refuses("run --resume out --external mine=true", "the first start had no --external: omit it");
     let report = folder.read("out/report.json");
-    // Whoever made the folder may have put anything next to the report.
-    for (option, value) in [("--blas", "out/lib.so"), ("--python", "out/python"), ("--external", "mine=true")]
-    {
-        let mut changed = folder.json("out/report.json");
-        let argv = changed["environment"]["argv"].as_array_mut().unwrap();
-        argv.extend([option.into(), value.into()]);
-        folder.write("out/report.json", &changed.to_string());
-        folder.refuses("run --resume out --force", &format!("{option} must be given again"));
-        folder.write("out/report.json", &report);
-    }
     let cpu = folder.json("out/report.json")["environment"]["host"]["cpu"].to_string();
     folder.write("out/report.json", &report.replace(&cpu, "\"another CPU\""));
     folder.refuses("run --resume out", "--force");
     folder.succeeds("run --resume out --force");
+}
+
+/// Changes the recorded command line as somebody else could have.
+fn record(folder: &Folder, words: &[&str]) {
+    let mut report = folder.json("out/report.json");
+    report["environment"]["argv"].as_array_mut().unwrap().extend(words.iter().map(|word| (*word).into()));
+    folder.write("out/report.json", &report.to_string());
+}
+
+#[test]
+fn a_recorded_command_line_starts_no_program_and_loads_no_library() {
+    for (option, value) in [("--external", "mine=./evil"), ("--python", "./evil"), ("--blas", "./evil")] {
+        let folder = Folder::new();
+        folder.write("script.toml", &HANGS.replace("hang", "none"));
+        folder.succeeds(SWEEP);
+        record(&folder, &[option, value]);
+        let typed = format!("type it again, as in: gpubench run --resume out {option} {value}");
+        folder.refuses("run --resume out", &typed);
+    }
+}
+
+#[test]
+fn a_folder_whose_name_is_not_utf_8_is_resumed_itself() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    folder.write("script.toml", &HANGS.replace("hang", "fail"));
+    assert_eq!(folder.run_line(SWEEP).code, 1);
+    folder.write("script.toml", &HANGS.replace("hang", "none"));
+    let name = std::ffi::OsStr::from_bytes(b"nu\xff");
+    std::fs::rename(folder.path().join("out"), folder.path().join(name)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    command.args(["run", "--resume"]).arg(name).current_dir(folder.path()).env("GPUBENCH_PEAK_CACHE", "off");
+    assert!(command.output().unwrap().status.success());
+    let report = std::fs::read_to_string(folder.path().join(name).join("report.json")).unwrap();
+    assert!(!report.contains("\"failed\""));
+    let folders =
+        std::fs::read_dir(folder.path()).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
+    assert_eq!(folders.count(), 1);
 }
 
 #[test]

@@ -89,6 +89,7 @@ pub(crate) fn complete() -> Report {
     let environment = &mut report.environment;
     environment.gpubench_revision = Some("0123abc".into());
     environment.build_profile = Some("release".into());
+    environment.program_hash = Some("0123456789abcdef".into());
     environment.git_revision = Some("0123abc-dirty".into());
     environment.planned_rows = Some(5);
     environment.other_programs = Some(0.02);

@@ -9,6 +9,7 @@ mod blas;
 mod compiler;
 mod driver;
 mod nvrtc;
+mod power;
 mod start;
 
 use std::io::{BufRead, BufReader};

@@ -78,10 +78,12 @@ pub fn to_json(fleet: &Fleet) -> Result<Vec<u8>> {
 /// Writes a fleet atomically.
 ///
 /// # Errors
-/// Fails as [`to_json`] does, or if the file cannot be written.
+/// Fails as [`to_json`] does, or if the file cannot be written, or if [`load`] would refuse it.
 pub fn save(fleet: &Fleet, path: &Path) -> Result<()> {
-    ensure!(file::save_within(fleet, path, LARGEST)?, TOO_LARGE);
-    Ok(())
+    file::save_readable(fleet, path, |written| {
+        let content = Content::open(written, LARGEST)?.context(TOO_LARGE)?;
+        parse(&content).map(|_| ())
+    })
 }
 
 /// The part of a file that is read before its layout is known.

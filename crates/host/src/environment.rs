@@ -1,10 +1,13 @@
 //! Collects the environment of a report: host, revisions, environment variables.
 
 use std::fs;
+use std::io::{self, Read};
+use std::sync::OnceLock;
 
+use gpubench_model::data::hash::fnv1a;
 use gpubench_model::report::{Environment, Host, now, variables};
 
-use crate::{cpu_quota, git, processors};
+use crate::{cpu_quota, git, process, processors};
 
 /// The git revision of this build, if `GPUBENCH_REVISION` was set for the compiler.
 pub const BUILD_REVISION: Option<&str> = option_env!("GPUBENCH_REVISION");
@@ -15,6 +18,7 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
         gpubench_version: env!("CARGO_PKG_VERSION").into(),
         gpubench_revision: BUILD_REVISION.map(str::to_owned),
         build_profile: Some(if cfg!(debug_assertions) { "debug" } else { "release" }.into()),
+        program_hash: program_hash(),
         argv,
         git_revision: git::revision(),
         started: now().to_string(),
@@ -30,6 +34,21 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
         variables_rule: variables::RULE,
         quota_pauses: None,
     }
+}
+
+/// Returns the hash of the file that this process runs; `None` where it cannot be read.
+fn program_hash() -> Option<String> {
+    static HASH: OnceLock<Option<String>> = OnceLock::new();
+    let hash = || -> io::Result<String> {
+        let mut file = fs::File::open(process::running_file()?)?;
+        let (mut hash, mut piece) = (0, vec![]);
+        while (&mut file).take(1 << 16).read_to_end(&mut piece)? > 0 {
+            hash = fnv1a(hash, &piece);
+            piece.clear();
+        }
+        Ok(format!("{hash:016x}"))
+    };
+    HASH.get_or_init(|| hash().ok()).clone()
 }
 
 /// Returns the machine of this process. Values that the system does not report stay empty.

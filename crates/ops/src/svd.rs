@@ -42,10 +42,10 @@ impl Op for Svd {
     /// - The largest component: at most `20 n + 5 t`. It finds one wrong entry. The first term leaves room for libraries
     ///   that compute few of the vectors less well: OpenBLAS 0.3.34 by divide and conquer, with 60 times the error of its
     ///   median component. The second leaves room for the iteration of LAPACK's `xBDSQR`, which takes an off-diagonal
-    ///   for zero below a tolerance `t = max(10, min(100, u^(-1/8)))` (Demmel and Kahan 1990): 10 in float32, 98.7 in float64.
-    ///   Such a value stays in one or two components of `Uᵀ A y - S Vᵀ y`, at any size: up to `2.7 t` in 200 000 matrices
-    ///   up to N = 100. LAPACK's own tests (Working Note 41) accept
-    ///   `|A - U S Vᵀ|` up to `100 n u |A|` in the 1-norm, here about `130 n sqrt(n)`.
+    ///   for zero below a tolerance `t = max(10, min(100, u^(-1/8)))` (the source of `dbdsqr`; Demmel and Kahan 1990): 10 in
+    ///   float32, 98.7 in float64. Such a value stays in one or two components of `Uᵀ A y - S Vᵀ y`, at any size: up to `2.7 t`
+    ///   in half a million random matrices of N = 2 to 100. LAPACK's own tests (Working Note 41) accept a ratio
+    ///   `|A - U S Vᵀ| / (n u |A|)` of 50 in the 1-norm, with `u` twice the unit roundoff.
     ///
     /// Returns the error nearest to its bound, on the scale of the first.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {

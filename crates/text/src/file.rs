@@ -1,4 +1,4 @@
-//! Writes files atomically.
+//! Writes files atomically. What a new file replaces goes only once the new one is on disk.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,13 +10,15 @@ use std::path::{Path, PathBuf};
 pub struct Partial {
     partial: PathBuf,
     path: PathBuf,
+    is_synced: bool,
 }
 
 impl Partial {
-    /// Writes the content of `path` to a temporary file in the same folder. A failure leaves no file behind.
+    /// Writes the content of `path` to a temporary file in the same folder, and waits until it is on disk. A failure leaves
+    /// no file behind.
     ///
     /// # Errors
-    /// `path` is not a file name, its folder is missing or not writable, or the disk is full.
+    /// `path` is not a file name, its folder is missing or not writable, or the disk is full or fails.
     pub fn write(path: &Path, bytes: &[u8]) -> io::Result<Partial> {
         Partial::write_with(path, |file| file.write_all(bytes))
     }
@@ -29,32 +31,77 @@ impl Partial {
         path: &Path,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<Partial> {
+        Partial::write_open(path, content).map(|(written, _)| written)
+    }
+
+    /// Writes as [`Partial::write_with`] does, and returns the file too, to append to it under any name it gets.
+    ///
+    /// # Errors
+    /// Those of [`Partial::write_with`].
+    pub fn write_open(
+        path: &Path,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<(Partial, fs::File)> {
+        let (written, file) = Partial::create(path, content, true)?;
+        file.sync_all()?;
+        Ok((written, file))
+    }
+
+    /// Writes as [`Partial::write_with`] does without waiting for the disk. A power failure soon after may leave an empty file:
+    /// only for content that is also elsewhere or can be made again.
+    ///
+    /// # Errors
+    /// Those of [`Partial::write_with`].
+    pub fn write_unsynced(
+        path: &Path,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Partial> {
+        Partial::create(path, content, false).map(|(written, _)| written)
+    }
+
+    fn create(
+        path: &Path,
+        content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        is_synced: bool,
+    ) -> io::Result<(Partial, fs::File)> {
         let name = path.file_name().ok_or_else(|| io::Error::other("not a file name"))?;
         // Hidden, and different in every process: if two processes write the same file, the last one wins.
         let mut partial = OsString::from(".");
         partial.push(name);
         partial.push(format!(".{}.part", std::process::id()));
-        let written = Partial { partial: path.with_file_name(partial), path: path.to_owned() };
+        let written = Partial { partial: path.with_file_name(partial), path: path.to_owned(), is_synced };
         let mut file = BufWriter::new(create(&written.partial)?);
         content(&mut file)?;
-        file.flush()?;
-        Ok(written)
+        let file = file.into_inner()?;
+        Ok((written, file))
     }
 
-    /// Returns the number of bytes written.
-    ///
-    /// # Errors
-    /// Another program removed the temporary file.
-    pub fn bytes(&self) -> io::Result<u64> {
-        Ok(fs::metadata(&self.partial)?.len())
+    /// Returns the temporary path, at which the content can be read.
+    pub fn temporary_path(&self) -> &Path {
+        &self.partial
     }
 
-    /// Renames the file to its final path, replacing an older one.
+    /// Renames the file to its final path, replacing an older one, and waits until the new name is on disk.
     ///
     /// # Errors
-    /// The path is a folder.
+    /// The path is a folder, or the disk fails.
     pub fn finish(self) -> io::Result<()> {
-        fs::rename(&self.partial, &self.path)
+        fs::rename(&self.partial, &self.path)?;
+        if self.is_synced { sync_folder_of(&self.path) } else { Ok(()) }
+    }
+}
+
+/// Waits until the names in the folder of `path` are on disk.
+///
+/// # Errors
+/// The disk fails.
+pub fn sync_folder_of(path: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match fs::File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Some network file systems cannot do that, and a folder without read permission cannot be opened for it.
+        Err(error) if matches!(error.kind(), InvalidInput | Unsupported | PermissionDenied) => Ok(()),
+        synced => synced,
     }
 }
 
@@ -77,9 +124,10 @@ fn create(path: &Path) -> io::Result<fs::File> {
     }
 }
 
-/// Writes a file next to `path` and renames it, so that a reader sees the old content or the new, never a part.
+/// Writes a file next to `path` and renames it, so that a reader sees the old content or the new, never a part. It does not
+/// wait for the disk: for caches, whose readers find a file that a power failure has emptied.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    Partial::write(path, bytes)?.finish()
+    Partial::write_unsynced(path, |file| file.write_all(bytes))?.finish()
 }
 
 #[cfg(test)]
@@ -120,7 +168,7 @@ mod tests {
             file.write_all(b"one")?;
             file.write_all(b"two")
         });
-        assert_eq!(written.unwrap().bytes().unwrap(), 6);
+        assert_eq!(fs::read(written.unwrap().temporary_path()).unwrap(), b"onetwo");
         let failed = Partial::write_with(&path, |file| {
             file.write_all(&[0; 100_000])?;
             Err(io::Error::other("no more"))

@@ -79,7 +79,7 @@ pub(crate) struct RunArgs {
 
     /// Folder for results, created if missing; with -, one --format goes to stdout. Default: a new folder in results
     #[arg(long, value_name = "DIR", help_heading = "Results")]
-    pub out: Option<String>,
+    pub out: Option<PathBuf>,
 
     /// Go on with the run in this folder after any stop, with the options of its first start; finished cells are kept. Refuses
     /// another machine or another build of gpubench, unless --force accepts it

@@ -1,12 +1,14 @@
 //! `gpubench baseline save`: runs a sweep several times, or takes existing reports, and saves them if they agree.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use gpubench_text::count::counted;
 use gpubench_text::escape::shell_word;
+use gpubench_text::file::Partial;
 
 use super::refusal::{Refusal, refusal};
 use super::show_in;
@@ -138,7 +140,7 @@ fn from_reports(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Re
     for (pass, report) in (1..=count).zip(&reports) {
         let (from, folder) = (file::locate(report), staged.staging.join(name(pass)));
         make(&folder)?;
-        fs::copy(&from, folder.join(file::FILE_NAME))
+        copy(&from, &folder.join(file::FILE_NAME))
             .with_context(|| format!("cannot copy {} to {}", from.display(), folder.display()))?;
     }
     // The reports are read again from the baseline; both at once could exceed the memory.
@@ -165,6 +167,12 @@ fn finish(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Copies a file, and waits until it is on disk.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut from = fs::File::open(from)?;
+    Partial::write_with(to, |file| io::copy(&mut from, file).map(|_| ()))?.finish()
+}
+
 fn name(pass: u32) -> String {
     format!("pass-{pass}")
 }
@@ -176,7 +184,7 @@ fn settings(args: &SaveArgs) -> Result<Settings> {
     }
     // The passes must have the same cells: what refinement adds depends on the times of each.
     let options = SweepOptions { refine: Some(false), ..with_libraries(&args.sweep)? };
-    let out = Some(args.dir.join(&args.name).display().to_string());
+    let out = Some(args.dir.join(&args.name));
     let formats = Some(vec![&JSON]);
     let request = Request { options, out, formats, quiet: args.quiet, ..Request::default() };
     Settings::resolve(request, sweep_file(&args.sweep)?)
@@ -193,6 +201,6 @@ fn measure_pass(settings: &Settings, plan: &Plan, externals: &[External], folder
     let mut settings = settings.clone();
     settings.output.destination = Destination::Folder(folder.to_owned());
     let finished = measure(&settings, plan.clone(), externals.to_vec(), None)?;
-    file::save(&finished.report, &folder.join(file::FILE_NAME))?;
-    Ok(exit_code(&finished.report, finished.interrupted))
+    let code = exit_code(&finished.report, finished.interrupted);
+    finished.unsaved.map_or(Ok(code), Err)
 }

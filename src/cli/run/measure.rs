@@ -64,16 +64,18 @@ pub(super) fn peaks(wanted: bool) -> PeakSource {
 /// the run to stdout.
 ///
 /// # Errors
-/// A file cannot be written. Everything else is written, and tables are on stdout all the same.
+/// A file cannot be written, or the run could not save its report. Everything else is written, and tables are on stdout all
+/// the same.
 pub(crate) fn deliver(settings: &Settings, finished: &Finished) -> Result<()> {
     let (output, report) = (&settings.output, &finished.report);
     let view = view(output);
     let nothing = nothing_measured(report);
     let mut text = String::new();
     let mut formats = output.formats.clone();
-    // A folder always gets the report, from which everything else follows.
-    if matches!(output.destination, Destination::Folder(_)) && !formats.contains(&&JSON) {
-        formats.push(&JSON);
+    if let Destination::Folder(_) = output.destination {
+        // The run has saved the report. Where it could not, the disk may have room again.
+        formats.retain(|format| *format != &JSON);
+        formats.extend(finished.unsaved.as_ref().map(|_| &JSON));
     }
     let start = Instant::now();
     let mut unsaved = None;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_text::escape::shell_word;
 
 use super::one;
 use crate::cli::args::{Command, RunArgs};
@@ -16,10 +17,9 @@ use crate::settings::options::SweepOptions;
 
 /// Resumes the run in `folder`. Of `args`, only `--force`, `--quiet`, `--dry-run` and the programs and libraries count.
 pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
-    let mut given = SweepOptions::default();
-    take_code_options(&mut given, &args.sweep);
+    let code = args.sweep.code();
     ensure!(
-        args.sweep == given && args.out.is_none(),
+        args.sweep == code && args.out.is_none(),
         "--resume goes on with the options of the first start: omit the others, or start a new run with --out"
     );
     let mut earlier = Earlier::load(folder)?;
@@ -28,37 +28,36 @@ pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
         stream::complain(ignored);
     }
     let mut first = first_start(&earlier, folder)?;
-    for ((option, was_given), (_, is_given)) in
-        code_options(&first.sweep).into_iter().zip(code_options(&given))
-    {
-        ensure!(
-            was_given == is_given,
-            "--resume: {option} must be given again exactly if the first start had it"
-        );
-    }
-    take_code_options(&mut first.sweep, &given);
+    check_code_is_given(&first.sweep, &code, folder)?;
+    first.sweep.take_code(code);
     ensure!(
         first.sweep.device.as_ref().is_none_or(|device| device.0.single().is_some()),
         "--resume: that run was on several devices; measure the missing ones with --device and join the reports with \
          gpubench merge"
     );
     check_files_are_here(&first.sweep)?;
-    first.out = Some(folder.display().to_string());
+    first.out = Some(folder.to_owned());
     (first.force, first.quiet, first.dry_run) = (true, first.quiet || args.quiet, args.dry_run);
     one::resume(&first, earlier)
 }
 
-/// Returns the options that start programs or load libraries, and whether each is set. A folder of results may come from
-/// somebody else, so none of them is taken from the command line that it records.
-fn code_options(sweep: &SweepOptions) -> [(&'static str, bool); 3] {
-    let SweepOptions { external, python, blas, .. } = sweep;
-    [("--external", external.is_some()), ("--python", python.is_some()), ("--blas", blas.is_some())]
-}
-
-/// Replaces the options of [`code_options`] by those of `given`.
-fn take_code_options(sweep: &mut SweepOptions, given: &SweepOptions) {
-    let SweepOptions { external, python, blas, .. } = given.clone();
-    (sweep.external, sweep.python, sweep.blas) = (external, python, blas);
+/// Checks that `given` has the options of the first start that start programs or load libraries, and no others: a report may
+/// come from somebody else, so its command line decides nothing of that kind.
+fn check_code_is_given(first: &SweepOptions, given: &SweepOptions, folder: &Path) -> Result<()> {
+    for ((option, was), (_, is)) in first.code_values().into_iter().zip(given.code_values()) {
+        ensure!(
+            was.is_empty() || !is.is_empty(),
+            "--resume: the first start had {option}, whose files a recorded command line may not start or load: type it \
+             again, as in: gpubench run --resume {}{}",
+            shell_word(folder),
+            was.iter().map(|value| format!(" {option} {}", shell_word(Path::new(value)))).collect::<String>()
+        );
+        ensure!(
+            is.is_empty() || !was.is_empty(),
+            "--resume: the first start had no {option}: omit it, or start a new run with --out"
+        );
+    }
+    Ok(())
 }
 
 /// Checks that the files of the first start whose paths begin at its folder are found from this one.
@@ -86,25 +85,5 @@ fn first_start(earlier: &Earlier, folder: &Path) -> Result<RunArgs> {
     {
         Command::Run(first) => Ok(*first),
         _ => bail!("--resume: {} is not the folder of a gpubench run", folder.display()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn every_option_that_sweep_files_may_not_set_is_judged() {
-        // A sweep file may come from somebody else too, so options that load code exist on the command line alone.
-        let arguments = <SweepOptions as clap::Args>::augment_args(clap::Command::new("sweep"));
-        let all = arguments.get_arguments().map(|argument| argument.get_id().as_str().replace('_', "-"));
-        let keys: BTreeSet<String> = SweepOptions::keys(false).collect();
-        let found: BTreeSet<String> = all.filter(|name| !keys.contains(name)).collect();
-        let code = code_options(&SweepOptions::default()).map(|(option, _)| &option[2..]);
-        let harmless = ["config", "isolate"];
-        let expected: BTreeSet<String> = code.into_iter().chain(harmless).map(String::from).collect();
-        assert_eq!(found, expected);
     }
 }

@@ -25,7 +25,7 @@ pub struct Request {
     /// The options of the sweep.
     pub options: SweepOptions,
     /// Folder of results, or `-` for stdout.
-    pub out: Option<String>,
+    pub out: Option<PathBuf>,
     /// Formats to write.
     pub formats: Option<Vec<Format>>,
     /// The kinds of charts.
@@ -228,9 +228,9 @@ fn check_script(script: Option<&Path>, sim_is_chosen: bool) -> Result<()> {
 pub const RESULTS: &str = "results";
 
 /// Returns the destination of the results, which must suit the formats.
-fn destination(out: Option<&str>, formats: Option<&[Format]>) -> Result<Destination> {
+fn destination(out: Option<&Path>, formats: Option<&[Format]>) -> Result<Destination> {
     match out {
-        Some("-") => {
+        Some(out) if out == Path::new("-") => {
             for_stdout(formats.unwrap_or_default()).map_err(|why| match why {
                 Unprintable::Count(_) => {
                     anyhow!("--out - writes one format to stdout: choose it, such as --format json")
@@ -241,10 +241,10 @@ fn destination(out: Option<&str>, formats: Option<&[Format]>) -> Result<Destinat
             })?;
             Ok(Destination::Stdout)
         }
-        Some("") => {
+        Some(out) if out.as_os_str().is_empty() => {
             anyhow::bail!("--out is empty: name a folder, or omit --out for a new one in results/")
         }
-        Some(folder) => Ok(Destination::Folder(PathBuf::from(folder))),
+        Some(folder) => Ok(Destination::Folder(folder.to_owned())),
         None => Ok(Destination::Folder(new_folder(Path::new(RESULTS)))),
     }
 }

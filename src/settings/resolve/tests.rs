@@ -105,9 +105,9 @@ fn density_is_for_sparse_ops_alone() {
 
 #[test]
 fn stdout_takes_exactly_one_format_that_is_one_file() {
-    assert_eq!(destination(Some("-"), Some(&[&JSON])).ok(), Some(Destination::Stdout));
+    assert_eq!(destination(Some(Path::new("-")), Some(&[&JSON])).ok(), Some(Destination::Stdout));
     for formats in [None, Some(&[&JSON, FORMATS.all[2]][..]), Some(&[&PNG][..]), Some(&[][..])] {
-        assert!(destination(Some("-"), formats).is_err(), "{formats:?}");
+        assert!(destination(Some(Path::new("-")), formats).is_err(), "{formats:?}");
     }
 }
 
@@ -126,7 +126,7 @@ fn what_cannot_work_is_refused_with_what_to_change() {
         (asked(sim("x.toml")), "add --backends sim"),
         (asked(sim("/no/such.toml").over(&on(&["sim"]))), "'/no/such.toml': "),
         (asked(sim("/").over(&on(&["sim"]))), "it is not a file"),
-        (Request { out: Some(String::new()), ..Request::default() }, "--out is empty"),
+        (Request { out: Some(PathBuf::new()), ..Request::default() }, "--out is empty"),
     ] {
         let message = refused(request);
         assert!(message.contains(expected), "{message}");

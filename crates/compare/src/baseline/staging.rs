@@ -2,9 +2,11 @@
 //! have hidden names, so the folders never collide.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
+use gpubench_text::file::sync_folder_of;
 
 /// A baseline that is being built, with its final folder.
 pub struct StagedBaseline {
@@ -73,16 +75,16 @@ impl StagedBaseline {
         let [staging, folder, previous] =
             [&self.staging, &self.folder, &self.previous].map(|path| path.display());
         if !self.folder.exists() {
-            return fs::rename(&self.staging, &self.folder).with_context(|| {
+            return rename_synced(&self.staging, &self.folder).with_context(|| {
                 format!("cannot move {staging} to {folder}; the new passes are still there")
             });
         }
-        fs::rename(&self.folder, &self.previous).with_context(|| {
+        rename_synced(&self.folder, &self.previous).with_context(|| {
             format!(
                 "cannot move {folder} to {previous}; the baseline is unchanged, and the new passes are in {staging}"
             )
         })?;
-        fs::rename(&self.staging, &self.folder).map_err(|error| {
+        rename_synced(&self.staging, &self.folder).map_err(|error| {
             match fs::rename(&self.previous, &self.folder) {
                 Ok(()) => {
                     anyhow!("cannot move {staging} to {folder}: {error}; the previous baseline was restored")
@@ -94,4 +96,11 @@ impl StagedBaseline {
             }
         })
     }
+}
+
+/// Renames a folder, whose own name is on disk before, and waits until the new name is.
+fn rename_synced(from: &Path, to: &Path) -> io::Result<()> {
+    sync_folder_of(from)?;
+    fs::rename(from, to)?;
+    sync_folder_of(to)
 }

@@ -53,6 +53,9 @@ pub struct Environment {
     /// Build profile of the program, `release` or `debug`. CPU times of a debug build are meaningless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_profile: Option<String>,
+    /// Hash of the program's file, which differs between builds of one version and revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_hash: Option<String>,
     /// Command line, program name first.
     pub argv: Vec<String>,
     /// Git revision of the folder in which the run started, with `-dirty` if it had changes.

@@ -8,6 +8,7 @@ use gpubench_backend::Peaks;
 use gpubench_model::Finding;
 use gpubench_model::case::Cell;
 use gpubench_model::report::{BackendState, Environment, Host, Outcome, Report, Row, file, variables};
+use gpubench_text::count::counted;
 
 use super::{journal, peaks};
 
@@ -35,8 +36,17 @@ impl Earlier {
     pub fn load(folder: &Path) -> Result<Earlier> {
         let saved = folder.join(file::FILE_NAME);
         let saved = if saved.exists() { Some(file::load(&saved)) } else { None };
-        let journal = journal::read(folder)?;
-        let mut ignored = None;
+        let contents = journal::read(folder)?;
+        let unreadable = contents.as_ref().map_or(0, |contents| contents.unreadable);
+        let journal = contents.map(|contents| contents.report);
+        let mut ignored = (unreadable > 0).then(|| {
+            let path = folder.join(journal::FILE_NAME);
+            format!(
+                "{}: {}, whose cells are measured again",
+                path.display(),
+                counted(unreadable, "unreadable line")
+            )
+        });
         let saved = match saved {
             Some(Err(error)) if journal.is_some() => {
                 ignored = Some(format!("{error:#}; the rows are those of {}", journal::FILE_NAME));
@@ -83,13 +93,19 @@ impl Earlier {
     /// It was not, and the user does not accept that.
     pub(crate) fn check_host(&self, now: &Environment) -> Result<()> {
         let of = |environment: &Environment| {
-            let Host { cpu, threads, os, .. } = &environment.host;
+            let Host { name, cpu, threads, os, memory_bytes, .. } = &environment.host;
+            let or_unknown = |fact: &Option<String>| fact.clone().unwrap_or_else(|| "unknown".into());
             let revision = environment.gpubench_revision.as_deref().unwrap_or("unknown revision");
             [
                 ("CPU", cpu.clone()),
                 ("number of CPUs", threads.to_string()),
                 ("operating system", os.clone()),
+                ("host name", name.clone()),
+                // The kernel's share differs a little from start to start.
+                ("memory", format!("{:.0} GiB", *memory_bytes as f64 / f64::from(1 << 30))),
                 ("gpubench", format!("{} ({revision})", environment.gpubench_version)),
+                ("build profile of gpubench", or_unknown(&environment.build_profile)),
+                ("hash of gpubench's program file", or_unknown(&environment.program_hash)),
             ]
         };
         for ((what, before), (_, now)) in of(&self.environment).into_iter().zip(of(now)) {
@@ -236,15 +252,28 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_is_refused_unless_the_user_accepts_it() {
-        let mut before = earlier();
-        let mut now = before.environment.clone();
-        assert!(before.check_host(&now).is_ok());
-        now.host.cpu = "another CPU".into();
-        let refusal = before.check_host(&now).unwrap_err().to_string();
-        assert!(refusal.contains("another CPU") && refusal.contains("--force"), "{refusal}");
-        before.accepts_changes = true;
-        assert!(before.check_host(&now).is_ok());
+    fn another_machine_or_program_is_refused_unless_the_user_accepts_it() {
+        type Change = fn(&mut Environment);
+        let changes: [(&str, Change); 8] = [
+            ("another CPU", |e| e.host.cpu = "another CPU".into()),
+            ("number of CPUs", |e| e.host.threads += 1),
+            ("another system", |e| e.host.os = "another system".into()),
+            ("twin", |e| e.host.name = "twin".into()),
+            ("memory", |e| e.host.memory_bytes += 4 << 30),
+            ("99.0.0", |e| e.gpubench_version = "99.0.0".into()),
+            ("release and is debug now", |e| e.build_profile = Some("debug".into())),
+            ("unknown and is 0123 now", |e| e.program_hash = Some("0123".into())),
+        ];
+        for (expected, change) in changes {
+            let mut before = earlier();
+            let mut now = before.environment.clone();
+            assert!(before.check_host(&now).is_ok());
+            change(&mut now);
+            let refusal = before.check_host(&now).unwrap_err().to_string();
+            assert!(refusal.contains(expected) && refusal.contains("--force"), "{refusal}");
+            before.accepts_changes = true;
+            assert!(before.check_host(&now).is_ok());
+        }
     }
 
     #[test]

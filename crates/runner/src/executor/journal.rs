@@ -1,11 +1,12 @@
 //! The journal of a run: a line per finished cell, on disk when the cell ends, so that a run that is killed loses none. The
 //! report takes its place when the run ends.
 //!
-//! The first line is the run's environment, each further line a row of the report.
+//! The first line is the run's environment, each further line a row of the report, or the environment again where a backend
+//! has described itself or loaded a library since.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use gpubench_host::regular;
 use gpubench_model::case::Cell;
-use gpubench_model::report::{Environment, Report, Row, SCHEMA_VERSION, file};
+use gpubench_model::report::{BackendState, Environment, Report, Row, SCHEMA_VERSION, check_row, file};
 use gpubench_text::limited;
 
 /// Name of the journal in the folder of a run.
@@ -31,6 +32,8 @@ const FIX: &str = "remove the file to go on with report.json, or start the run a
 pub(crate) struct Journal {
     path: PathBuf,
     file: File,
+    /// The backends of the last environment written.
+    backends: Vec<BackendState>,
     begun: Instant,
     syncing: Duration,
 }
@@ -42,23 +45,26 @@ impl Journal {
     /// The folder cannot be written to.
     pub(crate) fn start(folder: &Path, report: &Report) -> anyhow::Result<Journal> {
         let path = folder.join(FILE_NAME);
-        file::write_atomic_with(&path, |file| {
+        let file = file::write_atomic_open(&path, |file| {
             file.write_all(&line(&report.environment)?)?;
             report.rows.iter().try_for_each(|row| file.write_all(&line(row)?))
         })?;
-        let file = OpenOptions::new().append(true).open(&path);
-        let file = file.with_context(|| format!("cannot append to {}", path.display()))?;
-        Ok(Journal { path, file, begun: Instant::now(), syncing: Duration::ZERO })
+        let backends = report.environment.backends.clone();
+        Ok(Journal { path, file, backends, begun: Instant::now(), syncing: Duration::ZERO })
     }
 
-    /// Appends a row, and waits until it is on disk.
+    /// Appends a row, after the environment if its backends have changed, and waits until they are on disk.
     ///
     /// # Errors
     /// The disk is full, or the file system is gone.
-    pub(crate) fn append(&mut self, row: &Row) -> anyhow::Result<()> {
+    pub(crate) fn append(&mut self, environment: &Environment, row: &Row) -> anyhow::Result<()> {
         let unwritten = || format!("cannot append to {}", self.path.display());
+        let is_same = self.backends == environment.backends;
+        let mut lines = if is_same { vec![] } else { line(environment)? };
+        lines.extend(line(row)?);
         // One write, so that a full disk leaves at most one line that ends early.
-        self.file.write_all(&line(row)?).with_context(unwritten)?;
+        self.file.write_all(&lines).with_context(unwritten)?;
+        self.backends.clone_from(&environment.backends);
         if self.syncing <= SYNCING_GRACE + self.begun.elapsed() / SYNCING_SHARE {
             let start = Instant::now();
             self.file.sync_data().with_context(unwritten)?;
@@ -71,12 +77,12 @@ impl Journal {
     pub(crate) fn is_there(&self) -> bool {
         self.file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
     }
+}
 
-    /// Removes the journal, whose rows are in the report.
-    pub(crate) fn remove(self) {
-        // What cannot be removed is read again by a later `--resume`, which finds the same rows in it.
-        let _ = fs::remove_file(&self.path);
-    }
+/// Removes the journal in `folder`, if there is one, when its rows are in the report.
+pub(crate) fn remove(folder: &Path) {
+    // What cannot be removed is read again by a later `--resume`, which finds the same rows in it.
+    let _ = fs::remove_file(folder.join(FILE_NAME));
 }
 
 fn line(value: &impl serde::Serialize) -> serde_json::Result<Vec<u8>> {
@@ -85,11 +91,20 @@ fn line(value: &impl serde::Serialize) -> serde_json::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Returns the report that the journal in `folder` amounts to; `None` where there is no journal.
+/// What a journal amounts to.
+#[derive(Debug)]
+pub struct Contents {
+    /// The last environment, and the last row of each cell.
+    pub report: Report,
+    /// Number of lines that are left out, because they end early or contradict themselves.
+    pub unreadable: usize,
+}
+
+/// Returns what the journal in `folder` amounts to; `None` where there is no journal.
 ///
 /// # Errors
 /// It cannot be read, or is not a journal. A last line that ends early is left out.
-pub fn read(folder: &Path) -> anyhow::Result<Option<Report>> {
+pub fn read(folder: &Path) -> anyhow::Result<Option<Contents>> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
         return Ok(None);
@@ -100,25 +115,32 @@ pub fn read(folder: &Path) -> anyhow::Result<Option<Report>> {
     parse(file).with_context(shown).map_err(file::one_line)
 }
 
-/// Returns the report that a journal amounts to; `None` if its first line ends early. One line at a time is in memory.
+/// Returns what a journal amounts to; `None` if its first line ends early. One line at a time is in memory.
 ///
 /// # Errors
-/// It cannot be read, is not a journal, or contradicts itself.
-pub fn parse(journal: impl BufRead) -> anyhow::Result<Option<Report>> {
+/// It cannot be read, or is not a journal.
+pub fn parse(journal: impl BufRead) -> anyhow::Result<Option<Contents>> {
     let mut lines = Lines { journal, line: vec![] };
-    let environment: Environment = match lines.next().context(FIX)? {
+    let mut environment: Environment = match lines.next().context(FIX)? {
         Some(line) => serde_json::from_slice(line).map_err(|error| {
             anyhow!("its first line is not the environment of a run: {}; {FIX}", file::shown(&error))
         })?,
         None => return Ok(None),
     };
-    let mut rows = vec![];
+    let (mut rows, mut unreadable) = (vec![], 0);
     while let Some(line) = lines.next().context(FIX)? {
-        // A disk that was full for a while may have left a line that ends early among the others.
-        rows.extend(serde_json::from_slice::<Row>(line).ok());
+        match serde_json::from_slice::<Row>(line) {
+            Ok(row) if check_row(&row).is_ok() => rows.push(row),
+            // A disk that was full for a while may have left a line that ends early among the others.
+            row => match serde_json::from_slice(line) {
+                Ok(later) if row.is_err() => environment = later,
+                _ => unreadable += 1,
+            },
+        }
     }
     let report = Report { schema_version: SCHEMA_VERSION, environment, rows };
-    file::validated(latest_rows(report), true).map(Some)
+    let report = file::validated(latest_rows(report), true)?;
+    Ok(Some(Contents { report, unreadable }))
 }
 
 /// The whole lines of a journal, of which one at a time is in memory.
@@ -172,25 +194,32 @@ mod tests {
     }
 
     #[test]
-    fn what_was_appended_is_read_again_and_a_line_that_ends_early_is_left_out() {
+    fn what_was_appended_is_read_again_except_for_rows_that_make_no_sense() {
         let folder = tempfile::tempdir().unwrap();
         assert!(read(folder.path()).unwrap().is_none());
         let begun = example::of([row(4, 1e-3)]);
         let mut journal = Journal::start(folder.path(), &begun).unwrap();
-        journal.append(&row(8, 2e-3)).unwrap();
-        journal.append(&row(8, 3e-3)).unwrap();
+        journal.append(&begun.environment, &row(8, 2e-3)).unwrap();
+        let mut later = begun.environment.clone();
+        later.backends[0]
+            .libraries
+            .push(gpubench_model::Finding { name: "BLAS".into(), ..Default::default() });
+        journal.append(&later, &row(8, 3e-3)).unwrap();
+        let mut implausible = row(32, 1e-3);
+        implausible.execute.as_mut().unwrap().samples_s[0] = -1.0;
+        journal.append(&later, &implausible).unwrap();
         let path = folder.path().join(FILE_NAME);
         let mut bytes = fs::read(&path).unwrap();
         bytes.extend(&line(&row(16, 4e-3)).unwrap()[..40]);
         fs::write(&path, bytes).unwrap();
-        let found = read(folder.path()).unwrap().unwrap();
-        assert_eq!(found.environment.started, begun.environment.started);
+        let Contents { report: found, unreadable } = read(folder.path()).unwrap().unwrap();
+        assert_eq!((found.environment, unreadable), (later, 1));
         let times: Vec<_> = found.rows.iter().map(|row| (row.case.n, row.median_s())).collect();
         assert_eq!(times, [(4, Some(1e-3)), (8, Some(3e-3))], "the later row of a cell counts");
         assert!(journal.is_there());
         fs::remove_file(&path).unwrap();
         assert!(!journal.is_there());
-        journal.remove();
+        remove(folder.path());
         assert!(read(folder.path()).unwrap().is_none());
     }
 

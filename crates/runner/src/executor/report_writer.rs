@@ -1,7 +1,5 @@
 //! Writes the report of a run while it grows, with the rows in the order of the plan.
 
-use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +10,7 @@ use gpubench_model::report::sanitize::sanitized;
 use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, TimeSpent, file};
 
 use super::Run;
-use super::journal::Journal;
+use super::journal::{self, Journal};
 
 pub(crate) struct ReportWriter {
     start: Instant,
@@ -23,7 +21,9 @@ pub(crate) struct ReportWriter {
     folder: Option<PathBuf>,
     /// The pauses by the control group's CPU quota, if it has one.
     quota: Option<Arc<QuotaWatch>>,
-    /// The journal, once a cell has ended.
+    /// Backends of the earlier start that this run resumes.
+    earlier: Vec<BackendState>,
+    /// The journal, once there is a row.
     journal: Option<Journal>,
     saving: Duration,
     /// The reason that the last save failed.
@@ -45,6 +45,10 @@ impl ReportWriter {
             positions: vec![],
             folder: run.out.clone(),
             quota: QuotaWatch::begin().map(Arc::new),
+            earlier: run
+                .earlier
+                .as_ref()
+                .map_or_else(Vec::new, |earlier| earlier.environment.backends.clone()),
             journal: None,
             saving: Duration::ZERO,
             unsaved: None,
@@ -64,14 +68,20 @@ impl ReportWriter {
 
     /// Records the final row of a cell, in the journal too. Returns the error of a save that failed, as
     /// [`ReportWriter::save_soon`] does.
-    pub(crate) fn record_finished(&mut self, position: usize, row: Row) -> Option<&anyhow::Error> {
+    pub(crate) fn record_finished(
+        &mut self,
+        position: usize,
+        row: Row,
+        backends: Vec<BackendState>,
+    ) -> Option<&anyhow::Error> {
         let begun = Instant::now();
         self.record(position, row.clone());
+        self.describe(backends);
         let folder = self.folder.clone()?;
         let failed_before = self.unsaved.is_some();
-        let appended = match &mut self.journal {
-            Some(journal) if journal.is_there() => journal.append(&row),
-            _ => start(&folder, &self.report).map(|journal| self.journal = Some(journal)),
+        let appended = match self.journal.as_mut().filter(|journal| journal.is_there()) {
+            Some(journal) => journal.append(&self.report.environment, &row),
+            None => self.start_journal(&folder),
         };
         self.saving += begun.elapsed();
         if let Err(error) = appended {
@@ -119,13 +129,18 @@ impl ReportWriter {
     ) -> (Report, Option<anyhow::Error>) {
         let saving_s = self.saving.as_secs_f64();
         self.report.environment.time_spent = Some(TimeSpent { saving_s, ..time_spent });
-        self.save(backends);
+        self.describe(backends);
+        self.report = sanitized(self.report);
+        let Some(folder) = self.folder.take().filter(|folder| self.replaces_report_in(folder)) else {
+            return (self.report, self.unsaved);
+        };
+        make(&folder);
+        self.unsaved = file::save(&self.report, &folder.join(file::FILE_NAME)).err();
         // The journal has the rows until the report is on disk.
-        let synced = self.folder.as_deref().is_none_or(|folder| sync(folder).is_ok());
-        if let Some(journal) = self.journal.take().filter(|_| synced && self.unsaved.is_none()) {
-            journal.remove();
+        if self.unsaved.is_none() && !self.report.rows.is_empty() {
+            journal::remove(&folder);
         }
-        (sanitized(self.report), self.unsaved)
+        (self.report, self.unsaved)
     }
 
     /// Saves the file, unless saves have taken too much of the run's time already. Returns the error of a save that failed, if
@@ -138,35 +153,50 @@ impl ReportWriter {
             return None;
         }
         let (begun, failed_before) = (Instant::now(), self.unsaved.is_some());
-        self.save(backends());
+        self.describe(backends());
+        self.save();
         self.saving += begun.elapsed();
         self.unsaved.as_ref().filter(|_| !failed_before)
     }
 
-    fn save(&mut self, backends: Vec<BackendState>) {
+    /// Records the backends as they are now, with the libraries of the earlier start that this one has not loaded yet: rows of
+    /// both may be in the report.
+    fn describe(&mut self, mut backends: Vec<BackendState>) {
+        for backend in &mut backends {
+            let earlier = self.earlier.iter().filter(|state| state.name == backend.name);
+            for library in earlier.flat_map(|state| &state.libraries) {
+                if library.version.is_some() && backend.libraries.iter().all(|now| now.name != library.name) {
+                    backend.libraries.push(library.clone());
+                }
+            }
+        }
         self.report.environment.backends = backends;
         self.report.environment.quota_pauses = self.quota.as_ref().and_then(|watch| watch.pauses());
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
-        let Some(folder) = &self.folder else { return };
-        let path = folder.join(file::FILE_NAME);
-        // An earlier report is worth more than one without rows.
-        if self.report.rows.is_empty() && path.exists() {
-            return;
-        }
-        make(folder);
-        self.unsaved = file::save(&self.report, &path).err();
     }
-}
 
-/// Waits until the report in `folder`, and its name there, are on disk.
-fn sync(folder: &Path) -> io::Result<()> {
-    File::open(folder.join(file::FILE_NAME))?.sync_all()?;
-    File::open(folder)?.sync_all()
-}
+    /// Saves the report so far, without waiting for the disk: the journal is there.
+    fn save(&mut self) {
+        let Some(folder) = self.folder.clone().filter(|folder| self.replaces_report_in(folder)) else {
+            return;
+        };
+        let has_journal = self.journal.as_ref().is_some_and(Journal::is_there);
+        let journaled = if has_journal { Ok(()) } else { self.start_journal(&folder) };
+        let path = folder.join(file::FILE_NAME);
+        self.unsaved = journaled.and_then(|()| file::save_unsynced(&self.report, &path)).err();
+    }
 
-fn start(folder: &Path, report: &Report) -> anyhow::Result<Journal> {
-    make(folder);
-    Journal::start(folder, report)
+    /// Returns whether the report so far may replace the one in `folder`: an earlier report is worth more than one without rows.
+    fn replaces_report_in(&self, folder: &Path) -> bool {
+        !self.report.rows.is_empty() || !folder.join(file::FILE_NAME).exists()
+    }
+
+    /// Starts the journal with all rows so far.
+    fn start_journal(&mut self, folder: &Path) -> anyhow::Result<()> {
+        make(folder);
+        self.journal = Some(Journal::start(folder, &self.report)?);
+        Ok(())
+    }
 }
 
 /// Makes the folder again, which may have been removed meanwhile. If this fails, writing to it fails too, and that error

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub use content::Content;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use gpubench_text::file::Partial;
+use gpubench_text::file::{Partial, sync_folder_of};
 use gpubench_text::{control, cut};
 use serde::{Deserialize, Serialize};
 
@@ -65,25 +65,41 @@ pub fn locate(path: &Path) -> PathBuf {
 /// Writes a report as JSON atomically.
 ///
 /// # Errors
-/// The folder is missing or not writable, or the disk is full.
+/// The folder is missing or not writable, the disk is full or fails, or [`load`] would refuse the report.
 pub fn save(report: &Report, path: &Path) -> anyhow::Result<()> {
-    save_within(report, path, u64::MAX).map(|_| ())
+    save_readable(report, path, |written| {
+        let content = Content::open(written, LARGEST)?.context(TOO_LARGE)?;
+        parse(&content).map(|_| ())
+    })
 }
 
-/// Writes a report or a document made of reports as [`to_json`] does, atomically and without a copy in memory. Returns
-/// false, and writes nothing, if the file would have more than `max` bytes.
+/// Writes a report as [`save`] does without waiting for the disk or reading it again: for a report whose rows are in a
+/// journal too.
 ///
 /// # Errors
-/// Those of [`save`].
-pub fn save_within(value: &impl Serialize, path: &Path, max: u64) -> anyhow::Result<bool> {
+/// The folder is missing or not writable, or the disk is full.
+pub fn save_unsynced(report: &Report, path: &Path) -> anyhow::Result<()> {
+    let partial = Partial::write_unsynced(path, |file| Ok(write_json(report, file)?));
+    finish(path, partial.map_err(|error| unwritten(path, &error))?)
+}
+
+/// Writes a report or a document made of reports as [`to_json`] does, atomically and without a copy in memory. `read` gets
+/// the path of the written file; if it fails, an older file stays.
+///
+/// # Errors
+/// Those of `read`, or the file cannot be written.
+pub fn save_readable(
+    value: &impl Serialize,
+    path: &Path,
+    read: impl FnOnce(&Path) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     ensure!(path.file_name().is_some(), "{} is not a file name", path.display());
     let partial = Partial::write_with(path, |file| Ok(write_json(value, file)?));
     let partial = partial.map_err(|error| unwritten(path, &error))?;
-    let fits = partial.bytes().map_err(|error| unwritten(path, &error))? <= max;
-    if fits {
-        finish(path, partial)?;
-    }
-    Ok(fits)
+    read(partial.temporary_path())
+        .with_context(|| format!("cannot write {}: it could not be read again", path.display()))
+        .map_err(one_line)?;
+    finish(path, partial)
 }
 
 fn write_json(value: &impl Serialize, mut to: impl io::Write) -> serde_json::Result<()> {
@@ -111,16 +127,16 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     finish(path, partial(path, bytes)?)
 }
 
-/// Writes a file as [`write_atomic`] does, piece by piece.
+/// Writes a file as [`write_atomic`] does, piece by piece, and returns it to append to it.
 ///
 /// # Errors
 /// Those of [`write_atomic`], and those of `content`.
-pub fn write_atomic_with(
+pub fn write_atomic_open(
     path: &Path,
     content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
-) -> anyhow::Result<()> {
-    let partial = Partial::write_with(path, content).map_err(|error| unwritten(path, &error))?;
-    finish(path, partial)
+) -> anyhow::Result<fs::File> {
+    let (partial, file) = Partial::write_open(path, content).map_err(|error| unwritten(path, &error))?;
+    finish(path, partial).map(|()| file)
 }
 
 /// A file made from a report, not yet on disk.
@@ -161,6 +177,7 @@ pub fn save_all_in_new(folder: &Path, files: &[File], force: bool) -> anyhow::Re
     let missing: Vec<&Path> =
         folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
     fs::create_dir_all(folder)
+        .and_then(|()| missing.iter().try_for_each(|folder| sync_folder_of(folder)))
         .with_context(|| format!("cannot create the folder {}; choose another with --out", folder.display()))
         .and_then(|()| save_all(folder, files, force))
         .inspect_err(|_| {

@@ -31,6 +31,10 @@ fn a_pipe_is_read_up_to_its_limit() {
     assert!(refused.contains("at most 64 MiB"), "{refused}");
 }
 
+fn names_in(folder: &Path) -> Vec<String> {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
 fn refusal(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE_NAME);
@@ -141,14 +145,18 @@ fn files_that_exist_are_replaced_only_by_force_and_nothing_is_written_in_part() 
 }
 
 #[test]
-fn a_document_above_the_limit_is_not_written() {
+fn a_report_that_could_not_be_read_again_replaces_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE_NAME);
     let report = crate::report::example::full();
-    let length = to_json(&report).unwrap().len() as u64;
-    assert!(!save_within(&report, &path, length - 1).unwrap());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    assert!(save_within(&report, &path, length).unwrap());
+    fs::write(&path, "old").unwrap();
+    let mut broken = report.clone();
+    broken.rows[0].case.n = 0;
+    let refusal = save(&broken, &path).unwrap_err().to_string();
+    assert!(refusal.contains("it could not be read again") && refusal.contains("n is 0"), "{refusal}");
+    assert_eq!(names_in(folder.path()), [FILE_NAME]);
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    save(&report, &path).unwrap();
     assert_eq!(fs::read(&path).unwrap(), to_json(&report).unwrap());
 }
 

@@ -310,7 +310,8 @@ impl<'a> Rounds<'a> {
         if cell_run.is_postponed() {
             return;
         }
-        let unsaved = self.writer.record_finished(cell_run.position, cell_run.row.clone());
+        let backends = self.session.workers.states();
+        let unsaved = self.writer.record_finished(cell_run.position, cell_run.row.clone(), backends);
         say_unsaved(unsaved, self.session.observer);
         self.save_soon();
         self.session.observer.cell_finished(&cell_run.row);
