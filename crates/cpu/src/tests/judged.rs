@@ -30,7 +30,7 @@ impl Nearest {
 
 /// Judges answers of every available variant, prints how close each variant comes to its bound, as a table, and returns
 /// the answers above half of it.
-#[expect(clippy::print_stderr, reason = "the table of results/bounds.md")]
+#[expect(clippy::print_stderr, reason = "the shares of docs/checks.md")]
 fn faults(cases: Cases, dtypes: &[DType]) -> Vec<String> {
     let started = |library: Option<String>| {
         start(&Options { threads: Some(2), library, ..Options::default() }).unwrap()
