@@ -20,7 +20,7 @@ fn a_pipe_is_read_up_to_its_limit() {
     let through = |bytes: Vec<u8>| {
         let to = pipe.clone();
         // The reader may close the pipe before all is written.
-        let writer = std::thread::spawn(move || fs::write(to, bytes));
+        let writer = std::thread::Builder::new().spawn(move || fs::write(to, bytes)).unwrap();
         let read = load(&pipe);
         let _ = writer.join().unwrap();
         read
