@@ -1,5 +1,6 @@
 import json
 import subprocess
+import shlex
 import sys
 import time
 import unittest
@@ -34,10 +35,11 @@ class Describing(unittest.TestCase):
         for name, adapter in ADAPTERS.items():
             with Conversation(name, (sys.executable, "-I", "-S")) as conversation:
                 reply = conversation.hello()
-                self.assertEqual((reply["type"], reply["fix"]), ("unavailable", adapter.install))
+                install = f"{shlex.quote(sys.executable)} -m {adapter.install}"
+                self.assertEqual((reply["type"], reply["fix"]), ("unavailable", install))
                 self.assertIn("Python has no package", reply["reason"])
                 findings = conversation.ask("doctor", options={})["findings"]
-                self.assertEqual([finding["fix"] for finding in findings], [adapter.install])
+                self.assertEqual([finding["fix"] for finding in findings], [install])
 
 
 class Rules(unittest.TestCase):

@@ -1,6 +1,6 @@
 import statistics
-import time
 import unittest
+import unittest.mock
 
 from conversation import FOLDER  # noqa: F401, puts the package on the path
 from gpubench_adapter import device_clock
@@ -11,17 +11,40 @@ CYCLES_PER_S = 1.5e9
 EVENTS_S, GAP_S = 3e-6, 1e-6
 
 
+class SimulatedTime:
+    """The host's time: it passes by waiting and by reading it, so that a busy machine changes nothing."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def read(self):
+        self.now += 1e-7
+        return self.now
+
+    def wait_until(self, end):
+        self.now = max(self.now, end)
+
+
+host = SimulatedTime()
+
+
+def setUpModule():
+    patch = unittest.mock.patch.object(device_clock, "perf_counter", host.read)
+    patch.start()
+    unittest.addModuleCleanup(patch.stop)
+
+
 class Event:
     def __init__(self, stream):
         self.stream, self.at = stream, 0.0
 
     def record(self):
-        self.at = max(self.stream.free_at, time.perf_counter())
+        self.at = max(self.stream.free_at, host.read())
         self.stream.kernels_since_event = 0
 
 
 class Stream:
-    """A simulated stream: work takes its place on a timeline, and waiting takes real time."""
+    """A simulated stream: work takes its place on the timeline of the host."""
 
     def __init__(self):
         self.free_at, self.kernels_since_event, self.longest_block_s = 0.0, 0, 0.0
@@ -32,15 +55,14 @@ class Stream:
         """Queues a kernel. The first one after an event starts late, as on a GPU."""
         late = GAP_S if self.kernels_since_event else EVENTS_S
         self.kernels_since_event += 1
-        self.free_at = max(self.free_at, time.perf_counter()) + late + seconds
+        self.free_at = max(self.free_at, host.read()) + late + seconds
 
     def spin(self, cycles):
         self.longest_block_s = max(self.longest_block_s, cycles / CYCLES_PER_S)
         self.queue(cycles / CYCLES_PER_S)
 
     def synchronize(self):
-        while time.perf_counter() < self.free_at:
-            pass
+        host.wait_until(self.free_at)
 
     def event(self):
         return Event(self)
@@ -49,7 +71,7 @@ class Stream:
         if self.failing > 0:
             self.failing -= 1
             return True
-        return time.perf_counter() >= event.at
+        return host.read() >= event.at
 
     def elapsed_s(self, start, end):
         return end.at - start.at
@@ -70,9 +92,7 @@ class Kernels:
     def execute(self):
         self.executions += 1
         for _ in range(self.count):
-            end = time.perf_counter() + self.call_s
-            while time.perf_counter() < end:
-                pass
+            host.wait_until(host.read() + self.call_s)
             self.stream.queue(self.seconds)
         if self.waits:
             self.stream.synchronize()
@@ -84,12 +104,10 @@ class ColdAfterWaiting(Kernels):
     last_call = 0.0
 
     def execute(self):
-        is_cold = time.perf_counter() - self.last_call > 500e-6
-        end = time.perf_counter() + (400e-6 if is_cold else 40e-6)
-        while time.perf_counter() < end:
-            pass
+        is_cold = host.read() - self.last_call > 500e-6
+        host.wait_until(host.read() + (400e-6 if is_cold else 40e-6))
         super().execute()
-        self.last_call = time.perf_counter()
+        self.last_call = host.read()
 
 
 class Clock(unittest.TestCase):
@@ -98,11 +116,11 @@ class Clock(unittest.TestCase):
         cls.stream = Stream()
 
         def time_host(job):
-            start = time.perf_counter()
+            start = host.read()
             job.execute()
-            queued = time.perf_counter()
+            queued = host.read()
             cls.stream.synchronize()
-            return {"host_s": time.perf_counter() - start, "enqueue_s": queued - start}
+            return {"host_s": host.read() - start, "enqueue_s": queued - start}
 
         cls.timer = Timer(cls.stream, lambda _cache: cls.stream.synchronize(), time_host)
 
