@@ -88,7 +88,7 @@ fn a_wrong_interpreter_or_program_is_one_line_and_nothing_is_measured() {
     folder.refuses(&format!("{run} --backends numpy --python /bin/false"), "--python PATH");
     folder.refuses(&format!("{run} --backends numpy --python missing/python3"), "--python PATH");
     folder.refuses("doctor --python /bin/false", "/bin/false is not a Python that works");
-    folder.refuses("doctor --python missing/python3", "missing/python3 cannot be started");
+    folder.refuses("doctor --python missing/python3", "missing/python3 cannot be used as Python");
     folder.refuses(&format!("{run} --external cpu=true"), "already");
     folder.refuses(&format!("{run} --external mine"), "NAME=COMMAND");
     folder.refuses(&format!("{run} --external mine=no/such/program"), "no/such/program cannot be started");

@@ -39,13 +39,14 @@ impl Op for Svd {
     /// - The median component of each, and the relative error of the norm of S, which is that of A: at most
     ///   `8 (8 + sqrt(n))` unit roundoffs. Right ones have up to `3 sqrt(n)`, as rounding errors of one sign and the other
     ///   add up; operands rounded to 11 bits have 1400 float32 roundoffs at every size.
-    /// - The largest component: at most `20 n + 5 t`. It finds one wrong entry. The first term leaves room for libraries
+    /// - The largest component: at most `20 n + 8 t`. It finds one wrong entry. The first term leaves room for libraries
     ///   that compute few of the vectors less well: OpenBLAS 0.3.34 by divide and conquer, with 60 times the error of its
     ///   median component. The second leaves room for the iteration of LAPACK's `xBDSQR`, which takes an off-diagonal
     ///   for zero below a tolerance `t = max(10, min(100, u^(-1/8)))` (the source of `dbdsqr`; Demmel and Kahan 1990): 10 in
     ///   float32, 98.7 in float64. Such a value stays in one or two components of `Uᵀ A y - S Vᵀ y`, at any size: up to `2.7 t`
-    ///   in half a million random matrices of N = 2 to 100. LAPACK's own tests (Working Note 41) accept a ratio
-    ///   `|A - U S Vᵀ| / (n u |A|)` of 50 in the 1-norm, with `u` twice the unit roundoff.
+    ///   in half a million random matrices of N = 2 to 100 by OpenBLAS, and `4.6 t` by cuSOLVER's gesvd on an H200. LAPACK's
+    ///   own tests (Working Note 41) accept a ratio `|A - U S Vᵀ| / (n u |A|)` of 50 in the 1-norm, with `u` twice the unit
+    ///   roundoff.
     ///
     /// Returns the error nearest to its bound, on the scale of the first.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
@@ -62,7 +63,7 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let vt = judge::dense::<T>(answer, 2, "Vt", (n, n))?;
     let size = n as f64;
     let typical = 8.0 * (8.0 + size.sqrt()) * rounding.sum;
-    let largest = (20.0 * size + 5.0 * dropped(rounding.sum)) * rounding.sum;
+    let largest = (20.0 * size + 8.0 * dropped(rounding.sum)) * rounding.sum;
     let s: Vec<f64> = s.iter().map(|value| value.to_f64()).collect();
     if s.iter().any(|value| *value < 0.0) {
         return Ok(Checked::invalid("has a negative singular value", typical));

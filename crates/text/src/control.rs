@@ -18,18 +18,32 @@ pub fn replaced(text: &str) -> String {
     text.chars().map(|c| if is_harmful(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// Returns `text` on one line: line feeds and tabs as spaces, other [invisible](is_invisible) characters as U+FFFD.
+/// Returns `text` on one line: line feeds and tabs as spaces, other [invisible](is_invisible) characters as U+FFFD. Of several colons
+/// or number signs with which a word begins, one is left.
 ///
-/// A text of outside origin must not begin a line of its own, where a program that reads the output takes it for a command, such
-/// as `::error::` on GitHub.
+/// A text of outside origin must not begin a line with `::` or `##`, where a program that reads the output takes it for a command,
+/// such as `::error::` on GitHub. Text is wrapped at any word.
 pub fn single_line(text: &str) -> String {
-    let shown = |c| match c {
-        '\n' | '\t' => ' ',
-        c if is_invisible(c) => char::REPLACEMENT_CHARACTER,
-        c => c,
-    };
-    text.chars().map(shown).collect()
+    let mut line = String::with_capacity(text.len());
+    // Whether the last character begins a word.
+    let (mut last, mut begins_word) = (' ', false);
+    for c in text.chars() {
+        let c = match c {
+            '\n' | '\t' => ' ',
+            c if is_invisible(c) => char::REPLACEMENT_CHARACTER,
+            c => c,
+        };
+        if begins_word && c == last && BEGINS_COMMAND.contains(&c) {
+            continue;
+        }
+        (begins_word, last) = (last == ' ', c);
+        line.push(c);
+    }
+    line
 }
+
+/// Characters of which two begin a command of a workflow.
+const BEGINS_COMMAND: [char; 2] = [':', '#'];
 
 /// Returns `text` on one line, with invisible characters escaped as in Rust and TOML, such as `\n` and `\u{1b}`.
 pub fn spelled_out(text: &str) -> String {
@@ -52,6 +66,7 @@ mod tests {
         let text = " a\x1b[31m\n\u{9b}\u{202e} b\t";
         assert_eq!(replaced(text), " a\u{fffd}[31m\n\u{fffd}\u{fffd} b\t");
         assert_eq!(single_line(text), " a\u{fffd}[31m \u{fffd}\u{fffd} b ");
+        assert_eq!(single_line("::: a::b\n::error::##c # ##vso ##"), ": a::b :error::##c # #vso #");
         assert_eq!(spelled_out(text), " a\\u{1b}[31m\\n\\u{9b}\\u{202e} b\\t");
         assert_eq!(collapsed(text), "a [31m b");
     }

@@ -72,10 +72,10 @@ pub(crate) fn deliver(settings: &Settings, finished: &Finished) -> Result<()> {
     let nothing = nothing_measured(report);
     let mut text = String::new();
     let mut formats = output.formats.clone();
-    if let Destination::Folder(_) = output.destination {
-        // The run has saved the report. Where it could not, the disk may have room again.
-        formats.retain(|format| *format != &JSON);
-        formats.extend(finished.unsaved.as_ref().map(|_| &JSON));
+    // A folder always gets the report with its answer, from which everything else follows. It is on disk before it replaces the
+    // one that the run has saved.
+    if matches!(output.destination, Destination::Folder(_)) && !formats.contains(&&JSON) {
+        formats.push(&JSON);
     }
     let start = Instant::now();
     let mut unsaved = None;

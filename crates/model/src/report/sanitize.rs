@@ -3,14 +3,14 @@
 
 use std::io::{self, Read, Write};
 
-use gpubench_text::control::{is_invisible, single_line};
+use gpubench_text::control::single_line;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Report;
 
-/// Passes JSON on, to a writer or from a reader, and notes whether its strings may hold [invisible](is_invisible) characters.
+/// Passes JSON on, to a writer or from a reader, and notes whether its strings may hold what [`single_line`] changes.
 ///
 /// JSON may write them as escapes or as they are. Of the second kind, only the first bytes of their UTF-8 are looked at, so
 /// that some harmless characters are noted too.
@@ -56,8 +56,11 @@ impl ScanState {
             | (ScanState::Begun(0xd8), 0x9c)
             | (ScanState::Begun(0xe2), 0x80 | 0x81)
             | (ScanState::Begun(0xef), 0xbb | 0xbf) => ScanState::Found,
+            // Two of these begin a command where a word begins: after a space, or the quotation mark of a string.
+            (ScanState::Begun(b':'), b':') | (ScanState::Begun(b'#'), b'#') => ScanState::Found,
+            (ScanState::Begun(b' ' | b'"'), b':' | b'#') => ScanState::Begun(byte),
             (ScanState::Begun(b'\\'), _) => ScanState::Text,
-            (_, b'\\' | 0xc2 | 0xd8 | 0xe2 | 0xef) => ScanState::Begun(byte),
+            (_, b' ' | b'"' | b'\\' | 0xc2 | 0xd8 | 0xe2 | 0xef) => ScanState::Begun(byte),
             _ => ScanState::Text,
         }
     }
@@ -104,13 +107,11 @@ fn tamed<T: Serialize + DeserializeOwned>(part: &T) -> serde_json::Result<T> {
 
 fn tame_texts(value: &mut Value) {
     match value {
-        Value::String(text) if text.chars().any(is_invisible) => *text = single_line(text),
+        Value::String(text) => *text = single_line(text),
         Value::Array(items) => items.iter_mut().for_each(tame_texts),
         Value::Object(fields) => {
-            if fields.keys().any(|key| key.chars().any(is_invisible)) {
-                *fields =
-                    std::mem::take(fields).into_iter().map(|(key, item)| (single_line(&key), item)).collect();
-            }
+            *fields =
+                std::mem::take(fields).into_iter().map(|(key, item)| (single_line(&key), item)).collect();
             fields.values_mut().for_each(tame_texts);
         }
         _ => {}
@@ -121,6 +122,7 @@ fn tame_texts(value: &mut Value) {
 mod tests {
     use super::*;
     use crate::report::{example, file};
+    use gpubench_text::control::is_invisible;
 
     fn may_hold_controls(json: &[u8], piece: usize) -> bool {
         let mut scan = ControlScan::of(io::sink());
@@ -138,16 +140,23 @@ mod tests {
                 assert!((1..6).all(|piece| may_hold_controls(&json, piece)), "{control:?}");
             }
         }
-        for clean in ["\\\\b \\u001b", "é µ € ü \\u", "u0000", "\\\\u 00", "\u{a0}\u{c2}"] {
+        for command in ["::error::x", "a ::error::x", "##vso[x]", "a ##b"] {
+            let json = serde_json::to_vec(command).unwrap();
+            assert!((1..6).all(|piece| may_hold_controls(&json, piece)), "{command}");
+        }
+        for clean in ["a::b :c #d e##f", "\\\\b \\u001b", "é µ € ü \\u", "u0000", "\\\\u 00", "\u{a0}\u{c2}"]
+        {
             assert!(!may_hold_controls(&serde_json::to_vec(clean).unwrap(), 3), "{clean:?}");
         }
     }
 
     #[test]
     fn escape_sequences_in_texts_are_replaced_and_other_text_is_kept() {
-        for (harmful, tamed_text) in
-            [("a\u{1b}[31mb\n::c", "a\u{fffd}[31mb ::c"), ("a\u{9b}31mb", "a\u{fffd}31mb")]
-        {
+        for (harmful, tamed_text) in [
+            ("a\u{1b}[31mb\n::c", "a\u{fffd}[31mb :c"),
+            ("::error::x", ":error::x"),
+            ("a\u{9b}31mb", "a\u{fffd}31mb"),
+        ] {
             let mut report = example::full();
             report.environment.host.name = harmful.into();
             report.environment.settings["x"] = harmful.into();

@@ -188,7 +188,7 @@ mod tests {
     fn no_text_of_a_reply_begins_a_line() {
         let text = r#"{"type":"failed","reason":"a\n::error::b","device_lost":false}"#;
         let reply = replies(text.as_bytes()).next().unwrap().reply.unwrap();
-        assert!(matches!(reply, Reply::Failed { reason, .. } if reason == "a ::error::b"));
+        assert!(matches!(reply, Reply::Failed { reason, .. } if reason == "a :error::b"));
     }
 
     #[test]
