@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn no_module_of_the_current_folder_is_imported_before_python_3_11() {
-        use std::io::Write;
+        use std::io::{BufRead, BufReader, Write};
         use std::process::{Command, Stdio};
         let folder = tempfile::tempdir().unwrap();
         let modules =
@@ -121,11 +121,13 @@ mod tests {
         command.args(&program.arguments).current_dir(folder.path());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        writeln!(stdin, "{}\n{{\"type\":\"describe\"}}\n{{\"type\":\"exit\"}}", program.preface.unwrap())
-            .unwrap();
+        writeln!(stdin, "{}\n{{\"type\":\"describe\"}}", program.preface.unwrap()).unwrap();
+        let mut reply = String::new();
+        // The adapter ends as soon as its input does.
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut reply).unwrap();
         drop(stdin);
-        let output = child.wait_with_output().unwrap();
-        assert!(String::from_utf8_lossy(&output.stdout).contains("described"), "{output:?}");
+        child.wait().unwrap();
+        assert!(reply.contains("described"), "{reply}");
         assert!(!folder.path().join("imported").exists(), "a module of the folder was imported");
     }
 

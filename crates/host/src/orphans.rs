@@ -72,23 +72,33 @@ pub fn end_rest(leader: u32, mark: &Mark) {
 #[cfg(not(target_os = "linux"))]
 pub fn end_rest(_: u32, _: &Mark) {}
 
-/// Returns the children of this process.
+/// Returns the children of this process. The lists of its threads (`/proc/self/task/*/children`) miss some while threads end.
 #[cfg(target_os = "linux")]
 fn children() -> Vec<i32> {
-    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-    lists.collect::<String>().split_whitespace().filter_map(|child| child.parse().ok()).collect()
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let own = i32::try_from(std::process::id()).ok();
+    processes.filter(|process| own.is_some() && stat_column(*process, PARENT) == own).collect()
+}
+
+/// Columns of `/proc/PID/stat` after the name, which may contain spaces and parentheses. See proc_pid_stat(5).
+#[cfg(target_os = "linux")]
+const PARENT: usize = 1;
+#[cfg(target_os = "linux")]
+const GROUP: usize = 2;
+
+#[cfg(target_os = "linux")]
+fn stat_column(process: i32, column: usize) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(column)?.parse().ok()
 }
 
 /// Returns whether a child is in the group of `leader`, or has its mark. One that has ended shows no mark any more.
 #[cfg(target_os = "linux")]
 fn is_of(child: i32, leader: u32, Mark(mark): &Mark) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-    // Column 5; the name in column 2 may contain spaces and parentheses. See proc_pid_stat(5).
-    let group =
-        stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(2)?.parse().ok());
     let environment = || std::fs::read(format!("/proc/{child}/environ")).unwrap_or_default();
-    group == Some(leader) || environment().split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
+    stat_column(child, GROUP).is_some_and(|group| u32::try_from(group) == Ok(leader))
+        || environment().split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -234,7 +234,7 @@ mod tests {
         file::save(&other_host, &at("z.json")).unwrap();
         file::save(&dated("2026-11-21T12:30:00+03:00"), &at("a/earlier.json")).unwrap();
         file::save(&dated("2026-11-21T10:00:00Z"), &at("a/b/report.json")).unwrap();
-        file::save(&dated("yesterday"), &at("undated.json")).unwrap();
+        fs::write(at("undated.json"), file::to_json(&dated("yesterday")).unwrap()).unwrap();
         fs::write(at("a/package.json"), "{}").unwrap();
         fs::write(at("a/cut.json"), "{\"schema").unwrap();
         for passed_over in ["trend.json", "baseline.json", ".hidden.json", "notes.txt"] {
