@@ -55,12 +55,13 @@ fn a_resumed_run_refuses_another_version_of_a_library() {
         let row = report["rows"].as_array().unwrap().iter().find(|row| row["n"] == n).unwrap().clone();
         (row["outcome"].as_str().unwrap().to_owned(), row["reason"].to_string())
     };
-    run("run --resume kept");
+    let resume = format!("run --resume kept --blas {}", library.display());
+    run(&resume);
     let (failed, reason) = outcome(16);
     assert_eq!(failed, "failed", "{reason}");
     assert!(reason.contains("version of OpenBLAS was") && reason.contains("9.9.8"), "{reason}");
     assert_eq!(outcome(8).0, "measured", "what is finished stays");
-    run("run --resume kept --force");
+    run(&format!("{resume} --force"));
     assert_eq!(outcome(16).0, "measured");
 }
 
