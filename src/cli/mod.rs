@@ -63,8 +63,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn dispatch(command: Command) -> Result<ExitCode> {
-    // A worker makes its pools for the threads that its requests ask for.
-    if !matches!(command, Command::Worker { .. }) {
+    // A worker makes its pools for the threads that its requests ask for, and a list or a schema needs none.
+    if !matches!(command, Command::Worker { .. } | Command::List { .. } | Command::Schema { .. }) {
         threads::start_pool();
     }
     match command {

@@ -2,6 +2,7 @@
 
 use cudarc::driver::sys::{CUdevice, CUresult};
 use gpubench_model::error::Unavailable;
+use gpubench_text::cut;
 
 use super::ffi::driver as ffi;
 use super::ffi::status::Status;
@@ -11,6 +12,9 @@ const MAX_DEVICES: i32 = 1024;
 
 /// Variable of CUDA with the devices that programs see.
 const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
+
+/// Number of characters of a variable's value that a message shows.
+const MAX_SHOWN: usize = 80;
 
 /// Cause and next step of the statuses with which CUDA refuses to start, after cuda.h and NVIDIA's deployment guides.
 const CAUSES: &[(CUresult, &str, &str)] = &[
@@ -144,7 +148,7 @@ fn no_device(variable: &dyn Fn(&str) -> Option<String>) -> Unavailable {
         && value.split(',').next().is_none_or(|first| first.trim() != "0")
     {
         return Unavailable::new(
-            format!("{VISIBLE} is '{}' and hides all GPUs", shortened(&value)),
+            format!("{VISIBLE} is '{}' and hides all GPUs", cut::shortened(&value, MAX_SHOWN)),
             format!("unset {VISIBLE}, or set it to indices or UUIDs that `nvidia-smi -L` lists"),
         );
     }
@@ -160,15 +164,6 @@ fn no_device(variable: &dyn Fn(&str) -> Option<String>) -> Unavailable {
         "this machine has no CUDA device",
         "check that `nvidia-smi` lists a GPU, or run without cuda: --backends cpu",
     )
-}
-
-/// Returns the beginning of a value that may be of any length.
-fn shortened(value: &str) -> String {
-    const MAX: usize = 80;
-    match value.char_indices().nth(MAX) {
-        Some((end, _)) => format!("{}...", &value[..end]),
-        None => value.to_owned(),
-    }
 }
 
 /// Starts CUDA and returns the devices that it shows: at least one. The driver must be loaded.
@@ -196,7 +191,7 @@ pub(crate) fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
         return Ok(ordinal);
     }
     let shown = match std::env::var(VISIBLE) {
-        Ok(value) => format!("{VISIBLE} is '{}' and shows {count}", shortened(&value)),
+        Ok(value) => format!("{VISIBLE} is '{}' and shows {count}", cut::shortened(&value, MAX_SHOWN)),
         Err(_) => format!("this machine has {count}"),
     };
     let fix = match count {

@@ -118,7 +118,7 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
     })
 }
 
-/// Returns the numbers that tell CPUs of one model name apart: family, model and stepping on x86; implementer, part,
+/// Returns the numbers that distinguish CPUs of one model name: family, model and stepping on x86; implementer, part,
 /// variant and revision on Arm. Virtual machines often have one name for all generations.
 fn cpu_identity(cpuinfo: &str) -> Option<String> {
     const X86: [(&str, &str); 3] = [("family", "cpu family"), ("model", "model"), ("stepping", "stepping")];

@@ -56,7 +56,7 @@ impl CacheFlush {
     }
 }
 
-/// Allocates that many bytes and touches all of them, if they are `free`.
+/// Allocates `bytes` bytes and touches all of them, if no more than `free`.
 fn allocate(bytes: usize, free: Option<u128>) -> Result<Vec<u64>, CellError> {
     let short = |free| CellError::OutOfMemory { place: "host", needed: Some(bytes as u128), free };
     if let Some(free) = free.filter(|free| bytes as u128 > *free) {

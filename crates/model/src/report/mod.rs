@@ -141,7 +141,7 @@ pub struct Host {
     pub os: String,
     /// CPU model.
     pub cpu: String,
-    /// Family, model and stepping of the first CPU, which tell generations of one brand name apart; on Arm implementer,
+    /// Family, model and stepping of the first CPU, which distinguish generations of one brand name; on Arm implementer,
     /// part, variant and revision. `None` if the system does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_identity: Option<String>,

@@ -60,7 +60,7 @@ impl Watch {
         static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
         let install = || {
             ctrlc::set_handler(on_interrupt).map_err(|error| match error {
-                // The handler has a thread of its own.
+                // The handler runs in its own thread.
                 ctrlc::Error::System(error) => threads::explained("thread", &error).to_string(),
                 error => error.to_string(),
             })

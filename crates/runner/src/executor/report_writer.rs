@@ -23,7 +23,7 @@ pub(crate) struct ReportWriter {
     quota: Option<Arc<QuotaWatch>>,
     /// Backends of the earlier start that this run resumes.
     earlier: Vec<BackendState>,
-    /// The journal, once there is a row.
+    /// The journal, after the first row.
     journal: Option<Journal>,
     saving: Duration,
     /// The reason that the last save failed.

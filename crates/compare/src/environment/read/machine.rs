@@ -60,7 +60,7 @@ pub(crate) fn cpu_threads(source: &Source) -> Vec<Reading> {
     source.backends.iter().filter_map(of_backend).collect()
 }
 
-/// Returns the model of the CPU, and the numbers that tell CPUs of one name apart.
+/// Returns the model of the CPU, and the numbers that distinguish CPUs of one name.
 pub(crate) fn cpu_model(source: &Source) -> Vec<Reading> {
     let identity = host(source, &CPU_IDENTITY).into_iter();
     let identity = identity.map(|reading| Reading { item: "generation".into(), ..reading });

@@ -256,7 +256,7 @@ fn cpu_quota(facts: &SamplingFacts) -> Option<Warning> {
     warning(WarningKind::CpuQuota, at_best, quota_text(cpus, pauses), WHOLE_CPUS)
 }
 
-/// Returns the pauses by a quota of that many CPUs in words.
+/// Returns the pauses by a quota of `cpus` CPUs in words.
 pub fn quota_text(cpus: f64, pauses: QuotaPauses) -> String {
     format!(
         "paused by the control group's quota of {cpus} CPUs in {} of {}",

@@ -21,7 +21,7 @@ pub(super) struct About {
     pub(super) get_threads: &'static str,
 }
 
-/// Returns the threads that OpenMP gives a program at most. A library reports the number that it was told all the same.
+/// Returns the maximum number of threads that OpenMP gives a program. A library reports the requested number even above it.
 fn openmp_limit() -> usize {
     let limit = std::env::var("OMP_THREAD_LIMIT").ok().and_then(|text| text.trim().parse().ok());
     limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
