@@ -61,10 +61,14 @@ pub fn end_rest(leader: u32, mark: &Mark) {
             // SAFETY: `kill` reads and writes no memory. The process is a child of this one that nobody has reaped, so its
             // number is not reused.
             unsafe { libc::kill(process, libc::SIGKILL) };
+            // Collected here, because one that has ended shows no mark any more.
             // SAFETY: a null pointer for the status is allowed: nothing is written.
-            unsafe { libc::waitpid(process, std::ptr::null_mut(), libc::WNOHANG) };
+            while unsafe { libc::waitpid(process, std::ptr::null_mut(), libc::WNOHANG) } == 0
+                && Instant::now() < deadline
+            {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
-        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
