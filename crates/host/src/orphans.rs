@@ -138,7 +138,7 @@ mod tests {
             let mark = prepare(&mut command);
             (command.spawn().unwrap(), mark)
         };
-        let (neighbour, _) = start("sleep 1000");
+        let (neighbour, _) = start("exec sleep 1000");
         let (mut child, mark) = start(
             "setsid sh -c 'echo $$ > daemon; exec sleep 1000' & sleep 1000 & echo $! > member; \
              while ! [ -s daemon ]; do sleep 0.01; done",
