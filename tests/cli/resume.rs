@@ -71,7 +71,8 @@ fn a_killed_run_keeps_what_it_has_finished_and_resume_measures_only_the_rest() {
     assert_eq!(dry.lines().filter(|line| line.starts_with("sin ")).count(), 8 - finished.len(), "{dry}");
     let others = counted(finished.len(), "other cell");
     assert!(dry.lines().last().unwrap().starts_with(&format!("{others} of the run ")), "{dry}");
-    let ended = folder.succeeds("run --resume out");
+    folder.refuses("run --resume out", "the script of sim was");
+    let ended = folder.succeeds("run --resume out --force");
     let expected =
         format!("resumed: {} of 8 cells are finished; {} are left", finished.len(), 8 - finished.len());
     assert!(ended.stderr.contains(&expected), "{}", ended.stderr);
@@ -154,7 +155,11 @@ fn a_folder_whose_name_is_not_utf_8_is_resumed_itself() {
     let name = std::ffi::OsStr::from_bytes(b"nu\xff");
     std::fs::rename(folder.path().join("out"), folder.path().join(name)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
-    command.args(["run", "--resume"]).arg(name).current_dir(folder.path()).env("GPUBENCH_PEAK_CACHE", "off");
+    command
+        .args(["run", "--force", "--resume"])
+        .arg(name)
+        .current_dir(folder.path())
+        .env("GPUBENCH_PEAK_CACHE", "off");
     assert!(command.output().unwrap().status.success());
     let report = std::fs::read_to_string(folder.path().join(name).join("report.json")).unwrap();
     assert!(!report.contains("\"failed\""));
@@ -262,7 +267,7 @@ fn samples_of_cells_that_are_not_finished_stay_until_these_are_measured_again() 
     assert!(!before.is_empty());
     // The resumed run is stopped before it reaches a cell.
     folder.write("script.toml", &format!("[start]\ndelay = \"60s\"\n{}", script.replace("seed = 1", "")));
-    folder.interrupted("run --resume out", "out/.gpubench.lock", Duration::from_millis(500));
+    folder.interrupted("run --resume out --force", "out/.gpubench.lock", Duration::from_millis(500));
     let rows = folder.json("out/report.json");
     for row in &before {
         assert_eq!(samples(rows["rows"].as_array().unwrap(), row), &row["execute"]["samples_s"]);
@@ -279,7 +284,7 @@ fn rows_that_are_finished_are_compared_with_the_peaks_of_their_own_run() {
     let read = || folder.json("out/report.json")["environment"]["backends"][0]["peaks"]["read"].as_f64();
     assert_eq!(read(), Some(1e12));
     folder.write("script.toml", &with_peaks("2e12", "none"));
-    let ended = folder.succeeds("run --resume out");
+    let ended = folder.succeeds("run --resume out --force");
     assert!(ended.stderr.contains("6 of 8 cells are finished"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("measuring peak"), "{}", ended.stderr);
     assert_eq!(read(), Some(1e12));
@@ -288,6 +293,6 @@ fn rows_that_are_finished_are_compared_with_the_peaks_of_their_own_run() {
     folder.write("script.toml", &with_peaks("1e12", "fail").replace("n = \"8\"", "n = \"*\""));
     assert_eq!(folder.run_line(&format!("{SWEEP} --force")).code, 1);
     folder.write("script.toml", &with_peaks("2e12", "none"));
-    folder.succeeds("run --resume out");
+    folder.succeeds("run --resume out --force");
     assert_eq!(read(), Some(2e12));
 }

@@ -78,7 +78,7 @@ fn fault(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Option<String> 
         DType::F32 => is_symmetric::<f32>(&answer[0], case.side()),
         DType::F64 => is_symmetric::<f64>(&answer[0], case.side()),
     };
-    if !checked.is_right() {
+    if !checked.is_precise() {
         return Some(format!("{case}: error {:e}, bound {:e}", checked.value, checked.bound));
     }
     (!symmetric).then(|| format!("{case}: not its own mirrored conjugate"))

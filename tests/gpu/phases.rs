@@ -17,7 +17,7 @@ fn phases(backend: &mut dyn Backend, variant: &str, case: &Case) -> [DevicePhase
     let answer = job.answer().unwrap();
     let after = backend.phases();
     let rounding = backend::Accuracy::Ieee.rounding(case.dtype);
-    assert!(op.check(case, &inputs, &answer, rounding).unwrap().is_right(), "{case} cuda/{variant}");
+    assert!(op.check(case, &inputs, &answer, rounding).unwrap().is_precise(), "{case} cuda/{variant}");
     [preparing, after]
 }
 

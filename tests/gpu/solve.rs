@@ -63,7 +63,7 @@ fn fault(backend: &mut dyn Backend, variant: &str, case: &Case, inputs: &[Operan
     };
     let rounding = Accuracy::Ieee.rounding(case.dtype);
     let checked = op::find("solve").unwrap().check(case, inputs, &answer, rounding).unwrap();
-    (!checked.is_right()).then(|| format!("{cell}: error {:e}, bound {:e}", checked.value, checked.bound))
+    (!checked.is_precise()).then(|| format!("{cell}: error {:e}, bound {:e}", checked.value, checked.bound))
 }
 
 fn assert_solved(systems: &dyn Fn(DType) -> Vec<(usize, Vec<Operand>)>) {

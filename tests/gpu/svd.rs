@@ -152,7 +152,7 @@ fn fault<T: Real>(
     let answer = job.answer()?;
     let checked =
         op::find("svd").unwrap().check(&case, &inputs, &answer, Accuracy::Ieee.rounding(T::DTYPE))?;
-    if !checked.is_right() {
+    if !checked.is_precise() {
         return Ok(Some(format!("error {:e}, bound {:e}", checked.value, checked.bound)));
     }
     let single = T::DTYPE.bytes() == 4;
@@ -216,7 +216,7 @@ fn sizes_around_the_borders_of_the_reduction_pass_the_judge() {
         }
         let answer = job.answer().unwrap();
         let checked = op.check(&case, &inputs, &answer, Accuracy::Ieee.rounding(dtype)).unwrap();
-        if !checked.is_right() {
+        if !checked.is_precise() {
             faults.push(format!("{case}: error {:e}, bound {:e}", checked.value, checked.bound));
         }
     }

@@ -33,7 +33,7 @@ fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Op
     }
     let rounding = variant.accuracy.rounding(case.dtype);
     let checked = op.check(case, &inputs, &job.answer()?, rounding)?;
-    if !checked.is_right() {
+    if !checked.is_precise() {
         return Ok(Some(format!(
             "error {:e} beyond {:e} after the answer was erased",
             checked.value, checked.bound

@@ -55,22 +55,31 @@ impl Judged {
     }
 
     /// Executes once with one element of an operand altered, as part of the warm-up, and checks that the answer changes.
-    /// Returns whether it executed; it does not where the job does not show that operand.
+    /// Returns the reason that this was not checked: the job does not show that operand, or the execution failed on the altered
+    /// operand, which says nothing about the operands that are timed.
     pub fn try_altered(
         &self,
         backend: &mut dyn Backend,
         job: &mut Prepared,
         decisive: &Decisive,
         cell: &Cell,
-    ) -> Result<bool, Unverified> {
+    ) -> Result<Option<String>, Unverified> {
         let altered = bytes(decisive.value, cell.case.dtype);
-        let Some(old) = replace(backend, job, decisive, &altered)? else { return Ok(false) };
-        backend.time(job, cell.cache)?;
-        let answer = backend.fingerprints(job)?.answer.filter(|_| job.contents().shows_answer());
+        let Some(old) = replace(backend, job, decisive, &altered)? else {
+            return Ok(Some(NO_OPERAND.into()));
+        };
+        let timed = backend.time(job, cell.cache).map(|_| ());
+        if let Err(CellError::Failed(reason)) = timed {
+            replace(backend, job, decisive, &old)?;
+            return Ok(Some(failed_altered(&reason)));
+        }
+        timed?;
+        let shows_answer = job.contents().shows_answer();
+        let answer = backend.fingerprints(job)?.answer.filter(|_| shows_answer);
         replace(backend, job, decisive, &old)?;
         match self.knows(answer) {
-            true => refuted(KEPT).map(|()| true),
-            false => Ok(true),
+            true => refuted(KEPT).map(|()| None),
+            false => Ok((!shows_answer).then(|| NO_ANSWER.into())),
         }
     }
 
@@ -144,6 +153,17 @@ pub const OPERANDS_CHANGED: &str = "timed executions changed the operands";
 /// Reason for an answer that does not depend on the operands.
 pub const KEPT: &str =
     "the answer did not change when an operand changed: it was kept from an earlier execution";
+
+/// Reason for a check with an altered operand that was not made, because the job does not show its operands.
+const NO_OPERAND: &str = "it keeps its operands in a form of its own";
+
+/// Reason for a check with an altered operand that was not made, because the answer has no entries or is not shown.
+const NO_ANSWER: &str = "it has no answer that could change";
+
+/// Reason for a check with an altered operand whose execution failed.
+pub fn failed_altered(reason: &str) -> String {
+    format!("the execution with an altered operand failed: {reason}")
+}
 
 /// Reason for an answer that is complete before an execution.
 const EARLY: &str =

@@ -102,8 +102,8 @@ pub unsafe fn open_for_all(library: &Path) -> Result<(), String> {
 /// # Safety
 /// The initialisers of the library and of its neighbours do no harm.
 unsafe fn open_linked(library: &Path, flags: c_int, tried: &mut Vec<PathBuf>) -> Result<Library, String> {
-    check_whole(library)?;
-    tried.push(library.to_path_buf());
+    let library = &loadable(library)?;
+    tried.push(library.clone());
     loop {
         // SAFETY: the caller vouches for the initialisers.
         let problem = match unsafe { Library::open(Some(library), flags) } {
@@ -118,22 +118,33 @@ unsafe fn open_linked(library: &Path, flags: c_int, tried: &mut Vec<PathBuf>) ->
     }
 }
 
-/// Checks that the file of a library, given by path or by a name that the loader knows, has all the bytes that the loader maps:
-/// one that is cut short would kill the process by SIGBUS. Anything else about the file is for the loader to report.
-pub fn check_whole(library: &Path) -> Result<(), String> {
+/// Returns what to pass to the loader for a library given by path or by a name that the loader knows. A path becomes
+/// absolute, because the loader searches other folders for one without a slash.
+///
+/// # Errors
+/// The file is no ordinary one, such as a pipe, on which the loader would wait; or it has fewer bytes than the loader maps, which
+/// would kill the process by SIGBUS. Anything else about the file is for the loader to report.
+pub fn loadable(library: &Path) -> Result<PathBuf, String> {
     static FOLDERS: LazyLock<Vec<PathBuf>> = LazyLock::new(|| InstallFolders::here().loader_folders());
     let is_name = library.parent().is_some_and(|folder| folder.as_os_str().is_empty());
     let file = match is_name {
         true => FOLDERS.iter().map(|folder| folder.join(library)).find(|file| file.is_file()),
         false => Some(library.to_path_buf()),
     };
+    let given = match is_name {
+        true => library.to_path_buf(),
+        false => std::path::absolute(library).unwrap_or_else(|_| library.to_path_buf()),
+    };
     // The links of a library lead to the file with its whole version.
-    let Some(file) = file.and_then(|file| file.canonicalize().ok()) else { return Ok(()) };
+    let Some(file) = file.and_then(|file| file.canonicalize().ok()) else { return Ok(given) };
+    if !file.is_file() {
+        return Err(format!("{} is not a file: name a shared library", library.display()));
+    }
     match mapped_length(&file) {
         Some((mapped, length)) if mapped > length => {
             Err(format!("{} is cut short: it has {length} of at least {mapped} bytes", file.display()))
         }
-        _ => Ok(()),
+        _ => Ok(given),
     }
 }
 
@@ -236,6 +247,24 @@ mod tests {
     }
 
     #[test]
+    fn only_files_are_loaded_and_by_absolute_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for other in [&pipe, folder.path(), Path::new("/dev/zero")] {
+            let problem = loadable(other).unwrap_err();
+            assert!(problem.contains("is not a file: name a shared library"), "{problem}");
+        }
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(loadable(Path::new("./libnone.so")), Ok(here.join("libnone.so")));
+        assert_eq!(
+            loadable(Path::new("libm.so.6")),
+            Ok("libm.so.6".into()),
+            "the loader searches for a name"
+        );
+    }
+
+    #[test]
     fn a_library_that_is_cut_short_is_refused_by_path_at_any_length() {
         let folder = tempfile::tempdir().unwrap();
         let (library, link) = (folder.path().join("libshort.so.1.2"), folder.path().join("libshort.so.1"));
@@ -243,7 +272,7 @@ mod tests {
             return;
         }
         std::os::unix::fs::symlink(&library, &link).unwrap();
-        assert_eq!(check_whole(&link), Ok(()));
+        assert_eq!(loadable(&link), Ok(link.clone()));
         let (mapped, length) = mapped_length(&library).unwrap();
         assert!(mapped <= length && mapped > 1 << 15, "{mapped} of {length}");
         let file = File::options().write(true).open(&library).unwrap();

@@ -17,6 +17,10 @@ pub struct Checked {
     pub value: f64,
     /// The bound.
     pub bound: f64,
+    /// True for a right answer that is less accurate than answers of full precision are, by a test that is stricter than that of
+    /// right answers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub coarse: bool,
     /// Reason that an answer with the error `f64::MAX` is wrong, to follow "the answer is wrong: it ". Not saved:
     /// reports have it in the reason of the row.
     #[serde(skip)]
@@ -26,17 +30,22 @@ pub struct Checked {
 impl Checked {
     /// Returns an error and its bound; a NaN or infinite error becomes `f64::MAX`.
     pub fn new(value: f64, bound: f64) -> Self {
-        Checked { value: if value.is_finite() { value } else { f64::MAX }, bound, fault: None }
+        Checked { value: if value.is_finite() { value } else { f64::MAX }, bound, coarse: false, fault: None }
     }
 
     /// Returns the verdict on an answer that no error describes, such as one of invalid structure.
     pub fn invalid(fault: &'static str, bound: f64) -> Self {
-        Checked { value: f64::MAX, bound, fault: Some(fault) }
+        Checked { value: f64::MAX, bound, coarse: false, fault: Some(fault) }
     }
 
     /// Returns whether the answer is right.
     pub fn is_right(&self) -> bool {
         self.value <= self.bound
+    }
+
+    /// Returns whether the answer is right and as accurate as answers of full precision are.
+    pub fn is_precise(&self) -> bool {
+        self.is_right() && !self.coarse
     }
 
     /// Describes the error of a wrong answer.
@@ -50,12 +59,17 @@ impl Checked {
     /// Returns the same share of another bound. Checks of several kinds are put on one scale, so that an op's error is
     /// comparable between runs whichever check is the worst.
     pub fn on_scale_of(self, bound: f64) -> Self {
-        Checked { fault: self.fault, ..Checked::new(self.value / self.bound * bound, bound) }
+        Checked {
+            fault: self.fault,
+            coarse: self.coarse,
+            ..Checked::new(self.value / self.bound * bound, bound)
+        }
     }
 
-    /// Returns the check with the larger share of its bound.
+    /// Returns the check with the larger share of its bound. It is coarse if one of the two is.
     pub fn worse(self, other: Checked) -> Checked {
-        if self.value / self.bound >= other.value / other.bound { self } else { other }
+        let worse = if self.value / self.bound >= other.value / other.bound { self } else { other };
+        Checked { coarse: self.coarse || other.coarse, ..worse }
     }
 }
 

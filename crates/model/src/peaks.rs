@@ -63,13 +63,13 @@ impl Peaks {
         self
     }
 
-    /// Returns whether every figure is a rate: finite and above 0.
+    /// Returns whether every figure is a rate from 1e-100 to 1e100 per second. Shares of it are then finite and above 0.
     pub fn has_rates_alone(&self) -> bool {
         self.clone().with_rates_alone() == *self
     }
 
     fn with_rates_alone(mut self) -> Peaks {
-        let is_rate = |rate: &f64| rate.is_finite() && *rate > 0.0;
+        let is_rate = |rate: &f64| (1e-100..=1e100).contains(rate);
         self.read = self.read.filter(is_rate);
         self.copy = self.copy.filter(is_rate);
         self.triad = self.triad.filter(is_rate);

@@ -67,6 +67,7 @@ impl Backend for Device {
             "device": self.ordinal,
             "device_count": self.script.device_count(),
             "name": self.scripted.name,
+            "script": self.script.hash,
             "seed": self.script.seed,
         });
         if let Some(watts) = self.scripted.power_limit_w {

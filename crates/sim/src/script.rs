@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use gpubench_backend::{Accuracy, Side, Variant};
 use gpubench_model::case::{Cache, Case, DType};
+use gpubench_model::data::hash::fnv1a;
 use gpubench_model::report::file::one_line;
 use gpubench_ops::OPS;
 use gpubench_text::glob::glob;
@@ -23,6 +24,9 @@ use super::scripted_peaks::ScriptedPeaks;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Script {
+    /// Hash of the script's text.
+    #[serde(skip)]
+    pub hash: String,
     /// Seed of all random numbers.
     #[serde(default)]
     pub seed: u64,
@@ -123,7 +127,7 @@ impl Script {
     }
 
     fn parsed(text: &str) -> anyhow::Result<Script> {
-        let script: Script =
+        let mut script: Script =
             toml_reader::read(text).map_err(|error| anyhow::anyhow!("line {}: {error}", error.line(text)))?;
         if script.variants.is_empty() {
             bail!("it has no [[variant]]");
@@ -145,6 +149,7 @@ impl Script {
             let checked = rule.get_ref().check().and_then(|()| rule.get_ref().check_matches(&variants));
             checked.with_context(|| line(rule.span().start))?;
         }
+        script.hash = format!("{:016x}", fnv1a(0, text.as_bytes()));
         Ok(script)
     }
 

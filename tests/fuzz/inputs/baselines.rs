@@ -19,6 +19,8 @@ static NEW: LazyLock<Runs> = LazyLock::new(|| {
 /// Reads a baseline, or a report for a history, and compares two reports with it.
 pub fn read(bytes: &[u8], formats: Formats) {
     if let Some(baseline) = accepted(baseline::parse(bytes)) {
+        let text = accepted(file::to_json(&baseline)).expect("it can be written");
+        assert_eq!(baseline::parse(&text).expect("what was written can be read"), baseline);
         let old = Runs { baseline_variation: baseline.variations().collect(), ..OLD.clone() };
         write_comparison(&compare::compare(&old, &NEW, &Policy::default()), formats);
     }

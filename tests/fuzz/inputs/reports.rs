@@ -3,6 +3,7 @@
 use gpubench::chart::{Selection, Theme};
 use gpubench::compare::{self, Policy};
 use gpubench::export::{FORMATS, View};
+use gpubench::fleet;
 use gpubench::report::file::{self, Content};
 use gpubench::report::{Report, example};
 
@@ -27,6 +28,17 @@ pub(super) fn write(report: &Report, formats: Formats) {
     }
     let text = accepted(file::to_json(report)).expect("it can be written");
     assert_eq!(file::parse(&Content::of(&*text)).expect("what was written can be read"), *report);
+    write_fleet(report);
     let (old, new) = (side("old", example::full()), side("new", report.clone()));
     write_comparison(&compare::compare(&old, &new, &Policy::default()), formats);
+}
+
+/// Writes the report as the member of a fleet, and reads that again.
+fn write_fleet(report: &Report) {
+    let source = fleet::Source { origin: "a".into(), name: Some("member".into()), report: report.clone() };
+    let Some(fleet) = accepted(fleet::merge(vec![source], None)) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(fleet::file::FILE_NAME);
+    fleet::file::save(&fleet, &path).expect("it can be written");
+    assert_eq!(fleet::file::load(&path).expect("what was written can be read"), fleet);
 }

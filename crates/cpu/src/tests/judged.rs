@@ -63,7 +63,7 @@ fn faults(cases: Cases, dtypes: &[DType]) -> Vec<String> {
                 let checked = op.check(&case, &inputs, &job.answer().unwrap(), rounding).unwrap();
                 // An error of 0 is below a bound of 0.
                 nearest.add(&case, if checked.value == 0.0 { 0.0 } else { checked.value / checked.bound });
-                if checked.value > 0.5 * checked.bound {
+                if checked.value > 0.5 * checked.bound || checked.coarse {
                     faults.push(format!("{case} seed {seed} {}: {checked:?}", variant.name));
                 }
             }

@@ -3,14 +3,14 @@
 use std::ffi::{OsStr, c_int, c_void};
 use std::path::PathBuf;
 
-use gpubench_host::shared_library::{check_whole, file_of, reason};
+use gpubench_host::shared_library::{file_of, loadable, reason};
 use libloading::Library;
 
-/// Opens a library by name or path. The error is the dynamic linker's message, or describes a file that is cut short.
+/// Opens a library by name or path. The error is the dynamic linker's message, or describes a file that it must not open.
 pub(crate) fn open(name: impl AsRef<OsStr>) -> Result<Library, String> {
-    check_whole(name.as_ref().as_ref())?;
+    let library = loadable(name.as_ref().as_ref())?;
     // SAFETY: only NVIDIA's driver and toolkit libraries are opened here; their initialisers have no preconditions.
-    unsafe { Library::new(name.as_ref()) }.map_err(|error| reason(&error))
+    unsafe { Library::new(library) }.map_err(|error| reason(&error))
 }
 
 /// Returns whether the library exports `symbol`.

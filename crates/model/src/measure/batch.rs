@@ -57,6 +57,9 @@ pub struct BatchResult {
     pub spent_s: f64,
     /// Allocations, plans and compilations during sampling; should be zero.
     pub setup_while_sampling: SetupCounts,
+    /// Reason that no execution with an altered operand was checked, in the first batch of a job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unaltered: Option<String>,
     /// The machine before the warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Conditions>,

@@ -139,6 +139,7 @@ pub fn error_text(error: Checked) -> String {
 pub fn judged_text(error: Checked) -> String {
     match error.value {
         0.0 => "0".into(),
+        _ if error.coarse => format!("{} ({}), coarse", error_text(error), share_text(error)),
         _ => format!("{} ({})", error_text(error), share_text(error)),
     }
 }
@@ -240,6 +241,8 @@ mod tests {
     #[test]
     fn errors_are_followed_by_their_share_of_the_bound() {
         assert_eq!(judged_text(Checked::new(3.1e-7, 1.2e-5)), "3.1e-7 (2.6%)");
+        let coarse = Checked { coarse: true, ..Checked::new(7.0, 35.0) };
+        assert_eq!(judged_text(coarse), "7.0e0 (20%), coarse");
         assert_eq!(judged_text(Checked::new(0.0, 1.2e-5)), "0");
         let found = |value, bound| {
             let error = Checked::new(value, bound);

@@ -123,6 +123,9 @@ pub struct Row {
     /// The error found and its bound, where the answer was checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Checked>,
+    /// Reason that no execution with an altered operand was checked, where the answer depends on operands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unaltered: Option<String>,
     /// Work of one execution.
     pub work: Work,
     /// Fingerprint of the operands, in hexadecimal; equal in all rows of a case.
@@ -154,6 +157,7 @@ impl Row {
             side,
             accuracy,
             outcome: Outcome::Failed,
+            unaltered: None,
             work: Work::default(),
             picked: None,
             threads: None,

@@ -7,7 +7,7 @@
 //! | reduction | compensated sums, two-pass deviation | Neumaier 1974; Ogita, Rump and Oishi 2005 |
 //! | fft | row 0 and column 0 by direct summation; every other row by a projection | Freivalds 1977; `FFTW`'s benchFFT (relative L2 error) |
 //! | solve | componentwise backward error | Oettli and Prager 1964; LAPACK's `BERR` |
-//! | svd | `UᵀA y` against `S Vᵀ y`, and four orthogonality projections | LAPACK Working Note 41 (tests of `xGESVD`) |
+//! | svd | LAPACK's three test ratios; `UᵀA y` against `S Vᵀ y`, and four orthogonality projections | LAPACK's `xDRVBD` (Working Note 41); Higham and Tisseur 2000 |
 //! | all others | every entry again in float64 | |
 //!
 //! Every bound is a small constant times the unit roundoff of the element type times the growth that rounding errors
@@ -15,6 +15,7 @@
 //! value is a relative error; anything not finite becomes `f64::MAX`.
 
 mod fourier;
+mod norm;
 mod parts;
 mod products;
 mod sines;
@@ -25,6 +26,7 @@ use gpubench_model::measure::stats::upper_median;
 use rayon::prelude::*;
 
 pub(super) use fourier::{dft, dft_of_reals};
+pub(super) use norm::{Block, one_norm};
 pub(super) use parts::{complex, csr, dense};
 pub(super) use products::{balanced_and_ones, columns_times, complex_rows_times, rows_times, weights};
 pub(super) use sines::sines;

@@ -34,13 +34,13 @@ impl Subject {
         let right = check(&self.case, &self.inputs, &self.right);
         let mut faults = vec![];
         eprintln!("{:.3} {}, right", right.value / right.bound, self.case);
-        if right.value > 0.5 * right.bound {
+        if right.value > 0.5 * right.bound || right.coarse {
             faults.push(format!("{}: the right answer has {right:?}", self.case));
         }
         let mut judge = |name: String, answer: &[Operand]| {
             let checked = check(&self.case, &self.inputs, answer);
             eprintln!("{:.3} {}, {name}", checked.value / checked.bound, self.case);
-            if checked.is_right() != is_as_good_as_right(&self.case, &name) {
+            if checked.is_precise() != is_as_good_as_right(&self.case, &name) {
                 faults.push(format!("{}, {name}: {checked:?}", self.case));
             }
         };

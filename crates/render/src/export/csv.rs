@@ -38,6 +38,8 @@ const COLUMNS: &[Show] = &[
     ("fix", |row| row.fix.clone().unwrap_or_default()),
     ("error", |row| number(row.error.map(|error| error.value))),
     ("error_bound", |row| number(row.error.map(|error| error.bound))),
+    ("coarse", |row| row.error.map(|error| error.coarse.to_string()).unwrap_or_default()),
+    ("unaltered", |row| row.unaltered.clone().unwrap_or_default()),
     ("flop", |row| number(Some(row.work.flop))),
     ("bytes", |row| number(Some(row.work.bytes))),
     ("clock", |row| timed(row, |execute| json_word(&execute.clock))),

@@ -156,6 +156,7 @@ fn work(report: &Report, row: &Row) -> Vec<Fact> {
         ("threads", row.threads.map(|threads| threads.to_string())),
         (PEAK_SHARE_TEXT, peak),
         ("error", row.error.map(error)),
+        ("not checked with an altered operand", row.unaltered.clone()),
         ("inputs' fingerprint", row.inputs.clone()),
     ])
 }

@@ -13,7 +13,7 @@ use gpubench_text::count::counted;
 use super::{journal, peaks};
 
 /// Facts of a backend's description that a resumed run must not change.
-const FACTS: [&str; 3] = ["name", "driver_version", "versions"];
+const FACTS: [&str; 4] = ["name", "driver_version", "versions", "script"];
 
 /// What an earlier start of a run left in its folder.
 #[derive(Clone, Debug)]
@@ -150,7 +150,8 @@ impl Earlier {
         let before = self.environment.backend(&now.name)?;
         let is_whole = !self.environment.warnings.iter().any(peaks::is_of_peaks);
         let has_rows = self.rows.values().any(|row| row.backend == now.name && is_finished(row));
-        let is_same = changed(before, now).next().is_none();
+        // Another script makes no other device.
+        let is_same = changed(before, now).all(|(fact, ..)| fact == "script");
         before.peaks.clone().filter(|_| is_whole && has_rows && is_same)
     }
 

@@ -17,6 +17,8 @@ use crate::measure::stats::Summary;
 const LONGEST_S: f64 = 1e9;
 /// Maximum clock in a report, in MHz: a terahertz.
 const FASTEST_MHZ: f64 = 1e6;
+/// Maximum number of operations or bytes of a case, so that rates are finite.
+const MAX_WORK: f64 = 1e100;
 /// Maximum number of rounds in a report.
 const MAX_ROUNDS: u32 = 1_000_000;
 
@@ -47,7 +49,7 @@ pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
     for state in &environment.backends {
         ensure!(
             state.peaks.as_ref().is_none_or(Peaks::has_rates_alone),
-            "environment: the peaks of {:?} include a rate that is not above 0; {FIX}",
+            "environment: the peaks of {:?} include a rate outside 1e-100 to 1e100 per second; {FIX}",
             start(&state.name, SHOWN)
         );
     }
@@ -85,6 +87,7 @@ pub fn check_row(row: &Row) -> anyhow::Result<()> {
     ensure!(row.threads != Some(0), "threads is 0, but must be at least 1; {FIX}");
     let work = [row.work.flop, row.work.bytes];
     ensure!(work.iter().all(|figure| *figure >= 0.0), "work is negative; {FIX}");
+    ensure!(work.iter().all(|figure| *figure <= MAX_WORK), "work is above {MAX_WORK:e}; {FIX}");
     if let Some(error) = row.error {
         let figures = [error.value, error.bound];
         ensure!(figures.iter().all(|figure| *figure >= 0.0), "error is negative; {FIX}");

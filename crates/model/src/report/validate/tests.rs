@@ -57,12 +57,18 @@ fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
         (
             "/environment/backends/0",
             json!({ "name": "cuda", "available": true, "peaks": { "copy": -1 } }),
-            "environment: the peaks of \"cuda\" include a rate that is not above 0",
+            "environment: the peaks of \"cuda\" include a rate outside 1e-100 to 1e100 per second",
+        ),
+        (
+            "/environment/backends/0",
+            json!({ "name": "cuda", "available": true, "peaks": { "copy": 1e-300 } }),
+            "environment: the peaks of \"cuda\" include a rate outside 1e-100 to 1e100 per second",
         ),
         ("/rows/1", first, "rows 0 and 1 describe the same cell, matmul N=100 f32 cpu/openblas cold"),
         ("/rows/3/n", json!(0), ": n is 0"),
         ("/rows/6/density", json!(0.0), ": density is 0, but must be above 0"),
         ("/rows/0/work/flop", json!(-2.0), "row 0, matmul N=100 f32 cpu/openblas cold: work is negative"),
+        ("/rows/0/work/bytes", json!(1e300), "matmul N=100 f32 cpu/openblas cold: work is above 1e100"),
         ("/rows/0/outcome", json!("incorrect"), "outcome is incorrect, but execute holds a time"),
         ("/rows/0/execute/samples_s", json!([]), ": execute: samples_s is empty"),
         (

@@ -5,6 +5,7 @@ mod exchange;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::protocol::{Reply, Request};
+use gpubench_backend::verify::failed_altered;
 use gpubench_model::error::Unavailable;
 use gpubench_model::measure::batch::Batch;
 use gpubench_model::measure::stopping::{self, Rule, Step};
@@ -201,7 +202,7 @@ impl CellSession<'_> {
         agreed.map_err(|reason| closed(cell_run, Outcome::Failed, reason))?;
         // Other workers alter an operand themselves, before their first sample.
         match self.judge.decisive(job).filter(|_| self.is_external(cell_run)) {
-            Some(decisive) => self.check_answer(cell_run, false, Some(decisive)),
+            Some(decisive) => self.check_altered(cell_run, decisive),
             None => Ok(()),
         }
     }
@@ -242,8 +243,10 @@ impl CellSession<'_> {
     /// Has the worker take a batch of samples.
     fn measure(&mut self, cell_run: &mut CellRun<'_>, batch: Batch, round: u32) -> Result<(), SessionEnd> {
         match self.exchange(cell_run, &Request::Measure { job: cell_run.job(), batch })? {
-            Reply::Measured { clock, result } if !result.samples.is_empty() => {
+            Reply::Measured { clock, mut result } if !result.samples.is_empty() => {
                 self.workers.note_overlap();
+                let unaltered = result.unaltered.take();
+                cell_run.row.unaltered = cell_run.row.unaltered.take().or(unaltered);
                 cell_run.series.add(clock, result, round);
                 Ok(())
             }
@@ -256,28 +259,45 @@ impl CellSession<'_> {
     fn verify_steps(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
         // An external worker gives one answer at a time.
         if execute && self.is_external(cell_run) && cell_run.series.has_unchecked() {
-            self.check_answer(cell_run, false, None)?;
+            self.check_answer(cell_run, false)?;
         }
-        self.check_answer(cell_run, execute, None)?;
+        self.check_answer(cell_run, execute)?;
         cell_run.series.passed_check();
         Ok(())
     }
 
-    /// Has an answer of a prepared cell checked: the last one, one more, or one for an altered operand.
-    fn check_answer(
+    /// Has an answer of a prepared cell checked: the last one, or with `execute` one more.
+    fn check_answer(&mut self, cell_run: &mut CellRun<'_>, execute: bool) -> Result<(), SessionEnd> {
+        match self.verify_reply(cell_run, execute, None)? {
+            Reply::Verified => Ok(()),
+            other => Err(ended(cell_run, other)),
+        }
+    }
+
+    fn verify_reply(
         &mut self,
         cell_run: &mut CellRun<'_>,
         execute: bool,
         alter: Option<Decisive>,
-    ) -> Result<(), SessionEnd> {
+    ) -> Result<Reply, SessionEnd> {
         let start = Instant::now();
         let (job, answer) = (cell_run.job(), self.answer_file(cell_run)?);
         let reply = self.exchange(cell_run, &Request::Verify { job, execute, alter, answer })?;
         if let Some(phases) = &mut cell_run.row.phases {
             phases.verify_s += start.elapsed().as_secs_f64();
         }
-        match reply {
+        Ok(reply)
+    }
+
+    /// Has an answer for an altered operand checked. A call that fails on it, and not on the operands that are timed, costs the
+    /// cell nothing.
+    fn check_altered(&mut self, cell_run: &mut CellRun<'_>, decisive: Decisive) -> Result<(), SessionEnd> {
+        match self.verify_reply(cell_run, false, Some(decisive))? {
             Reply::Verified => Ok(()),
+            Reply::Failed { reason, device_lost: false } => {
+                cell_run.row.unaltered = Some(failed_altered(&reason));
+                Ok(())
+            }
             other => Err(ended(cell_run, other)),
         }
     }

@@ -208,9 +208,13 @@ impl Session {
             job.use_threads(*threads);
         }
         let start = self.backend.now_s();
+        let mut unaltered = None;
         let warm = match untried.take() {
             Some(decisive) => match judged.try_altered(self.backend.as_mut(), job, &decisive, cell) {
-                Ok(executed) => u32::from(executed),
+                Ok(unchecked) => {
+                    unaltered = unchecked;
+                    u32::from(unaltered.is_none())
+                }
                 Err(unverified) => return refutation(unverified),
             },
             None => 0,
@@ -219,6 +223,7 @@ impl Session {
         let batch = batch.warmed(warm, warm_s);
         let mut result = take::take(self.backend.as_mut(), job, cell.cache, &batch, pauses)?;
         (result.warmups, result.warmup_s) = (result.warmups + warm, result.warmup_s + warm_s);
+        result.unaltered = unaltered;
         sampled.add(&result);
         let on_device = !result.samples.is_empty() && result.samples.iter().all(|s| s.device_s.is_some());
         let clock = match (self.simulated, on_device) {
