@@ -5,7 +5,7 @@ use gpubench_text::table::Table;
 use serde::Serialize;
 
 use crate::backend::external::ADAPTERS;
-use crate::backend::{Accuracy, BACKENDS, Options, Side, Variant};
+use crate::backend::{Accuracy, BACKENDS, Options, Origin, Side, Variant};
 use crate::case::DType;
 use crate::op::{OPS, Op};
 use crate::settings::options::Ops;
@@ -40,6 +40,7 @@ struct VariantEntry {
     summary: String,
     side: Side,
     accuracy: Accuracy,
+    origin: Origin,
     default: bool,
     dtypes: Vec<DType>,
 }
@@ -95,7 +96,7 @@ impl Inventory {
             [op] => format!("{}: {}\nDefault sizes: {}\n", op.name, op.summary, op.sizes()),
             _ => self.ops_and_backends(),
         };
-        let mut variants = Table::listing(&["Op", "Variant", "", "Precision", "Description"]);
+        let mut variants = Table::listing(&["Op", "Variant", "", "Origin", "Precision", "Description"]);
         for variant in &self.variants {
             variants.row(variant.line());
         }
@@ -138,6 +139,7 @@ impl VariantEntry {
             summary: variant.summary.to_string(),
             side: variant.side,
             accuracy: variant.accuracy,
+            origin: variant.origin_in(backend),
             default: variant.default,
             dtypes: variant.dtypes.to_vec(),
         }
@@ -156,6 +158,7 @@ impl VariantEntry {
             self.op.clone(),
             format!("{}/{}", self.backend, self.name),
             if self.default { "*".into() } else { String::new() },
+            self.origin.name().into(),
             dtypes.join(",") + reduced,
             self.summary.clone(),
         ]

@@ -13,6 +13,7 @@ fn variant(op: &'static str, name: &'static str, default: bool, dtypes: &'static
         summary: Cow::Borrowed("a test's variant"),
         side: Side::Cpu,
         accuracy: Accuracy::Ieee,
+        origin: None,
         default,
         dtypes: Cow::Borrowed(dtypes),
         library: None,

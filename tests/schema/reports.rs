@@ -1,7 +1,7 @@
 //! Reports to validate against the schema: one with few keys, one with all.
 
 use gpubench::backend::{
-    Accuracy, BusRates, ClockCheck, Compile, Conditions, HostMemory, PageFaults, Peaks, PinnedCopies,
+    Accuracy, BusRates, ClockCheck, Compile, Conditions, HostMemory, Origin, PageFaults, Peaks, PinnedCopies,
     SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer,
 };
 use gpubench::case::{Cache, Case, DType};
@@ -28,9 +28,11 @@ fn row(n: u64, outcome: Outcome) -> Row {
         cache: Cache::Cold,
         side: Side::Gpu,
         accuracy: Accuracy::Ieee,
+        origin: Some(Origin::Library),
         outcome,
         reason: (!measured).then(|| "cuSPARSE: not found".into()),
         fix: (outcome == Outcome::Skipped).then(|| "pip install nvidia-cusparse".into()),
+        unaltered: Some("it keeps its operands in a form of its own".into()),
         error: checked
             .then(|| Checked::new(if outcome == Outcome::Measured { 1e-13 } else { f64::NAN }, 1e-12)),
         work: Work { flop: 2e6, bytes: 1.2e7 },
@@ -86,6 +88,9 @@ pub(crate) fn report() -> Report {
 /// A report in which every optional key is present somewhere: its first row and its one backend have them all.
 pub(crate) fn complete() -> Report {
     let mut report = report();
+    if let Some(error) = &mut report.rows[0].error {
+        error.coarse = true;
+    }
     let environment = &mut report.environment;
     environment.gpubench_revision = Some("0123abc".into());
     environment.build_profile = Some("release".into());

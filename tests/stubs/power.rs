@@ -269,7 +269,7 @@ fn a_power_failure_at_any_moment_loses_no_row_that_was_safe() {
     let (safe, before_end) = recorded.run(SWEEP, failing, true);
     assert_eq!(safe, 6, "all that is finished is on disk at the end");
     assert!(before_end > 0, "finished cells are on disk before the run ends");
-    let (safe, _) = recorded.run("run --resume out", "", true);
+    let (safe, _) = recorded.run("run --resume out --force", "", true);
     assert_eq!(safe, 8);
     let (safe, _) = recorded.run(&format!("{SWEEP} --force"), "", false);
     assert_eq!(safe, 8);

@@ -16,9 +16,9 @@ mod worker_id;
 pub use backend::Backend;
 pub use external::{External, Program};
 pub use gpubench_model::{
-    Accuracy, BusRates, ClockCheck, Compile, Conditions, DevicePhases, Finding, HostMemory, PageFaults,
-    Peaks, PinnedCopies, Sample, SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer, TransferMemory,
-    Variant, fewer_threads, on_threads,
+    Accuracy, BusRates, ClockCheck, Compile, Conditions, DevicePhases, Finding, HostMemory, Origin,
+    PageFaults, Peaks, PinnedCopies, Sample, SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer,
+    TransferMemory, Variant, fewer_threads, on_threads,
 };
 pub use job::{Job, JobTraits, Lent};
 pub use prepared::{History, Prepared, SamplingMode};

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Rounding;
 use crate::case::DType;
+use crate::{Origin, Rounding};
 
 /// Side of a comparison: CPU or GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +116,9 @@ pub struct Variant {
     pub side: Side,
     /// Accuracy class of its arithmetic.
     pub accuracy: Accuracy,
+    /// Its origin, where that does not follow from its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// True if a run that names no variants takes it: each backend's fair candidates for best.
     pub default: bool,
     /// The element types it does.
@@ -133,6 +136,11 @@ pub fn vendor_of(library: &str) -> &str {
 }
 
 impl Variant {
+    /// Returns its origin as a variant of that backend.
+    pub fn origin_in(&self, backend: &str) -> Origin {
+        self.origin.unwrap_or_else(|| Origin::of(backend, &self.op, &self.name))
+    }
+
     /// Returns the vendor of its library and its routine, if it has a library: equal for copies of one library. The name of
     /// a variant begins with that of its library.
     pub fn copy_of(&self) -> Option<(&str, &str)> {

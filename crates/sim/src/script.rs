@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use gpubench_backend::{Accuracy, Side, Variant};
+use gpubench_model::Origin;
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::data::hash::fnv1a;
 use gpubench_model::report::file::one_line;
@@ -105,6 +106,7 @@ struct Named {
     ops: Vec<String>,
     side: Option<Side>,
     accuracy: Option<Accuracy>,
+    origin: Option<Origin>,
     default: Option<bool>,
     dtypes: Option<Vec<DType>>,
     #[serde(default)]
@@ -174,6 +176,7 @@ impl Script {
                     summary: Cow::Owned(named.summary.clone()),
                     side: named.side.unwrap_or(Side::Gpu),
                     accuracy: named.accuracy.unwrap_or(Accuracy::Ieee),
+                    origin: named.origin,
                     default: named.default.unwrap_or(true),
                     dtypes: named.dtypes.clone().map_or(Cow::Borrowed(DType::ALL), Cow::Owned),
                     library: named.library.clone().map(Cow::Owned),

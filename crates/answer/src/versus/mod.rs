@@ -1,8 +1,8 @@
 //! The two contenders of the answer: the best of the CPU and of the GPU, or what `--versus A:B` names.
 
-use gpubench_model::Side;
 use gpubench_model::report::machine::machine_of;
 use gpubench_model::report::{Report, Row};
+use gpubench_model::{Origin, Side};
 use gpubench_text::glob::glob;
 use gpubench_text::grouped::distinct;
 
@@ -14,6 +14,9 @@ const KEY: &str = "versus";
 
 /// The text for the CPU's side against the GPU's.
 const SIDES: &str = "sides";
+
+/// The text for the sides with gpubench's tuned code.
+const TUNED: &str = "tuned";
 
 /// Characters of a name for which tables and charts have room.
 const MAX_LABEL: usize = 12;
@@ -43,8 +46,10 @@ impl Contender {
 /// The rows among which the best represents a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Selection<'a> {
-    /// Those of every backend of a side.
+    /// Those of every backend of a side that a reader can call: of origin `library` or `plain`.
     Side(Side),
+    /// Those of a side, gpubench's tuned code among them.
+    Tuned(Side),
     /// Those of backends, or of variants as `backend/variant`, separated by commas; `*` and `?` are wildcards.
     Named(&'a str),
 }
@@ -58,7 +63,8 @@ impl<'a> Selection<'a> {
     /// Returns whether a row may represent it. A variant that is named in full may have reduced precision or fewer threads.
     fn has(self, row: &Row) -> bool {
         match self {
-            Selection::Side(side) => row.side == side && row.is_headline(),
+            Selection::Side(side) => row.side == side && row.is_headline() && row.origin() != Origin::Tuned,
+            Selection::Tuned(side) => row.side == side && row.is_headline(),
             Selection::Named(_) => self.items().any(|item| {
                 is_of(item, &row.backend, &row.variant) && (row.is_headline() || is_one_variant(item))
             }),
@@ -90,19 +96,25 @@ impl<'a> Versus<'a> {
     pub const SIDES: Versus<'static> =
         Versus { a: Selection::Side(Side::Cpu), b: Selection::Side(Side::Gpu) };
 
+    /// The CPU's side against the GPU's, with gpubench's tuned code on both.
+    pub const TUNED: Versus<'static> =
+        Versus { a: Selection::Tuned(Side::Cpu), b: Selection::Tuned(Side::Gpu) };
+
     /// Returns the contenders in a report's settings; without these, the CPU's side and the GPU's.
     pub fn of(report: &'a Report) -> Versus<'a> {
         let text = report.environment.settings.get(KEY).and_then(|value| value.as_str());
         text.and_then(|text| Versus::parse(text).ok()).unwrap_or(Versus::SIDES)
     }
 
-    /// Parses `A:B`, or `sides`.
+    /// Parses `A:B`, `sides`, or `tuned`.
     ///
     /// # Errors
     /// The text has another form, or both contenders are the same; in one line that says what to write.
     pub fn parse(text: &'a str) -> Result<Versus<'a>, String> {
-        if text == SIDES {
-            return Ok(Versus::SIDES);
+        match text {
+            SIDES => return Ok(Versus::SIDES),
+            TUNED => return Ok(Versus::TUNED),
+            _ => {}
         }
         let example =
             "write A:B with the names of backends or backend/variant, such as numpy:cupy or cpu,numpy:cuda";
@@ -209,7 +221,7 @@ impl<'a> Versus<'a> {
 
     /// Returns whether `--versus` names the contenders.
     pub fn is_named(self) -> bool {
-        self != Versus::SIDES
+        matches!(self.a, Selection::Named(_))
     }
 
     /// Returns the contender's name in tables and charts: `GPU`, `cupy`; `A` or `B` for one without room there.
@@ -224,7 +236,7 @@ impl<'a> Versus<'a> {
     /// Returns the contender's whole name: `GPU`, `cupy`, `cpu,numpy,torch-cpu`.
     pub fn name(self, contender: Contender) -> &'a str {
         match self.selection(contender) {
-            Selection::Side(side) => side.label(),
+            Selection::Side(side) | Selection::Tuned(side) => side.label(),
             Selection::Named(list) => list,
         }
     }
@@ -238,7 +250,7 @@ impl<'a> Versus<'a> {
     /// Returns the contender's name in sentences: `the GPU`, `cupy`.
     pub fn noun(self, contender: Contender) -> String {
         match self.selection(contender) {
-            Selection::Side(side) => format!("the {}", side.label()),
+            Selection::Side(side) | Selection::Tuned(side) => format!("the {}", side.label()),
             Selection::Named(list) => list.to_owned(),
         }
     }
@@ -246,7 +258,7 @@ impl<'a> Versus<'a> {
     /// Returns the contender's key in JSON: `cpu` and `gpu`, or `a` and `b` where `--versus` names them.
     pub fn key(self, contender: Contender) -> &'static str {
         match (self.selection(contender), contender) {
-            (Selection::Side(side), _) => side.name(),
+            (Selection::Side(side) | Selection::Tuned(side), _) => side.name(),
             (Selection::Named(_), Contender::A) => "a",
             (Selection::Named(_), Contender::B) => "b",
         }
@@ -257,7 +269,7 @@ impl<'a> Versus<'a> {
     pub fn machine(self, report: &Report, contender: Contender) -> Option<String> {
         let machine = self.device(report, contender);
         match self.selection(contender) {
-            Selection::Side(_) => machine,
+            Selection::Side(_) | Selection::Tuned(_) => machine,
             Selection::Named(_) => {
                 let name = self.label_and_name(contender);
                 let is_there = report.rows.iter().any(|row| self.has(contender, row));
@@ -269,7 +281,7 @@ impl<'a> Versus<'a> {
     /// Returns the machine of a contender without its name: the device, or the host's CPU with the threads in use.
     pub fn device(self, report: &Report, contender: Contender) -> Option<String> {
         machine_of(report, |row| match self.selection(contender) {
-            Selection::Side(side) => row.side == side,
+            Selection::Side(side) | Selection::Tuned(side) => row.side == side,
             Selection::Named(_) => self.has(contender, row),
         })
     }

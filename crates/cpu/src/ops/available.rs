@@ -72,6 +72,7 @@ impl LibraryVariant {
             summary: Cow::Owned(self.summary.replace("{}", &library.name())),
             side: Side::Cpu,
             accuracy: Accuracy::Ieee,
+            origin: None,
             default: runs_by_default,
             dtypes: Cow::Borrowed(DType::ALL),
             library: Some(Cow::Owned(library.word().to_owned())),

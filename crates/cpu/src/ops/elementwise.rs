@@ -20,6 +20,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         true,
         by_dtype!(parallel),
     ),
+    variant("elementwise", "plain", "one loop, libm's sine and cosine, all threads", true, by_dtype!(plain)),
     variant("elementwise", "ndarray", "ndarray Zip, one pass, libm, one thread", false, by_dtype!(one_pass)),
     variant(
         "elementwise",
@@ -34,6 +35,14 @@ fn parallel<T: Trig>(cpu: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<B
     partitioned::<T, 2>(case, inputs, cpu.threads, |[a, b], y, past_caches| {
         let compute = if past_caches { elementwise_past_caches } else { elementwise_into };
         compute(a, b, y);
+    })
+}
+
+fn plain<T: Trig>(cpu: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
+    partitioned::<T, 2>(case, inputs, cpu.threads, |[a, b], y, _| {
+        for ((y, &a), &b) in y.iter_mut().zip(a).zip(b) {
+            *y = a * b + a.std_sin() + b.std_cos();
+        }
     })
 }
 

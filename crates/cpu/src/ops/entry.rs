@@ -49,6 +49,7 @@ const fn with_library(
             summary: Cow::Borrowed(summary),
             side: Side::Cpu,
             accuracy: Accuracy::Ieee,
+            origin: None,
             default,
             dtypes: Cow::Borrowed(DType::ALL),
             library,

@@ -14,6 +14,7 @@ use crate::simd::trig::{Trig, sin_into, sin_past_caches};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("sin", "parallel", "vectorised sine, all threads", true, by_dtype!(parallel)),
+    variant("sin", "plain", "one loop, libm's sine, all threads", true, by_dtype!(plain)),
     variant("sin", "ndarray", "ndarray Zip, libm, one thread", false, by_dtype!(one_pass)),
 ];
 
@@ -43,6 +44,14 @@ fn vectorised<T: Trig>(
     partitioned::<T, 1>(case, inputs, threads, |[a], y, past_caches| {
         let compute = if past_caches { sin_past_caches } else { sin_into };
         compute(a, y);
+    })
+}
+
+fn plain<T: Trig>(cpu: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
+    partitioned::<T, 1>(case, inputs, cpu.threads, |[a], y, _| {
+        for (y, &a) in y.iter_mut().zip(a) {
+            *y = a.std_sin();
+        }
     })
 }
 

@@ -27,7 +27,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         true,
         by_dtype!(parallel),
     ),
-    variant("spmv", "sprs", "sprs mul_acc_mat_vec_csr, one thread", false, by_dtype!(with_sprs)),
+    variant("spmv", "sprs", "sprs mul_acc_mat_vec_csr, one thread", true, by_dtype!(with_sprs)),
 ];
 
 /// Below this number of stored entries, threads cost more than they save.

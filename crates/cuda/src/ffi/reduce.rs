@@ -24,6 +24,8 @@ enum Kernels {
     OnePass { moments: CudaFunction, threads: u32, words: CudaSlice<u64>, replay: Replay },
     /// Two kernels per statistic, one statistic after the other.
     ThreePass { sums: CudaFunction, squares: CudaFunction, finish: CudaFunction, partials: CudaSlice<f64> },
+    /// Those of `kernels/plain.cu`: two kernels for sum and mean, then the same two for the deviation.
+    Plain { partial: CudaFunction, finish: CudaFunction, partials: CudaSlice<f64> },
 }
 
 impl<T: Element> Statistics<T> {
@@ -73,6 +75,17 @@ impl<T: Element> Statistics<T> {
         Statistics::load(cuda, kernels, x, grid)
     }
 
+    /// Uploads `x` and allocates the scratch memory for the plain kernels, of which a thread takes a few elements.
+    pub(crate) fn plain(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
+        let grid = launch::grid(cuda, x.len()).min(cuda.multiprocessors().saturating_mul(Self::MANY_BLOCKS));
+        let kernels = Kernels::Plain {
+            partial: cuda.function(source, &format!("partial_{}", T::DTYPE))?,
+            finish: cuda.function(source, "finish")?,
+            partials: cuda.alloc(grid as usize)?,
+        };
+        Statistics::load(cuda, kernels, x, grid)
+    }
+
     fn load(cuda: &Cuda, kernels: Kernels, x: &[T], grid: u32) -> Result<Self, CellError> {
         Ok(Statistics { cuda: cuda.clone(), kernels, x: cuda.upload(x)?, out: cuda.alloc(3)?, grid })
     }
@@ -91,6 +104,17 @@ impl<T: Element> Statistics<T> {
                 // SAFETY: the entry takes (const T*, u64, double, u64*, double*); `words` holds four per block, which are zero
                 // now and after every launch, and `out` three doubles.
                 unsafe { replay.run(&self.cuda, [Launch::new(moments, shape, arguments)]) }
+            }
+            Kernels::Plain { partial, finish, partials } => {
+                [0u32, 1].into_iter().try_for_each(|of_squares| {
+                    let partials = write(stream, partials);
+                    let arguments = [x, n, of_squares.into(), out, partials];
+                    // SAFETY: the entry takes (const T*, u64, u32, const double*, double*); `partials` holds one per block.
+                    unsafe { enqueue(stream, partial, (self.grid, 1), arguments)? };
+                    let arguments = [partials, self.grid.into(), n, of_squares.into(), out];
+                    // SAFETY: the entry takes (const double*, u32, u64, u32, double*); `out` holds three.
+                    unsafe { enqueue(stream, finish, (1, 1), arguments) }
+                })
             }
             // 0 is the sum, 1 the mean, 2 the standard deviation, which reads the mean.
             Kernels::ThreePass { sums, squares, finish, partials } => (0..3u32).try_for_each(|statistic| {

@@ -68,6 +68,7 @@ const fn declare(
         summary: Cow::Borrowed(summary),
         side: Side::Gpu,
         accuracy,
+        origin: None,
         default,
         dtypes: Cow::Borrowed(dtypes),
         library: None,

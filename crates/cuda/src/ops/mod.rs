@@ -9,6 +9,7 @@ mod host_buffer;
 mod host_loop;
 pub(super) mod matmul;
 mod overhead;
+mod plain;
 mod reduction;
 mod sin;
 mod solve;
@@ -30,6 +31,7 @@ pub(super) static TABLES: &[&[Kernel]] = &[
     spgemm::KERNELS,
     spmv::KERNELS,
     svd::KERNELS,
+    plain::KERNELS,
     copies::KERNELS,
     overhead::KERNELS,
     transfer_loop::KERNELS,

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::Execute;
 use crate::case::{Cache, Case, Cell};
 use crate::measure::stopping::Reason;
-use crate::{Accuracy, Checked, Compile, DevicePhases, PinnedCopies, Side, Transfer, Work, fewer_threads};
+use crate::{
+    Accuracy, Checked, Compile, DevicePhases, Origin, PinnedCopies, Side, Transfer, Work, fewer_threads,
+};
 
 /// Outcome of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,6 +114,9 @@ pub struct Row {
     pub side: Side,
     /// Arithmetic of the variant.
     pub accuracy: Accuracy,
+    /// Origin of the variant, or of the one that it picked. Reports up to layout 2 have none; see [`Row::origin`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// Outcome of the cell.
     pub outcome: Outcome,
     /// The reason that the cell has no time.
@@ -156,6 +161,7 @@ impl Row {
             cache: cell.cache,
             side,
             accuracy,
+            origin: None,
             outcome: Outcome::Failed,
             unaltered: None,
             work: Work::default(),
@@ -185,6 +191,11 @@ impl Row {
     /// Returns whether it may represent its side in the headline: full precision, and the run's number of threads.
     pub fn is_headline(&self) -> bool {
         self.accuracy.is_headline() && fewer_threads(&self.variant).is_none()
+    }
+
+    /// Returns the origin of the variant that did the work.
+    pub fn origin(&self) -> Origin {
+        self.origin.unwrap_or_else(|| Origin::of(&self.backend, &self.case.op, self.doer()))
     }
 
     /// Returns the variant that did the work: the named one, or the one that it picked.

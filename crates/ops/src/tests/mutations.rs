@@ -40,7 +40,10 @@ impl Subject {
         let mut judge = |name: String, answer: &[Operand]| {
             let checked = check(&self.case, &self.inputs, answer);
             eprintln!("{:.3} {}, {name}", checked.value / checked.bound, self.case);
-            if checked.is_precise() != is_as_good_as_right(&self.case, &name) {
+            // A row that is empty anyway can be left out.
+            let is_changed = answer != self.right;
+            let expected = is_as_good_as_right(&self.case, &name);
+            if is_changed && expected.is_some_and(|expected| checked.is_precise() != expected) {
                 faults.push(format!("{}, {name}: {checked:?}", self.case));
             }
         };
@@ -72,7 +75,7 @@ impl Subject {
         }
         if op == "matmul" {
             let mut inputs = self.inputs.clone();
-            let (n, width) = (self.case.side(), self.case.side() / 100);
+            let (n, width) = (self.case.side(), self.case.side().div_ceil(100));
             change_all(&mut inputs[0], |index, x| if index % n < width { 0.0 } else { x });
             judge("a block of the sums left out".into(), &answer(&inputs));
         }
@@ -153,21 +156,23 @@ impl Part {
     }
 }
 
-/// Returns whether the changed answer is as close to the truth as right ones in the element type, so that no bound
-/// finds it.
+/// Returns whether the changed answer is as close to the truth as right ones in the element type, so that no bound finds it;
+/// `None` at sizes where that depends on the operands.
 ///
 /// With another right-hand side, here with fewer bits or 1e-4 longer, the solution of a system has a backward error of
 /// that change times `|b| / (|A| |x| + |b|)`, which is below 1 / 200 for N >= 100 and shrinks: less than a rounding of
 /// A. And 32 of 2048 singular values of two random matrices differ by the error of OpenBLAS 0.3.34.
-fn is_as_good_as_right(case: &Case, mutation: &str) -> bool {
+fn is_as_good_as_right(case: &Case, mutation: &str) -> Option<bool> {
     let Case { op, n, dtype, .. } = case;
-    *dtype == DType::F32
-        && match (op.as_str(), mutation) {
-            ("solve", "part 0, all off by 1e-4") => true,
-            ("solve", "operand 1 alone in TF32") => *n >= 500,
-            ("svd", "part 1, a tile stale") => *n >= 2048,
-            _ => false,
-        }
+    // From the second size on it is, below the first it is not.
+    let sizes = match (op.as_str(), mutation) {
+        _ if *dtype == DType::F64 => return Some(false),
+        ("solve", "part 0, all off by 1e-4") => (46, 100),
+        ("solve", "operand 1 alone in TF32") => (65, 500),
+        ("svd", "part 1, a tile stale") => (1025, 2048),
+        _ => return Some(false),
+    };
+    if (sizes.0..sizes.1).contains(n) { None } else { Some(*n >= sizes.1) }
 }
 
 fn all_are_judged_right(cells: &[(&str, DType, &[u64])]) {

@@ -33,6 +33,7 @@ const COLUMNS: &[Show] = &[
     ("cache", |row| json_word(&row.cache)),
     ("side", |row| json_word(&row.side)),
     ("accuracy", |row| json_word(&row.accuracy)),
+    ("origin", |row| row.origin().name().into()),
     ("outcome", |row| json_word(&row.outcome)),
     ("reason", |row| row.reason.clone().unwrap_or_default()),
     ("fix", |row| row.fix.clone().unwrap_or_default()),
@@ -169,6 +170,7 @@ mod tests {
         report.rows[0].case.density = Some(0.5);
         report.rows[0].picked = Some("faer".into());
         report.rows[0].threads = Some(16);
+        report.rows[0].unaltered = Some("it keeps its operands in a form of its own".into());
         (report.rows[0].added_by_refinement, report.rows[0].screened) = (true, true);
         let records = records(&report);
         for (index, (heading, _)) in COLUMNS.iter().enumerate() {

@@ -155,6 +155,7 @@ fn checked_row(row: Row, planned: &PlannedCell) -> Row {
 /// Returns the row of a cell that has not run yet.
 fn blank(planned: &PlannedCell) -> Row {
     let mut row = Row::blank(planned.cell.clone(), planned.variant.side, planned.variant.accuracy);
+    row.origin = Some(planned.variant.origin_in(&row.backend));
     row.work = op::find(&row.case.op).map(|op| op.work(&row.case)).unwrap_or_default();
     row
 }
@@ -177,6 +178,7 @@ pub(crate) mod tests {
             summary: "".into(),
             side: Side::Cpu,
             accuracy: Accuracy::Ieee,
+            origin: None,
             default: true,
             dtypes: DType::ALL.into(),
             library: None,

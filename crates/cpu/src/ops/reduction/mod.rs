@@ -30,6 +30,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         true,
         by_dtype!(one_pass),
     ),
+    variant("reduction", "plain", "sum, then deviations from the mean, all threads", true, by_dtype!(plain)),
     variant("reduction", "ndarray", "ndarray sum, mean and std, one thread", false, by_dtype!(three_passes)),
 ];
 
@@ -38,6 +39,8 @@ const SERIAL: usize = 2;
 
 struct OnePass<T> {
     a: Taken<T>,
+    /// Computes the moments of a part.
+    moments: fn(&[T]) -> Moments,
     parts: Vec<Moments>,
     total: Moments,
     /// Threads of the pool, and the number of them that work.
@@ -46,12 +49,28 @@ struct OnePass<T> {
 }
 
 fn one_pass<T: Real>(cpu: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
+    in_parts::<T>(cpu, case, inputs, Moments::of)
+}
+
+fn plain<T: Real>(cpu: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
+    in_parts::<T>(cpu, case, inputs, Moments::plain)
+}
+
+fn in_parts<T: Real>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &mut [Operand],
+    moments: fn(&[T]) -> Moments,
+) -> Result<Box<Prepared>, CellError> {
     let [a] = operands::<T, 1>(case, inputs)?;
     let parts = vec![Moments::default(); a.len().div_ceil(TASK)];
     let threads = if parts.len() <= SERIAL { 1 } else { cpu.threads };
     let thread_choices = thread_choices::up_to(threads.min(parts.len()));
     let traits = JobTraits { thread_choices, ..JobTraits::default() };
-    Ok(Prepared::with(traits, OnePass { a, parts, total: Moments::default(), pool: threads, threads }))
+    Ok(Prepared::with(
+        traits,
+        OnePass { a, moments, parts, total: Moments::default(), pool: threads, threads },
+    ))
 }
 
 impl<T: Real> Job for OnePass<T> {
@@ -78,16 +97,17 @@ impl<T: Real> Job for OnePass<T> {
     fn execute(&mut self) -> Result<(), CellError> {
         if self.threads == 1 {
             for (part, values) in self.parts.iter_mut().zip(self.a.chunks(TASK)) {
-                *part = Moments::of(values);
+                *part = (self.moments)(values);
             }
         } else {
+            let moments = self.moments;
             // One run of parts per thread, or as many as the pool makes.
             let even = self.parts.len().div_ceil(self.threads);
             let run = if self.threads < self.pool { even } else { 1 };
             let runs = self.parts.par_chunks_mut(run).zip(self.a.par_chunks(run * TASK));
             runs.for_each(|(parts, values)| {
                 for (part, values) in parts.iter_mut().zip(values.chunks(TASK)) {
-                    *part = Moments::of(values);
+                    *part = moments(values);
                 }
             });
         }
@@ -258,7 +278,8 @@ mod tests {
         let mut a = Operand::dense(400_001, 1, Stream::new(1, 0).uniforms::<f32>(400_001));
         let a = Taken::<f32>::of(&mut a).unwrap();
         let parts = vec![Moments::default(); a.len().div_ceil(TASK)];
-        let mut job = OnePass { a, parts, total: Moments::default(), pool: 4, threads: 4 };
+        let mut job =
+            OnePass { a, moments: Moments::of, parts, total: Moments::default(), pool: 4, threads: 4 };
         let totals = [4, 3, 2, 1].map(|threads| {
             job.use_threads(threads);
             job.execute().unwrap();

@@ -45,6 +45,15 @@ impl Moments {
         vectorize(Blocks(values))
     }
 
+    /// Computes the same as [`Moments::of`] by loops without vectors: the sum, then the squares of the deviations from the mean.
+    pub(super) fn plain<T: Real>(values: &[T]) -> Self {
+        let count = values.len() as f64;
+        let sum: f64 = values.iter().map(|value| value.to_f64()).sum();
+        let mean = sum / count;
+        let squares = values.iter().map(|value| (value.to_f64() - mean) * (value.to_f64() - mean)).sum();
+        Moments { count, sum, lost: 0.0, squares }
+    }
+
     /// Merges all moments, as a tree whose shape depends only on their number.
     pub(super) fn merged(parts: &[Moments]) -> Moments {
         match parts {

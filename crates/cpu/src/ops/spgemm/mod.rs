@@ -28,7 +28,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         true,
         by_dtype!(by_rows),
     ),
-    variant("spgemm", "sprs", "sprs SMMP, all threads", false, by_dtype!(sprs_threads)),
+    variant("spgemm", "sprs", "sprs SMMP, all threads", true, by_dtype!(sprs_threads)),
     variant("spgemm", "sprs-serial", "sprs SMMP, one thread", false, by_dtype!(sprs_serial)),
 ];
 

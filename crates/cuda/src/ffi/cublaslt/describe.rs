@@ -49,7 +49,7 @@ pub(super) fn layout(
 }
 
 pub(super) fn none() -> CellError {
-    let reason = "cuBLASLt has no 8-bit integer product for this device and size";
+    let reason = "cuBLASLt has no such product for this device and size";
     Unavailable::new(reason, "use --variants cublas").into()
 }
 
@@ -68,6 +68,18 @@ pub(super) fn operation(calls: Calls) -> Result<Owned, CellError> {
         (calls.set_operation)(operation.raw, TRANSA, value, size_of_val(&transposed))
     })?;
     Ok(operation)
+}
+
+/// Describes sums of products in that arithmetic of operands that are read as they are.
+pub(super) fn plain_operation(
+    calls: Calls,
+    compute: cublasComputeType_t,
+    sums: cudaDataType_t,
+) -> Result<Owned, CellError> {
+    // SAFETY: the place is writable.
+    Owned::new("cublasLtMatmulDescCreate", calls.destroy_operation, |raw| unsafe {
+        (calls.operation)(raw, compute, sums)
+    })
 }
 
 /// Returns the algorithms that the library proposes, the one that it expects to be fastest first. Both operands have

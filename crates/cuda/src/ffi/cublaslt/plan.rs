@@ -48,10 +48,10 @@ impl Shape {
 
 /// The library's handle and workspace, which the products of a job share.
 pub(super) struct CublasLt {
-    cuda: Cuda,
-    calls: Calls,
-    handle: Owned,
-    workspace: CudaSlice<u8>,
+    pub(super) cuda: Cuda,
+    pub(super) calls: Calls,
+    pub(super) handle: Owned,
+    pub(super) workspace: CudaSlice<u8>,
 }
 
 impl CublasLt {
@@ -155,36 +155,48 @@ impl Plan {
         })
     }
 
-    /// Times the algorithms by the host's clock and keeps the fastest. All give the same bits, as sums of integers do
-    /// not depend on their order.
+    /// Times the algorithms and keeps the fastest. All give the same bits, as sums of integers do not depend on their order.
     ///
     /// # Errors
     /// The library refuses every algorithm, or the device fails.
     pub(super) fn choose(&mut self, library: &CublasLt, arrays: &mut Arrays<'_>) -> Result<(), CellError> {
-        let runs = if self.shape.side <= SHORT { 8 } else { 1 };
-        let mut best = (f64::INFINITY, 0);
-        for (index, algorithm) in self.algorithms.iter().enumerate() {
-            // An algorithm that is refused is out; a fault of the device shows when it is waited for.
-            if self.enqueue_by(algorithm, library, arrays).is_err() {
-                continue;
-            }
-            library.cuda.synchronize()?;
-            for _ in 0..TIMINGS {
-                let begun = Instant::now();
-                for _ in 0..runs {
-                    self.enqueue_by(algorithm, library, arrays)?;
-                }
-                library.cuda.synchronize()?;
-                let seconds = begun.elapsed().as_secs_f64();
-                if seconds < best.0 {
-                    best = (seconds, index);
-                }
-            }
-        }
-        if best.0.is_infinite() {
-            return Err(none());
-        }
-        self.algorithms.swap(0, best.1);
+        let run = |algorithm: &Algorithm| self.enqueue_by(algorithm, library, arrays);
+        let best = fastest(&library.cuda, self.shape.side, &self.algorithms, run)?;
+        self.algorithms.swap(0, best);
         Ok(())
     }
+}
+
+/// Returns the index of the algorithm that takes the least time by the host's clock, for matrices of that side. `enqueue` enqueues a
+/// product by an algorithm.
+///
+/// # Errors
+/// The library refuses every algorithm, or the device fails.
+pub(super) fn fastest(
+    cuda: &Cuda,
+    side: usize,
+    algorithms: &[Algorithm],
+    mut enqueue: impl FnMut(&Algorithm) -> Result<(), CellError>,
+) -> Result<usize, CellError> {
+    let runs = if side <= SHORT { 8 } else { 1 };
+    let mut best = (f64::INFINITY, 0);
+    for (index, algorithm) in algorithms.iter().enumerate() {
+        // An algorithm that is refused is out; a fault of the device shows when it is waited for.
+        if enqueue(algorithm).is_err() {
+            continue;
+        }
+        cuda.synchronize()?;
+        for _ in 0..TIMINGS {
+            let begun = Instant::now();
+            for _ in 0..runs {
+                enqueue(algorithm)?;
+            }
+            cuda.synchronize()?;
+            let seconds = begun.elapsed().as_secs_f64();
+            if seconds < best.0 {
+                best = (seconds, index);
+            }
+        }
+    }
+    if best.0.is_infinite() { Err(none()) } else { Ok(best.1) }
 }

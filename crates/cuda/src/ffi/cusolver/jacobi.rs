@@ -174,6 +174,6 @@ impl Solver {
 }
 
 /// Converts a size for cuSOLVER's 32-bit routines.
-fn narrow(call: &str, side: i64) -> Result<c_int, CellError> {
+pub(super) fn narrow(call: &str, side: i64) -> Result<c_int, CellError> {
     c_int::try_from(side).map_err(|_| CellError::call(call, format!("N = {side} exceeds 32 bits")))
 }

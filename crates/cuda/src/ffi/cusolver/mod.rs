@@ -2,11 +2,13 @@
 //!
 //! API: <https://docs.nvidia.com/cuda/cusolver/>.
 
+mod approximate;
 mod eigen;
 mod jacobi;
 mod linear;
 mod svd;
 
+pub(crate) use approximate::ApproximateReal;
 pub(crate) use jacobi::{Jacobi, JacobiReal};
 pub(crate) use svd::Vectors;
 

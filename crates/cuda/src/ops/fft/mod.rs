@@ -16,7 +16,7 @@ use gpubench_model::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::entry::by_dtype;
-use super::{Kernel, input, opt_in};
+use super::{Kernel, input, opt_in, variant};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
@@ -29,7 +29,7 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("fft_fill");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: opt_in("fft", "r2c", "cuFFT real to complex, then one kernel fills the other half"),
+        variant: variant("fft", "r2c", "cuFFT real to complex, then one kernel fills the other half"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, true),

@@ -15,22 +15,29 @@ use gpubench_model::error::{CellError, Unavailable};
 use self::own::{on_tensor_cores, tiled};
 use super::dense::{Dense, download_square};
 use super::entry::by_dtype;
-use super::{Kernel, emulated, input, opt_in, reduced};
+use super::{Kernel, emulated, input, opt_in, reduced, variant};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas};
+use crate::ffi::cublaslt::{DenseProduct, ProductReal};
 use crate::ffi::map::Map;
 use crate::ffi::square_product;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: opt_in("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
+        variant: variant("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
         sources: &[],
         libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => product::<f32>(cuda, case, inputs, Arithmetic::F32),
             DType::F64 => product::<f64>(cuda, case, inputs, Arithmetic::F64),
         },
+    },
+    Kernel {
+        variant: variant("matmul", "cublaslt", "cuBLASLt, the fastest of the algorithms that it proposes"),
+        sources: &[],
+        libraries: &[Library::CublasLt],
+        prepare: by_dtype!(chosen_product),
     },
     Kernel {
         variant: opt_in(
@@ -185,6 +192,45 @@ fn half_product(
     let (a, b) = (half(0)?, half(1)?);
     let c = cuda.alloc::<f32>(elements(case))?;
     Ok(Prepared::new(HalfProduct { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
+}
+
+/// A product by cuBLASLt.
+struct ChosenProduct<T> {
+    // Before the memory that its work uses.
+    product: DenseProduct,
+    cuda: Cuda,
+    n: usize,
+    a: CudaSlice<T>,
+    b: CudaSlice<T>,
+    c: CudaSlice<T>,
+}
+
+impl<T: ProductReal> Job for ChosenProduct<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.c)])
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.product.enqueue(&self.a, &self.b, &mut self.c)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        download_square(&self.cuda, self.n, &self.c)
+    }
+}
+
+fn chosen_product<T: ProductReal>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
+    side(case)?;
+    cuda.reserve(3 * bytes(case, size_of::<T>()) + WORKSPACE)?;
+    let mut product = DenseProduct::new::<T>(cuda, case.side())?;
+    let (a, b) = (cuda.upload(input::<T>(inputs, 0)?)?, cuda.upload(input::<T>(inputs, 1)?)?);
+    let mut c = cuda.alloc(elements(case))?;
+    product.choose(&a, &b, &mut c)?;
+    Ok(Prepared::new(ChosenProduct { product, cuda: cuda.clone(), n: case.side(), a, b, c }))
 }
 
 /// Returns the bytes of one matrix whose elements have `size` bytes.

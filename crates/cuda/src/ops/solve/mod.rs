@@ -7,14 +7,14 @@ use gpubench_model::case::DType;
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, opt_in};
+use super::{Kernel, opt_in, variant};
 use crate::context::Library;
 use cholesky::{REFINEMENT, SOURCE, prepare as own};
 use vendor::{Routine, prepare as vendor};
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: opt_in("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
+        variant: variant("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
         sources: &[],
         libraries: &[Library::Cusolver],
         prepare: by_dtype!(vendor, Routine::Cholesky),

@@ -10,7 +10,7 @@ use gpubench_model::data::{Csr, Operand, Values};
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, opt_in};
+use super::{Kernel, opt_in, variant};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
@@ -24,7 +24,7 @@ static STARTS: KernelSource = kernel_source!("spgemm", "STARTS");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: opt_in(
+        variant: variant(
             "spgemm",
             "cusparse",
             "cuSPARSE SpGEMM, default algorithm, with buffers reused between calls",

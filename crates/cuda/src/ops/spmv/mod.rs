@@ -10,7 +10,7 @@ use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, input, opt_in};
+use super::{Kernel, input, opt_in, variant};
 use crate::context::{Cuda, Element, Library, driver};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
@@ -22,7 +22,7 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("spmv_csr");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: opt_in("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
+        variant: variant("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
         sources: &[],
         libraries: &[Library::Cusparse],
         prepare: by_dtype!(library),

@@ -15,17 +15,17 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, input, opt_in};
+use super::{Kernel, input, opt_in, variant};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
-use crate::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
+use crate::ffi::cusolver::{ApproximateReal, Jacobi, JacobiReal, Solver, Vectors, Workspace};
 use answer::{Right, answer};
 use gram::prepare as by_gram;
 use jacobi::prepare as by_rotations;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: opt_in(
+        variant: variant(
             "svd",
             "gesvdp",
             "cuSOLVER polar decomposition and eigensolver, in float64 throughout",
@@ -65,16 +65,22 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(by_rotations),
     },
     Kernel {
-        variant: opt_in("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
+        variant: variant("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
         sources: &[],
         libraries: &[Library::Cusolver],
         prepare: by_dtype!(svd, Routine::Jacobi),
     },
     Kernel {
-        variant: opt_in("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
+        variant: variant("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
         sources: &[],
         libraries: &[Library::Cusolver],
         prepare: by_dtype!(svd, Routine::Qr),
+    },
+    Kernel {
+        variant: variant("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
+        sources: &[],
+        libraries: &[Library::Cusolver],
+        prepare: by_dtype!(svd, Routine::Approximate),
     },
 ];
 
@@ -83,6 +89,7 @@ enum Routine {
     Polar,
     Jacobi,
     Qr,
+    Approximate,
 }
 
 /// A routine with its workspace.
@@ -90,6 +97,7 @@ enum Method<T> {
     Polar { work: Workspace },
     Jacobi { jacobi: Jacobi, work: CudaSlice<T> },
     Qr { work: Workspace },
+    Approximate { work: CudaSlice<T>, len: usize },
 }
 
 struct Svd<T> {
@@ -104,7 +112,7 @@ struct Svd<T> {
     info: CudaSlice<i32>,
 }
 
-fn svd<T: Element + JacobiReal>(
+fn svd<T: Element + JacobiReal + ApproximateReal>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -129,6 +137,11 @@ fn svd<T: Element + JacobiReal>(
             cuda.reserve(len as u128 * size_of::<T>() as u128)?;
             Method::Jacobi { jacobi, work: cuda.alloc(len)? }
         }
+        Routine::Approximate => {
+            let len = solver.gesvda_workspace(n, &a, &out)?;
+            cuda.reserve(len as u128 * size_of::<T>() as u128)?;
+            Method::Approximate { work: cuda.alloc(len.max(1))?, len }
+        }
         Routine::Qr => Method::Qr { work: Workspace::alloc(cuda, solver.gesvd_workspace(n, &a, &out)?)? },
     };
     let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
@@ -137,7 +150,7 @@ fn svd<T: Element + JacobiReal>(
     Ok(Prepared::with(traits, Svd { cuda, solver, method, n, operand, a, out, info }))
 }
 
-impl<T: Element + JacobiReal> Job for Svd<T> {
+impl<T: Element + JacobiReal + ApproximateReal> Job for Svd<T> {
     fn reset(&mut self) -> Result<(), CellError> {
         self.cuda.copy(&self.operand, &mut self.a)
     }
@@ -152,12 +165,13 @@ impl<T: Element + JacobiReal> Job for Svd<T> {
             Method::Polar { work } => solver.gesvdp(*n, a, out, work, info),
             Method::Jacobi { jacobi, work } => solver.gesvdj(*n, a, out, (jacobi, work), info),
             Method::Qr { work } => solver.gesvd(*n, a, out, work, info),
+            Method::Approximate { work, len } => solver.gesvda(*n, a, out, (work, *len), info),
         }
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         let right = match self.method {
-            Method::Polar { .. } | Method::Jacobi { .. } => Right::Columns,
+            Method::Polar { .. } | Method::Jacobi { .. } | Method::Approximate { .. } => Right::Columns,
             Method::Qr { .. } => Right::Rows,
         };
         answer(&self.cuda, self.n, &self.info, (&self.out, right))

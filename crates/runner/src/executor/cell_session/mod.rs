@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::verify::failed_altered;
+use gpubench_model::Origin;
 use gpubench_model::error::Unavailable;
 use gpubench_model::measure::batch::Batch;
 use gpubench_model::measure::stopping::{self, Rule, Step};
@@ -190,6 +191,9 @@ impl CellSession<'_> {
         // A cell prepared again after its worker was lost keeps the times of its first preparation.
         (cell_run.row.error, cell_run.row.inputs) = (Some(error), Some(inputs.clone()));
         cell_run.row.phases.get_or_insert(phases);
+        if let Some(picked) = &picked {
+            cell_run.row.origin = Some(Origin::of(&cell_run.row.backend, &cell_run.row.case.op, picked));
+        }
         (cell_run.row.picked, cell_run.row.threads) = (picked, threads);
         if !error.is_right() {
             // Do not rely on the worker's verdict.

@@ -4,6 +4,7 @@
 mod copies;
 mod race;
 
+use gpubench_model::Origin;
 use gpubench_model::measure::batch::{Batch, WarmUp};
 use gpubench_ops as op;
 
@@ -41,11 +42,12 @@ pub(crate) fn batch(first_s: f64, is_warm: bool, max_s: f64) -> Batch {
 }
 
 /// Splits the cells of one case into those that compete: the variants of one backend and side in one cache state that
-/// may be screened. Cells without a competitor are not listed.
+/// may be screened, those that a reader can call and gpubench's tuned ones apart. Cells without a competitor are not listed.
 pub(crate) fn rivals(cell_runs: &[CellRun<'_>], case: &[usize]) -> Vec<Vec<usize>> {
     let key = |at: usize| {
         let planned = cell_runs[at].planned;
-        (planned.cell.backend.as_str(), planned.variant.side, planned.cell.cache)
+        let is_tuned = planned.variant.origin_in(&planned.cell.backend) == Origin::Tuned;
+        (planned.cell.backend.as_str(), planned.variant.side, planned.cell.cache, is_tuned)
     };
     let mut races: Vec<Vec<usize>> = vec![];
     for &at in

@@ -1,0 +1,74 @@
+//! Kernels that any CUDA programmer writes, for ops without a library of their own: the contenders of readers who write a kernel.
+
+use gpubench_backend::Prepared;
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::dense::Dense;
+use super::entry::by_dtype;
+use super::{Kernel, input, matrix_bytes, variant};
+use crate::context::{Cuda, Element};
+use crate::ffi::map::Map;
+use crate::ffi::reduce::Statistics;
+use crate::kernels::{KernelSource, kernel_source};
+
+static SOURCE: KernelSource = kernel_source!("plain");
+
+/// Threads per block; each has one element.
+const THREADS: u32 = 256;
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: variant("elementwise", "plain", "one element per thread, CUDA's sine and cosine"),
+        sources: &[&SOURCE],
+        libraries: &[],
+        prepare: by_dtype!(elementwise),
+    },
+    Kernel {
+        variant: variant("sin", "plain", "one element per thread, CUDA's sine"),
+        sources: &[&SOURCE],
+        libraries: &[],
+        prepare: by_dtype!(sine),
+    },
+    Kernel {
+        variant: variant(
+            "reduction",
+            "plain",
+            "sums by trees in shared memory; the deviation in a second pass",
+        ),
+        sources: &[&SOURCE],
+        libraries: &[],
+        prepare: by_dtype!(statistics),
+    },
+];
+
+fn map_of<T: Element, const INPUTS: usize>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    name: &str,
+) -> Result<Box<Prepared>, CellError> {
+    cuda.reserve(matrix_bytes(case, INPUTS as u128 + 1))?;
+    let len = input::<T>(inputs, 0)?.len();
+    let shape = (THREADS, THREADS as usize);
+    let kernel = Map::<T, T, INPUTS>::tiled(cuda, &SOURCE, &format!("{name}_{}", T::DTYPE), len, shape)?;
+    let job = Dense::<T, INPUTS, _>::new(cuda, case, inputs, move |cuda, inputs, y| {
+        kernel.run(&cuda.stream, inputs.each_ref(), y)
+    })?;
+    Ok(Prepared::new(job))
+}
+
+fn elementwise<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+    map_of::<T, 2>(cuda, case, inputs, "elementwise")
+}
+
+fn sine<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+    map_of::<T, 1>(cuda, case, inputs, "sine")
+}
+
+fn statistics<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+    const SCRATCH: u128 = 1 << 20;
+    cuda.reserve(matrix_bytes(case, 1) + SCRATCH)?;
+    Ok(Prepared::new(Statistics::plain(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
+}
