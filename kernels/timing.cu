@@ -59,6 +59,14 @@ extern "C" __global__ void signal(volatile u64* word) {
 
 extern "C" __global__ void empty() {}
 
+// Spins for that many cycles of the multiprocessor and touches no memory, as `torch.cuda._sleep` and the kernel of the adapter for
+// CuPy do: the constants of all device times are measured with the same code.
+extern "C" __global__ void spin_cycles(long long cycles) {
+    const long long start = clock64();
+    while (clock64() - start < cycles) {
+    }
+}
+
 // Spins for at least `ns` and writes the actual duration.
 extern "C" __global__ void spin(u64 ns, u64* spun, u32 slot) {
     const u64 start = now_ns();

@@ -18,9 +18,9 @@ fn spun_s(job: &mut Prepared) -> f64 {
     job.answer().unwrap()[0].dense_slice::<f64>().unwrap()[0]
 }
 
-/// Returns whether the time is within 2 %, or 0.3 us if that is more.
+/// Returns whether the time is within 2 %, or 0.6 us if that is more: a spin that stores how long it ran takes 0.2 to 0.3 us more.
 fn is_near(device_s: f64, spun_s: f64) -> bool {
-    (device_s - spun_s).abs() <= f64::max(0.02 * spun_s, 0.3e-6)
+    (device_s - spun_s).abs() <= f64::max(0.02 * spun_s, 0.6e-6)
 }
 
 #[test]

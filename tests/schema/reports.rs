@@ -120,6 +120,7 @@ pub(crate) fn complete() -> Report {
         empty_kernel_s: Some(2e-6),
         launch_sync_s: Some(6e-6),
         event_constant_s: Some(1.5e-6),
+        event_uncertainty_s: Some(5e-8),
         thread_speeds: Some(ThreadSpeeds { fastest_s: 5e-4, slowest_s: 8e-4 }),
         checks: vec![ClockCheck { spun_s: 1e-5, events_s: 1.15e-5, device_s: 1e-5 }],
     });
@@ -173,6 +174,7 @@ fn fill(execute: &mut Execute) {
     };
     execute.events_s = vec![2.5e-6, 3.5e-6];
     execute.event_constant_s = Some(1.5e-6);
+    execute.event_uncertainty_s = Some(5e-8);
     execute.quantiles_s = Some([1e-6, 1.2e-6, 1.7e-6, 2e-6]);
     execute.host_ci95_s = Some([3e-6, 3e-6]);
     execute.enqueue_median_s = Some(2e-6);

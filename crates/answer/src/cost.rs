@@ -7,6 +7,7 @@ use gpubench_model::{PinnedCopies, Side, Transfer};
 use gpubench_ops as op;
 
 use super::Estimate;
+use super::estimate::NORMAL_95;
 
 /// The phases that the time of a call includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,6 +50,15 @@ impl Kind {
     }
 }
 
+/// Widens the interval of a time by another standard uncertainty, in squares.
+fn widened(time: Estimate, standard_error: f64) -> Estimate {
+    let reach = NORMAL_95 * standard_error;
+    let low = time.value - (time.value - time.low).hypot(reach);
+    // A time is not below 0, and ratios have logarithms.
+    let low = low.max(0.05 * time.value).min(time.low);
+    Estimate { low, high: time.value + (time.high - time.value).hypot(reach), ..time }
+}
+
 /// The seconds of one call of `row`; `None` when it was not measured, or when what the kind includes is not known.
 pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
     let execute = row.execute.as_ref().filter(|_| row.outcome == Outcome::Measured)?;
@@ -62,7 +72,10 @@ pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
     Some(match kind {
         // The host's clock includes launching, so it gives no time of a GPU's work alone.
         Kind::Kernel if row.side == Side::Gpu && execute.clock == Clock::Host => return None,
-        Kind::Kernel => part(&execute.samples_s, execute.median_s, execute.ci95_s),
+        Kind::Kernel => {
+            let samples = part(&execute.samples_s, execute.median_s, execute.ci95_s);
+            execute.event_uncertainty_s.map_or(samples, |error| widened(samples, error))
+        }
         Kind::Resident => on_host(),
         Kind::EndToEnd if row.side == Side::Cpu || op::copies_itself(&row.case.op) => on_host(),
         Kind::EndToEnd => {

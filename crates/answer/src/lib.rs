@@ -13,6 +13,7 @@ pub mod figure;
 pub mod first_use;
 mod host_memory;
 mod json;
+pub mod libraries;
 mod names;
 pub mod peak_share;
 pub mod refinement;

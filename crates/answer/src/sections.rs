@@ -84,6 +84,15 @@ impl<'a> Comparison<'a> {
         self.pair(self.kind)
     }
 
+    /// The fastest variants of both sides with gpubench's tuned code, where the sides leave that out and it was measured on the GPU.
+    pub fn tuned_pair(&self, kind: Kind) -> Option<Pair<'a>> {
+        let is_tuned =
+            |row: &&&Row| Versus::TUNED.has(Contender::B, row) && !self.versus.has(Contender::B, row);
+        let has_times = self.rows.iter().filter(is_tuned).any(|row| row.execute.is_some());
+        let is_left_out = self.versus == Versus::SIDES && has_times;
+        is_left_out.then(|| Comparison { versus: Versus::TUNED, ..self.clone() })?.pair(kind)
+    }
+
     /// The rows that may represent a contender, measured and hence correct, each with its time.
     pub fn candidates(&self, contender: Contender, kind: Kind) -> impl Iterator<Item = (&'a Row, Estimate)> {
         let versus = self.versus;
@@ -166,10 +175,13 @@ impl Pair<'_> {
         format!("{}{}", self.speed_up.text(self.versus), if self.has_grade_d() { "!" } else { "" })
     }
 
-    /// Returns whether one of the times has grade D.
+    /// Returns whether one of the times has grade D, or is a device time that its clock limits.
     pub fn has_grade_d(&self) -> bool {
-        let unreliable =
-            |row: &Row| row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D));
+        let unreliable = |row: &Row| {
+            row.execute.as_ref().is_some_and(|execute| {
+                execute.grade == Some(Grade::D) || (self.kind == Kind::Kernel && execute.is_clock_limited())
+            })
+        };
         unreliable(self.a) || unreliable(self.b)
     }
 
@@ -298,6 +310,30 @@ mod tests {
         assert_eq!(best(&report), "blis", "though the brief samples of the other were faster");
         report.rows.pop();
         assert_eq!(best(&report), "faer");
+    }
+
+    #[test]
+    fn tuned_code_has_a_pair_of_its_own_and_represents_no_side() {
+        let mut report = example::of([
+            example::measured("svd", 100, "cpu", "mkl", 4e-3),
+            example::measured("svd", 100, "cuda", "gesvdj", 5e-3),
+            example::measured("svd", 100, "cuda", "auto", 1e-3),
+        ]);
+        report.rows[2].picked = Some("gram".into());
+        let ratio = |pair: Option<Pair<'_>>| pair.map(|pair| pair.speed_up.0.value);
+        let of = |versus| sections_of(&report, versus)[0].comparisons[0].clone();
+        let sides = of(Versus::SIDES);
+        assert_eq!(ratio(sides.pair(Kind::Kernel)), Some(0.8));
+        assert_eq!(ratio(sides.tuned_pair(Kind::Kernel)), Some(4.0));
+        assert_eq!(sides.a.unwrap().variant, "mkl");
+        let tuned = of(Versus::TUNED);
+        assert_eq!(
+            (ratio(tuned.pair(Kind::Kernel)), ratio(tuned.tuned_pair(Kind::Kernel))),
+            (Some(4.0), None)
+        );
+        report.rows[2].picked = Some("gesvdp".into());
+        let picked = sections(&report)[0].comparisons[0].b.unwrap().variant.clone();
+        assert_eq!(picked, "auto", "what it picked is a library");
     }
 
     #[test]

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn the_sources_compiled_at_start_are_those_of_the_sizes_of_the_run() {
         let names = |op: &str, sizes: &[u64]| names_of_sizes(op, Some(sizes));
-        assert_eq!(names("svd", &[17]), ["svd_jacobi-F64"]);
+        assert_eq!(names("svd", &[17]), ["convert", "svd_jacobi-F64"], "cuSOLVER's gesvdp converts");
         assert_eq!(names("svd", &[25]), ["convert", "svd", "tridiagonal-SIDE_64", "tridiagonal_eigen"]);
         let between = ["tridiagonal-SIDE_1024", "tridiagonal-SIDE_256", "tridiagonal-SIDE_512"];
         assert_eq!(names("svd", &[1000, 200])[2..5], between, "the run may add N = 300");

@@ -46,6 +46,9 @@ pub struct TimerOverhead {
     /// Time that events add to the work between them; subtracted from every device time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_constant_s: Option<f64>,
+    /// Standard uncertainty of that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_uncertainty_s: Option<f64>,
     /// Speeds of all threads of the host doing the same arithmetic at the same time.
     #[serde(default, alias = "arithmetic", skip_serializing_if = "Option::is_none")]
     pub thread_speeds: Option<ThreadSpeeds>,

@@ -100,10 +100,18 @@ impl<'a> Versus<'a> {
     pub const TUNED: Versus<'static> =
         Versus { a: Selection::Tuned(Side::Cpu), b: Selection::Tuned(Side::Gpu) };
 
-    /// Returns the contenders in a report's settings; without these, the CPU's side and the GPU's.
+    /// Returns the contenders in a report's settings; without these, the CPU's side and the GPU's. Where a side has times of gpubench's
+    /// tuned code alone, as in reports of earlier versions, that represents it.
     pub fn of(report: &'a Report) -> Versus<'a> {
         let text = report.environment.settings.get(KEY).and_then(|value| value.as_str());
-        text.and_then(|text| Versus::parse(text).ok()).unwrap_or(Versus::SIDES)
+        if let Some(named) = text.and_then(|text| Versus::parse(text).ok()) {
+            return named;
+        }
+        let has_times = |versus: Versus<'_>, one| {
+            report.rows.iter().any(|row| row.execute.is_some() && versus.has(one, row))
+        };
+        let is_tuned_alone = |one| !has_times(Versus::SIDES, one) && has_times(Versus::TUNED, one);
+        if Contender::BOTH.into_iter().any(is_tuned_alone) { Versus::TUNED } else { Versus::SIDES }
     }
 
     /// Parses `A:B`, `sides`, or `tuned`.
@@ -211,6 +219,11 @@ impl<'a> Versus<'a> {
     /// Returns whether a row may represent a contender, once it is measured.
     pub fn has(self, contender: Contender, row: &Row) -> bool {
         self.selection(contender).has(row)
+    }
+
+    /// Returns whether gpubench's tuned code takes part on both sides.
+    pub fn is_tuned(self) -> bool {
+        self == Versus::TUNED
     }
 
     /// Returns whether a row is of a contender, whether it may represent it or not; every row is of the CPU or the GPU.

@@ -13,7 +13,7 @@ fn several() -> Report {
     let mut report = example::of([
         example::measured("matmul", 1000, "cpu", "openblas", 8e-3),
         example::measured("matmul", 1000, "numpy", "matmul", 6e-3),
-        example::measured("matmul", 1000, "cuda", "auto", 60e-6),
+        example::measured("matmul", 1000, "cuda", "cublas", 60e-6),
         example::measured("matmul", 1000, "cupy", "matmul", 90e-6),
         example::measured("matmul", 1000, "cupy", "tf32", 20e-6),
         example::measured("matmul", 1000, "jax", "jit", 50e-6),
@@ -60,7 +60,7 @@ fn error(text: &str) -> String {
 #[test]
 fn without_a_choice_the_best_of_all_backends_represents_its_side() {
     let report = several();
-    assert_eq!(pair(&report, Kind::Kernel).unwrap(), ["numpy/matmul", "cuda/auto"]);
+    assert_eq!(pair(&report, Kind::Kernel).unwrap(), ["numpy/matmul", "cuda/cublas"]);
     let bests = case(&report).bests().map(|row| row.unwrap().backend.as_str());
     assert_eq!(bests, ["numpy", "cuda"]);
 }
@@ -68,7 +68,7 @@ fn without_a_choice_the_best_of_all_backends_represents_its_side() {
 #[test]
 fn a_gpu_without_a_device_clock_takes_part_in_all_but_kernel_times() {
     let mut report = several();
-    assert_eq!(pair(&report, Kind::Kernel).unwrap()[1], "cuda/auto");
+    assert_eq!(pair(&report, Kind::Kernel).unwrap()[1], "cuda/cublas");
     assert_eq!(pair(&report, Kind::Resident).unwrap()[1], "jax/jit", "55 us against 65 us");
     assert_eq!(pair(&report, Kind::EndToEnd).unwrap()[1], "jax/jit");
     report.rows.retain(|row| row.side == Side::Cpu || row.backend == "jax");
@@ -82,13 +82,17 @@ fn a_gpu_without_a_device_clock_takes_part_in_all_but_kernel_times() {
 fn two_backends_of_one_side_are_compared_by_the_clocks_that_both_have() {
     let report = chosen("cuda:cupy");
     for kind in [Kind::Kernel, Kind::Resident, Kind::EndToEnd] {
-        assert_eq!(pair(&report, kind).unwrap(), ["cuda/auto", "cupy/matmul"], "tf32 is not named: {kind:?}");
+        assert_eq!(
+            pair(&report, kind).unwrap(),
+            ["cuda/cublas", "cupy/matmul"],
+            "tf32 is not named: {kind:?}"
+        );
     }
     let pair_text = case(&report).pair(Kind::Kernel).unwrap().speed_up_text();
     assert_eq!(pair_text, "cuda 1.50x");
     let report = chosen("cuda:jax");
     assert_eq!(pair(&report, Kind::Kernel), None, "a device time against a host time");
-    assert_eq!(pair(&report, Kind::Resident).unwrap(), ["cuda/auto", "jax/jit"]);
+    assert_eq!(pair(&report, Kind::Resident).unwrap(), ["cuda/cublas", "jax/jit"]);
     assert_eq!((case(&report).kind, case(&chosen("cuda:cupy")).kind), (Kind::Resident, Kind::Kernel));
     let report = chosen("cpu:numpy");
     assert_eq!(pair(&report, Kind::Resident).unwrap(), ["cpu/openblas", "numpy/matmul"]);
@@ -99,10 +103,14 @@ fn two_backends_of_one_side_are_compared_by_the_clocks_that_both_have() {
 
 #[test]
 fn lists_and_variants_choose_among_rows() {
-    assert_eq!(pair(&chosen("cpu,numpy:cuda,cupy"), Kind::Kernel).unwrap(), ["numpy/matmul", "cuda/auto"]);
-    assert_eq!(pair(&chosen("cuda/auto:cupy/tf32"), Kind::Kernel).unwrap()[1], "cupy/tf32", "named in full");
+    assert_eq!(pair(&chosen("cpu,numpy:cuda,cupy"), Kind::Kernel).unwrap(), ["numpy/matmul", "cuda/cublas"]);
+    assert_eq!(
+        pair(&chosen("cuda/cublas:cupy/tf32"), Kind::Kernel).unwrap()[1],
+        "cupy/tf32",
+        "named in full"
+    );
     assert_eq!(pair(&chosen("cuda:cupy/*"), Kind::Kernel).unwrap()[1], "cupy/matmul");
-    assert_eq!(pair(&chosen("numpy:c*"), Kind::Resident).unwrap()[1], "cuda/auto");
+    assert_eq!(pair(&chosen("numpy:c*"), Kind::Resident).unwrap()[1], "cuda/cublas");
 }
 
 #[test]

@@ -58,7 +58,7 @@ impl LibraryVariant {
     pub(super) fn with(&self, library: &Arc<Library>) -> AvailableVariant {
         let runs_by_default = match self.scope {
             Scope::Blas | Scope::Lapack | Scope::OpenBlas => true,
-            Scope::Dfti => library.is_preferred(),
+            Scope::Mkl => library.is_preferred(),
             Scope::Comparison | Scope::NdarrayLinalg => false,
         };
         let word = match self.scope {

@@ -8,8 +8,11 @@ use ndarray::Zip;
 
 use super::cpu_variant::CpuVariant;
 use super::entry::{by_dtype, variant};
+use super::library_variant::{LibraryVariant, Scope};
 use super::matrices::{on_one_thread, partitioned};
 use crate::context::Cpu;
+use crate::libs::blas::Library;
+use crate::libs::vml::{self, VmlReal};
 use crate::simd::trig::{Trig, elementwise_into, elementwise_past_caches};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
@@ -30,6 +33,37 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         by_dtype!(temporaries),
     ),
 ];
+
+/// The variants that use the vector functions of a BLAS library.
+pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
+    op: "elementwise",
+    suffix: "",
+    summary: "{} (VML): sines and cosines of blocks, products and sums in a loop, all threads",
+    scope: Scope::Mkl,
+    prepare: by_dtype!(mkl with library),
+}];
+
+/// Elements whose sines and cosines stay in the first-level cache.
+const BLOCK: usize = 1024;
+
+fn mkl<T: Trig + VmlReal>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &mut [Operand],
+    library: &Library,
+) -> Result<Box<Prepared>, CellError> {
+    vml::load::<T>(library.provider()?.path())?;
+    partitioned::<T, 2>(case, inputs, cpu.threads, |[a, b], y, _| {
+        let mut cosines = [T::default(); BLOCK];
+        for ((a, b), y) in a.chunks(BLOCK).zip(b.chunks(BLOCK)).zip(y.chunks_mut(BLOCK)) {
+            vml::sines(a, y);
+            vml::cosines(b, &mut cosines);
+            for (((y, &a), &b), &cosine) in y.iter_mut().zip(a).zip(b).zip(&cosines) {
+                *y = a * b + *y + cosine;
+            }
+        }
+    })
+}
 
 fn parallel<T: Trig>(cpu: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     partitioned::<T, 2>(case, inputs, cpu.threads, |[a, b], y, past_caches| {

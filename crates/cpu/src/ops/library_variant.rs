@@ -23,8 +23,8 @@ pub(crate) enum Scope {
     Lapack,
     /// The preferred OpenBLAS, whose own Cholesky falls behind its products; runs by default.
     OpenBlas,
-    /// Every MKL, for its FFTs; the preferred one runs by default.
-    Dfti,
+    /// Every MKL, for its FFTs and vector functions; the preferred one runs by default.
+    Mkl,
     /// The preferred libraries that have LAPACK, only for comparison.
     Comparison,
     /// The best LAPACK with 32-bit integers per vendor, only for comparison.
@@ -50,7 +50,7 @@ impl Scope {
             Scope::Blas => true,
             Scope::Lapack => has_lapack,
             Scope::OpenBlas => library.vendor() == Vendor::OpenBlas && library.is_preferred(),
-            Scope::Dfti => library.vendor() == Vendor::Mkl,
+            Scope::Mkl => library.vendor() == Vendor::Mkl,
             Scope::Comparison => has_lapack && library.is_preferred(),
             Scope::NdarrayLinalg => {
                 let mut same = all.iter().filter(|other| other.vendor() == library.vendor());

@@ -31,8 +31,8 @@ use library_variant::LibraryVariant;
 /// The variants of every op, those of BLAS libraries and the others, the default ones first.
 static TABLES: &[(&[LibraryVariant], &[CpuVariant])] = &[
     (matmul::LIBRARY_VARIANTS, matmul::VARIANTS),
-    (&[], elementwise::VARIANTS),
-    (&[], sin::VARIANTS),
+    (elementwise::LIBRARY_VARIANTS, elementwise::VARIANTS),
+    (sin::LIBRARY_VARIANTS, sin::VARIANTS),
     (&[], reduction::VARIANTS),
     (fft::LIBRARY_VARIANTS, fft::VARIANTS),
     (solve::LIBRARY_VARIANTS, solve::VARIANTS),

@@ -8,8 +8,11 @@ use ndarray::Zip;
 
 use super::cpu_variant::CpuVariant;
 use super::entry::{by_dtype, variant};
+use super::library_variant::{LibraryVariant, Scope};
 use super::matrices::{on_one_thread, partitioned};
 use crate::context::Cpu;
+use crate::libs::blas::Library;
+use crate::libs::vml::{self, VmlReal};
 use crate::simd::trig::{Trig, sin_into, sin_past_caches};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
@@ -17,6 +20,32 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("sin", "plain", "one loop, libm's sine, all threads", true, by_dtype!(plain)),
     variant("sin", "ndarray", "ndarray Zip, libm, one thread", false, by_dtype!(one_pass)),
 ];
+
+/// The variants that use the vector functions of a BLAS library.
+pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
+    op: "sin",
+    suffix: "",
+    summary: "{} (VML), all threads",
+    scope: Scope::Mkl,
+    prepare: by_dtype!(mkl with library),
+}];
+
+/// Elements per call, whose number has 32 bits.
+const BLOCK: usize = 1 << 16;
+
+fn mkl<T: Trig + VmlReal>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &mut [Operand],
+    library: &Library,
+) -> Result<Box<Prepared>, CellError> {
+    vml::load::<T>(library.provider()?.path())?;
+    partitioned::<T, 1>(case, inputs, cpu.threads, |[a], y, _| {
+        for (a, y) in a.chunks(BLOCK).zip(y.chunks_mut(BLOCK)) {
+            vml::sines(a, y);
+        }
+    })
+}
 
 /// Prepares a job that computes the sines on all threads, if there are enough elements.
 pub(super) fn parallel<T: Trig>(

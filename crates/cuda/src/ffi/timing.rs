@@ -58,6 +58,7 @@ pub(crate) struct TimingKernels {
     flush_l2: CudaFunction,
     empty: CudaFunction,
     spin: CudaFunction,
+    spin_cycles: CudaFunction,
     multiprocessors: u32,
 }
 
@@ -71,6 +72,7 @@ impl TimingKernels {
             flush_l2: entry("flush_l2")?,
             empty: entry("empty")?,
             spin: entry("spin")?,
+            spin_cycles: entry("spin_cycles")?,
             multiprocessors: cuda.multiprocessors(),
         })
     }
@@ -120,6 +122,12 @@ impl TimingKernels {
     pub(crate) fn empty(&self, stream: &CudaStream) -> Result<(), CellError> {
         // SAFETY: the entry takes nothing.
         unsafe { enqueue_single(stream, &self.empty, 1, []) }
+    }
+
+    /// Enqueues a kernel that spins for that many cycles of the multiprocessor and touches no memory.
+    pub(crate) fn spin_cycles(&self, stream: &CudaStream, cycles: i64) -> Result<(), CellError> {
+        // SAFETY: the entry takes (long long).
+        unsafe { enqueue_single(stream, &self.spin_cycles, 1, [cycles.cast_unsigned().into()]) }
     }
 
     /// Enqueues a kernel that spins for `ns` and writes the nanoseconds that it ran to `spun[slot]`.

@@ -29,6 +29,11 @@ pub(crate) const fn variant(op: &'static str, name: &'static str, summary: &'sta
     declare(op, name, summary, Accuracy::Ieee, true, DType::ALL)
 }
 
+/// Declares a variant like [`variant`] for float32 alone.
+pub(crate) const fn single(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, true, &[DType::F32])
+}
+
 /// Declares a variant like [`variant`] that runs only when it is named.
 pub(crate) const fn opt_in(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
     declare(op, name, summary, Accuracy::Ieee, false, DType::ALL)

@@ -18,7 +18,7 @@ pub(super) mod spmv;
 mod svd;
 mod transfer_loop;
 
-use entry::{Kernel, emulated, input, matrix_bytes, opt_in, reduced, variant};
+use entry::{Kernel, emulated, input, matrix_bytes, opt_in, reduced, single, variant};
 
 /// The kernels of every op, except `auto`, in the order of the ops.
 pub(super) static TABLES: &[&[Kernel]] = &[

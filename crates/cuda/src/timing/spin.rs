@@ -94,6 +94,30 @@ impl Job for Spin {
     }
 }
 
+/// A job that spins for a number of cycles and has no answer.
+pub(crate) struct CycleSpin {
+    cuda: Cuda,
+    kernels: TimingKernels,
+    cycles: i64,
+}
+
+impl CycleSpin {
+    /// Makes a job that spins for that many cycles of a multiprocessor.
+    pub(crate) fn new(cuda: &Cuda, cycles: i64) -> Result<CycleSpin, CellError> {
+        Ok(CycleSpin { kernels: TimingKernels::load(cuda, &SOURCE)?, cycles, cuda: cuda.clone() })
+    }
+}
+
+impl Job for CycleSpin {
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.kernels.spin_cycles(&self.cuda.stream, self.cycles)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![])
+    }
+}
+
 /// A spin whose `execute` waits for the device.
 struct SpinAndWait(Spin);
 

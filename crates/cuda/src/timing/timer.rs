@@ -42,6 +42,11 @@ impl Timer {
         Ok(Timer { rig, event_overhead, timer_overhead, blocking, timeouts: u64::from(!blocking) })
     }
 
+    /// Returns the cycles that the device counts per second.
+    pub(crate) fn cycles_per_s(&self) -> f64 {
+        self.event_overhead.cycles_per_s
+    }
+
     /// Adds the clock checks to the timer overhead.
     pub(crate) fn record(&mut self, checks: Vec<ClockCheck>) {
         self.timer_overhead.checks = checks;
@@ -57,8 +62,7 @@ impl Timer {
         json!({
             "blocking_kernel": self.blocking,
             "blocking_kernel_timeouts": self.timeouts,
-            "event_constant_cold_s": self.event_overhead.cold_s,
-            "event_constant_hot_s": self.event_overhead.hot_s,
+            "event_constant_s": self.event_overhead.pair_s,
             "between_executions_s": self.event_overhead.between_s,
         })
     }
@@ -127,7 +131,7 @@ impl Timer {
         job.reset()?;
         self.rig.prepare_caches(cache)?;
         let (host, reading) = self.rig.time_both_clocks(&mut || job.execute())?;
-        Ok((self.sample(host, &reading, 1, cache, false), reading.events_s))
+        Ok((self.sample(host, &reading, 1, false), reading.events_s))
     }
 
     /// Times one execution by the host's clock, then a blocked batch by the device's. Returns `None` if the kernel
@@ -156,7 +160,7 @@ impl Timer {
         job.reset()?;
         self.rig.prepare_caches(cache)?;
         let reading = self.rig.time_blocked(u32::from(follows), repeats, &mut || job.execute())?;
-        Ok(reading.map(|reading| self.sample(host, &reading, repeats, cache, true)))
+        Ok(reading.map(|reading| self.sample(host, &reading, repeats, true)))
     }
 
     /// Chooses the number of executions in a hot batch. Returns `None` if a blocking kernel timed out.
@@ -167,7 +171,7 @@ impl Timer {
             let Some(reading) = self.rig.time_blocked(1, 1, &mut || job.execute())? else {
                 return Ok(None);
             };
-            *estimate = self.event_overhead.corrected(reading.events_s, 1, Cache::Hot).1;
+            *estimate = self.event_overhead.corrected(reading.events_s, 1).1;
         }
         estimates.sort_by(f64::total_cmp);
         Ok(Some(batch_size(estimates[ESTIMATES / 2])))
@@ -181,15 +185,8 @@ impl Timer {
         Ok(())
     }
 
-    fn sample(
-        &self,
-        host: HostTimes,
-        reading: &Reading,
-        repeats: u32,
-        cache: Cache,
-        blocked: bool,
-    ) -> Sample {
-        let (events_s, device_s) = self.event_overhead.corrected(reading.events_s, repeats, cache);
+    fn sample(&self, host: HostTimes, reading: &Reading, repeats: u32, blocked: bool) -> Sample {
+        let (events_s, device_s) = self.event_overhead.corrected(reading.events_s, repeats);
         Sample {
             device_s: Some(device_s),
             events_s: Some(events_s),

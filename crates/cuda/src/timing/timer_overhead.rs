@@ -1,4 +1,8 @@
 //! Measures the timer overhead when the backend starts: the clocks' readings around nothing.
+//!
+//! The constant of the events is measured as the adapters for Python do (`device_clock.py`): with a kernel that spins for a number of
+//! cycles and touches no memory, whose cycles per second two long spins determine. A kernel that stores its duration reads 0.13 to
+//! 0.16 µs more on an H200, which made gpubench's own device times shorter than those of other libraries by as much.
 
 use gpubench_backend::{Job, TimerOverhead};
 use gpubench_model::case::Cache;
@@ -15,12 +19,17 @@ use super::timing_rig::{Reading, TimingRig};
 const WARM_UP: (u32, u64) = (10, 10_000_000);
 /// Readings per value.
 const READINGS: u32 = 30;
-/// Nanoseconds of the spins that determine the events' constant.
-const EVENT_PAIR_NS: [u64; 3] = [3_000, 10_000, 30_000];
+/// Cycles of the two spins that determine the cycles per second, and the readings of each.
+const RATE_CYCLES: ([i64; 2], u32) = ([1_000_000, 20_000_000], 5);
+/// Seconds of the spins that determine the events' constant.
+const EVENT_PAIR_S: [f64; 3] = [3e-6, 10e-6, 30e-6];
 /// Readings per spin.
-const EVENT_PAIR_READINGS: u32 = 80;
-/// Nanoseconds of the spins, and their number in a batch, that determine the time between executions.
-const GAP_SPINS: (u64, u32) = (5_000, 16);
+const EVENT_PAIR_READINGS: u32 = 40;
+/// Seconds of the spins, and their number in a batch, that determine the time between executions.
+const GAP_SPINS: (f64, u32) = (5e-6, 16);
+/// Standard deviation of the constant between processes on one H200, of gpubench and of the adapters alike: 0.05 to 0.08 µs in ten
+/// starts of each.
+const BETWEEN_PROCESSES_S: f64 = 0.07e-6;
 /// Attempts before a blocking kernel that times out is an error; the host may have been busy once.
 const MAX_ATTEMPTS: u32 = 3;
 /// Measures the timer overhead except the clock checks, behind a blocking kernel where possible.
@@ -35,10 +44,10 @@ pub(crate) fn measure(
 
     let kernels = rig.kernels.clone();
     let mut readings = Readings { rig, blocking };
-    let cold_s = readings.event_pair_s(&cuda, Cache::Cold)?;
-    let hot_s = readings.event_pair_s(&cuda, Cache::Hot)?;
+    let cycles_per_s = readings.cycles_per_s(&cuda)?;
+    let (pair_s, range_s) = readings.event_pair_s(&cuda, cycles_per_s)?;
     // Without a blocking kernel there are no batches.
-    let between_s = if blocking { readings.gap_s(&cuda, hot_s)? } else { 0.0 };
+    let between_s = if blocking { readings.gap_s(&cuda, cycles_per_s, pair_s)? } else { 0.0 };
     let clock_s = median_reading(|| Ok(readings.read((0, 0), &mut || Ok(()))?.events_s))?;
     let mut empty = || kernels.empty(&cuda.stream);
     let empty_kernel_s = median_reading(|| Ok(readings.read((1, 1), &mut empty)?.events_s))?;
@@ -47,10 +56,11 @@ pub(crate) fn measure(
         clock_s,
         empty_kernel_s: Some(empty_kernel_s),
         launch_sync_s: Some(launch_sync_s),
-        event_constant_s: Some(cold_s),
+        event_constant_s: Some(pair_s),
+        event_uncertainty_s: Some(range_s.hypot(BETWEEN_PROCESSES_S)),
         ..TimerOverhead::default()
     };
-    Ok((overhead, EventOverhead { cold_s, hot_s, between_s }))
+    Ok((overhead, EventOverhead { pair_s, between_s, cycles_per_s }))
 }
 
 struct Readings<'a> {
@@ -78,37 +88,54 @@ impl Readings<'_> {
         Err(CellError::Failed(reason.into()))
     }
 
-    /// Returns the seconds that two events read beyond the duration that the kernel between them reports: the
-    /// intercept of event time against duration, whose slope is 1.
-    fn event_pair_s(&mut self, cuda: &Cuda, cache: Cache) -> Result<f64, CellError> {
-        let lead_in = u32::from(cache == Cache::Hot);
+    /// Returns the cycles that the device counts per second, from two spins, so that what events add cancels out.
+    fn cycles_per_s(&mut self, cuda: &Cuda) -> Result<f64, CellError> {
+        let ([few, many], readings) = RATE_CYCLES;
+        let kernels = self.rig.kernels.clone();
+        let [few_s, many_s] = [few, many].map(|cycles| {
+            let mut work = || kernels.spin_cycles(&cuda.stream, cycles);
+            median_of(readings, || Ok(self.rig.time_both_clocks(&mut work)?.1.events_s))
+        });
+        Ok((many - few) as f64 / (many_s? - few_s?))
+    }
+
+    /// Returns the seconds that two events read beyond the duration of the spin between them, after a flush of the caches as after
+    /// another spin, and half the range of this figure over spins of different lengths after either.
+    fn event_pair_s(&mut self, cuda: &Cuda, cycles_per_s: f64) -> Result<(f64, f64), CellError> {
+        let kernels = self.rig.kernels.clone();
         let mut excess = Vec::new();
-        for ns in EVENT_PAIR_NS {
-            let mut spin = Spin::new(cuda, ns)?;
-            for _ in 0..EVENT_PAIR_READINGS {
+        for (cache, seconds) in Cache::ALL.iter().flat_map(|cache| EVENT_PAIR_S.map(|s| (*cache, s))) {
+            let lead_in = u32::from(cache == Cache::Hot);
+            let cycles = (seconds * cycles_per_s) as i64;
+            let mut work = || kernels.spin_cycles(&cuda.stream, cycles);
+            let read = median_of(EVENT_PAIR_READINGS, || {
                 self.rig.prepare_caches(cache)?;
-                let events_s = self.read((lead_in, 1), &mut || spin.execute())?.events_s;
-                excess.push(events_s - spin.spun_s(1)?);
-            }
+                Ok(self.read((lead_in, 1), &mut work)?.events_s)
+            })?;
+            excess.push(read - seconds);
         }
-        Ok(median_or_nan(&excess).max(0.0))
+        let [lowest, highest] = [f64::min, f64::max].map(|end| excess.iter().copied().fold(excess[0], end));
+        Ok((median_or_nan(&excess).max(0.0), (highest - lowest) / 2.0))
     }
 
     /// Returns the seconds from the end of one kernel to the start of the next when both are queued.
-    fn gap_s(&mut self, cuda: &Cuda, pair_s: f64) -> Result<f64, CellError> {
-        let (ns, count) = GAP_SPINS;
-        let mut spin = Spin::new(cuda, ns)?;
-        let gap = median_reading(|| {
-            let events_s = self.read((1, count), &mut || spin.execute())?.events_s;
-            Ok((events_s - pair_s - spin.spun_s(count)?) / f64::from(count - 1))
-        })?;
-        Ok(gap.max(0.0))
+    fn gap_s(&mut self, cuda: &Cuda, cycles_per_s: f64, pair_s: f64) -> Result<f64, CellError> {
+        let (seconds, count) = GAP_SPINS;
+        let kernels = self.rig.kernels.clone();
+        let mut work = || kernels.spin_cycles(&cuda.stream, (seconds * cycles_per_s) as i64);
+        let read = median_reading(|| Ok(self.read((1, count), &mut work)?.events_s))?;
+        Ok(((read - pair_s - f64::from(count) * seconds) / f64::from(count - 1)).max(0.0))
     }
 }
 
 /// Returns the median of [`READINGS`] readings.
-fn median_reading(mut read: impl FnMut() -> Result<f64, CellError>) -> Result<f64, CellError> {
-    Ok(median_or_nan(&(0..READINGS).map(|_| read()).collect::<Result<Vec<f64>, _>>()?))
+fn median_reading(read: impl FnMut() -> Result<f64, CellError>) -> Result<f64, CellError> {
+    median_of(READINGS, read)
+}
+
+/// Returns the median of `count` readings.
+fn median_of(count: u32, mut read: impl FnMut() -> Result<f64, CellError>) -> Result<f64, CellError> {
+    Ok(median_or_nan(&(0..count).map(|_| read()).collect::<Result<Vec<f64>, _>>()?))
 }
 
 /// Returns the median, or NaN without readings.

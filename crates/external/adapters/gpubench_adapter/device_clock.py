@@ -4,6 +4,7 @@ A `rig` gives access to the library's current stream: `synchronize()`, `event()`
 `elapsed_s(start, end)`, and `spin(cycles)`, which queues a kernel that spins for that many cycles of the device.
 """
 
+import math
 import statistics
 from time import perf_counter
 
@@ -31,6 +32,8 @@ WARM_UP, WARM_UP_CYCLES, RATE_CYCLES = 10, 20_000_000, (1_000_000, 20_000_000)
 # Spins that measure what events add, with readings per spin; and the batch that measures the gap between executions.
 EVENT_PAIR_S, EVENT_PAIR_READINGS, READINGS = (3e-6, 10e-6, 30e-6), 40, 20
 GAP_S, GAP_SPINS = 5e-6, 16
+# Standard deviation of what events add between processes on one GPU, as in crates/cuda/src/timing/timer_overhead.rs.
+BETWEEN_PROCESSES_S = 0.07e-6
 # Seconds of the spins that check the clock, with the number of samples.
 CHECKS = ((5e-6, 20), (20e-6, 20), (100e-6, 20), (1e-3, 5))
 
@@ -74,13 +77,12 @@ class Timer:
     def __init__(self, rig, bring_caches, time_host):
         self.rig, self.bring_caches, self.time_host = rig, bring_caches, time_host
         self.gate, self.start, self.end = rig.event(), rig.event(), rig.event()
-        self.pair_s, self.gap_s = {"cold": 0.0, "hot": 0.0}, 0.0
+        self.pair_s, self.gap_s, self.uncertainty_s = 0.0, 0.0, 0.0
         for _ in range(WARM_UP):
             rig.spin(WARM_UP_CYCLES)
         rig.synchronize()
         self.cycles_per_s = self._rate()
-        for cache in ("cold", "hot"):
-            self.pair_s[cache] = self._event_pair_s(cache)
+        self.pair_s, self.uncertainty_s = self._event_pair_s()
         self.gap_s = self._gap_s()
 
     def time(self, job, cache):
@@ -110,7 +112,7 @@ class Timer:
         self.end.record()
         self.rig.synchronize()
         sample = {"host_s": perf_counter() - begun, "enqueue_s": queued - begun, "blocked": False}
-        return self._with_device(sample, self.rig.elapsed_s(self.start, self.end), 1, cache)
+        return self._with_device(sample, self.rig.elapsed_s(self.start, self.end), 1)
 
     def _separately(self, job, cache, history):
         """Takes the host's time of one execution, then the device's of a blocked batch; `None` if blocking fails."""
@@ -124,7 +126,7 @@ class Timer:
             if history.repeats is None:
                 return None
         events_s = self._blocked(job, cache, history, int(follows), history.repeats, sample["enqueue_s"])
-        return None if events_s is None else self._with_device(sample, events_s, history.repeats, cache)
+        return None if events_s is None else self._with_device(sample, events_s, history.repeats)
 
     def _batch_size(self, job, sample, history):
         estimates = []
@@ -132,7 +134,7 @@ class Timer:
             events_s = self._blocked(job, "hot", history, 1, 1, sample["enqueue_s"])
             if events_s is None:
                 return None
-            estimates.append(self._corrected(events_s, 1, "hot"))
+            estimates.append(self._corrected(events_s, 1))
         return batch_size(statistics.median(estimates))
 
     def _blocked(self, job, cache, history, lead_in, repeats, enqueue_s):
@@ -163,13 +165,13 @@ class Timer:
         self.rig.synchronize()
         return self.rig.elapsed_s(self.start, self.end), was_blocked
 
-    def _corrected(self, events_s, repeats, cache):
-        corrected = (events_s - self.pair_s[cache] - (repeats - 1) * self.gap_s) / repeats
+    def _corrected(self, events_s, repeats):
+        corrected = (events_s - self.pair_s - (repeats - 1) * self.gap_s) / repeats
         return max(corrected, MIN_SHARE * events_s / repeats)
 
-    def _with_device(self, sample, events_s, repeats, cache):
+    def _with_device(self, sample, events_s, repeats):
         sample["events_s"] = events_s / repeats
-        sample["device_s"] = self._corrected(events_s, repeats, cache)
+        sample["device_s"] = self._corrected(events_s, repeats)
         return sample
 
     def _spin(self, seconds):
@@ -198,18 +200,20 @@ class Timer:
             seconds.append(statistics.median(readings))
         return (RATE_CYCLES[1] - RATE_CYCLES[0]) / (seconds[1] - seconds[0])
 
-    def _event_pair_s(self, cache):
-        """Returns the seconds that two events read beyond the duration of the spin between them."""
+    def _event_pair_s(self):
+        """Returns the seconds that two events read beyond the duration of the spin between them, and their uncertainty."""
         excess = []
-        for seconds in EVENT_PAIR_S:
-            read = self._median(self._spin(seconds), int(cache == "hot"), 1, cache, EVENT_PAIR_READINGS)
-            excess.append(read - seconds)
-        return max(0.0, statistics.median(excess))
+        for cache in ("cold", "hot"):
+            for seconds in EVENT_PAIR_S:
+                read = self._median(self._spin(seconds), int(cache == "hot"), 1, cache, EVENT_PAIR_READINGS)
+                excess.append(read - seconds)
+        spread_s = (max(excess) - min(excess)) / 2
+        return max(0.0, statistics.median(excess)), math.hypot(spread_s, BETWEEN_PROCESSES_S)
 
     def _gap_s(self):
         """Returns the seconds from the end of one kernel to the start of the next when both are queued."""
         read = self._median(self._spin(GAP_S), 1, GAP_SPINS)
-        return max(0.0, (read - self.pair_s["hot"] - GAP_SPINS * GAP_S) / (GAP_SPINS - 1))
+        return max(0.0, (read - self.pair_s - GAP_SPINS * GAP_S) / (GAP_SPINS - 1))
 
     def overhead(self):
         """Returns the overhead of the clocks, for the report."""
@@ -224,11 +228,12 @@ class Timer:
             "clock_s": self._median(lambda: None, 0, 0),
             "empty_kernel_s": self._median(lambda: self.rig.spin(0), 1, 1),
             "launch_sync_s": statistics.median(launches),
-            "event_constant_s": self.pair_s["cold"],
+            "event_constant_s": self.pair_s,
+            "event_uncertainty_s": self.uncertainty_s,
             "checks": [self._check(*check) for check in CHECKS],
         }
 
     def _check(self, seconds, readings):
         """Returns a check of the clock: a spin of known cycles, read as a cold sample is."""
         events_s = self._median(self._spin(seconds), 0, 1, "cold", readings)
-        return {"spun_s": seconds, "events_s": events_s, "device_s": self._corrected(events_s, 1, "cold")}
+        return {"spun_s": seconds, "events_s": events_s, "device_s": self._corrected(events_s, 1)}

@@ -47,6 +47,9 @@ pub struct Execute {
     /// Constant that was subtracted from each of `events_s`, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_constant_s: Option<f64>,
+    /// Standard uncertainty of `event_constant_s`, in seconds; `None` where the backend does not report it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_uncertainty_s: Option<f64>,
     /// Median, in seconds.
     pub median_s: f64,
     /// Smallest sample, in seconds.
@@ -137,6 +140,15 @@ fn yes() -> bool {
 }
 
 impl Execute {
+    /// Returns whether a device time is below a microsecond, or less than what was subtracted for the events: it then says more about
+    /// the events than about the work.
+    pub fn is_clock_limited(&self) -> bool {
+        let of_device = self.clock == Clock::DeviceEvents;
+        of_device
+            && (self.median_s < 1e-6
+                || self.event_constant_s.is_some_and(|constant| constant > self.median_s))
+    }
+
     /// Returns the samples and their figures, by both clocks; `None` when one of them has no sample.
     pub fn of(samples_s: Vec<f64>, host_samples_s: Vec<f64>) -> Option<Execute> {
         let summary = Summary::of(&samples_s)?;

@@ -13,7 +13,7 @@ use super::cautions::cautions;
 use super::environment::environment;
 use super::method::method;
 use super::phases::phases;
-use super::problems::{ended_early, groups, summary};
+use super::problems::{ended_early, groups, run_warnings, summary};
 use super::screen::Sweeps;
 use super::tables::{MARK, tables};
 use super::view::{Format, View};
@@ -95,7 +95,7 @@ fn answer(report: &Report) -> String {
 
 /// The notes on the times in the tables, then the warnings about the whole run.
 fn remarks(report: &Report, all_variants: bool) -> String {
-    let (found, of_run) = (cautions(report, all_variants), &report.environment.warnings);
+    let (found, of_run) = (cautions(report, all_variants), run_warnings(report));
     if found.is_empty() && of_run.is_empty() {
         return String::new();
     }
@@ -116,7 +116,7 @@ fn remarks(report: &Report, all_variants: bool) -> String {
         let rows = found.iter().map(row).collect();
         let _ = writeln!(text, "{}", Table::untitled(columns, rows).markdown_table());
     }
-    for warning in of_run {
+    for warning in &of_run {
         let _ = writeln!(text, "- {}; {}.", escape(&warning.text), escape(&warning.next));
     }
     if !of_run.is_empty() {

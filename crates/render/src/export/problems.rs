@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use gpubench_answer::Versus;
+use gpubench_answer::{Versus, libraries};
 use gpubench_model::report::quantity::error_text;
-use gpubench_model::report::{Outcome, Report, Row};
+use gpubench_model::report::{Outcome, Report, Row, RunWarning};
 use gpubench_text::count::counted;
 use gpubench_text::escape::shell_word;
 use gpubench_text::grouped::{distinct, grouped};
@@ -101,6 +101,13 @@ pub(crate) fn first_lines(report: &Report, elsewhere: &str, folder: Option<&Path
         early_notice(report).map(|fact| format!("{fact}\nGo on with: gpubench run --resume {folder}"));
     let lost = lost_workers(report).map(|fact| format!("{fact} Run these cells again, alone."));
     [incorrect(report, elsewhere), early, lost].into_iter().flatten().collect()
+}
+
+/// The warnings about a run as a whole: libraries that are missing, then what the run has noted.
+pub(crate) fn run_warnings(report: &Report) -> Vec<RunWarning> {
+    let mut warnings = libraries::missing(report);
+    warnings.extend(report.environment.warnings.iter().cloned());
+    warnings
 }
 
 /// What is missing of a run that was cut short: by its end, or by lost workers.

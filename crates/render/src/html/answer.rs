@@ -9,6 +9,7 @@ use gpubench_model::report::quantity::time_text;
 use gpubench_model::report::{Report, Row};
 use gpubench_text::count::counted;
 use gpubench_text::percent;
+use gpubench_text::words::capitalised;
 
 use super::markup::{Element, Html, classed, element};
 use super::part::{Part, parts};
@@ -70,12 +71,6 @@ pub(crate) fn in_words(report: &Report) -> Html {
 fn sentence(text: &str, versus: Versus<'_>) -> String {
     let begins = |one: Contender| versus.is_named() && text.starts_with(versus.name(one));
     if Contender::BOTH.into_iter().any(begins) { text.to_owned() } else { capitalised(text) }
-}
-
-/// The text with a capital first.
-pub(super) fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// One row per op, element type, cache state and density: crossovers, speed-ups, shares of the peaks, and the cost of the

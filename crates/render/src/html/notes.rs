@@ -8,6 +8,7 @@ use super::rows::anchor;
 use super::table::next_step;
 use crate::export::cautions::{self, Caution, cautions};
 use crate::export::method::method as sentences;
+use crate::export::problems::run_warnings;
 use crate::export::problems::{Group, groups, summary};
 use crate::export::tables::MARK;
 
@@ -50,7 +51,7 @@ pub(crate) fn method(report: &Report) -> Html {
 /// Warnings about the run, notes on times by kind, and cells without a time by reason. The identifiers of rows begin with
 /// `prefix`.
 pub(crate) fn warnings(report: &Report, prefix: &str) -> Html {
-    let of_run = &report.environment.warnings;
+    let of_run = run_warnings(report);
     let mut html = Html::new();
     if !of_run.is_empty() {
         let item =

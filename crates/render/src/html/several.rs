@@ -1,9 +1,11 @@
 //! The overview of several reports on one page, with one column per report.
 
-use gpubench_answer::{Contender, Kind, Kinds, Versus};
+use gpubench_answer::{Contender, Kind, Kinds, Versus, libraries};
+use gpubench_model::Side;
 use gpubench_model::report::Report;
+use gpubench_text::words::capitalised;
 
-use super::answer::{capitalised, crossover_cell, kinds_note, speed_up_cell};
+use super::answer::{crossover_cell, kinds_note, speed_up_cell};
 use super::markup::{Html, classed, element};
 use super::part::{Part, parts};
 use super::table::{self, below, framed};
@@ -34,7 +36,31 @@ pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
         };
         of_kind(kind, &title, members, &of_each, &lines)
     });
-    tables.collect::<Html>().and(classed("p", "note").holding(kinds_note(rows, versus)))
+    let html = tables.collect::<Html>().and(classed("p", "note").holding(kinds_note(rows, versus)));
+    match other_libraries(members) {
+        Some(text) => html.and(classed("p", "note").holding(text)),
+        None => html,
+    }
+}
+
+/// Says which libraries were measured in each report, where a side has others than in another report: their speed-ups then compare
+/// libraries too.
+fn other_libraries(members: &[(&str, &Report)]) -> Option<String> {
+    let differs = |side: &Side| {
+        let mut of_each = members.iter().map(|(_, report)| libraries::measured(report, *side));
+        let first = of_each.next().unwrap_or_default();
+        of_each.any(|other| other != first)
+    };
+    let sides: Vec<Side> = [Side::Cpu, Side::Gpu].into_iter().filter(differs).collect();
+    let side = |side: &Side| {
+        let list = |(name, report): &(&str, &Report)| {
+            let found = Vec::from_iter(libraries::measured(report, *side));
+            format!("{name}: {}", if found.is_empty() { "none".into() } else { found.join(", ") })
+        };
+        format!("{}: {}.", side.label(), members.iter().map(list).collect::<Vec<_>>().join("; "))
+    };
+    let sides: Vec<String> = sides.iter().map(side).collect();
+    (!sides.is_empty()).then(|| format!("The reports have times of different libraries. {}", sides.join(" ")))
 }
 
 /// The contenders, which all members share.

@@ -186,7 +186,7 @@ mod tests {
             report.rows.push(example::measured("matmul", n, "cpu", "mkl", cpu_s));
             report.rows.push(example::measured("matmul", n, "cpu", "naive", 20.0 * cpu_s));
             report.rows.push(example::measured("matmul", n, "cuda", "cublas", gpu_s));
-            report.rows.push(example::measured("matmul", n, "cuda", "tiled", 1.2 * gpu_s));
+            report.rows.push(example::measured("matmul", n, "cuda", "cublaslt", 1.2 * gpu_s));
             report.rows.push(example::measured("matmul", n, "cuda", "slow", 9.0 * gpu_s));
         }
         report
@@ -202,7 +202,7 @@ mod tests {
         let found = wanted(&report, &plan_of(&report), f64::INFINITY, |_| 1.0);
         let n = found[0].cell.case.n;
         assert!((300..1000).contains(&n), "{n}");
-        assert_eq!(names(&found[..3]), [(n, "mkl"), (n, "cublas"), (n, "tiled")]);
+        assert_eq!(names(&found[..3]), [(n, "mkl"), (n, "cublas"), (n, "cublaslt")]);
         assert!(found.len() == 3 || found.len() == 6, "resident and end to end may want two sizes");
     }
 

@@ -99,9 +99,11 @@ impl Series {
             return None;
         }
         let events_s = self.each(|sample| sample.events_s);
+        let constant = event_constant(&events_s, &samples_s);
         let execute = Execute {
             clock: self.clock,
-            event_constant_s: event_constant(&events_s, &samples_s),
+            event_constant_s: constant,
+            event_uncertainty_s: self.event_uncertainty(constant),
             events_s,
             enqueue_median_s: median(&self.each(|sample| sample.enqueue_s)),
             rounds: self.rounds.clone(),
@@ -124,6 +126,14 @@ impl Series {
             ..Execute::of(samples_s, host_samples_s)?
         };
         Some(self.graded(execute, planned))
+    }
+
+    /// Returns the uncertainty of the constant that was subtracted from each sample: a batch has a part of that of two events, and
+    /// the same part of its uncertainty.
+    fn event_uncertainty(&self, constant: Option<f64>) -> Option<f64> {
+        let overhead = self.timer_overhead.as_ref()?;
+        let whole = overhead.event_constant_s.filter(|whole| *whole > 0.0)?;
+        Some(overhead.event_uncertainty_s? * constant? / whole)
     }
 
     fn page_faults(&self) -> Option<PageFaults> {

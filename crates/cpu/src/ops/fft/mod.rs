@@ -61,7 +61,7 @@ pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
     op: "fft",
     suffix: "",
     summary: "{} (DFTI): columns in pairs, then half of the rows, all threads",
-    scope: Scope::Dfti,
+    scope: Scope::Mkl,
     prepare: by_dtype!(mkl with library),
 }];
 

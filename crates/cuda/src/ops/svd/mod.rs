@@ -15,7 +15,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
-use super::{Kernel, input, opt_in, variant};
+use super::{Kernel, input, opt_in, single, variant};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{ApproximateReal, Jacobi, JacobiReal, Solver, Vectors, Workspace};
@@ -77,7 +77,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: by_dtype!(svd, Routine::Qr),
     },
     Kernel {
-        variant: variant("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
+        variant: single("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
         sources: &[],
         libraries: &[Library::Cusolver],
         prepare: by_dtype!(svd, Routine::Approximate),

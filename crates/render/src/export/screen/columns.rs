@@ -14,6 +14,8 @@ use crate::export::tables::{PEAK_SHARE, has_peaks};
 const FASTER: &str = "faster";
 /// Heading of the columns with the size from which B is faster.
 const FROM: &str = "from N";
+/// Heading of the column with gpubench's tuned code on the GPU.
+const TUNED: &str = "tuned";
 /// Heading of the columns with names of variants.
 const VARIANT: &str = "variant";
 
@@ -64,6 +66,17 @@ impl Sweeps<'_> {
         }
     }
 
+    /// Returns whether the tables have a column for gpubench's tuned code, next to what a reader can call.
+    pub(super) fn shows_tuned(&self) -> bool {
+        self.all.iter().flat_map(compared).any(|case| case.tuned_pair(Kind::Resident).is_some())
+    }
+
+    /// The column for gpubench's tuned code after the columns of a kind.
+    fn tuned_column(&self, kind: Kind) -> Option<Column> {
+        let is_shown = kind == Kind::Resident && self.shows_tuned();
+        is_shown.then(|| Column::words(TUNED).called(self.full_heading(kind, TUNED)).in_groups([group(kind)]))
+    }
+
     /// Per kind of speed-up: the faster contender, and the size from which B is faster.
     ///
     /// Those of every kind of memory are under one heading, `end to end`.
@@ -74,6 +87,7 @@ impl Sweeps<'_> {
             [self.faster_column(kind).in_groups([group(kind)])]
                 .into_iter()
                 .chain(from.map(|column| column.in_groups([group(kind)])))
+                .chain(self.tuned_column(kind))
                 .collect::<Vec<_>>()
         });
         columns.collect()
@@ -98,10 +112,10 @@ impl Sweeps<'_> {
             let heading = format!("best {}", self.versus().label(contender));
             columns.map(|column| column.in_groups([heading.clone()]))
         };
-        let speed_ups = self
-            .shown_kinds()
-            .into_iter()
-            .map(|shown| self.faster_column(shown.kind).in_groups([group(shown.kind)]));
+        let speed_ups = self.shown_kinds().into_iter().flat_map(|shown| {
+            let faster = self.faster_column(shown.kind).in_groups([group(shown.kind)]);
+            [faster].into_iter().chain(self.tuned_column(shown.kind)).collect::<Vec<_>>()
+        });
         Contender::BOTH.into_iter().flat_map(best).chain(speed_ups).collect()
     }
 
@@ -131,6 +145,11 @@ fn group(kind: Kind) -> &'static str {
 /// Returns whether a table says from which sizes B is faster.
 pub(super) fn shows_crossovers(table: &Table) -> bool {
     table.columns.iter().any(|column| column.heading == FROM)
+}
+
+/// Returns whether a table has a column for gpubench's tuned code.
+pub(super) fn shows_tuned(table: &Table) -> bool {
+    table.columns.iter().any(|column| column.heading == TUNED)
 }
 
 /// Returns whether a table names the variants.

@@ -120,10 +120,10 @@ mod tests {
             json!([planned(&[8, 16], &["cpu", "cuda"]), planned(&[32], &["cuda"])]);
         let both = format!("Not compared at larger N: {of_fft}; svd (not run at 16).");
         assert_eq!(line(&report).unwrap(), both);
-        report.rows.push(example::measured("svd", 16, "cuda", "gram", 1e-3));
+        report.rows.push(example::measured("svd", 16, "cuda", "gesvd", 1e-3));
         assert!(line(&report).unwrap().ends_with("; svd (CPU not run at 16)."));
         report.rows.push(example::measured("svd", 64, "cpu", "faer", 1e-3));
-        report.rows.push(example::measured("svd", 64, "cuda", "gram", 1e-3));
+        report.rows.push(example::measured("svd", 64, "cuda", "gesvd", 1e-3));
         assert_eq!(line(&report).unwrap(), format!("Not compared at larger N: {of_fft}."), "64 is compared");
     }
 

@@ -5,7 +5,7 @@ use gpubench_answer::{Comparison, Contender, Kind, Pair, peak_share};
 use gpubench_text::grouped::distinct;
 use gpubench_text::table::Table;
 
-use super::columns::{shows_crossovers, shows_peaks};
+use super::columns::{shows_crossovers, shows_peaks, shows_tuned};
 use super::crossovers::Shown;
 use super::sweeps::{Sweeps, compared};
 use crate::export::tables::PEAK_SHARE_TEXT;
@@ -34,8 +34,11 @@ impl Sweeps<'_> {
         if pairs.is_empty() {
             return Some(peaks()).filter(|legend| !legend.is_empty());
         }
+        let tuned = "tuned: both sides with gpubench's own code, which no library has; all else: libraries and plain loops.";
+        let tuned = if grid.is_some_and(shows_tuned) { tuned.to_owned() } else { String::new() };
         let lines = [
             self.kinds_legend(),
+            tuned,
             marks.join(" "),
             if shows_crossovers { self.crossover_legend() } else { String::new() },
             peaks(),

@@ -63,7 +63,8 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
     // Problems are shown even where they leave no room for notes.
     let problems = summary(report).map(|summary| format!("{summary} (reasons: --tables)."));
     let larger = sweeps.larger_sizes().filter(|_| !few);
-    let problems = larger.into_iter().chain(problems).chain(notes::run_warnings(report));
+    let missing = notes::missing_libraries(report);
+    let problems = larger.into_iter().chain(missing).chain(problems).chain(notes::run_warnings(report));
     text.push_str(&paragraph(&problems.collect::<Vec<_>>()));
     let variants = || sweeps.variants().filter(|_| !names_variants);
     let several = sweeps.has_several_backends();

@@ -6,6 +6,7 @@ use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::crossover_clause;
 use gpubench_answer::figure::plain;
 use gpubench_answer::first_use::{FirstUse, calls_to_repay, condition};
+use gpubench_answer::libraries;
 use gpubench_answer::words::largest;
 use gpubench_answer::{
     Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches, memory_decides,
@@ -18,6 +19,7 @@ use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops as op;
 use gpubench_text::count::counted;
 use gpubench_text::grouped::{distinct, grouped};
+use gpubench_text::words::capitalised;
 
 use super::super::cautions::shown;
 use super::super::problems::{ended_early, why_none_of, why_nothing};
@@ -35,6 +37,9 @@ pub(crate) fn title(report: &Report) -> String {
     });
     let conditions = conditions(report);
     match sides {
+        [Some(cpu), Some(gpu)] if versus.is_tuned() => {
+            format!("{gpu} against {cpu}, both with gpubench's own tuned code; {conditions}.")
+        }
         [Some(cpu), Some(gpu)] => format!("{gpu} against {cpu}; {conditions}."),
         [Some(cpu), None] => format!("{}\n{cpu}; {conditions}.", no_gpu(report)),
         [None, Some(gpu)] => format!("No CPU was measured: GPU times only.\n{gpu}; {conditions}."),
@@ -110,6 +115,13 @@ pub(crate) fn grades(report: &Report) -> Option<String> {
     let counts = counts.join(", ");
     let times = counted(total, "best time");
     (total > 0).then(|| format!("Grades of {times}, at all sizes: {counts}{meaning}. Why: --tables."))
+}
+
+/// The libraries that are missing, one sentence each.
+pub(crate) fn missing_libraries(report: &Report) -> impl Iterator<Item = String> {
+    libraries::missing(report)
+        .into_iter()
+        .map(|missing| format!("{}; {}.", capitalised(&missing.text), missing.next))
 }
 
 /// The first warning about the run, and the number of further ones.

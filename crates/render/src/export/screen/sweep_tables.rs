@@ -27,6 +27,7 @@ impl<'a> Sweeps<'a> {
                     let found = crossover(&sweep.section.comparisons, kind);
                     Field::from(found.map_or(NONE.into(), |found| short(&found, intervals)))
                 }));
+                fields.extend(self.tuned_field(kind, largest));
             }
             fields.extend(self.peak_fields(largest));
             Some(fields)
@@ -48,14 +49,21 @@ impl<'a> Sweeps<'a> {
                 fields.extend(bests.flat_map(|(one, row)| {
                     timed(row, case.kind, |row| variants.below(self.versus().name(one), row))
                 }));
-                fields.extend(
-                    self.shown_kinds().into_iter().map(|shown| speed_up(case.pair(shown.kind).as_ref())),
-                );
+                for shown in self.shown_kinds() {
+                    fields.push(speed_up(case.pair(shown.kind).as_ref()));
+                    fields.extend(self.tuned_field(shown.kind, case));
+                }
                 fields.extend(self.peak_fields(case));
                 rows.push(fields);
             }
         }
         titleless(columns, rows)
+    }
+
+    /// The field of gpubench's tuned code after the fields of a kind.
+    fn tuned_field(&self, kind: Kind, case: &Comparison<'_>) -> Option<Field> {
+        let is_shown = kind == Kind::Resident && self.shows_tuned();
+        is_shown.then(|| speed_up(case.tuned_pair(kind).as_ref()))
     }
 
     fn peak_fields(&self, case: &Comparison<'_>) -> Vec<Field> {

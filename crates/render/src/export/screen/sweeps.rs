@@ -47,7 +47,11 @@ impl<'a> Sweeps<'a> {
     }
 }
 
-/// The cases of a sweep that have both contenders.
+/// The cases of a sweep that have both contenders, or both with gpubench's tuned code.
 pub(crate) fn compared<'s, 'a>(sweep: &'s Sweep<'a>) -> impl Iterator<Item = &'s Comparison<'a>> {
-    sweep.section.comparisons.iter().filter(|case| case.pair(Kind::Resident).is_some())
+    sweep
+        .section
+        .comparisons
+        .iter()
+        .filter(|case| case.pair(Kind::Resident).is_some() || case.tuned_pair(Kind::Resident).is_some())
 }

@@ -1,0 +1,96 @@
+//! MKL's vector functions (VML): sines and cosines of arrays, in its mode of high accuracy.
+//!
+//! Names are those of the [oneMKL Developer
+//! Reference](https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/), "Vector Mathematical Functions". Each call
+//! runs on the calling thread.
+
+use std::ffi::c_int;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use gpubench_host::shared_library::SharedLibrary;
+use gpubench_model::error::CellError;
+
+type Function<T> = unsafe extern "C" fn(c_int, *const T, *mut T);
+
+/// The functions of one element type.
+pub(crate) struct Functions<T> {
+    sine: Function<T>,
+    cosine: Function<T>,
+    set_threads: unsafe extern "C" fn(c_int) -> c_int,
+}
+
+/// An element type of the functions. A process loads one MKL.
+pub(crate) trait VmlReal: Copy + 'static {
+    const SINE: &str;
+    const COSINE: &str;
+    fn functions() -> &'static OnceLock<Functions<Self>>;
+}
+
+impl VmlReal for f32 {
+    const SINE: &str = "vsSin";
+    const COSINE: &str = "vsCos";
+
+    fn functions() -> &'static OnceLock<Functions<f32>> {
+        static FUNCTIONS: OnceLock<Functions<f32>> = OnceLock::new();
+        &FUNCTIONS
+    }
+}
+
+impl VmlReal for f64 {
+    const SINE: &str = "vdSin";
+    const COSINE: &str = "vdCos";
+
+    fn functions() -> &'static OnceLock<Functions<f64>> {
+        static FUNCTIONS: OnceLock<Functions<f64>> = OnceLock::new();
+        &FUNCTIONS
+    }
+}
+
+/// Finds the functions in the MKL at that path, which is already loaded.
+///
+/// # Errors
+/// It lacks one.
+pub(crate) fn load<T: VmlReal>(library: &Path) -> Result<(), CellError> {
+    let found = || -> Result<Functions<T>, String> {
+        // SAFETY: the library is loaded, so that nothing is initialised; the types are those of its headers, where MKL_INT is
+        // `int` in the interface that gpubench chose.
+        unsafe {
+            let mut library = SharedLibrary::open(library)?;
+            library.own_file_defines("MKL_Get_Version_String");
+            let functions = Functions {
+                sine: library.symbol(T::SINE)?,
+                cosine: library.symbol(T::COSINE)?,
+                set_threads: library.symbol("MKL_Set_Num_Threads_Local")?,
+            };
+            library.keep();
+            Ok(functions)
+        }
+    };
+    if T::functions().get().is_none() {
+        let found = found().map_err(|problem| CellError::call("MKL's VML", problem))?;
+        let _ = T::functions().set(found);
+    }
+    Ok(())
+}
+
+/// Writes the sines of `from`; no value where [`load`] was not called.
+pub(crate) fn sines<T: VmlReal>(from: &[T], to: &mut [T]) {
+    apply(from, to, |functions| functions.sine);
+}
+
+/// Writes the cosines of `from`; no value where [`load`] was not called.
+pub(crate) fn cosines<T: VmlReal>(from: &[T], to: &mut [T]) {
+    apply(from, to, |functions| functions.cosine);
+}
+
+fn apply<T: VmlReal>(from: &[T], to: &mut [T], function: impl Fn(&Functions<T>) -> Function<T>) {
+    let Some(functions) = T::functions().get() else { return };
+    // A length above 32 bits never occurs: callers pass blocks.
+    let Ok(len) = c_int::try_from(from.len().min(to.len())) else { return };
+    // SAFETY: both arrays have `len` elements, and the function takes them.
+    unsafe {
+        (functions.set_threads)(1);
+        function(functions)(len, from.as_ptr(), to.as_mut_ptr());
+    }
+}
