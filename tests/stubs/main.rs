@@ -117,10 +117,12 @@ impl Ran {
         rows
     }
 
-    /// Checks that every cell of the CPU was measured.
+    /// Checks that every cell of the CPU was measured whose library is installed.
     fn assert_cpu_measured(&self) {
         let rows = self.rows("cpu");
-        assert!(rows.iter().all(|row| row["outcome"] == "measured"), "{rows:?}");
+        let is_missing = |row: &Value| row["outcome"] == "skipped" && row["variant"] == "mkl";
+        assert!(rows.iter().all(|row| row["outcome"] == "measured" || is_missing(row)), "{rows:?}");
+        assert!(rows.iter().any(|row| row["outcome"] == "measured"), "{rows:?}");
     }
 
     /// Returns outcome and reason of the cells of a backend, which are the same for all, and the fix for the backend.

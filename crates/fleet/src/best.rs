@@ -88,7 +88,7 @@ pub struct MissingTime {
 pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, BestResult)> {
     let names = Names::of(report);
     let mut found = vec![];
-    for section in sections_of(report, Versus::SIDES) {
+    for section in sections_of(report, Versus::sides_of(report)) {
         for comparison in &section.comparisons {
             // Refinement adds different sizes to each run, and screening samples different variants to precision, so
             // such cells have no counterpart.

@@ -100,13 +100,15 @@ impl<'a> Versus<'a> {
     pub const TUNED: Versus<'static> =
         Versus { a: Selection::Tuned(Side::Cpu), b: Selection::Tuned(Side::Gpu) };
 
-    /// Returns the contenders in a report's settings; without these, the CPU's side and the GPU's. Where a side has times of gpubench's
-    /// tuned code alone, as in reports of earlier versions, that represents it.
+    /// Returns the contenders in a report's settings; without these, its [sides](Self::sides_of).
     pub fn of(report: &'a Report) -> Versus<'a> {
         let text = report.environment.settings.get(KEY).and_then(|value| value.as_str());
-        if let Some(named) = text.and_then(|text| Versus::parse(text).ok()) {
-            return named;
-        }
+        text.and_then(|text| Versus::parse(text).ok()).unwrap_or_else(|| Versus::sides_of(report))
+    }
+
+    /// Returns the CPU's side and the GPU's. Where one has times of gpubench's tuned code alone, as in reports of earlier versions,
+    /// that represents it.
+    pub fn sides_of(report: &Report) -> Versus<'static> {
         let has_times = |versus: Versus<'_>, one| {
             report.rows.iter().any(|row| row.execute.is_some() && versus.has(one, row))
         };
