@@ -25,15 +25,13 @@ pub fn missing(report: &Report) -> Vec<RunWarning> {
         let vendor = vendor_of(&row.variant);
         ((row.side, vendor, row.reason.as_deref().unwrap_or("it was not found"), row.fix.as_deref()), row)
     });
-    let groups: Vec<((Side, &str, &str, Option<&str>), Vec<&Row>)> = grouped(keyed);
-    let warning = |((side, _, reason, fix), rows): &((Side, &str, &str, Option<&str>), Vec<&Row>)| {
-        let ops = distinct(rows.iter().map(|row| row.case.op.as_str())).join(", ");
-        RunWarning {
-            text: format!("{reason}: the {} could be faster than it is here ({ops})", side.label()),
-            next: fix.unwrap_or_default().to_owned(),
-        }
-    };
-    groups.iter().map(warning).collect()
+    let mut warnings = vec![];
+    for ((side, _, reason, fix), rows) in grouped(keyed) {
+        let ops = distinct(rows.iter().map(|row: &&Row| row.case.op.as_str())).join(", ");
+        let text = format!("{reason}: the {} could be faster than it is here ({ops})", side.label());
+        warnings.push(RunWarning { text, next: fix.unwrap_or_default().to_owned() });
+    }
+    warnings
 }
 
 /// Returns the words of the libraries of which a side has times: `mkl`, `openblas`, `cublas`.
