@@ -59,7 +59,7 @@ extern "C" __global__ void signal(volatile u64* word) {
 
 extern "C" __global__ void empty() {}
 
-// Spins for that many cycles of the multiprocessor and touches no memory, as `torch.cuda._sleep` and the kernel of the adapter for
+// Spins for a number of cycles of the multiprocessor and touches no memory, as `torch.cuda._sleep` and the kernel of the adapter for
 // CuPy do: the constants of all device times are measured with the same code.
 extern "C" __global__ void spin_cycles(long long cycles) {
     const long long start = clock64();

@@ -22,11 +22,11 @@ pub fn missing(report: &Report) -> Vec<RunWarning> {
     };
     let rows = report.rows.iter().filter(is_missing);
     let keyed = rows.map(|row| {
-        let vendor = vendor_of(&row.variant);
-        ((row.side, vendor, row.reason.as_deref().unwrap_or("it was not found"), row.fix.as_deref()), row)
+        let reason = row.reason.as_deref().unwrap_or("it was not found");
+        ((row.side, reason, row.fix.as_deref()), row)
     });
     let mut warnings = vec![];
-    for ((side, _, reason, fix), rows) in grouped(keyed) {
+    for ((side, reason, fix), rows) in grouped(keyed) {
         let ops = distinct(rows.iter().map(|row: &&Row| row.case.op.as_str())).join(", ");
         let text = format!("{reason}: the {} could be faster than it is here ({ops})", side.label());
         warnings.push(RunWarning { text, next: fix.unwrap_or_default().to_owned() });

@@ -11,7 +11,6 @@ mod finding;
 pub mod format;
 mod judgement;
 pub mod measure;
-mod origin;
 pub mod pattern;
 mod peaks;
 mod phases;
@@ -22,8 +21,9 @@ mod variant;
 pub use conditions::{ClockCheck, Conditions, ThreadSpeeds, TimerOverhead};
 pub use finding::Finding;
 pub use judgement::{Checked, Rounding, Work};
-pub use origin::Origin;
 pub use peaks::{BusRates, Peaks};
 pub use phases::{Compile, DevicePhases, HostMemory, PinnedCopies, Transfer, TransferMemory};
 pub use sample::{PageFaults, Sample, SetupCounts};
-pub use variant::{Accuracy, Side, Variant, earlier_name, fewer_threads, on_threads, vendor_of};
+pub use variant::{
+    Accuracy, Origin, Side, Variant, earlier_name, fewer_threads, on_threads, reuses, vendor_of,
+};

@@ -46,10 +46,8 @@ impl Contender {
 /// The rows among which the best represents a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Selection<'a> {
-    /// Those of every backend of a side that a reader can call: of origin `library` or `plain`.
-    Side(Side),
-    /// Those of a side, gpubench's tuned code among them.
-    Tuned(Side),
+    /// Those of every backend of a side: without tuned code, those that a reader can call, of origin `library` or `plain`.
+    Side { side: Side, has_tuned: bool },
     /// Those of backends, or of variants as `backend/variant`, separated by commas; `*` and `?` are wildcards.
     Named(&'a str),
 }
@@ -63,8 +61,9 @@ impl<'a> Selection<'a> {
     /// Returns whether a row may represent it. A variant that is named in full may have reduced precision or fewer threads.
     fn has(self, row: &Row) -> bool {
         match self {
-            Selection::Side(side) => row.side == side && row.is_headline() && row.origin() != Origin::Tuned,
-            Selection::Tuned(side) => row.side == side && row.is_headline(),
+            Selection::Side { side, has_tuned } => {
+                row.side == side && row.is_headline() && (has_tuned || row.origin() != Origin::Tuned)
+            }
             Selection::Named(_) => self.items().any(|item| {
                 is_of(item, &row.backend, &row.variant) && (row.is_headline() || is_one_variant(item))
             }),
@@ -93,12 +92,15 @@ pub struct Versus<'a> {
 
 impl<'a> Versus<'a> {
     /// The CPU's side against the GPU's.
-    pub const SIDES: Versus<'static> =
-        Versus { a: Selection::Side(Side::Cpu), b: Selection::Side(Side::Gpu) };
+    pub const SIDES: Versus<'static> = Versus::both_sides(false);
 
     /// The CPU's side against the GPU's, with gpubench's tuned code on both.
-    pub const TUNED: Versus<'static> =
-        Versus { a: Selection::Tuned(Side::Cpu), b: Selection::Tuned(Side::Gpu) };
+    pub const TUNED: Versus<'static> = Versus::both_sides(true);
+
+    const fn both_sides(has_tuned: bool) -> Versus<'static> {
+        let [a, b] = [Side::Cpu, Side::Gpu];
+        Versus { a: Selection::Side { side: a, has_tuned }, b: Selection::Side { side: b, has_tuned } }
+    }
 
     /// Returns the contenders in a report's settings; without these, its [sides](Self::sides_of).
     pub fn of(report: &'a Report) -> Versus<'a> {
@@ -251,7 +253,7 @@ impl<'a> Versus<'a> {
     /// Returns the contender's whole name: `GPU`, `cupy`, `cpu,numpy,torch-cpu`.
     pub fn name(self, contender: Contender) -> &'a str {
         match self.selection(contender) {
-            Selection::Side(side) | Selection::Tuned(side) => side.label(),
+            Selection::Side { side, .. } => side.label(),
             Selection::Named(list) => list,
         }
     }
@@ -265,7 +267,7 @@ impl<'a> Versus<'a> {
     /// Returns the contender's name in sentences: `the GPU`, `cupy`.
     pub fn noun(self, contender: Contender) -> String {
         match self.selection(contender) {
-            Selection::Side(side) | Selection::Tuned(side) => format!("the {}", side.label()),
+            Selection::Side { side, .. } => format!("the {}", side.label()),
             Selection::Named(list) => list.to_owned(),
         }
     }
@@ -273,7 +275,7 @@ impl<'a> Versus<'a> {
     /// Returns the contender's key in JSON: `cpu` and `gpu`, or `a` and `b` where `--versus` names them.
     pub fn key(self, contender: Contender) -> &'static str {
         match (self.selection(contender), contender) {
-            (Selection::Side(side) | Selection::Tuned(side), _) => side.name(),
+            (Selection::Side { side, .. }, _) => side.name(),
             (Selection::Named(_), Contender::A) => "a",
             (Selection::Named(_), Contender::B) => "b",
         }
@@ -284,7 +286,7 @@ impl<'a> Versus<'a> {
     pub fn machine(self, report: &Report, contender: Contender) -> Option<String> {
         let machine = self.device(report, contender);
         match self.selection(contender) {
-            Selection::Side(_) | Selection::Tuned(_) => machine,
+            Selection::Side { .. } => machine,
             Selection::Named(_) => {
                 let name = self.label_and_name(contender);
                 let is_there = report.rows.iter().any(|row| self.has(contender, row));
@@ -296,7 +298,7 @@ impl<'a> Versus<'a> {
     /// Returns the machine of a contender without its name: the device, or the host's CPU with the threads in use.
     pub fn device(self, report: &Report, contender: Contender) -> Option<String> {
         machine_of(report, |row| match self.selection(contender) {
-            Selection::Side(side) | Selection::Tuned(side) => row.side == side,
+            Selection::Side { side, .. } => row.side == side,
             Selection::Named(_) => self.has(contender, row),
         })
     }

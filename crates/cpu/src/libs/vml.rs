@@ -1,8 +1,8 @@
 //! MKL's vector functions (VML): sines and cosines of arrays, in its mode of high accuracy.
 //!
 //! Names are those of the [oneMKL Developer
-//! Reference](https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/), "Vector Mathematical Functions". Each call
-//! runs on the calling thread.
+//! Reference](https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/), "Vector Mathematical Functions". A call
+//! may start threads, except within [`on_this_thread`].
 
 use std::ffi::c_int;
 use std::path::Path;
@@ -74,6 +74,16 @@ pub(crate) fn load<T: VmlReal>(library: &Path) -> Result<(), CellError> {
     Ok(())
 }
 
+/// Runs `work` with MKL's functions on the calling thread alone; its calls of other routines have their number of threads afterwards.
+pub(crate) fn on_this_thread<T: VmlReal>(work: impl FnOnce()) {
+    let Some(functions) = T::functions().get() else { return };
+    // SAFETY: the function takes any number; 0 is that of the process.
+    let before = unsafe { (functions.set_threads)(1) };
+    work();
+    // SAFETY: as above.
+    unsafe { (functions.set_threads)(before) };
+}
+
 /// Writes the sines of `from`; no value where [`load`] was not called.
 pub(crate) fn sines<T: VmlReal>(from: &[T], to: &mut [T]) {
     apply(from, to, |functions| functions.sine);
@@ -89,8 +99,5 @@ fn apply<T: VmlReal>(from: &[T], to: &mut [T], function: impl Fn(&Functions<T>) 
     // A length above 32 bits never occurs: callers pass blocks.
     let Ok(len) = c_int::try_from(from.len().min(to.len())) else { return };
     // SAFETY: both arrays have `len` elements, and the function takes them.
-    unsafe {
-        (functions.set_threads)(1);
-        function(functions)(len, from.as_ptr(), to.as_mut_ptr());
-    }
+    unsafe { function(functions)(len, from.as_ptr(), to.as_mut_ptr()) };
 }

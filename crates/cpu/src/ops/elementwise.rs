@@ -55,13 +55,15 @@ fn mkl<T: Trig + VmlReal>(
     vml::load::<T>(library.provider()?.path())?;
     partitioned::<T, 2>(case, inputs, cpu.threads, |[a, b], y, _| {
         let mut cosines = [T::default(); BLOCK];
-        for ((a, b), y) in a.chunks(BLOCK).zip(b.chunks(BLOCK)).zip(y.chunks_mut(BLOCK)) {
-            vml::sines(a, y);
-            vml::cosines(b, &mut cosines);
-            for (((y, &a), &b), &cosine) in y.iter_mut().zip(a).zip(b).zip(&cosines) {
-                *y = a * b + *y + cosine;
+        vml::on_this_thread::<T>(|| {
+            for ((a, b), y) in a.chunks(BLOCK).zip(b.chunks(BLOCK)).zip(y.chunks_mut(BLOCK)) {
+                vml::sines(a, y);
+                vml::cosines(b, &mut cosines);
+                for (((y, &a), &b), &cosine) in y.iter_mut().zip(a).zip(b).zip(&cosines) {
+                    *y = a * b + *y + cosine;
+                }
             }
-        }
+        });
     })
 }
 

@@ -41,9 +41,11 @@ fn mkl<T: Trig + VmlReal>(
 ) -> Result<Box<Prepared>, CellError> {
     vml::load::<T>(library.provider()?.path())?;
     partitioned::<T, 1>(case, inputs, cpu.threads, |[a], y, _| {
-        for (a, y) in a.chunks(BLOCK).zip(y.chunks_mut(BLOCK)) {
-            vml::sines(a, y);
-        }
+        vml::on_this_thread::<T>(|| {
+            for (a, y) in a.chunks(BLOCK).zip(y.chunks_mut(BLOCK)) {
+                vml::sines(a, y);
+            }
+        });
     })
 }
 

@@ -124,7 +124,7 @@ impl TimingKernels {
         unsafe { enqueue_single(stream, &self.empty, 1, []) }
     }
 
-    /// Enqueues a kernel that spins for that many cycles of the multiprocessor and touches no memory.
+    /// Enqueues a kernel that spins for a number of cycles of the multiprocessor and touches no memory.
     pub(crate) fn spin_cycles(&self, stream: &CudaStream, cycles: i64) -> Result<(), CellError> {
         // SAFETY: the entry takes (long long).
         unsafe { enqueue_single(stream, &self.spin_cycles, 1, [cycles.cast_unsigned().into()]) }

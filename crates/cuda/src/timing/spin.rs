@@ -102,7 +102,7 @@ pub(crate) struct CycleSpin {
 }
 
 impl CycleSpin {
-    /// Makes a job that spins for that many cycles of a multiprocessor.
+    /// Makes a job that spins for a number of cycles of a multiprocessor.
     pub(crate) fn new(cuda: &Cuda, cycles: i64) -> Result<CycleSpin, CellError> {
         Ok(CycleSpin { kernels: TimingKernels::load(cuda, &SOURCE)?, cycles, cuda: cuda.clone() })
     }

@@ -36,7 +36,7 @@ pub struct Marks {
 impl Marks {
     /// Those of a speed-up.
     pub(crate) fn of(pair: &Pair<'_>) -> Marks {
-        Marks { is_tie: pair.speed_up.winner().is_none(), grade_d: pair.has_grade_d() }
+        Marks { is_tie: pair.speed_up.winner().is_none(), grade_d: pair.is_unreliable() }
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
         Contender::B => String::new(),
     };
     let tie = if pair.speed_up.winner().is_none() { "?" } else { "" };
-    let grade_d = if pair.has_grade_d() { "!" } else { "" };
+    let grade_d = if pair.is_unreliable() { "!" } else { "" };
     format!("{leader}{text}{tie}{grade_d}")
 }
 

@@ -120,7 +120,8 @@ pub(crate) fn cut_short(report: &Report) -> Option<String> {
 fn incorrect(report: &Report, elsewhere: &str) -> Option<String> {
     let rows: Vec<&Row> = report.rows.iter().filter(|row| row.outcome == Outcome::Incorrect).collect();
     let excess = |row: &Row| row.error.map_or(f64::INFINITY, |error| error.value / error.bound);
-    let is_compared = |row: &Row| Versus::of(report).covers(row);
+    let versus = Versus::of(report);
+    let is_compared = |row: &Row| versus.covers(row);
     let gravity =
         |a: &Row, b: &Row| is_compared(a).cmp(&is_compared(b)).then(excess(a).total_cmp(&excess(b)));
     let worst = rows.iter().max_by(|a, b| gravity(a, b))?;

@@ -133,7 +133,9 @@ impl Series {
     fn event_uncertainty(&self, constant: Option<f64>) -> Option<f64> {
         let overhead = self.timer_overhead.as_ref()?;
         let whole = overhead.event_constant_s.filter(|whole| *whole > 0.0)?;
-        Some(overhead.event_uncertainty_s? * constant? / whole)
+        let uncertainty = overhead.event_uncertainty_s? * constant? / whole;
+        // A program of others may report anything.
+        (0.0..1.0).contains(&uncertainty).then_some(uncertainty)
     }
 
     fn page_faults(&self) -> Option<PageFaults> {

@@ -230,6 +230,7 @@ fn check_times(execute: &Execute) -> anyhow::Result<()> {
         ("mad_s", &[execute.mad_s]),
         ("host_median_s", &[execute.host_median_s]),
         ("enqueue_median_s", execute.enqueue_median_s.as_slice()),
+        ("event_uncertainty_s", execute.event_uncertainty_s.as_slice()),
         ("spent_s", &[execute.spent_s]),
     ]
     .into_iter()

@@ -13,7 +13,12 @@ fn load(text: &[u8]) -> Result<Report, String> {
 /// Returns the refusal of a report in which `place` holds `value`.
 fn refusal(place: &str, value: Value) -> String {
     let mut report = serde_json::to_value(example::with_pinned(example::full(), 5.0)).unwrap();
-    *report.pointer_mut(place).unwrap_or_else(|| panic!("no {place}")) = value;
+    let (parent, key) = place.rsplit_once('/').unwrap();
+    let parent = report.pointer_mut(parent).unwrap_or_else(|| panic!("no {parent}"));
+    match parent {
+        Value::Array(items) => items[key.parse::<usize>().unwrap()] = value,
+        fields => fields[key] = value,
+    }
     load(report.to_string().as_bytes()).err().unwrap_or_else(|| panic!("{place} was accepted"))
 }
 
@@ -91,6 +96,7 @@ fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
         ("/rows/0/execute/samples_s/3", json!(0.0), "samples_s contains a time of 0"),
         ("/rows/0/error/value", json!(1.0), "outcome is measured, but the answer is wrong: error 1.00e0"),
         ("/rows/0/execute/median_s", json!(2e9), "median_s contains 2e9"),
+        ("/rows/1/execute/event_uncertainty_s", json!(-1e-8), "event_uncertainty_s contains -1e-8"),
         ("/rows/0/execute/ci95_s", json!([1.0, 2.0]), "lies outside ci95_s, 1 to 2"),
         ("/rows/0/execute/ci95_s/0", json!(1e-3), "lies outside ci95_s"),
         ("/rows/1/execute/host_median_s", json!(-0.5), "host_median_s contains -5e-1"),

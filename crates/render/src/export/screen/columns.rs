@@ -14,7 +14,7 @@ use crate::export::tables::{PEAK_SHARE, has_peaks};
 const FASTER: &str = "faster";
 /// Heading of the columns with the size from which B is faster.
 const FROM: &str = "from N";
-/// Heading of the column with gpubench's tuned code on the GPU.
+/// Heading of the column that compares the sides with gpubench's tuned code on both.
 const TUNED: &str = "tuned";
 /// Heading of the columns with names of variants.
 const VARIANT: &str = "variant";
@@ -66,14 +66,9 @@ impl Sweeps<'_> {
         }
     }
 
-    /// Returns whether the tables have a column for gpubench's tuned code, next to what a reader can call.
-    pub(super) fn shows_tuned(&self) -> bool {
-        self.all.iter().flat_map(compared).any(|case| case.tuned_pair(Kind::Resident).is_some())
-    }
-
     /// The column for gpubench's tuned code after the columns of a kind.
     fn tuned_column(&self, kind: Kind) -> Option<Column> {
-        let is_shown = kind == Kind::Resident && self.shows_tuned();
+        let is_shown = kind == Kind::Resident && self.shows_tuned;
         is_shown.then(|| Column::words(TUNED).called(self.full_heading(kind, TUNED)).in_groups([group(kind)]))
     }
 
@@ -109,7 +104,7 @@ impl Sweeps<'_> {
     pub(super) fn case_columns(&self) -> Vec<Column> {
         let best = |contender| {
             let columns = [Column::words(VARIANT).ranked(rank::DETAILS), Column::figures("time")];
-            let heading = format!("best {}", self.versus().label(contender));
+            let heading = format!("best {}", self.versus.label(contender));
             columns.map(|column| column.in_groups([heading.clone()]))
         };
         let speed_ups = self.shown_kinds().into_iter().flat_map(|shown| {
@@ -122,7 +117,7 @@ impl Sweeps<'_> {
     /// The share of the peak per contender; none where no peaks were measured.
     pub(super) fn peak_columns(&self) -> Vec<Column> {
         let column = |contender| {
-            let name = self.versus().label(contender).to_owned();
+            let name = self.versus.label(contender).to_owned();
             Column::figures(name).in_groups([PEAK_SHARE]).ranked(rank::PEAK_SHARES)
         };
         if has_peaks(self.report) { Contender::BOTH.map(column).to_vec() } else { vec![] }

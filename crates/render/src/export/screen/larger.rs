@@ -49,7 +49,7 @@ impl Sweeps<'_> {
         let without =
             |one: &Contender| case.is_none_or(|case| case.candidates(*one, Kind::Resident).next().is_none());
         let why = |one: Contender| {
-            let rows = case.into_iter().flat_map(|case| &case.rows).filter(|row| self.versus().has(one, row));
+            let rows = case.into_iter().flat_map(|case| &case.rows).filter(|row| self.versus.has(one, row));
             let outcomes: Vec<Outcome> = rows.map(|row| row.outcome).collect();
             let gravest = OUTCOMES.into_iter().find(|outcome| outcomes.contains(outcome));
             let is_planned = || self.planned(sweep, Some(one)).any(|planned| planned == n);
@@ -62,8 +62,7 @@ impl Sweeps<'_> {
             [] => None,
             [(one, _), (other, _)] if one == other => Some((*one).to_owned()),
             some => {
-                let named =
-                    some.iter().map(|(reason, one)| format!("{} {reason}", self.versus().label(*one)));
+                let named = some.iter().map(|(reason, one)| format!("{} {reason}", self.versus.label(*one)));
                 Some(named.collect::<Vec<_>>().join(", "))
             }
         }
@@ -72,7 +71,7 @@ impl Sweeps<'_> {
     /// The sizes at which the settings of the run plan a sweep with a backend that one contender, or any, has at other sizes.
     fn planned(&self, sweep: &Sweep<'_>, one: Option<Contender>) -> impl Iterator<Item = u64> {
         let cases = sweep.section.comparisons.iter().flat_map(|case| &case.rows);
-        let of_contender = |row: &&&Row| one.is_none_or(|one| self.versus().has(one, row));
+        let of_contender = |row: &&&Row| one.is_none_or(|one| self.versus.has(one, row));
         let backends = distinct(cases.filter(of_contender).map(|row| row.backend.as_str()));
         let lists = |planned: &Value, key: &str, wanted: &[&str]| {
             let list = planned[key].as_array().into_iter().flatten();

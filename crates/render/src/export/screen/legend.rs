@@ -25,7 +25,7 @@ impl Sweeps<'_> {
         let has_tie = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
         let marks: Vec<&str> = [
             (has_tie, "?: the 95 % interval includes 1x: a tie."),
-            (pairs.iter().any(Pair::has_grade_d), "!: unreliable (grade D)."),
+            (pairs.iter().any(Pair::is_unreliable), "!: unreliable (grade D)."),
         ]
         .into_iter()
         .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
@@ -114,7 +114,7 @@ impl Sweeps<'_> {
             true => " (interpolated)",
             false => "",
         };
-        let first = format!("{} is faster from this N upward{first}", self.versus().noun(Contender::B));
+        let first = format!("{} is faster from this N upward{first}", self.versus.noun(Contender::B));
         let meanings = [first.as_str()].into_iter().chain(meanings);
         format!("from N: {}.", meanings.collect::<Vec<_>>().join("; "))
     }

@@ -64,7 +64,7 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
     let problems = summary(report).map(|summary| format!("{summary} (reasons: --tables)."));
     let larger = sweeps.larger_sizes().filter(|_| !few);
     let missing = notes::missing_libraries(report);
-    let problems = larger.into_iter().chain(missing).chain(problems).chain(notes::run_warnings(report));
+    let problems = larger.into_iter().chain(missing).chain(problems).chain(notes::first_run_warning(report));
     text.push_str(&paragraph(&problems.collect::<Vec<_>>()));
     let variants = || sweeps.variants().filter(|_| !names_variants);
     let several = sweeps.has_several_backends();
@@ -114,15 +114,15 @@ fn question(sweeps: &Sweeps<'_>, width: usize) -> (Option<String>, Option<Table>
     match sweeps.comparisons() {
         0 => (None, sweeps.times_table(MAX_CASES)),
         1..=MAX_COMPARISONS => {
-            let question = match sweeps.versus().is_named() {
+            let question = match sweeps.versus.is_named() {
                 true => "The best time of each, the faster one, and how many times faster it is:",
                 false => "The best time of each side, the faster side, and how many times faster it is:",
             };
             (Some(question.to_owned()), sweeps.case_table())
         }
         _ => {
-            let faster = if sweeps.versus().is_named() { "The faster one" } else { "The faster side" };
-            let b = sweeps.versus().noun(Contender::B);
+            let faster = if sweeps.versus.is_named() { "The faster one" } else { "The faster side" };
+            let b = sweeps.versus.noun(Contender::B);
             let question = format!("{faster} at the largest N, and the N from which {b} is faster:");
             let fits = |grid: &Table| grid.clone().within(width).fits();
             (Some(question), sweeps.sweep_table(true).filter(fits).or_else(|| sweeps.sweep_table(false)))

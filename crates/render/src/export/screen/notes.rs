@@ -125,7 +125,7 @@ pub(crate) fn missing_libraries(report: &Report) -> impl Iterator<Item = String>
 }
 
 /// The first warning about the run, and the number of further ones.
-pub(crate) fn run_warnings(report: &Report) -> Option<String> {
+pub(crate) fn first_run_warning(report: &Report) -> Option<String> {
     let warnings = &report.environment.warnings;
     let first = warnings.first()?;
     let more = match warnings.len() {
@@ -142,7 +142,7 @@ impl Sweeps<'_> {
             let clause = |kind| {
                 let found =
                     crossover(&sweep.section.comparisons, kind).filter(|found| !found.is_one_size())?;
-                Some(plain(&crossover_clause(&found, self.versus())))
+                Some(plain(&crossover_clause(&found, self.versus)))
             };
             let resident = clause(Kind::Resident)?;
             let with_copies = self.kinds.end_to_end().iter().filter_map(|&kind| Some((kind, clause(kind)?)));
@@ -181,21 +181,21 @@ impl Sweeps<'_> {
         let best = |sweep: &Sweep<'_>| {
             let pair = compared(sweep).last()?.best_pair()?;
             let doers = [(Contender::A, pair.a), (Contender::B, pair.b)];
-            let [a, b] = doers.map(|(one, row)| match row.backend == self.versus().name(one) {
+            let [a, b] = doers.map(|(one, row)| match row.backend == self.versus.name(one) {
                 true => row.doer().to_owned(),
                 false => names.doer(row),
             });
             Some(format!("{} {a} / {b}", sweep.section.op))
         };
         let named = distinct(self.all.iter().filter_map(best));
-        let [a, b] = Contender::BOTH.map(|one| self.versus().label(one));
+        let [a, b] = Contender::BOTH.map(|one| self.versus.label(one));
         (!named.is_empty()).then(|| format!("Fastest variants at that N ({a} / {b}): {}.", named.join(", ")))
     }
 
     /// Returns whether the best of a contender may be of one backend or another.
     pub(crate) fn has_several_backends(&self) -> bool {
         let of = |one| {
-            let rows = self.report.rows.iter().filter(move |row| self.versus().has(one, row));
+            let rows = self.report.rows.iter().filter(move |row| self.versus.has(one, row));
             distinct(rows.map(|row| row.backend.as_str())).len()
         };
         Contender::BOTH.into_iter().any(|one| of(one) > 1)
@@ -228,7 +228,7 @@ impl Sweeps<'_> {
         };
         let most = if found.len() > 1 { ", at most per variant" } else { "" };
         (!costs.is_empty()).then(|| {
-            format!("First use of {}{most}: {}.{repaid}", self.versus().noun(Contender::B), costs.join(", "))
+            format!("First use of {}{most}: {}.{repaid}", self.versus.noun(Contender::B), costs.join(", "))
         })
     }
 
@@ -288,7 +288,7 @@ impl Sweeps<'_> {
         (!found.is_empty()).then(|| {
             format!(
                 "{slower} {} variants at the largest N, resident time over the best{mark}: {}.",
-                self.versus().label(Contender::B),
+                self.versus.label(Contender::B),
                 found.join("; ")
             )
         })

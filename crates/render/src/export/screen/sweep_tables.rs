@@ -47,7 +47,7 @@ impl<'a> Sweeps<'a> {
                 let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
                 let bests = Contender::BOTH.into_iter().zip(case.bests());
                 fields.extend(bests.flat_map(|(one, row)| {
-                    timed(row, case.kind, |row| variants.below(self.versus().name(one), row))
+                    timed(row, case.kind, |row| variants.below(self.versus.name(one), row))
                 }));
                 for shown in self.shown_kinds() {
                     fields.push(speed_up(case.pair(shown.kind).as_ref()));
@@ -62,7 +62,7 @@ impl<'a> Sweeps<'a> {
 
     /// The field of gpubench's tuned code after the fields of a kind.
     fn tuned_field(&self, kind: Kind, case: &Comparison<'_>) -> Option<Field> {
-        let is_shown = kind == Kind::Resident && self.shows_tuned();
+        let is_shown = kind == Kind::Resident && self.shows_tuned;
         is_shown.then(|| speed_up(case.tuned_pair(kind).as_ref()))
     }
 

@@ -1,6 +1,6 @@
 //! The sweeps of a report, which the first screen shows.
 
-use gpubench_answer::{Comparison, Kind, Kinds, Section, Versus, has_both_caches, sections};
+use gpubench_answer::{Comparison, Kind, Kinds, Section, Versus, has_both_caches, sections_of};
 use gpubench_model::case::{DType, density_text};
 use gpubench_model::report::Report;
 
@@ -15,6 +15,10 @@ pub(crate) struct Sweeps<'a> {
     pub(super) report: &'a Report,
     pub(super) all: Vec<Sweep<'a>>,
     pub(super) kinds: Kinds,
+    /// The contenders.
+    pub(super) versus: Versus<'a>,
+    /// Whether the tables have a column for gpubench's tuned code, next to what a reader can call.
+    pub(super) shows_tuned: bool,
 }
 
 impl<'a> Sweeps<'a> {
@@ -23,8 +27,9 @@ impl<'a> Sweeps<'a> {
         let occurs = |dtype: &&DType| report.rows.iter().any(|row| row.case.dtype == **dtype);
         let several_dtypes = DType::ALL.iter().filter(occurs).count() > 1;
         let both_caches = has_both_caches(report);
+        let versus = Versus::of(report);
         let mut all = vec![];
-        for section in sections(report) {
+        for section in sections_of(report, versus) {
             for cases in section.by_density() {
                 let dtype = several_dtypes.then(|| section.dtype.to_string());
                 let cache = both_caches.then(|| section.cache.to_string());
@@ -34,12 +39,8 @@ impl<'a> Sweeps<'a> {
                 all.push(Sweep { section: cases, name });
             }
         }
-        Sweeps { report, all, kinds: Kinds::of(&report.rows) }
-    }
-
-    /// The contenders.
-    pub(crate) fn versus(&self) -> Versus<'a> {
-        Versus::of(self.report)
+        let shows_tuned = all.iter().flat_map(compared).any(|case| case.tuned_pair(Kind::Resident).is_some());
+        Sweeps { report, all, kinds: Kinds::of(&report.rows), versus, shows_tuned }
     }
 
     pub(crate) fn comparisons(&self) -> usize {

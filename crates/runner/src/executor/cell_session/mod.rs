@@ -11,7 +11,7 @@ use gpubench_model::error::Unavailable;
 use gpubench_model::measure::batch::Batch;
 use gpubench_model::measure::stopping::{self, Rule, Step};
 use gpubench_model::report::{Outcome, check_row};
-use gpubench_ops::Decisive;
+use gpubench_ops::{self as op, Decisive};
 
 use super::cell_run::{CellRun, NO_SAMPLES};
 use super::earlier::Earlier;
@@ -170,6 +170,11 @@ impl CellSession<'_> {
 
     fn prepare_steps(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
         cell_run.held_by = None;
+        let case = &cell_run.planned.cell.case;
+        if let Some(reason) = op::find(&case.op).and_then(|op| op.nothing_to_compute(case)) {
+            cell_run.skip(Unavailable::new(reason, "choose a larger size or density"));
+            return Err(SessionEnd::Row);
+        }
         self.await_worker(cell_run)?;
         if !self.is_external(cell_run) {
             self.judge.rest();
@@ -191,7 +196,7 @@ impl CellSession<'_> {
         // A cell prepared again after its worker was lost keeps the times of its first preparation.
         (cell_run.row.error, cell_run.row.inputs) = (Some(error), Some(inputs.clone()));
         cell_run.row.phases.get_or_insert(phases);
-        if let Some(picked) = &picked {
+        if let (Some(picked), None) = (&picked, &cell_run.planned.variant.origin) {
             cell_run.row.origin = Some(Origin::of(&cell_run.row.backend, &cell_run.row.case.op, picked));
         }
         (cell_run.row.picked, cell_run.row.threads) = (picked, threads);
