@@ -1,5 +1,6 @@
 //! Checks if passes are fit for a baseline, and explains why not.
 
+use crate::cli::stream;
 use crate::compare::calibration::{Calibrated, incomparable_cells, unusable};
 use crate::compare::repetition::{MAX_COUNT, MIN_CHANCE, Repetition};
 use crate::compare::{Policy, Runs, Severity, environment};
@@ -8,19 +9,35 @@ use crate::report::quantity::spread_text;
 /// Maximum number of cells named per problem; the others are counted.
 const SHOWN: usize = 8;
 
-/// The reason why passes are not fit for a baseline, with the next step.
-pub(crate) enum Refusal {
-    /// They cannot be compared.
-    Unfit(String),
-    /// They are only noisy, which the user may accept.
-    Noisy(String),
+/// The reason why passes are not fit for a baseline.
+pub(crate) struct Refusal {
+    /// The reason in one line, without a full stop.
+    pub problem: String,
+    /// The cells with that problem, each with its figures; empty if the problem is not one of single cells.
+    pub cells: Vec<String>,
+    /// The next step, in sentences.
+    pub next: String,
+    /// Whether the passes are only noisy, which the user may accept.
+    pub is_noise: bool,
 }
 
 impl Refusal {
-    pub(crate) fn text(&self) -> &str {
-        match self {
-            Refusal::Unfit(text) | Refusal::Noisy(text) => text,
+    fn unfit(problem: String, next: &str) -> Refusal {
+        Refusal { problem, cells: vec![], next: next.into(), is_noise: false }
+    }
+
+    /// Prints it to stderr: the problem, a line per cell, and the next step.
+    pub(crate) fn print(&self) {
+        let colon = if self.cells.is_empty() { "" } else { ":" };
+        stream::complain(&format!("no baseline was saved: {}{colon}", self.problem));
+        for cell in self.cells.iter().take(SHOWN) {
+            stream::note(&format!("  {cell}"));
         }
+        let more = self.cells.len().saturating_sub(SHOWN);
+        if more > 0 {
+            stream::note(&format!("  {more} more"));
+        }
+        stream::note(&self.next);
     }
 }
 
@@ -31,60 +48,53 @@ pub(crate) fn refusal(
     policy: &Policy,
     accept_noisy: bool,
 ) -> Option<Refusal> {
-    if let Some(reason) = unfit(runs, cells, policy) {
-        return Some(Refusal::Unfit(reason));
+    let unfit = unfit(runs, cells, policy);
+    if unfit.is_some() || accept_noisy {
+        return unfit;
     }
-    if accept_noisy {
-        return None;
-    }
-    let noise = disagreement(cells).or_else(|| useless(&Repetition { cells, passes: runs.runs.len() }));
-    noise.map(Refusal::Noisy)
+    disagreement(cells).or_else(|| useless(&Repetition { cells, passes: runs.runs.len() }))
 }
 
-fn unfit(runs: &Runs, cells: &[Calibrated], policy: &Policy) -> Option<String> {
+fn unfit(runs: &Runs, cells: &[Calibrated], policy: &Policy) -> Option<Refusal> {
+    const ONE_BUILD: &str = "Use runs of one build on one machine.";
     if let Some((cell, reason)) = unusable(runs).first() {
-        return Some(format!("{cell} was {reason}"));
+        let next = "Measure again without that cell, or mend its cause.";
+        return Some(Refusal::unfit(format!("{cell} was {reason}"), next));
     }
     if let Some((cell, reason)) = incomparable_cells(runs).first() {
-        return Some(format!("the passes of {cell} cannot be compared: {reason}; use runs of one build"));
+        let problem = format!("the passes of {cell} cannot be compared: {reason}");
+        return Some(Refusal::unfit(problem, ONE_BUILD));
     }
     if cells.is_empty() {
-        return Some("no cell has a time; the reports give the reasons".into());
+        return Some(Refusal::unfit("no cell has a time".into(), "The reports give the reasons."));
     }
     let differences = environment::differences(runs, runs, &policy.severities);
-    if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
-        return Some(format!(
-            "{} differs between the runs ({}): use runs of one machine, or allow the difference in a --policy file",
-            difference.fact, difference.old
-        ));
-    }
-    None
+    let blocking = differences.iter().find(|difference| difference.severity == Severity::Block)?;
+    let problem = format!("{} differs between the runs ({})", blocking.fact, blocking.old);
+    Some(Refusal::unfit(problem, "Use runs of one machine, or allow the difference in a --policy file."))
 }
 
 /// Reports the cells that differ by more than their threshold between passes.
-fn disagreement(cells: &[Calibrated]) -> Option<String> {
+fn disagreement(cells: &[Calibrated]) -> Option<Refusal> {
     let mut noisy: Vec<&Calibrated> = cells.iter().filter(|cell| cell.disagrees()).collect();
     if noisy.is_empty() {
         return None;
     }
     noisy.sort_by(|a, b| b.pass_range.total_cmp(&a.pass_range));
     let named = noisy.iter().map(|cell| {
-        format!(
-            "{} by {} (threshold {})",
-            cell.cell,
-            spread_text(cell.pass_range),
-            spread_text(cell.threshold)
-        )
+        let [range, threshold] = [cell.pass_range, cell.threshold].map(spread_text);
+        format!("{} by {range} (threshold {threshold})", cell.cell)
     });
-    Some(format!(
-        "the passes disagree although nothing changed: {}. Close other programs, sample longer (--max-time), exclude those \
-        cells, or save them anyway with --accept-noisy",
-        listed(named.collect())
-    ))
+    Some(Refusal {
+        problem: "the passes disagree although nothing changed".into(),
+        cells: named.collect(),
+        next: "Close other programs, sample longer (--max-time), exclude those cells, or save them anyway with --accept-noisy.".into(),
+        is_noise: true,
+    })
 }
 
 /// Reports the cells for which an unchanged run would be inconclusive.
-fn useless(repetition: &Repetition) -> Option<String> {
+fn useless(repetition: &Repetition) -> Option<Refusal> {
     let passes = repetition.passes;
     if repetition.chance(passes, 1) >= MIN_CHANCE {
         return None;
@@ -93,34 +103,21 @@ fn useless(repetition: &Repetition) -> Option<String> {
     let mut cells: Vec<&Calibrated> = repetition.cells.iter().collect();
     cells.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
     let named = cells.iter().take_while(|cell| chance(cell) < 1.0 - 1e-3).map(|cell| {
-        format!(
-            "{} (variation {}, threshold {})",
-            cell.cell,
-            spread_text(cell.variation_between_runs),
-            spread_text(cell.threshold)
-        )
+        let [variation, threshold] = [cell.variation_between_runs, cell.threshold].map(spread_text);
+        format!("{} (variation {variation}, threshold {threshold})", cell.cell)
     });
-    let step = match (repetition.passes_needed(), repetition.runs_needed()) {
-        (Some(needed), _) => format!("save {needed} passes (--passes {needed})"),
-        (None, Some(runs)) => {
-            format!(
-                "even {MAX_COUNT} passes are too few for a single run: widen --threshold here and in compare, or save with --accept-noisy and compare {runs} runs at a time with it"
-            )
-        }
-        (None, None) => "widen --threshold here and in compare, or exclude those cells".into(),
+    let next = match (repetition.passes_needed(), repetition.runs_needed()) {
+        (Some(needed), _) => format!("Save {needed} passes (--passes {needed})."),
+        (None, Some(runs)) => format!(
+            "Even {MAX_COUNT} passes are too few for a single run: widen --threshold here and in compare, or save with \
+            --accept-noisy and compare {runs} runs at a time with it."
+        ),
+        (None, None) => "Widen --threshold here and in compare, or exclude those cells.".into(),
     };
-    Some(format!(
-        "with {passes} passes, an unchanged run would be inconclusive more often than not: {}. Next: {step}",
-        listed(named.collect())
-    ))
-}
-
-/// Joins the first names and counts the others.
-fn listed(mut named: Vec<String>) -> String {
-    let more = named.len().saturating_sub(SHOWN);
-    named.truncate(SHOWN);
-    if more > 0 {
-        named.push(format!("{more} more"));
-    }
-    named.join(", ")
+    Some(Refusal {
+        problem: format!("with {passes} passes, an unchanged run would be inconclusive more often than not"),
+        cells: named.collect(),
+        next,
+        is_noise: true,
+    })
 }

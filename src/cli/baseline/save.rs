@@ -10,7 +10,7 @@ use gpubench_text::count::counted;
 use gpubench_text::escape::shell_word;
 use gpubench_text::file::Partial;
 
-use super::refusal::{Refusal, refusal};
+use super::refusal::refusal;
 use super::show_in;
 use crate::backend::External;
 use crate::baseline::{self, Baseline, StagedBaseline};
@@ -84,14 +84,11 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Resu
     let runs = load::runs(&passes)?;
     let cells = calibrate(&runs, policy);
     if let Some(refusal) = refusal(&runs, &cells, policy, args.accept_noisy) {
-        let accepting = match refusal {
-            Refusal::Unfit(_) => String::new(),
-            Refusal::Noisy(_) => format!(", or save as they are: {}", accepting_command(args, staged)),
-        };
-        stream::complain(&format!(
-            "no baseline was saved: {}; the passes are in {staging}, which you may delete{accepting}",
-            refusal.text()
-        ));
+        refusal.print();
+        stream::note(&format!("The passes are in {staging}, which you may delete."));
+        if refusal.is_noise {
+            stream::note(&format!("Save them as they are: {}", accepting_command(args, staged)));
+        }
         return Ok(ExitCode::from(DISAGREE));
     }
     drop(runs);
@@ -132,7 +129,7 @@ fn from_reports(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Re
     );
     let cells = calibrate(&runs, policy);
     if let Some(refusal) = refusal(&runs, &cells, policy, args.accept_noisy) {
-        stream::complain(&format!("no baseline was saved: {}", refusal.text()));
+        refusal.print();
         return Ok(ExitCode::from(DISAGREE));
     }
     let _lock = lock(args)?;

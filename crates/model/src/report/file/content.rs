@@ -15,6 +15,25 @@ const PIECE: usize = 1 << 16;
 /// Most bytes that are read from a pipe, all of which memory holds.
 const LARGEST_PIPED: u64 = 64 << 20;
 
+/// Most values of a file, each of which may take 32 bytes of memory and 2 bytes of the file. Reports of 300 MB have as many.
+const MAX_VALUES: usize = 1 << 24;
+
+/// Reads JSON up to a number of values, by the bytes that begin one.
+struct ValueLimit<R> {
+    inner: R,
+    left: usize,
+}
+
+impl<R: Read> Read for ValueLimit<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        let begun = buffer[..count].iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+        let too_many = || io::Error::other(format!("it holds more than {MAX_VALUES} values"));
+        self.left = self.left.checked_sub(begun).ok_or_else(too_many)?;
+        Ok(count)
+    }
+}
+
 /// Returns whether it is a pipe or socket, as standard input may be, and not a device, which may never end.
 fn is_pipe(metadata: &Metadata) -> bool {
     metadata.file_type().is_fifo() || metadata.file_type().is_socket()
@@ -94,7 +113,8 @@ impl Content {
     /// # Errors
     /// It cannot be read, is not JSON or is not a `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<(T, bool)> {
-        let mut scan = ControlScan::of(self.start().map_err(serde_json::Error::io)?);
+        let start = self.start().map_err(serde_json::Error::io)?;
+        let mut scan = ControlScan::of(ValueLimit { inner: start, left: MAX_VALUES });
         let value = serde_json::from_reader(BufReader::with_capacity(PIECE, &mut scan))?;
         Ok((value, scan.found()))
     }

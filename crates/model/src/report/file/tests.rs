@@ -176,3 +176,15 @@ fn renamed_variants_of_an_older_report_load_under_their_present_names() {
     report.rows[0].backend = "sim".into();
     assert_eq!(read_again(&report).rows[0].picked.as_deref(), Some("widened"));
 }
+
+#[test]
+fn a_file_of_too_many_values_is_refused_wherever_they_are() {
+    let mut report = serde_json::to_value(crate::report::example::full()).unwrap();
+    report["rows"][0]["unknown"] = "here".into();
+    let text = report.to_string();
+    let (from, to) = text.split_once("\"here\"").unwrap();
+    let with = |count: usize| format!("{from}[{}0]{to}", "0,".repeat(count));
+    assert!(parse(&Content::of(with(1000))).is_ok());
+    let refused = parse(&Content::of(with(1 << 24))).unwrap_err();
+    assert!(format!("{refused:#}").contains("more than 16777216 values"), "{refused:#}");
+}
