@@ -74,7 +74,8 @@ pub fn host() -> Host {
 }
 
 /// Returns all environment variables whose names are text.
-fn set_variables() -> impl Iterator<Item = (String, String)> {
+/// Returns the environment variables of this process whose names are text.
+pub fn set_variables() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
 }

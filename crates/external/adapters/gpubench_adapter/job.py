@@ -25,7 +25,8 @@ class Job:
         return self.restore is not None
 
     def execute(self):
-        """Does the op once."""
+        """Does the op once, into the memory of the last result: its allocator gives it back."""
+        self.result = None
         self.result = self.call(*self.operands)
 
     def reset(self):

@@ -127,20 +127,13 @@ _TORCH_PIP = "pip install torch"
 TORCH_CUDA_PIP = _TORCH_PIP + " --force-reinstall --index-url https://download.pytorch.org/whl/cu130"
 _XPU_PIP = _TORCH_PIP + " --index-url https://download.pytorch.org/whl/xpu"
 
-# Variables of the process, set or removed (None) before the library is imported.
-# These change the precision of products behind the variants' backs.
-_TF32 = {"NVIDIA_TF32_OVERRIDE": None}
-_CUPY_ENVIRONMENT = dict(_TF32, CUPY_TF32=None)
+# Variables of the process, set before the library is imported. gpubench removes those that change the arithmetic of libraries.
 # Compile times are those of a first use, and no other process compiles.
 _TORCH_ENVIRONMENT = dict(
-    _TF32,
-    TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=None,
     TORCHINDUCTOR_FORCE_DISABLE_CACHES="1",
     TORCHINDUCTOR_COMPILE_THREADS="1",
 )
 _JAX_ENVIRONMENT = dict(
-    _TF32,
-    JAX_DEFAULT_MATMUL_PRECISION=None,
     XLA_PYTHON_CLIENT_PREALLOCATE="false",
     JAX_ENABLE_COMPILATION_CACHE="false",
 )
@@ -152,7 +145,7 @@ def _torch_adapter(title, summary, side, module, variants, install=_TORCH_PIP):
 
 ADAPTERS = {
     "numpy": Adapter("NumPy", "NumPy and SciPy on the CPU", "cpu", "numpy_backend", "pip install numpy scipy", NUMPY),
-    "cupy": Adapter("CuPy", "CuPy on an NVIDIA GPU", "gpu", "cupy_backend", _CUPY_PIP, CUPY, _CUPY_ENVIRONMENT),
+    "cupy": Adapter("CuPy", "CuPy on an NVIDIA GPU", "gpu", "cupy_backend", _CUPY_PIP, CUPY),
     "torch": _torch_adapter(
         "PyTorch", "PyTorch on an NVIDIA GPU, or an AMD GPU (untested)", "gpu", "torch_cuda",
         _torch(BOTH, _TORCH_SPARSE + _TORCH_CUDA),

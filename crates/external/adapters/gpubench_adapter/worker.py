@@ -136,10 +136,7 @@ class Worker:
     def module(self):
         """Imports the module of the library, with its variables set."""
         for variable, value in self.adapter.environment.items():
-            if value is None:
-                os.environ.pop(variable, None)
-            else:
-                os.environ[variable] = value
+            os.environ[variable] = value
         try:
             return importlib.import_module("." + self.adapter.module, __package__)
         except ModuleNotFoundError as error:

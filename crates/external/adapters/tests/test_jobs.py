@@ -10,7 +10,6 @@ from conversation import FOLDER  # noqa: F401, puts the package on the path
 from gpubench_adapter.backend import Backend
 from gpubench_adapter.errors import OutOfMemory
 from gpubench_adapter.job import Job
-from gpubench_adapter.registry import ADAPTERS
 from gpubench_adapter.session import Session
 from gpubench_adapter.storage import Storage
 from gpubench_adapter.worker import Worker
@@ -153,31 +152,6 @@ class Sessions(unittest.TestCase):
             self.assertEqual((reply["type"], reply["crowded"]), ("skipped", is_crowded), kind)
         with self.assertRaises(OutOfMemory):
             self.measure(0)
-
-
-class Variables(unittest.TestCase):
-    def test_variables_that_change_the_precision_of_products_are_removed(self):
-        names = {
-            "cupy": ["CUPY_TF32"],
-            "torch": ["TORCH_ALLOW_TF32_CUBLAS_OVERRIDE"],
-            "jax": ["JAX_DEFAULT_MATMUL_PRECISION"],
-        }
-        for name, variables in names.items():
-            worker, variables = Worker(name, None), variables + ["NVIDIA_TF32_OVERRIDE"]
-            before = dict(os.environ)
-            try:
-                os.environ.update((variable, "1") for variable in variables)
-                try:
-                    worker.module()
-                except Exception:
-                    # Without the library the variables are removed all the same.
-                    pass
-                self.assertFalse([variable for variable in variables if variable in os.environ])
-                for variable, value in ADAPTERS[name].environment.items():
-                    self.assertEqual(os.environ.get(variable), value)
-            finally:
-                os.environ.clear()
-                os.environ.update(before)
 
 
 if __name__ == "__main__":

@@ -98,6 +98,20 @@ const PREFIXES: [&str; 49] = [
     "XLA_",
 ];
 
+/// Globs for the variables that change the arithmetic of a library's calls, which would then not compute what the label of a variant
+/// says. Workers run without them.
+const ARITHMETIC: [&str; 8] = [
+    // CUBLAS_EMULATE_SINGLE_PRECISION, CUBLAS_EMULATE_DOUBLE_PRECISION, CUBLAS_EMULATION_STRATEGY, ...
+    "CUBLAS_EMULAT*",
+    "CUBLAS_FIXEDPOINT_EMULATION_*",
+    "CUPY_TF32",
+    "DNNL_DEFAULT_FPMATH_MODE",
+    "JAX_DEFAULT_MATMUL_PRECISION",
+    "NVIDIA_TF32_OVERRIDE",
+    "ONEDNN_DEFAULT_FPMATH_MODE",
+    "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+];
+
 /// Parts of a name, between underscores, that mark its value as a secret.
 const SECRET_PARTS: [&str; 12] = [
     "APIKEY",
@@ -210,8 +224,13 @@ pub fn is_recorded_by(rule: u32, name: &str) -> bool {
     rule >= RULE || OF_RULE_0.contains(&name)
 }
 
+/// Returns whether the variable changes the arithmetic of a library's calls, so that workers run without it.
+pub fn changes_arithmetic(name: &str) -> bool {
+    ARITHMETIC.iter().any(|pattern| glob(pattern, name))
+}
+
 fn is_recorded(name: &str) -> bool {
-    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    !changes_arithmetic(name) && PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Returns whether a value may grant access: by its name, or as an address that contains a password.
@@ -286,11 +305,23 @@ mod tests {
             "FFTWF_X",
         ]
         .into_iter()
-        .chain(OF_RULE_0)
+        .chain(OF_RULE_0.into_iter().filter(|name| !changes_arithmetic(name)))
         {
             assert_eq!(names(&[name]), [name]);
         }
         assert!(names(&["HOME", "PATH", "AWS_PROFILE", "MKLROOT", "omp_x"]).is_empty());
+    }
+
+    #[test]
+    fn variables_without_which_workers_run_are_not_recorded() {
+        let removed = [
+            "CUBLAS_EMULATE_DOUBLE_PRECISION",
+            "CUBLAS_EMULATION_STRATEGY",
+            "CUBLAS_FIXEDPOINT_EMULATION_MANTISSA_BIT_COUNT",
+            "NVIDIA_TF32_OVERRIDE",
+        ];
+        assert!(removed.into_iter().all(changes_arithmetic) && names(&removed).is_empty());
+        assert!(!changes_arithmetic("CUBLAS_WORKSPACE_CONFIG"));
     }
 
     #[test]

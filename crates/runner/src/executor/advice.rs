@@ -102,9 +102,10 @@ pub(crate) fn of_run(
 }
 
 /// Returns the warnings about the environment of a run: modes of libraries that distort times, a CPU quota that paused it,
-/// and memory that lies on one NUMA node. `quota` holds the quota in CPUs and its pauses.
+/// and memory that lies on one NUMA node. `quota` holds the quota in CPUs and its pauses, `variables` the names of all variables.
 pub(crate) fn of_environment(
     environment: &Environment,
+    variables: impl Iterator<Item = String>,
     backends: &[BackendState],
     quota: Option<(f64, QuotaPauses)>,
 ) -> Vec<RunWarning> {
@@ -127,7 +128,16 @@ pub(crate) fn of_environment(
             "allow set_mempolicy (docker: --cap-add SYS_NICE), or use the CPUs of one node, then run again";
         Some(RunWarning { text, next: next.into() })
     });
-    distorted.chain(paused).chain(one_node).collect()
+    let removed: Vec<String> = variables.filter(|name| variables::changes_arithmetic(name)).collect();
+    let without = (!removed.is_empty()).then(|| RunWarning {
+        text: format!(
+            "the workers ran without {}, which would change the arithmetic of libraries",
+            removed.join(", ")
+        ),
+        next: "name variants with other arithmetic, such as cublas-tf32 or cublas-emulated, with --variants"
+            .into(),
+    });
+    distorted.chain(without).chain(paused).chain(one_node).collect()
 }
 
 /// Kernels of OpenBLAS for x86 CPUs without AVX2, by the names of its build. OpenBLAS takes them where it does not know the CPU.
@@ -219,22 +229,25 @@ mod tests {
         let mut environment = Environment::default();
         let backend = |description| BackendState { description, ..BackendState::default() };
         let texts = |environment: &Environment, backends: &[BackendState], quota| -> Vec<String> {
-            let found = of_environment(environment, backends, quota);
+            let names = environment.variables.keys().cloned().chain(["HOME".into()]);
+            let found = of_environment(environment, names, backends, quota);
             found.into_iter().map(|warning| format!("{}; {}", warning.text, warning.next)).collect()
         };
         environment.variables.insert("OMP_NUM_THREADS".into(), "2".into());
         let quota = |paused| Some((0.5, QuotaPauses { periods: 112, paused }));
         assert!(texts(&environment, &[backend(serde_json::json!({ "threads": 2 }))], quota(0)).is_empty());
         environment.variables.insert("MKL_VERBOSE".into(), "1".into());
+        environment.variables.insert("NVIDIA_TF32_OVERRIDE".into(), "1".into());
         let refused =
             backend(serde_json::json!({ "memory_interleaving_refused": "Operation not permitted" }));
         let found = texts(&environment, &[refused], quota(103));
         assert!(found[0].contains("MKL_VERBOSE was set, which prints each call"), "{found:?}");
+        assert!(found[1].starts_with("the workers ran without NVIDIA_TF32_OVERRIDE, which"), "{found:?}");
         assert!(
-            found[1].contains("quota of 0.5 CPUs in 103 of 112 periods; give the group whole CPUs"),
+            found[2].contains("quota of 0.5 CPUs in 103 of 112 periods; give the group whole CPUs"),
             "{found:?}"
         );
-        assert!(found[2].contains("interleave memory") && found[2].contains("SYS_NICE"), "{found:?}");
+        assert!(found[3].contains("interleave memory") && found[3].contains("SYS_NICE"), "{found:?}");
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use gpubench_backend::Program;
 use gpubench_host::orphans::{self, Mark};
-use gpubench_host::{process, search_path, threads};
+use gpubench_host::{environment, process, search_path, threads};
+use gpubench_model::report::variables;
 
 /// Time limit for a process to end after it was killed. One that waits for a device or a disk ends only when that responds.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -34,6 +35,10 @@ impl Leader {
         command.args(&program.arguments).process_group(0);
         if let Some(called) = &program.called {
             command.arg0(called);
+        }
+        let variables = environment::set_variables().map(|(name, _)| name);
+        for name in variables.filter(|name| variables::changes_arithmetic(name)) {
+            command.env_remove(name);
         }
         // The loader of the new process would take libraries from the current folder, and the interpreter of an adapter modules.
         let is_adapter = program.preface.is_some();

@@ -9,7 +9,7 @@ pub(crate) use dense::{Matrix, Product};
 use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasHandle_t, cublasOperation_t};
 use cudarc::cublas::sys::{cublasStatus_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
-use gpubench_model::error::CellError;
+use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Library};
 use super::status::Status;
@@ -25,6 +25,9 @@ const SMALL_WORKSPACE_BYTES: usize = 1 << 20;
 /// Up to this size 1 MiB was measured to be no slower than 32 MiB. From 500 on, some products take longer with it.
 const SMALL: usize = 257;
 
+/// The first version of cuBLAS that emulates float64, as `cublasGetVersion` reports it.
+const EMULATES_FROM: i32 = 130_000;
+
 /// The arithmetic of a product: the types of operands, answer and sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
@@ -32,6 +35,8 @@ pub(crate) enum Arithmetic {
     F32,
     /// float64 throughout.
     F64,
+    /// float64 by products of 8-bit integers, as exact as IEEE or more so.
+    EmulatedF64,
     /// float32 operands rounded to TF32, float32 sums.
     Tf32,
     /// float16 operands, float32 sums and answer.
@@ -42,11 +47,15 @@ pub(crate) enum Arithmetic {
 
 impl Arithmetic {
     fn types(self) -> (cudaDataType_t, cudaDataType_t, cublasComputeType_t) {
-        use cublasComputeType_t::{CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_64F};
+        use cublasComputeType_t::{
+            CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_64F,
+            CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT,
+        };
         use cudaDataType_t::{CUDA_R_16BF, CUDA_R_16F, CUDA_R_32F, CUDA_R_64F};
         match self {
             Arithmetic::F32 => (CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F),
             Arithmetic::F64 => (CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F),
+            Arithmetic::EmulatedF64 => (CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT),
             Arithmetic::Tf32 => (CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32),
             Arithmetic::F16 => (CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F),
             Arithmetic::Bf16 => (CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F),
@@ -57,7 +66,7 @@ impl Arithmetic {
     fn bytes(self) -> (usize, usize) {
         match self {
             Arithmetic::F32 | Arithmetic::Tf32 => (4, 4),
-            Arithmetic::F64 => (8, 8),
+            Arithmetic::F64 | Arithmetic::EmulatedF64 => (8, 8),
             Arithmetic::F16 | Arithmetic::Bf16 => (2, 4),
         }
     }
@@ -80,6 +89,27 @@ impl Cublas {
     /// The same for products of matrices of up to `n` rows and columns, transposed or not.
     pub(crate) fn for_size(cuda: &Cuda, n: usize) -> Result<Cublas, CellError> {
         Cublas::with_workspace(cuda, if n <= SMALL { SMALL_WORKSPACE_BYTES } else { WORKSPACE_BYTES })
+    }
+
+    /// Makes a handle whose emulated products emulate at every size; by itself cuBLAS does so only where it expects to save time.
+    ///
+    /// # Errors
+    /// As for [`Cublas::new`]; cuBLAS before 13.0 cannot emulate float64.
+    pub(crate) fn emulating(cuda: &Cuda) -> Result<Cublas, CellError> {
+        use sys::cublasEmulationStrategy_t::CUBLAS_EMULATION_STRATEGY_EAGER;
+        let made = Cublas::new(cuda)?;
+        let mut version = 0;
+        // SAFETY: the handle is alive and `version` is writable.
+        check("cublasGetVersion", unsafe { sys::cublasGetVersion_v2(made.handle, &raw mut version) })?;
+        if version < EMULATES_FROM {
+            let reason =
+                format!("cuBLAS {}.{} cannot emulate float64", version / 10_000, version / 100 % 100);
+            return Err(Unavailable::new(reason, "install cuBLAS of CUDA 13").into());
+        }
+        // SAFETY: the handle is alive, and this version has the function.
+        let status = unsafe { sys::cublasSetEmulationStrategy(made.handle, CUBLAS_EMULATION_STRATEGY_EAGER) };
+        check("cublasSetEmulationStrategy", status)?;
+        Ok(made)
     }
 
     fn with_workspace(cuda: &Cuda, bytes: usize) -> Result<Cublas, CellError> {
@@ -138,7 +168,7 @@ impl Cublas {
         let (one, zero) = ([1f64], [0f64]);
         let (one_f32, zero_f32) = ([1f32], [0f32]);
         let (alpha, beta) = match arithmetic {
-            Arithmetic::F64 => (one.as_ptr().cast(), zero.as_ptr().cast()),
+            Arithmetic::F64 | Arithmetic::EmulatedF64 => (one.as_ptr().cast(), zero.as_ptr().cast()),
             _ => (one_f32.as_ptr().cast(), zero_f32.as_ptr().cast()),
         };
         let plain = cublasOperation_t::CUBLAS_OP_N;

@@ -71,6 +71,17 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::Bf16, "to_bf16"),
     },
     Kernel {
+        variant: emulated(
+            "matmul",
+            "cublas-emulated",
+            "cuBLAS, float64 by products of 8-bit integers (fixed point)",
+            &[DType::F64],
+        ),
+        sources: &[],
+        libraries: &[Library::Cublas],
+        prepare: |cuda, case, inputs| product::<f64>(cuda, case, inputs, Arithmetic::EmulatedF64),
+    },
+    Kernel {
         variant: opt_in("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
         sources: &[&own::TILED],
         libraries: &[],
@@ -164,7 +175,10 @@ fn product<T: Element>(
 ) -> Result<Box<Prepared>, CellError> {
     let n = side(case)?;
     cuda.reserve(3 * bytes(case, size_of::<T>()) + WORKSPACE)?;
-    let cublas = Cublas::new(cuda)?;
+    let cublas = match arithmetic {
+        Arithmetic::EmulatedF64 => Cublas::emulating(cuda)?,
+        _ => Cublas::new(cuda)?,
+    };
     let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |_, [a, b], c| {
         cublas.multiply(arithmetic, n, a, b, c)
     })?;

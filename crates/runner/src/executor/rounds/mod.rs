@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use gpubench_answer::peak_share;
+use gpubench_host::environment;
 use gpubench_model::measure::stopping::{Reason, Rule};
 use gpubench_model::report::{Outcome, Report, Row};
 
@@ -145,7 +146,13 @@ impl<'a> Rounds<'a> {
         let machine = advice::MachineState { other_programs: self.writer.other_programs(), thread_speeds };
         if !self.simulated {
             let quota = self.writer.quota().and_then(|watch| Some((watch.cpus, watch.pauses()?)));
-            self.writer.advise(advice::of_environment(&self.writer.report().environment, &states, quota));
+            let names = environment::set_variables().map(|(name, _)| name);
+            self.writer.advise(advice::of_environment(
+                &self.writer.report().environment,
+                names,
+                &states,
+                quota,
+            ));
         }
         self.writer.advise(advice::of_run(&self.wide, budget, machine));
         for state in &states {
