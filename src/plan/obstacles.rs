@@ -36,8 +36,9 @@ pub fn obstacles(plan: &Plan, settings: &Settings, externals: &[External]) -> Re
         let variant = format!("{}/{}", case.op, planned.variant.name);
         let of_memory =
             || check_host(op::find(&case.op)?, case, &|| free).err().map(|error| error.to_string());
+        let is_empty = || Some(op::find(&case.op)?.nothing_to_compute(case)?.to_owned());
         let of_library = missing.get(&(planned.cell.backend.as_str(), variant.as_str()));
-        of_library.map(|problem| (*problem).to_owned()).or_else(of_memory)
+        of_library.map(|problem| (*problem).to_owned()).or_else(of_memory).or_else(is_empty)
     };
     Ok(plan.cells.iter().map(reason).collect())
 }

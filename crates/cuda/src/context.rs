@@ -98,6 +98,11 @@ impl Cuda {
         self.stream.alloc_zeros(len.max(1)).map_err(|error| self.refused::<T>(len, error))
     }
 
+    /// Allocates `len` elements (at least one) during an execution, which writes all of them before anything reads one.
+    pub(crate) fn alloc_unset<T: DeviceRepr>(&self, len: usize) -> Result<CudaSlice<T>, CellError> {
+        ffi::alloc_unset(&self.stream, len.max(1)).map_err(|error| self.refused::<T>(len, error))
+    }
+
     /// Allocates `host.len()` elements (at least one) and copies `host` to them. The copy is repeated for the timing, except
     /// [with single uploads](Cuda::with_single_uploads).
     pub(crate) fn upload<T: DeviceRepr + Plain>(&self, host: &[T]) -> Result<CudaSlice<T>, CellError> {

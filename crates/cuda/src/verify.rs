@@ -40,14 +40,15 @@ impl Verifier {
         Ok(Fingerprints { operands: join(operands.iter().copied()), answer })
     }
 
-    /// Resets `job`, spoils its answer and executes it once. Where `timer` allows it, all of this is queued behind a
-    /// blocking kernel: the work of other streams is then spoiled too, or comes too late. Kernels are launched as a graph only
-    /// if samples launch them so.
+    /// Spoils the answer of `job`, resets it, spoils the answer again, and executes it once. A job that allocates its answer thus gets
+    /// memory without the old one. Where `timer` allows it, all of this is queued behind a blocking kernel: the work of other streams is
+    /// then spoiled too, or comes too late. Kernels are launched as a graph only if samples launch them so.
     pub(super) fn execute_spoiled(
         &mut self,
         timer: &mut Timer,
         job: &mut Prepared,
     ) -> Result<[Option<u64>; 2], CellError> {
+        self.spoil(&mut job.job)?;
         job.reset()?;
         self.cuda.synchronize()?;
         let as_graph = job.history.mode == SamplingMode::Blocked;
@@ -58,33 +59,38 @@ impl Verifier {
         }
         let count = job.contents().answer.len();
         let sums = self.checks.read()?;
-        let (before, after) = sums[..2 * count].split_at(count);
-        Ok([before, after].map(|sums| (count > 0).then(|| join(sums.iter().copied()))))
+        // An answer that the reset has freed had no fingerprint: its sums are those of nothing.
+        let fingerprint = |from: usize| (count > 0).then(|| join(sums[from..from + count].iter().copied()));
+        Ok([0, SLOTS / 2].map(fingerprint))
+    }
+
+    /// Overwrites the answer that `job` shows, unless it lies in the place of an operand.
+    fn spoil(&mut self, job: &mut dyn Job) -> Result<(), CellError> {
+        let contents = job.contents();
+        if contents.in_place {
+            return Ok(());
+        }
+        let answer = spans(&contents.answer)?;
+        // SAFETY: the job, which owns the memory, stays borrowed while the work is enqueued, and frees it in stream order; the answer
+        // is written before it is read.
+        unsafe { self.checks.spoil(&answer) }
     }
 
     /// Enqueues four steps: spoil, read, execute, read.
     fn queue(&mut self, job: &mut dyn Job, as_graph: bool) -> Result<(), CellError> {
-        let contents = job.contents();
-        let (answer, in_place) = (spans(&contents.answer)?, contents.in_place);
-        if 2 * answer.len() > SLOTS {
-            return Err(CellError::Failed("a job exposes too many arrays; please report this bug".into()));
-        }
         self.checks.clear()?;
-        // SAFETY: the job owns the memory and outlives the work, which is waited for before it is let go; an answer
-        // that is not in an operand's place is written before it is read.
-        unsafe {
-            if !in_place {
-                self.checks.spoil(&answer)?;
-            }
-            self.checks.fingerprint(&answer, 0)?;
-        }
+        self.spoil(job)?;
+        let before = shown_answer(job)?;
+        // SAFETY: the job owns the memory and outlives the work, which is waited for before it is let go.
+        unsafe { self.checks.fingerprint(&before, 0)? };
         if as_graph {
             job.execute()?;
         } else {
             self.cuda.without_replays(|| job.execute())?;
         }
+        let after = shown_answer(job)?;
         // SAFETY: as above.
-        unsafe { self.checks.fingerprint(&answer, answer.len()) }
+        unsafe { self.checks.fingerprint(&after, SLOTS / 2) }
     }
 
     /// Writes `new` at byte `offset` of an operand's elements, and returns the previous bytes.
@@ -106,6 +112,15 @@ impl Verifier {
         // are.
         unsafe { self.checks.replace(span, offset, new) }.map(Some)
     }
+}
+
+/// Returns the memory of the answer, for half of the slots.
+fn shown_answer(job: &mut dyn Job) -> Result<Vec<Span>, CellError> {
+    let answer = spans(&job.contents().answer)?;
+    if answer.len() > SLOTS / 2 {
+        return Err(CellError::Failed("a job exposes too many arrays; please report this bug".into()));
+    }
+    Ok(answer)
 }
 
 fn spans<'m, 'a: 'm>(memory: impl IntoIterator<Item = &'m Memory<'a>>) -> Result<Vec<Span>, CellError> {

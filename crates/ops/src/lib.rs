@@ -122,6 +122,11 @@ pub trait Op: Sync {
     /// Returns the work of one execution.
     fn work(&self, case: &Case) -> Work;
 
+    /// Returns why there is nothing to compute in the case, so that a time would be that of no work; `None` if there is something.
+    fn nothing_to_compute(&self, _case: &Case) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the bytes of the operands and the answer together, computed without overflow for any `n`.
     fn footprint(&self, case: &Case) -> u128;
 

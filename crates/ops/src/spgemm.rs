@@ -55,6 +55,18 @@ impl Op for Spgemm {
         self.work(case).bytes.ceil() as u128
     }
 
+    fn nothing_to_compute(&self, case: &Case) -> Option<&'static str> {
+        let (n, p) = (side(case), density(case));
+        // The chance that none of so many expected products exists is below 1e-40.
+        if n * n * n * p * p > 100.0 {
+            return None;
+        }
+        let inputs = self.inputs(case);
+        self.decisive_element(case, &inputs)
+            .is_none()
+            .then_some("the product of these matrices has no entries")
+    }
+
     fn inputs(&self, case: &Case) -> Vec<Operand> {
         vec![sparse_square(case, 0), sparse_square(case, 1)]
     }

@@ -270,7 +270,7 @@ pub(super) static RULES: &[Rule] = &[
     rule("solve", "potrf").because("half the arithmetic of getrf, and no pivoting"),
     rule("spgemm", "gustavson")
         .when("columns of B ascend in each row, and a row fits in shared memory")
-        .because("at most two launches, and the host does not wait between stages"),
+        .because("two passes over the products, and one wait between them"),
     rule("spgemm", "cusparse"),
     rule("spmv", "vector").because("the number of threads per row follows the mean length of rows"),
     rule("spmv", "cusparse").when("if vector is not available"),

@@ -25,8 +25,8 @@ pub(crate) fn alloc_unset<T: DeviceRepr>(
     stream: &Arc<CudaStream>,
     len: usize,
 ) -> Result<CudaSlice<T>, DriverError> {
-    // SAFETY: device memory has no invalid bit patterns for `DeviceRepr` types made of numbers, and every caller
-    // within this backend copies host data to the whole slice.
+    // SAFETY: device memory has no invalid bit patterns for `DeviceRepr` types made of numbers, and every caller within this backend
+    // writes the whole slice before anything reads it.
     unsafe { stream.alloc(len) }
 }
 

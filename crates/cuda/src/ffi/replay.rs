@@ -180,7 +180,7 @@ impl Recording {
 /// # Safety
 ///
 /// As for [`enqueue_shaped`], for each of them.
-unsafe fn enqueue_each(stream: &CudaStream, launches: &[Launch<'_>]) -> Result<(), CellError> {
+pub(super) unsafe fn enqueue_each(stream: &CudaStream, launches: &[Launch<'_>]) -> Result<(), CellError> {
     for Launch { function, shape, arguments } in launches {
         // SAFETY: the caller vouches for the launch.
         unsafe { enqueue_shaped(stream, function, *shape, *arguments)? };

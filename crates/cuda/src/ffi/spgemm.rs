@@ -4,14 +4,14 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::contents::Contents;
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::super::context::{Cuda, Element};
+use super::super::context::{Cuda, Element, driver};
 use super::super::kernels::KernelSource;
 use super::super::ops::spgemm::plan::{Method, SpgemmPlan};
 use super::super::sparse::DeviceCsr;
 use super::alternating::Alternating;
 use super::contents::device;
 use super::launch::{Argument, BLOCK, Shape, Start, allow_shared, read, write};
-use super::replay::{Launch, Replay};
+use super::replay::{Launch, Replay, enqueue_each};
 
 /// Offsets, columns and values of a product on the host.
 pub(crate) type Parts<T> = (Vec<i32>, Vec<i32>, Vec<T>);
@@ -31,12 +31,14 @@ pub(crate) struct RowProduct<T> {
     offsets: CudaSlice<i32>,
     /// Columns and values of the product, allocated for exactly its entries.
     entries: Option<(CudaSlice<i32>, CudaSlice<T>)>,
-    replay: Replay,
+    /// `None` for a product whose entries are allocated in each execution.
+    replay: Option<Replay>,
 }
 
 impl<T: Element> RowProduct<T> {
     /// Loads the kernels of `kernels/spgemm.cu` for `a` times `b` by `plan`, and allocates their scratch memory. The sources
-    /// are those of the dense product, of the ranked one, and of the starts of rows in tiles.
+    /// are those of the dense product, of the ranked one, and of the starts of rows in tiles. With `reuses`, executions are
+    /// [`RowProduct::run`], otherwise [`RowProduct::call`].
     ///
     /// # Errors
     /// The matrices cannot be multiplied, or the scratch memory does not fit.
@@ -46,6 +48,7 @@ impl<T: Element> RowProduct<T> {
         plan: SpgemmPlan,
         a: DeviceCsr<T>,
         b: DeviceCsr<T>,
+        reuses: bool,
     ) -> Result<Self, CellError> {
         let covers = plan.tiles as usize * plan.width as usize >= b.cols()
             && plan.blocks as usize * plan.warps as usize >= a.rows() * plan.tiles as usize;
@@ -73,7 +76,7 @@ impl<T: Element> RowProduct<T> {
             entries: None,
             a,
             b,
-            replay: Replay::default(),
+            replay: reuses.then(Replay::default),
         })
     }
 
@@ -102,6 +105,29 @@ impl<T: Element> RowProduct<T> {
         Ok(())
     }
 
+    /// Computes the product as one that nothing is known of: finds the number of its entries, allocates them, and computes them.
+    ///
+    /// # Errors
+    /// The entries do not fit.
+    pub(crate) fn call(&mut self) -> Result<(), CellError> {
+        self.entries = None;
+        self.run()?;
+        let (mut entries, stream) = ([0i32], &self.cuda.stream);
+        let end = self.offsets.slice(self.a.rows()..);
+        stream.memcpy_dtoh(&end, &mut entries).map_err(driver("cuMemcpyDtoHAsync"))?;
+        self.cuda.synchronize()?;
+        // `make_room` has found that the offsets do not exceed 31 bits; values do not change them.
+        let len = entries[0].unsigned_abs() as usize;
+        self.entries = Some((self.cuda.alloc_unset(len)?, self.cuda.alloc_unset(len)?));
+        self.run()
+    }
+
+    /// Gives the entries of the last product back.
+    pub(crate) fn free(&mut self) {
+        self.entries = None;
+    }
+
+    /// Computes the product into the entries that [`RowProduct::make_room`] allocated, or only its offsets without them.
     pub(crate) fn run(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
         let [a_offsets, a_columns, a_values] = addresses(stream, &self.a);
@@ -139,7 +165,7 @@ impl<T: Element> RowProduct<T> {
             // other and that tiles and blocks cover them; there are words for every block, zero where the launch
             // uses them, an offset for every row and one more, and columns and values are null or hold what `count` found,
             // which depends on nothing else.
-            return unsafe { self.replay.run(&self.cuda, [multiply]) };
+            return unsafe { enqueue(&mut self.replay, &self.cuda, [multiply]) };
         };
         let blocks = starts.len().div_ceil(BLOCK as usize);
         let blocks = u32::try_from(blocks).map_err(|error| CellError::call("spgemm", error))?;
@@ -148,7 +174,7 @@ impl<T: Element> RowProduct<T> {
         let find_starts = Launch::new(find_starts, Shape::of_blocks((blocks, 1)), arguments);
         // SAFETY: the first takes (const i32*, const i32*, i32*, u32, u32, u32); there is a start for every row in every
         // tile and one more. The second as above.
-        unsafe { self.replay.run(&self.cuda, [find_starts, multiply]) }
+        unsafe { enqueue(&mut self.replay, &self.cuda, [find_starts, multiply]) }
     }
 
     /// The operands and the product, for checks.
@@ -169,14 +195,31 @@ impl<T: Element> RowProduct<T> {
     /// Downloads the product of the last run: offsets, columns, values.
     ///
     /// # Errors
-    /// [`RowProduct::make_room`] was not called, or a copy fails.
+    /// Nothing has been computed, or a copy fails.
     pub(crate) fn parts(&self) -> Result<Parts<T>, CellError> {
         let entries = self.entries.as_ref();
-        let (columns, values) = entries.ok_or_else(|| {
-            CellError::call("spgemm", "there is no product yet; call make_room and run first")
-        })?;
+        let (columns, values) =
+            entries.ok_or_else(|| CellError::call("spgemm", "there is no product yet"))?;
         let cuda = &self.cuda;
         Ok((cuda.download(&self.offsets)?, cuda.download(columns)?, cuda.download(values)?))
+    }
+}
+
+/// Enqueues launches, as a graph where there is a replay.
+///
+/// # Safety
+///
+/// As for [`Replay::run`].
+unsafe fn enqueue<const N: usize>(
+    replay: &mut Option<Replay>,
+    cuda: &Cuda,
+    launches: [Launch<'_>; N],
+) -> Result<(), CellError> {
+    match replay {
+        // SAFETY: the caller vouches for the launches.
+        Some(replay) => unsafe { replay.run(cuda, launches) },
+        // SAFETY: as above.
+        None => unsafe { enqueue_each(&cuda.stream, &launches) },
     }
 }
 

@@ -7,6 +7,7 @@ use crate::case::{Cache, Case, Cell};
 use crate::measure::stopping::Reason;
 use crate::{
     Accuracy, Checked, Compile, DevicePhases, Origin, PinnedCopies, Side, Transfer, Work, fewer_threads,
+    reuses,
 };
 
 /// Outcome of a cell.
@@ -188,9 +189,10 @@ impl Row {
         }
     }
 
-    /// Returns whether it may represent its side in the headline: full precision, and the run's number of threads.
+    /// Returns whether it may represent its side in the headline: full precision, the run's number of threads, and the whole op.
     pub fn is_headline(&self) -> bool {
-        self.accuracy.is_headline() && fewer_threads(&self.variant).is_none()
+        let name = &self.variant;
+        self.accuracy.is_headline() && fewer_threads(name).is_none() && !reuses(name)
     }
 
     /// Returns the origin of the variant that did the work.

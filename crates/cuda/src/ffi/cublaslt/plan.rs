@@ -1,7 +1,6 @@
 //! A product of 8-bit integer matrices with 32-bit sums, and the choice of its algorithm.
 
 use std::ffi::c_void;
-use std::time::Instant;
 
 use cudarc::cublas::sys::cudaDataType_t;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
@@ -13,8 +12,6 @@ use super::super::launch::fits;
 use super::calls::{Algorithm, Calls, Owned, check};
 use super::describe::{WORKSPACE_BYTES, algorithms, layout, none, operation};
 
-/// Timings of an algorithm, of which the least counts.
-const TIMINGS: usize = 3;
 /// Up to this size, a run is short compared with the wait for it, so a timing takes several runs.
 const SHORT: usize = 4096;
 
@@ -167,8 +164,7 @@ impl Plan {
     }
 }
 
-/// Returns the index of the algorithm that takes the least time by the host's clock, for matrices of that side. `enqueue` enqueues a
-/// product by an algorithm.
+/// Returns the index of the fastest algorithm for matrices of that side. `enqueue` enqueues a product by an algorithm.
 ///
 /// # Errors
 /// The library refuses every algorithm, or the device fails.
@@ -176,27 +172,8 @@ pub(super) fn fastest(
     cuda: &Cuda,
     side: usize,
     algorithms: &[Algorithm],
-    mut enqueue: impl FnMut(&Algorithm) -> Result<(), CellError>,
+    enqueue: impl FnMut(&Algorithm) -> Result<(), CellError>,
 ) -> Result<usize, CellError> {
     let runs = if side <= SHORT { 8 } else { 1 };
-    let mut best = (f64::INFINITY, 0);
-    for (index, algorithm) in algorithms.iter().enumerate() {
-        // An algorithm that is refused is out; a fault of the device shows when it is waited for.
-        if enqueue(algorithm).is_err() {
-            continue;
-        }
-        cuda.synchronize()?;
-        for _ in 0..TIMINGS {
-            let begun = Instant::now();
-            for _ in 0..runs {
-                enqueue(algorithm)?;
-            }
-            cuda.synchronize()?;
-            let seconds = begun.elapsed().as_secs_f64();
-            if seconds < best.0 {
-                best = (seconds, index);
-            }
-        }
-    }
-    if best.0.is_infinite() { Err(none()) } else { Ok(best.1) }
+    super::super::fastest(cuda, runs, algorithms, enqueue)?.ok_or_else(none)
 }

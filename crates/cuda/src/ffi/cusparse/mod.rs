@@ -5,7 +5,7 @@
 mod spgemm;
 mod spmv;
 
-pub(crate) use spgemm::{Product, ProductBuffers, Ready};
+pub(crate) use spgemm::{Computed, Entries, Product, Repeated};
 pub(crate) use spmv::MatrixVector;
 
 use std::ffi::c_void;

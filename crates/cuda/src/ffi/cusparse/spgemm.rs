@@ -1,16 +1,30 @@
-//! Sparse matrix times sparse matrix by the documented sequence of calls, with buffers kept between products.
+//! Sparse matrix times sparse matrix by the documented sequences of calls: `cusparseSpGEMM` for a product that is computed once, and
+//! `cusparseSpGEMMreuse` for products of one structure.
 
 use std::ffi::c_void;
 
 use cudarc::cusparse::sys;
-use cudarc::driver::{CudaSlice, DevicePtrMut, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, ValidAsZeroBits};
+use gpubench_backend::contents::Memory;
 use gpubench_model::error::CellError;
 
+use super::super::fastest;
 use super::{BASE, INDEX, Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
 use crate::context::Cuda;
 use crate::sparse::DeviceCsr;
 
-const ALGORITHM: sys::cusparseSpGEMMAlg_t = sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEMM_DEFAULT;
+/// The algorithms of a product that is computed once. The default one is the first.
+const ALGORITHMS: [sys::cusparseSpGEMMAlg_t; 3] = [
+    sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEMM_ALG1,
+    sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEMM_ALG2,
+    sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEMM_ALG3,
+];
+
+/// The only algorithm of a product whose structure is reused.
+const REUSE: sys::cusparseSpGEMMAlg_t = sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEMM_DEFAULT;
+
+/// Share of the products that the third algorithm computes at a time.
+const CHUNK: f32 = 1.0;
 
 /// The state of one product.
 struct Descriptor(sys::cusparseSpGEMMDescr_t);
@@ -62,6 +76,29 @@ impl Unfilled {
     }
 }
 
+impl Unfilled {
+    /// Allocates the columns and values of the product, whose number of entries is known.
+    fn allocate<T: SparseReal>(&self, cuda: &Cuda, indptr: CudaSlice<i32>) -> Result<Entries<T>, CellError> {
+        let nnz = self.nnz()?;
+        Ok(Entries { indptr, indices: cuda.alloc_unset(nnz)?, values: cuda.alloc_unset(nnz)? })
+    }
+
+    /// Has the descriptor name arrays that [`Unfilled::allocate`] returned.
+    fn point_at<T: SparseReal>(
+        &self,
+        stream: &CudaStream,
+        entries: &mut Entries<T>,
+    ) -> Result<(), CellError> {
+        let indptr = entries.indptr.device_ptr_mut(stream).0 as *mut c_void;
+        let indices = entries.indices.device_ptr_mut(stream).0 as *mut c_void;
+        let values = entries.values.device_ptr_mut(stream).0 as *mut c_void;
+        // SAFETY: the descriptor is live, and the arrays have the lengths that its shape asks for.
+        check("cusparseCsrSetPointers", unsafe {
+            sys::cusparseCsrSetPointers(self.0, indptr, indices, values)
+        })
+    }
+}
+
 impl Drop for Unfilled {
     fn drop(&mut self) {
         // SAFETY: this value owns the descriptor, and nothing uses it afterwards.
@@ -69,16 +106,20 @@ impl Drop for Unfilled {
     }
 }
 
-/// The buffers and the result of a product, reused by the next one.
-pub(crate) struct ProductBuffers<T> {
-    pub(crate) estimation: CudaSlice<u8>,
-    pub(crate) computation: CudaSlice<u8>,
-    /// Offsets of the result's rows: one more than it has rows.
-    pub indptr: CudaSlice<i32>,
-    /// Columns of the result's entries.
-    pub indices: CudaSlice<i32>,
-    /// The result's entries.
-    pub values: CudaSlice<T>,
+/// The arrays of a product in CSR form.
+pub(crate) struct Entries<T> {
+    /// Offsets of the rows: one more than there are rows.
+    pub(crate) indptr: CudaSlice<i32>,
+    pub(crate) indices: CudaSlice<i32>,
+    pub(crate) values: CudaSlice<T>,
+}
+
+/// A product, and what its work on the stream needs until it has ended.
+pub(crate) struct Computed<T> {
+    _state: Descriptor,
+    _c: Unfilled,
+    _buffers: [CudaSlice<u8>; 2],
+    pub(crate) entries: Entries<T>,
 }
 
 /// The product C = A B with both operands and the handle.
@@ -87,6 +128,7 @@ pub(crate) struct Product<T> {
     sparse: Sparse,
     a: Matrix<T>,
     b: Matrix<T>,
+    algorithm: sys::cusparseSpGEMMAlg_t,
 }
 
 /// A routine that returns its buffer size if called without a buffer: the estimation or the computation.
@@ -120,54 +162,65 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
             ));
         }
         let (a, b) = (Matrix::new(&sparse.stream, a)?, Matrix::new(&sparse.stream, b)?);
-        Ok(Product { sparse, a, b })
+        Ok(Product { sparse, a, b, algorithm: ALGORITHMS[0] })
     }
 
-    /// Multiplies once and returns the memory that it allocated, for reuse.
-    pub(crate) fn first(&self, cuda: &Cuda) -> Result<ProductBuffers<T>, CellError> {
-        let bytes = |stage, state: &_, c: &_| {
-            let bytes = self.ask(stage, state, c)?.max(1);
-            cuda.reserve(bytes as u128)?;
-            cuda.alloc(bytes)
-        };
-        let mut indptr = cuda.alloc(self.a.csr.rows() + 1)?;
-        let (state, c) = (Descriptor::new()?, self.unfilled(&mut indptr)?);
-        let estimation = bytes(ESTIMATION, &state, &c)?;
-        self.run(ESTIMATION, &state, &c, &estimation)?;
-        let computation = bytes(COMPUTATION, &state, &c)?;
-        self.run(COMPUTATION, &state, &c, &computation)?;
-        let nnz = c.nnz()?;
-        let mut buffers = ProductBuffers {
-            estimation,
-            computation,
-            indptr,
-            indices: cuda.alloc(nnz.max(1))?,
-            values: cuda.alloc(nnz.max(1))?,
-        };
-        self.copy(&state, &c, &mut buffers)?;
-        // The descriptors are dropped on return, and the copy may still be queued.
-        cuda.synchronize()?;
-        Ok(buffers)
-    }
-
-    /// Prepares to multiply again into the buffers of [`Product::first`].
+    /// Takes the fastest of cuSPARSE's algorithms by trials.
     ///
-    /// State and result descriptor are new each time, because nothing documents that a product may reuse them. Both
-    /// are small host objects.
-    pub(crate) fn ready(&self, buffers: &mut ProductBuffers<T>) -> Result<Ready, CellError> {
-        let ready = Ready { state: Descriptor::new()?, c: self.unfilled(&mut buffers.indptr)? };
-        self.fits(ESTIMATION, &ready.state, &ready.c, &buffers.estimation)?;
-        Ok(ready)
+    /// # Errors
+    /// Every algorithm is refused, or the device fails.
+    pub(crate) fn choose(&mut self, cuda: &Cuda) -> Result<(), CellError> {
+        let mut multiply = |algorithm: &_| {
+            self.algorithm = *algorithm;
+            self.multiply(cuda).and_then(|_| cuda.synchronize())
+        };
+        let best = fastest(cuda, 1, &ALGORITHMS, &mut multiply)?;
+        match best {
+            Some(best) => self.algorithm = ALGORITHMS[best],
+            // For its error.
+            None => multiply(&ALGORITHMS[0])?,
+        }
+        Ok(())
     }
 
-    /// Multiplies again: estimates, computes and copies. The buffer size of the computation is queried again, because
-    /// the documented sequence has that call between estimation and computation.
-    pub(crate) fn again(&self, ready: &Ready, buffers: &mut ProductBuffers<T>) -> Result<(), CellError> {
-        let Ready { state, c } = ready;
-        self.run(ESTIMATION, state, c, &buffers.estimation)?;
-        self.fits(COMPUTATION, state, c, &buffers.computation)?;
-        self.run(COMPUTATION, state, c, &buffers.computation)?;
-        self.copy(state, c, buffers)
+    /// Multiplies as a caller does who knows nothing of the product: finds the sizes of buffers and result, and allocates them.
+    pub(crate) fn multiply(&self, cuda: &Cuda) -> Result<Computed<T>, CellError> {
+        let stream = &self.sparse.stream;
+        let mut indptr = cuda.alloc_unset(self.a.csr.rows() + 1)?;
+        let (state, c) = (Descriptor::new()?, self.unfilled(&mut indptr)?);
+        let estimation = cuda.alloc_unset(self.ask(ESTIMATION, &state, &c)?)?;
+        self.run(ESTIMATION, &state, &c, &estimation)?;
+        let bytes = match self.algorithm == ALGORITHMS[0] {
+            true => self.ask(COMPUTATION, &state, &c)?,
+            false => self.estimate_memory(cuda, &state, &c)?,
+        };
+        let computation = cuda.alloc_unset(bytes)?;
+        self.run(COMPUTATION, &state, &c, &computation)?;
+        let mut entries = c.allocate(cuda, indptr)?;
+        c.point_at(stream, &mut entries)?;
+        // SAFETY: handle and descriptors are live and come from the same computed product; scalars are of the compute
+        // type; the result's arrays are large enough.
+        check("cusparseSpGEMM_copy", unsafe {
+            sys::cusparseSpGEMM_copy(
+                self.sparse.handle,
+                NO_TRANSPOSE,
+                NO_TRANSPOSE,
+                scalar(&T::ONE),
+                self.a.raw,
+                self.b.raw,
+                scalar(&T::ZERO),
+                c.0,
+                T::TYPE,
+                self.algorithm,
+                state.0,
+            )
+        })?;
+        Ok(Computed { _state: state, _c: c, _buffers: [estimation, computation], entries })
+    }
+
+    /// The memory of offsets, columns and values of both operands, for checks.
+    pub(crate) fn operands(&mut self) -> [[Memory<'_>; 3]; 2] {
+        [self.a.csr.memory(), self.b.csr.memory()]
     }
 
     /// Makes a descriptor of the result at `indptr`.
@@ -187,22 +240,6 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
         let mut bytes = 0;
         self.call(stage, state, c, &mut bytes, std::ptr::null_mut())?;
         Ok(bytes)
-    }
-
-    /// Queries a stage's buffer size, as its documentation requires, and fails if the buffer is smaller.
-    fn fits(
-        &self,
-        stage: (&str, Stage),
-        state: &Descriptor,
-        c: &Unfilled,
-        given: &CudaSlice<u8>,
-    ) -> Result<(), CellError> {
-        let needed = self.ask(stage, state, c)?;
-        if given.len() < needed {
-            let text = format!("{needed} bytes are needed; the buffer has {}", given.len());
-            return Err(CellError::call(stage.0, text));
-        }
-        Ok(())
     }
 
     fn run(
@@ -237,7 +274,7 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
                 scalar(&T::ZERO),
                 c.0,
                 T::TYPE,
-                ALGORITHM,
+                self.algorithm,
                 state.0,
                 bytes,
                 work,
@@ -245,53 +282,126 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
         })
     }
 
-    /// Copies the computed product out of the buffers into the result's arrays.
-    fn copy(
-        &self,
-        state: &Descriptor,
-        c: &Unfilled,
-        buffers: &mut ProductBuffers<T>,
-    ) -> Result<(), CellError> {
-        let nnz = c.nnz()?;
-        let found = (buffers.indptr.len(), buffers.indices.len(), buffers.values.len());
-        if found != (self.a.csr.rows() + 1, nnz.max(1), nnz.max(1)) {
-            return Err(CellError::call(
-                "cusparseSpGEMM_copy",
-                format!("{nnz} entries do not fit arrays of {found:?}"),
-            ));
-        }
-        let stream = &self.sparse.stream;
-        // SAFETY: the descriptor is live, and the arrays have the lengths that its shape asks for.
-        check("cusparseCsrSetPointers", unsafe {
-            sys::cusparseCsrSetPointers(
-                c.0,
-                buffers.indptr.device_ptr_mut(stream).0 as *mut c_void,
-                buffers.indices.device_ptr_mut(stream).0 as *mut c_void,
-                buffers.values.device_ptr_mut(stream).0 as *mut c_void,
-            )
-        })?;
-        // SAFETY: handle and descriptors are live and come from the same computed product; scalars are of the compute
-        // type; the result's arrays are large enough.
-        check("cusparseSpGEMM_copy", unsafe {
-            sys::cusparseSpGEMM_copy(
-                self.sparse.handle,
-                NO_TRANSPOSE,
-                NO_TRANSPOSE,
-                scalar(&T::ONE),
-                self.a.raw,
-                self.b.raw,
-                scalar(&T::ZERO),
-                c.0,
-                T::TYPE,
-                ALGORITHM,
-                state.0,
-            )
-        })
+    /// Returns the bytes that the computation needs by the second and third algorithm, which ask for them in a way of their own.
+    fn estimate_memory(&self, cuda: &Cuda, state: &Descriptor, c: &Unfilled) -> Result<usize, CellError> {
+        let call = |size: &mut usize, work: *mut c_void, needed: *mut usize| {
+            // SAFETY: handle and descriptors are live and estimated, scalars are of the compute type; `work` and `needed` are null,
+            // which asks for the size, or a device buffer of `size` bytes and a place for a number.
+            check("cusparseSpGEMM_estimateMemory", unsafe {
+                sys::cusparseSpGEMM_estimateMemory(
+                    self.sparse.handle,
+                    NO_TRANSPOSE,
+                    NO_TRANSPOSE,
+                    scalar(&T::ONE),
+                    self.a.raw,
+                    self.b.raw,
+                    scalar(&T::ZERO),
+                    c.0,
+                    T::TYPE,
+                    self.algorithm,
+                    state.0,
+                    CHUNK,
+                    size,
+                    work,
+                    needed,
+                )
+            })
+        };
+        let (mut size, mut needed) = (0, 0);
+        call(&mut size, std::ptr::null_mut(), std::ptr::null_mut())?;
+        let work = cuda.alloc_unset::<u8>(size)?;
+        call(&mut size, buffer(&work, &self.sparse.stream), &raw mut needed)?;
+        Ok(needed)
     }
 }
 
-/// The descriptors of one product. Keep them until the stream has completed it.
-pub(crate) struct Ready {
+/// A product whose structure is known and whose arrays exist. An execution computes the values.
+pub(crate) struct Repeated<T> {
+    // Before the memory that its work uses.
+    pub(crate) product: Product<T>,
     state: Descriptor,
     c: Unfilled,
+    _buffers: [CudaSlice<u8>; 2],
+    pub(crate) entries: Entries<T>,
+}
+
+impl<T: SparseReal + ValidAsZeroBits> Repeated<T> {
+    /// Finds the structure of the product.
+    pub(crate) fn new(cuda: &Cuda, product: Product<T>) -> Result<Self, CellError> {
+        let stream = product.sparse.stream.clone();
+        let (handle, a, b) = (product.sparse.handle, product.a.raw, product.b.raw);
+        let bytes = |size: usize| {
+            cuda.reserve(size as u128)?;
+            cuda.alloc::<u8>(size)
+        };
+        let mut indptr = cuda.alloc(product.a.csr.rows() + 1)?;
+        let (state, c) = (Descriptor::new()?, product.unfilled(&mut indptr)?);
+        let (plain, none) = (NO_TRANSPOSE, std::ptr::null_mut());
+        // In the calls below, handle and descriptors are live and the operands' shapes agree. A null buffer asks for its size; others
+        // have the size that the call before reported, and live until the stream has done its work.
+        let estimate = |size: &mut usize, work| {
+            // SAFETY: as above.
+            check("cusparseSpGEMMreuse_workEstimation", unsafe {
+                sys::cusparseSpGEMMreuse_workEstimation(
+                    handle, plain, plain, a, b, c.0, REUSE, state.0, size, work,
+                )
+            })
+        };
+        let mut size = 0;
+        estimate(&mut size, none)?;
+        let first = bytes(size)?;
+        estimate(&mut size, buffer(&first, &stream))?;
+        let mut sizes = [0; 3];
+        let count = |sizes: &mut [usize; 3], work: [*mut c_void; 3]| {
+            let [second, third, fourth] = sizes;
+            // SAFETY: as above.
+            check("cusparseSpGEMMreuse_nnz", unsafe {
+                sys::cusparseSpGEMMreuse_nnz(
+                    handle, plain, plain, a, b, c.0, REUSE, state.0, second, work[0], third, work[1], fourth,
+                    work[2],
+                )
+            })
+        };
+        count(&mut sizes, [none; 3])?;
+        let [second, third, fourth] = sizes.map(bytes);
+        let (second, third, fourth) = (second?, third?, fourth?);
+        count(&mut sizes, [&second, &third, &fourth].map(|work| buffer(work, &stream)))?;
+        let mut entries = c.allocate(cuda, indptr)?;
+        c.point_at(&stream, &mut entries)?;
+        let copy = |size: &mut usize, work| {
+            // SAFETY: as above; the result's arrays have the lengths that its shape asks for.
+            check("cusparseSpGEMMreuse_copy", unsafe {
+                sys::cusparseSpGEMMreuse_copy(handle, plain, plain, a, b, c.0, REUSE, state.0, size, work)
+            })
+        };
+        let mut size = 0;
+        copy(&mut size, none)?;
+        let fifth = bytes(size)?;
+        copy(&mut size, buffer(&fifth, &stream))?;
+        // The other buffers are no longer needed, once the work that uses them has ended.
+        cuda.synchronize()?;
+        Ok(Repeated { product, state, c, _buffers: [fourth, fifth], entries })
+    }
+
+    /// Enqueues the computation of the values.
+    pub(crate) fn compute(&self) -> Result<(), CellError> {
+        let Product { sparse, a, b, .. } = &self.product;
+        // SAFETY: handle and descriptors are live and hold the structure of this product; scalars are of the compute type; the
+        // result's arrays and the buffers that the descriptor names live as long as this value.
+        check("cusparseSpGEMMreuse_compute", unsafe {
+            sys::cusparseSpGEMMreuse_compute(
+                sparse.handle,
+                NO_TRANSPOSE,
+                NO_TRANSPOSE,
+                scalar(&T::ONE),
+                a.raw,
+                b.raw,
+                scalar(&T::ZERO),
+                self.c.0,
+                T::TYPE,
+                REUSE,
+                self.state.0,
+            )
+        })
+    }
 }

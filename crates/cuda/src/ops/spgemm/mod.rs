@@ -5,15 +5,15 @@ pub(crate) mod plan;
 
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::{Csr, Operand, Values};
+use gpubench_model::case::Case;
+use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
 use super::{Kernel, opt_in, variant};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
-use crate::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
+use crate::ffi::cusparse::{Computed, Entries, Product, Repeated, Sparse, SparseReal};
 use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use crate::sparse::{self, DeviceCsr, device_bytes};
 use gustavson::prepare as own;
@@ -22,24 +22,46 @@ static DENSE: ByType = kernel_source_by_type!("spgemm", "DENSE_");
 static RANKED: ByType = kernel_source_by_type!("spgemm", "RANKED_");
 static STARTS: KernelSource = kernel_source!("spgemm", "STARTS");
 
+static OWN_SOURCES: &[&KernelSource] = &[&DENSE.f32, &DENSE.f64, &RANKED.f32, &RANKED.f64, &STARTS];
+
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: variant(
             "spgemm",
             "cusparse",
-            "cuSPARSE SpGEMM, default algorithm, with buffers reused between calls",
+            "cuSPARSE SpGEMM, the fastest of its algorithms; buffers and result allocated in each call",
         ),
         sources: &[],
         libraries: &[Library::Cusparse],
         prepare: by_dtype!(library),
     },
     Kernel {
+        variant: opt_in("spgemm", "cusparse-reuse", "cuSPARSE SpGEMMreuse: the structure of C is known"),
+        sources: &[],
+        libraries: &[Library::Cusparse],
+        prepare: by_dtype!(repeated),
+    },
+    Kernel {
         variant: opt_in("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
-        sources: &[&DENSE.f32, &DENSE.f64, &RANKED.f32, &RANKED.f64, &STARTS],
+        sources: OWN_SOURCES,
         libraries: &[],
-        prepare: by_dtype!(own),
+        prepare: by_dtype!(called),
+    },
+    Kernel {
+        variant: opt_in("spgemm", "gustavson-reuse", "the same with a result that exists: its size is known"),
+        sources: OWN_SOURCES,
+        libraries: &[],
+        prepare: by_dtype!(reused),
     },
 ];
+
+fn called<T: Element>(cuda: &Cuda, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+    own::<T>(cuda, inputs, false)
+}
+
+fn reused<T: Element>(cuda: &Cuda, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+    own::<T>(cuda, inputs, true)
+}
 
 /// Returns both factors, after checking that they can be multiplied.
 fn factors(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
@@ -52,95 +74,122 @@ fn factors(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
     Err(CellError::Failed(problem))
 }
 
+fn product<T: Element + SparseReal>(
+    cuda: &Cuda,
+    inputs: &[Operand],
+) -> Result<(Product<T>, Shape), CellError> {
+    cuda.require(Library::Cusparse)?;
+    let (a, b) = factors(inputs)?;
+    cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
+    let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
+    cuda.count_plan();
+    let product = Product::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
+    Ok((product, Shape { rows: a.rows, cols: b.cols }))
+}
+
 fn library<T: Element + SparseReal>(
     cuda: &Cuda,
     _: &Case,
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
-    cuda.require(Library::Cusparse)?;
-    let (a, b) = factors(inputs)?;
-    let (rows, cols) = (a.rows, b.cols);
-    cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
-    let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
-    if plan::products(a, b) == 0 {
-        return Ok(Prepared::new(Empty { rows, cols, dtype: T::DTYPE }));
-    }
-    cuda.count_plan();
-    let product = Product::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
-    let buffers = product.first(cuda)?;
+    let (mut product, shape) = product::<T>(cuda, inputs)?;
+    product.choose(cuda)?;
     // The host reads the number of entries between the stages of a product.
     let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
-    Ok(Prepared::with(traits, Spgemm { ready: None, product, buffers, cuda: cuda.clone(), rows, cols }))
+    Ok(Prepared::with(traits, Called { computed: None, product, cuda: cuda.clone(), shape }))
 }
 
-struct Spgemm<T> {
-    /// Descriptors of the next or last product. Its work on the stream may still need them.
-    ready: Option<Ready>,
-    product: Product<T>,
-    buffers: ProductBuffers<T>,
-    cuda: Cuda,
+fn repeated<T: Element + SparseReal>(
+    cuda: &Cuda,
+    _: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
+    let (product, shape) = product::<T>(cuda, inputs)?;
+    let repeated = Repeated::new(cuda, product)?;
+    Ok(Prepared::new(Reused { repeated, cuda: cuda.clone(), shape }))
+}
+
+/// Rows and columns of C.
+#[derive(Clone, Copy)]
+struct Shape {
     rows: usize,
     cols: usize,
 }
 
-impl<T: Element + SparseReal> Job for Spgemm<T> {
+fn contents<'a, T>(product: &'a mut Product<T>, entries: Option<&'a mut Entries<T>>) -> Contents<'a>
+where
+    T: Element + SparseReal,
+{
+    let answer = entries.map(|entries| {
+        [device(&mut entries.indptr), device(&mut entries.indices), device(&mut entries.values)]
+    });
+    let [[a0, a1, a2], [b0, b1, b2]] = product.operands();
+    let operands = Contents::new([a2, b2], []).with_fixed([a0, a1, b0, b1]);
+    Contents { answer: answer.into_iter().flatten().collect(), ..operands }
+}
+
+fn download<T: Element>(cuda: &Cuda, shape: Shape, entries: &Entries<T>) -> Result<Vec<Operand>, CellError> {
+    let indptr = cuda.download(&entries.indptr)?;
+    let indices = cuda.download(&entries.indices)?;
+    let values = T::into_values(cuda.download(&entries.values)?);
+    Ok(vec![Operand::Csr(Csr { rows: shape.rows, cols: shape.cols, indptr, indices, values })])
+}
+
+/// The product by cuSPARSE, as one that nothing is known of.
+struct Called<T> {
+    /// The last product. Its work on the stream may still need it.
+    computed: Option<Computed<T>>,
+    product: Product<T>,
+    cuda: Cuda,
+    shape: Shape,
+}
+
+impl<T: Element + SparseReal> Job for Called<T> {
     fn reset(&mut self) -> Result<(), CellError> {
-        if self.ready.is_some() {
+        if self.computed.is_some() {
             self.cuda.synchronize()?;
         }
-        self.ready = Some(self.product.ready(&mut self.buffers)?);
+        self.computed = None;
         Ok(())
     }
 
     fn contents(&mut self) -> Contents<'_> {
-        let ProductBuffers { indptr, indices, values, .. } = &mut self.buffers;
-        Contents::new([], [device(indptr), device(indices), device(values)])
+        contents(&mut self.product, self.computed.as_mut().map(|computed| &mut computed.entries))
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        let ready = self.ready.as_ref();
-        let ready = ready.ok_or_else(|| CellError::call("spgemm", "executed before it was reset"))?;
-        self.product.again(ready, &mut self.buffers)
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        let indptr = self.cuda.download(&self.buffers.indptr)?;
-        let indices = self.cuda.download(&self.buffers.indices)?;
-        let values = T::into_values(self.cuda.download(&self.buffers.values)?);
-        Ok(vec![Operand::Csr(Csr { rows: self.rows, cols: self.cols, indptr, indices, values })])
-    }
-}
-
-/// A product without entries. cuSPARSE is not called, because nothing documents that it accepts such matrices.
-struct Empty {
-    rows: usize,
-    cols: usize,
-    dtype: DType,
-}
-
-impl Job for Empty {
-    fn execute(&mut self) -> Result<(), CellError> {
+        self.computed = Some(self.product.multiply(&self.cuda)?);
         Ok(())
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        let values = match self.dtype {
-            DType::F32 => Values::F32(vec![]),
-            DType::F64 => Values::F64(vec![]),
-        };
-        let indptr = vec![0; self.rows + 1];
-        Ok(vec![Operand::Csr(Csr { rows: self.rows, cols: self.cols, indptr, indices: vec![], values })])
+        let computed = self.computed.as_ref();
+        let computed = computed.ok_or_else(|| CellError::call("spgemm", "asked before it was executed"))?;
+        download(&self.cuda, self.shape, &computed.entries)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The product by cuSPARSE whose structure is known.
+struct Reused<T> {
+    // Before the context that its work uses.
+    repeated: Repeated<T>,
+    cuda: Cuda,
+    shape: Shape,
+}
 
-    #[test]
-    fn an_empty_product_has_offsets_and_no_entries() {
-        let answer = Empty { rows: 2, cols: 3, dtype: DType::F64 }.answer().unwrap();
-        let csr = answer[0].as_csr().unwrap();
-        assert_eq!((csr.indptr.as_slice(), csr.nnz(), csr.values.len()), (&[0, 0, 0][..], 0, 0));
+impl<T: Element + SparseReal> Job for Reused<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        let Repeated { product, entries, .. } = &mut self.repeated;
+        // The structure is not written again.
+        let values = device(&mut entries.values);
+        Contents { answer: vec![values], ..contents(product, None) }
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.repeated.compute()
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        download(&self.cuda, self.shape, &self.repeated.entries)
     }
 }

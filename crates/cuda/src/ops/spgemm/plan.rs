@@ -13,13 +13,8 @@ const RANKED_WIDTH: usize = 65536;
 /// and the tiles cost more than they save.
 const DENSE_ENTRIES: f64 = 8.0;
 
-/// From this many entries of C per row, the row is cut into tiles instead of being summed in several rounds.
-const LONG_ROW: u64 = 4096;
 const MAX_ROOM: u64 = 4096;
 const LEAST_ROOM: u64 = 256;
-
-/// Most tiles per row for the sake of long rows.
-const MAX_TILES: usize = 32;
 
 /// Bytes of shared memory that the kernels declare themselves.
 const DECLARED: u32 = 256;
@@ -55,17 +50,17 @@ pub(crate) struct SpgemmPlan {
 }
 
 impl SpgemmPlan {
-    /// Plans `a` times `b` with elements of `element` bytes, for `shared` bytes of shared memory per block.
+    /// Plans `a` times `b` with elements of `element` bytes, for `shared` bytes of shared memory per block. Uses only what a caller
+    /// knows of the operands without reading them: their shapes and numbers of entries.
     ///
     /// # Errors
     /// The product has too many tiles for one launch, or the device has too little shared memory for a row.
     pub(crate) fn new(a: &Csr, b: &Csr, element: usize, shared: u32) -> Result<Self, Unavailable> {
-        let (longest, mean) = bounds(a, b);
+        let mean = mean_bound(a, b);
         let tiles = b.cols.div_ceil(DENSE_WIDTH).max(1);
         let in_tile = b.nnz() as f64 / (b.rows.max(1) * tiles) as f64;
-        let is_skewed = longest > LONG_ROW && tiles <= MAX_TILES;
         let element = element as u32;
-        if tiles == 1 || in_tile >= DENSE_ENTRIES || is_skewed {
+        if tiles == 1 || in_tile >= DENSE_ENTRIES {
             let width = b.cols.div_ceil(tiles).next_multiple_of(32).max(32);
             let stride = PIECES.max(width as u32 / 2) + (width as u32 + 32) * element;
             // Measured: more warps share a look-back, but fewer leave less shared memory idle.
@@ -77,7 +72,7 @@ impl SpgemmPlan {
             return SpgemmPlan::sized(Method::Dense, a.rows, b.cols, width, stride, warps, shared);
         }
         let width = b.cols.next_multiple_of(256).min(RANKED_WIDTH);
-        let room = (mean + mean / 5).clamp(LEAST_ROOM, MAX_ROOM).min(longest);
+        let room = (mean + mean / 5).clamp(LEAST_ROOM, MAX_ROOM);
         let room = (room as u32).next_multiple_of(8);
         let stride = PIECES + width as u32 / 8 + (room + 32) * element + width as u32 / 16 + 2 * room;
         let warps = if width >= b.cols { 1 } else { 4 };
@@ -113,31 +108,11 @@ impl SpgemmPlan {
     }
 }
 
-/// Returns the most entries that a row of `a` times `b` can have, and the mean over the rows that can have any.
-fn bounds(a: &Csr, b: &Csr) -> (u64, u64) {
-    let cols = b.cols as u64;
-    let row_bound = |row: usize| {
-        let entries = a.indptr[row] as usize..a.indptr[row + 1] as usize;
-        a.indices[entries].iter().map(|column| length(b, *column)).sum::<u64>().min(cols)
-    };
-    let (mut longest, mut sum, mut filled) = (0, 0, 0);
-    for bound in (0..a.rows).map(row_bound) {
-        longest = longest.max(bound);
-        sum += bound;
-        filled += u64::from(bound > 0);
-    }
-    (longest, sum / filled.max(1))
-}
-
-/// Returns the entries of a row, 0 if there is no such row.
-fn length(csr: &Csr, row: i32) -> u64 {
-    let ends = usize::try_from(row).ok().and_then(|row| csr.indptr.get(row..row + 2));
-    ends.map_or(0, |ends| u64::from(ends[1].abs_diff(ends[0])))
-}
-
-/// Returns the number of multiplications in `a` times `b`.
-pub(crate) fn products(a: &Csr, b: &Csr) -> u64 {
-    a.indices.iter().map(|column| length(b, *column)).sum()
+/// Returns the products per row of `a` times `b` if the columns of `a` are spread evenly, at most the columns of `b`.
+fn mean_bound(a: &Csr, b: &Csr) -> u64 {
+    let cells = (a.rows as u128 * b.rows as u128).max(1);
+    let products = a.nnz() as u128 * b.nnz() as u128 / cells;
+    u64::try_from(products).unwrap_or(u64::MAX).min(b.cols as u64)
 }
 
 /// Returns the first row whose columns are not strictly ascending.
@@ -164,15 +139,6 @@ mod tests {
     fn plan(n: usize, density: f64, element: usize, shared: u32) -> SpgemmPlan {
         let matrix = generator::sparse::<f32>(1, 0, n, n, density);
         SpgemmPlan::new(&matrix, &matrix, element, shared).unwrap()
-    }
-
-    #[test]
-    fn products_are_counted_by_the_rows_that_columns_name() {
-        let a = csr(&[0, 2, 2, 3], &[0, 1, 2]);
-        let b = csr(&[0, 1, 3, 3], &[0, 1, 2]);
-        assert_eq!(products(&a, &b), 3);
-        assert_eq!(bounds(&a, &b), (3, 3));
-        assert_eq!(products(&b, &csr(&[0, 0, 0, 0], &[])), 0);
     }
 
     #[test]
@@ -211,17 +177,6 @@ mod tests {
         let (width, room) = (RANKED_WIDTH as u32, MAX_ROOM as u32);
         let stride = PIECES + width / 8 + (room + 32) * 8 + width / 16 + 2 * room;
         assert!(stride + DECLARED <= TURING);
-    }
-
-    #[test]
-    fn a_long_row_among_short_ones_is_cut_in_tiles() {
-        let n = 16384;
-        let indices: Vec<i32> = (0..n).chain(1..n).collect();
-        let indptr: Vec<i32> = std::iter::once(0).chain(n..2 * n).collect();
-        let values = Values::F32(vec![1.0; indices.len()]);
-        let arrow = Csr { rows: n as usize, cols: n as usize, indptr, indices, values };
-        let plan = SpgemmPlan::new(&arrow, &arrow, 4, H200).unwrap();
-        assert_eq!((plan.method, plan.tiles, plan.width), (Method::Dense, 8, 2048));
     }
 
     #[test]

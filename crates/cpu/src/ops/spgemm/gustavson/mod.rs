@@ -53,11 +53,13 @@ pub(super) struct Gustavson<T> {
     indices: Vec<i32>,
     values: Vec<T>,
     gathered: PerThread<Gathered<T>>,
+    /// Whether executions write into the memory of the first result. Otherwise each allocates its own.
+    reuses: bool,
 }
 
 impl<T: Real> Gustavson<T> {
     /// Prepares the product; `threads` is the number of threads of the pool.
-    pub(super) fn new(a: Csr, b: Csr, threads: usize) -> Result<Self, CellError> {
+    pub(super) fn new(a: Csr, b: Csr, threads: usize, reuses: bool) -> Result<Self, CellError> {
         let (rows_of_a, cols_of_b) = (a.rows, b.cols);
         let mut job = Gustavson {
             a,
@@ -69,6 +71,7 @@ impl<T: Real> Gustavson<T> {
             indices: Vec::new(),
             values: Vec::new(),
             gathered: PerThread::new(|| Gathered::new(0, 0, 0, 0)),
+            reuses,
         };
         let mut work = take(&mut job.work);
         let bounds = job.blocks(job.operands()?, &mut work);
@@ -83,7 +86,7 @@ impl<T: Real> Gustavson<T> {
         let scanned = (rows_of_a * words(cols_of_b)) as i64;
         let products_a_word = (job.work[rows_of_a] - scanned) / scanned.max(1);
         job.gathered = PerThread::new(|| Gathered::new(cols_of_b, rows, entries, products_a_word));
-        // Counted once here, so that the memory of the result exists before the first execution.
+        // Counted once here, so that a result that is too large is refused and, with reuse, its memory exists.
         let total = AtomicUsize::new(0);
         let count = |(), gathered: &Gathered<T>| {
             total.fetch_add(gathered.entries().0.len(), Ordering::Relaxed);
@@ -107,6 +110,14 @@ impl<T: Real> Gustavson<T> {
     /// The rows of A and of B.
     fn operands(&self) -> Result<Operands<'_, T>, CellError> {
         Ok((Rows::of(&self.a)?, Rows::of(&self.b)?))
+    }
+
+    /// Returns memory for the result: as many entries as it can have, which the system provides as they are written.
+    fn room(&self, work: &[i64]) -> (Vec<i32>, Vec<T>) {
+        let scanned = (self.a.rows * words(self.b.cols)) as i64;
+        let products = usize::try_from(work[self.a.rows] - scanned).unwrap_or_default();
+        let most = products.min(self.a.rows.saturating_mul(self.b.cols));
+        (vec![0; most], vec![T::default(); most])
     }
 
     /// Returns whether several threads count the work.
@@ -225,7 +236,11 @@ impl<T: Real> Job for Gustavson<T> {
         let (mut indptr, mut indices) = (take(&mut self.indptr), take(&mut self.indices));
         let mut values = take(&mut self.values);
         let operands = self.operands()?;
-        let found = self.counts_in_parallel().then(|| self.blocks(operands, &mut work));
+        let counts_first = !self.reuses || self.counts_in_parallel();
+        let found = counts_first.then(|| self.blocks(operands, &mut work));
+        if !self.reuses {
+            (indices, values) = self.room(&work);
+        }
         let find = || found.unwrap_or_else(|| self.blocks(operands, &mut work));
         let queue =
             Queue::new(Rest { base: 0, ends: &mut indptr[1..], indices: &mut indices, values: &mut values });
@@ -244,6 +259,9 @@ impl<T: Real> Job for Gustavson<T> {
                 }
             },
         );
+        let entries = indptr[self.a.rows] as usize;
+        indices.truncate(entries);
+        values.truncate(entries);
         (self.work, self.indptr, self.indices, self.values) = (work, indptr, indices, values);
         Ok(())
     }
