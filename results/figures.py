@@ -13,12 +13,12 @@ from tables import article, launches, lessons, libraries, program, rounds, rules
 from tables.kept import ROOT, report
 
 PAGES = ("README.md", "docs/article.md", "docs/kernels/cholesky.md", "docs/kernels/dmma.md", "docs/kernels/fft_bluestein.md", "docs/kernels/fft_hermitian.md",
-         "docs/kernels/ozaki2-int8.md", "docs/kernels/svd.md", "docs/kernels/svd_jacobi.md", "docs/lessons.md", "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peers.md",
+         "docs/kernels/ozaki2-int8.md", "docs/kernels/svd.md", "docs/kernels/svd_jacobi.md", "docs/lessons.md", "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peaks.md", "docs/peers.md",
          "docs/reading.md", "docs/soak.md", "docs/variants.md")
 BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
     "shares": article.shares, "clock_checks": article.clock_checks, "checking_time": article.checking_time,
-    "machine_quality": article.machine_quality, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
+    "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
     "peers_short": libraries.summary, "article_calls": libraries.article_calls, "cpu_libraries": libraries.of_cpu,
     "cpu_libraries_larger": libraries.of_larger_cpu, "svd_default": libraries.svd_default, "peers_rounds": libraries.in_more_rounds,
     "bluestein": rules.bluestein, "fft_factors": rules.fft_factors, "ozaki2": rules.ozaki2, "svd_small": rules.svd_small, "svd_odd": rules.svd_odd, "svd_large": rules.svd_large,

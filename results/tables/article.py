@@ -1,7 +1,7 @@
 """The article's sweep: speed-ups, shares of peak, and the article's own figures next to ours."""
-import re
+import json, os, re
 
-from .kept import report, row_of
+from .kept import ROOT, report, row_of
 from .text import duration, factor, side, with_interval
 
 # The article's own times in ms, CPU and GPU, as published.
@@ -160,4 +160,22 @@ def shares():
             grade = row_of(article(), op, n, backend, variant)["execute"]["grade"]
             cells += [doer(op, n, backend, variant), share, grade]
         lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def matmul_peaks():
+    """The peaks of cuBLAS in both element types."""
+    peaks = next(b for b in article()["environment"]["backends"] if b["name"] == "cuda")["peaks"]["matmul"]
+    return f"In `results/h200/article` cuBLAS reached {peaks['f64'] / 1e12:.0f} TFLOP/s in float64 and {peaks['f32'] / 1e12:.0f} in float32."
+
+
+def second_run():
+    """How far two runs in a row differ, by side."""
+    runs = [json.load(open(os.path.join(ROOT, "tests", "fixtures", "quick", run, "report.json"))) for run in ("first", "second")]
+    times = [{(row["op"], row["n"], row["backend"], row["variant"]): row for row in run["rows"] if row.get("execute")} for run in runs]
+    lines = ["| rows | agree within | rows that do | largest difference |", "|---|---:|---:|---:|"]
+    for side, within in (("gpu", 0.01), ("cpu", 0.03)):
+        pairs = [[one[key]["execute"]["median_s"] for one in times] for key in times[0] if key in times[1] and times[0][key]["side"] == side]
+        apart = [max(pair) / min(pair) - 1 for pair in pairs]
+        lines.append(f"| {side.upper()} | {100 * within:.0f} % | {sum(one <= within for one in apart)} of {len(apart)} | {100 * max(apart):.2g} % |")
     return "\n".join(lines)

@@ -79,15 +79,26 @@ def name(row):
     return f"{row['backend']} {row['variant']}" + (f" ({row['picked']})" if row.get("picked") else "")
 
 
+def is_clock_limited(row):
+    """Whether a device time is below a microsecond, or below the constant of the events that was subtracted from it."""
+    execute = row["execute"]
+    return execute["clock"] == "device-events" and (execute["median_s"] < 1e-6 or execute["median_s"] < (execute.get("event_constant_s") or 0))
+
+
 class Cell:
-    """A case by one clock: gpubench's fastest row, the fastest row of the other backends, and the second over the first."""
+    """A case by one clock: gpubench's fastest row, the fastest row of the other backends, and the second over the first.
+
+    The interval of the ratio combines those of both times, as logarithms, in squares (docs/answer.md)."""
 
     def __init__(self, key, clock, ours, theirs):
         self.key, self.clock, self.ours, self.theirs = key, clock, ours, theirs
         (value, low, high), (other, other_low, other_high) = timed(ours, clock), timed(theirs, clock)
         self.seconds, self.peer_seconds = value, other
-        self.ratio, self.low, self.high = other / value, other_low / high, other_high / low
-        self.mark = mark(ours, theirs)
+        self.ratio = other / value
+        self.low = self.ratio * math.exp(-math.hypot(math.log(other / other_low), math.log(high / value)))
+        self.high = self.ratio * math.exp(math.hypot(math.log(other_high / other), math.log(value / low)))
+        self.is_limited = clock == "device" and (is_clock_limited(ours) or is_clock_limited(theirs))
+        self.mark = mark(ours, theirs) + ("*" if self.is_limited else "")
 
 
 def cells(report, side, clock):
@@ -130,9 +141,12 @@ def means(report, side, totals=True):
             of = {clock: [cell for cell in found if cell.key[1] == dtype and holds(cell.key)] for clock, found in by_clock.items()}
             if not of["host"]:
                 continue
-            marked = {cell.key for found in of.values() for cell in found if cell.mark}
+            marked = {cell.key for found in of.values() for cell in found if "!" in cell.mark}
             line = f"| {dtype} | {op} | {len(of['host'])} | {len(marked)} |"
-            for found in of.values():
+            for found in ([cell for cell in of_clock if not cell.is_limited] for of_clock in of.values()):
+                if not found:
+                    line += " | |"
+                    continue
                 least = min(found, key=lambda cell: cell.ratio)
                 where = f"{least.key[2]}" if op in ops else f"{least.key[0]} {least.key[2]}"
                 line += f" {mean([cell.ratio for cell in found]):.2f} | {least.ratio:.2f}{least.mark} ({where}) |"
@@ -142,17 +156,17 @@ def means(report, side, totals=True):
 
 def losses(report, side):
     """A sentence with the cells in which a peer is faster, beyond the intervals of both, the worst first."""
-    lost = [cell for clock in clocks(side) for cell in cells(report, side, clock) if cell.high < 1]
+    lost = [cell for clock in clocks(side) for cell in cells(report, side, clock) if cell.high < 1 and not cell.is_limited]
     lost.sort(key=lambda cell: cell.ratio)
     clock = lambda cell: f"{cell.clock} clock " if side == "gpu" else ""
     texts = [f"{cell.key[0]} {cell.key[1]} N = {cell.key[2]} ({clock(cell)}{cell.ratio:.2f}{cell.mark}, {name(cell.theirs)})" for cell in lost]
-    return f"Another library is faster, beyond the intervals of both, in: {'; '.join(texts)}." if texts else "No other library is faster beyond the intervals of both."
+    return f"Another library is faster, beyond the interval of the ratio, in: {'; '.join(texts)}." if texts else "No other library is faster beyond the interval of the ratio."
 
 
 def all_cells(report):
     """Every cell of both sides, for a file of its own."""
     lines = [provenance(report), "", "A ratio is the peer's time over gpubench's: above 1, gpubench is faster. Ranges are 95 % intervals. "
-             "!: a time of grade D, which is not reliable.", ""]
+             "!: a time of grade D, which is not reliable. *: a device time that its clock limits, below a microsecond or the events' constant.", ""]
     for side in OWN:
         for clock in clocks(side):
             found = list(cells(report, side, clock))

@@ -53,8 +53,8 @@ pub struct SweepOptions {
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table variants: Variants,
 
-    /// Sweep to run: a TOML file, or a built-in one: quick, article, article-python, full, lessons or
-    /// cpu-peers
+    /// Sweep to run: a TOML file, or a built-in one: quick, article, article-python, full, lessons,
+    /// cpu-peers or gpu-peers
     #[arg(long, value_name = "FILE", help_heading = WHAT)]
     #[serde(skip)]
     Line config: String,

@@ -5,11 +5,11 @@ use gpubench_model::measure::stats::significant_digits;
 use super::crossover::{Crossover, Place, Stretch};
 use super::{Contender, Versus, figure};
 
-/// A size with the digits that distinguish the ends of its interval, from 3 to 4: `312`, `1450`.
+/// A size with the digits that its interval supports and one more, from 2 to 4: `310`, `1450`.
 pub fn size_text(size: f64, interval: [Place; 2]) -> String {
     let digits = match interval {
         [Place::At(low), Place::At(high)] if high > low => {
-            (significant_digits(size, (high - low) / 2.0) + 2).min(4)
+            (significant_digits(size, (high - low) / 2.0) + 1).clamp(2, 4)
         }
         [Place::At(_), Place::At(_)] => 4,
         _ => 3,
@@ -38,8 +38,13 @@ pub fn crossover_text(found: &Crossover) -> String {
     }
 }
 
-/// The same without the interval.
+/// The same without the interval, with a `!` where it comes from unreliable times.
 pub fn place_text(found: &Crossover) -> String {
+    let place = place(found);
+    if found.is_unreliable { place + "!" } else { place }
+}
+
+fn place(found: &Crossover) -> String {
     match found.from {
         Some(Place::Below) => format!("{} or less", found.smallest),
         Some(Place::At(size)) => size_text(size, found.interval),
@@ -52,9 +57,14 @@ pub fn place_text(found: &Crossover) -> String {
     }
 }
 
-/// The same as a clause: `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes; figures
-/// contain [no-break spaces](super::figure).
+/// The same as a clause: `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes; with `(unreliable)`
+/// where it comes from such times. Figures contain [no-break spaces](super::figure).
 pub fn crossover_clause(found: &Crossover, versus: Versus<'_>) -> String {
+    let clause = clause(found, versus);
+    if found.is_unreliable { clause + " (unreliable)" } else { clause }
+}
+
+fn clause(found: &Crossover, versus: Versus<'_>) -> String {
     let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
     let stretches_text = |stretches: &[Stretch]| stretches_text(stretches, versus);
     if found.is_one_size() {
@@ -146,7 +156,18 @@ mod tests {
             interval,
             changes,
             stretches: stretches.iter().map(stretch).collect(),
+            is_unreliable: false,
         }
+    }
+
+    #[test]
+    fn a_crossover_of_unreliable_times_is_marked() {
+        let mut found = found(Some(Place::Below), [Place::Below; 2], &[(100, 2048, GPU)]);
+        found.is_unreliable = true;
+        assert_eq!(
+            shown(&found),
+            ["100 or less!", "the GPU is faster at every size from 100 to 2048 (unreliable)"]
+        );
     }
 
     const CPU: Option<Contender> = Some(Contender::A);
@@ -155,20 +176,21 @@ mod tests {
     #[test]
     fn sizes_have_the_digits_that_their_interval_allows() {
         let at = Place::At;
-        assert_eq!(size_text(312.4, [at(290.3), at(334.9)]), "312");
+        assert_eq!(size_text(312.4, [at(290.3), at(334.9)]), "310");
         assert_eq!(size_text(312.4, [at(312.1), at(312.9)]), "312");
         assert_eq!(size_text(1448.2, [at(1447.0), at(1449.0)]), "1448");
-        assert_eq!(size_text(1448.2, [at(1300.0), at(1700.0)]), "1450");
+        assert_eq!(size_text(1448.2, [at(1300.0), at(1700.0)]), "1400");
+        assert_eq!(size_text(1448.2, [at(1400.0), at(1490.0)]), "1450");
         assert_eq!(size_text(31.24, [Place::Below, at(400.0)]), "31");
         assert_eq!(size_text(3.4, [at(3.4), at(3.4)]), "3");
     }
 
-    fn clause(found: &Crossover) -> String {
+    fn words(found: &Crossover) -> String {
         figure::plain(&crossover_clause(found, Versus::SIDES))
     }
 
     fn shown(found: &Crossover) -> [String; 2] {
-        [crossover_text(found), clause(found)]
+        [crossover_text(found), words(found)]
     }
 
     #[test]
@@ -176,7 +198,7 @@ mod tests {
         let found = found(Some(Place::At(312.0)), [Place::At(291.0), Place::At(336.0)], &[]);
         assert_eq!(
             crossover_clause(&found, Versus::SIDES),
-            "the GPU is faster from N\u{a0}=\u{a0}312 (291 to 336)"
+            "the GPU is faster from N\u{a0}=\u{a0}310 (290 to 340)"
         );
     }
 
@@ -186,7 +208,7 @@ mod tests {
         let both = [(100, 200, CPU), (500, 2048, GPU)];
         assert_eq!(
             shown(&found(Some(at(312.0)), [at(291.0), at(336.0)], &both)),
-            ["312 (291 to 336)", "the GPU is faster from N = 312 (291 to 336)"]
+            ["310 (290 to 340)", "the GPU is faster from N = 310 (290 to 340)"]
         );
         assert_eq!(
             shown(&found(Some(Place::Below), [Place::Below; 2], &[(100, 2048, GPU)])),
@@ -198,13 +220,13 @@ mod tests {
         );
         let open_above = [(100, 200, CPU), (320, 320, None), (500, 1000, GPU), (2048, 2048, None)];
         assert_eq!(
-            clause(&found(Some(at(312.0)), [at(291.0), at(336.0)], &open_above)),
-            "the GPU is faster from N = 312 (291 to 336); neither side is measurably faster at N = 2048"
+            words(&found(Some(at(312.0)), [at(291.0), at(336.0)], &open_above)),
+            "the GPU is faster from N = 310 (290 to 340); neither side is measurably faster at N = 2048"
         );
         let mut small_only =
             found(Some(Place::Beyond), [Place::Beyond; 2], &[(100, 200, GPU), (500, 2048, CPU)]);
         small_only.changes = vec![(500.4, Contender::A)];
-        assert_eq!(clause(&small_only), "the CPU is faster at N = 2048, the GPU only up to 500");
+        assert_eq!(words(&small_only), "the CPU is faster at N = 2048, the GPU only up to 500");
     }
 
     #[test]
@@ -224,6 +246,6 @@ mod tests {
         assert_eq!(crossover_text(&found(None, [Place::At(120.0), high], &[])), "at least 120");
         let mut one = found(None, [low, high], &[(100, 100, None)]);
         one.largest = 100;
-        assert_eq!(clause(&one), "neither side is measurably faster at N = 100, the only size");
+        assert_eq!(words(&one), "neither side is measurably faster at N = 100, the only size");
     }
 }

@@ -92,6 +92,9 @@ struct CrossoverAnswer {
     changes: Vec<ChangeAnswer>,
     /// The sizes at which the same contender is measurably faster, or neither.
     winners: Vec<WinnerAnswer>,
+    /// Whether it comes from times of grade D, or from device times that the clock limits.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unreliable: bool,
     words: String,
 }
 
@@ -135,6 +138,7 @@ impl CrossoverAnswer {
             changes: found.changes.iter().map(change).collect(),
             words: plain(&crossover_clause(found, versus)),
             winners: found.stretches.iter().map(winner).collect(),
+            unreliable: found.is_unreliable,
         }
     }
 }
@@ -145,6 +149,9 @@ struct SizeAnswer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     density: Option<f64>,
     speed_ups: BTreeMap<&'static str, SpeedUpAnswer<'a>>,
+    /// The resident speed-up with gpubench's tuned code on both sides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tuned: Option<SpeedUpAnswer<'a>>,
     /// The share of peak that the best row of each contender reaches.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     of_peak: PerContender<PeakAnswer<'a>>,
@@ -166,6 +173,7 @@ impl<'a> SizeAnswer<'a> {
             n: comparison.n,
             density: comparison.density,
             speed_ups: Kind::ALL.into_iter().filter_map(speed_up).collect(),
+            tuned: comparison.tuned_pair(Kind::Resident).map(|pair| SpeedUpAnswer::of(report, &pair)),
             of_peak: bests.filter_map(of_peak).collect(),
             first_use: comparison.b.and_then(|row| FirstUse::of(report, row)),
         }
@@ -176,6 +184,9 @@ impl<'a> SizeAnswer<'a> {
 struct SpeedUpAnswer<'a> {
     /// A's time over B's.
     ratio: Estimate,
+    /// Whether a time has grade D, or is a device time that the clock limits.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unreliable: bool,
     /// The variants, under `cpu` and `gpu`, or `a` and `b`.
     #[serde(flatten)]
     variants: PerContender<&'a str>,
@@ -206,6 +217,7 @@ impl<'a> SpeedUpAnswer<'a> {
         let key = |one, end: &str| format!("{}_{end}", versus.key(one));
         SpeedUpAnswer {
             ratio: pair.speed_up.0,
+            unreliable: pair.is_unreliable(),
             variants: keyed(versus, |one| row(one).variant.as_str()),
             backends: Contender::BOTH.map(|one| (key(one, "backend"), row(one).backend.as_str())).into(),
             times: Contender::BOTH.map(|one| (key(one, "s"), time(one))).into(),

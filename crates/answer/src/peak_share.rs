@@ -8,6 +8,7 @@ use gpubench_model::report::quantity::time_text;
 use gpubench_model::report::{BackendState, Clock, Report, Row};
 use gpubench_model::{Accuracy, Peaks, Side};
 use gpubench_ops::{self as op, Limit};
+use gpubench_text::percent;
 
 /// The meaning of a share of the peak, for legends.
 pub const MEANING: &str = "achieved bandwidth or FLOP rate over the peak rate measured here, of whichever limits the op; not \
@@ -58,13 +59,46 @@ pub struct Share {
     pub bound_by: BoundBy,
     /// The minimum time that the peaks allow, in seconds.
     pub min_s: f64,
+    /// The element type of the FLOP rate, where it is another one than the row's: `f64`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_of: Option<&'static str>,
+}
+
+/// Share above which the rate that was measured is no peak: peaks and times vary by a few per cent.
+const ABOVE: f64 = 1.05;
+
+impl Share {
+    /// The share for tables: `92%`, `3.1%`, `<0.1%`; `>100%` where what was measured is no peak.
+    pub fn text(self) -> String {
+        if self.share > ABOVE { ">100%".into() } else { percent::above_tenth(self.share) }
+    }
+
+    /// The share for sentences: `92 %`, `more than 100 %`.
+    pub fn in_words(self) -> String {
+        if self.share > ABOVE { "more than 100 %".into() } else { percent::in_words(self.share) }
+    }
+
+    /// The resource: `memory`, `arithmetic`, `arithmetic in f64`.
+    pub fn resource(self) -> String {
+        let of = self.rate_of.map(|of| format!(" in {of}")).unwrap_or_default();
+        self.bound_by.name().to_owned() + &of
+    }
+
+    /// The rate of the resource, as it follows `peak`: `bandwidth`, `FLOP rate`, `FLOP rate in f64`.
+    pub fn rate(self) -> String {
+        let of = self.rate_of.map(|of| format!(" in {of}")).unwrap_or_default();
+        self.bound_by.rate().to_owned() + &of
+    }
 }
 
 /// Returns the share of the peak that `row` reaches by its own clock; `None` without a peak or a time.
 pub fn share(report: &Report, row: &Row) -> Option<Share> {
     let median_s = row.median_s().filter(|median| *median > 0.0)?;
-    let (min_s, bound_by) = min_time(&peaks(report, &row.backend)?, row)?;
-    Some(Share { share: min_s / median_s, bound_by, min_s })
+    let peaks = peaks(report, &row.backend)?;
+    let (min_s, bound_by) = min_time(&peaks, row)?;
+    let rate_of = peak_of(&peaks, row).map(|(_, of)| of);
+    let rate_of = rate_of.filter(|of| bound_by == BoundBy::Arithmetic && *of != precision(row));
+    Some(Share { share: min_s / median_s, bound_by, min_s, rate_of })
 }
 
 /// The measured peaks of a backend. Rows of the report never raise them: a row would then be compared with itself.
@@ -137,10 +171,16 @@ pub fn impossible(peaks: &Peaks, row: &Row) -> Option<String> {
 /// Returns the peak FLOP rate for a row. A row in full precision may compute in a wider type where the device is faster in it.
 /// Emulated arithmetic has no peak, because it executes other operations than it counts.
 pub fn peak(peaks: &Peaks, row: &Row) -> Option<f64> {
-    let of = |name: &str| peaks.matmul.get(name).copied();
+    peak_of(peaks, row).map(|(rate, _)| rate)
+}
+
+/// The same with the arithmetic that reaches that rate.
+pub fn peak_of(peaks: &Peaks, row: &Row) -> Option<(f64, &'static str)> {
+    let of = |name: &'static str| Some((*peaks.matmul.get(name)?, name));
     match row.accuracy {
         Accuracy::Ieee => {
-            [of(row.case.dtype.name()), of(DType::F64.name())].into_iter().flatten().reduce(f64::max)
+            let rates = [of(DType::F64.name()), of(row.case.dtype.name())].into_iter().flatten();
+            rates.max_by(|a, b| a.0.total_cmp(&b.0))
         }
         Accuracy::Emulated => None,
         Accuracy::Tf32 | Accuracy::F16 | Accuracy::Bf16 => of(precision(row)),

@@ -6,7 +6,6 @@ use gpubench_model::case::density_clause;
 use gpubench_model::report::Report;
 use gpubench_ops as op;
 use gpubench_text::count::counted;
-use gpubench_text::percent;
 
 use super::cost::Kind;
 use super::crossover::crossover;
@@ -135,8 +134,8 @@ fn faster(pair: &Pair<'_>) -> String {
 fn peaks(report: &Report, pair: &Pair<'_>) -> String {
     let reach = |(one, row)| {
         let share = share(report, row)?;
-        let percent = figure(percent::in_words(share.share));
-        Some((pair.versus.noun(one), format!("{percent} of its peak {}", share.bound_by.rate())))
+        let percent = figure(share.in_words());
+        Some((pair.versus.noun(one), format!("{percent} of its peak {}", share.rate())))
     };
     let reached = [(Contender::B, pair.b), (Contender::A, pair.a)].map(reach);
     match reached.into_iter().flatten().collect::<Vec<_>>().as_slice() {

@@ -21,6 +21,7 @@ pub static BUILT_IN: &[(&str, &str)] = &[
     ("full", include_str!("../../../configs/full.toml")),
     ("lessons", include_str!("../../../configs/lessons.toml")),
     ("cpu-peers", include_str!("../../../configs/cpu-peers.toml")),
+    ("gpu-peers", include_str!("../../../configs/gpu-peers.toml")),
 ];
 
 /// Returns whether a built-in sweep has that name.

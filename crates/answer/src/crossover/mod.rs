@@ -54,6 +54,8 @@ pub struct Crossover {
     pub changes: Vec<(f64, Contender)>,
     /// The measurably faster contender per range of sizes, ascending.
     pub(crate) stretches: Vec<Stretch>,
+    /// Whether a time that `from` comes from is unreliable: next to the size, or at any size where `from` is about all of them.
+    pub is_unreliable: bool,
 }
 
 impl Crossover {
@@ -83,10 +85,18 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
     let sure = beyond_doubt(&compared);
     let curve = speed_up_curve(&compared, kind);
     let mut changes = vec![];
+    // The cases on which the answer rests: those next to the last change, or all.
+    let mut grounds = 0..compared.len();
     for pair in sure.windows(2).filter(|pair| pair[0].1 != pair[1].1) {
-        let crossing = curve.crossing(pair[0].0..pair[1].0, pair[0].1);
-        changes.extend(crossing.map(|crossing| (crossing, pair[1].1)));
+        if let Some(crossing) = curve.crossing(pair[0].0..pair[1].0, pair[0].1) {
+            changes.push((crossing, pair[1].1));
+            grounds = pair[0].0..pair[1].0 + 1;
+        }
     }
+    if !matches!(changes.last(), Some((_, Contender::B))) {
+        grounds = 0..compared.len();
+    }
+    let is_unreliable = compared[grounds].iter().any(|(_, pair)| pair.is_unreliable());
     let b_at_all = stretches.len() == 1 && stretches[0].winner == Some(Contender::B);
     let a_at_last = stretches.last()?.winner == Some(Contender::A);
     let (from, interval) = match changes.last() {
@@ -104,6 +114,7 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
         interval,
         changes: changes.into_iter().map(|(crossing, above)| (crossing.size, above)).collect(),
         stretches,
+        is_unreliable,
     })
 }
 

@@ -77,7 +77,7 @@ mod tests {
         let noisy = [cell(0.04, 7.0)];
         let repetition = Repetition { cells: &noisy, passes: 2 };
         assert!(repetition.chance(2, 1) < 0.35, "{}", repetition.chance(2, 1));
-        assert_eq!(repetition.passes_needed(), Some(8));
+        assert_eq!(repetition.passes_needed(), Some(9));
         let sweep: Vec<Calibrated> = (0..22).map(|_| cell(0.04, 7.0)).collect();
         let repetition = Repetition { cells: &sweep, passes: 2 };
         assert!(repetition.chance(2, 1) < 1e-9 && repetition.passes_needed().is_none());

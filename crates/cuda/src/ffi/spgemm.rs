@@ -201,7 +201,13 @@ impl<T: Element> RowProduct<T> {
         let (columns, values) =
             entries.ok_or_else(|| CellError::call("spgemm", "there is no product yet"))?;
         let cuda = &self.cuda;
-        Ok((cuda.download(&self.offsets)?, cuda.download(columns)?, cuda.download(values)?))
+        let offsets = cuda.download(&self.offsets)?;
+        let (mut columns, mut values) = (cuda.download(columns)?, cuda.download(values)?);
+        // Arrays on the device have at least one element.
+        let entries = offsets.last().map_or(0, |entries| entries.unsigned_abs() as usize);
+        columns.truncate(entries);
+        values.truncate(entries);
+        Ok((offsets, columns, values))
     }
 }
 

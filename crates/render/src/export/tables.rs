@@ -1,12 +1,11 @@
 //! The tables that the text and the Markdown format share: one per op, element type and cache state.
 
-use gpubench_answer::peak_share::{self, precision};
+use gpubench_answer::peak_share::{self, Share, precision};
 use gpubench_answer::{Comparison, Contender, Kind, Names, Section, Versus, sections};
 use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::report::quantity::{judged_text, spread_text, three_digits};
 use gpubench_model::report::{Execute, Outcome, Report, Row};
 use gpubench_ops::find;
-use gpubench_text::percent;
 use gpubench_text::table::{Column, Field, Layout, Table, Tone};
 
 use super::cautions::is_launch_bound;
@@ -78,10 +77,10 @@ pub(crate) fn has_peaks(report: &Report) -> bool {
     report.environment.backends.iter().any(|backend| backend.peaks.is_some())
 }
 
-/// A row's share of the peak that limits it: `92%`, `3.1%`, `<0.1%`.
+/// A row's share of the peak that limits it: `92%`, `3.1%`, `<0.1%`, `>100%`.
 pub(crate) fn peak_share_text(report: &Report, row: Option<&Row>) -> String {
     let found = row.and_then(|row| peak_share::share(report, row));
-    found.map_or(NONE.into(), |found| percent::above_tenth(found.share))
+    found.map_or(NONE.into(), Share::text)
 }
 
 /// The contenders of which the report has rows, without one whose every cell was skipped.

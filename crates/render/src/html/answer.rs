@@ -8,7 +8,6 @@ use gpubench_answer::{Contender, Kind, Kinds, Names, Pair, Versus, peak_share};
 use gpubench_model::report::quantity::time_text;
 use gpubench_model::report::{Report, Row};
 use gpubench_text::count::counted;
-use gpubench_text::percent;
 use gpubench_text::words::capitalised;
 
 use super::markup::{Element, Html, classed, element};
@@ -89,25 +88,30 @@ pub(crate) fn overview(report: &Report) -> Html {
     let names_of_kinds = Kinds::of(&report.rows);
     let occurs = |kind: &Kind| parts.iter().any(|part| part.crossover(*kind).is_some());
     let kinds: Vec<Kind> = names_of_kinds.all().iter().copied().filter(occurs).collect();
-    let shown = Shown { report, names: &names, names_of_kinds, kinds };
+    let has_tuned = parts.iter().any(|part| part.largest_tuned().is_some());
+    let shown = Shown { report, names: &names, names_of_kinds, kinds, has_tuned };
     let count = shown.kinds.len().to_string();
+    let speed_ups = (shown.kinds.len() + usize::from(has_tuned)).to_string();
     let groups = element("tr")
         .holding(element("th").with("rowspan", "2").with("scope", "col").holding("op"))
         .holding(span(&count, &format!("{b} faster from N =")))
-        .holding(span(&count, "speed-up at the largest size"))
+        .holding(span(&speed_ups, "speed-up at the largest size"))
         .holding(span("2", &format!("best variant there, {PEAK_SHARE_TEXT}")))
         .holding(span("3", "first use, calls to repay it (host clock)"));
     let kinds: Vec<Heading<'_>> =
         shown.kinds.iter().map(|kind| figures(shown.names_of_kinds.name(*kind))).collect();
     let [resident, whole] = REPAID.map(|kind| figures(shown.names_of_kinds.name(kind)));
     let rest = [words(a), words(b), figures("once"), resident, whole];
-    let headings = kinds.iter().chain(&kinds).chain(&rest);
+    let tuned = has_tuned.then(|| figures(TUNED));
+    let headings = kinds.iter().chain(&kinds).chain(&tuned).chain(&rest);
     let head =
         element("thead").holding(groups).holding(element("tr").holding_all(headings.map(Heading::cell)));
     let rows = parts.iter().map(|part| overview_row(&shown, part));
     let body = element("tbody").holding_all(rows);
     let table = framed("overview of all ops", classed("table", "overview cards").holding(head).holding(body));
-    Html::from(table).and(classed("p", "note").holding(kinds_note(report.rows.iter(), versus)))
+    let tuned = if has_tuned { " Tuned: resident, both sides with gpubench's own code." } else { "" };
+    let note = kinds_note(report.rows.iter(), versus) + tuned;
+    Html::from(table).and(classed("p", "note").holding(note))
 }
 
 /// The kinds for which the overview has the number of calls that repay the first use.
@@ -120,13 +124,19 @@ struct Shown<'a> {
     names_of_kinds: Kinds,
     /// The kinds of speed-up that some row has.
     kinds: Vec<Kind>,
+    /// Whether a column has gpubench's tuned code on both sides.
+    has_tuned: bool,
 }
+
+/// The heading of the column with gpubench's tuned code on both sides.
+const TUNED: &str = "tuned";
 
 fn overview_row(shown: &Shown<'_>, part: &Part<'_>) -> Element {
     let all = || shown.kinds.iter().copied();
     let report = shown.report;
     let mut cells: Vec<Element> = all().map(|kind| crossover_cell(Some(part), kind)).collect();
-    cells.extend(all().map(|kind| speed_up_cell(Some(part), kind, part.largest_n())));
+    cells.extend(all().map(|kind| speed_up_cell(part.largest(kind), part.largest_n())));
+    cells.extend(shown.has_tuned.then(|| speed_up_cell(part.largest_tuned(), part.largest_n())));
     match part.largest(Kind::Resident) {
         None => cells.extend([(); 5].map(|()| cell(NONE))),
         Some((_, pair)) => {
@@ -153,7 +163,8 @@ fn labels(shown: &Shown<'_>) -> Vec<String> {
     let crossovers: Vec<String> = of_kinds(" from N");
     let bests = Contender::BOTH.map(|one| format!("best {}", versus.label(one)));
     let calls = REPAID.map(|kind| format!("calls, {}", name(kind)));
-    [crossovers, of_kinds(""), bests.to_vec(), vec!["first use".into()], calls.to_vec()].concat()
+    let tuned: Vec<String> = shown.has_tuned.then(|| TUNED.into()).into_iter().collect();
+    [crossovers, of_kinds(""), tuned, bests.to_vec(), vec!["first use".into()], calls.to_vec()].concat()
 }
 
 /// `310` over `290 to 335`.
@@ -168,8 +179,8 @@ pub(crate) fn crossover_cell(part: Option<&Part<'_>>, kind: Kind) -> Element {
 }
 
 /// `GPU 18.2x` at the largest size over its interval, with the size where it is not the `usual` one.
-pub(crate) fn speed_up_cell(part: Option<&Part<'_>>, kind: Kind, usual: Option<u64>) -> Element {
-    let Some((n, pair)) = part.and_then(|part| part.largest(kind)) else { return table::figure(NONE) };
+pub(crate) fn speed_up_cell(largest: Option<(u64, Pair<'_>)>, usual: Option<u64>) -> Element {
+    let Some((n, pair)) = largest else { return table::figure(NONE) };
     let found = &pair.speed_up;
     let at = (usual != Some(n)).then(|| below(format!("at N = {n}")));
     table::figure(badge(&pair)).holding(below(found.interval_text())).holding_all(at)
@@ -188,8 +199,7 @@ fn badge(pair: &Pair<'_>) -> Element {
 /// The name of a variant over its share of the peak.
 fn variant_cell(report: &Report, row: &Row, names: &Names) -> Element {
     let share = peak_share::share(report, row);
-    let share = share
-        .map(|found| format!("{} of the peak {}", percent::in_words(found.share), found.bound_by.rate()));
+    let share = share.map(|found| format!("{} of the peak {}", found.in_words(), found.rate()));
     cell(names.name(row)).holding_all(share.map(below))
 }
 

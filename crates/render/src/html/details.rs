@@ -1,6 +1,6 @@
 //! The details of a row that opens: samples, statistics, phases, warnings and error.
 
-use gpubench_answer::peak_share::{self, Share};
+use gpubench_answer::peak_share;
 use gpubench_model::Transfer;
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::quantity::{
@@ -131,9 +131,9 @@ fn copy(transfer: &Transfer) -> Option<String> {
 
 /// The work of a row, its share of the peak, and its error.
 fn work(report: &Report, row: &Row) -> Vec<Fact> {
-    let peak = peak_share::share(report, row).map(|Share { share, bound_by, min_s }| {
-        let (share, min) = (percent::in_words(share), time_text(min_s));
-        format!("{share} of the peak {}, which would take {min}", bound_by.rate())
+    let peak = peak_share::share(report, row).map(|found| {
+        let min = time_text(found.min_s);
+        format!("{} of the peak {}, which would take {min}", found.in_words(), found.rate())
     });
     let error = |error: Checked| {
         format!("{}, {} of the bound {:.1e}", error_text(error), share_text(error), error.bound)
@@ -153,6 +153,7 @@ fn work(report: &Report, row: &Row) -> Vec<Fact> {
         ("arithmetic", Some(json_word(&row.accuracy))),
         ("cache", Some(row.cache.name().into())),
         ("seed", Some(row.case.seed.to_string())),
+        ("origin", Some(row.origin().name().to_owned())),
         ("threads", row.threads.map(|threads| threads.to_string())),
         (PEAK_SHARE_TEXT, peak),
         ("error", row.error.map(error)),

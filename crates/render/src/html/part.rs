@@ -44,6 +44,12 @@ impl<'a> Part<'a> {
         largest(&self.section.comparisons, kind)
     }
 
+    /// The largest size with gpubench's tuned code on both sides, and that resident pair.
+    pub(crate) fn largest_tuned(&self) -> Option<(u64, Pair<'a>)> {
+        let cases = self.section.comparisons.iter().rev();
+        cases.filter_map(|one| Some((one.n, one.tuned_pair(Kind::Resident)?))).next()
+    }
+
     /// The largest size of the table: that of the resident speed-up.
     pub(crate) fn largest_n(&self) -> Option<u64> {
         self.largest(Kind::Resident).map(|found| found.0)

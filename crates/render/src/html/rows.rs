@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use gpubench_answer::cost::Kind;
+use gpubench_answer::peak_share::Share;
 use gpubench_answer::{Comparison, Section, has_both_caches, peak_share, sections};
 use gpubench_model::case::density_text;
 use gpubench_model::report::quantity::{error_text, spread_text, three_digits};
 use gpubench_model::report::{Execute, Outcome, Report, Row};
 use gpubench_ops as op;
 use gpubench_text::count::counted;
-use gpubench_text::percent;
 
 use super::details::details;
 use super::markup::{Element, Html, classed, element};
@@ -174,8 +174,9 @@ impl Sheet<'_> {
         let mut cells = vec![rate(row.work.flop), rate(row.work.bytes)];
         if self.peaks {
             let found = peak_share::share(self.report, row);
-            cells.push(sortable(found.map(|found| found.share), percent::in_words));
-            cells.push(cell(found.map_or(NONE, |found| found.bound_by.name())));
+            let in_words = |_| found.map_or(NONE.into(), Share::in_words);
+            cells.push(sortable(found.map(|found| found.share), in_words));
+            cells.push(cell(found.map_or(NONE.into(), Share::resource)));
         }
         cells
     }

@@ -90,7 +90,10 @@ fn of_kind(
     let row = |line: &&Part<'_>| {
         let cells = of_each.iter().flat_map(|parts| {
             let part = parts.iter().find(|part| part.is_like(line));
-            [speed_up_cell(part, kind, line.largest_n()), crossover_cell(part, kind)]
+            [
+                speed_up_cell(part.and_then(|part| part.largest(kind)), line.largest_n()),
+                crossover_cell(part, kind),
+            ]
         });
         let labels: Vec<String> =
             members.iter().flat_map(|(name, _)| [(*name).to_owned(), format!("{name}, from N")]).collect();

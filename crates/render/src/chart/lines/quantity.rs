@@ -1,6 +1,6 @@
 //! The quantities on the y axis of charts by variant: time, or work per second.
 
-use gpubench_answer::peak_share::{bandwidth, peak, peaks};
+use gpubench_answer::peak_share::{bandwidth, peak, peak_of, peaks};
 use gpubench_model::case::{Case, DType};
 use gpubench_model::report::quantity::three_digits;
 use gpubench_model::report::{Report, Row};
@@ -81,6 +81,13 @@ impl Quantity {
             Quantity::Bytes => bandwidth(&peaks, limit),
         };
         found.map(|rate| rate / GIGA).filter(|rate| rate.is_finite() && *rate > 0.0)
+    }
+
+    /// Returns whether that peak is one of float64, for a row of another element type.
+    pub(crate) fn is_of_float64(self, report: &Report, row: &Row) -> bool {
+        let of = || peak_of(&peaks(report, &row.backend)?, row);
+        self == Quantity::Flops
+            && of().is_some_and(|(_, name)| name == DType::F64.name() && row.case.dtype != DType::F64)
     }
 
     /// The unit of a rate.

@@ -2,7 +2,7 @@
 
 use gpubench_answer::crossover_text::{crossover_text, size_text};
 use gpubench_answer::words::largest;
-use gpubench_answer::{Comparison, Contender, Crossover, Kind, Kinds, Place, Versus};
+use gpubench_answer::{Comparison, Contender, Crossover, Kind, Kinds, Pair, Place, Versus};
 use gpubench_ops as op;
 use gpubench_text::palette::Role;
 
@@ -27,6 +27,13 @@ pub(crate) fn kind_style(kind: Kind) -> Style {
     };
     Style { hue, stroke, marker, filled: true }
 }
+
+/// The looks of the line for gpubench's tuned code on both sides.
+pub(crate) const TUNED_STYLE: Style =
+    Style { hue: Role::Ink, stroke: Stroke::Dotted, marker: 4, filled: false };
+
+/// The name of that line.
+pub(crate) const TUNED: &str = "tuned, resident";
 
 /// The kinds of a report.
 pub(crate) fn report_kinds(part: &Part<'_>) -> Kinds {
@@ -120,21 +127,25 @@ fn subtitle(lines: &[Line], sheet: &Sheet<'_>) -> String {
     format!("Best variants. {kernel}Resident: with launch and wait{copies}")
 }
 
-/// The kinds of some comparisons of one density; the first and the last point of each have labels.
+/// The kinds of some comparisons of one density, then gpubench's tuned code; the first and the last point of each have labels.
 pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Line> {
     let all = report_kinds(part);
-    let kinds = kinds(part).iter().filter_map(|&kind| {
-        let mut points = points(comparisons, kind);
+    let line = |label: &str, style, kind, mut points: Vec<Point>, crossover: Option<Crossover>| {
         let last = points.len().checked_sub(1)?;
         for point in points.iter_mut().take(last).skip(1) {
             point.label = None;
         }
-        let crossover = crossover(part, comparisons[0].density, kind);
-        let (group, style, bends) = ("Time included", kind_style(kind), bends(crossover.as_ref()));
-        let series = Series { label: all.name(kind).into(), group, style, points, bends };
+        let bends = bends(crossover.as_ref());
+        let series = Series { label: label.into(), group: "Time included", style, points, bends };
         Some(Line { series, kind, crossover })
-    });
-    kinds.collect()
+    };
+    let of_kind = |&kind: &Kind| {
+        let found = crossover(part, comparisons[0].density, kind);
+        line(all.name(kind), kind_style(kind), kind, points(comparisons, |one| one.pair(kind)), found)
+    };
+    let tuned = points(comparisons, |one| one.tuned_pair(Kind::Resident));
+    let tuned = line(TUNED, TUNED_STYLE, Kind::Resident, tuned, None);
+    kinds(part).iter().filter_map(of_kind).chain(tuned).collect()
 }
 
 /// One line a report and density.
@@ -142,7 +153,7 @@ fn by_part(parts: &[Part<'_>]) -> Vec<Line> {
     let mut lines: Vec<Line> = vec![];
     for part in parts {
         for comparisons in part.by_density() {
-            let points = points(comparisons, LONE_KIND);
+            let points = points(comparisons, |one| one.pair(LONE_KIND));
             if points.is_empty() {
                 continue;
             }
@@ -165,9 +176,12 @@ fn part_style(index: usize) -> Style {
     Style { hue: HUES[index % HUES.len()], stroke: Stroke::Solid, marker: index, filled: true }
 }
 
-fn points(comparisons: &[Comparison<'_>], kind: Kind) -> Vec<Point> {
-    let point = |comparison: &Comparison<'_>| {
-        let pair = comparison.pair(kind)?;
+fn points<'a>(
+    comparisons: &[Comparison<'a>],
+    pair: impl Fn(&Comparison<'a>) -> Option<Pair<'a>>,
+) -> Vec<Point> {
+    let point = |comparison: &Comparison<'a>| {
+        let pair = pair(comparison)?;
         let (label, ratio) = (Some(ratio_text(&pair)), pair.speed_up.0);
         let (x, marks) = (comparison.n as f64, Marks::of(&pair));
         Some(Point { x, y: ratio.value, low: ratio.low, high: ratio.high, label, marks })

@@ -137,12 +137,13 @@ fn levels(sheet: &Sheet<'_>, quantity: Quantity, lines: &[Line<'_>]) -> Vec<Leve
     for row in lines.iter().flat_map(|line| &line.rows) {
         let Some(value) = quantity.peak(part.report, row) else { continue };
         let precision = match row.accuracy {
-            Accuracy::Ieee | Accuracy::Emulated => String::new(),
-            Accuracy::Tf32 => " TF32".into(),
-            Accuracy::F16 => " float16".into(),
-            Accuracy::Bf16 => " bfloat16".into(),
+            Accuracy::Ieee if quantity.is_of_float64(part.report, row) => " float64",
+            Accuracy::Ieee | Accuracy::Emulated => "",
+            Accuracy::Tf32 => " TF32",
+            Accuracy::F16 => " float16",
+            Accuracy::Bf16 => " bfloat16",
         };
-        let stroke = match (precision.is_empty(), row.side) {
+        let stroke = match (row.is_headline(), row.side) {
             (false, _) => Stroke::Dotted,
             (true, Side::Cpu) => Stroke::Dashed,
             (true, Side::Gpu) => Stroke::Solid,

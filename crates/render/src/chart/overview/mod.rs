@@ -3,13 +3,13 @@
 mod draw;
 mod layout;
 
-use gpubench_answer::{Comparison, Contender, Kind, Kinds, Versus};
+use gpubench_answer::{Comparison, Contender, Kind, Kinds, Pair, Versus};
 use gpubench_model::case::{DType, density_clause};
 use gpubench_model::report::Report;
 
 use super::axis::Axis;
 use super::frame::{Row, Sample};
-use super::lines::speed_up::{self, kind_style};
+use super::lines::speed_up::{self, TUNED, TUNED_STYLE, kind_style};
 use super::lines::{Crossing, Reference, mark_notes, sizes};
 use super::series::{Marks, Series, Style};
 use super::sheet::{Part, Sheet};
@@ -146,6 +146,11 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(Sample, String)> {
     };
     let kinds = Kinds::of(&report.rows).all().iter().filter(is_shown);
     let lines = kinds.map(|kind| (Sample::Line(kind_style(*kind)), words(*kind)));
+    let has_tuned = series.iter().any(|one| one.style == TUNED_STYLE)
+        || figures.iter().any(|one| one.style == TUNED_STYLE);
+    let tuned = has_tuned.then(|| {
+        (Sample::Line(TUNED_STYLE), "tuned: resident, both sides with gpubench's own code".to_owned())
+    });
     let crosses = page.iter().any(|draft| !draft.panel.crossings.is_empty());
     let ring = crosses.then(|| {
         (
@@ -157,7 +162,7 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(Sample, String)> {
         Row::Entry(sample, text) => Some((sample, text)),
         Row::Heading(_) | Row::Note(_) => None,
     });
-    lines.chain(ring).chain(marks).collect()
+    lines.chain(tuned).chain(ring).chain(marks).collect()
 }
 
 /// One panel per density with a size that both contenders have.
@@ -185,12 +190,14 @@ fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item
 /// The speed-ups of one size in words.
 fn figures(part: &Part<'_>, comparisons: &[Comparison<'_>], n: u64) -> Vec<Figure> {
     let kinds = speed_up::report_kinds(part);
-    let figure = |kind: Kind| {
-        let pair = comparisons.iter().find(|one| one.n == n)?.pair(kind)?;
+    let Some(comparison) = comparisons.iter().find(|one| one.n == n) else { return vec![] };
+    let figure = |style, name, pair: Pair<'_>| {
         let texts = [pair.speed_up_text(), pair.speed_up.interval_text()];
-        Some(Figure { style: kind_style(kind), marks: Marks::of(&pair), name: kinds.name(kind), texts })
+        Figure { style, marks: Marks::of(&pair), name, texts }
     };
-    kinds.all().iter().copied().filter_map(figure).collect()
+    let of_kind = |&kind: &Kind| Some(figure(kind_style(kind), kinds.name(kind), comparison.pair(kind)?));
+    let tuned = comparison.tuned_pair(Kind::Resident).map(|pair| figure(TUNED_STYLE, TUNED, pair));
+    kinds.all().iter().filter_map(of_kind).chain(tuned).collect()
 }
 
 /// A line whose last point alone has a label.

@@ -54,6 +54,7 @@ pub(super) fn short(found: &Crossover, with_interval: bool) -> String {
         Shown::Unknown => "?".into(),
     };
     let place = place + if shown.has_plus(found) { "+" } else { "" };
+    let place = place + if found.is_unreliable && shown != Shown::Unknown { "!" } else { "" };
     match (shown, found.interval) {
         (Shown::From(_), [Place::At(low), Place::At(high)]) if with_interval && size(low) != size(high) => {
             format!("{place} ({}–{})", size(low), size(high))

@@ -23,9 +23,16 @@ impl Sweeps<'_> {
         let pairs = cases.flat_map(|case| kinds.iter().filter_map(|shown| case.pair(shown.kind)));
         let pairs: Vec<Pair<'_>> = pairs.collect();
         let has_tie = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
+        let found = || {
+            self.all.iter().flat_map(|sweep| {
+                kinds.iter().filter_map(|shown| crossover(&sweep.section.comparisons, shown.kind))
+            })
+        };
+        let has_unreliable = pairs.iter().any(Pair::is_unreliable)
+            || (shows_crossovers && found().any(|found| found.is_unreliable));
         let marks: Vec<&str> = [
             (has_tie, "?: the 95 % interval includes 1x: a tie."),
-            (pairs.iter().any(Pair::is_unreliable), "!: unreliable (grade D)."),
+            (has_unreliable, "!: unreliable (grade D)."),
         ]
         .into_iter()
         .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
@@ -129,8 +136,8 @@ impl Sweeps<'_> {
         }
         let shares = cases.into_iter().flat_map(Comparison::bests).flatten();
         let mut shares = shares.filter_map(|row| peak_share::share(self.report, row));
-        let above = match shares.any(|found| found.share > 1.0) {
-            true => format!(" More than 100 %: {}.", peak_share::ABOVE_PEAK),
+        let above = match shares.any(|found| found.text() == ">100%") {
+            true => format!(" >100%: {}.", peak_share::ABOVE_PEAK),
             false => String::new(),
         };
         format!("{PEAK_SHARE_TEXT}: {}.{above}", peak_share::MEANING)

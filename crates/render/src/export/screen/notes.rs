@@ -212,23 +212,25 @@ impl Sweeps<'_> {
         let max = |pick: fn(&FirstUse) -> Option<f64>| {
             found.iter().filter_map(|(_, _, first)| pick(first)).max_by(f64::total_cmp).map(time_text)
         };
-        let costs = [
-            max(|first| first.context_s).map(|time| format!("context {time}")),
-            max(|first| first.compile_s).map(|time| format!("compiling {time}")),
-            max(|first| first.plan_s).map(|time| format!("planning {time}")),
-        ];
-        let costs: Vec<String> = costs.into_iter().flatten().collect();
+        let mark = |pair: &Pair<'_>| if pair.is_unreliable() { "!" } else { "" };
+        let once = max(|first| first.context_s).map(|time| format!("context {time}"));
+        let of_op = found.iter().filter_map(|(sweep, _, first)| {
+            let seconds = first.compile_s.unwrap_or(0.0) + first.plan_s.unwrap_or(0.0);
+            (seconds > 0.0).then(|| format!("{} {}", sweep.name, time_text(seconds)))
+        });
+        let of_op: Vec<String> = of_op.collect();
+        let of_op = (!of_op.is_empty()).then(|| format!("compiling and planning {}", of_op.join(", ")));
+        let costs: Vec<String> = [once, of_op].into_iter().flatten().collect();
         let calls = found.iter().filter_map(|(sweep, pair, _)| {
-            Some(format!("{} {}", sweep.name, calls_to_repay(self.report, pair)?))
+            Some(format!("{} {}{}", sweep.name, calls_to_repay(self.report, pair)?, mark(pair)))
         });
         let calls: Vec<String> = calls.collect();
         let repaid = match calls.join(", ") {
             calls if calls.is_empty() => calls,
             calls => format!(" Calls at that N to repay it ({}): {calls}.", condition(Kind::Resident)),
         };
-        let most = if found.len() > 1 { ", at most per variant" } else { "" };
         (!costs.is_empty()).then(|| {
-            format!("First use of {}{most}: {}.{repaid}", self.versus.noun(Contender::B), costs.join(", "))
+            format!("First use of {}: {}.{repaid}", self.versus.noun(Contender::B), costs.join("; "))
         })
     }
 
