@@ -101,3 +101,29 @@ fn apply<T: VmlReal>(from: &[T], to: &mut [T], function: impl Fn(&Functions<T>) 
     // SAFETY: both arrays have `len` elements, and the function takes them.
     unsafe { function(functions)(len, from.as_ptr(), to.as_mut_ptr()) };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::libs::blas::{self, Vendor};
+
+    #[test]
+    fn other_routines_keep_their_number_of_threads() {
+        let libraries = blas::all(&[]);
+        let mkl = libraries.iter().find(|one| one.vendor() == Vendor::Mkl && one.provider().is_ok());
+        let Some(path) = mkl.map(|mkl| mkl.provider().unwrap().path()) else { return };
+        load::<f32>(path).unwrap();
+        // SAFETY: the library is loaded already, and the type is that of its header.
+        let threads: unsafe extern "C" fn() -> c_int = unsafe {
+            let mut library = SharedLibrary::open(path).unwrap();
+            let found = library.symbol("MKL_Get_Max_Threads").unwrap();
+            library.keep();
+            found
+        };
+        // SAFETY: it takes nothing and returns a number.
+        let threads = || unsafe { threads() };
+        let (before, mut within) = (threads(), 0);
+        on_this_thread::<f32>(|| within = threads());
+        assert_eq!((within, threads()), (1, before));
+    }
+}
