@@ -182,11 +182,11 @@ fn a_baseline_passes_its_own_repetition_and_one_that_could_not_is_refused_with_t
     let refused = folder.run_line("baseline save three --from run-1 run-2 run-3");
     assert_eq!(refused.code, 1, "{}", refused.stderr);
     assert!(refused.stderr.contains("inconclusive more often than not"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("\nSave 4 passes (--passes 4).\n"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("\nSave 5 passes (--passes 5).\n"), "{}", refused.stderr);
     let noisy = "baseline save three --from run-1 run-2 run-3 --accept-noisy";
     let warned = folder.succeeds(noisy).stdout;
     assert!(
-        warned.contains("mostly inconclusive (exit code 3). Next: save 4 passes (--passes 4).\n"),
+        warned.contains("mostly inconclusive (exit code 3). Next: save 5 passes (--passes 5).\n"),
         "{warned}"
     );
     assert!(!saved.stdout.contains("Warning"), "{}", saved.stdout);

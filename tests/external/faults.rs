@@ -91,7 +91,7 @@ fn run(folder: &Path, backends: &[Vec<&str>], timeout: &str) -> (Ended, Report) 
         .iter()
         .map(|faults| format!("{}={}", faults[0], command(FAULTY, &faults.join(","))))
         .collect();
-    let line = "run --ops matmul,spgemm --sizes 2..10:+1 --cache hot --samples 3 --rounds 1 --warmup 0 --no-peaks \
+    let line = "run --ops matmul,spgemm --density 0.9 --sizes 2..10:+1 --cache hot --samples 3 --rounds 1 --warmup 0 --no-peaks \
                 --backends sim --sim sim.toml --out out --tables --cell-timeout";
     let mut args: Vec<&str> = line.split(' ').collect();
     args.push(timeout);

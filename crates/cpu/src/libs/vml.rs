@@ -115,7 +115,7 @@ mod tests {
         load::<f32>(path).unwrap();
         // SAFETY: the library is loaded already, and the type is that of its header.
         let threads: unsafe extern "C" fn() -> c_int = unsafe {
-            let mut library = SharedLibrary::open(path).unwrap();
+            let library = SharedLibrary::open(path).unwrap();
             let found = library.symbol("MKL_Get_Max_Threads").unwrap();
             library.keep();
             found

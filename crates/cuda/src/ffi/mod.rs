@@ -12,6 +12,7 @@ pub(crate) mod cusolver;
 pub(crate) mod cusparse;
 pub(crate) mod dl;
 pub(crate) mod driver;
+pub(crate) mod fastest;
 pub(crate) mod fft_fill;
 pub(crate) mod fft_two_pass;
 pub(crate) mod launch;
@@ -35,12 +36,8 @@ pub(crate) mod timing;
 pub(crate) mod tridiagonal;
 pub(crate) mod tridiagonal_panel;
 
-use std::time::Instant;
-
 use gpubench_model::error::CellError;
 use status::Status;
-
-use super::context::Cuda;
 
 /// Fails if a library call did not return success.
 fn succeeded(call: &str, status: impl Into<Status>) -> Result<(), CellError> {
@@ -52,42 +49,6 @@ fn succeeded(call: &str, status: impl Into<Status>) -> Result<(), CellError> {
         return Err(out_of_memory());
     }
     Err(CellError::call(call, format!("{status}; try a smaller size, or run `gpubench doctor`")))
-}
-
-/// Timings of an algorithm, of which the least counts.
-const TIMINGS: usize = 3;
-
-/// Returns the index of the algorithm with the least time by the host's clock; `None` if the library refuses every one. `execute` runs
-/// an algorithm, or only enqueues it; a timing takes `runs` of these.
-///
-/// # Errors
-/// The device fails.
-fn fastest<A>(
-    cuda: &Cuda,
-    runs: usize,
-    algorithms: &[A],
-    mut execute: impl FnMut(&A) -> Result<(), CellError>,
-) -> Result<Option<usize>, CellError> {
-    let mut best = (f64::INFINITY, None);
-    for (index, algorithm) in algorithms.iter().enumerate() {
-        // An algorithm that is refused is out; a fault of the device shows when it is waited for.
-        if execute(algorithm).is_err() {
-            continue;
-        }
-        cuda.synchronize()?;
-        for _ in 0..TIMINGS {
-            let begun = Instant::now();
-            for _ in 0..runs {
-                execute(algorithm)?;
-            }
-            cuda.synchronize()?;
-            let seconds = begun.elapsed().as_secs_f64();
-            if seconds < best.0 {
-                best = (seconds, Some(index));
-            }
-        }
-    }
-    Ok(best.1)
 }
 
 /// Returns the error of an allocation inside the driver or a library, which does not say how much it needed.

@@ -175,5 +175,5 @@ pub(super) fn fastest(
     enqueue: impl FnMut(&Algorithm) -> Result<(), CellError>,
 ) -> Result<usize, CellError> {
     let runs = if side <= SHORT { 8 } else { 1 };
-    super::super::fastest(cuda, runs, algorithms, enqueue)?.ok_or_else(none)
+    super::super::fastest::fastest(cuda, runs, algorithms, enqueue)?.ok_or_else(none)
 }
