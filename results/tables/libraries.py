@@ -155,7 +155,7 @@ def means(report, side, totals=True):
 
 
 def losses(report, side):
-    """A sentence with the cells in which a peer is faster, beyond the intervals of both, the worst first."""
+    """A sentence with the cells in which a peer is faster, beyond the interval of the ratio, the worst first."""
     lost = [cell for clock in clocks(side) for cell in cells(report, side, clock) if cell.high < 1 and not cell.is_limited]
     lost.sort(key=lambda cell: cell.ratio)
     clock = lambda cell: f"{cell.clock} clock " if side == "gpu" else ""
@@ -272,7 +272,7 @@ def summary():
         line = f"| {op} |"
         for dtype in TYPES:
             for of in found.values():
-                ratios = [cell for cell in of if cell.key[:2] == (op, dtype)]
+                ratios = [cell for cell in of if cell.key[:2] == (op, dtype) and not cell.is_limited]
                 least = min(ratios, key=lambda cell: cell.ratio, default=None)
                 line += f" {factor(mean([cell.ratio for cell in ratios]))} ({factor(least.ratio)}{least.mark} at {least.key[2]}) |" if least else " – |"
         lines.append(line)

@@ -79,8 +79,8 @@ pub struct SweepOptions {
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, help_heading = HOW)]
     Table precision: Precision,
 
-    /// Longest time to sample a cell; it may be ten times as long for a cell with fewer than 12 samples. Default: 500ms; in the
-    /// quick sweep 200ms
+    /// Longest time to sample a cell; it may be ten times as long for a cell with fewer than 12 samples. Default: 500ms; built-in
+    /// sweeps have their own
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = HOW)]
     Table max_time: MaxTime,
 

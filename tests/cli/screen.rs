@@ -74,7 +74,7 @@ fft    64 CPU 1.00x? CPU 1.00x? ?           CPU 1.3x  none        5.1%   5.1%
 spgemm 64 GPU 2.6x!  GPU 2.6x!  47! (46–49) GPU 2.0x! 50! (49–53) 2.7%   6.9%
 
 kernel: computation; resident: + launch, wait; end to end: + copies (pageable).
-?: the 95 % interval includes 1x: a tie. !: unreliable (grade D).
+?: the 95 % interval includes 1x: a tie. !: unreliable.
 from N: the GPU is faster from this N upward (interpolated); none: at no N
 measured; ?: not measurable.
 rate / peak: achieved bandwidth or FLOP rate over the peak rate measured here,
@@ -92,7 +92,7 @@ The faster side at the largest N, and the N from which the GPU is faster:
   spgemm  64  GPU 2.6x!   GPU 2.6x!   47! (46–49)  GPU 2.0x!  50! (49–53)  2.7%    6.9%
 
 kernel: computation; resident: + launch, wait; end to end: + copies (pageable).
-?: the 95 % interval includes 1x: a tie. !: unreliable (grade D).
+?: the 95 % interval includes 1x: a tie. !: unreliable.
 from N: the GPU is faster from this N upward (interpolated); none: at no N measured; ?: not measurable.
 rate / peak: achieved bandwidth or FLOP rate over the peak rate measured here, of whichever limits the op; not how busy
 the chip is.

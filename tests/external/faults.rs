@@ -190,3 +190,19 @@ fn a_wrong_description_ends_the_run_before_anything_is_measured() {
         assert!(ended.stderr.lines().count() == 1 && !folder.path().join("out").exists(), "{fault}");
     }
 }
+
+#[test]
+fn a_program_runs_without_variables_that_change_the_arithmetic_of_libraries() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let external = format!("x=sh -c 'env > {}'", seen.display());
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    command.env("NVIDIA_TF32_OVERRIDE", "1").env("CUBLAS_EMULATE_DOUBLE_PRECISION", "1");
+    command.env("OMP_NUM_THREADS", "2").current_dir(folder.path());
+    let line = "run --ops matmul --sizes 8 --backends x --no-peaks --quiet --out out --external";
+    // The program speaks no protocol, so its cells fail; it has written what it was given.
+    command.args(line.split(' ')).arg(&external).output().unwrap();
+    let seen = std::fs::read_to_string(seen).unwrap();
+    assert!(seen.contains("OMP_NUM_THREADS=2"), "{seen}");
+    assert!(!seen.contains("NVIDIA_TF32_OVERRIDE") && !seen.contains("CUBLAS_EMULATE"), "{seen}");
+}

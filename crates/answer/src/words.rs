@@ -126,7 +126,10 @@ fn faster(pair: &Pair<'_>) -> String {
             let [a, b] = Contender::BOTH.map(|one| pair.versus.noun(one));
             format!("{a} takes {low:.2} to {high:.2} times as long as {b}")
         }
-        Some(winner) => format!("{} is {} faster", pair.versus.noun(winner), pair.speed_up.factor_text()),
+        Some(winner) => {
+            let mark = if pair.is_unreliable() { " (unreliable)" } else { "" };
+            format!("{} is {} faster{mark}", pair.versus.noun(winner), pair.speed_up.factor_text())
+        }
     }
 }
 

@@ -73,7 +73,6 @@ pub fn host() -> Host {
     }
 }
 
-/// Returns all environment variables whose names are text.
 /// Returns the environment variables of this process whose names are text.
 pub fn set_variables() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()

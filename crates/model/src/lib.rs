@@ -24,6 +24,4 @@ pub use judgement::{Checked, Rounding, Work};
 pub use peaks::{BusRates, Peaks};
 pub use phases::{Compile, DevicePhases, HostMemory, PinnedCopies, Transfer, TransferMemory};
 pub use sample::{PageFaults, Sample, SetupCounts};
-pub use variant::{
-    Accuracy, Origin, Side, Variant, earlier_name, fewer_threads, on_threads, reuses, vendor_of,
-};
+pub use variant::{Accuracy, Origin, Side, Variant, earlier_name, fewer_threads, on_threads, vendor_of};

@@ -174,10 +174,11 @@ pub fn on_threads(variant: &str, threads: usize) -> String {
     format!("{variant}@{threads}")
 }
 
-/// Returns whether a variant by that name does a part of the op, and reuses what earlier executions have found: the structure of a
-/// sparse product.
-pub fn reuses(name: &str) -> bool {
-    name.split('@').next().unwrap_or(name).ends_with("-reuse")
+/// Returns whether a variant of gpubench repeats a product whose size or structure earlier executions have found, and so does a part of
+/// the op.
+pub(crate) fn reuses(backend: &str, op: &str, variant: &str) -> bool {
+    let name = variant.split('@').next().unwrap_or(variant);
+    op == "spgemm" && ["cpu", "cuda"].contains(&backend) && name.ends_with("-reuse")
 }
 
 /// Returns the number of threads in a name that [`on_threads`] has made.

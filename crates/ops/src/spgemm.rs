@@ -12,6 +12,9 @@ use super::{About, Checked, Decisive, Given, Op, Work, sparse_square};
 /// `C = A B` in CSR form.
 pub(crate) struct Spgemm;
 
+/// Largest size at which products are counted to find out whether there are any.
+const LARGEST_COUNTED: u64 = 100_000;
+
 /// Expected stored entries of the product: an entry stays empty when all of its `n` products do.
 fn stored_in_product(case: &Case) -> f64 {
     let (n, p) = (side(case), density(case));
@@ -57,8 +60,9 @@ impl Op for Spgemm {
 
     fn nothing_to_compute(&self, case: &Case) -> Option<&'static str> {
         let (n, p) = (side(case), density(case));
-        // The chance that none of so many expected products exists is below 1e-40.
-        if n * n * n * p * p > 100.0 {
+        // With more than 100 expected products, the chance that there are none is below 1e-40. Larger operands are not generated for
+        // this, since nothing has checked yet that they fit the memory.
+        if n * n * n * p * p > 100.0 || case.n > LARGEST_COUNTED {
             return None;
         }
         let inputs = self.inputs(case);
@@ -105,4 +109,27 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
         relative(weighted, norm) + relative(sums, expected[1])
     }));
     Ok(Checked::new(error, bound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::case::DType;
+
+    #[test]
+    fn only_products_without_entries_have_nothing_to_compute() {
+        let is_empty = |n: u64, density: f64| {
+            let case = Case { op: "spgemm".into(), n, dtype: DType::F32, density: Some(density), seed: 1 };
+            let [Operand::Csr(a), Operand::Csr(b)] = &Spgemm.inputs(&case)[..] else { panic!("{n}") };
+            let length = |row: &i32| b.indptr[*row as usize + 1] - b.indptr[*row as usize];
+            let products: i32 = a.indices.iter().map(length).sum();
+            assert_eq!(Spgemm.nothing_to_compute(&case).is_some(), products == 0, "{n} {density}");
+            products == 0
+        };
+        let empty = (1..=40).filter(|n| is_empty(*n, 0.01)).count();
+        assert!((20..40).contains(&empty), "{empty} of 40");
+        assert!(!is_empty(100, 0.01) && !is_empty(2, 1.0));
+        let huge = Case { op: "spgemm".into(), n: 1 << 40, dtype: DType::F32, density: Some(1e-30), seed: 1 };
+        assert_eq!(Spgemm.nothing_to_compute(&huge), None, "and no memory is taken");
+    }
 }

@@ -6,9 +6,6 @@ use crate::compare::repetition::{MAX_COUNT, MIN_CHANCE, Repetition};
 use crate::compare::{Policy, Runs, Severity, environment};
 use crate::report::quantity::spread_text;
 
-/// Maximum number of cells named per problem; the others are counted.
-const SHOWN: usize = 8;
-
 /// The reason why passes are not fit for a baseline.
 pub(crate) struct Refusal {
     /// The reason in one line, without a full stop.
@@ -30,12 +27,8 @@ impl Refusal {
     pub(crate) fn print(&self) {
         let colon = if self.cells.is_empty() { "" } else { ":" };
         stream::complain(&format!("no baseline was saved: {}{colon}", self.problem));
-        for cell in self.cells.iter().take(SHOWN) {
+        for cell in &self.cells {
             stream::note(&format!("  {cell}"));
-        }
-        let more = self.cells.len().saturating_sub(SHOWN);
-        if more > 0 {
-            stream::note(&format!("  {more} more"));
         }
         stream::note(&self.next);
     }

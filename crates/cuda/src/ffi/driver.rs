@@ -26,7 +26,7 @@ pub(crate) fn alloc_unset<T: DeviceRepr>(
     len: usize,
 ) -> Result<CudaSlice<T>, DriverError> {
     // SAFETY: device memory has no invalid bit patterns for `DeviceRepr` types made of numbers, and every caller within this backend
-    // writes the whole slice before anything reads it.
+    // writes what it reads; the rest of a workspace is read by nothing.
     unsafe { stream.alloc(len) }
 }
 

@@ -25,7 +25,7 @@ class Job:
         return self.restore is not None
 
     def execute(self):
-        """Does the op once, into the memory of the last result: its allocator gives it back."""
+        """Does the op once. The last result is freed first, so that an allocator can give its memory to the next one."""
         self.result = None
         self.result = self.call(*self.operands)
 

@@ -7,7 +7,6 @@ use crate::case::{Cache, Case, Cell};
 use crate::measure::stopping::Reason;
 use crate::{
     Accuracy, Checked, Compile, DevicePhases, Origin, PinnedCopies, Side, Transfer, Work, fewer_threads,
-    reuses,
 };
 
 /// Outcome of a cell.
@@ -191,8 +190,8 @@ impl Row {
 
     /// Returns whether it may represent its side in the headline: full precision, the run's number of threads, and the whole op.
     pub fn is_headline(&self) -> bool {
-        let name = &self.variant;
-        self.accuracy.is_headline() && fewer_threads(name).is_none() && !reuses(name)
+        let reuses = crate::variant::reuses(&self.backend, &self.case.op, &self.variant);
+        self.accuracy.is_headline() && fewer_threads(&self.variant).is_none() && !reuses
     }
 
     /// Returns the origin of the variant that did the work.

@@ -108,7 +108,7 @@ fn speed_up(report: &Report) -> Vec<String> {
     let [of_a, of_b] = Contender::BOTH.map(|one| Versus::of(report).label(one));
     let is_marked = |pair: Pair<'_>| pair.speed_up.winner().is_some() && pair.is_unreliable();
     let mark = match compared.iter().filter_map(|case| case.pair(Kind::Kernel)).any(is_marked) {
-        true => " !: unreliable (grade D).",
+        true => " !: unreliable.",
         false => "",
     };
     let by_host = by_host.iter().filter_map(|case| case.best_pair());

@@ -24,7 +24,7 @@ pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>, versus: Versus
     format!(
         "Kernel: the work alone, on a GPU by its own clock. Resident: by the host's clock, launch and wait included, with \
          the data on the device. End to end: also with {}, both ways. Best correct variant of {each} in full \
-         precision; small figures are 95 % intervals. ?: the interval includes 1x, a tie; !: unreliable (grade D). {}: {}. \
+         precision; small figures are 95 % intervals. ?: the interval includes 1x, a tie; !: unreliable. {}: {}. \
          Calls needed to repay the first use count by the host's clock; none are given where the time saved is within \
          noise.",
         copies_clause(rows, &Kind::ALL),
@@ -171,7 +171,9 @@ fn labels(shown: &Shown<'_>) -> Vec<String> {
 pub(crate) fn crossover_cell(part: Option<&Part<'_>>, kind: Kind) -> Element {
     let Some(found) = part.and_then(|part| part.crossover(kind)) else { return table::figure(NONE) };
     let (place, also) = match (found.from, ranges_below(found)) {
-        (Some(Place::Beyond), Some(ranges)) => (format!("only {ranges}"), None),
+        (Some(Place::Beyond), Some(ranges)) => {
+            (format!("only {ranges}{}", if found.is_unreliable { "!" } else { "" }), None)
+        }
         (_, also) => (place_text(found), also),
     };
     let also = also.map(|ranges| format!("and {ranges}"));
@@ -205,10 +207,11 @@ fn variant_cell(report: &Report, row: &Row, names: &Names) -> Element {
 
 /// The number of calls that repay the first use; nothing where the time saved is within noise.
 fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
-    let calls = pair.and_then(|pair| calls_to_repay(report, &pair));
-    match calls {
-        Some(Calls::After(calls)) => counted(calls, "call"),
-        Some(Calls::Never) => "never".into(),
+    let Some(pair) = pair else { return NONE.into() };
+    let mark = if pair.is_unreliable() { "!" } else { "" };
+    match calls_to_repay(report, &pair) {
+        Some(Calls::After(calls)) => counted(calls, "call") + mark,
+        Some(Calls::Never) => format!("never{mark}"),
         None => NONE.into(),
     }
 }

@@ -137,7 +137,7 @@ pub(crate) fn of_environment(
         next: "name variants with other arithmetic, such as cublas-tf32 or cublas-emulated, with --variants"
             .into(),
     });
-    distorted.chain(without).chain(paused).chain(one_node).collect()
+    distorted.chain(paused).chain(one_node).chain(without).collect()
 }
 
 /// Kernels of OpenBLAS for x86 CPUs without AVX2, by the names of its build. OpenBLAS takes them where it does not know the CPU.
@@ -242,12 +242,12 @@ mod tests {
             backend(serde_json::json!({ "memory_interleaving_refused": "Operation not permitted" }));
         let found = texts(&environment, &[refused], quota(103));
         assert!(found[0].contains("MKL_VERBOSE was set, which prints each call"), "{found:?}");
-        assert!(found[1].starts_with("the workers ran without NVIDIA_TF32_OVERRIDE, which"), "{found:?}");
+        assert!(found[3].starts_with("the workers ran without NVIDIA_TF32_OVERRIDE, which"), "{found:?}");
         assert!(
-            found[2].contains("quota of 0.5 CPUs in 103 of 112 periods; give the group whole CPUs"),
+            found[1].contains("quota of 0.5 CPUs in 103 of 112 periods; give the group whole CPUs"),
             "{found:?}"
         );
-        assert!(found[3].contains("interleave memory") && found[3].contains("SYS_NICE"), "{found:?}");
+        assert!(found[2].contains("interleave memory") && found[2].contains("SYS_NICE"), "{found:?}");
     }
 
     #[test]

@@ -26,7 +26,7 @@ const SMALL_WORKSPACE_BYTES: usize = 1 << 20;
 const SMALL: usize = 257;
 
 /// The first version of cuBLAS that emulates float64, as `cublasGetVersion` reports it.
-const EMULATES_FROM: i32 = 130_000;
+const EMULATES_FROM: i32 = 130_100;
 
 /// The arithmetic of a product: the types of operands, answer and sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,10 +91,11 @@ impl Cublas {
         Cublas::with_workspace(cuda, if n <= SMALL { SMALL_WORKSPACE_BYTES } else { WORKSPACE_BYTES })
     }
 
-    /// Makes a handle whose emulated products emulate at every size; by itself cuBLAS does so only where it expects to save time.
+    /// Makes a handle whose emulated products emulate wherever cuBLAS can; by itself it does so only where it expects to save time. It
+    /// computes in float64 where the operands' range needs too many bits.
     ///
     /// # Errors
-    /// As for [`Cublas::new`]; cuBLAS before 13.0 cannot emulate float64.
+    /// As for [`Cublas::new`]; cuBLAS before 13.1 cannot emulate float64.
     pub(crate) fn emulating(cuda: &Cuda) -> Result<Cublas, CellError> {
         use sys::cublasEmulationStrategy_t::CUBLAS_EMULATION_STRATEGY_EAGER;
         let made = Cublas::new(cuda)?;
@@ -104,7 +105,7 @@ impl Cublas {
         if version < EMULATES_FROM {
             let reason =
                 format!("cuBLAS {}.{} cannot emulate float64", version / 10_000, version / 100 % 100);
-            return Err(Unavailable::new(reason, "install cuBLAS of CUDA 13").into());
+            return Err(Unavailable::new(reason, "install cuBLAS of CUDA 13.0 update 2 or later").into());
         }
         // SAFETY: the handle is alive, and this version has the function.
         let status = unsafe { sys::cublasSetEmulationStrategy(made.handle, CUBLAS_EMULATION_STRATEGY_EAGER) };

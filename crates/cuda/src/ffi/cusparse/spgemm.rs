@@ -20,7 +20,7 @@ const ALGORITHMS: [sys::cusparseSpGEMMAlg_t; 3] = [
     sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEMM_ALG3,
 ];
 
-/// The only algorithm of a product whose structure is reused.
+/// The algorithm of a product whose structure is reused: the default one. The others differ in the order of their sums.
 const REUSE: sys::cusparseSpGEMMAlg_t = sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEMM_DEFAULT;
 
 /// Share of the products that the third algorithm computes at a time.

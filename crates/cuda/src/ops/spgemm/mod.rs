@@ -130,12 +130,16 @@ where
 
 fn download<T: Element>(cuda: &Cuda, shape: Shape, entries: &Entries<T>) -> Result<Vec<Operand>, CellError> {
     let indptr = cuda.download(&entries.indptr)?;
-    let indices = cuda.download(&entries.indices)?;
-    let values = T::into_values(cuda.download(&entries.values)?);
+    let (mut indices, mut values) = (cuda.download(&entries.indices)?, cuda.download(&entries.values)?);
+    // Arrays on the device have at least one element.
+    let nnz = indptr.last().map_or(0, |entries| entries.unsigned_abs() as usize);
+    indices.truncate(nnz);
+    values.truncate(nnz);
+    let values = T::into_values(values);
     Ok(vec![Operand::Csr(Csr { rows: shape.rows, cols: shape.cols, indptr, indices, values })])
 }
 
-/// The product by cuSPARSE, as one that nothing is known of.
+/// The product by cuSPARSE, by a caller who knows nothing of its structure.
 struct Called<T> {
     /// The last product. Its work on the stream may still need it.
     computed: Option<Computed<T>>,

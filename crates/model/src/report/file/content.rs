@@ -15,7 +15,8 @@ const PIECE: usize = 1 << 16;
 /// Most bytes that are read from a pipe, all of which memory holds.
 const LARGEST_PIPED: u64 = 64 << 20;
 
-/// Most values of a file, each of which may take 32 bytes of memory and 2 bytes of the file. Reports of 300 MB have as many.
+/// Most values of a file beyond one per 16 bytes. A value may take 32 bytes of memory and 2 bytes of the file, and the figures of reports
+/// take more than 16.
 const MAX_VALUES: usize = 1 << 24;
 
 /// Reads JSON up to a number of values, by the bytes that begin one.
@@ -28,8 +29,8 @@ impl<R: Read> Read for ValueLimit<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         let begun = buffer[..count].iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
-        let too_many = || io::Error::other(format!("it holds more than {MAX_VALUES} values"));
-        self.left = self.left.checked_sub(begun).ok_or_else(too_many)?;
+        let too_many = || io::Error::other(format!("it holds too many short values, more than {MAX_VALUES}"));
+        self.left = (self.left + count / 16).checked_sub(begun).ok_or_else(too_many)?;
         Ok(count)
     }
 }

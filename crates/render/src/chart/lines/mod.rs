@@ -77,7 +77,7 @@ pub(crate) fn mark_notes(series: &[Series]) -> Vec<Row> {
     let is_off_line = series.iter().any(|one| one.marked().any(|(_, off_line)| off_line));
     let rows = [
         (has(|marks| marks.is_tie), Sample::Mark(tie), "?: interval includes 1x"),
-        (has(|marks| marks.grade_d), Sample::Mark(grade_d), "!: unreliable (grade D)"),
+        (has(|marks| marks.grade_d), Sample::Mark(grade_d), "!: unreliable"),
         (is_off_line, Sample::OffLine, "within 10 % of another N"),
     ];
     let rows = rows.into_iter().filter(|(shown, ..)| *shown);

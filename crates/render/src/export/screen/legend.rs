@@ -28,15 +28,15 @@ impl Sweeps<'_> {
                 kinds.iter().filter_map(|shown| crossover(&sweep.section.comparisons, shown.kind))
             })
         };
+        let mut tuned = self.all.iter().flat_map(compared).filter_map(|case| case.tuned_pair(Kind::Resident));
         let has_unreliable = pairs.iter().any(Pair::is_unreliable)
+            || (grid.is_some_and(shows_tuned) && tuned.any(|pair| pair.is_unreliable()))
             || (shows_crossovers && found().any(|found| found.is_unreliable));
-        let marks: Vec<&str> = [
-            (has_tie, "?: the 95 % interval includes 1x: a tie."),
-            (has_unreliable, "!: unreliable (grade D)."),
-        ]
-        .into_iter()
-        .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
-        .collect();
+        let marks: Vec<&str> =
+            [(has_tie, "?: the 95 % interval includes 1x: a tie."), (has_unreliable, "!: unreliable.")]
+                .into_iter()
+                .filter_map(|(occurs, meaning)| occurs.then_some(meaning))
+                .collect();
         let peaks = || if grid.is_some_and(shows_peaks) { self.peak_legend() } else { String::new() };
         if pairs.is_empty() {
             return Some(peaks()).filter(|legend| !legend.is_empty());

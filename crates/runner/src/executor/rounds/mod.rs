@@ -146,7 +146,10 @@ impl<'a> Rounds<'a> {
         let machine = advice::MachineState { other_programs: self.writer.other_programs(), thread_speeds };
         if !self.simulated {
             let quota = self.writer.quota().and_then(|watch| Some((watch.cpus, watch.pauses()?)));
-            let names = environment::set_variables().map(|(name, _)| name);
+            let is_on = |value: &str| {
+                !["", "0", "false", "no", "off"].contains(&value.trim().to_lowercase().as_str())
+            };
+            let names = environment::set_variables().filter(|(_, value)| is_on(value)).map(|(name, _)| name);
             self.writer.advise(advice::of_environment(
                 &self.writer.report().environment,
                 names,

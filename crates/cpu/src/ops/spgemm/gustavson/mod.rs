@@ -112,12 +112,12 @@ impl<T: Real> Gustavson<T> {
         Ok((Rows::of(&self.a)?, Rows::of(&self.b)?))
     }
 
-    /// Returns memory for the result: as many entries as it can have, which the system provides as they are written.
+    /// Returns memory for the result: for as many entries as it can have.
     fn room(&self, work: &[i64]) -> (Vec<i32>, Vec<T>) {
         let scanned = (self.a.rows * words(self.b.cols)) as i64;
         let products = usize::try_from(work[self.a.rows] - scanned).unwrap_or_default();
         let most = products.min(self.a.rows.saturating_mul(self.b.cols));
-        (vec![0; most], vec![T::default(); most])
+        (Vec::with_capacity(most), Vec::with_capacity(most))
     }
 
     /// Returns whether several threads count the work.
@@ -238,12 +238,21 @@ impl<T: Real> Job for Gustavson<T> {
         let operands = self.operands()?;
         let counts_first = !self.reuses || self.counts_in_parallel();
         let found = counts_first.then(|| self.blocks(operands, &mut work));
-        if !self.reuses {
+        if self.reuses {
+            indices.clear();
+            values.clear();
+        } else {
+            // The last result first, as a caller who no longer needs it does.
+            drop((indices, values));
             (indices, values) = self.room(&work);
         }
         let find = || found.unwrap_or_else(|| self.blocks(operands, &mut work));
-        let queue =
-            Queue::new(Rest { base: 0, ends: &mut indptr[1..], indices: &mut indices, values: &mut values });
+        let queue = Queue::new(Rest {
+            base: 0,
+            ends: &mut indptr[1..],
+            indices: indices.spare_capacity_mut(),
+            values: values.spare_capacity_mut(),
+        });
         self.each_block(
             operands,
             find,
@@ -252,16 +261,24 @@ impl<T: Real> Job for Gustavson<T> {
                 let (columns, sums) = gathered.entries();
                 // If the turn never comes, a thread has panicked, and its panic reaches the caller.
                 let Some(place) = turn.place(gathered.ends().len(), columns.len()) else { return };
-                place.indices.copy_from_slice(columns);
-                place.values.copy_from_slice(sums);
+                for (to, column) in place.indices.iter_mut().zip(columns) {
+                    to.write(*column);
+                }
+                for (to, sum) in place.values.iter_mut().zip(sums) {
+                    to.write(*sum);
+                }
                 for (end, within) in place.ends.iter_mut().zip(gathered.ends()) {
                     *end = place.base as i32 + within;
                 }
             },
         );
         let entries = indptr[self.a.rows] as usize;
-        indices.truncate(entries);
-        values.truncate(entries);
+        // SAFETY: the blocks lie one after another from the start, each wrote all of its entries, and the last offset is their number;
+        // a block that was lost is a panic, which does not come here.
+        unsafe {
+            indices.set_len(entries);
+            values.set_len(entries);
+        }
         (self.work, self.indptr, self.indices, self.values) = (work, indptr, indices, values);
         Ok(())
     }

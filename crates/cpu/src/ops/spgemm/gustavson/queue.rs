@@ -7,34 +7,34 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 const LOOKS: usize = 64;
 
 /// The rest of a sparse matrix after the blocks placed so far.
-pub(super) struct Rest<'a, T> {
+pub(super) struct Rest<'a, I, T> {
     /// Entries placed so far.
     pub(super) base: usize,
     /// Offsets of the row ends.
     pub(super) ends: &'a mut [i32],
-    pub(super) indices: &'a mut [i32],
+    pub(super) indices: &'a mut [I],
     pub(super) values: &'a mut [T],
 }
 
 /// The queue of threads that have computed a block and wait for its place.
-pub(super) struct Queue<'a, T> {
+pub(super) struct Queue<'a, I, T> {
     /// The number of the next block, or [`LOST`].
     next: AtomicUsize,
-    rest: Mutex<Rest<'a, T>>,
+    rest: Mutex<Rest<'a, I, T>>,
 }
 
 /// Replaces the number of the next block after a thread has panicked: no turn comes any more.
 const LOST: usize = usize::MAX;
 
 /// The turn of one block in a queue, which comes once all blocks before it are placed.
-pub(super) struct Turn<'q, 'a, T> {
-    queue: &'q Queue<'a, T>,
+pub(super) struct Turn<'q, 'a, I, T> {
+    queue: &'q Queue<'a, I, T>,
     block: usize,
 }
 
-impl<'a, T> Rest<'a, T> {
+impl<'a, I, T> Rest<'a, I, T> {
     /// Splits off the memory of the next block, with the given numbers of rows and entries.
-    fn take(&mut self, rows: usize, entries: usize) -> Rest<'a, T> {
+    fn take(&mut self, rows: usize, entries: usize) -> Rest<'a, I, T> {
         let base = self.base;
         self.base += entries;
         Rest {
@@ -53,22 +53,22 @@ fn first<'a, X>(slice: &mut &'a mut [X], count: usize) -> &'a mut [X] {
     first
 }
 
-impl<'a, T> Queue<'a, T> {
-    pub(super) fn new(whole: Rest<'a, T>) -> Self {
+impl<'a, I, T> Queue<'a, I, T> {
+    pub(super) fn new(whole: Rest<'a, I, T>) -> Self {
         Queue { next: AtomicUsize::new(0), rest: Mutex::new(whole) }
     }
 
     /// Returns the turn of `block`; call it before computing the block. Threads must take blocks in order, or all wait
     /// for one that no thread has begun.
-    pub(super) fn turn(&self, block: usize) -> Turn<'_, 'a, T> {
+    pub(super) fn turn(&self, block: usize) -> Turn<'_, 'a, I, T> {
         Turn { queue: self, block }
     }
 }
 
-impl<'a, T> Turn<'_, 'a, T> {
+impl<'a, I, T> Turn<'_, 'a, I, T> {
     /// Returns the memory for a block with the given numbers of rows and entries, once all blocks before it are
     /// placed; `None` if one of them never will be.
-    pub(super) fn place(self, rows: usize, entries: usize) -> Option<Rest<'a, T>> {
+    pub(super) fn place(self, rows: usize, entries: usize) -> Option<Rest<'a, I, T>> {
         let Queue { next, rest } = self.queue;
         wait_until(|| [self.block, LOST].contains(&next.load(Ordering::Acquire)));
         let place = rest.lock().unwrap_or_else(PoisonError::into_inner).take(rows, entries);
@@ -78,7 +78,7 @@ impl<'a, T> Turn<'_, 'a, T> {
     }
 }
 
-impl<T> Drop for Turn<'_, '_, T> {
+impl<I, T> Drop for Turn<'_, '_, I, T> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.queue.next.store(LOST, Ordering::Release);
