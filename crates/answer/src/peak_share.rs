@@ -80,14 +80,16 @@ impl Share {
 
     /// The resource: `memory`, `arithmetic`, `arithmetic in f64`.
     pub fn resource(self) -> String {
-        let of = self.rate_of.map(|of| format!(" in {of}")).unwrap_or_default();
-        self.bound_by.name().to_owned() + &of
+        self.with_type(self.bound_by.name())
     }
 
     /// The rate of the resource, as it follows `peak`: `bandwidth`, `FLOP rate`, `FLOP rate in f64`.
     pub fn rate(self) -> String {
-        let of = self.rate_of.map(|of| format!(" in {of}")).unwrap_or_default();
-        self.bound_by.rate().to_owned() + &of
+        self.with_type(self.bound_by.rate())
+    }
+
+    fn with_type(self, text: &str) -> String {
+        self.rate_of.map_or_else(|| text.into(), |of| format!("{text} in {of}"))
     }
 }
 

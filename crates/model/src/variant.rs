@@ -142,10 +142,7 @@ impl Origin {
     /// Returns the origin of a variant by its name; `library` for those of other backends. A variant that picks others is tuned,
     /// until it has picked one.
     pub fn of(backend: &str, op: &str, variant: &str) -> Origin {
-        let name = match fewer_threads(variant) {
-            Some(_) => variant.rsplit_once('@').map_or(variant, |(name, _)| name),
-            None => variant,
-        };
+        let name = without_threads(variant);
         if (backend, name) == ("cuda", "auto") {
             return Origin::Tuned;
         }
@@ -177,8 +174,12 @@ pub fn on_threads(variant: &str, threads: usize) -> String {
 /// Returns whether a variant of gpubench repeats a product whose size or structure earlier executions have found, and so does a part of
 /// the op.
 pub(crate) fn reuses(backend: &str, op: &str, variant: &str) -> bool {
-    let name = variant.split('@').next().unwrap_or(variant);
-    op == "spgemm" && ["cpu", "cuda"].contains(&backend) && name.ends_with("-reuse")
+    op == "spgemm" && ["cpu", "cuda"].contains(&backend) && without_threads(variant).ends_with("-reuse")
+}
+
+/// Returns the name without the number of threads that [`on_threads`] has added.
+fn without_threads(name: &str) -> &str {
+    fewer_threads(name).and_then(|_| name.rsplit_once('@')).map_or(name, |(name, _)| name)
 }
 
 /// Returns the number of threads in a name that [`on_threads`] has made.

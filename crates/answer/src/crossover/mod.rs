@@ -85,16 +85,16 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
     let sure = beyond_doubt(&compared);
     let curve = speed_up_curve(&compared, kind);
     let mut changes = vec![];
-    // The cases on which the answer rests: those next to the last change, or all.
+    // The cases on which the answer rests: those next to the last change, if B is faster above it, or all.
     let mut grounds = 0..compared.len();
     for pair in sure.windows(2).filter(|pair| pair[0].1 != pair[1].1) {
         if let Some(crossing) = curve.crossing(pair[0].0..pair[1].0, pair[0].1) {
             changes.push((crossing, pair[1].1));
-            grounds = pair[0].0..pair[1].0 + 1;
+            grounds = match pair[1].1 {
+                Contender::A => 0..compared.len(),
+                Contender::B => pair[0].0..pair[1].0 + 1,
+            };
         }
-    }
-    if !matches!(changes.last(), Some((_, Contender::B))) {
-        grounds = 0..compared.len();
     }
     let is_unreliable = compared[grounds].iter().any(|(_, pair)| pair.is_unreliable());
     let b_at_all = stretches.len() == 1 && stretches[0].winner == Some(Contender::B);

@@ -164,7 +164,7 @@ impl<T: Element> RowProduct<T> {
             // SAFETY: the entries take (const i32*, const i32*, const T*, const i32*, const i32*, const T*, i32*, i32*,
             // T*, u64*, u64*, u32, u32, u32[, u32]). `DeviceCsr` checked offsets and columns, `load` that the shapes fit each
             // other and that tiles and blocks cover them; there are words for every block, zero where the launch
-            // uses them, an offset for every row and one more, and columns and values are null or hold as many entries as a run without them counted,
+            // uses them, an offset for every row and one more, and columns and values are null or hold the entries that a run without them counted,
             // which depends on nothing else.
             return unsafe { enqueue(&mut self.replay, &self.cuda, [multiply]) };
         };

@@ -256,12 +256,17 @@ pub fn is_location(name: &str) -> bool {
     LOCATIONS.iter().any(|end| name.ends_with(end)) && distortion(name, "1").is_none()
 }
 
+/// Returns whether the value switches off what the variable stands for.
+pub fn is_off(value: &str) -> bool {
+    ["", "0", "false", "no", "off"].contains(&value.trim().to_lowercase().as_str())
+}
+
 /// Returns how this variable distorts times, such as `prints each call`; `None` if it does not.
 pub fn distortion(name: &str, value: &str) -> Option<&'static str> {
-    let value = value.trim().to_lowercase();
-    if ["", "0", "false", "no", "off"].contains(&value.as_str()) {
+    if is_off(value) {
         return None;
     }
+    let value = value.trim().to_lowercase();
     let applies = |distortion: &&Distortion| {
         distortion.names.iter().any(|pattern| glob(pattern, name))
             && (distortion.values.is_empty() || distortion.values.iter().any(|part| value.contains(part)))

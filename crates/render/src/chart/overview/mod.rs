@@ -140,15 +140,12 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(Sample, String)> {
     };
     let series: Vec<Series> = page.iter().flat_map(|draft| draft.panel.series.clone()).collect();
     let figures: Vec<&Figure> = page.iter().flat_map(|draft| &draft.panel.figures).collect();
-    let is_shown = |kind: &&Kind| {
-        let style = kind_style(**kind);
+    let is_shown = |style: Style| {
         series.iter().any(|one| one.style == style) || figures.iter().any(|one| one.style == style)
     };
-    let kinds = Kinds::of(&report.rows).all().iter().filter(is_shown);
+    let kinds = Kinds::of(&report.rows).all().iter().filter(|kind| is_shown(kind_style(**kind)));
     let lines = kinds.map(|kind| (Sample::Line(kind_style(*kind)), words(*kind)));
-    let has_tuned = series.iter().any(|one| one.style == TUNED_STYLE)
-        || figures.iter().any(|one| one.style == TUNED_STYLE);
-    let tuned = has_tuned.then(|| {
+    let tuned = is_shown(TUNED_STYLE).then(|| {
         (Sample::Line(TUNED_STYLE), "tuned: resident, both sides with gpubench's own code".to_owned())
     });
     let crosses = page.iter().any(|draft| !draft.panel.crossings.is_empty());

@@ -10,7 +10,7 @@ use std::time::Instant;
 use gpubench_answer::peak_share;
 use gpubench_host::environment;
 use gpubench_model::measure::stopping::{Reason, Rule};
-use gpubench_model::report::{Outcome, Report, Row};
+use gpubench_model::report::{Outcome, Report, Row, variables};
 
 use super::budget;
 use super::cell_run::CellRun;
@@ -146,10 +146,8 @@ impl<'a> Rounds<'a> {
         let machine = advice::MachineState { other_programs: self.writer.other_programs(), thread_speeds };
         if !self.simulated {
             let quota = self.writer.quota().and_then(|watch| Some((watch.cpus, watch.pauses()?)));
-            let is_on = |value: &str| {
-                !["", "0", "false", "no", "off"].contains(&value.trim().to_lowercase().as_str())
-            };
-            let names = environment::set_variables().filter(|(_, value)| is_on(value)).map(|(name, _)| name);
+            let set = environment::set_variables().filter(|(_, value)| !variables::is_off(value));
+            let names = set.map(|(name, _)| name);
             self.writer.advise(advice::of_environment(
                 &self.writer.report().environment,
                 names,
