@@ -97,13 +97,15 @@ pub enum Origin {
 
 /// Variants of the backends `cpu` and `cuda` that call no library, or do not call it as its users do: per op and origin, the first that
 /// matches. Names are glob patterns, because copies of a library have names of their own.
-const OWN: [(&str, &str, Origin, &[&str]); 28] = [
+const OWN: [(&str, &str, Origin, &[&str]); 30] = [
     ("cpu", "elementwise", Origin::Tuned, &["parallel"]),
     ("cpu", "elementwise", Origin::Plain, &["plain", "ndarray", "temporaries"]),
     ("cpu", "sin", Origin::Tuned, &["parallel"]),
     ("cpu", "sin", Origin::Plain, &["plain", "ndarray"]),
     ("cpu", "reduction", Origin::Tuned, &["one-pass"]),
     ("cpu", "reduction", Origin::Plain, &["plain"]),
+    ("cpu", "fft", Origin::Library, &["*-2d"]),
+    ("cpu", "fft", Origin::Tuned, &["realfft", "fftw", "mkl*"]),
     ("cpu", "solve", Origin::Tuned, &["openblas*-blocked"]),
     ("cpu", "spgemm", Origin::Tuned, &["gustavson*"]),
     ("cpu", "spmv", Origin::Tuned, &["parallel"]),

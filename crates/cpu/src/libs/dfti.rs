@@ -1,8 +1,7 @@
-//! One-dimensional FFTs of MKL (DFTI), as lines of the real FFT.
+//! FFTs of MKL (DFTI): of a real matrix, on MKL's threads, and of lines, on the calling thread.
 //!
 //! Names and constants are those of the [oneMKL Developer
-//! Reference](https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/), "FFT Functions". Each call
-//! runs on the calling thread: MKL starts no thread of its own and leaves none spinning.
+//! Reference](https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/), "FFT Functions".
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::fmt::Display;
@@ -18,9 +17,16 @@ use rustfft::num_complex::Complex;
 
 use super::fft_lines::Lines;
 
+const CONJUGATE_EVEN_STORAGE: c_int = 10;
+const PLACEMENT: c_int = 11;
+const INPUT_STRIDES: c_int = 12;
+const OUTPUT_STRIDES: c_int = 13;
 const COMPLEX: c_int = 32;
+const REAL: c_int = 33;
 const SINGLE: c_int = 35;
 const DOUBLE: c_int = 36;
+const COMPLEX_COMPLEX: c_int = 39;
+const NOT_INPLACE: c_int = 44;
 /// Number of threads per call.
 const THREAD_LIMIT: c_int = 27;
 
@@ -81,21 +87,55 @@ impl Dfti {
     }
 }
 
-/// A committed descriptor of in-place complex transforms of one length.
-pub(crate) struct MklLines<T> {
+/// A descriptor, and the first status other than 0 of any call.
+struct Descriptor {
     dfti: Dfti,
     handle: Handle,
-    side: usize,
-    /// The first status other than 0 of any call.
     status: AtomicI64,
-    element: PhantomData<T>,
 }
 
 // SAFETY: the descriptor is only read once it is committed: any number of threads may compute with it at a time, on data
 // of their own (Developer Reference, "FFT Functions": the functions are thread-safe). It is freed by its owner alone.
-unsafe impl<T> Send for MklLines<T> {}
+unsafe impl Send for Descriptor {}
 // SAFETY: as above.
-unsafe impl<T> Sync for MklLines<T> {}
+unsafe impl Sync for Descriptor {}
+
+impl Descriptor {
+    fn new(library: &Path) -> Result<Self, CellError> {
+        let dfti = Dfti::of(library).map_err(failed)?;
+        Ok(Descriptor { dfti, handle: std::ptr::null_mut(), status: AtomicI64::new(0) })
+    }
+
+    fn note(&self, status: c_long) {
+        if status != 0 {
+            let _ = self.status.compare_exchange(0, status, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    fn problem(&self) -> Option<String> {
+        self.dfti.problem(self.status.load(Ordering::Relaxed))
+    }
+
+    /// Returns an error with the first problem of any call so far.
+    fn checked(&self) -> Result<(), CellError> {
+        self.problem().map_or(Ok(()), |problem| Err(CellError::Failed(problem)))
+    }
+}
+
+fn precision<T: Real>() -> c_int {
+    match T::DTYPE {
+        DType::F32 => SINGLE,
+        DType::F64 => DOUBLE,
+    }
+}
+
+/// In-place complex transforms of one length. Each call runs on the calling thread: MKL starts no thread of its own and leaves none
+/// spinning.
+pub(crate) struct MklLines<T> {
+    descriptor: Descriptor,
+    side: usize,
+    element: PhantomData<fn(T)>,
+}
 
 impl<T: Real> MklLines<T> {
     /// Plans transforms of length `side` with the MKL at that path, which is already loaded.
@@ -103,40 +143,21 @@ impl<T: Real> MklLines<T> {
     /// # Errors
     /// The library has no DFTI, or refuses the length.
     pub(crate) fn new(library: &Path, side: usize) -> Result<Self, CellError> {
-        let precision = match T::DTYPE {
-            DType::F32 => SINGLE,
-            DType::F64 => DOUBLE,
-        };
-        let dfti = Dfti::of(library).map_err(failed)?;
         let length = c_long::try_from(side).map_err(failed)?;
-        let mut lines = MklLines {
-            dfti,
-            handle: std::ptr::null_mut(),
-            side,
-            status: AtomicI64::new(0),
-            element: PhantomData,
-        };
+        let mut made = Descriptor::new(library)?;
         let one: c_long = 1;
         // SAFETY: the handle is written before it is used; one dimension is followed by one length, and the limit by
         // one number, both of the type MKL_LONG.
         unsafe {
-            let created = (lines.dfti.create)(&raw mut lines.handle, precision, COMPLEX, one, length);
-            lines.note(created);
-            if lines.problem().is_none() {
-                lines.note((lines.dfti.set_value)(lines.handle, THREAD_LIMIT, one));
-                lines.note((lines.dfti.commit)(lines.handle));
+            let created = (made.dfti.create)(&raw mut made.handle, precision::<T>(), COMPLEX, one, length);
+            made.note(created);
+            if made.problem().is_none() {
+                made.note((made.dfti.set_value)(made.handle, THREAD_LIMIT, one));
+                made.note((made.dfti.commit)(made.handle));
             }
         }
-        match lines.problem() {
-            Some(problem) => Err(CellError::Failed(problem)),
-            None => Ok(lines),
-        }
-    }
-
-    fn note(&self, status: c_long) {
-        if status != 0 {
-            let _ = self.status.compare_exchange(0, status, Ordering::Relaxed, Ordering::Relaxed);
-        }
+        made.checked()?;
+        Ok(MklLines { descriptor: made, side, element: PhantomData })
     }
 }
 
@@ -146,19 +167,78 @@ impl<T: Real> Lines<T> for MklLines<T> {
     }
 
     fn transform(&self, lines: &mut [Complex<T>], _: &mut [Complex<T>]) {
+        let Descriptor { dfti, handle, .. } = &self.descriptor;
         for line in lines.chunks_exact_mut(self.side) {
             // SAFETY: the descriptor is committed, for in-place transforms of as many elements of this type as the
             // line has.
-            self.note(unsafe { (self.dfti.compute)(self.handle, line.as_mut_ptr().cast()) });
+            self.descriptor.note(unsafe { (dfti.compute)(*handle, line.as_mut_ptr().cast()) });
         }
     }
 
     fn problem(&self) -> Option<String> {
-        self.dfti.problem(self.status.load(Ordering::Relaxed))
+        self.descriptor.problem()
     }
 }
 
-impl<T> Drop for MklLines<T> {
+/// The transform of a real matrix to the leading half of the columns of its spectrum, on MKL's threads.
+pub(crate) struct MklMatrix<T> {
+    descriptor: Descriptor,
+    side: usize,
+    element: PhantomData<fn(T)>,
+}
+
+impl<T: Real> MklMatrix<T> {
+    /// Plans the transform of a `side` by `side` matrix with the MKL at that path, which is already loaded, for the number of threads
+    /// that MKL is set to.
+    ///
+    /// # Errors
+    /// The library has no DFTI, or refuses the side.
+    pub(crate) fn new(library: &Path, side: usize) -> Result<Self, CellError> {
+        let length = c_long::try_from(side).map_err(failed)?;
+        let mut made = Descriptor::new(library)?;
+        let (lengths, strides): ([c_long; 2], [c_long; 3]) = ([length, length], [0, length, 1]);
+        // SAFETY: the handle is written before it is used; two dimensions are followed by two lengths, each set of strides has an
+        // offset and two strides, all of the type MKL_LONG, and the other values are enumerators.
+        unsafe {
+            let dimensions: c_long = 2;
+            let kind = precision::<T>();
+            let lengths = lengths.as_ptr();
+            let created = (made.dfti.create)(&raw mut made.handle, kind, REAL, dimensions, lengths);
+            made.note(created);
+            if made.problem().is_none() {
+                made.note((made.dfti.set_value)(made.handle, PLACEMENT, NOT_INPLACE));
+                made.note((made.dfti.set_value)(made.handle, CONJUGATE_EVEN_STORAGE, COMPLEX_COMPLEX));
+                made.note((made.dfti.set_value)(made.handle, INPUT_STRIDES, strides.as_ptr()));
+                made.note((made.dfti.set_value)(made.handle, OUTPUT_STRIDES, strides.as_ptr()));
+                made.note((made.dfti.commit)(made.handle));
+            }
+        }
+        made.checked()?;
+        Ok(MklMatrix { descriptor: made, side, element: PhantomData })
+    }
+
+    /// Writes columns 0 to `side / 2` of every row of `output`, which has rows of `side` elements, as `input` has.
+    ///
+    /// # Errors
+    /// The call failed.
+    ///
+    /// # Panics
+    /// One of them has another number of elements.
+    pub(crate) fn transform(&self, input: &[T], output: &mut [Complex<T>]) -> Result<(), CellError> {
+        let elements = self.side * self.side;
+        assert_eq!((input.len(), output.len()), (elements, elements));
+        let Descriptor { dfti, handle, .. } = &self.descriptor;
+        // SAFETY: the descriptor is committed, for a matrix of as many elements of this type as the input has, which a transform that
+        // is not in place only reads, and for a result with rows of as many elements as the output has.
+        let status = unsafe {
+            (dfti.compute)(*handle, input.as_ptr().cast_mut().cast(), output.as_mut_ptr().cast::<c_void>())
+        };
+        self.descriptor.note(status);
+        self.descriptor.checked()
+    }
+}
+
+impl Drop for Descriptor {
     fn drop(&mut self) {
         if !self.handle.is_null() {
             // SAFETY: the descriptor was created and nobody computes with it any more; the routine sets it to null.

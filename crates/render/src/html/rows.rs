@@ -174,8 +174,9 @@ impl Sheet<'_> {
         let mut cells = vec![rate(row.work.flop), rate(row.work.bytes)];
         if self.peaks {
             let found = peak_share::share(self.report, row);
-            let in_words = |_| found.map_or(NONE.into(), Share::in_words);
-            cells.push(sortable(found.map(|found| found.share), in_words));
+            // The table is as wide as the page: its cells have no words where a figure says the same.
+            let in_figures = |_| found.map_or(NONE.into(), Share::text);
+            cells.push(sortable(found.map(|found| found.share), in_figures));
             cells.push(cell(found.map_or(NONE.into(), Share::resource)));
         }
         cells
@@ -253,7 +254,7 @@ mod tests {
         for heading in ["density", "cache", PEAK_SHARE_TEXT] {
             assert!(html.contains(&format!(">{heading}</th>")), "{heading}");
         }
-        assert!(html.contains("98 %</td><td data-wide=\"1\">arithmetic</td>"));
+        assert!(html.contains("98%</td><td data-wide=\"1\">arithmetic</td>"));
     }
 
     #[test]

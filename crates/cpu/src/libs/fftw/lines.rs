@@ -4,9 +4,8 @@
 //! FFTW chooses plans by timing them, before gpubench times anything. Each call runs on the calling thread: FFTW's own
 //! threads are not used.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::c_int;
 use std::marker::PhantomData;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
@@ -14,12 +13,10 @@ use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 use rustfft::num_traits::Zero;
 
-use super::{Fftw, Plan};
+use super::{Fftw, MEASURE, Plan, UNALIGNED, planner};
 use crate::libs::fft_lines::Lines;
 
 const FORWARD: c_int = -1;
-const MEASURE: c_uint = 0;
-const UNALIGNED: c_uint = 1 << 1;
 
 /// Plans of in-place complex transforms of one length.
 pub(crate) struct FftwLines<T> {
@@ -37,12 +34,6 @@ pub(crate) struct FftwLines<T> {
 unsafe impl<T> Send for FftwLines<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for FftwLines<T> {}
-
-/// Locked while a plan is made or destroyed: only executions may be called from several threads at a time.
-fn planner() -> MutexGuard<'static, ()> {
-    static PLANNER: Mutex<()> = Mutex::new(());
-    PLANNER.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl<T: Real + FftNum> FftwLines<T> {
     /// Plans transforms of length `side`.

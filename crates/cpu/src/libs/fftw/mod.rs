@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gpubench_backend::Finding;
 use gpubench_host::install_folders::InstallFolders;
@@ -12,8 +12,10 @@ use gpubench_model::case::DType;
 use gpubench_model::error::Unavailable;
 
 mod lines;
+mod matrix;
 
 pub(crate) use lines::FftwLines;
+pub(crate) use matrix::FftwMatrix;
 
 /// The display name, without the element type.
 const NAME: &str = "FFTW";
@@ -21,7 +23,11 @@ const NAME: &str = "FFTW";
 /// their symbols have different prefixes.
 pub(crate) const WORD: &str = "fftw";
 /// The variants that need it.
-const SERVES: &str = "fft/fftw";
+const SERVES: [&str; 2] = ["fft/fftw", "fft/fftw-2d"];
+
+/// Flags of plans: chosen by timing, and for data at any address.
+const MEASURE: c_uint = 0;
+const UNALIGNED: c_uint = 1 << 1;
 
 /// An FFTW plan, opaque to callers.
 type Plan = *mut c_void;
@@ -34,7 +40,26 @@ pub(crate) struct Fftw {
     execute_dft: unsafe extern "C" fn(Plan, *mut c_void, *mut c_void),
     destroy_plan: unsafe extern "C" fn(Plan),
     alignment_of: unsafe extern "C" fn(*mut c_void) -> c_int,
+    plan_many_dft_r2c: PlanManyReal,
+    execute_dft_r2c: unsafe extern "C" fn(Plan, *mut c_void, *mut c_void),
+    set_timelimit: unsafe extern "C" fn(f64),
 }
+
+/// Rank, sizes, number; input, its sizes, stride and distance; output likewise; flags.
+type PlanManyReal = unsafe extern "C" fn(
+    c_int,
+    *const c_int,
+    c_int,
+    *mut c_void,
+    *const c_int,
+    c_int,
+    c_int,
+    *mut c_void,
+    *const c_int,
+    c_int,
+    c_int,
+    c_uint,
+) -> Plan;
 
 impl Fftw {
     /// Returns the library for an element type, which the first call loads; later calls return the same result.
@@ -61,6 +86,9 @@ impl Fftw {
                 execute_dft: library.symbol(&name(dtype, "execute_dft"))?,
                 destroy_plan: library.symbol(&name(dtype, "destroy_plan"))?,
                 alignment_of: library.symbol(&name(dtype, "alignment_of"))?,
+                plan_many_dft_r2c: library.symbol(&name(dtype, "plan_many_dft_r2c"))?,
+                execute_dft_r2c: library.symbol(&name(dtype, "execute_dft_r2c"))?,
+                set_timelimit: library.symbol(&name(dtype, "set_timelimit"))?,
             };
             library.keep();
             Ok(fftw)
@@ -85,7 +113,7 @@ fn finding(dtype: DType, fftw: Result<&Fftw, Unavailable>) -> Finding {
         name: format!("{NAME} {}", dtype.words()),
         path: found.map(|fftw| fftw.path.display().to_string()),
         version: found.map(|fftw| fftw.version.clone()),
-        serves: vec![SERVES.to_owned()],
+        serves: SERVES.map(str::to_owned).to_vec(),
         problem: missing.map(|missing| missing.reason.clone()),
         fix: missing.and_then(|missing| missing.fix.clone()),
     }
@@ -99,6 +127,12 @@ fn place(dtype: DType) -> &'static OnceLock<Result<Fftw, Unavailable>> {
         DType::F32 => &SINGLE,
         DType::F64 => &DOUBLE,
     }
+}
+
+/// Locked while a plan is made or destroyed: only executions may be called from several threads at a time.
+fn planner() -> MutexGuard<'static, ()> {
+    static PLANNER: Mutex<()> = Mutex::new(());
+    PLANNER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Opens the first usable file. If there is none, the error describes the first file that exists.

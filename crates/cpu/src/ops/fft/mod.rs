@@ -3,6 +3,7 @@
 mod real;
 mod spectrum;
 mod tile;
+mod two_dimensional;
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use rustfft::{Fft, FftNum, FftPlanner};
 
 use self::real::RealFft;
 use self::spectrum::{lend, spectrum, zero};
+use self::two_dimensional::{fftw as fftw_2d, mkl as mkl_2d};
 use super::cpu_variant::CpuVariant;
 use super::entry::{by_dtype, library_variant, variant};
 use super::library_variant::{LibraryVariant, Scope};
@@ -35,14 +37,22 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     variant(
         "fft",
         "realfft",
-        "rustfft: columns in pairs, then half of the rows, all threads",
+        "rustfft for lines of own code: columns in pairs, then half of the rows, all threads",
         true,
         by_dtype!(real),
     ),
     library_variant(
         "fft",
+        "fftw-2d",
+        "FFTW, two-dimensional r2c, then the mirrored half, all threads",
+        true,
+        fftw::WORD,
+        by_dtype!(fftw_2d),
+    ),
+    library_variant(
+        "fft",
         "fftw",
-        "FFTW: columns in pairs, then half of the rows, all threads",
+        "FFTW for lines of own code: columns in pairs, then half of the rows, all threads",
         true,
         fftw::WORD,
         by_dtype!(fftw),
@@ -51,19 +61,28 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         "fft",
         "rustfft",
         "rustfft: complex rows, transposed, complex rows again, all threads",
-        false,
+        true,
         by_dtype!(complex),
     ),
 ];
 
 /// The variants that use the FFTs of a BLAS library.
-pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
-    op: "fft",
-    suffix: "",
-    summary: "{} (DFTI): columns in pairs, then half of the rows, all threads",
-    scope: Scope::Mkl,
-    prepare: by_dtype!(mkl with library),
-}];
+pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[
+    LibraryVariant {
+        op: "fft",
+        suffix: "-2d",
+        summary: "{} (DFTI), two-dimensional r2c, then the mirrored half, all threads",
+        scope: Scope::Mkl,
+        prepare: by_dtype!(mkl_2d with library),
+    },
+    LibraryVariant {
+        op: "fft",
+        suffix: "",
+        summary: "{} (DFTI) for lines of own code: columns in pairs, then half of the rows, all threads",
+        scope: Scope::Mkl,
+        prepare: by_dtype!(mkl with library),
+    },
+];
 
 /// Rows that one task transposes: whole cache lines of the source.
 const BAND: usize = 16;
@@ -193,7 +212,7 @@ fn transpose<Z: Copy + Send + Sync>(n: usize, from: &[Z], to: &mut [Z]) {
 mod tests {
     use crate::libs::blas::{self, Vendor};
     use crate::libs::fftw::Fftw;
-    use crate::tests::{TEST_SIDES, answer_of};
+    use crate::tests::{TEST_SIDES, answer_of, with_stack};
     use gpubench_model::case::DType;
     use gpubench_model::data::generator::Stream;
 
@@ -228,13 +247,17 @@ mod tests {
 
     #[test]
     fn every_variant_agrees_with_the_definition_in_float64() {
+        with_stack(agree);
+    }
+
+    fn agree() {
         let libraries = blas::all(&[]);
         let usable = |library: &Library| library.vendor() == Vendor::Mkl && library.provider().is_ok();
         let has_fftw = DType::ALL.iter().all(|&dtype| Fftw::of(dtype).is_ok());
         let variants = VARIANTS.iter().map(|kernel| kernel.variant.name.to_string());
-        let variants = variants.filter(|name| has_fftw || name != "fftw");
-        let made =
-            libraries.iter().filter(|library| usable(library)).map(|library| library.word().to_owned());
+        let variants = variants.filter(|name| has_fftw || !name.starts_with("fftw"));
+        let words = libraries.iter().filter(|library| usable(library)).map(|library| library.word());
+        let made = words.flat_map(|word| [word.to_owned(), format!("{word}-2d")]);
         let variants: Vec<String> = variants.chain(made).collect();
         for n in TEST_SIDES {
             // With 24 bits, so that both element types represent the same matrix; around zero, so that no output is
