@@ -1,5 +1,5 @@
 """The files in results/ that tables are made from."""
-import functools, json, os, re
+import functools, gzip, json, os, re
 
 RESULTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(RESULTS)
@@ -8,7 +8,8 @@ ROOT = os.path.dirname(RESULTS)
 @functools.cache
 def report(*folders):
     """The report in a folder of results/."""
-    return json.load(open(os.path.join(RESULTS, *folders, "report.json")))
+    with gzip.open(os.path.join(RESULTS, *folders, "report.json.gz")) as file:
+        return json.load(file)
 
 
 def revision(environment):

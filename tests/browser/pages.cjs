@@ -3,6 +3,7 @@ const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
+const zlib = require("node:zlib");
 
 const root = path.join(__dirname, "../..");
 const hostile = "<script>window.hit=1</script><img src=x onerror=window.hit=1>\"'--><!-- </style></title>\u2028";
@@ -35,7 +36,7 @@ exports.make = (program) => {
   const fixture = (name) => path.join(root, "tests/fixtures", name);
   const published = path.join(root, "results/h200/article");
   const spoilt = path.join(folder, "spoilt.json");
-  const article = JSON.parse(fs.readFileSync(path.join(published, "report.json"), "utf8"));
+  const article = JSON.parse(zlib.gunzipSync(fs.readFileSync(path.join(published, "report.json.gz"))));
   fs.writeFileSync(spoilt, JSON.stringify(spoil(article)));
   return {
     one: report("one.html", published),

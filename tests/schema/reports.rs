@@ -172,7 +172,6 @@ fn fill(execute: &mut Execute) {
         others: vec!["python3 (4711)".into()],
         load_average: Some(0.5),
     };
-    execute.events_s = vec![2.5e-6, 3.5e-6];
     execute.event_constant_s = Some(1.5e-6);
     execute.event_uncertainty_s = Some(5e-8);
     execute.quantiles_s = Some([1e-6, 1.2e-6, 1.7e-6, 2e-6]);

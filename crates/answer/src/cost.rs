@@ -67,7 +67,7 @@ pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
     };
     let on_host = || {
         let interval = execute.host_ci95_s.unwrap_or([execute.host_median_s; 2]);
-        part(&execute.host_samples_s, execute.host_median_s, interval)
+        part(execute.host_samples(), execute.host_median_s, interval)
     };
     Some(match kind {
         // The host's clock includes launching, so it gives no time of a GPU's work alone.

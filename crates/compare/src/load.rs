@@ -115,7 +115,7 @@ fn check_exists(path: &Path) -> Result<()> {
 
 /// Returns `path` itself, or the folders in it that contain a report if `path` is a folder without one.
 fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
-    if !path.is_dir() || path.join(file::FILE_NAME).exists() {
+    if !path.is_dir() || file::is_in(path) {
         return Ok(vec![path.to_owned()]);
     }
     let shown = path.display();
@@ -127,7 +127,7 @@ fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
     );
     let inner = baseline::visible(path)?;
     let runs: Vec<PathBuf> =
-        inner.iter().filter(|inner| inner.join(file::FILE_NAME).is_file()).cloned().collect();
+        inner.iter().filter(|inner| file::is_in(inner)).cloned().collect();
     ensure!(!runs.is_empty(), "{shown} contains no {}: {}", file::FILE_NAME, suggestion(path, &inner));
     Ok(runs)
 }

@@ -49,7 +49,7 @@ fn folder_of_runs(path: &Path) -> Option<String> {
     // Hidden folders are attempts that were given up.
     let is_hidden =
         |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    let runs = entries.filter(|path| path.join(file::FILE_NAME).is_file() && !is_hidden(path));
+    let runs = entries.filter(|path| file::is_in(path) && !is_hidden(path));
     let first = runs.min()?;
     let (shown, first) = (path.display(), first.display());
     Some(format!(
@@ -62,7 +62,7 @@ fn folder_of_runs(path: &Path) -> Option<String> {
 /// Returns the file to read: `path` itself, or the report or fleet in that folder.
 pub fn locate(path: &Path) -> PathBuf {
     let fleet = path.join(FILE_NAME);
-    if !path.join(file::FILE_NAME).exists() && fleet.is_file() { fleet } else { file::locate(path) }
+    if !file::is_in(path) && fleet.is_file() { fleet } else { file::locate(path) }
 }
 
 /// Serializes a fleet.

@@ -188,7 +188,6 @@ fn execute(side: Side, median_s: f64) -> Execute {
     };
     Execute {
         clock: if gpu { Clock::DeviceEvents } else { Clock::Host },
-        events_s: samples_s.iter().filter(|_| gpu).map(|sample| sample + EVENTS_S).collect(),
         event_constant_s: gpu.then_some(EVENTS_S),
         enqueue_median_s: gpu.then_some(4e-6),
         rounds: (0..12).map(|sample| sample / 4).collect(),

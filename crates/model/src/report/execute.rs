@@ -39,12 +39,9 @@ impl Clock {
 pub struct Execute {
     /// Clock of `samples_s` and of every figure but the host's.
     pub clock: Clock,
-    /// Samples in seconds: on a device, `events_s` less the constant of the events.
+    /// Samples in seconds: on a device, the readings of the events less `event_constant_s`.
     pub samples_s: Vec<f64>,
-    /// The same repetitions as the two events around them read, in seconds.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub events_s: Vec<f64>,
-    /// Constant that was subtracted from each of `events_s`, in seconds.
+    /// Constant that was subtracted from each reading of the events, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_constant_s: Option<f64>,
     /// Standard uncertainty of `event_constant_s`, in seconds; `None` where the backend does not report it.
@@ -63,7 +60,9 @@ pub struct Execute {
     /// The quantiles 0.05, 0.25, 0.75 and 0.95 by linear interpolation (Hyndman and Fan's type 7), in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantiles_s: Option<[f64; 4]>,
-    /// Repetitions by the host's clock, in seconds, launch and synchronisation included.
+    /// Repetitions by the host's clock, in seconds, launch and synchronisation included; empty where they are `samples_s`. See
+    /// [`Execute::host_samples`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host_samples_s: Vec<f64>,
     /// Their median, in seconds.
     pub host_median_s: f64,
@@ -139,6 +138,11 @@ fn yes() -> bool {
     true
 }
 
+/// Rounds to nine significant digits: a nanosecond in a second.
+fn nine_digits(value: f64) -> f64 {
+    format!("{value:.8e}").parse().unwrap_or(value)
+}
+
 impl Execute {
     /// Returns whether a device time is below a microsecond, or less than what was subtracted for the events: it then says more about
     /// the events than about the work.
@@ -149,11 +153,18 @@ impl Execute {
                 || self.event_constant_s.is_some_and(|constant| constant > self.median_s))
     }
 
-    /// Returns the samples and their figures, by both clocks; `None` when one of them has no sample.
+    /// Returns the samples, with nine significant digits as the clocks have at most, and their figures, by both clocks; `None` when
+    /// one of them has no sample.
     pub fn of(samples_s: Vec<f64>, host_samples_s: Vec<f64>) -> Option<Execute> {
+        let [samples_s, mut host_samples_s] =
+            [samples_s, host_samples_s].map(|samples| samples.into_iter().map(nine_digits).collect::<Vec<_>>());
         let summary = Summary::of(&samples_s)?;
-        // On a CPU both are the same samples.
-        let host = if host_samples_s == samples_s { summary } else { Summary::of(&host_samples_s)? };
+        let mut host = summary;
+        if host_samples_s == samples_s {
+            host_samples_s.clear();
+        } else {
+            host = Summary::of(&host_samples_s)?;
+        }
         Some(Execute {
             median_s: summary.median,
             min_s: summary.min,
@@ -169,9 +180,15 @@ impl Execute {
         })
     }
 
+    /// Returns the repetitions by the host's clock, in seconds; empty if the report has none.
+    pub fn host_samples(&self) -> &[f64] {
+        let are_same = self.host_samples_s.is_empty() && self.host_median_s == self.median_s;
+        if are_same { &self.samples_s } else { &self.host_samples_s }
+    }
+
     /// Multiplies every time by `factor`, as if the work were slower.
     pub fn scale(&mut self, factor: f64) {
-        let arrays = [&mut self.samples_s, &mut self.events_s, &mut self.host_samples_s];
+        let arrays = [&mut self.samples_s, &mut self.host_samples_s];
         let figures = [
             &mut self.median_s,
             &mut self.min_s,

@@ -13,6 +13,7 @@ pub fn names(reports: &[PathBuf]) -> Vec<String> {
     let short = |path: &PathBuf| {
         let file = locate(path);
         let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let stem = stem.map(|stem| stem.strip_suffix(".json").map(str::to_owned).unwrap_or(stem));
         let folder = file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
         match (stem, folder) {
             (Some(stem), Some(folder)) if stem == "report" => folder,

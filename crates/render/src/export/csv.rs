@@ -61,7 +61,7 @@ const COLUMNS: &[Show] = &[
     ("p25_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[1])))),
     ("p75_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[2])))),
     ("p95_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[3])))),
-    ("events_median_s", |row| timed(row, |execute| number(median(&execute.events_s)))),
+    ("events_median_s", |row| timed(row, |execute| number(execute.event_constant_s.map(|constant| execute.median_s + constant)))),
     ("host_median_s", |row| timed(row, |execute| number(Some(execute.host_median_s)))),
     ("enqueue_median_s", |row| timed(row, |execute| number(execute.enqueue_median_s))),
     ("host_ci95_low_s", |row| timed(row, |execute| number(execute.host_ci95_s.map(|found| found[0])))),

@@ -32,7 +32,7 @@ pub use view::{Format, View};
 
 /// Every format of a report; the first is for people at a terminal.
 pub static FORMATS: Formats<Report, View> =
-    Formats { all: &[&TABLE, &JSON, &csv::CSV, &markdown::MARKDOWN, &html::HTML, &PNG, &SVG], refused: &[] };
+    Formats { all: &[&TABLE, &JSON, &json::JSON_GZ, &csv::CSV, &markdown::MARKDOWN, &html::HTML, &PNG, &SVG], refused: &[] };
 
 /// `GPU 34x` in the tone of its winner, with a question mark where it is not reliable.
 fn speed_up(pair: &Pair<'_>) -> Field {

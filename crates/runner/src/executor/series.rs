@@ -104,7 +104,6 @@ impl Series {
             clock: self.clock,
             event_constant_s: constant,
             event_uncertainty_s: self.event_uncertainty(constant),
-            events_s,
             enqueue_median_s: median(&self.each(|sample| sample.enqueue_s)),
             rounds: self.rounds.clone(),
             blocked: self.all(|sample| sample.blocked),
@@ -155,8 +154,7 @@ impl Series {
     }
 
     fn graded(&self, mut execute: Execute, planned: &PlannedCell) -> Execute {
-        let raw = if execute.events_s.is_empty() { &execute.samples_s } else { &execute.events_s };
-        let raw = median(raw).unwrap_or(0.0);
+        let raw = execute.median_s + execute.event_constant_s.unwrap_or(0.0);
         // A device's timer overhead is that of its own clock and does not apply to times by the host's clock.
         let by_host = self.clock == Clock::Host && planned.variant.side == Side::Gpu;
         // The overhead of a device time is the constant subtracted from it: a hot batch has a smaller one than a pair of
@@ -231,7 +229,7 @@ mod tests {
         let execute = series(samples.to_vec()).execute(&planned(2, "a")).unwrap();
         assert_eq!((execute.median_s, execute.host_median_s), (2.0, 20.0));
         assert_eq!(execute.rounds, [0, 0, 0]);
-        assert!(execute.events_s.is_empty() && execute.grade.is_some());
+        assert!(execute.event_constant_s.is_none() && execute.grade.is_some());
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! Parses JSON files piece by piece, so that memory holds what was parsed and not the text.
+//! Parses JSON files, compressed by gzip or not, piece by piece, so that memory holds what was parsed and not the text.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, Read, Seek};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use flate2::read::MultiGzDecoder;
 use serde::de::DeserializeOwned;
 
 use crate::report::sanitize::ControlScan;
@@ -40,9 +41,31 @@ fn is_pipe(metadata: &Metadata) -> bool {
     metadata.file_type().is_fifo() || metadata.file_type().is_socket()
 }
 
-/// A JSON file that can be parsed several times.
+/// The first bytes of a file that gzip has compressed.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Reads at most `left` bytes of compressed content: a small file may hold any amount of text.
+struct Inflated<R> {
+    inner: MultiGzDecoder<R>,
+    left: u64,
+}
+
+impl<R: Read> Read for Inflated<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        let too_long = || io::Error::other("its text is longer than what is read of a report, 1 GiB");
+        self.left = self.left.checked_sub(count as u64).ok_or_else(too_long)?;
+        Ok(count)
+    }
+}
+
+/// A JSON file, compressed or not, that can be parsed several times.
 #[derive(Debug)]
-pub struct Content(Source);
+pub struct Content {
+    source: Source,
+    /// Most bytes of its text.
+    max: u64,
+}
 
 #[derive(Debug)]
 enum Source {
@@ -60,7 +83,7 @@ impl Content {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_file() {
-            return Ok((metadata.len() <= max).then_some(Content(Source::File(file))));
+            return Ok((metadata.len() <= max).then_some(Content { source: Source::File(file), max }));
         }
         if !is_pipe(&metadata) {
             return Err(io::Error::other("it is neither a file nor a pipe"));
@@ -70,7 +93,7 @@ impl Content {
         if bytes.len() as u64 > LARGEST_PIPED {
             return Err(io::Error::other("a pipe may hold at most 64 MiB: write it to a file first"));
         }
-        Ok(Some(Content(Source::Kept(bytes))))
+        Ok(Some(Content { source: Source::Kept(bytes), max }))
     }
 
     /// Opens a file that the user has not named, as [`Content::open`] does, without waiting for the writer of a pipe.
@@ -86,7 +109,7 @@ impl Content {
 
     /// Creates the content of a file with these bytes.
     pub fn of(bytes: impl Into<Vec<u8>>) -> Content {
-        Content(Source::Kept(bytes.into()))
+        Content { source: Source::Kept(bytes.into()), max: u64::MAX }
     }
 
     /// Returns its number of bytes.
@@ -94,7 +117,7 @@ impl Content {
     /// # Errors
     /// The system does not report it.
     pub fn length(&self) -> io::Result<u64> {
-        match &self.0 {
+        match &self.source {
             Source::File(file) => Ok(file.metadata()?.len()),
             Source::Kept(bytes) => Ok(bytes.len() as u64),
         }
@@ -120,8 +143,19 @@ impl Content {
         Ok((value, scan.found()))
     }
 
+    /// Returns its text from the beginning.
     fn start(&self) -> io::Result<Box<dyn Read + '_>> {
-        match &self.0 {
+        let mut first = vec![];
+        self.bytes()?.take(GZIP.len() as u64).read_to_end(&mut first)?;
+        let bytes = self.bytes()?;
+        if first != GZIP {
+            return Ok(bytes);
+        }
+        Ok(Box::new(Inflated { inner: MultiGzDecoder::new(bytes), left: self.max }))
+    }
+
+    fn bytes(&self) -> io::Result<Box<dyn Read + '_>> {
+        match &self.source {
             Source::File(file) => {
                 let mut file = file;
                 file.rewind()?;

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 pub use content::Content;
 
 use anyhow::{Context, anyhow, bail, ensure};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use gpubench_text::file::{Partial, sync_folder_of};
 use gpubench_text::{control, cut};
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,9 @@ use crate::variant::present_name;
 
 /// Name of the report in the folder of a run.
 pub const FILE_NAME: &str = "report.json";
+
+/// Name of the report in such a folder where gzip has compressed it.
+pub const COMPRESSED_NAME: &str = "report.json.gz";
 
 /// Name of the file of several reports, in the folder of a run on several devices.
 pub const FLEET_FILE_NAME: &str = "fleet.json";
@@ -39,7 +44,8 @@ pub const TOO_LARGE: &str =
 const FLEET: &str = "a fleet of reports, made by gpubench merge: give one of its reports, or extract one \
                      with 'gpubench show FLEET --member NAME --format json'";
 
-/// Reads a report. For a folder, reads the `report.json` in it. Unknown keys are ignored.
+/// Reads a report, which gzip may have compressed. For a folder, reads the `report.json` in it, or the `report.json.gz` of a folder that
+/// has no other. Unknown keys are ignored.
 ///
 /// # Errors
 /// The file is unreadable, larger than 1 GiB or not JSON, or its layout is unknown, or it contradicts itself. The
@@ -59,7 +65,16 @@ pub fn load(path: &Path) -> anyhow::Result<Report> {
 
 /// Returns `path` itself, or the report in it if it is a folder.
 pub fn locate(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join(FILE_NAME) } else { path.to_owned() }
+    if !path.is_dir() {
+        return path.to_owned();
+    }
+    let [plain, compressed] = [FILE_NAME, COMPRESSED_NAME].map(|name| path.join(name));
+    if !plain.exists() && compressed.exists() { compressed } else { plain }
+}
+
+/// Returns whether there is a report in that folder.
+pub fn is_in(folder: &Path) -> bool {
+    folder.is_dir() && locate(folder).exists()
 }
 
 /// Writes a report as JSON atomically.
@@ -112,6 +127,14 @@ pub fn to_json(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     write_json(value, &mut bytes).context("cannot write the report as JSON")?;
     Ok(bytes)
+}
+
+/// Returns what [`to_json`] returns, compressed by gzip.
+pub fn to_json_gz(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
+    // Without a time and a name, so that equal reports make equal files.
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    write_json(value, &mut encoder).context("cannot write the report as JSON")?;
+    Ok(encoder.finish()?)
 }
 
 /// Returns the text of [`to_json`].

@@ -188,3 +188,30 @@ fn a_file_of_too_many_values_is_refused_wherever_they_are() {
     let refused = parse(&Content::of(with(20 << 20))).unwrap_err();
     assert!(format!("{refused:#}").contains("too many short values"), "{refused:#}");
 }
+
+#[test]
+fn a_report_that_gzip_has_compressed_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(COMPRESSED_NAME);
+    let report = crate::report::example::full();
+    let bytes = to_json_gz(&report).unwrap();
+    assert!(!is_in(folder.path()));
+    fs::write(&path, &bytes).unwrap();
+    assert!(is_in(folder.path()));
+    assert_eq!(load(folder.path()).unwrap(), report);
+    save(&report, &folder.path().join(FILE_NAME)).unwrap();
+    assert_eq!(locate(folder.path()), folder.path().join(FILE_NAME), "the one that needs no inflating");
+    fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    assert!(load(&path).is_err());
+}
+
+#[test]
+fn compressed_text_has_a_limit_of_its_own() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), to_json_gz(&"x".repeat(100_000)).unwrap()).unwrap();
+    let length = fs::metadata(file.path()).unwrap().len();
+    assert!(length < 1000);
+    let content = Content::open(file.path(), 10_000).unwrap().unwrap();
+    assert!(content.parse::<String>().unwrap_err().to_string().contains("longer than"));
+    assert!(Content::open(file.path(), 200_000).unwrap().unwrap().parse::<String>().is_ok());
+}

@@ -124,7 +124,6 @@ fn check_execute(execute: &Execute) -> anyhow::Result<()> {
     let samples = &execute.samples_s;
     ensure!(!samples.is_empty(), "samples_s is empty; {FIX}");
     let lengths = [
-        ("events_s", execute.events_s.len()),
         ("host_samples_s", execute.host_samples_s.len()),
         ("rounds", execute.rounds.len()),
         ("sm_mhz", execute.sm_mhz.len()),
@@ -199,7 +198,7 @@ fn check_summary(execute: &Execute) -> anyhow::Result<()> {
     if let Some(drift) = execute.drift {
         ensure!((0.0..=1.0).contains(&drift.p), "drift: p is {}, which is not a probability; {FIX}", drift.p);
     }
-    let (own, host) = (Summary::of(&execute.samples_s), Summary::of(&execute.host_samples_s));
+    let (own, host) = (Summary::of(&execute.samples_s), Summary::of(execute.host_samples()));
     let figures = [
         ("median_s", execute.median_s, own.map(|own| own.median)),
         ("min_s", execute.min_s, own.map(|own| own.min)),

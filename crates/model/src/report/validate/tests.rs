@@ -142,7 +142,7 @@ fn every_report_in_the_repository_is_valid() {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
             if entry.file_type().unwrap().is_dir() {
                 folders.push(entry.path());
-            } else if entry.file_name() == FILE_NAME {
+            } else if [FILE_NAME, file::COMPRESSED_NAME].iter().any(|name| entry.file_name() == *name) {
                 file::load(&entry.path()).unwrap();
                 loaded += 1;
             }
