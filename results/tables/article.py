@@ -65,14 +65,6 @@ def clock_checks():
                       f"empty kernel and `cuStreamSynchronize` take {overhead['launch_sync_s'] * 1e6:.2f} µs by the host's clock."])
 
 
-def checking_time():
-    """The share of the run that checks of timed answers took."""
-    rows = article()["rows"]
-    seconds = sum((row.get("phases") or {}).get("verify_s") or 0 for row in rows)
-    return (f"`phases.verify_s` is the time of these checks. They took {100 * seconds / article()['environment']['elapsed_s']:.1f} % of the run "
-            "in `results/h200/article`.")
-
-
 def machine_quality():
     """The grades of the CPU times, how unequal the cores were, and the rates of copies."""
     environment = article()["environment"]
