@@ -1,4 +1,4 @@
-"""The article's sweep: speed-ups, shares of peak, and the article's own figures next to ours."""
+"""The article's sweep: speed-ups, and the article's own figures next to ours."""
 import json, os, re
 
 from .kept import ROOT, report, row_of
@@ -136,21 +136,6 @@ def compared():
         cells += [f"{duration(kernel[f'{key}_s']['value'])} ({doer(op, n, backend, kernel[key])})"
                   for key, backend in (("cpu", "cpu"), ("gpu", "cuda"))]
         cells += [side(of[kind]["ratio"]) if kind in of else "–" for kind in ("end_to_end", "resident", "kernel")]
-        lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def shares():
-    """The share of the measured peaks that the best variant of each side reaches, with the grade of its time."""
-    lines = ["| op | N | CPU | rate / peak | grade | GPU | rate / peak | grade |", "|---|---:|---|---:|---|---|---:|---|"]
-    for op, n, size in sizes():
-        cells = []
-        for key, backend in (("cpu", "cpu"), ("gpu", "cuda")):
-            variant, limit = size["speed_ups"]["kernel"][key], (size.get("of_peak") or size["limits"]).get(key)
-            percent = 100 * limit["share"] if limit else None
-            share = "–" if percent is None else f"{percent:.0f}" if percent >= 9.95 else f"{percent:.2g}"
-            grade = row_of(article(), op, n, backend, variant)["execute"]["grade"]
-            cells += [doer(op, n, backend, variant), share, grade]
         lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
