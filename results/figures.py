@@ -22,7 +22,7 @@ BLOCKS = {
     "bluestein": rules.bluestein, "ozaki2": rules.ozaki2,
     "matmul_f32_h200": partial(rules.matmul_f32, "h200/rules/matmul-f32", "h200/rules/matmul-f32-2"),
     **{block: partial(libraries.of_gpu, block) for block in libraries.GPU},
-    "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory, "soak_device": soak.device,
+    "soak_run": soak.run,
 }
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 # The charts that pages show, by folder.
