@@ -274,7 +274,7 @@ def of_gpu(block):
     """The means on one kind of GPU, the cells where a library is faster, and the calls of libraries that have no time."""
     report, sources = joined(block)
     calls = failed(report)
-    return "\n".join([origins(sources), "", means(report, "gpu", totals=block == "peers"), "", losses(report, "gpu"), "",
+    return "\n".join([origins(sources), "", means(report, "gpu", totals=False), "", losses(report, "gpu"), "",
                       f"Answers that were judged incorrect, and have no time: {wrong(report)}.",
                       *(["", f"Calls that failed, and have no time: {'; '.join(calls)}."] if calls else [])])
 
