@@ -17,33 +17,6 @@ def seconds(row):
     return row["execute"]["median_s"]
 
 
-def fastest_over(others, variant, of):
-    """Time of the fastest of `others` over that of `variant`, in the rows of a case."""
-    return min(seconds(of[other]) for other in others) / seconds(of[variant])
-
-
-def bluestein():
-    """Times of `bluestein`, `r2c` and `c2c` at primes, and how much faster the first is than the faster of the others."""
-    kept, others = report("h100", "rules", "2026-11-28-fft"), ("r2c", "c2c")
-    lines = [f"{measured_with(kept['environment'])}.", "",
-             "| type | N | `bluestein` | `r2c` | `c2c` | speed-up over the faster of `r2c` and `c2c` |", "|---|---:|---:|---:|---:|---:|"]
-    for (dtype, n), of in sorted(by_case(kept).items()):
-        if n > 100 and largest_prime(n) == n:
-            cells = " | ".join(duration(seconds(of[variant])) for variant in ("bluestein", *others))
-            lines.append(f"| {dtype} | {n} | {cells} | {factor(fastest_over(others, 'bluestein', of))} |")
-    return "\n".join(lines)
-
-
-def largest_prime(n):
-    factor = 2
-    while factor * factor <= n:
-        if n % factor == 0:
-            n //= factor
-        else:
-            factor += 1
-    return n
-
-
 def group(value, groups):
     return next((low, high) for low, high in groups if low <= value <= high)
 
