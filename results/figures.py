@@ -12,7 +12,7 @@ from functools import partial
 from tables import article, lessons, libraries, program, rules, screens, soak
 from tables.kept import ROOT, report
 
-PAGES = ("README.md", "docs/article.md", "docs/kernels/dmma.md", "docs/kernels/ozaki2-int8.md", "docs/lessons.md",
+PAGES = ("README.md", "docs/article.md", "docs/kernels/ozaki2-int8.md", "docs/lessons.md",
          "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peaks.md", "docs/peers.md", "docs/soak.md")
 BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
@@ -20,7 +20,6 @@ BLOCKS = {
     "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "lessons": lessons.lessons,
     "peers_short": libraries.summary, "cpu_libraries_larger": libraries.of_larger_cpu,
     "ozaki2": rules.ozaki2,
-    "matmul_f32_h200": partial(rules.matmul_f32, "h200/rules/matmul-f32", "h200/rules/matmul-f32-2"),
     "peers_random": partial(libraries.of_gpu, "peers_random"),
     "soak_run": soak.run,
 }
