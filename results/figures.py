@@ -9,28 +9,19 @@ between. With --check it writes nothing, and exits with an error if a file would
 import os, re, subprocess, sys, tempfile
 from functools import partial
 
-from tables import article, launches, lessons, libraries, program, rounds, rules, screens, soak
+from tables import article, lessons, libraries, program, rules, screens, soak
 from tables.kept import ROOT, report
 
-PAGES = ("README.md", "docs/article.md", "docs/kernels/cholesky.md", "docs/kernels/dmma.md", "docs/kernels/fft_bluestein.md", "docs/kernels/fft_hermitian.md",
-         "docs/kernels/ozaki2-int8.md", "docs/kernels/svd.md", "docs/kernels/svd_jacobi.md", "docs/lessons.md", "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peaks.md", "docs/peers.md",
-         "docs/reading.md", "docs/soak.md", "docs/variants.md")
+PAGES = ("README.md", "docs/article.md", "docs/kernels/ozaki2-int8.md", "docs/lessons.md",
+         "docs/limits-of-the-method.md", "docs/measurement.md", "docs/peaks.md", "docs/peers.md", "docs/soak.md")
 BLOCKS = {
     "provenance": article.provenance, "largest": article.largest_with_provenance, "wins": article.wins, "compared": article.compared,
-    "shares": article.shares, "clock_checks": article.clock_checks, "checking_time": article.checking_time,
-    "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
-    "peers_short": libraries.summary, "article_calls": libraries.article_calls, "cpu_libraries": libraries.of_cpu,
-    "cpu_libraries_larger": libraries.of_larger_cpu, "svd_default": libraries.svd_default, "peers_rounds": libraries.in_more_rounds,
-    "bluestein": rules.bluestein, "fft_factors": rules.fft_factors, "ozaki2": rules.ozaki2, "svd_small": rules.svd_small, "svd_odd": rules.svd_odd, "svd_large": rules.svd_large,
-    "matmul_f32_h200": partial(rules.matmul_f32, "h200/rules/matmul-f32", "h200/rules/matmul-f32-2"),
-    "matmul_f32_h100": partial(rules.matmul_f32, "h100/rules/2026-11-27-matmul-f32"),
-    "matmul_padded_h200": partial(rules.matmul_padded, "h200/rules/matmul-f64"),
-    "matmul_padded_h100": partial(rules.matmul_padded, "h100/rules/2026-11-28-matmul-f64"), "fft_hermitian": rules.fft_hermitian,
-    "mixed_precision": rules.mixed_precision,
-    "h100_rules": rules.h100, "h100_trials": rules.trials, "h200_rules": rules.h200, "fft_beyond": rules.fft_beyond, "fft_large": rules.fft_large,
-    **{block: partial(libraries.of_gpu, block) for block in libraries.GPU},
-    "launches": launches.launches, "rounds": rounds.rounds,
-    "soak_run": soak.run, "soak_stops": soak.stops, "soak_reading": soak.reading, "soak_memory": soak.memory, "soak_device": soak.device,
+    "clock_checks": article.clock_checks,
+    "machine_quality": article.machine_quality, "matmul_peaks": article.matmul_peaks, "second_run": article.second_run, "screen": screens.screen, "lessons": lessons.lessons,
+    "peers_short": libraries.summary, "cpu_libraries_larger": libraries.of_larger_cpu,
+    "ozaki2": rules.ozaki2,
+    "peers_random": partial(libraries.of_gpu, "peers_random"),
+    "soak_run": soak.run,
 }
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 # The charts that pages show, by folder.

@@ -1,4 +1,4 @@
-"""The article's sweep: speed-ups, shares of peak, and the article's own figures next to ours."""
+"""The article's sweep: speed-ups, and the article's own figures next to ours."""
 import json, os, re
 
 from .kept import ROOT, report, row_of
@@ -63,14 +63,6 @@ def clock_checks():
     return "\n".join([*lines, "", f"The constant is {overhead['event_constant_s'] * 1e6:.2f} µs there. Two events alone read "
                       f"{overhead['clock_s'] * 1e6:.2f} µs and an empty kernel {overhead['empty_kernel_s'] * 1e6:.2f} µs. Launching an "
                       f"empty kernel and `cuStreamSynchronize` take {overhead['launch_sync_s'] * 1e6:.2f} µs by the host's clock."])
-
-
-def checking_time():
-    """The share of the run that checks of timed answers took."""
-    rows = article()["rows"]
-    seconds = sum((row.get("phases") or {}).get("verify_s") or 0 for row in rows)
-    return (f"`phases.verify_s` is the time of these checks. They took {100 * seconds / article()['environment']['elapsed_s']:.1f} % of the run "
-            "in `results/h200/article`.")
 
 
 def machine_quality():
@@ -144,21 +136,6 @@ def compared():
         cells += [f"{duration(kernel[f'{key}_s']['value'])} ({doer(op, n, backend, kernel[key])})"
                   for key, backend in (("cpu", "cpu"), ("gpu", "cuda"))]
         cells += [side(of[kind]["ratio"]) if kind in of else "–" for kind in ("end_to_end", "resident", "kernel")]
-        lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def shares():
-    """The share of the measured peaks that the best variant of each side reaches, with the grade of its time."""
-    lines = ["| op | N | CPU | rate / peak | grade | GPU | rate / peak | grade |", "|---|---:|---|---:|---|---|---:|---|"]
-    for op, n, size in sizes():
-        cells = []
-        for key, backend in (("cpu", "cpu"), ("gpu", "cuda")):
-            variant, limit = size["speed_ups"]["kernel"][key], (size.get("of_peak") or size["limits"]).get(key)
-            percent = 100 * limit["share"] if limit else None
-            share = "–" if percent is None else f"{percent:.0f}" if percent >= 9.95 else f"{percent:.2g}"
-            grade = row_of(article(), op, n, backend, variant)["execute"]["grade"]
-            cells += [doer(op, n, backend, variant), share, grade]
         lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

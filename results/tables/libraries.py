@@ -1,12 +1,11 @@
 """gpubench's own variants next to NumPy, SciPy, CuPy, PyTorch and JAX, from reports that have all of them."""
-import math, re
+import math
 
-from .article import PUBLISHED
 from .kept import measured_with_all, origins, report as kept, revision
 from .text import duration, factor
 
-# The folders of results/ with such a report: of the CPU, and of CPU and GPU.
-CPU, BOTH = "xeon-2", "h200/article-python"
+# The folder of results/ with such a report of CPU and GPU.
+BOTH = "h200/article-python"
 
 
 def only(*ops):
@@ -23,23 +22,15 @@ def without(op, dtype, *sizes):
 GPU = {
     "peers": {"h200/article-matmul": without("matmul", "f64", 5000, 10000), "h200/article-matmul-f64": None,
               "h200/article-gpu": only("elementwise", "reduction", "fft", "solve", "spgemm"), "h200/article-svd": None},
-    "peers_h100": {"h100/peers": None},
     "peers_random": {"h200/random-matmul": None, "h200/random-largest": only("matmul"), "h200/random-elementwise": None,
                      "h200/random-largest-elementwise": None, "h200/random-reduction": None,
                      "h200/random-fft": None, "h200/random-solve-spgemm": without("solve", "f64", 3228, 3379, 3879),
                      "h200/random-solve-large": None, "h200/random-svd": None},
-    "peers_random_h100": {"h100/random-matmul": None, "h100/random-elementwise": None, "h100/random-reduction": None,
-                          "h100/random-fft": None, "h100/random-solve": None, "h100/random": only("spgemm"), "h100/random-svd": None},
 }
-# Those at the article's sizes, which are as many for each op, so that a mean over all ops says something.
-AT_SIZES_OF_ARTICLE = ("peers", "peers_h100")
-# Cells of `peers_random` again, in more rounds.
-AGAIN = "h200/rounds"
-KEPT = (CPU, BOTH, AGAIN, *(folder for folders in GPU.values() for folder in folders))
-
-# The calls that the article times by op: of NumPy or SciPy, and of CuPy.
-ARTICLE = {"matmul": ("matmul", "matmul"), "elementwise": ("ufuncs", "eager"), "reduction": ("numpy", "eager"),
-           "fft": ("numpy-fft2", "fft2"), "solve": ("scipy-pos", "solve"), "spgemm": ("scipy-csr", "csr"), "svd": ("gesdd", "svd")}
+# Reports of which only the lists of all cells are kept: of the CPU, of 20 rounds, and of an H100.
+CELLS_ALONE = ("xeon-2", "h200/rounds", *(f"h100/{name}" for name in (
+    "peers", "random-matmul", "random-elementwise", "random-reduction", "random-fft", "random-solve", "random", "random-svd")))
+KEPT = (BOTH, *CELLS_ALONE, *(folder for folders in GPU.values() for folder in folders))
 
 # gpubench's own backend of each side; every other backend of the side is a peer.
 OWN = {"cpu": "cpu", "gpu": "cuda"}
@@ -283,84 +274,12 @@ def of_gpu(block):
     """The means on one kind of GPU, the cells where a library is faster, and the calls of libraries that have no time."""
     report, sources = joined(block)
     calls = failed(report)
-    return "\n".join([origins(sources), "", means(report, "gpu", totals=block in AT_SIZES_OF_ARTICLE), "", losses(report, "gpu"), "",
+    return "\n".join([origins(sources), "", means(report, "gpu", totals=False), "", losses(report, "gpu"), "",
                       f"Answers that were judged incorrect, and have no time: {wrong(report)}.",
                       *(["", f"Calls that failed, and have no time: {'; '.join(calls)}."] if calls else [])])
-
-
-def in_more_rounds():
-    """The cells of random sizes on the H200 with a ratio below 1 and an interval that includes 1, and their ratios in 20 rounds."""
-    table, again = joined("peers_random")[0], kept(AGAIN)
-    lines = [provenance(again), "", "| op | type | N | clock | ratio in the table above | its fastest peer | ratio in 20 rounds | its fastest peer |",
-             "|---|---|---:|---|---:|---|---:|---|"]
-    for clock in clocks("gpu"):
-        in_again = {cell.key: cell for cell in cells(again, "gpu", clock)}
-        for cell in cells(table, "gpu", clock):
-            if cell.ratio < 1 <= cell.high:
-                op, dtype, n = cell.key
-                assert cell.key in in_again, f"{AGAIN} lacks {op} {dtype} N = {n}"
-                both = [f"{of.ratio:.3f}{of.mark} ({of.low:.3f} to {of.high:.3f}) | {name(of.theirs)}" for of in (cell, in_again[cell.key])]
-                lines.append(f"| {op} | {dtype} | {n} | {clock} | {' | '.join(both)} |")
-    return "\n".join(lines)
-
-
-def article_calls():
-    """NumPy over CuPy by the host's clock, in float32: the article's figures, its calls, the fastest calls, and those of all backends."""
-    report = on_both()
-    lines = ["| op | N | article | its calls here | NumPy | CuPy | fastest of NumPy, SciPy and CuPy | fastest of all backends |",
-             "|---|---:|---:|---:|---:|---:|---:|---|"]
-    times = {}
-    for row in report["rows"]:
-        if row["dtype"] == "f32" and row["op"] in ARTICLE and timed(row, "host"):
-            times.setdefault((row["op"], row["n"]), []).append(row)
-    seconds = lambda row: timed(row, "host")[0]
-    fastest = lambda rows: min(rows, key=seconds, default=None)
-    ratio = lambda one, other: f"{factor(seconds(one) / seconds(other))}{mark(one, other)}" if one and other else "–"
-    time = lambda row: f"{duration(seconds(row))}{mark(row)}" if row else "–"
-    for (op, n), of in times.items():
-        call = lambda backend, variant: fastest(row for row in of if (row["backend"], row["variant"]) == (backend, variant))
-        numpy, cupy = call("numpy", ARTICLE[op][0]), call("cupy", ARTICLE[op][1])
-        libraries = [fastest(row for row in of if row["backend"] == backend) for backend in ("numpy", "cupy")]
-        cpu, gpu = (fastest(row for row in of if row["side"] == side) for side in ("cpu", "gpu"))
-        published = PUBLISHED[op].get(n)
-        lines.append(f"| {op} | {n} | {factor(published[0] / published[1]) if published else '–'} | {ratio(numpy, cupy)} | {time(numpy)} | {time(cupy)} | "
-                     f"{ratio(*libraries)} | {ratio(cpu, gpu)} ({cpu['backend']} {cpu['variant']}, {gpu['backend']} {gpu['variant']}) |")
-    return "\n".join(lines)
-
-
-def svd_default():
-    """PyTorch's default svd, whose answers are incorrect, next to gpubench's and to the fastest correct call."""
-    lines = ["| type | N | gpubench | fastest correct call | its time | PyTorch's default, first call | its error / bound |", "|---|---:|---:|---|---:|---:|---:|"]
-    report, _ = joined("peers")
-    first = lambda row: row["phases"]["first_device_s"]
-    defaults = {}
-    for row in of_peers(report, "incorrect"):
-        # `svd` calls `gesvdj`. The first of both in a worker also loads code.
-        if (row["op"], row["backend"]) == ("svd", "torch") and row["variant"] in ("svd", "gesvdj"):
-            key = row["dtype"], row["n"]
-            defaults[key] = min(row, defaults.get(key, row), key=first)
-    for cell in cells(report, "gpu", "device"):
-        op, dtype, n = cell.key
-        if op == "svd" and (dtype, n) in defaults:
-            row = defaults[dtype, n]
-            lines.append(f"| {dtype} | {n} | {duration(cell.seconds)}{mark(cell.ours)} | {name(cell.theirs)} | {duration(cell.peer_seconds)}{mark(cell.theirs)} | "
-                         f"{duration(first(row))} | {multiples(row['error']['value'] / row['error']['bound'])} |")
-    return "\n".join(lines)
 
 
 def of_larger_cpu():
     """The means on the CPU of the machine with the GPU, and the cells where a library is faster."""
     report = on_both()
     return "\n".join([provenance(report), "", means(report, "cpu"), "", losses(report, "cpu")])
-
-
-def of_cpu():
-    """The means on the CPU, the cells where a library is faster, those judged incorrect, and the libraries of both sides."""
-    report = kept(CPU)
-    own = next(backend for backend in report["environment"]["backends"] if backend["name"] == "cpu")
-    number = lambda library: re.search(r"[0-9]+([.][0-9]+)+", library["version"])[0]
-    found = sorted({f"{library['name']} {number(library)}" for library in own["libraries"]})
-    return "\n".join([provenance(report), "", means(report, "cpu"), "",
-                      losses(report, 'cpu'), "",
-                      f"Answers that were judged incorrect, and have no time: {wrong(report)}.", "",
-                      f"Libraries that gpubench's own variants call there: {', '.join(found)}."])

@@ -1,5 +1,5 @@
 """What the program prints for a kept report."""
-import os, re, subprocess
+import os, subprocess
 
 from . import program
 from .kept import ROOT
@@ -16,9 +16,3 @@ def shown(*options):
 
 def screen():
     return f"```text\n$ gpubench show {ARTICLE}\n{shown()}\n```"
-
-
-def table():
-    text = shown("--tables")
-    found = re.search(r"^spgemm f32.*?(?=\n\n)", text, re.MULTILINE | re.DOTALL)
-    return f"```text\n{found.group(0)}\n```"
