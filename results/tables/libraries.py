@@ -27,9 +27,8 @@ GPU = {
                      "h200/random-fft": None, "h200/random-solve-spgemm": without("solve", "f64", 3228, 3379, 3879),
                      "h200/random-solve-large": None, "h200/random-svd": None},
 }
-# Reports of which only the lists of all cells are kept: of the CPU, of 20 rounds, and of an H100.
-CELLS_ALONE = ("xeon-2", "h200/rounds", *(f"h100/{name}" for name in (
-    "peers", "random-matmul", "random-elementwise", "random-reduction", "random-fft", "random-solve", "random", "random-svd")))
+# Reports of which only the lists of all cells are kept: of the CPU, and of 20 rounds.
+CELLS_ALONE = ("xeon-2", "h200/rounds")
 KEPT = (BOTH, *CELLS_ALONE, *(folder for folders in GPU.values() for folder in folders))
 
 # gpubench's own backend of each side; every other backend of the side is a peer.
