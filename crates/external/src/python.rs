@@ -13,9 +13,9 @@ use gpubench_text::{control, cut};
 /// A Python interpreter.
 #[derive(Clone, Debug)]
 pub struct Python {
-    /// Its executable.
+    /// Path of the executable.
     pub path: PathBuf,
-    /// Its version: 3.11.2.
+    /// Version, such as `3.11.2`.
     pub version: String,
     /// True if it knows the option `-P` (Python 3.11), which keeps the current folder off the search path.
     pub keeps_folder_off: bool,

@@ -21,7 +21,7 @@ pub fn free_host_bytes() -> Option<u128> {
 }
 
 /// Returns the bytes that the process may still reserve under its own limits; `None` if it has none.
-pub fn free_address_space() -> Option<u128> {
+fn free_address_space() -> Option<u128> {
     let read = |file: &str| fs::read_to_string(file).ok();
     limit_left(&read("/proc/self/limits")?, &read("/proc/self/status")?)
 }

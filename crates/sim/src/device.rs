@@ -20,7 +20,7 @@ use super::law::Seconds;
 use super::peaks::peaks;
 use super::script::{Script, Scripted};
 
-pub(crate) struct Device {
+pub(crate) struct SimDevice {
     script: Script,
     ordinal: u32,
     scripted: Scripted,
@@ -31,9 +31,9 @@ pub(crate) struct Device {
     bus: Rc<Bus>,
 }
 
-impl Device {
+impl SimDevice {
     /// Starts the device that `options` name as the script says: late, or not at all.
-    pub(crate) fn start(script: Script, options: &Options) -> Result<Device, Unavailable> {
+    pub(crate) fn start(script: Script, options: &Options) -> Result<SimDevice, Unavailable> {
         let (ordinal, memory) = (options.device, options.transfer);
         let start = &script.start;
         if let Some(Seconds(delay)) = start.delay {
@@ -57,11 +57,11 @@ impl Device {
         let (upload, download) = (upload.unwrap_or_default(), download.unwrap_or_default());
         let bus = Rc::new(Bus::new(memory, upload, download, scripted.lockable_bytes));
         let library = options.library.clone();
-        Ok(Device { script, ordinal, scripted, variants, library, meters: Rc::default(), bus })
+        Ok(SimDevice { script, ordinal, scripted, variants, library, meters: Rc::default(), bus })
     }
 }
 
-impl Backend for Device {
+impl Backend for SimDevice {
     fn describe(&self) -> serde_json::Value {
         let mut description = serde_json::json!({
             "device": self.ordinal,

@@ -10,11 +10,11 @@ use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::generator::Stream;
 use gpubench_model::data::{Csr, Operand, Values};
 use gpubench_model::error::CellError;
+use gpubench_ops::reference;
 
 use super::answer::AnswerMemory;
 use super::bus::Bus;
-use super::reference;
-use super::rule::{Answer, Behaviour};
+use super::rule::{AnswerFault, Behaviour};
 
 /// State of the device: its clock, its load, the time of the last execution, and the setup counts.
 #[derive(Default)]
@@ -78,9 +78,9 @@ impl SimJob {
     }
 
     /// Returns the fault of the next execution's answer.
-    fn fault(&self) -> Answer {
+    fn fault(&self) -> AnswerFault {
         let behaviour = self.behaviour();
-        if self.executions >= behaviour.after { behaviour.answer } else { Answer::Right }
+        if self.executions >= behaviour.after { behaviour.answer } else { AnswerFault::Right }
     }
 
     /// Returns whether random number `which` of this execution is below `share`.
@@ -93,7 +93,7 @@ impl SimJob {
 impl Job for SimJob {
     fn reset(&mut self) -> Result<(), CellError> {
         self.answer.settle();
-        if self.fault() == Answer::InReset {
+        if self.fault() == AnswerFault::InReset {
             self.answer.write_right(&self.inputs);
         }
         Ok(())

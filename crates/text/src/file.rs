@@ -26,7 +26,7 @@ impl Partial {
     /// Writes as [`Partial::write`] does, piece by piece, for content that is too large for memory.
     ///
     /// # Errors
-    /// Those of [`Partial::write`], and those of `content`.
+    /// `content` fails, or the file cannot be written, as in [`Partial::write`].
     pub fn write_with(
         path: &Path,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -37,7 +37,7 @@ impl Partial {
     /// Writes as [`Partial::write_with`] does, and returns the file too, to append to it under any name it gets.
     ///
     /// # Errors
-    /// Those of [`Partial::write_with`].
+    /// `content` fails, or the file cannot be written, as in [`Partial::write`].
     pub fn write_open(
         path: &Path,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -51,7 +51,7 @@ impl Partial {
     /// only for content that is also elsewhere or can be made again.
     ///
     /// # Errors
-    /// Those of [`Partial::write_with`].
+    /// `content` fails, or the file cannot be written, as in [`Partial::write`].
     pub fn write_unsynced(
         path: &Path,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -107,11 +107,11 @@ roles! {
     Link = "link", 0x0A559B, 0x7CB8F0;
     /// Results that the CPU wins.
     Cpu = "cpu", 0xC23B00, 0xFF9D66;
-    /// Their ground.
+    /// Background of results that the CPU wins.
     CpuGround = "cpu-ground", 0xFDEBE1, 0x43291A;
     /// Results that the GPU wins.
     Gpu = "gpu", 0x0A559B, 0x8CC4F5;
-    /// Their ground.
+    /// Background of results that the GPU wins.
     GpuGround = "gpu-ground", 0xE2EEFA, 0x17314A;
 }
 

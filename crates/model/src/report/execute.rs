@@ -41,7 +41,7 @@ pub struct Execute {
     pub clock: Clock,
     /// Samples in seconds: on a device, `events_s` less the constant of the events.
     pub samples_s: Vec<f64>,
-    /// The same repetitions as the two events around them read, in seconds.
+    /// Repetitions as the two events around them read, in seconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events_s: Vec<f64>,
     /// Constant that was subtracted from each of `events_s`, in seconds.
@@ -65,9 +65,9 @@ pub struct Execute {
     pub quantiles_s: Option<[f64; 4]>,
     /// Repetitions by the host's clock, in seconds, launch and synchronisation included.
     pub host_samples_s: Vec<f64>,
-    /// Their median, in seconds.
+    /// Median of `host_samples_s`, in seconds.
     pub host_median_s: f64,
-    /// The 95 % interval of that median, in seconds.
+    /// 95 % interval of `host_median_s`, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_ci95_s: Option<[f64; 2]>,
     /// Median of the host seconds until the call that enqueues the work returned; `None` without a device.

@@ -87,7 +87,7 @@ pub fn save_unsynced(report: &Report, path: &Path) -> anyhow::Result<()> {
 /// the path of the written file; if it fails, an older file stays.
 ///
 /// # Errors
-/// Those of `read`, or the file cannot be written.
+/// `read` fails, or the file cannot be written.
 pub fn save_readable(
     value: &impl Serialize,
     path: &Path,
@@ -130,7 +130,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 /// Writes a file as [`write_atomic`] does, piece by piece, and returns it to append to it.
 ///
 /// # Errors
-/// Those of [`write_atomic`], and those of `content`.
+/// `content` fails, or the file cannot be written, as in [`write_atomic`].
 pub fn write_atomic_open(
     path: &Path,
     content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
@@ -172,7 +172,7 @@ pub fn save_all(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Ve
 /// Writes files as [`save_all`] does, into a folder that is made where it is missing.
 ///
 /// # Errors
-/// Those of [`save_all`], or the folder cannot be made; no folder is then left behind.
+/// The folder cannot be made, or [`save_all`] fails; no folder is then left behind.
 pub fn save_all_in_new(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Vec<PathBuf>> {
     let missing: Vec<&Path> =
         folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();

@@ -1,10 +1,101 @@
-//! The two real element types, as one trait for code that is generic inside a kernel.
+//! Defines the elements of operands, their types and their bytes.
 
 use rustfft::num_complex::Complex;
 
-use super::{Plain, Values};
 use crate::case::DType;
 use crate::error::CellError;
+
+/// Types of which any bytes are a value, and which have no bytes between their fields.
+///
+/// # Safety
+/// Both must hold.
+pub unsafe trait Plain: Copy {}
+
+// SAFETY: floating-point and integer numbers, which any bytes are.
+unsafe impl Plain for f32 {}
+// SAFETY: as above.
+unsafe impl Plain for f64 {}
+// SAFETY: as above.
+unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for i32 {}
+// SAFETY: as above.
+unsafe impl Plain for u64 {}
+// SAFETY: two numbers of one type in C's layout, with nothing between them.
+unsafe impl<T: Plain> Plain for Complex<T> {}
+
+/// Returns the bytes of numbers.
+pub fn bytes_mut<T: Plain>(numbers: &mut [T]) -> &mut [u8] {
+    let bytes = size_of_val(numbers);
+    // SAFETY: the bytes are those of the slice, borrowed for as long; `Plain` allows reading and writing any of them.
+    unsafe { std::slice::from_raw_parts_mut(numbers.as_mut_ptr().cast(), bytes) }
+}
+
+/// The elements of an operand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Real, binary32.
+    F32(Vec<f32>),
+    /// Real, binary64.
+    F64(Vec<f64>),
+    /// Complex, binary32 parts.
+    C32(Vec<Complex<f32>>),
+    /// Complex, binary64 parts.
+    C64(Vec<Complex<f64>>),
+}
+
+impl Values {
+    /// Returns the number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::F32(v) => v.len(),
+            Values::F64(v) => v.len(),
+            Values::C32(v) => v.len(),
+            Values::C64(v) => v.len(),
+        }
+    }
+
+    /// Returns whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns whether no element is a NaN or an infinity.
+    pub fn are_finite(&self) -> bool {
+        match self {
+            Values::F32(v) => v.iter().all(|x| x.is_finite()),
+            Values::F64(v) => v.iter().all(|x| x.is_finite()),
+            Values::C32(v) => v.iter().all(|z| z.is_finite()),
+            Values::C64(v) => v.iter().all(|z| z.is_finite()),
+        }
+    }
+
+    /// Returns the number of bytes of the elements.
+    pub fn bytes(&self) -> u64 {
+        let element = match self {
+            Values::F32(_) => 4,
+            Values::F64(_) | Values::C32(_) => 8,
+            Values::C64(_) => 16,
+        };
+        element * self.len() as u64
+    }
+
+    /// Returns the bytes of the elements.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Values::F32(values) => bytes_mut(values),
+            Values::F64(values) => bytes_mut(values),
+            Values::C32(values) => bytes_mut(values),
+            Values::C64(values) => bytes_mut(values),
+        }
+    }
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Values::F32(Vec::new())
+    }
+}
 
 /// `f32` or `f64`.
 pub trait Real:
