@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_virtual_environment_comes_before_the_path_and_the_current_folder_never() {
+    fn the_virtual_environment_comes_before_the_path() {
         let folder = tempfile::tempdir().unwrap();
         let [environment, first, second] = ["venv", "a", "b"].map(|name| folder.path().join(name));
         std::fs::create_dir_all(environment.join("bin")).unwrap();

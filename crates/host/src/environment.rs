@@ -22,17 +22,11 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
         argv,
         git_revision: git::revision(),
         started: now().to_string(),
-        elapsed_s: 0.0,
-        time_spent: None,
-        other_programs: None,
-        warnings: vec![],
-        planned_rows: None,
         host: host(),
-        backends: vec![],
         settings,
         variables: variables::recorded(set_variables()),
         variables_rule: variables::RULE,
-        quota_pauses: None,
+        ..Environment::default()
     }
 }
 

@@ -123,7 +123,8 @@ fn pairwise_sum<W: Real>(values: &[W]) -> W {
     pairwise_sum(left) + pairwise_sum(right)
 }
 
-fn spectrum<W: WorkingPrecision>(n: usize, a: &[W]) -> Vec<Complex<W>> {
+/// Returns the full spectrum of a real matrix.
+pub(crate) fn spectrum<W: WorkingPrecision>(n: usize, a: &[W]) -> Vec<Complex<W>> {
     let plan = FftPlanner::new().plan_fft_forward(n);
     let mut f: Vec<Complex<W>> = a.iter().map(|&x| Complex::new(x, W::default())).collect();
     for _ in 0..2 {

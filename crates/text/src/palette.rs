@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn every_two_colours_of_data_differ_for_people_who_see_no_red_or_no_green() {
+    fn colours_of_data_differ_for_people_who_see_no_red_or_no_green() {
         for theme in Theme::ALL {
             for sight in &SIGHTS {
                 let seen = |role: Role| oklab(times(sight, linear(role.rgb(theme))));

@@ -253,7 +253,7 @@ fn no_mutation_passes_as_float64() {
 }
 
 #[test]
-fn fewer_bits_hide_in_a_reduction_in_float32_where_right_ones_are_as_far_from_the_truth() {
+fn fewer_bits_hide_in_a_large_float32_reduction() {
     for (n, is_found) in [(100, true), (1000, false), (5000, false)] {
         let Subject { case, inputs, .. } = Subject::of_default("reduction", n, DType::F32);
         let joined = fast_answer(&case, &in_format(&inputs, TF32));

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_spreadsheet_would_compute_is_marked_as_text_and_numbers_are_not() {
+    fn formulas_are_marked_as_text_and_numbers_are_not() {
         for formula in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1"] {
             assert_eq!(neutral(formula), format!("'{formula}"));
         }

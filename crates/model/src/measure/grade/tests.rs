@@ -258,7 +258,7 @@ fn assess_owned(owned: &Owned) -> Assessment {
 
 /// Closing other programs does not help a group that its quota pauses.
 #[test]
-fn a_quota_that_pauses_the_run_is_the_advice_of_every_warning_about_noise() {
+fn the_advice_about_noise_is_to_lift_a_quota_that_pauses_the_run() {
     let samples: Vec<f64> = (0..40).map(|i| if i % 3 == 0 { 5.0 } else { 1.0 }).collect();
     let rounds = rounds(40);
     for stopped in [Reason::Plateau, Reason::MostSamples, Reason::OutOfTime, Reason::Precise, Reason::Drift] {
