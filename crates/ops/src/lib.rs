@@ -198,7 +198,7 @@ pub static OPS: &[&dyn Op] = &[
     &spgemm::Spgemm,
     &spmv::Spmv,
     &svd::Svd,
-    &transfer::Transfer,
+    &transfer::TransferOp,
     &transfer::Overhead,
     &sines::TransferLoop,
     &sines::HostLoop,

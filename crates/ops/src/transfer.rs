@@ -10,9 +10,9 @@ use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Limit, Op, Work};
 
 /// `y = a`, in another memory.
-pub(crate) struct Transfer;
+pub(crate) struct TransferOp;
 
-impl Op for Transfer {
+impl Op for TransferOp {
     /// Sizes from 1 KiB to 256 MiB in float32.
     fn about(&self) -> About {
         About {

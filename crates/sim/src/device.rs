@@ -15,7 +15,7 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::answer::AnswerMemory;
 use super::bus::Bus;
-use super::job::{Meters, SimJob, count};
+use super::job::{Meters, SimJob};
 use super::law::Seconds;
 use super::peaks::peaks;
 use super::script::{Script, Scripted};
@@ -108,10 +108,8 @@ impl Backend for SimDevice {
             return Err(CellError::Failed(format!("{variant} was sent to the worker of another library")));
         }
         let side = found.side;
-        count(&self.meters, |counts| {
-            counts.allocations += inputs.len() as u64 + 1;
-            counts.plans += 1;
-        });
+        let made = SetupCounts { allocations: inputs.len() as u64 + 1, plans: 1, compilations: 0 };
+        self.meters.counts.update(|counts| counts.plus(made));
         let on_gpu = side == Side::Gpu;
         if on_gpu {
             self.bus.upload(inputs)?;
@@ -157,7 +155,7 @@ impl Backend for SimDevice {
     }
 
     fn pause(&mut self, seconds: f64) {
-        self.meters.now_s.set(self.meters.now_s.get() + seconds);
+        self.meters.now_s.update(|now_s| now_s + seconds);
     }
 
     fn conditions(&mut self) -> Conditions {

@@ -35,12 +35,6 @@ const SM_MHZ: [f64; 2] = [1400.0, 1980.0];
 /// Times of an execution whose rates and variances are finite numbers.
 const TIMES_S: RangeInclusive<f64> = 1e-15..=1e15;
 
-pub(super) fn count(meters: &Meters, change: impl FnOnce(&mut SetupCounts)) {
-    let mut counts = meters.counts.get();
-    change(&mut counts);
-    meters.counts.set(counts);
-}
-
 pub(super) struct SimJob {
     pub(super) case: Case,
     pub(super) inputs: Vec<Operand>,
@@ -120,7 +114,7 @@ impl Job for SimJob {
             behaviour.fault.suffer("the sim script says so")?;
         }
         if behaviour.allocates {
-            count(&self.meters, |counts| counts.allocations += 1);
+            self.meters.counts.update(|counts| SetupCounts { allocations: counts.allocations + 1, ..counts });
         }
         let throttled = self.on_gpu && self.happens(0, behaviour.throttled);
         let elapsed_s = self.elapsed_s(&behaviour, throttled)?;
@@ -136,8 +130,8 @@ impl Job for SimJob {
             page_faults: None,
             throttled,
         });
-        self.meters.now_s.set(self.meters.now_s.get() + elapsed_s);
-        self.meters.busy_s.set(self.meters.busy_s.get() + elapsed_s);
+        self.meters.now_s.update(|now_s| now_s + elapsed_s);
+        self.meters.busy_s.update(|busy_s| busy_s + elapsed_s);
         let wrong = self.happens(2, 0.5);
         self.answer.execute(self.fault(), wrong, &mut self.inputs);
         self.executions += 1;

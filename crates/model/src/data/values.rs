@@ -44,15 +44,22 @@ pub enum Values {
     C64(Vec<Complex<f64>>),
 }
 
+/// Evaluates an expression on the elements of any type.
+macro_rules! on_elements {
+    ($values:expr, $v:ident => $result:expr) => {
+        match $values {
+            Values::F32($v) => $result,
+            Values::F64($v) => $result,
+            Values::C32($v) => $result,
+            Values::C64($v) => $result,
+        }
+    };
+}
+
 impl Values {
     /// Returns the number of elements.
     pub fn len(&self) -> usize {
-        match self {
-            Values::F32(v) => v.len(),
-            Values::F64(v) => v.len(),
-            Values::C32(v) => v.len(),
-            Values::C64(v) => v.len(),
-        }
+        on_elements!(self, v => v.len())
     }
 
     /// Returns whether there is no element.
@@ -62,32 +69,17 @@ impl Values {
 
     /// Returns whether no element is a NaN or an infinity.
     pub fn are_finite(&self) -> bool {
-        match self {
-            Values::F32(v) => v.iter().all(|x| x.is_finite()),
-            Values::F64(v) => v.iter().all(|x| x.is_finite()),
-            Values::C32(v) => v.iter().all(|z| z.is_finite()),
-            Values::C64(v) => v.iter().all(|z| z.is_finite()),
-        }
+        on_elements!(self, v => v.iter().all(|x| x.is_finite()))
     }
 
     /// Returns the number of bytes of the elements.
     pub fn bytes(&self) -> u64 {
-        let element = match self {
-            Values::F32(_) => 4,
-            Values::F64(_) | Values::C32(_) => 8,
-            Values::C64(_) => 16,
-        };
-        element * self.len() as u64
+        on_elements!(self, v => size_of_val(v.as_slice()) as u64)
     }
 
     /// Returns the bytes of the elements.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        match self {
-            Values::F32(values) => bytes_mut(values),
-            Values::F64(values) => bytes_mut(values),
-            Values::C32(values) => bytes_mut(values),
-            Values::C64(values) => bytes_mut(values),
-        }
+        on_elements!(self, v => bytes_mut(v))
     }
 }
 
@@ -193,31 +185,31 @@ macro_rules! real {
             }
 
             fn slice(values: &Values) -> Result<&[Self], CellError> {
-                match values {
-                    Values::$real(v) => Ok(v),
-                    _ => Err(unexpected(concat!("real ", stringify!($t)))),
-                }
+                let Values::$real(v) = values else {
+                    return Err(unexpected(concat!("real ", stringify!($t))));
+                };
+                Ok(v)
             }
 
             fn complex_slice(values: &Values) -> Result<&[Complex<Self>], CellError> {
-                match values {
-                    Values::$complex(v) => Ok(v),
-                    _ => Err(unexpected(concat!("complex ", stringify!($t)))),
-                }
+                let Values::$complex(v) = values else {
+                    return Err(unexpected(concat!("complex ", stringify!($t))));
+                };
+                Ok(v)
             }
 
             fn from_values(values: Values) -> Result<Vec<Self>, CellError> {
-                match values {
-                    Values::$real(v) => Ok(v),
-                    _ => Err(unexpected(concat!("real ", stringify!($t)))),
-                }
+                let Values::$real(v) = values else {
+                    return Err(unexpected(concat!("real ", stringify!($t))));
+                };
+                Ok(v)
             }
 
             fn from_complex_values(values: Values) -> Result<Vec<Complex<Self>>, CellError> {
-                match values {
-                    Values::$complex(v) => Ok(v),
-                    _ => Err(unexpected(concat!("complex ", stringify!($t)))),
-                }
+                let Values::$complex(v) = values else {
+                    return Err(unexpected(concat!("complex ", stringify!($t))));
+                };
+                Ok(v)
             }
         }
     };

@@ -6,18 +6,18 @@ use serde_json::ser::Formatter;
 
 /// Indents the members of objects by two spaces a level; arrays add no level, so samples take one line.
 #[derive(Default)]
-pub(crate) struct Layout {
+pub(crate) struct ReportFormatter {
     depth: usize,
     has_members: bool,
 }
 
-impl Layout {
+impl ReportFormatter {
     fn new_line<W: ?Sized + Write>(&self, writer: &mut W) -> io::Result<()> {
         write!(writer, "\n{:width$}", "", width = 2 * self.depth)
     }
 }
 
-impl Formatter for Layout {
+impl Formatter for ReportFormatter {
     fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
         if first { Ok(()) } else { writer.write_all(b", ") }
     }
@@ -63,8 +63,8 @@ mod tests {
     fn objects_are_indented_and_arrays_stay_on_one_line() {
         let value = serde_json::json!({"a": [1, 2.5], "b": {}, "c": [{"d": 1}, {}]});
         let mut bytes = Vec::new();
-        let layout = super::Layout::default();
-        value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, layout)).unwrap();
+        let formatter = super::ReportFormatter::default();
+        value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, formatter)).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(text, "{\n  \"a\": [1, 2.5],\n  \"b\": {},\n  \"c\": [{\n    \"d\": 1\n  }, {}]\n}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);

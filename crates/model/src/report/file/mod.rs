@@ -13,7 +13,7 @@ use gpubench_text::file::{Partial, sync_folder_of};
 use gpubench_text::{control, cut};
 use serde::{Deserialize, Serialize};
 
-use super::json::Layout;
+use super::json::ReportFormatter;
 use super::sanitize::sanitize;
 use super::{Report, Row, SCHEMA_VERSION, free_value, validate};
 use crate::variant::present_name;
@@ -103,7 +103,7 @@ pub fn save_readable(
 }
 
 fn write_json(value: &impl Serialize, mut to: impl io::Write) -> serde_json::Result<()> {
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut to, Layout::default()))?;
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut to, ReportFormatter::default()))?;
     to.write_all(b"\n").map_err(serde_json::Error::io)
 }
 
