@@ -2,20 +2,11 @@
 
 use std::io::{self, Write};
 
-use serde_json::ser::Formatter;
+use serde_json::ser::{Formatter, PrettyFormatter};
 
 /// Indents the members of objects by two spaces a level; arrays add no level, so samples take one line.
 #[derive(Default)]
-pub(crate) struct ReportFormatter {
-    depth: usize,
-    has_members: bool,
-}
-
-impl ReportFormatter {
-    fn new_line<W: ?Sized + Write>(&self, writer: &mut W) -> io::Result<()> {
-        write!(writer, "\n{:width$}", "", width = 2 * self.depth)
-    }
-}
+pub(crate) struct ReportFormatter(PrettyFormatter<'static>);
 
 impl Formatter for ReportFormatter {
     fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
@@ -23,35 +14,23 @@ impl Formatter for ReportFormatter {
     }
 
     fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth += 1;
-        self.has_members = false;
-        writer.write_all(b"{")
+        self.0.begin_object(writer)
     }
 
     fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth -= 1;
-        if self.has_members {
-            self.new_line(writer)?;
-        }
-        // Whatever holds this object has a member now, this one.
-        self.has_members = true;
-        writer.write_all(b"}")
+        self.0.end_object(writer)
     }
 
     fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        if !first {
-            writer.write_all(b",")?;
-        }
-        self.new_line(writer)
+        self.0.begin_object_key(writer, first)
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
+        self.0.begin_object_value(writer)
     }
 
-    fn end_object_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
-        self.has_members = true;
-        Ok(())
+    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object_value(writer)
     }
 }
 
