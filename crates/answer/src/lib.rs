@@ -21,6 +21,7 @@ mod sections;
 mod speed_up;
 #[doc(hidden)]
 #[expect(clippy::unwrap_used, reason = "a trial is known to have what it unwraps")]
+#[cfg(any(test, feature = "testing"))]
 pub mod trial;
 mod versus;
 mod winner;

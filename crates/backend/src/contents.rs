@@ -86,7 +86,10 @@ pub fn join(parts: impl IntoIterator<Item = u64>) -> u64 {
 /// # Errors
 /// Some are on a device.
 pub fn fingerprints(contents: &Contents<'_>) -> Result<Fingerprints, CellError> {
-    let of = |memory: &Memory<'_>| on_host(memory).map(fingerprint::of_bytes);
+    let of = |memory: &Memory<'_>| match memory {
+        Memory::Host(bytes) => Ok(fingerprint::of_bytes(bytes)),
+        Memory::Device(..) => Err(elsewhere()),
+    };
     let unchanged = contents.operands.iter().map(|(_, memory)| memory).chain(&contents.fixed);
     let operands = unchanged.map(of).collect::<Result<Vec<_>, _>>()?;
     let answer = contents.answer.iter().map(of).collect::<Result<Vec<_>, _>>()?;
@@ -98,16 +101,13 @@ pub fn fingerprints(contents: &Contents<'_>) -> Result<Fingerprints, CellError> 
 /// # Errors
 /// It is on a device.
 pub fn spoil(contents: &mut Contents<'_>) -> Result<(), CellError> {
-    if contents.in_place {
-        return Ok(());
-    }
-    contents.answer.iter_mut().try_for_each(|memory| match memory {
-        Memory::Host(bytes) => {
-            bytes.fill(SPOILED);
-            Ok(())
-        }
-        Memory::Device(..) => Err(elsewhere()),
-    })
+    change_answer(contents, |bytes| bytes.fill(SPOILED))
+}
+
+/// Changes the memory of the answer, on the host, unless a reset has filled it with an operand.
+fn change_answer(contents: &mut Contents<'_>, change: impl Fn(&mut [u8])) -> Result<(), CellError> {
+    let is_shown = !contents.in_place;
+    contents.answer.iter_mut().filter(|_| is_shown).try_for_each(|memory| on_host(memory).map(&change))
 }
 
 /// Minimum and maximum number of marks in one range of memory, as far as it has words.
@@ -122,19 +122,12 @@ const WORDS_PER_MARK: usize = 512;
 /// # Errors
 /// It is on a device.
 pub fn mark(contents: &mut Contents<'_>, turn: usize) -> Result<(), CellError> {
-    if contents.in_place {
-        return Ok(());
-    }
-    contents.answer.iter_mut().try_for_each(|memory| match memory {
-        Memory::Host(bytes) => {
-            let (words, rest) = bytes.as_chunks_mut::<8>();
-            let marks = (words.len() / WORDS_PER_MARK).clamp(MARKS[0], MARKS[1]);
-            let step = words.len().div_ceil(marks).max(1);
-            words.iter_mut().skip(turn % step).step_by(step).for_each(|word| word.fill(SPOILED));
-            rest.fill(SPOILED);
-            Ok(())
-        }
-        Memory::Device(..) => Err(elsewhere()),
+    change_answer(contents, |bytes| {
+        let (words, rest) = bytes.as_chunks_mut::<8>();
+        let marks = (words.len() / WORDS_PER_MARK).clamp(MARKS[0], MARKS[1]);
+        let step = words.len().div_ceil(marks).max(1);
+        words.iter_mut().skip(turn % step).step_by(step).for_each(|word| word.fill(SPOILED));
+        rest.fill(SPOILED);
     })
 }
 
@@ -151,8 +144,8 @@ pub fn replace(
     let Some((_, memory)) = contents.operands.iter_mut().find(|(number, _)| *number == operand) else {
         return Ok(None);
     };
-    let Memory::Host(bytes) = memory else { return Err(elsewhere()) };
-    let place = bytes.get_mut(offset..offset + new.len()).ok_or_else(|| beyond(operand, offset))?;
+    let place =
+        on_host(memory)?.get_mut(offset..offset + new.len()).ok_or_else(|| beyond(operand, offset))?;
     let old = place.to_vec();
     place.copy_from_slice(new);
     Ok(Some(old))
@@ -163,7 +156,7 @@ pub fn beyond(operand: usize, offset: usize) -> CellError {
     CellError::Failed(format!("operand {operand} has no byte {offset}; please report this bug"))
 }
 
-fn on_host<'b>(memory: &'b Memory<'_>) -> Result<&'b [u8], CellError> {
+fn on_host<'b>(memory: &'b mut Memory<'_>) -> Result<&'b mut [u8], CellError> {
     match memory {
         Memory::Host(bytes) => Ok(bytes),
         Memory::Device(..) => Err(elsewhere()),
@@ -181,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_changed_byte_of_an_operand_or_the_answer_changes_its_fingerprint_alone() {
+    fn one_changed_byte_changes_the_fingerprint_of_its_part_alone() {
         let (mut a, mut fixed, mut y) = ([1.0f32, 2.0, 3.0], [0i32, 1], [Complex::new(1.0f64, 0.0)]);
         let mut seen = |change: fn(&mut [f32; 3], &mut [i32; 2], &mut [Complex<f64>; 1])| {
             change(&mut a, &mut fixed, &mut y);

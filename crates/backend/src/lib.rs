@@ -5,7 +5,6 @@
 
 mod backend;
 pub mod contents;
-mod external;
 mod job;
 mod prepared;
 pub mod protocol;
@@ -14,7 +13,6 @@ pub mod verify;
 mod worker_id;
 
 pub use backend::Backend;
-pub use external::{External, Program};
 pub use gpubench_model::{
     Accuracy, BusRates, ClockCheck, Compile, Conditions, DevicePhases, Finding, HostMemory, Origin,
     PageFaults, Peaks, PinnedCopies, Sample, SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer,
@@ -26,6 +24,31 @@ pub use worker_id::WorkerId;
 
 use gpubench_model::error::Unavailable;
 use gpubench_model::vendor_of;
+use gpubench_text::grouped::{distinct, grouped};
+
+/// A backend that another program serves.
+#[derive(Clone, Debug)]
+pub struct External {
+    /// Name on the command line and in reports.
+    pub name: String,
+    /// The program.
+    pub program: Program,
+    /// Description that the program gives of itself.
+    pub described: protocol::Described,
+}
+
+/// The way to start a program. No shell reads it.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The executable.
+    pub path: std::path::PathBuf,
+    /// Name under which it is called, its argument number 0; `None` for its path.
+    pub called: Option<std::ffi::OsString>,
+    /// Arguments of the program.
+    pub arguments: Vec<std::ffi::OsString>,
+    /// A line written to its standard input before the first request, such as the source of an adapter.
+    pub preface: Option<std::sync::Arc<str>>,
+}
 
 /// Options of a backend, sent to its worker at the start.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -113,24 +136,13 @@ impl std::fmt::Debug for Registry {
 /// Returns the libraries that need a worker each for the variants of a backend, in the order of its table; none where the
 /// variants cannot be listed.
 pub fn libraries(backend: &Registration, options: &Options) -> Vec<String> {
-    let mut libraries: Vec<String> = vec![];
-    for variant in (backend.variants)(options).unwrap_or_default() {
-        if let Some(library) =
-            variant.library.filter(|library| !libraries.iter().any(|known| known == library))
-        {
-            libraries.push(library.into_owned());
-        }
-    }
-    libraries
+    let variants = (backend.variants)(options).unwrap_or_default().into_iter();
+    distinct(variants.filter_map(|variant| Some(variant.library?.into_owned())))
 }
 
 /// Returns the first of a backend's [`libraries`] of each vendor, which is the preferred copy.
 pub fn preferred_libraries(backend: &Registration, options: &Options) -> Vec<String> {
-    let mut preferred: Vec<String> = vec![];
-    for library in libraries(backend, options) {
-        if preferred.iter().all(|known| vendor_of(known) != vendor_of(&library)) {
-            preferred.push(library);
-        }
-    }
-    preferred
+    let libraries = libraries(backend, options);
+    let by_vendor = grouped(libraries.iter().map(|library| (vendor_of(library), library)));
+    by_vendor.into_iter().map(|(_, copies)| copies[0].clone()).collect()
 }

@@ -205,7 +205,7 @@ pub struct Described {
     pub name: String,
     /// Description in one line.
     pub summary: String,
-    /// Its variants.
+    /// Variants of all its ops.
     pub variants: Vec<Variant>,
 }
 

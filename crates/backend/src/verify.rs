@@ -49,8 +49,7 @@ impl Judged {
         Ok(Judged { operands: now.operands, answers: now.answer.into_iter().collect() })
     }
 
-    /// Returns whether the answer with that fingerprint was judged right.
-    pub fn knows(&self, answer: Option<u64>) -> bool {
+    fn knows(&self, answer: Option<u64>) -> bool {
         answer.is_some_and(|answer| self.answers.contains(&answer))
     }
 

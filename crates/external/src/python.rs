@@ -13,9 +13,9 @@ use gpubench_text::{control, cut};
 /// A Python interpreter.
 #[derive(Clone, Debug)]
 pub struct Python {
-    /// Its executable.
+    /// Path of the executable.
     pub path: PathBuf,
-    /// Its version: 3.11.2.
+    /// Version, such as `3.11.2`.
     pub version: String,
     /// True if it knows the option `-P` (Python 3.11), which keeps the current folder off the search path.
     pub keeps_folder_off: bool,
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_virtual_environment_comes_before_the_path_and_the_current_folder_never() {
+    fn the_virtual_environment_comes_before_the_path() {
         let folder = tempfile::tempdir().unwrap();
         let [environment, first, second] = ["venv", "a", "b"].map(|name| folder.path().join(name));
         std::fs::create_dir_all(environment.join("bin")).unwrap();

@@ -1,4 +1,4 @@
-//! Reads the CPU quota of the control groups of this process, and how often it paused them. See cgroups(7) and, for version
+//! Finds the control groups of this process, and reads their CPU quota and how often it paused them. See cgroups(7) and, for version
 //! 1, <https://docs.kernel.org/scheduler/sched-bwc.html>.
 
 use std::fs;
@@ -8,7 +8,7 @@ use gpubench_model::report::QuotaPauses;
 
 /// Returns the CPU time that the control groups of this process allow, in CPUs; `None` without a limit.
 pub(crate) fn quota() -> Option<f64> {
-    smallest(&of_this_process()).map(|(cpus, _)| cpus)
+    smallest(&control_groups("cpu")).map(|(cpus, _)| cpus)
 }
 
 /// The pauses by the quota since a moment.
@@ -24,7 +24,7 @@ pub struct QuotaWatch {
 impl QuotaWatch {
     /// Begins to count; `None` without a quota, or where the system does not count pauses.
     pub fn begin() -> Option<QuotaWatch> {
-        QuotaWatch::of(&of_this_process())
+        QuotaWatch::of(&control_groups("cpu"))
     }
 
     fn of(groups: &[PathBuf]) -> Option<QuotaWatch> {
@@ -43,21 +43,21 @@ impl QuotaWatch {
     }
 }
 
-/// Returns the folders of the control groups that limit this process.
-fn of_this_process() -> Vec<PathBuf> {
+/// Returns the folders of the control groups that limit this process by a controller, such as `cpu`.
+pub(crate) fn control_groups(controller: &str) -> Vec<PathBuf> {
     let read = |path| fs::read_to_string(path).unwrap_or_default();
-    groups(&read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))
+    groups(controller, &read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))
 }
 
-/// Returns the folders of the control groups of the processes in `cgroup`, of the version 1 controller of CPU time and of
-/// version 2, each with the groups around it up to the mount. `mountinfo` lists the mounts: see proc_pid_mountinfo(5).
-fn groups(cgroup: &str, mountinfo: &str) -> Vec<PathBuf> {
+/// Returns the folders of the control groups of the processes in `cgroup`, of the version 1 controller and of version 2, each
+/// with the groups around it up to the mount. `mountinfo` lists the mounts: see proc_pid_mountinfo(5).
+fn groups(controller: &str, cgroup: &str, mountinfo: &str) -> Vec<PathBuf> {
     let of_line = |line: &str| -> Option<Vec<PathBuf>> {
         let (_, rest) = line.split_once(':')?;
         let (controllers, group) = rest.split_once(':')?;
         let is_v2 = controllers.is_empty();
-        (is_v2 || controllers.split(',').any(|name| name == "cpu")).then_some(())?;
-        let (root, mount) = mountinfo.lines().find_map(|line| mount_of(line, is_v2))?;
+        (is_v2 || controllers.split(',').any(|name| name == controller)).then_some(())?;
+        let (root, mount) = mountinfo.lines().find_map(|line| mount_of(line, is_v2, controller))?;
         // In a container the mount may begin at the container's group, or the group be named from outside.
         let inner = Path::new(group).strip_prefix(root).unwrap_or(Path::new(group));
         let inner = inner.strip_prefix("/").unwrap_or(inner);
@@ -67,14 +67,14 @@ fn groups(cgroup: &str, mountinfo: &str) -> Vec<PathBuf> {
 }
 
 /// Returns the root and the folder of a mount of control groups of that version.
-fn mount_of(line: &str, is_v2: bool) -> Option<(&str, &str)> {
+fn mount_of<'a>(line: &'a str, is_v2: bool, controller: &str) -> Option<(&'a str, &'a str)> {
     let (mount, file_system) = line.split_once(" - ")?;
     let mut file_system = file_system.split(' ');
     let kind = file_system.next()?;
-    let has_cpu = file_system.nth(1)?.split(',').any(|option| option == "cpu");
+    let has_it = file_system.nth(1)?.split(',').any(|option| option == controller);
     let mut mount = mount.split(' ').skip(3);
     let (root, folder) = (mount.next()?, mount.next()?);
-    (if is_v2 { kind == "cgroup2" } else { kind == "cgroup" && has_cpu }).then_some((root, folder))
+    (if is_v2 { kind == "cgroup2" } else { kind == "cgroup" && has_it }).then_some((root, folder))
 }
 
 /// Returns the smallest quota of these groups, in CPUs, with its group.
@@ -124,7 +124,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        groups(cgroup, &mounts.replace("ROOT", &folder.display().to_string()))
+        groups("cpu", cgroup, &mounts.replace("ROOT", &folder.display().to_string()))
     }
 
     #[test]

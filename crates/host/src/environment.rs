@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use gpubench_model::data::hash::fnv1a;
 use gpubench_model::report::{Environment, Host, now, variables};
 
-use crate::{cpu_quota, git, process, processors};
+use crate::{cpu_quota, git, memory, process, processors};
 
 /// The git revision of this build, if `GPUBENCH_REVISION` was set for the compiler.
 pub const BUILD_REVISION: Option<&str> = option_env!("GPUBENCH_REVISION");
@@ -22,17 +22,11 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
         argv,
         git_revision: git::revision(),
         started: now().to_string(),
-        elapsed_s: 0.0,
-        time_spent: None,
-        other_programs: None,
-        warnings: vec![],
-        planned_rows: None,
         host: host(),
-        backends: vec![],
         settings,
         variables: variables::recorded(set_variables()),
         variables_rule: variables::RULE,
-        quota_pauses: None,
+        ..Environment::default()
     }
 }
 
@@ -54,14 +48,17 @@ fn program_hash() -> Option<String> {
 /// Returns the machine of this process. Values that the system does not report stay empty.
 pub fn host() -> Host {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let [cpuinfo, meminfo] =
+        ["/proc/cpuinfo", "/proc/meminfo"].map(|file| fs::read_to_string(file).unwrap_or_default());
     Host {
         name: first_line("/proc/sys/kernel/hostname").unwrap_or_default(),
         os: operating_system(),
         cpu: cpu_model(&cpuinfo).unwrap_or_default(),
         cpu_identity: cpu_identity(&cpuinfo),
         threads,
-        memory_bytes: fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text)).unwrap_or(0),
+        memory_bytes: memory::amount(&meminfo, "MemTotal:")
+            .and_then(|bytes| bytes.try_into().ok())
+            .unwrap_or(0),
         governor: first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         smt: processors::smt(),
         numa_nodes: processors::numa_nodes(),
@@ -135,23 +132,16 @@ fn cpu_identity(cpuinfo: &str) -> Option<String> {
     named(&X86).or_else(|| named(&ARM))
 }
 
-/// Returns `MemTotal` of a `/proc/meminfo`, in bytes.
-fn total(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn models_and_memory_are_read_from_their_files() {
+    fn models_are_read_on_any_architecture() {
         assert_eq!(cpu_model("processor\t: 0\nmodel name\t: Some CPU\n").as_deref(), Some("Some CPU"));
         let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd4f\n";
         assert_eq!(cpu_model(arm).as_deref(), Some("Arm implementer 0x41 part 0xd4f"));
         assert_eq!((cpu_model(""), cpu_identity("")), (None, None));
-        assert_eq!(total("MemTotal:  2048 kB\n"), Some(2 << 20));
     }
 
     /// The texts are those of two generations of servers, as virtual machines show them.

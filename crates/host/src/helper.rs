@@ -14,9 +14,9 @@ const LONGEST: u64 = 64 << 10;
 /// The end of a program that kept to its limits.
 #[derive(Debug)]
 pub struct Ended {
-    /// How it ended.
+    /// Exit status of the program.
     pub status: ExitStatus,
-    /// Its output, with replacements for what is not UTF-8.
+    /// Output of the program, with replacements for what is not UTF-8.
     pub printed: String,
 }
 

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_environment_in_the_current_folder_that_everybody_may_change_is_left_out() {
+    fn a_local_environment_that_everybody_may_change_is_left_out() {
         use std::os::unix::fs::PermissionsExt;
         let current = tempfile::tempdir().unwrap();
         let local = current.path().join(".venv");

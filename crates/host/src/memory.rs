@@ -1,12 +1,12 @@
 //! Measures the free host memory, and returns freed memory to the system.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use gpubench_model::error::CellError;
 
-use crate::processors;
+use crate::{cpu_quota, processors};
 
 // Its C library is linked with the crate, also where a test uses the system's allocator.
 use mimalloc as _;
@@ -14,14 +14,13 @@ use mimalloc as _;
 /// Returns the bytes of free host memory: the kernel's figure, or the rest of this process's control group or of its own limits
 /// if that is less. `None` where the system does not report it.
 pub fn free_host_bytes() -> Option<u128> {
-    let read = |file: &str| fs::read_to_string(file).ok();
-    let system = read("/proc/meminfo").and_then(|text| available(&text));
-    let group = read("/proc/self/cgroup").and_then(|text| group_free(&text));
+    let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| amount(&text, "MemAvailable:"));
+    let group = group_free(&cpu_quota::control_groups("memory"));
     [system, group, free_address_space()].into_iter().flatten().min()
 }
 
 /// Returns the bytes that the process may still reserve under its own limits; `None` if it has none.
-pub fn free_address_space() -> Option<u128> {
+fn free_address_space() -> Option<u128> {
     let read = |file: &str| fs::read_to_string(file).ok();
     limit_left(&read("/proc/self/limits")?, &read("/proc/self/status")?)
 }
@@ -52,9 +51,7 @@ fn limit_left(limits: &str, status: &str) -> Option<u128> {
     let left = [("Max address space", "VmSize:"), ("Max data size", "VmData:")].map(|(limit, used)| {
         let limit = limits.lines().find_map(|line| line.strip_prefix(limit))?;
         let limit = limit.split_whitespace().next()?.parse::<u128>().ok()?;
-        let used = status.lines().find_map(|line| line.strip_prefix(used))?;
-        let used = used.trim().strip_suffix("kB")?.trim().parse::<u128>().ok()?;
-        Some(limit.saturating_sub(used << 10))
+        Some(limit.saturating_sub(amount(status, used)?))
     });
     left.into_iter().flatten().min()
 }
@@ -68,40 +65,30 @@ pub fn return_freed() {
     unsafe { mi_collect(true) }
 }
 
-/// Returns `MemAvailable` of a `/proc/meminfo`, in bytes.
-fn available(meminfo: &str) -> Option<u128> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+/// Returns an amount in a `/proc/meminfo` or a `/proc/PID/status`, in bytes.
+pub(crate) fn amount(text: &str, name: &str) -> Option<u128> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u128>().ok().map(|kib| kib * 1024)
 }
 
-/// Returns the bytes left by the memory limits of a process's control groups (version 2, then 1).
-fn group_free(cgroup: &str) -> Option<u128> {
-    let unified = cgroup.lines().find_map(|line| line.strip_prefix("0::"));
-    let classic = cgroup.lines().find_map(|line| line.split_once(":memory:").map(|(_, path)| path));
-    let unified = unified.and_then(|path| {
-        smallest_left(Path::new("/sys/fs/cgroup"), path, ["memory.max", "memory.current", "inactive_file"])
-    });
-    let classic = classic.and_then(|path| {
-        let files = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"];
-        smallest_left(Path::new("/sys/fs/cgroup/memory"), path, files)
-    });
-    unified.or(classic)
-}
+/// Names of a control group's limit and use of memory, and of its reclaimable pages in `memory.stat`: in version 2, and in version 1.
+const GROUP_FILES: [[&str; 3]; 2] = [
+    ["memory.max", "memory.current", "inactive_file"],
+    ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"],
+];
 
-/// Returns the minimum left in a group or any group above it. Inactive file pages do not count as used.
-fn smallest_left(root: &Path, group: &str, [limit, usage, inactive]: [&str; 3]) -> Option<u128> {
-    let group = Path::new(group.trim_start_matches('/'));
-    let left = group.ancestors().filter_map(|part| {
-        let folder = root.join(part);
-        let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u128>().ok();
-        let reclaimable = fs::read_to_string(folder.join("memory.stat")).ok().and_then(|text| {
+/// Returns the minimum that the memory limits of these control groups leave. Inactive file pages do not count as used.
+fn group_free(groups: &[PathBuf]) -> Option<u128> {
+    let left = |group: &PathBuf, [limit, usage, inactive]: [&str; 3]| {
+        let number = |name: &str| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u128>().ok();
+        let reclaimable = fs::read_to_string(group.join("memory.stat")).ok().and_then(|text| {
             let mut words = text.lines().filter_map(|line| line.split_once(' '));
             words.find(|(name, _)| *name == inactive)?.1.trim().parse::<u128>().ok()
         });
         let used = number(usage)?.saturating_sub(reclaimable.unwrap_or(0));
         Some(number(limit)?.saturating_sub(used))
-    });
-    left.min()
+    };
+    groups.iter().flat_map(|group| GROUP_FILES.map(|files| left(group, files))).flatten().min()
 }
 
 #[cfg(test)]
@@ -110,8 +97,8 @@ mod tests {
 
     #[test]
     fn available_memory_is_read_in_bytes() {
-        assert_eq!(available("MemTotal: 8 kB\nMemAvailable:    1024 kB\n"), Some(1 << 20));
-        assert_eq!(available("MemTotal: 8 kB\n"), None);
+        let meminfo = "MemTotal: 8 kB\nMemAvailable:    1024 kB\n";
+        assert_eq!((amount(meminfo, "MemAvailable:"), amount(meminfo, "MemFree:")), (Some(1 << 20), None));
     }
 
     #[test]
@@ -146,9 +133,8 @@ mod tests {
         fs::write(root.path().join("a/memory.max"), "1000\n").unwrap();
         fs::write(root.path().join("a/memory.current"), "600\n").unwrap();
         fs::write(root.path().join("a/memory.stat"), "anon 5\ninactive_file 100\n").unwrap();
-        let files = ["memory.max", "memory.current", "inactive_file"];
-        assert_eq!(smallest_left(root.path(), "/a/b", files), Some(500));
-        assert_eq!(smallest_left(root.path(), "/", files), None);
+        let groups = [inner, root.path().join("a"), root.path().to_owned()];
+        assert_eq!((group_free(&groups), group_free(&groups[2..])), (Some(500), None));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::process::Command;
 #[cfg(target_os = "linux")]
 use {
+    crate::process::{GROUP, PARENT, stat_column},
     std::io,
     std::os::unix::process::CommandExt,
     std::sync::atomic::{AtomicU64, Ordering},
@@ -81,27 +82,15 @@ pub fn end_rest(_: u32, _: &Mark) {}
 fn children() -> Vec<i32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let own = i32::try_from(std::process::id()).ok();
-    processes.filter(|process| own.is_some() && stat_column(*process, PARENT) == own).collect()
-}
-
-/// Columns of `/proc/PID/stat` after the name, which may contain spaces and parentheses. See proc_pid_stat(5).
-#[cfg(target_os = "linux")]
-const PARENT: usize = 1;
-#[cfg(target_os = "linux")]
-const GROUP: usize = 2;
-
-#[cfg(target_os = "linux")]
-fn stat_column(process: i32, column: usize) -> Option<i32> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(column)?.parse().ok()
+    let own = Some(std::process::id());
+    processes.filter(|process| stat_column(process, PARENT) == own).collect()
 }
 
 /// Returns whether a child is in the group of `leader`, or has its mark. One that has ended shows no mark any more.
 #[cfg(target_os = "linux")]
 fn is_of(child: i32, leader: u32, Mark(mark): &Mark) -> bool {
     let environment = || std::fs::read(format!("/proc/{child}/environ")).unwrap_or_default();
-    stat_column(child, GROUP).is_some_and(|group| u32::try_from(group) == Ok(leader))
+    stat_column(child, GROUP) == Some(leader)
         || environment().split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
 }
 

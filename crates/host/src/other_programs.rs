@@ -5,6 +5,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use crate::process::{TICKS, stat_column};
 use crate::processors;
 use crate::usage::usage_of;
 
@@ -13,7 +14,7 @@ const MIN_WINDOW: Duration = Duration::from_millis(200);
 
 /// The CPU time used until a moment.
 #[derive(Clone, Copy, Debug)]
-struct Reading {
+struct CpuTimes {
     at: Instant,
     /// Seconds that the allowed CPUs were busy, for any program.
     busy_s: f64,
@@ -25,14 +26,14 @@ struct Reading {
 #[derive(Clone, Debug)]
 pub struct OtherPrograms {
     cpus: Vec<usize>,
-    begun: Reading,
+    begun: CpuTimes,
 }
 
 impl OtherPrograms {
     /// Begins to measure; `None` where the system does not report CPU time. No worker may have started.
     pub fn begin() -> Option<OtherPrograms> {
         let cpus = processors::allowed();
-        let begun = reading(&cpus, &[])?;
+        let begun = cpu_times(&cpus, &[])?;
         Some(OtherPrograms { cpus, begun })
     }
 
@@ -40,20 +41,19 @@ impl OtherPrograms {
     /// this process, its ended children and the running `workers`. Waits if less than 0.2 s have passed.
     pub fn share(&self, workers: &[u32]) -> Option<f64> {
         std::thread::sleep(MIN_WINDOW.saturating_sub(self.begun.at.elapsed()));
-        let now = reading(&self.cpus, workers)?;
+        let now = cpu_times(&self.cpus, workers)?;
         let others_s = (now.busy_s - self.begun.busy_s) - (now.own_s - self.begun.own_s);
         let whole_s = (now.at - self.begun.at).as_secs_f64() * self.cpus.len() as f64;
         Some((others_s / whole_s).clamp(0.0, 1.0))
     }
 }
 
-fn reading(cpus: &[usize], workers: &[u32]) -> Option<Reading> {
+fn cpu_times(cpus: &[usize], workers: &[u32]) -> Option<CpuTimes> {
     let ticks_per_s = ticks_per_s()?;
     let stat = fs::read_to_string("/proc/stat").ok()?;
-    let of_worker = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/stat")).ok();
-    let of_workers =
-        workers.iter().filter_map(of_worker).filter_map(|stat| process_ticks(&stat)).sum::<u64>();
-    Some(Reading {
+    let ticks = workers.iter().flat_map(|pid| TICKS.map(|column| stat_column::<u64>(pid, column)));
+    let of_workers = ticks.flatten().sum::<u64>();
+    Some(CpuTimes {
         at: Instant::now(),
         busy_s: busy_ticks(&stat, cpus)? as f64 / ticks_per_s,
         own_s: used_s(libc::RUSAGE_SELF)? + used_s(libc::RUSAGE_CHILDREN)? + of_workers as f64 / ticks_per_s,
@@ -72,14 +72,6 @@ fn busy_ticks(stat: &str, cpus: &[usize]) -> Option<u64> {
     };
     let found: Vec<u64> = stat.lines().filter(|line| line.starts_with("cpu")).filter_map(of_cpu).collect();
     (!found.is_empty()).then(|| found.iter().sum())
-}
-
-/// Returns the ticks that all threads of a process have used, from the text of its /proc/PID/stat: columns 14 and 15. The
-/// name in column 2 may contain spaces and parentheses. See proc_pid_stat(5).
-fn process_ticks(stat: &str) -> Option<u64> {
-    let (_, columns) = stat.rsplit_once(')')?;
-    let mut columns = columns.split_ascii_whitespace().skip(11);
-    Some(columns.next()?.parse::<u64>().ok()? + columns.next()?.parse::<u64>().ok()?)
 }
 
 fn ticks_per_s() -> Option<f64> {
@@ -107,13 +99,6 @@ mod tests {
         assert_eq!(busy_ticks(stat, &[0, 1]), Some(25));
         assert_eq!(busy_ticks(stat, &[2]), None);
         assert_eq!(busy_ticks("", &[0]), None);
-    }
-
-    #[test]
-    fn a_process_s_name_may_contain_anything() {
-        let stat = "42 (a) b) (c) S 1 1 1 0 -1 4194560 5 6 7 8 30 12 0 0 20 0 1";
-        assert_eq!(process_ticks(stat), Some(42));
-        assert_eq!(process_ticks("42 (a"), None);
     }
 
     #[test]

@@ -2,10 +2,12 @@
 //! killing a group.
 
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::fs::File;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 /// Returns the path of the running program as it was called, which may be a link: installers keep the file elsewhere
@@ -83,14 +85,24 @@ pub fn drop_absurd_thread_count() {
 pub fn is_sibling(pid: u32) -> bool {
     let parent = std::os::unix::process::parent_id();
     // The system's first process adopts processes that have nothing in common.
-    parent > 1 && parent_of(pid) == Some(parent)
+    parent > 1 && stat_column(pid, PARENT) == Some(parent)
 }
 
-/// Returns the process that started a process, where the system tells.
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Column 4; the name in column 2 may contain spaces and parentheses. See proc_pid_stat(5).
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+/// Columns of `/proc/PID/stat` after the name: the parent, the process group, and the ticks in user and in kernel mode. See
+/// proc_pid_stat(5).
+pub(crate) const PARENT: usize = 1;
+#[cfg(target_os = "linux")]
+pub(crate) const GROUP: usize = 2;
+pub(crate) const TICKS: [usize; 2] = [11, 12];
+
+/// Returns a column of a process's `/proc/PID/stat`, counted after the name; `None` where there is no such process.
+pub(crate) fn stat_column<T: FromStr>(pid: impl Display, column: usize) -> Option<T> {
+    column_of(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?, column)
+}
+
+/// Returns a column of the text of a `/proc/PID/stat`. The name before it may contain spaces and parentheses.
+fn column_of<T: FromStr>(stat: &str, column: usize) -> Option<T> {
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(column)?.parse().ok()
 }
 
 /// Removes what an OpenMP runtime leaves in shared memory when its process, one of this user, is killed.
@@ -195,18 +207,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parent_of_a_process_is_found() {
+    fn columns_of_a_process_are_read_whatever_its_name() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        assert_eq!(parent_of(child.id()), Some(std::process::id()));
-        assert_eq!(parent_of(std::process::id()), Some(std::os::unix::process::parent_id()));
+        assert_eq!(stat_column(child.id(), PARENT), Some(std::process::id()));
         assert!(!is_sibling(child.id()));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(parent_of(u32::MAX), None);
+        assert_eq!(stat_column::<u32>(u32::MAX, PARENT), None);
+        let strange = "42 (a) b) (c) S 1 1 1 0 -1 4194560 5 6 7 8 30 12 0 0 20 0 1";
+        assert_eq!(TICKS.map(|column| column_of(strange, column)), [Some(30), Some(12)]);
+        assert_eq!(column_of::<u64>("42 (a", TICKS[0]), None);
     }
 
     #[test]
-    fn the_end_of_a_child_is_awaited_for_a_limited_time_and_its_status_is_kept() {
+    fn the_end_of_a_child_is_awaited_for_a_limited_time() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         assert!(!ends_within(child.id(), Duration::from_millis(20)));
         child.kill().unwrap();

@@ -56,17 +56,17 @@ pub fn smt() -> Option<bool> {
 }
 
 /// A NUMA node and its CPUs.
-type Node = (usize, Vec<usize>);
+type NumaNode = (usize, Vec<usize>);
 
 /// Returns the NUMA nodes with CPUs, ascending; empty where the system does not report them.
-fn nodes() -> Vec<Node> {
+fn nodes() -> Vec<NumaNode> {
     let entries = fs::read_dir("/sys/devices/system/node").into_iter().flatten().filter_map(Result::ok);
     let with_cpus = entries.filter_map(|entry| {
         let number = entry.file_name().to_str()?.strip_prefix("node")?.parse().ok()?;
         let cpus = parse_list(fs::read_to_string(entry.path().join("cpulist")).ok()?.trim());
         (!cpus.is_empty()).then_some((number, cpus))
     });
-    let mut nodes: Vec<Node> = with_cpus.collect();
+    let mut nodes: Vec<NumaNode> = with_cpus.collect();
     nodes.sort_unstable();
     nodes
 }
@@ -81,8 +81,9 @@ pub fn nodes_spanned(threads: usize) -> Vec<usize> {
     spanned(&nodes(), &allowed(), threads)
 }
 
-fn spanned(nodes: &[Node], allowed: &[usize], threads: usize) -> Vec<usize> {
-    let usable = |(number, cpus): &Node| (*number, cpus.iter().filter(|cpu| allowed.contains(cpu)).count());
+fn spanned(nodes: &[NumaNode], allowed: &[usize], threads: usize) -> Vec<usize> {
+    let usable =
+        |(number, cpus): &NumaNode| (*number, cpus.iter().filter(|cpu| allowed.contains(cpu)).count());
     let usable: Vec<(usize, usize)> = nodes.iter().map(usable).filter(|(_, count)| *count > 0).collect();
     if usable.len() < 2 || usable.iter().any(|(_, count)| *count >= threads) {
         return vec![];

@@ -127,13 +127,12 @@ unsafe fn open_linked(library: &Path, flags: c_int, tried: &mut Vec<PathBuf>) ->
 pub fn loadable(library: &Path) -> Result<PathBuf, String> {
     static FOLDERS: LazyLock<Vec<PathBuf>> = LazyLock::new(|| InstallFolders::here().loader_folders());
     let is_name = library.parent().is_some_and(|folder| folder.as_os_str().is_empty());
-    let file = match is_name {
-        true => FOLDERS.iter().map(|folder| folder.join(library)).find(|file| file.is_file()),
-        false => Some(library.to_path_buf()),
-    };
-    let given = match is_name {
-        true => library.to_path_buf(),
-        false => std::path::absolute(library).unwrap_or_else(|_| library.to_path_buf()),
+    let (file, given) = if is_name {
+        let found = FOLDERS.iter().map(|folder| folder.join(library)).find(|file| file.is_file());
+        (found, library.to_path_buf())
+    } else {
+        let absolute = std::path::absolute(library).unwrap_or_else(|_| library.to_path_buf());
+        (Some(library.to_path_buf()), absolute)
     };
     // The links of a library lead to the file with its whole version.
     let Some(file) = file.and_then(|file| file.canonicalize().ok()) else { return Ok(given) };

@@ -11,7 +11,7 @@ const MAX_IDLE_SHARE: f64 = 0.2;
 const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// The times measured over one interval.
-struct Interval {
+struct BusyInterval {
     /// Elapsed time.
     wall: Duration,
     /// CPU time that all threads used in it.
@@ -24,10 +24,10 @@ pub fn wait() {
 }
 
 /// Measures intervals until one is idle, or `MAX_WAIT` has passed. Returns the total time of the busy ones.
-fn wait_while_busy(mut measure: impl FnMut() -> Interval) -> Duration {
+fn wait_while_busy(mut measure: impl FnMut() -> BusyInterval) -> Duration {
     let mut waited = Duration::ZERO;
     while waited < MAX_WAIT {
-        let Interval { wall, used } = measure();
+        let BusyInterval { wall, used } = measure();
         if used.as_secs_f64() < MAX_IDLE_SHARE * wall.as_secs_f64() {
             break;
         }
@@ -36,11 +36,11 @@ fn wait_while_busy(mut measure: impl FnMut() -> Interval) -> Duration {
     waited
 }
 
-fn measure_interval() -> Interval {
+fn measure_interval() -> BusyInterval {
     let (begun, before) = (Instant::now(), cpu_time());
     std::thread::sleep(INTERVAL);
     let used = cpu_time().saturating_sub(before);
-    Interval { wall: begun.elapsed(), used }
+    BusyInterval { wall: begun.elapsed(), used }
 }
 
 /// Returns the CPU time that all threads of the process have used.
@@ -66,12 +66,12 @@ mod tests {
         wait_while_busy(|| {
             let busy = spinning.saturating_sub(now).min(INTERVAL);
             now += INTERVAL;
-            Interval { wall: INTERVAL, used: busy.mul_f64(share) }
+            BusyInterval { wall: INTERVAL, used: busy.mul_f64(share) }
         })
     }
 
     #[test]
-    fn threads_that_spin_for_a_while_are_waited_for_and_threads_that_spin_on_are_not() {
+    fn threads_that_spin_are_waited_for_up_to_a_limit() {
         assert_eq!(waited(1.0, Duration::ZERO), Duration::ZERO);
         assert_eq!(waited(1.0, Duration::from_millis(200)), Duration::from_millis(200));
         assert_eq!(waited(16.0, Duration::from_millis(200)), Duration::from_millis(200));

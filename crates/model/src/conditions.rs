@@ -26,7 +26,7 @@ pub struct Conditions {
     /// Other processes that use the device, such as `python3 (4711)`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
-    /// Returns the average number of runnable processes over the last minute.
+    /// Average number of runnable processes over the last minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_average: Option<f64>,
 }

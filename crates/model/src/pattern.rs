@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_renamed_variant_is_found_by_its_earlier_name_on_its_own_backend_only() {
+    fn a_renamed_variant_is_found_by_its_earlier_name_on_its_backend() {
         let pattern = |text: &str| Pattern { text: text.into(), origin: "--variants".into() };
         assert!(pattern("hermitian").matches("cuda", "hermitian"));
         assert!(pattern("mirrored").matches("cuda", "hermitian"));

@@ -104,10 +104,10 @@ pub struct DevicePhases {
     /// Download of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<Transfer>,
-    /// The same upload from pinned memory, where `upload` is from pageable memory and both are timed.
+    /// Upload of the operands from pinned memory, where `upload` is from pageable memory and both are timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned_upload: Option<Transfer>,
-    /// The same download to pinned memory, likewise.
+    /// Download of the answer to pinned memory, where `download` is to pageable memory and both are timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned_download: Option<Transfer>,
     /// Peak device memory of the job's own allocations, in bytes.

@@ -202,7 +202,7 @@ pub struct Variant {
     pub side: Side,
     /// Accuracy class of its arithmetic.
     pub accuracy: Accuracy,
-    /// Its origin, where that does not follow from its name.
+    /// Origin, where that does not follow from the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// True if a run that names no variants takes it: each backend's fair candidates for best.

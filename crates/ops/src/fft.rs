@@ -141,20 +141,9 @@ fn interior_error<T: Real>(seed: u64, a: &[T], f: &[Complex<T>], n: usize, scale
 mod tests {
     use super::*;
     use crate::Rounding;
+    use crate::reference::spectrum;
     use gpubench_model::case::DType;
     use gpubench_model::data::{Dense, Operand};
-    use rustfft::FftPlanner;
-
-    /// The right spectrum of a matrix in float64.
-    fn spectrum(n: usize, a: &[f64]) -> Vec<Complex<f64>> {
-        let plan = FftPlanner::new().plan_fft_forward(n);
-        let mut f: Vec<Complex<f64>> = a.iter().map(|&x| Complex::new(x, 0.0)).collect();
-        for _ in 0..2 {
-            plan.process(&mut f);
-            f = (0..n * n).map(|at| f[at % n * n + at / n]).collect();
-        }
-        f
-    }
 
     #[test]
     fn a_row_may_carry_rounding_of_the_first_row_and_no_more() {

@@ -20,12 +20,11 @@ macro_rules! for_dtype {
 
 mod elementwise;
 mod fft;
-mod host_loop;
 pub mod judge;
 mod matmul;
-mod overhead;
 mod reduction;
-mod sin;
+pub mod reference;
+mod sines;
 mod solve;
 mod spgemm;
 mod spmv;
@@ -33,11 +32,10 @@ mod svd;
 #[cfg(test)]
 mod tests;
 mod transfer;
-mod transfer_loop;
 mod volume;
 
 pub use gpubench_model::{Checked, Rounding, Work};
-pub use transfer_loop::SINES;
+pub use sines::SINES;
 
 /// The resource that limits an op on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +93,7 @@ impl About {
 pub struct Given<'a> {
     /// The case.
     pub case: &'a Case,
-    /// Its operands.
+    /// Operands of the case.
     pub inputs: &'a [Operand],
     /// The answer.
     pub answer: &'a [Operand],
@@ -193,17 +191,17 @@ pub trait Op: Sync {
 pub static OPS: &[&dyn Op] = &[
     &matmul::Matmul,
     &elementwise::Elementwise,
-    &sin::Sin,
+    &sines::Sin,
     &reduction::Reduction,
     &fft::Fft,
     &solve::Solve,
     &spgemm::Spgemm,
     &spmv::Spmv,
     &svd::Svd,
-    &transfer::Transfer,
-    &overhead::Overhead,
-    &transfer_loop::TransferLoop,
-    &host_loop::HostLoop,
+    &transfer::TransferOp,
+    &transfer::Overhead,
+    &sines::TransferLoop,
+    &sines::HostLoop,
 ];
 
 /// The seven ops of a run without `--ops`; the others run only when named.

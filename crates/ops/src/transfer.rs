@@ -1,7 +1,7 @@
-//! The copy of a matrix from one place to another, which must arrive unchanged.
+//! The ops that only take time: the copy of a matrix, which must arrive unchanged, and operations that do no work.
 
 use gpubench_model::case::Case;
-use gpubench_model::data::Real;
+use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
 
@@ -10,9 +10,9 @@ use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Limit, Op, Work};
 
 /// `y = a`, in another memory.
-pub(crate) struct Transfer;
+pub(crate) struct TransferOp;
 
-impl Op for Transfer {
+impl Op for TransferOp {
     /// Sizes from 1 KiB to 256 MiB in float32.
     fn about(&self) -> About {
         About {
@@ -55,4 +55,43 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
         false => f64::INFINITY,
     };
     Ok(Checked::new(y.par_iter().zip(a).map(different).sum(), 0.0))
+}
+
+/// `n` launches of an empty kernel, contexts, or compilations.
+pub(crate) struct Overhead;
+
+/// Bytes of the answer, a count.
+const COUNT: u128 = 8;
+
+impl Op for Overhead {
+    fn about(&self) -> About {
+        About {
+            limit: Limit::Latency,
+            compares_sides: false,
+            ..About::new("overhead", "N launches, contexts or compilations that do no work", &[1])
+        }
+    }
+
+    /// There is none; only latency is measured.
+    fn work(&self, _case: &Case) -> Work {
+        Work { flop: 0.0, bytes: 0.0 }
+    }
+
+    fn read_bytes(&self, _case: &Case) -> f64 {
+        0.0
+    }
+
+    fn footprint(&self, _case: &Case) -> u128 {
+        COUNT
+    }
+
+    fn inputs(&self, _case: &Case) -> Vec<Operand> {
+        vec![]
+    }
+
+    /// Returns the difference between the number of operations done and `n`, which must be 0.
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        let done = judge::dense::<f64>(given.answer, 0, "the count", (1, 1))?;
+        Ok(Checked::new((done[0] - given.case.n as f64).abs(), 0.0))
+    }
 }

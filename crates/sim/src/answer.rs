@@ -7,7 +7,7 @@ use gpubench_model::data::hash::fnv1a;
 use gpubench_model::data::{Operand, Values};
 use gpubench_ops::{self as op, Decisive};
 
-use super::rule::Answer;
+use super::rule::AnswerFault;
 
 /// Word for an answer with a NaN.
 const NAN: u64 = 0x7FF8_0000_0000_0000;
@@ -45,21 +45,21 @@ impl AnswerMemory {
     }
 
     /// Applies an execution with that fault to the answer and the operands. `wrong` is true if a race occurs.
-    pub(super) fn execute(&mut self, fault: Answer, wrong: bool, inputs: &mut [Operand]) {
+    pub(super) fn execute(&mut self, fault: AnswerFault, wrong: bool, inputs: &mut [Operand]) {
         self.settle();
         let right = self.right(inputs);
         let (first, last) = (*self.first.get_or_insert(right), std::mem::replace(&mut self.last, right));
         match fault {
-            Answer::Right => self.words = [right; 2],
-            Answer::Wrong => self.words = [!right; 2],
-            Answer::Racy => self.words = [if wrong { !right } else { right }; 2],
-            Answer::Nan => self.words = [NAN; 2],
-            Answer::Partial => self.words[0] = right,
-            Answer::Earlier => self.words = [last; 2],
-            Answer::Cached => self.words = [first; 2],
-            Answer::Late => self.pending = Some(right),
-            Answer::Stale | Answer::InReset => {}
-            Answer::OverwritesOperand => {
+            AnswerFault::Right => self.words = [right; 2],
+            AnswerFault::Wrong => self.words = [!right; 2],
+            AnswerFault::Racy => self.words = [if wrong { !right } else { right }; 2],
+            AnswerFault::Nan => self.words = [NAN; 2],
+            AnswerFault::Partial => self.words[0] = right,
+            AnswerFault::Earlier => self.words = [last; 2],
+            AnswerFault::Cached => self.words = [first; 2],
+            AnswerFault::Late => self.pending = Some(right),
+            AnswerFault::Stale | AnswerFault::InReset => {}
+            AnswerFault::OverwritesOperand => {
                 self.words = [right; 2];
                 inputs.iter_mut().take(1).for_each(overwrite);
             }

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_cannot_be_locked_is_an_error_only_where_it_was_asked_for_alone() {
+    fn unlockable_memory_is_an_error_only_where_requested_alone() {
         let both = seen(TransferMemory::Both, Some(8_000)).unwrap();
         assert!(both.upload.is_some() && both.download.is_some() && both.pinned_download.is_some());
         assert_eq!(both.pinned_upload, None);

@@ -15,12 +15,12 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::answer::AnswerMemory;
 use super::bus::Bus;
-use super::job::{Meters, SimJob, count};
+use super::job::{Meters, SimJob};
 use super::law::Seconds;
 use super::peaks::peaks;
 use super::script::{Script, Scripted};
 
-pub(crate) struct Device {
+pub(crate) struct SimDevice {
     script: Script,
     ordinal: u32,
     scripted: Scripted,
@@ -31,9 +31,9 @@ pub(crate) struct Device {
     bus: Rc<Bus>,
 }
 
-impl Device {
+impl SimDevice {
     /// Starts the device that `options` name as the script says: late, or not at all.
-    pub(crate) fn start(script: Script, options: &Options) -> Result<Device, Unavailable> {
+    pub(crate) fn start(script: Script, options: &Options) -> Result<SimDevice, Unavailable> {
         let (ordinal, memory) = (options.device, options.transfer);
         let start = &script.start;
         if let Some(Seconds(delay)) = start.delay {
@@ -57,11 +57,11 @@ impl Device {
         let (upload, download) = (upload.unwrap_or_default(), download.unwrap_or_default());
         let bus = Rc::new(Bus::new(memory, upload, download, scripted.lockable_bytes));
         let library = options.library.clone();
-        Ok(Device { script, ordinal, scripted, variants, library, meters: Rc::default(), bus })
+        Ok(SimDevice { script, ordinal, scripted, variants, library, meters: Rc::default(), bus })
     }
 }
 
-impl Backend for Device {
+impl Backend for SimDevice {
     fn describe(&self) -> serde_json::Value {
         let mut description = serde_json::json!({
             "device": self.ordinal,
@@ -108,10 +108,8 @@ impl Backend for Device {
             return Err(CellError::Failed(format!("{variant} was sent to the worker of another library")));
         }
         let side = found.side;
-        count(&self.meters, |counts| {
-            counts.allocations += inputs.len() as u64 + 1;
-            counts.plans += 1;
-        });
+        let made = SetupCounts { allocations: inputs.len() as u64 + 1, plans: 1, compilations: 0 };
+        self.meters.counts.update(|counts| counts.plus(made));
         let on_gpu = side == Side::Gpu;
         if on_gpu {
             self.bus.upload(inputs)?;
@@ -157,7 +155,7 @@ impl Backend for Device {
     }
 
     fn pause(&mut self, seconds: f64) {
-        self.meters.now_s.set(self.meters.now_s.get() + seconds);
+        self.meters.now_s.update(|now_s| now_s + seconds);
     }
 
     fn conditions(&mut self) -> Conditions {

@@ -10,11 +10,11 @@ use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::generator::Stream;
 use gpubench_model::data::{Csr, Operand, Values};
 use gpubench_model::error::CellError;
+use gpubench_ops::reference;
 
 use super::answer::AnswerMemory;
 use super::bus::Bus;
-use super::reference;
-use super::rule::{Answer, Behaviour};
+use super::rule::{AnswerFault, Behaviour};
 
 /// State of the device: its clock, its load, the time of the last execution, and the setup counts.
 #[derive(Default)]
@@ -34,12 +34,6 @@ const SM_MHZ: [f64; 2] = [1400.0, 1980.0];
 
 /// Times of an execution whose rates and variances are finite numbers.
 const TIMES_S: RangeInclusive<f64> = 1e-15..=1e15;
-
-pub(super) fn count(meters: &Meters, change: impl FnOnce(&mut SetupCounts)) {
-    let mut counts = meters.counts.get();
-    change(&mut counts);
-    meters.counts.set(counts);
-}
 
 pub(super) struct SimJob {
     pub(super) case: Case,
@@ -78,9 +72,9 @@ impl SimJob {
     }
 
     /// Returns the fault of the next execution's answer.
-    fn fault(&self) -> Answer {
+    fn fault(&self) -> AnswerFault {
         let behaviour = self.behaviour();
-        if self.executions >= behaviour.after { behaviour.answer } else { Answer::Right }
+        if self.executions >= behaviour.after { behaviour.answer } else { AnswerFault::Right }
     }
 
     /// Returns whether random number `which` of this execution is below `share`.
@@ -93,7 +87,7 @@ impl SimJob {
 impl Job for SimJob {
     fn reset(&mut self) -> Result<(), CellError> {
         self.answer.settle();
-        if self.fault() == Answer::InReset {
+        if self.fault() == AnswerFault::InReset {
             self.answer.write_right(&self.inputs);
         }
         Ok(())
@@ -120,7 +114,7 @@ impl Job for SimJob {
             behaviour.fault.suffer("the sim script says so")?;
         }
         if behaviour.allocates {
-            count(&self.meters, |counts| counts.allocations += 1);
+            self.meters.counts.update(|counts| SetupCounts { allocations: counts.allocations + 1, ..counts });
         }
         let throttled = self.on_gpu && self.happens(0, behaviour.throttled);
         let elapsed_s = self.elapsed_s(&behaviour, throttled)?;
@@ -136,8 +130,8 @@ impl Job for SimJob {
             page_faults: None,
             throttled,
         });
-        self.meters.now_s.set(self.meters.now_s.get() + elapsed_s);
-        self.meters.busy_s.set(self.meters.busy_s.get() + elapsed_s);
+        self.meters.now_s.update(|now_s| now_s + elapsed_s);
+        self.meters.busy_s.update(|busy_s| busy_s + elapsed_s);
         let wrong = self.happens(2, 0.5);
         self.answer.execute(self.fault(), wrong, &mut self.inputs);
         self.executions += 1;

@@ -42,14 +42,14 @@ impl Visitor<'_> for SecondsVisitor {
 
 /// A time, or a law `base + per_element * n^exponent`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Law {
-    /// The same time at every size.
+pub(crate) enum TimeLaw {
+    /// One time for all sizes.
     Constant(Seconds),
     /// A time that grows with the side `n`.
     Power(Power),
 }
 
-impl<'de> Deserialize<'de> for Law {
+impl<'de> Deserialize<'de> for TimeLaw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(LawVisitor)
     }
@@ -58,30 +58,30 @@ impl<'de> Deserialize<'de> for Law {
 struct LawVisitor;
 
 impl<'de> Visitor<'de> for LawVisitor {
-    type Value = Law;
+    type Value = TimeLaw;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a time such as \"100us\", or a table with base, per_element and exponent")
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Law, E> {
-        SecondsVisitor.visit_str(text).map(Law::Constant)
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<TimeLaw, E> {
+        SecondsVisitor.visit_str(text).map(TimeLaw::Constant)
     }
 
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Law, E> {
-        SecondsVisitor.visit_i64(number).map(Law::Constant)
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<TimeLaw, E> {
+        SecondsVisitor.visit_i64(number).map(TimeLaw::Constant)
     }
 
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Law, E> {
-        SecondsVisitor.visit_f64(number).map(Law::Constant)
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<TimeLaw, E> {
+        SecondsVisitor.visit_f64(number).map(TimeLaw::Constant)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Law, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TimeLaw, A::Error> {
         let power = Power::deserialize(MapAccessDeserializer::new(map))?;
         if !power.exponent.is_finite() {
             return Err(de::Error::custom("exponent must be a finite number"));
         }
-        Ok(Law::Power(power))
+        Ok(TimeLaw::Power(power))
     }
 }
 
@@ -100,12 +100,12 @@ fn square() -> f64 {
     2.0
 }
 
-impl Law {
+impl TimeLaw {
     /// Returns the time for side `n`, in seconds; infinite where the power overflows.
     pub(crate) fn at(self, n: u64) -> f64 {
         match self {
-            Law::Constant(Seconds(time)) => time,
-            Law::Power(p) => {
+            TimeLaw::Constant(Seconds(time)) => time,
+            TimeLaw::Power(p) => {
                 p.base.map_or(0.0, |base| base.0) + p.per_element.0 * (n as f64).powf(p.exponent)
             }
         }
@@ -143,7 +143,7 @@ mod tests {
     fn times_are_texts_or_seconds_and_laws_are_tables() {
         #[derive(Deserialize)]
         struct Of {
-            time: Law,
+            time: TimeLaw,
         }
         let read = |text: &str| toml::from_str::<Of>(&format!("time = {text}")).map(|of| of.time.at(10));
         for (text, expected) in [

@@ -7,11 +7,9 @@
 mod answer;
 mod bus;
 mod device;
-mod fault;
 mod job;
 mod law;
 mod peaks;
-mod reference;
 mod rule;
 mod script;
 mod scripted_peaks;
@@ -19,7 +17,7 @@ mod scripted_peaks;
 use gpubench_backend::{Backend, Options, Registration, Variant};
 use gpubench_model::error::Unavailable;
 
-use device::Device;
+use device::SimDevice;
 use script::Script;
 
 /// The registration.
@@ -43,10 +41,11 @@ fn variants(options: &Options) -> anyhow::Result<Vec<Variant>> {
     }
 }
 
-/// Parses the text of a script and returns its variants.
+/// Parses the text of a script and returns its variants, for tests.
 ///
 /// # Errors
 /// It is not a valid script; one line with the place and the correction.
+#[cfg(any(test, feature = "testing"))]
 pub fn parse(text: &str) -> anyhow::Result<Vec<Variant>> {
     Ok(Script::parse(text)?.variants())
 }
@@ -57,5 +56,5 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     };
     let script = Script::read(path)
         .map_err(|error| Unavailable::new(format!("{error:#}"), "docs/sim.md describes the script"))?;
-    Ok(Box::new(Device::start(script, options)?))
+    Ok(Box::new(SimDevice::start(script, options)?))
 }

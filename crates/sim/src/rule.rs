@@ -1,21 +1,24 @@
-//! Defines the rules of a script: the cells that they match, and the behaviour of those cells.
+//! Defines the rules of a script: the cells that they match, and the behaviour of those cells, with faults. Faults are real: a crash
+//! ends the process, a hang never ends.
+
+use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use gpubench_backend::Variant;
 use gpubench_model::case::{Cache, Case, DType};
+use gpubench_model::error::{CellError, Unavailable};
 use gpubench_ops::OPS;
 use gpubench_text::glob::glob;
 use gpubench_text::size_filter::SizeFilter;
 use gpubench_text::words::matches_some;
 use serde::Deserialize;
 
-use super::fault::Fault;
-use super::law::{Law, Scatter, Seconds};
+use super::law::{Scatter, Seconds, TimeLaw};
 
 /// Behaviour of matching cells. If two rules set the same key, the later one wins.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Rule {
+pub(crate) struct CellRule {
     #[serde(default = "anything")]
     variant: String,
     #[serde(default = "anything")]
@@ -26,7 +29,7 @@ pub(crate) struct Rule {
     cache: String,
     #[serde(default)]
     n: SizeFilter,
-    time: Option<Law>,
+    time: Option<TimeLaw>,
     noise: Option<f64>,
     drift: Option<f64>,
     outliers: Option<f64>,
@@ -35,8 +38,8 @@ pub(crate) struct Rule {
     ramp_time: Option<Seconds>,
     throttled: Option<f64>,
     switched: Option<f64>,
-    answer: Option<Answer>,
-    outcome: Option<Fault>,
+    answer: Option<AnswerFault>,
+    outcome: Option<CellFault>,
     after: Option<u64>,
     allocates: Option<bool>,
 }
@@ -44,9 +47,9 @@ pub(crate) struct Rule {
 /// Fault of the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Answer {
+pub(crate) enum AnswerFault {
     Right,
-    /// The same with one entry changed.
+    /// The right answer with one entry changed.
     Wrong,
     /// Wrong in a random half of the executions.
     Racy,
@@ -67,6 +70,46 @@ pub(crate) enum Answer {
     OverwritesOperand,
 }
 
+/// Fault of a cell, in place of its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CellFault {
+    /// No fault; cancels that of an earlier rule.
+    None,
+    Crash,
+    Hang,
+    Fail,
+    /// The variant is missing.
+    Unavailable,
+    Panic,
+    DeviceLost,
+    OutOfMemory,
+}
+
+impl CellFault {
+    /// Causes the fault; returns normally only for [`CellFault::None`].
+    pub(crate) fn suffer(self, reason: &str) -> Result<(), CellError> {
+        match self {
+            CellFault::None => Ok(()),
+            CellFault::Crash => std::process::abort(),
+            CellFault::Hang => loop {
+                std::thread::sleep(Duration::from_secs(3600));
+            },
+            CellFault::Fail => Err(CellError::Failed(format!("a simulated call failed: {reason}"))),
+            CellFault::Unavailable => {
+                Err(Unavailable::new(format!("unavailable: {reason}"), "change the script").into())
+            }
+            CellFault::Panic => panic!("a simulated panic: {reason}"),
+            CellFault::DeviceLost => {
+                Err(CellError::DeviceLost(format!("the simulated device is lost: {reason}")))
+            }
+            CellFault::OutOfMemory => {
+                Err(CellError::OutOfMemory { place: "device", needed: Some(2 << 30), free: 1 << 30 })
+            }
+        }
+    }
+}
+
 /// Behaviour of one cell, from all rules that match it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Behaviour {
@@ -81,14 +124,14 @@ pub(crate) struct Behaviour {
     pub throttled: f64,
     /// Share of executions with one involuntary context switch.
     pub(crate) switched: f64,
-    pub answer: Answer,
-    pub fault: Fault,
+    pub answer: AnswerFault,
+    pub fault: CellFault,
     /// Number of executions before the fault, and before wrong answers.
     pub after: u64,
     pub(crate) allocates: bool,
 }
 
-impl Rule {
+impl CellRule {
     /// Validates its numbers; an error names the key.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let shares =
@@ -145,8 +188,8 @@ impl Rule {
 
 impl Behaviour {
     /// Combines the rules that match a cell of size `n`. Without a rule for the time, a cell takes 100 µs.
-    pub(crate) fn of(rules: &[&Rule], n: u64) -> Behaviour {
-        fn last<T>(rules: &[&Rule], key: impl Fn(&Rule) -> Option<T>) -> Option<T> {
+    pub(crate) fn of(rules: &[&CellRule], n: u64) -> Behaviour {
+        fn last<T>(rules: &[&CellRule], key: impl Fn(&CellRule) -> Option<T>) -> Option<T> {
             rules.iter().rev().find_map(|rule| key(rule))
         }
         let scatter = Scatter {
@@ -162,8 +205,8 @@ impl Behaviour {
             ramp_s: last(rules, |rule| rule.ramp_time).map_or(0.03, |time| time.0),
             throttled: last(rules, |rule| rule.throttled).unwrap_or(0.0),
             switched: last(rules, |rule| rule.switched).unwrap_or(0.0),
-            answer: last(rules, |rule| rule.answer).unwrap_or(Answer::Right),
-            fault: last(rules, |rule| rule.outcome).unwrap_or(Fault::None),
+            answer: last(rules, |rule| rule.answer).unwrap_or(AnswerFault::Right),
+            fault: last(rules, |rule| rule.outcome).unwrap_or(CellFault::None),
             after: last(rules, |rule| rule.after).unwrap_or(0),
             allocates: last(rules, |rule| rule.allocates).unwrap_or(false),
         }

@@ -17,9 +17,9 @@ use gpubench_text::{limited, toml_reader};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::fault::Fault;
 use super::law::Seconds;
-use super::rule::{Behaviour, Rule, anything};
+use super::rule::CellFault;
+use super::rule::{Behaviour, CellRule, anything};
 use super::scripted_peaks::ScriptedPeaks;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -32,7 +32,7 @@ pub(crate) struct Script {
     #[serde(default)]
     pub seed: u64,
     #[serde(default)]
-    pub start: Start,
+    pub start: ScriptedStart,
     /// Overhead of the device's timers.
     #[serde(alias = "floors")]
     pub timer_overhead: Option<ScriptedOverhead>,
@@ -42,25 +42,25 @@ pub(crate) struct Script {
     /// Reasons for throttled clocks that the device reports.
     #[serde(default, alias = "held_down")]
     pub throttled: Vec<String>,
-    /// Its devices, numbered from 0; one with default settings where none is listed.
+    /// Simulated devices, numbered from 0; one with default settings where none is listed.
     #[serde(default, rename = "device")]
     devices: Vec<Spanned<Scripted>>,
-    /// Its peaks.
+    /// Peaks, where they do not follow from the times.
     #[serde(alias = "ceilings")]
     peaks: Option<Spanned<ScriptedPeaks>>,
     #[serde(default, rename = "variant")]
     variants: Vec<Spanned<Named>>,
     #[serde(default, rename = "rule")]
-    rules: Vec<Spanned<Rule>>,
+    rules: Vec<Spanned<CellRule>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Start {
+pub(crate) struct ScriptedStart {
     /// Real time that the start takes.
     pub(crate) delay: Option<Seconds>,
     /// Fault in place of a start.
-    pub outcome: Option<Fault>,
+    pub outcome: Option<CellFault>,
     pub reason: Option<String>,
     pub fix: Option<String>,
 }
@@ -190,14 +190,14 @@ impl Script {
         self.peaks.as_ref().map(|named| named.get_ref().clone()).unwrap_or_default()
     }
 
-    pub(crate) fn peaks_outcome(&self) -> Fault {
-        self.peaks.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
+    pub(crate) fn peaks_outcome(&self) -> CellFault {
+        self.peaks.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(CellFault::None)
     }
 
     /// Returns the behaviour of `variant` on `case`.
     pub(crate) fn behaviour(&self, variant: &str, case: &Case, cache: Cache) -> Behaviour {
         let rules = self.rules.iter().map(Spanned::get_ref);
-        let rules: Vec<&Rule> = rules.filter(|rule| rule.is_about(variant, case, cache)).collect();
+        let rules: Vec<&CellRule> = rules.filter(|rule| rule.is_about(variant, case, cache)).collect();
         Behaviour::of(&rules, case.n)
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{bail, ensure};
 use gpubench_backend::BusRates;
 use serde::Deserialize;
 
-use super::fault::Fault;
+use super::rule::CellFault;
 
 /// Precisions of a matrix product.
 const PRECISIONS: [&str; 5] = ["f32", "f64", "tf32", "f16", "bf16"];
@@ -20,7 +20,7 @@ pub(crate) struct ScriptedPeaks {
     pub matmul: BTreeMap<String, f64>,
     pub upload: Option<Rates>,
     pub download: Option<Rates>,
-    pub outcome: Option<Fault>,
+    pub outcome: Option<CellFault>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

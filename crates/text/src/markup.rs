@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn markup_of_any_length_is_the_same_text_and_long_pieces_are_moved_not_copied() {
+    fn long_markup_is_the_same_text_and_is_moved_not_copied() {
         for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
             let text = "x".repeat(length);
             let parts = || ["a", text.as_str(), "b", text.as_str()];

@@ -107,11 +107,11 @@ roles! {
     Link = "link", 0x0A559B, 0x7CB8F0;
     /// Results that the CPU wins.
     Cpu = "cpu", 0xC23B00, 0xFF9D66;
-    /// Their ground.
+    /// Background of results that the CPU wins.
     CpuGround = "cpu-ground", 0xFDEBE1, 0x43291A;
     /// Results that the GPU wins.
     Gpu = "gpu", 0x0A559B, 0x8CC4F5;
-    /// Their ground.
+    /// Background of results that the GPU wins.
     GpuGround = "gpu-ground", 0xE2EEFA, 0x17314A;
 }
 
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn every_two_colours_of_data_differ_for_people_who_see_no_red_or_no_green() {
+    fn colours_of_data_differ_for_people_who_see_no_red_or_no_green() {
         for theme in Theme::ALL {
             for sight in &SIGHTS {
                 let seen = |role: Role| oklab(times(sight, linear(role.rgb(theme))));

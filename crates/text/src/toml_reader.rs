@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, TomlError> {
 /// Reads a parsed table.
 pub fn from_table<'t, T: Deserialize<'t>>(table: Spanned<DeTable<'t>>) -> Result<T, TomlError> {
     let span = table.span();
-    T::deserialize(Value { value: DeValue::Table(table.into_inner()), span })
+    T::deserialize(SpannedValue { value: DeValue::Table(table.into_inner()), span })
 }
 
 /// Removes the tables of `[[key]]` from `table` and returns them; empty if there are none.
@@ -40,12 +40,12 @@ pub fn from_table<'t, T: Deserialize<'t>>(table: Spanned<DeTable<'t>>) -> Result
 /// # Errors
 /// The key's value is not a list of tables.
 pub fn take_tables<'t>(table: &mut DeTable<'t>, key: &str) -> Result<Vec<Spanned<DeTable<'t>>>, TomlError> {
-    let Some(value) = table.remove(key).map(Value::from) else { return Ok(vec![]) };
+    let Some(value) = table.remove(key).map(SpannedValue::from) else { return Ok(vec![]) };
     let items = match value.value {
         DeValue::Array(items) => items,
         _ => return Err(value.is_not(LIST).of_key(key)),
     };
-    let tables = items.into_iter().map(Value::from).map(|item| match item.value {
+    let tables = items.into_iter().map(SpannedValue::from).map(|item| match item.value {
         DeValue::Table(table) => Ok(Spanned::new(item.span, table)),
         _ => Err(item.is_not(TABLE).of_key(key)),
     });
@@ -53,19 +53,19 @@ pub fn take_tables<'t>(table: &mut DeTable<'t>, key: &str) -> Result<Vec<Spanned
 }
 
 /// A value and its bytes in the file.
-struct Value<'t> {
+struct SpannedValue<'t> {
     value: DeValue<'t>,
     span: Range<usize>,
 }
 
-impl<'t> From<Spanned<DeValue<'t>>> for Value<'t> {
+impl<'t> From<Spanned<DeValue<'t>>> for SpannedValue<'t> {
     fn from(value: Spanned<DeValue<'t>>) -> Self {
         let span = value.span();
-        Value { value: value.into_inner(), span }
+        SpannedValue { value: value.into_inner(), span }
     }
 }
 
-impl<'t> Value<'t> {
+impl<'t> SpannedValue<'t> {
     /// Returns the name of the value's kind in messages.
     fn found(&self) -> Cow<'static, str> {
         match &self.value {
@@ -105,7 +105,7 @@ impl<'t> Value<'t> {
     }
 }
 
-impl<'t> Deserializer<'t> for Value<'t> {
+impl<'t> Deserializer<'t> for SpannedValue<'t> {
     type Error = TomlError;
 
     fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
@@ -213,7 +213,7 @@ impl<'t> Deserializer<'t> for Value<'t> {
     }
 }
 
-impl<'t> IntoDeserializer<'t, TomlError> for Value<'t> {
+impl<'t> IntoDeserializer<'t, TomlError> for SpannedValue<'t> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {
@@ -236,7 +236,7 @@ impl<'t> SeqAccess<'t> for Items<'t> {
 struct Entries<'t> {
     entries: <DeTable<'t> as IntoIterator>::IntoIter,
     /// The last key read, with its value, which is read next.
-    value: Option<(Cow<'t, str>, Value<'t>)>,
+    value: Option<(Cow<'t, str>, SpannedValue<'t>)>,
 }
 
 impl<'t> MapAccess<'t> for Entries<'t> {
@@ -258,7 +258,7 @@ impl<'t> MapAccess<'t> for Entries<'t> {
 }
 
 /// Reads a value. An error gets the position of the value, unless it has an inner one.
-fn read_value<'t, S: DeserializeSeed<'t>>(value: Value<'t>, seed: S) -> Result<S::Value, TomlError> {
+fn read_value<'t, S: DeserializeSeed<'t>>(value: SpannedValue<'t>, seed: S) -> Result<S::Value, TomlError> {
     let byte = value.span.start;
     seed.deserialize(value).map_err(|error| error.at(byte))
 }

@@ -64,9 +64,9 @@ pub struct Execute {
     /// [`Execute::host_samples`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host_samples_s: Vec<f64>,
-    /// Their median, in seconds.
+    /// Median of `host_samples_s`, in seconds.
     pub host_median_s: f64,
-    /// The 95 % interval of that median, in seconds.
+    /// 95 % interval of `host_median_s`, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_ci95_s: Option<[f64; 2]>,
     /// Median of the host seconds until the call that enqueues the work returned; `None` without a device.

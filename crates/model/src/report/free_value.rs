@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_values_of_any_kind_are_refused_wherever_a_report_has_free_ones() {
+    fn too_many_values_are_refused_wherever_a_report_has_free_ones() {
         let many = |one: &str, count: usize| format!("[{}]", vec![one; count].join(","));
         assert!(read(&many("0", MAX_VALUES - 1)).is_ok());
         for (one, count) in [("0", MAX_VALUES), ("[[]]", MAX_VALUES / 2), ("{\"\":0}", MAX_VALUES / 18 + 1)] {

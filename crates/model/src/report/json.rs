@@ -2,56 +2,35 @@
 
 use std::io::{self, Write};
 
-use serde_json::ser::Formatter;
+use serde_json::ser::{Formatter, PrettyFormatter};
 
 /// Indents the members of objects by two spaces a level; arrays add no level, so samples take one line.
 #[derive(Default)]
-pub(crate) struct Layout {
-    depth: usize,
-    has_members: bool,
-}
+pub(crate) struct ReportFormatter(PrettyFormatter<'static>);
 
-impl Layout {
-    fn new_line<W: ?Sized + Write>(&self, writer: &mut W) -> io::Result<()> {
-        write!(writer, "\n{:width$}", "", width = 2 * self.depth)
-    }
-}
-
-impl Formatter for Layout {
+impl Formatter for ReportFormatter {
     fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
         if first { Ok(()) } else { writer.write_all(b", ") }
     }
 
     fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth += 1;
-        self.has_members = false;
-        writer.write_all(b"{")
+        self.0.begin_object(writer)
     }
 
     fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.depth -= 1;
-        if self.has_members {
-            self.new_line(writer)?;
-        }
-        // Whatever holds this object has a member now, this one.
-        self.has_members = true;
-        writer.write_all(b"}")
+        self.0.end_object(writer)
     }
 
     fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        if !first {
-            writer.write_all(b",")?;
-        }
-        self.new_line(writer)
+        self.0.begin_object_key(writer, first)
     }
 
     fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
+        self.0.begin_object_value(writer)
     }
 
-    fn end_object_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
-        self.has_members = true;
-        Ok(())
+    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object_value(writer)
     }
 }
 
@@ -63,8 +42,8 @@ mod tests {
     fn objects_are_indented_and_arrays_stay_on_one_line() {
         let value = serde_json::json!({"a": [1, 2.5], "b": {}, "c": [{"d": 1}, {}]});
         let mut bytes = Vec::new();
-        let layout = super::Layout::default();
-        value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, layout)).unwrap();
+        let formatter = super::ReportFormatter::default();
+        value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, formatter)).unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert_eq!(text, "{\n  \"a\": [1, 2.5],\n  \"b\": {},\n  \"c\": [{\n    \"d\": 1\n  }, {}]\n}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);

@@ -2,13 +2,26 @@
 //!
 //! The layout is published in `schema/report-v3.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
 
+#[cfg(any(test, feature = "testing"))]
 #[expect(clippy::unwrap_used, reason = "the example is known to have what it unwraps")]
 pub mod example;
 mod execute;
 pub mod file;
 pub mod free_value;
 mod json;
-pub mod machine;
+/// Reads facts about the machine, and the names of its host and devices, from a report.
+pub mod machine {
+    mod facts;
+    mod names;
+    mod value;
+
+    pub use facts::*;
+    pub use names::{
+        cpu_model, device, device_name, device_of_backend, host, machine, machine_of, processor, threads,
+        versions, versions_text,
+    };
+    pub use value::{Value, plain};
+}
 pub mod quantity;
 mod row;
 pub mod sanitize;
@@ -199,7 +212,46 @@ pub struct BackendState {
     pub description: serde_json::Value,
     /// Libraries in use by any of its workers, with versions and paths.
     #[serde(default)]
-    pub libraries: Vec<crate::Finding>,
+    pub libraries: Vec<Finding>,
+}
+
+/// A library, driver or device that a backend searched for, as `gpubench doctor` lists it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Name, such as `OpenBLAS` or `cuFFT`.
+    pub name: String,
+    /// Path at which it was found; `None` when it is missing.
+    pub path: Option<String>,
+    /// Version and configuration, as the library itself reports them.
+    pub version: Option<String>,
+    /// Variants that need it, such as `fft/r2c`.
+    pub serves: Vec<String>,
+    /// The reason that it is missing or unusable.
+    pub problem: Option<String>,
+    /// The command or step that would fix it.
+    pub fix: Option<String>,
+}
+
+impl Finding {
+    /// Returns the version without the number of threads that a BLAS adds, which changes with the cell.
+    pub fn version_without_threads(&self) -> Option<&str> {
+        self.version.as_deref().map(|version| split_threads(version).0)
+    }
+
+    /// Returns the number of threads of a BLAS when it reported its version.
+    pub fn threads(&self) -> Option<u64> {
+        split_threads(self.version.as_deref()?).1
+    }
+}
+
+/// Splits the version that a BLAS reports into the version and its number of threads.
+fn split_threads(version: &str) -> (&str, Option<u64>) {
+    let split = version.rsplit_once(", ").and_then(|(version, threads)| {
+        // Earlier reports have `1 threads`.
+        let count = threads.strip_suffix(" threads").or_else(|| threads.strip_suffix(" thread"))?;
+        Some((version, Some(count.parse().ok()?)))
+    });
+    split.unwrap_or((version, None))
 }
 
 /// Returns the present time, or the nearest one that a report can hold where the system's clock is far off.

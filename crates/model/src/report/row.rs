@@ -64,7 +64,7 @@ pub struct Phases {
     /// The copy from the device alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<Transfer>,
-    /// The same copies with pinned memory, where `upload` and `download` use pageable memory and both were timed.
+    /// Copies of operands and answer with pinned memory, where `upload` and `download` use pageable memory and both were timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned: Option<PinnedCopies>,
     /// Peak device memory of the variant's own allocations, in bytes.

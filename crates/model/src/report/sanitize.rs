@@ -95,24 +95,28 @@ pub fn sanitized(report: Report) -> Report {
 
 /// Puts every text on a [single line](single_line), also the keys of objects.
 pub fn sanitize(report: &Report) -> serde_json::Result<Report> {
-    let rows = report.rows.iter().map(tamed).collect::<serde_json::Result<_>>()?;
-    Ok(Report { schema_version: report.schema_version, environment: tamed(&report.environment)?, rows })
+    let rows = report.rows.iter().map(sanitized_part).collect::<serde_json::Result<_>>()?;
+    Ok(Report {
+        schema_version: report.schema_version,
+        environment: sanitized_part(&report.environment)?,
+        rows,
+    })
 }
 
-fn tamed<T: Serialize + DeserializeOwned>(part: &T) -> serde_json::Result<T> {
+fn sanitized_part<T: Serialize + DeserializeOwned>(part: &T) -> serde_json::Result<T> {
     let mut value = serde_json::to_value(part)?;
-    tame_texts(&mut value);
+    sanitize_texts(&mut value);
     serde_json::from_value(value)
 }
 
-fn tame_texts(value: &mut Value) {
+fn sanitize_texts(value: &mut Value) {
     match value {
         Value::String(text) => *text = single_line(text),
-        Value::Array(items) => items.iter_mut().for_each(tame_texts),
+        Value::Array(items) => items.iter_mut().for_each(sanitize_texts),
         Value::Object(fields) => {
             *fields =
                 std::mem::take(fields).into_iter().map(|(key, item)| (single_line(&key), item)).collect();
-            fields.values_mut().for_each(tame_texts);
+            fields.values_mut().for_each(sanitize_texts);
         }
         _ => {}
     }
@@ -131,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_control_character_is_noticed_escaped_or_not_in_pieces_of_any_size() {
+    fn every_control_character_is_noticed_in_pieces_of_any_size() {
         let controls = (0..=0xffff).filter_map(char::from_u32).filter(|c| is_invisible(*c));
         for control in controls {
             let text = format!("é\\{control}µ");
@@ -152,7 +156,7 @@ mod tests {
 
     #[test]
     fn escape_sequences_in_texts_are_replaced_and_other_text_is_kept() {
-        for (harmful, tamed_text) in [
+        for (harmful, sanitized_text) in [
             ("a\u{1b}[31mb\n::c", "a\u{fffd}[31mb :c"),
             ("::error::x", ":error::x"),
             ("a\u{9b}31mb", "a\u{fffd}31mb"),
@@ -160,13 +164,13 @@ mod tests {
             let mut report = example::full();
             report.environment.host.name = harmful.into();
             report.environment.settings["x"] = harmful.into();
-            let tamed = sanitize(&report).unwrap();
-            assert_eq!(sanitized(report.clone()), tamed);
-            assert_eq!(tamed.environment.host.name, tamed_text);
-            assert_eq!(tamed.environment.settings["x"], tamed_text);
+            let cleaned = sanitize(&report).unwrap();
+            assert_eq!(sanitized(report.clone()), cleaned);
+            assert_eq!(cleaned.environment.host.name, sanitized_text);
+            assert_eq!(cleaned.environment.settings["x"], sanitized_text);
             (report.environment.host, report.environment.settings) =
-                (tamed.environment.host.clone(), tamed.environment.settings.clone());
-            assert_eq!(tamed, report);
+                (cleaned.environment.host.clone(), cleaned.environment.settings.clone());
+            assert_eq!(cleaned, report);
         }
     }
 

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_and_the_length_of_values_are_bounded_and_long_values_stay_distinct() {
+    fn values_are_bounded_in_number_and_length_and_stay_distinct() {
         let many = (0..10_000).map(|k| (format!("OMP_{k}"), "x".repeat(5000) + &k.to_string()));
         let found = recorded(many);
         assert_eq!(found.len(), MAX_VARIABLES);

@@ -18,7 +18,6 @@ mod fourier;
 mod norm;
 mod parts;
 mod products;
-mod sines;
 mod sparse;
 mod sums;
 
@@ -29,7 +28,6 @@ pub(super) use fourier::{dft, dft_of_reals};
 pub(super) use norm::{Block, one_norm};
 pub(super) use parts::{complex, csr, dense};
 pub(super) use products::{balanced_and_ones, columns_times, complex_rows_times, rows_times, weights};
-pub(super) use sines::sines;
 pub(super) use sparse::{csr_times, structural_fault, widest_row};
 pub(super) use sums::{moments, sum};
 

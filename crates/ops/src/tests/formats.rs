@@ -4,8 +4,8 @@ use super::{Operand, change_all};
 
 /// A format of fewer bits.
 #[derive(Clone, Copy)]
-pub(crate) struct Format {
-    /// Its name.
+pub(crate) struct ShortFloat {
+    /// Name in messages.
     pub name: &'static str,
     /// Bits of the significand, the leading one included.
     bits: u32,
@@ -15,14 +15,15 @@ pub(crate) struct Format {
     truncates: bool,
 }
 
-pub(crate) const FLOAT32: Format = Format { name: "float32", bits: 24, least: -126, truncates: false };
-pub(crate) const TF32: Format = Format { name: "TF32", bits: 11, least: -126, truncates: false };
-pub(crate) const TRUNCATED: Format =
-    Format { name: "truncated TF32", bits: 11, least: -126, truncates: true };
-pub(crate) const FLOAT16: Format = Format { name: "float16", bits: 11, least: -14, truncates: false };
-pub(crate) const BF16: Format = Format { name: "bfloat16", bits: 8, least: -126, truncates: false };
+pub(crate) const FLOAT32: ShortFloat =
+    ShortFloat { name: "float32", bits: 24, least: -126, truncates: false };
+pub(crate) const TF32: ShortFloat = ShortFloat { name: "TF32", bits: 11, least: -126, truncates: false };
+pub(crate) const TRUNCATED: ShortFloat =
+    ShortFloat { name: "truncated TF32", bits: 11, least: -126, truncates: true };
+pub(crate) const FLOAT16: ShortFloat = ShortFloat { name: "float16", bits: 11, least: -14, truncates: false };
+pub(crate) const BF16: ShortFloat = ShortFloat { name: "bfloat16", bits: 8, least: -126, truncates: false };
 
-impl Format {
+impl ShortFloat {
     /// Returns the nearest number of the format, or the next one towards zero.
     fn round(self, x: f64) -> f64 {
         let least = 2f64.powi(self.least);
@@ -38,7 +39,7 @@ impl Format {
 }
 
 /// Returns the operands with every element in that format.
-pub(crate) fn in_format(inputs: &[Operand], format: Format) -> Vec<Operand> {
+pub(crate) fn in_format(inputs: &[Operand], format: ShortFloat) -> Vec<Operand> {
     let mut inputs = inputs.to_vec();
     inputs.iter_mut().for_each(|operand| change_all(operand, |_, x| format.round(x)));
     inputs

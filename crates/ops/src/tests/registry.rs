@@ -2,7 +2,7 @@
 
 use gpubench_model::data::fingerprint;
 
-use super::super::{Limit, MAIN_OPS, OPS};
+use super::super::{Limit, MAIN_OPS};
 use super::*;
 
 #[test]
@@ -22,8 +22,8 @@ fn inputs_hold_what_the_footprint_and_the_work_promise() {
     for op in OPS {
         let case = case(op.name(), 333, DType::F32);
         let inputs = op.inputs(&case);
-        let answer = naive::answer(&case, &inputs);
-        let bytes: u64 = inputs.iter().chain(&answer).map(bytes_of).sum();
+        let answer = plain_answer(&case, &inputs);
+        let bytes: u64 = inputs.iter().chain(&answer).map(Operand::bytes).sum();
         let (footprint, work) = (op.footprint(&case) as f64, op.work(&case));
         assert!((bytes as f64 / footprint - 1.0).abs() < 0.02, "{}: {bytes} {footprint}", op.name());
         let moved = match op.about().limit {
@@ -44,19 +44,6 @@ fn only_what_costs_no_arithmetic_compares_variants_and_not_sides() {
         assert_eq!(op.about().compares_sides, work.flop > 0.0, "{}", op.name());
         assert_eq!(op.about().copies_itself, op.about().limit == Limit::Bus, "{}", op.name());
     }
-}
-
-fn bytes_of(operand: &Operand) -> u64 {
-    let element = match operand.values() {
-        Values::F32(_) => 4,
-        Values::F64(_) | Values::C32(_) => 8,
-        Values::C64(_) => 16,
-    };
-    let structure = match operand {
-        Operand::Dense(_) => 0,
-        Operand::Csr(csr) => 4 * (csr.indptr.len() + csr.indices.len()),
-    };
-    (operand.values().len() * element + structure) as u64
 }
 
 #[test]

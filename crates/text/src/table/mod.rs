@@ -1,8 +1,6 @@
 //! Defines a table of texts, which can be written as aligned text, Markdown, CSV or HTML.
 
-mod csv;
-mod html;
-mod markdown;
+mod documents;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -181,7 +179,7 @@ impl Table {
         Table { layout, ..self }
     }
 
-    /// The same table for lines of at most `width` columns.
+    /// Sets the columns of the terminal that lines should fit in.
     pub fn within(self, width: usize) -> Table {
         Table { width, ..self }
     }

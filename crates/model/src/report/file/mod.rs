@@ -15,7 +15,7 @@ use gpubench_text::file::{Partial, sync_folder_of};
 use gpubench_text::{control, cut};
 use serde::{Deserialize, Serialize};
 
-use super::json::Layout;
+use super::json::ReportFormatter;
 use super::sanitize::sanitize;
 use super::{Report, Row, SCHEMA_VERSION, free_value, validate};
 use crate::variant::present_name;
@@ -102,7 +102,7 @@ pub fn save_unsynced(report: &Report, path: &Path) -> anyhow::Result<()> {
 /// the path of the written file; if it fails, an older file stays.
 ///
 /// # Errors
-/// Those of `read`, or the file cannot be written.
+/// `read` fails, or the file cannot be written.
 pub fn save_readable(
     value: &impl Serialize,
     path: &Path,
@@ -118,7 +118,7 @@ pub fn save_readable(
 }
 
 fn write_json(value: &impl Serialize, mut to: impl io::Write) -> serde_json::Result<()> {
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut to, Layout::default()))?;
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut to, ReportFormatter::default()))?;
     to.write_all(b"\n").map_err(serde_json::Error::io)
 }
 
@@ -153,7 +153,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
 /// Writes a file as [`write_atomic`] does, piece by piece, and returns it to append to it.
 ///
 /// # Errors
-/// Those of [`write_atomic`], and those of `content`.
+/// `content` fails, or the file cannot be written, as in [`write_atomic`].
 pub fn write_atomic_open(
     path: &Path,
     content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
@@ -195,7 +195,7 @@ pub fn save_all(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Ve
 /// Writes files as [`save_all`] does, into a folder that is made where it is missing.
 ///
 /// # Errors
-/// Those of [`save_all`], or the folder cannot be made; no folder is then left behind.
+/// The folder cannot be made, or [`save_all`] fails; no folder is then left behind.
 pub fn save_all_in_new(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Vec<PathBuf>> {
     let missing: Vec<&Path> =
         folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();

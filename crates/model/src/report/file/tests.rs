@@ -58,7 +58,7 @@ fn a_saved_report_loads_equal_and_leaves_no_other_file() {
 }
 
 #[test]
-fn a_report_of_layout_1_loads_with_hot_caches_and_without_what_it_does_not_know() {
+fn a_report_of_layout_1_loads_with_hot_caches_and_defaults() {
     let report = parse(&Content::of(include_bytes!("../testdata/layout-1.json"))).unwrap();
     assert_eq!(report.schema_version, 1);
     assert_eq!(report.rows.len(), 6);
@@ -133,7 +133,7 @@ fn no_file_is_written_when_one_of_them_cannot_be() {
 }
 
 #[test]
-fn files_that_exist_are_replaced_only_by_force_and_nothing_is_written_in_part() {
+fn files_that_exist_are_replaced_only_by_force() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| File { name: name.into(), bytes: text.into() };
     save_all(folder.path(), &[file("b", "old")], false).unwrap();

@@ -1,10 +1,93 @@
-//! The two real element types, as one trait for code that is generic inside a kernel.
+//! Defines the elements of operands, their types and their bytes.
 
 use rustfft::num_complex::Complex;
 
-use super::{Plain, Values};
 use crate::case::DType;
 use crate::error::CellError;
+
+/// Types of which any bytes are a value, and which have no bytes between their fields.
+///
+/// # Safety
+/// Both must hold.
+pub unsafe trait Plain: Copy {}
+
+// SAFETY: floating-point and integer numbers, which any bytes are.
+unsafe impl Plain for f32 {}
+// SAFETY: as above.
+unsafe impl Plain for f64 {}
+// SAFETY: as above.
+unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for i32 {}
+// SAFETY: as above.
+unsafe impl Plain for u64 {}
+// SAFETY: two numbers of one type in C's layout, with nothing between them.
+unsafe impl<T: Plain> Plain for Complex<T> {}
+
+/// Returns the bytes of numbers.
+pub fn bytes_mut<T: Plain>(numbers: &mut [T]) -> &mut [u8] {
+    let bytes = size_of_val(numbers);
+    // SAFETY: the bytes are those of the slice, borrowed for as long; `Plain` allows reading and writing any of them.
+    unsafe { std::slice::from_raw_parts_mut(numbers.as_mut_ptr().cast(), bytes) }
+}
+
+/// The elements of an operand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Real, binary32.
+    F32(Vec<f32>),
+    /// Real, binary64.
+    F64(Vec<f64>),
+    /// Complex, binary32 parts.
+    C32(Vec<Complex<f32>>),
+    /// Complex, binary64 parts.
+    C64(Vec<Complex<f64>>),
+}
+
+/// Evaluates an expression on the elements of any type.
+macro_rules! on_elements {
+    ($values:expr, $v:ident => $result:expr) => {
+        match $values {
+            Values::F32($v) => $result,
+            Values::F64($v) => $result,
+            Values::C32($v) => $result,
+            Values::C64($v) => $result,
+        }
+    };
+}
+
+impl Values {
+    /// Returns the number of elements.
+    pub fn len(&self) -> usize {
+        on_elements!(self, v => v.len())
+    }
+
+    /// Returns whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns whether no element is a NaN or an infinity.
+    pub fn are_finite(&self) -> bool {
+        on_elements!(self, v => v.iter().all(|x| x.is_finite()))
+    }
+
+    /// Returns the number of bytes of the elements.
+    pub fn bytes(&self) -> u64 {
+        on_elements!(self, v => size_of_val(v.as_slice()) as u64)
+    }
+
+    /// Returns the bytes of the elements.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        on_elements!(self, v => bytes_mut(v))
+    }
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Values::F32(Vec::new())
+    }
+}
 
 /// `f32` or `f64`.
 pub trait Real:
@@ -102,31 +185,31 @@ macro_rules! real {
             }
 
             fn slice(values: &Values) -> Result<&[Self], CellError> {
-                match values {
-                    Values::$real(v) => Ok(v),
-                    _ => Err(unexpected(concat!("real ", stringify!($t)))),
-                }
+                let Values::$real(v) = values else {
+                    return Err(unexpected(concat!("real ", stringify!($t))));
+                };
+                Ok(v)
             }
 
             fn complex_slice(values: &Values) -> Result<&[Complex<Self>], CellError> {
-                match values {
-                    Values::$complex(v) => Ok(v),
-                    _ => Err(unexpected(concat!("complex ", stringify!($t)))),
-                }
+                let Values::$complex(v) = values else {
+                    return Err(unexpected(concat!("complex ", stringify!($t))));
+                };
+                Ok(v)
             }
 
             fn from_values(values: Values) -> Result<Vec<Self>, CellError> {
-                match values {
-                    Values::$real(v) => Ok(v),
-                    _ => Err(unexpected(concat!("real ", stringify!($t)))),
-                }
+                let Values::$real(v) = values else {
+                    return Err(unexpected(concat!("real ", stringify!($t))));
+                };
+                Ok(v)
             }
 
             fn from_complex_values(values: Values) -> Result<Vec<Complex<Self>>, CellError> {
-                match values {
-                    Values::$complex(v) => Ok(v),
-                    _ => Err(unexpected(concat!("complex ", stringify!($t)))),
-                }
+                let Values::$complex(v) = values else {
+                    return Err(unexpected(concat!("complex ", stringify!($t))));
+                };
+                Ok(v)
             }
         }
     };

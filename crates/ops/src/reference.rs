@@ -1,0 +1,201 @@
+//! Computes answers by the simplest right algorithms: for the simulated device, and for the tests of the judges. Meant for small
+//! sizes.
+
+use faer::Mat;
+use faer::traits::RealField;
+use gpubench_model::case::Case;
+use gpubench_model::data::{Csr, Dense, Operand, Real};
+use gpubench_model::error::CellError;
+use rustfft::num_complex::Complex;
+use rustfft::{FftNum, FftPlanner};
+
+use crate::SINES;
+
+/// `f32` or `f64`, as a type to compute in.
+pub(crate) trait WorkingPrecision: Real + FftNum + RealField {}
+
+impl<T: Real + FftNum + RealField> WorkingPrecision for T {}
+
+/// Returns the answer of a case, in the layout that the op's check expects, computed in float64 and rounded once.
+///
+/// # Errors
+/// The op is unknown, or the operands are not those of the case.
+pub fn answer(case: &Case, inputs: &[Operand]) -> Result<Vec<Operand>, CellError> {
+    fn of<T: Real>(case: &Case, inputs: &[Operand]) -> Result<Vec<Operand>, CellError> {
+        computed_in::<T, f64>(case, inputs)
+    }
+    for_dtype!(case.dtype, of(case, inputs))
+}
+
+/// Returns the answer of a case of elements `T`, computed in `W`.
+pub(crate) fn computed_in<T: Real, W: WorkingPrecision>(
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Vec<Operand>, CellError> {
+    let n = case.side();
+    let input =
+        |k: usize| inputs.get(k).ok_or_else(|| CellError::Failed(format!("{case} lacks operand {k}")));
+    let dense = |k: usize| Ok::<Vec<W>, CellError>(widened(input(k)?.dense_slice::<T>()?));
+    let sparse = |k: usize| {
+        let csr = input(k)?.as_csr()?;
+        Ok::<WidenedCsr<W>, CellError>(WidenedCsr { csr, values: widened(T::slice(&csr.values)?) })
+    };
+    Ok(vec![match case.op.as_str() {
+        "matmul" => rounded::<T, W>(n, n, &matmul(n, &dense(0)?, &dense(1)?)),
+        "elementwise" => {
+            let pairs = dense(0)?.into_iter().zip(dense(1)?);
+            let sums = pairs.map(|(a, b)| a * b + apply(a, f64::sin) + apply(b, f64::cos));
+            rounded::<T, W>(n, n, &sums.collect::<Vec<W>>())
+        }
+        "sin" | "host-loop" => rounded::<T, W>(n, n, &sines(dense(0)?, 1)),
+        "transfer-loop" => rounded::<T, W>(n, n, &sines(dense(0)?, SINES)),
+        "reduction" => Operand::dense(3, 1, moments(&dense(0)?, pairwise_sum).to_vec()),
+        "fft" => {
+            let round = |z: &Complex<W>| Complex { re: round::<T, W>(z.re), im: round::<T, W>(z.im) };
+            let values = spectrum(n, &dense(0)?).iter().map(round).collect();
+            Operand::Dense(Dense { rows: n, cols: n, values: T::into_complex_values(values) })
+        }
+        "solve" => rounded::<T, W>(n, 1, &solve(n, &dense(0)?, &dense(1)?)),
+        "spgemm" => spgemm::<T, W>(&sparse(0)?, &sparse(1)?)?,
+        "spmv" => {
+            let (a, x) = (sparse(0)?, dense(1)?);
+            let product = |i| a.row(i).fold(W::default(), |sum, (j, value)| sum + value * x[j]);
+            rounded::<T, W>(n, 1, &(0..n).map(product).collect::<Vec<W>>())
+        }
+        "svd" => return svd::<T, W>(n, &dense(0)?),
+        "transfer" => input(0)?.clone(),
+        "overhead" => Operand::dense(1, 1, vec![case.n as f64]),
+        other => return Err(CellError::Failed(format!("there is no right answer of {other}"))),
+    }])
+}
+
+fn widened<T: Real, W: WorkingPrecision>(values: &[T]) -> Vec<W> {
+    values.iter().map(|x| Real::from_f64(x.to_f64())).collect()
+}
+
+fn round<T: Real, W: Real>(x: W) -> T {
+    T::from_f64(x.to_f64())
+}
+
+fn rounded<T: Real, W: Real>(rows: usize, cols: usize, values: &[W]) -> Operand {
+    Operand::dense(rows, cols, values.iter().map(|&x| round(x)).collect::<Vec<T>>())
+}
+
+/// Returns a function of one variable, rounded once.
+fn apply<W: Real>(x: W, f: impl Fn(f64) -> f64) -> W {
+    W::from_f64(f(x.to_f64()))
+}
+
+fn matmul<W: Real>(n: usize, a: &[W], b: &[W]) -> Vec<W> {
+    let mut c = vec![W::default(); n * n];
+    for (a, c) in a.chunks(n).zip(c.chunks_mut(n)) {
+        for (&a, b) in a.iter().zip(b.chunks(n)) {
+            c.iter_mut().zip(b).for_each(|(c, &b)| *c += a * b);
+        }
+    }
+    c
+}
+
+/// Returns each element after `times` sines, rounded each time.
+fn sines<W: Real>(a: Vec<W>, times: usize) -> Vec<W> {
+    a.into_iter().map(|a| (0..times).fold(a, |x, _| apply(x, f64::sin))).collect()
+}
+
+/// Returns sum, mean and population standard deviation in two passes, with the given summation.
+pub(crate) fn moments<W: WorkingPrecision>(values: &[W], sum: fn(&[W]) -> W) -> [f64; 3] {
+    let count = apply(W::default(), |_| values.len() as f64);
+    let total = sum(values);
+    let mean = total / count;
+    let squares: Vec<W> = values.iter().map(|&x| (x - mean) * (x - mean)).collect();
+    [total, mean, apply(sum(&squares) / count, f64::sqrt)].map(Real::to_f64)
+}
+
+pub(crate) fn running_sum<W: Real>(values: &[W]) -> W {
+    values.iter().fold(W::default(), |sum, &value| sum + value)
+}
+
+/// Sums recursively by halves, down to short runs, as NumPy does: its rounding error hardly grows with the number of values.
+fn pairwise_sum<W: Real>(values: &[W]) -> W {
+    if values.len() <= 64 {
+        return running_sum(values);
+    }
+    let (left, right) = values.split_at(values.len() / 2);
+    pairwise_sum(left) + pairwise_sum(right)
+}
+
+/// Returns the full spectrum of a real matrix.
+pub(crate) fn spectrum<W: WorkingPrecision>(n: usize, a: &[W]) -> Vec<Complex<W>> {
+    let plan = FftPlanner::new().plan_fft_forward(n);
+    let mut f: Vec<Complex<W>> = a.iter().map(|&x| Complex::new(x, W::default())).collect();
+    for _ in 0..2 {
+        plan.process(&mut f);
+        f = (0..n * n).map(|k| f[k % n * n + k / n]).collect();
+    }
+    f
+}
+
+/// Solves with Cholesky's factor of a symmetric positive definite matrix.
+fn solve<W: WorkingPrecision>(n: usize, a: &[W], b: &[W]) -> Vec<W> {
+    let (mut l, mut x) = (a.to_vec(), b.to_vec());
+    for j in 0..n {
+        for i in j..n {
+            let dot = (0..j).fold(W::default(), |sum, k| sum + l[i * n + k] * l[j * n + k]);
+            let rest = l[i * n + j] - dot;
+            l[i * n + j] = if i == j { apply(rest, f64::sqrt) } else { rest / l[j * n + j] };
+        }
+    }
+    for i in 0..n {
+        let dot = (0..i).fold(W::default(), |sum, k| sum + l[i * n + k] * x[k]);
+        x[i] = (x[i] - dot) / l[i * n + i];
+    }
+    for i in (0..n).rev() {
+        let dot = (i + 1..n).fold(W::default(), |sum, k| sum + l[k * n + i] * x[k]);
+        x[i] = (x[i] - dot) / l[i * n + i];
+    }
+    x
+}
+
+/// A sparse matrix with its stored values in the type to compute in.
+struct WidenedCsr<'a, W> {
+    csr: &'a Csr,
+    values: Vec<W>,
+}
+
+impl<W: Copy> WidenedCsr<'_, W> {
+    /// Returns the stored entries of row `i`: column and value.
+    fn row(&self, i: usize) -> impl Iterator<Item = (usize, W)> + '_ {
+        let range = self.csr.indptr[i] as usize..self.csr.indptr[i + 1] as usize;
+        range.map(|k| (self.csr.indices[k] as usize, self.values[k]))
+    }
+}
+
+fn spgemm<T: Real, W: WorkingPrecision>(a: &WidenedCsr<W>, b: &WidenedCsr<W>) -> Result<Operand, CellError> {
+    let (mut indptr, mut indices, mut values) = (vec![0], vec![], vec![]);
+    let mut sums: Vec<Option<W>> = vec![None; b.csr.cols];
+    for i in 0..a.csr.rows {
+        for (k, x) in a.row(i) {
+            b.row(k).for_each(|(j, y)| *sums[j].get_or_insert_default() += x * y);
+        }
+        for (j, sum) in sums.iter_mut().enumerate() {
+            if let Some(sum) = sum.take() {
+                indices.push(i32::try_from(j).map_err(|e| CellError::call("column index", e))?);
+                values.push(round(sum));
+            }
+        }
+        indptr.push(i32::try_from(indices.len()).map_err(|e| CellError::call("stored entries", e))?);
+    }
+    let (rows, cols) = (a.csr.rows, b.csr.cols);
+    Ok(Operand::Csr(Csr { rows, cols, indptr, indices, values: T::into_values(values) }))
+}
+
+fn svd<T: Real, W: WorkingPrecision>(n: usize, a: &[W]) -> Result<Vec<Operand>, CellError> {
+    let svd = Mat::from_fn(n, n, |i, j| a[i * n + j]).thin_svd();
+    let svd = svd.map_err(|error| CellError::Failed(format!("faer thin_svd: {error:?}")))?;
+    let (u, s, v) = (svd.U(), svd.S().column_vector(), svd.V());
+    let entries = |at: &dyn Fn(usize, usize) -> W| (0..n * n).map(|k| at(k / n, k % n)).collect::<Vec<W>>();
+    Ok(vec![
+        rounded::<T, W>(n, n, &entries(&|i, j| u[(i, j)])),
+        rounded::<T, W>(n, 1, &(0..n).map(|k| s[k]).collect::<Vec<W>>()),
+        rounded::<T, W>(n, n, &entries(&|i, j| v[(j, i)])),
+    ])
+}
