@@ -15,6 +15,7 @@ use super::builder::{Builder, Built};
 pub(crate) use super::failure::driver;
 use super::ffi::completion::Completion;
 use super::ffi::driver as ffi;
+use super::ffi::pool::Pool;
 use super::ffi::status::Status;
 use super::kernels::{Capacity, KernelSource};
 pub(crate) use super::library::Library;
@@ -24,7 +25,6 @@ use gpubench_model::data::{Plain, Real};
 use gpubench_model::error::CellError;
 
 use super::loader::Loader;
-use super::pool::Pool;
 use super::startup;
 use super::transfer::TransferTimer;
 use super::transfer_stats::{Direction, TransferStats};

@@ -9,7 +9,7 @@ use super::device;
 use super::ffi::driver as ffi;
 use super::library::Library;
 use super::loader::{self, Loader};
-use super::ops::entry::Kernel;
+use super::ops::Kernel;
 use super::registry::kernels;
 use super::startup;
 

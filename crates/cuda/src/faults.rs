@@ -9,9 +9,9 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::context::Cuda;
-use super::ffi::single::Bare;
 use super::kernels::{KernelSource, kernel_source};
-use super::ops::entry::{Kernel, Prepare, opt_in};
+use super::ops::overhead::Bare;
+use super::ops::{Kernel, Prepare, opt_in};
 
 /// The environment variable that makes the variants available.
 const SWITCH: &str = "GPUBENCH_TEST_FAULTS";

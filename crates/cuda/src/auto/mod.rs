@@ -14,7 +14,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::ops::TABLES;
-use super::ops::entry::{Kernel, variant};
+use super::ops::{Kernel, variant};
 use crate::context::Cuda;
 use crate::kernels::{Capacity, KernelSource, PerSize};
 use crate::library::Library;

@@ -7,8 +7,9 @@ use gpubench_model::error::CellError;
 
 use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
-use super::launch::{Argument, Shape, Start, enqueue_shaped, fits, grid, read, write};
+use super::launch::{Argument, Shape, Start, enqueue_shaped, fits, read, write};
 use super::replay::{Launch, Replay};
+use super::tuning::grid;
 
 /// Bytes of shared memory that the system takes in each block, for compute capability 8.0 and later.
 const SYSTEM_SHARED: u32 = 1 << 10;

@@ -8,6 +8,7 @@ use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::launch::{Argument, Shape, Start, enqueue_shaped};
+use super::tuning::earliest_start;
 
 /// Most arguments of a kernel that can be replayed.
 const MAX_ARGUMENTS: usize = 16;
@@ -135,7 +136,7 @@ impl Recorded {
     /// Records what `enqueue` enqueues; `None` if no graph can be made of it.
     fn new(cuda: &Cuda, enqueue: impl Fn() -> Result<(), CellError>) -> Option<Recorded> {
         // Graphs have early starts since CUDA 12.3.
-        let mut starts = [Start::earliest(cuda), Start::InOrder].into_iter();
+        let mut starts = [earliest_start(cuda), Start::InOrder].into_iter();
         let signalling = cuda.completion().and_then(|completion| {
             let with =
                 |start| capture(cuda, || enqueue().and_then(|()| completion.enqueue(&cuda.stream, start)));
@@ -180,7 +181,7 @@ impl Recording {
 /// # Safety
 ///
 /// As for [`enqueue_shaped`], for each of them.
-pub(super) unsafe fn enqueue_each(stream: &CudaStream, launches: &[Launch<'_>]) -> Result<(), CellError> {
+pub(crate) unsafe fn enqueue_each(stream: &CudaStream, launches: &[Launch<'_>]) -> Result<(), CellError> {
     for Launch { function, shape, arguments } in launches {
         // SAFETY: the caller vouches for the launch.
         unsafe { enqueue_shaped(stream, function, *shape, *arguments)? };

@@ -8,9 +8,8 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::dense::Dense;
-use super::entry::by_dtype;
 use super::host_buffer::HostBuffer;
-use super::{Kernel, input, matrix_bytes, opt_in, variant};
+use super::{Kernel, by_dtype, input, matrix_bytes, opt_in, variant};
 use crate::context::{Cuda, Element};
 
 pub(crate) static KERNELS: &[Kernel] = &[

@@ -1,4 +1,5 @@
-//! The op elementwise, a * b + sin(a) + cos(b): one fused kernel, and the chain of kernels of an eager array library.
+//! The ops elementwise, a * b + sin(a) + cos(b), and sin: one fused kernel each, and the chain of kernels of an eager array
+//! library.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::{Case, DType};
@@ -6,8 +7,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::dense::Dense;
-use super::entry::by_dtype;
-use super::{Kernel, input, matrix_bytes, opt_in};
+use super::{Kernel, by_dtype, input, matrix_bytes, opt_in, variant};
 use crate::context::{Cuda, Element};
 use crate::ffi::map::Map;
 use crate::ffi::replay::Replay;
@@ -31,6 +31,12 @@ pub(crate) static KERNELS: &[Kernel] = &[
         sources: &STEP_PARTS,
         libraries: &[],
         prepare: by_dtype!(unfused),
+    },
+    Kernel {
+        variant: variant("sin", "fused", "one kernel: one read and one write per element"),
+        sources: &STEP_PARTS,
+        libraries: &[],
+        prepare: by_dtype!(sine),
     },
 ];
 
@@ -102,6 +108,21 @@ fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<B
         add.run(stream, [y, &term], &mut sum)?;
         cosine.run(stream, [b], &mut term)?;
         add.run(stream, [&sum, &term], y)
+    })?;
+    Ok(Prepared::new(job))
+}
+
+/// Makes the job that computes all sines by one kernel.
+pub(super) fn sine<T: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
+    cuda.reserve(matrix_bytes(case, 2))?;
+    let kernel = load_step(cuda, "sine", input::<T>(inputs, 0)?.len())?;
+    let mut replay = Replay::default();
+    let job = Dense::<T, 1, _>::new(cuda, case, inputs, move |cuda, [a], y| {
+        kernel.run_again(cuda, &mut replay, [a], y)
     })?;
     Ok(Prepared::new(job))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cudarc::driver::sys::CUevent_flags;
-use cudarc::driver::{CudaGraph, CudaModule};
+use cudarc::driver::{CudaFunction, CudaGraph, CudaModule, CudaStream};
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
@@ -15,12 +15,15 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::{Kernel, variant};
 use crate::context::{Cuda, driver};
-use crate::ffi::context::SecondContext;
+use crate::ffi::driver::SecondContext;
+use crate::ffi::launch::{Shape, enqueue_shaped};
 use crate::ffi::replay::capture;
-use crate::ffi::single::{Bare, EMPTY};
 use crate::kernels::{KernelSource, kernel_source};
 
-pub(crate) static SOURCE: KernelSource = kernel_source!("empty");
+static SOURCE: KernelSource = kernel_source!("empty");
+
+/// Name of the kernel of `kernels/empty.cu`.
+const EMPTY: &str = "empty";
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -133,6 +136,23 @@ fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     cuda.synchronize()?;
     let graph = EmptyKernels { graph, nodes: case.n, _kernel: empty };
     Ok(counted(move || graph.launch()))
+}
+
+/// A kernel without arguments.
+pub(crate) struct Bare {
+    function: CudaFunction,
+}
+
+impl Bare {
+    /// Loads `entry`, which must take nothing, from `source`.
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, entry: &str) -> Result<Self, CellError> {
+        Ok(Bare { function: cuda.function(source, entry)? })
+    }
+
+    pub(crate) fn run(&self, stream: &CudaStream) -> Result<(), CellError> {
+        // SAFETY: the entry takes nothing.
+        unsafe { enqueue_shaped(stream, &self.function, Shape::of_single_threads(1), []) }
+    }
 }
 
 /// A graph of empty kernels. It keeps the kernel, which must live as long.

@@ -6,11 +6,10 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::dense::Dense;
-use super::entry::by_dtype;
-use super::{Kernel, input, matrix_bytes, variant};
+use super::reduction::{Statistics, reserve};
+use super::{Kernel, by_dtype, input, matrix_bytes, variant};
 use crate::context::{Cuda, Element};
 use crate::ffi::map::Map;
-use crate::ffi::reduce::Statistics;
 use crate::kernels::{KernelSource, kernel_source};
 
 static SOURCE: KernelSource = kernel_source!("plain");
@@ -68,7 +67,6 @@ fn sine<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<
 }
 
 fn statistics<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    const SCRATCH: u128 = 1 << 20;
-    cuda.reserve(matrix_bytes(case, 1) + SCRATCH)?;
+    reserve(cuda, case)?;
     Ok(Prepared::new(Statistics::plain(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
 }

@@ -9,9 +9,8 @@ use gpubench_model::error::CellError;
 use gpubench_ops::SINES;
 
 use super::elementwise;
-use super::entry::by_dtype;
 use super::host_buffer::HostBuffer;
-use super::{Kernel, input, matrix_bytes, variant};
+use super::{Kernel, by_dtype, input, matrix_bytes, variant};
 use crate::context::{Cuda, Element};
 use crate::ffi::map::Map;
 

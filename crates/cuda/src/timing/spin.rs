@@ -8,7 +8,7 @@ use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::ffi::timing::TimingKernels;
-use super::super::ops::entry::{Kernel, opt_in};
+use super::super::ops::{Kernel, opt_in};
 use super::SOURCE;
 use crate::ffi::contents::device;
 

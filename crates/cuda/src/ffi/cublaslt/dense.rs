@@ -6,11 +6,10 @@ use cudarc::cublas::sys::{cublasComputeType_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 use gpubench_model::error::CellError;
 
-use super::super::super::context::{Cuda, Element};
-use super::super::launch::fits;
 use super::calls::{Algorithm, Owned, check};
-use super::describe::{WORKSPACE_BYTES, algorithms, layout, none, plain_operation};
-use super::plan::{CublasLt, fastest};
+use super::{CublasLt, WORKSPACE_BYTES, algorithms, fastest, layout, none, operation};
+use crate::context::{Cuda, Element};
+use crate::ffi::launch::fits;
 
 /// An element type, with the types of its sums.
 pub(crate) trait ProductReal: Element {
@@ -52,7 +51,7 @@ impl DenseProduct {
     pub(crate) fn new<T: ProductReal>(cuda: &Cuda, n: usize) -> Result<DenseProduct, CellError> {
         let library = CublasLt::load(cuda)?;
         let calls = library.calls;
-        let operation = plain_operation(calls, T::COMPUTE, T::TYPE)?;
+        let operation = operation(calls, T::COMPUTE, T::TYPE)?;
         let matrix = layout(calls, T::TYPE, (n, n, n), 1)?;
         let algorithms = algorithms(calls, &library.handle, &operation, (&matrix, &matrix))?;
         Ok(DenseProduct { operation, matrix, algorithms, library, n })

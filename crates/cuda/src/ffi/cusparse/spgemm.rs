@@ -8,7 +8,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, ValidAsZeroBits};
 use gpubench_backend::contents::Memory;
 use gpubench_model::error::CellError;
 
-use super::super::fastest::fastest;
+use super::super::tuning::fastest;
 use super::{BASE, INDEX, Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
 use crate::context::Cuda;
 use crate::sparse::DeviceCsr;

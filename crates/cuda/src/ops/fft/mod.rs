@@ -1,7 +1,8 @@
 //! The op fft: the full complex spectrum of a real N x N matrix, by cuFFT and a kernel around it, or by own kernels only.
 
 mod bluestein;
-pub(crate) mod plan;
+mod fill;
+mod plan;
 pub(crate) mod radices;
 mod source;
 mod tiles;
@@ -15,28 +16,24 @@ use gpubench_model::data::{Dense, Operand};
 use gpubench_model::error::CellError;
 use rustfft::num_complex::Complex;
 
-use super::entry::by_dtype;
-use super::{Kernel, input, opt_in, variant};
+use super::{Kernel, by_dtype, input, opt_in, variant};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
-use crate::ffi::fft_fill::FftKernels;
-use crate::kernels::{KernelSource, kernel_source};
+use fill::FftKernels;
 use plan::FftPlan;
 use two_pass::prepare as two_pass;
-
-pub(crate) static SOURCE: KernelSource = kernel_source!("fft_fill");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: variant("fft", "r2c", "cuFFT real to complex, then one kernel fills the other half"),
-        sources: &[&SOURCE],
+        sources: &[&fill::SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, true),
     },
     Kernel {
         variant: opt_in("fft", "c2c", "input converted to complex, then cuFFT complex to complex"),
-        sources: &[&SOURCE],
+        sources: &[&fill::SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, false),
     },
@@ -86,7 +83,7 @@ fn transform<T: Element + FftReal>(
     let area = n as u128 * n as u128;
     cuda.reserve(3 * area * size_of::<T>() as u128)?;
     let host = input::<T>(inputs, 0)?;
-    let kernels = FftKernels::load(cuda, &SOURCE, n)?;
+    let kernels = FftKernels::load(cuda, n)?;
     let (input, spectrum) = (cuda.upload(host)?, cuda.alloc(2 * n * n)?);
     let work_area = |bytes| {
         cuda.count_plan();

@@ -1,9 +1,8 @@
 //! The op matmul: cuBLAS in several arithmetics, and own kernels.
 
-pub(crate) mod own;
-pub(crate) mod ozaki;
-pub(crate) mod ozaki2;
-pub(crate) mod padded;
+mod own;
+mod ozaki2;
+mod padded;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -14,14 +13,13 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use self::own::{on_tensor_cores, tiled};
 use super::dense::{Dense, download_square};
-use super::entry::by_dtype;
-use super::{Kernel, emulated, input, opt_in, reduced, variant};
+use super::{Kernel, by_dtype, emulated, input, opt_in, reduced, variant};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas};
 use crate::ffi::cublaslt::{DenseProduct, ProductReal};
 use crate::ffi::map::Map;
-use crate::ffi::square_product;
+use crate::ffi::padded::CONVERT;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -45,7 +43,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "cublas-padded",
             "cuBLAS on copies whose rows are padded to a multiple of 16",
         ),
-        sources: &[&padded::SOURCE],
+        sources: &[&CONVERT],
         libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => padded::product::<f32, f32>(cuda, case, inputs),
@@ -75,7 +73,6 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "matmul",
             "cublas-emulated",
             "cuBLAS, float64 by products of 8-bit integers (fixed point)",
-            &[DType::F64],
         ),
         sources: &[],
         libraries: &[Library::Cublas],
@@ -89,7 +86,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: opt_in("matmul", "dmma", "own kernel on float64 tensor cores; float32 converted on load"),
-        sources: &square_product::TILE_SOURCES,
+        sources: &own::TILE_SOURCES,
         libraries: &[],
         prepare: by_dtype!(on_tensor_cores),
     },
@@ -100,29 +97,17 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "cuBLAS in float64, rounded to float32 once",
             Accuracy::Ieee,
         ),
-        sources: &[&padded::SOURCE],
+        sources: &[&CONVERT],
         libraries: &[Library::Cublas],
         prepare: padded::product::<f32, f64>,
     },
     Kernel {
         variant: emulated(
             "matmul",
-            "ozaki-int8",
-            "float32 by exact products of 8-bit slices (Ozaki scheme)",
-            &[DType::F32],
-        ),
-        sources: &[&ozaki::SOURCE],
-        libraries: &[Library::CublasLt],
-        prepare: ozaki::prepare,
-    },
-    Kernel {
-        variant: emulated(
-            "matmul",
             "ozaki2-int8",
             "float64 by exact products of 8-bit residues (Ozaki scheme II)",
-            &[DType::F64],
         ),
-        sources: &[&ozaki2::SOURCE, &square_product::IF_NEEDED],
+        sources: &[&ozaki2::SOURCE, &own::IF_NEEDED],
         libraries: &[Library::CublasLt],
         prepare: ozaki2::prepare,
     },

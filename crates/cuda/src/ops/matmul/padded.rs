@@ -10,9 +10,6 @@ use super::{WORKSPACE, bytes, side};
 use crate::context::{Cuda, Element};
 use crate::ffi::cublas::{Arithmetic, Cublas};
 use crate::ffi::padded::{PaddedCopies, padded_side};
-use crate::kernels::{KernelSource, kernel_source};
-
-pub(crate) static SOURCE: KernelSource = kernel_source!("convert");
 
 /// Prepares the product of matrices of `T`, computed in IEEE arithmetic of `W` and rounded to `T` once.
 pub(super) fn product<T: Element, W: Element>(
@@ -36,7 +33,7 @@ pub(super) fn product<T: Element, W: Element>(
         3 * bytes(case, size_of::<T>()) + padded_copies * (len * size_of::<W>()) as u128 + WORKSPACE,
     )?;
     let cublas = Cublas::new(cuda)?;
-    let copies = PaddedCopies::<T, W>::load(cuda, &SOURCE, n, padded)?;
+    let copies = PaddedCopies::<T, W>::load(cuda, n, padded)?;
     let (mut wide_a, mut wide_b) = (cuda.alloc::<W>(len)?, cuda.alloc::<W>(len)?);
     let mut wide_c = if answer_in_place { None } else { Some(cuda.alloc::<W>(len)?) };
     let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], c| {

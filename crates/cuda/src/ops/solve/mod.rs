@@ -6,8 +6,7 @@ mod vendor;
 use gpubench_model::case::DType;
 use gpubench_model::error::CellError;
 
-use super::entry::by_dtype;
-use super::{Kernel, opt_in, variant};
+use super::{Kernel, by_dtype, opt_in, variant};
 use crate::context::Library;
 use cholesky::{REFINEMENT, SOURCE, prepare as own};
 use vendor::{Routine, prepare as vendor};

@@ -1,6 +1,7 @@
 //! The op spmv: y = A x for a sparse A, by cuSPARSE and by own kernels.
 
-pub(crate) mod parts;
+mod own;
+mod parts;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -9,16 +10,12 @@ use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::CellError;
 
-use super::entry::by_dtype;
-use super::{Kernel, input, opt_in, variant};
+use super::{Kernel, by_dtype, input, opt_in, variant};
 use crate::context::{Cuda, Element, Library, driver};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
-use crate::ffi::spmv::{Adaptive, Multiply, RowPerThread, Vector};
-use crate::kernels::{KernelSource, kernel_source};
 use crate::sparse::{self, DeviceCsr, device_bytes};
-
-pub(crate) static SOURCE: KernelSource = kernel_source!("spmv_csr");
+use own::{RowsPer, SOURCE, prepare as own};
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -31,7 +28,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         variant: opt_in("spmv", "vector", "own kernel: threads per row chosen by the mean row length"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: by_dtype!(own, Vector::load),
+        prepare: by_dtype!(own, RowsPer::Group),
     },
     Kernel {
         variant: opt_in(
@@ -41,13 +38,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         ),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: by_dtype!(own, Adaptive::load),
+        prepare: by_dtype!(own, RowsPer::Block),
     },
     Kernel {
         variant: opt_in("spmv", "row-per-thread", "own kernel: one thread per row"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: by_dtype!(own, RowPerThread::load),
+        prepare: by_dtype!(own, RowsPer::Thread),
     },
 ];
 
@@ -113,49 +110,6 @@ impl<T: Element> Job for Zero<T> {
 
     fn execute(&mut self) -> Result<(), CellError> {
         self.cuda.stream.memset_zeros(&mut self.y).map_err(driver("cuMemsetD8Async"))
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        column(&self.cuda, &self.y)
-    }
-}
-
-/// Loads one of our kernels for a matrix.
-type Load<K> = fn(&Cuda, &'static KernelSource, &Csr) -> Result<K, CellError>;
-
-/// Makes a job of one of our kernels, which `load` loads for the matrix.
-fn own<T: Element>(
-    cuda: &Cuda,
-    _: &Case,
-    inputs: &[Operand],
-    load: Load<impl Multiply<T> + 'static>,
-) -> Result<Box<Prepared>, CellError> {
-    let (a, x) = operands::<T>(cuda, inputs)?;
-    let kernel = load(cuda, &SOURCE, a)?;
-    Ok(Prepared::new(KernelProduct {
-        cuda: cuda.clone(),
-        kernel,
-        x: cuda.upload(x)?,
-        y: cuda.alloc(a.rows)?,
-    }))
-}
-
-struct KernelProduct<T, K> {
-    cuda: Cuda,
-    kernel: K,
-    x: CudaSlice<T>,
-    y: CudaSlice<T>,
-}
-
-impl<T: Element, K: Multiply<T>> Job for KernelProduct<T, K> {
-    fn contents(&mut self) -> Contents<'_> {
-        let mut contents = Contents::new([], [device(&mut self.y)]);
-        contents.operands.push((1, device(&mut self.x)));
-        contents
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.kernel.run(&self.cuda, &self.x, &mut self.y)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {

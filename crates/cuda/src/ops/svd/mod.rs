@@ -4,6 +4,9 @@ mod answer;
 mod eigen;
 mod gram;
 mod jacobi;
+mod launch;
+mod on_chip;
+mod panels;
 mod polar;
 mod reduction;
 
@@ -14,11 +17,11 @@ use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::entry::by_dtype;
-use super::{Kernel, input, opt_in, single, variant};
+use super::{Kernel, by_dtype, input, opt_in, single, variant};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{ApproximateReal, Jacobi, JacobiReal, Solver, Vectors, Workspace};
+use crate::ffi::padded::CONVERT;
 use answer::{Right, answer};
 use gram::prepare as by_gram;
 use jacobi::prepare as by_rotations;
@@ -30,7 +33,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "gesvdp",
             "cuSOLVER polar decomposition and eigensolver, in float64 throughout",
         ),
-        sources: &[&polar::SOURCE],
+        sources: &[&CONVERT],
         libraries: &[Library::Cusolver],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => polar::prepare(cuda, case, inputs),
@@ -44,16 +47,16 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "eigenvectors of AᵀA in float64, checked; gesvdp or gesvd if that fails",
         ),
         sources: &[
-            &gram::SOURCE,
-            &reduction::ON_CHIP[0],
-            &reduction::ON_CHIP[1],
-            &reduction::ON_CHIP[2],
-            &reduction::ON_CHIP[3],
-            &reduction::ON_CHIP[4],
-            &reduction::ON_CHIP[5],
-            &reduction::IN_PANELS,
-            &eigen::EIGENVECTORS,
-            &polar::SOURCE,
+            &launch::SOURCE,
+            &on_chip::SOURCES[0],
+            &on_chip::SOURCES[1],
+            &on_chip::SOURCES[2],
+            &on_chip::SOURCES[3],
+            &on_chip::SOURCES[4],
+            &on_chip::SOURCES[5],
+            &panels::SOURCE,
+            &eigen::SOURCE,
+            &CONVERT,
         ],
         libraries: &[Library::Cusolver, Library::Cublas],
         prepare: by_dtype!(by_gram),

@@ -19,18 +19,15 @@ use gpubench_model::error::{CellError, Unavailable};
 use super::super::input;
 use super::answer::{Right, answer};
 use super::eigen::Tridiagonal;
-use super::polar;
+use super::launch::SvdKernels;
 use crate::context::{Cuda, Element, Library, driver};
 use crate::ffi::contents::device;
 use crate::ffi::cusolver::{Solver, Vectors, Workspace};
 use crate::ffi::map::Map;
+use crate::ffi::padded::CONVERT;
 use crate::ffi::pinned::Pinned;
 use crate::ffi::replay::Recording;
-use crate::ffi::svd::SvdKernels;
-use crate::kernels::{KernelSource, kernel_source};
 use products::{SquareProducts, plain, transposed};
-
-pub(super) static SOURCE: KernelSource = kernel_source!("svd");
 
 /// Indices of the figures, which are sums of squares.
 mod figure {
@@ -114,7 +111,7 @@ pub(super) fn prepare<T: Element>(
     cuda.reserve(8 * (12 * area + Tridiagonal::elements(n as u128) + SquareProducts::elements(n)))?;
     let narrow = match T::DTYPE {
         DType::F32 => {
-            let widen = Map::load(cuda, &polar::SOURCE, "f32_to_f64", n * n)?;
+            let widen = Map::load(cuda, &CONVERT, "f32_to_f64", n * n)?;
             Some((cuda.upload(input::<f32>(inputs, 0)?)?, widen))
         }
         DType::F64 => None,
@@ -137,7 +134,7 @@ pub(super) fn prepare<T: Element>(
         traits,
         Gram::<T> {
             products,
-            kernels: SvdKernels::load(cuda, &SOURCE, n)?,
+            kernels: SvdKernels::load(cuda, n)?,
             n,
             narrow,
             wide,

@@ -1,24 +1,24 @@
-//! Launches of `kernels/tridiagonal.cu` and `kernels/tridiagonal_eigen.cu` as safe functions that check every slice.
+//! The reduction of a symmetric matrix to tridiagonal form within the registers and shared memory of the device: launches of
+//! `kernels/tridiagonal.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits};
 use gpubench_model::error::CellError;
 
-use super::super::context::{Cuda, driver};
-use super::super::kernels::KernelSource;
-use super::launch::{
-    Shape, Start, allow_shared, enqueue_shaped, fits, read, read_from, resident_blocks, write, write_from,
-};
+use crate::context::{Cuda, driver};
+use crate::ffi::launch::{Shape, Start, allow_shared, enqueue_shaped, fits, read_from, write, write_from};
+use crate::ffi::tuning::resident_blocks;
+use crate::kernels::{KernelSource, kernel_source};
 
 /// A symmetric matrix of size `n` as Q T Qᵀ, with T tridiagonal and Q a product of reflectors I - tau v vᵀ.
-pub(crate) struct Reduced {
+pub(super) struct Reduced {
     /// The diagonal of T: `n` elements.
-    pub diagonal: CudaSlice<f64>,
+    pub(super) diagonal: CudaSlice<f64>,
     /// The subdiagonal of T: `n - 1` elements, at least one.
-    pub subdiagonal: CudaSlice<f64>,
+    pub(super) subdiagonal: CudaSlice<f64>,
     /// One tau per reflector: `n - 1`, at least one.
-    pub(crate) taus: CudaSlice<f64>,
+    pub(super) taus: CudaSlice<f64>,
     /// Column k (of `n` elements) is v of reflector k, zero up to its element k.
-    pub(crate) reflectors: CudaSlice<f64>,
+    pub(super) reflectors: CudaSlice<f64>,
 }
 
 impl Reduced {
@@ -42,7 +42,7 @@ struct Form {
 }
 
 /// The numbers of rows up to which the forms reduce a matrix.
-pub(crate) const SIDES: [usize; 6] = [64, 128, 256, 512, 1024, 2048];
+pub(super) const SIDES: [usize; 6] = [64, 128, 256, 512, 1024, 2048];
 
 /// Up to 1024 rows, all rows of a block are in registers, which is faster than shared memory.
 const FORMS: [Form; 6] = [
@@ -54,21 +54,39 @@ const FORMS: [Form; 6] = [
     Form { entry: "tridiagonalise_2048", side: SIDES[5], threads: 512, rows: 16, shared_rows: 13 },
 ];
 
+/// The sources of [`FORMS`].
+pub(super) static SOURCES: [KernelSource; 6] = [
+    on_chip(0, kernel_source!("tridiagonal", "SIDE_64")),
+    on_chip(1, kernel_source!("tridiagonal", "SIDE_128")),
+    on_chip(2, kernel_source!("tridiagonal", "SIDE_256")),
+    on_chip(3, kernel_source!("tridiagonal", "SIDE_512")),
+    on_chip(4, kernel_source!("tridiagonal", "SIDE_1024")),
+    on_chip(5, kernel_source!("tridiagonal", "SIDE_2048")),
+];
+
+/// Returns the source of the reduction with that index, with the sizes for which it is the smallest. The last reduces
+/// what the panels of larger matrices leave, too.
+const fn on_chip(index: usize, source: KernelSource) -> KernelSource {
+    let first = if index == 0 { 1 } else { SIDES[index - 1] as u64 + 1 };
+    let last = if index == SIDES.len() - 1 { u64::MAX } else { SIDES[index] as u64 };
+    KernelSource { sizes: first..=last, ..source }
+}
+
 /// The largest sizes that the forms for more than 512 rows hold, in descending order.
-pub(crate) const LARGE_SIDES: [usize; 2] = [SIDES[5], SIDES[4]];
+pub(super) const LARGE_SIDES: [usize; 2] = [SIDES[5], SIDES[4]];
 
 /// The part of a symmetric matrix that is left when its first columns have been reduced.
 #[derive(Clone, Copy)]
-pub(crate) struct Rest<'a> {
-    pub(crate) matrix: &'a CudaSlice<f64>,
+pub(super) struct Rest<'a> {
+    pub(super) matrix: &'a CudaSlice<f64>,
     /// Elements from one row of the matrix to the next.
-    pub(crate) stride: usize,
+    pub(super) stride: usize,
     /// Columns that have been reduced.
-    pub(crate) from: usize,
+    pub(super) from: usize,
 }
 
 /// The reduction of matrices of one size.
-pub(crate) struct OnChipReduction {
+pub(super) struct OnChipReduction {
     function: CudaFunction,
     shape: Shape,
     n: usize,
@@ -77,14 +95,10 @@ pub(crate) struct OnChipReduction {
 }
 
 impl OnChipReduction {
-    /// Loads the kernel for matrices of size `n` from one of `sources`, which have those for up to [`SIDES`]
-    /// rows. Returns `None` if the device cannot hold such a matrix in all its blocks at the same time.
-    pub(crate) fn load(
-        cuda: &Cuda,
-        sources: &'static [KernelSource; 6],
-        n: usize,
-    ) -> Result<Option<OnChipReduction>, CellError> {
-        let Some((form, source)) = FORMS.iter().zip(sources).find(|(form, _)| n <= form.side) else {
+    /// Loads the kernel for matrices of size `n`. Returns `None` if the device cannot hold such a matrix in all its blocks at
+    /// the same time.
+    pub(super) fn load(cuda: &Cuda, n: usize) -> Result<Option<OnChipReduction>, CellError> {
+        let Some((form, source)) = FORMS.iter().zip(&SOURCES).find(|(form, _)| n <= form.side) else {
             return Ok(None);
         };
         let Ok(shared) = u32::try_from(form.shared_rows * form.side * size_of::<f64>()) else {
@@ -112,7 +126,7 @@ impl OnChipReduction {
 
     /// Enqueues the reduction of the last `n` rows and columns, of which it reads all elements. Elements of `out` before
     /// those stay.
-    pub(crate) fn run(
+    pub(super) fn run(
         &mut self,
         stream: &CudaStream,
         rest: Rest<'_>,
@@ -147,75 +161,4 @@ impl OnChipReduction {
 pub(super) fn zero<T: DeviceRepr + ValidAsZeroBits>(slice: &mut CudaSlice<T>) -> Result<(), CellError> {
     let stream = slice.stream().clone();
     stream.memset_zeros(slice).map_err(driver("cuMemsetD8Async"))
-}
-
-/// Threads per block, and eigenvalues or eigenvectors per block.
-const BISECTION: (u32, usize) = (128, 4);
-const FACTORISATION: (u32, usize) = (256, 32);
-/// Rows between two scalings in both kernels, which round the size up to a multiple of this.
-const STRIDE: usize = 16;
-
-/// Eigenvalues and eigenvectors of tridiagonal matrices of one size.
-pub(crate) struct TridiagonalEigen {
-    bisect: CudaFunction,
-    vectors: CudaFunction,
-    n: usize,
-    shared: u32,
-    scratch: CudaSlice<f64>,
-}
-
-impl TridiagonalEigen {
-    /// Loads the kernels for matrices of size `n` from `kernels/tridiagonal_eigen.cu`. Returns `None` if a matrix
-    /// does not fit into a block.
-    pub(crate) fn load(
-        cuda: &Cuda,
-        source: &'static KernelSource,
-        n: usize,
-    ) -> Result<Option<Self>, CellError> {
-        // The kernels' static shared memory, rounded up.
-        const OWN_SHARED: u32 = 40 << 10;
-        let entries = n.div_ceil(STRIDE) * STRIDE;
-        let Ok(shared) = u32::try_from(entries * 2 * size_of::<f64>()) else { return Ok(None) };
-        if shared.saturating_add(OWN_SHARED) > cuda.shared_memory_per_block() {
-            return Ok(None);
-        }
-        let (bisect, vectors) = (cuda.function(source, "bisect")?, cuda.function(source, "twisted_vectors")?);
-        // All that there is, because the limit is shared by jobs of every size.
-        let max_shared = cuda.shared_memory_per_block() - OWN_SHARED;
-        allow_shared(&bisect, max_shared)?;
-        allow_shared(&vectors, max_shared)?;
-        Ok(Some(TridiagonalEigen { bisect, vectors, n, shared, scratch: cuda.alloc(3 * n * n)? }))
-    }
-
-    /// Enqueues both kernels: `values` in descending order, and their vectors in the columns of `vectors`. The
-    /// vectors of close values are not quite orthogonal.
-    pub(crate) fn run(
-        &mut self,
-        stream: &CudaStream,
-        reduced: &Reduced,
-        values: &mut CudaSlice<f64>,
-        vectors: &mut CudaSlice<f64>,
-    ) -> Result<(), CellError> {
-        let n = self.n;
-        let side = i32::try_from(n).map_err(|error| CellError::call("bisect", error))?.into();
-        fits("the diagonal", &reduced.diagonal, n)?;
-        fits("the subdiagonal", &reduced.subdiagonal, n - 1)?;
-        fits("the eigenvalues", values, n)?;
-        fits("the eigenvectors", vectors, n * n)?;
-        fits("the scratch", &self.scratch, 3 * n * n)?;
-        let (diagonal, subdiagonal) = (read(stream, &reduced.diagonal), read(stream, &reduced.subdiagonal));
-        let (values, vectors) = (write(stream, values), write(stream, vectors));
-        let shape = |(threads, each): (u32, usize)| Shape {
-            grid: (u32::try_from(n.div_ceil(each)).unwrap_or(u32::MAX), 1),
-            threads,
-            shared: self.shared,
-            start: Start::InOrder,
-        };
-        let arguments = [diagonal, subdiagonal, side, values];
-        // SAFETY: the entry takes (const double*, const double*, int, double*); it reads and writes what was checked above.
-        unsafe { enqueue_shaped(stream, &self.bisect, shape(BISECTION), arguments) }?;
-        let arguments = [diagonal, subdiagonal, values, side, vectors, write(stream, &mut self.scratch)];
-        // SAFETY: the entry takes (const double*, const double*, const double*, int, double*, double*), likewise.
-        unsafe { enqueue_shaped(stream, &self.vectors, shape(FACTORISATION), arguments) }
-    }
 }
