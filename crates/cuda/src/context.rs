@@ -27,13 +27,13 @@ use gpubench_model::error::CellError;
 use super::loader::Loader;
 use super::startup;
 use super::transfer::TransferTimer;
-use super::transfer_stats::{Direction, TransferStats};
+use super::transfer_stats::{CopyDirection, TransferStats};
 
 /// An element type of kernels and libraries.
-pub(crate) trait Element: Real + DeviceRepr + ValidAsZeroBits {}
+pub(crate) trait DeviceElement: Real + DeviceRepr + ValidAsZeroBits {}
 
-impl Element for f32 {}
-impl Element for f64 {}
+impl DeviceElement for f32 {}
+impl DeviceElement for f64 {}
 
 /// The context, its one stream, and the state that all jobs share. Cheap to clone.
 #[derive(Clone)]
@@ -42,10 +42,10 @@ pub(crate) struct Cuda {
     pub(crate) ctx: Arc<CudaContext>,
     /// The stream of all work. It is not the default stream.
     pub stream: Arc<CudaStream>,
-    shared: Rc<Shared>,
+    shared: Rc<ContextState>,
 }
 
-struct Shared {
+struct ContextState {
     device: CUdevice,
     replays: Cell<bool>,
     completion: OnceCell<Rc<Completion>>,
@@ -72,7 +72,7 @@ impl Cuda {
             .map_err(|error| startup::explain("cuDevicePrimaryCtxRetain", error.into()))?;
         let stream = ctx.new_stream().map_err(driver("cuStreamCreate"))?;
         let device = ctx.cu_device();
-        let shared = Shared {
+        let shared = ContextState {
             device,
             replays: Cell::new(true),
             completion: OnceCell::new(),
@@ -119,7 +119,7 @@ impl Cuda {
         } else {
             let copies = self.shared.timer.upload(host, &mut slice)?;
             let bytes = size_of_val(host) as u64;
-            self.shared.stats.borrow_mut().copied(Direction::Upload, bytes, &copies);
+            self.shared.stats.borrow_mut().copied(CopyDirection::Upload, bytes, &copies);
         }
         self.shared.stats.borrow_mut().spent(start.elapsed().as_secs_f64());
         Ok(slice)
@@ -134,7 +134,7 @@ impl Cuda {
         let start = Instant::now();
         let copies = self.shared.timer.download(device, &mut host)?;
         let mut stats = self.shared.stats.borrow_mut();
-        stats.copied(Direction::Download, device.num_bytes() as u64, &copies);
+        stats.copied(CopyDirection::Download, device.num_bytes() as u64, &copies);
         stats.spent(start.elapsed().as_secs_f64());
         Ok(host)
     }

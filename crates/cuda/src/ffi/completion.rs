@@ -10,7 +10,7 @@ use cudarc::driver::sys::{self, CUresult};
 use cudarc::driver::{CudaFunction, CudaStream};
 use gpubench_model::error::CellError;
 
-use super::launch::{Shape, Start, enqueue_shaped};
+use super::launch::{LaunchShape, Start, enqueue_shaped};
 use super::mapped::MappedWords;
 use crate::failure::driver;
 
@@ -38,7 +38,7 @@ impl Completion {
 
     /// Enqueues the kernel that writes the word, which may start early: the last node of a graph.
     pub(super) fn enqueue(&self, stream: &CudaStream, start: Start) -> Result<(), CellError> {
-        let shape = Shape { start, ..Shape::of_single_threads(1) };
+        let shape = LaunchShape { start, ..LaunchShape::of_single_threads(1) };
         // SAFETY: the entry takes (u64*), writes that word, and waits for the kernel before it first. A graph that records
         // this is launched by jobs only, which hold a `Cuda`, which holds the word and the kernel.
         unsafe { enqueue_shaped(stream, &self.kernel, shape, [self.word.address().into()]) }

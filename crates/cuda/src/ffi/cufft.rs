@@ -83,7 +83,7 @@ enum Output {
 }
 
 /// A cuFFT plan with a work area from its owner.
-struct Plan {
+struct CufftHandle {
     raw: sys::cufftHandle,
     stream: Arc<CudaStream>,
     work_bytes: usize,
@@ -91,7 +91,7 @@ struct Plan {
     _work: Option<CudaSlice<u8>>,
 }
 
-impl Plan {
+impl CufftHandle {
     fn create(
         stream: &Arc<CudaStream>,
         n: usize,
@@ -106,7 +106,7 @@ impl Plan {
         // SAFETY: `raw` is a place for one handle.
         check("cufftCreate", unsafe { sys::cufftCreate(&mut raw) })?;
         // From here on, Drop destroys the handle.
-        let mut plan = Plan { raw, stream: stream.clone(), work_bytes: 0, _work: None };
+        let mut plan = CufftHandle { raw, stream: stream.clone(), work_bytes: 0, _work: None };
         // SAFETY: the handle is live and has no plan yet, as this call requires.
         check("cufftSetAutoAllocation", unsafe { sys::cufftSetAutoAllocation(raw, 0) })?;
         let (mut sides, mut input, mut output) = ([side; 2], [side; 2], [side; 2]);
@@ -142,7 +142,7 @@ impl Plan {
     fn with_work_area(
         mut self,
         alloc: impl FnOnce(usize) -> Result<CudaSlice<u8>, CellError>,
-    ) -> Result<Plan, CellError> {
+    ) -> Result<CufftHandle, CellError> {
         let mut work = alloc(self.work_bytes)?;
         if work.len() < self.work_bytes {
             let (given, needed) = (work.len(), self.work_bytes);
@@ -168,7 +168,7 @@ fn check_lengths(call: &str, found: &[(usize, usize)]) -> Result<(), CellError> 
     }
 }
 
-impl Drop for Plan {
+impl Drop for CufftHandle {
     fn drop(&mut self) {
         // Work still in the queue uses the plan's tables.
         let _ = self.stream.synchronize();
@@ -179,7 +179,7 @@ impl Drop for Plan {
 
 /// A 2-D transform of `n x n` real elements to the left half of `n x n` complex ones.
 pub(crate) struct RealPlan<T> {
-    plan: Plan,
+    plan: CufftHandle,
     area: usize,
     element: PhantomData<T>,
 }
@@ -191,7 +191,8 @@ impl<T: FftReal> RealPlan<T> {
         n: usize,
         alloc: impl FnOnce(usize) -> Result<CudaSlice<u8>, CellError>,
     ) -> Result<Self, CellError> {
-        let plan = Plan::create(stream, n, T::REAL_TO_COMPLEX, Output::LeftHalf)?.with_work_area(alloc)?;
+        let plan =
+            CufftHandle::create(stream, n, T::REAL_TO_COMPLEX, Output::LeftHalf)?.with_work_area(alloc)?;
         Ok(RealPlan { plan, area: n * n, element: PhantomData })
     }
 
@@ -214,7 +215,7 @@ impl<T: FftReal> RealPlan<T> {
 
 /// A forward 2-D transform of `n x n` complex elements in place.
 pub(crate) struct ComplexPlan<T> {
-    plan: Plan,
+    plan: CufftHandle,
     area: usize,
     element: PhantomData<T>,
 }
@@ -226,7 +227,8 @@ impl<T: FftReal> ComplexPlan<T> {
         n: usize,
         alloc: impl FnOnce(usize) -> Result<CudaSlice<u8>, CellError>,
     ) -> Result<Self, CellError> {
-        let plan = Plan::create(stream, n, T::COMPLEX_TO_COMPLEX, Output::Packed)?.with_work_area(alloc)?;
+        let plan =
+            CufftHandle::create(stream, n, T::COMPLEX_TO_COMPLEX, Output::Packed)?.with_work_area(alloc)?;
         Ok(ComplexPlan { plan, area: n * n, element: PhantomData })
     }
 

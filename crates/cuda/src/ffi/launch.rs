@@ -27,7 +27,7 @@ pub(crate) enum Start {
 
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct LaunchShape {
     /// Blocks along x and y.
     pub(crate) grid: (u32, u32),
     /// Threads per block.
@@ -38,15 +38,15 @@ pub(crate) struct Shape {
     pub(crate) start: Start,
 }
 
-impl Shape {
+impl LaunchShape {
     /// A grid of blocks of [`BLOCK`] threads without dynamic shared memory.
-    pub(crate) fn of_blocks(grid: (u32, u32)) -> Shape {
-        Shape { grid, threads: BLOCK, shared: 0, start: Start::InOrder }
+    pub(crate) fn of_blocks(grid: (u32, u32)) -> LaunchShape {
+        LaunchShape { grid, threads: BLOCK, shared: 0, start: Start::InOrder }
     }
 
     /// Blocks of one thread.
-    pub(crate) fn of_single_threads(blocks: u32) -> Shape {
-        Shape { threads: 1, ..Shape::of_blocks((blocks, 1)) }
+    pub(crate) fn of_single_threads(blocks: u32) -> LaunchShape {
+        LaunchShape { threads: 1, ..LaunchShape::of_blocks((blocks, 1)) }
     }
 }
 
@@ -78,11 +78,11 @@ pub(crate) fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), Ce
 pub(crate) unsafe fn enqueue_shaped<const N: usize>(
     stream: &CudaStream,
     function: &CudaFunction,
-    shape: Shape,
+    shape: LaunchShape,
     mut arguments: [Argument; N],
 ) -> Result<(), CellError> {
     let parameters = &mut pointers(&mut arguments);
-    let Shape { grid: (x, y), threads, shared, start } = shape;
+    let LaunchShape { grid: (x, y), threads, shared, start } = shape;
     let (function, stream) = (function.cu_function(), stream.cu_stream());
     let (grid, block) = ((x, y, 1), (threads, 1, 1));
     match start {
@@ -136,7 +136,7 @@ pub(crate) unsafe fn enqueue<const N: usize>(
     arguments: [Argument; N],
 ) -> Result<(), CellError> {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { enqueue_shaped(stream, function, Shape::of_blocks(grid), arguments) }
+    unsafe { enqueue_shaped(stream, function, LaunchShape::of_blocks(grid), arguments) }
 }
 
 /// An argument of a kernel. The driver reads only the first four bytes of a four-byte argument, which are the right

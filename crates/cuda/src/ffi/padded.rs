@@ -7,7 +7,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
 use super::launch::{enqueue, fits, read, write};
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::kernels::{KernelSource, kernel_source};
 
 /// Kernels that convert arrays, and copy matrices to padded rows and back.
@@ -32,7 +32,7 @@ pub(crate) struct PaddedCopies<T, W> {
     elements: PhantomData<fn(T) -> W>,
 }
 
-impl<T: Element, W: Element> PaddedCopies<T, W> {
+impl<T: DeviceElement, W: DeviceElement> PaddedCopies<T, W> {
     /// Loads the kernels for padded rows that begin `pitch` elements apart, at least `n`.
     pub(crate) fn load(cuda: &Cuda, n: usize, pitch: usize) -> Result<Self, CellError> {
         let fitting = |value: usize| u32::try_from(value).map_err(|error| CellError::call("pad", error));

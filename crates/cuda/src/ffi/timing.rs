@@ -7,7 +7,7 @@ use gpubench_model::error::CellError;
 
 use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
-use super::launch::{Shape, enqueue, enqueue_shaped, fits, write};
+use super::launch::{LaunchShape, enqueue, enqueue_shaped, fits, write};
 use super::mapped::MappedWords;
 use super::tuning::grid;
 
@@ -88,7 +88,7 @@ impl TimingKernels {
     ) -> Result<(), CellError> {
         let arguments = [mailbox.0.address().into(), ticket.into(), timeout_ns.into()];
         // SAFETY: the entry takes (u64*, u64, u64) and uses the first two words of the mailbox.
-        unsafe { enqueue_shaped(stream, &self.block, Shape::of_single_threads(1), arguments) }
+        unsafe { enqueue_shaped(stream, &self.block, LaunchShape::of_single_threads(1), arguments) }
     }
 
     /// Enqueues a timestamp into a slot below [`TIMESTAMPS`].
@@ -102,7 +102,12 @@ impl TimingKernels {
         let arguments = [mailbox.0.address().into(), slot.into()];
         // SAFETY: the entry takes (u64*, u32) and uses the two words of its slot, which the mailbox has.
         unsafe {
-            enqueue_shaped(stream, &self.timestamp, Shape::of_single_threads(self.multiprocessors), arguments)
+            enqueue_shaped(
+                stream,
+                &self.timestamp,
+                LaunchShape::of_single_threads(self.multiprocessors),
+                arguments,
+            )
         }
     }
 
@@ -124,7 +129,7 @@ impl TimingKernels {
     /// Enqueues a kernel that does nothing.
     pub(crate) fn empty(&self, stream: &CudaStream) -> Result<(), CellError> {
         // SAFETY: the entry takes nothing.
-        unsafe { enqueue_shaped(stream, &self.empty, Shape::of_single_threads(1), []) }
+        unsafe { enqueue_shaped(stream, &self.empty, LaunchShape::of_single_threads(1), []) }
     }
 
     /// Enqueues a kernel that spins for a number of cycles of the multiprocessor and touches no memory.
@@ -134,7 +139,7 @@ impl TimingKernels {
             enqueue_shaped(
                 stream,
                 &self.spin_cycles,
-                Shape::of_single_threads(1),
+                LaunchShape::of_single_threads(1),
                 [cycles.cast_unsigned().into()],
             )
         }
@@ -151,6 +156,6 @@ impl TimingKernels {
         fits("spun", spun, slot as usize + 1)?;
         let arguments = [ns.into(), write(stream, spun), slot.into()];
         // SAFETY: the entry takes (u64, u64*, u32), and `spun` has that slot.
-        unsafe { enqueue_shaped(stream, &self.spin, Shape::of_single_threads(1), arguments) }
+        unsafe { enqueue_shaped(stream, &self.spin, LaunchShape::of_single_threads(1), arguments) }
     }
 }

@@ -7,7 +7,7 @@ use cudarc::driver::CudaFunction;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
 use gpubench_model::error::CellError;
 
-use super::launch::{BLOCK, Shape, Start};
+use super::launch::{BLOCK, LaunchShape, Start};
 use crate::context::{Cuda, driver};
 
 /// The first compute capability with [`Start::Early`].
@@ -58,11 +58,14 @@ fn blocks_per_multiprocessor(function: &CudaFunction, threads: u32, shared: u32)
 ///
 /// # Errors
 /// The driver rejects a shape.
-pub(crate) fn divide_equally(cuda: &Cuda, kernels: [(&CudaFunction, Shape); 2]) -> Result<(), CellError> {
+pub(crate) fn divide_equally(
+    cuda: &Cuda,
+    kernels: [(&CudaFunction, LaunchShape); 2],
+) -> Result<(), CellError> {
     /// What the driver takes per block besides its dynamic shared memory.
     const RESERVED: u32 = 1024;
     let (available, multiprocessors) = (cuda.shared_memory_per_multiprocessor(), cuda.multiprocessors());
-    let needs = |(function, shape): (&CudaFunction, Shape)| -> Result<u32, CellError> {
+    let needs = |(function, shape): (&CudaFunction, LaunchShape)| -> Result<u32, CellError> {
         let resident = blocks_per_multiprocessor(function, shape.threads, shape.shared)?;
         Ok(shape.grid.0.div_ceil(multiprocessors).min(resident) * (shape.shared + RESERVED))
     };

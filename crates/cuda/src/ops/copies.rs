@@ -7,10 +7,10 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::dense::Dense;
+use super::dense::DenseJob;
 use super::host_buffer::HostBuffer;
 use super::{Kernel, by_dtype, input, matrix_bytes, opt_in, variant};
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -60,7 +60,7 @@ struct HostDeviceCopy<T> {
     device: CudaSlice<T>,
 }
 
-fn crossing<T: Element>(
+fn crossing<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -81,7 +81,7 @@ fn crossing<T: Element>(
     Ok(Prepared::with(traits, HostDeviceCopy { cuda: cuda.clone(), n: case.side(), direction, host, device }))
 }
 
-impl<T: Element> Job for HostDeviceCopy<T> {
+impl<T: DeviceElement> Job for HostDeviceCopy<T> {
     fn execute(&mut self) -> Result<(), CellError> {
         match self.direction {
             Direction::ToDevice => self.host.copy_to(&mut self.device),
@@ -99,8 +99,12 @@ impl<T: Element> Job for HostDeviceCopy<T> {
 }
 
 /// A copy within the device.
-fn within<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn within<T: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrix_bytes(case, 2))?;
-    let job = Dense::<T, 1, _>::new(cuda, case, inputs, |cuda, [a], y| cuda.copy(a, y))?;
+    let job = DenseJob::<T, 1, _>::new(cuda, case, inputs, |cuda, [a], y| cuda.copy(a, y))?;
     Ok(Prepared::new(job))
 }

@@ -6,9 +6,9 @@ use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::dense::Dense;
+use super::dense::DenseJob;
 use super::{Kernel, by_dtype, input, matrix_bytes, opt_in, variant};
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::map::Map;
 use crate::ffi::replay::Replay;
 use crate::kernels::{ByType, KernelSource, kernel_source_by_type};
@@ -44,7 +44,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
 const PACKS: (u32, usize) = (128, 128 * 4);
 
 /// Loads the kernel of one step for arrays of `len` elements.
-pub(super) fn load_step<T: Element, const INPUTS: usize>(
+pub(super) fn load_step<T: DeviceElement, const INPUTS: usize>(
     cuda: &Cuda,
     name: &str,
     len: usize,
@@ -53,7 +53,7 @@ pub(super) fn load_step<T: Element, const INPUTS: usize>(
 }
 
 /// Loads the fused kernel. Few elements take the form with one element per thread.
-fn load_fused<T: Element>(cuda: &Cuda, len: usize) -> Result<Map<T, T, 2>, CellError> {
+fn load_fused<T: DeviceElement>(cuda: &Cuda, len: usize) -> Result<Map<T, T, 2>, CellError> {
     const EACH: (u32, usize) = (256, 256);
     let few = cuda.multiprocessors() as usize * few_per_multiprocessor(T::DTYPE);
     let (name, shape) = if len <= few { ("fused_each", EACH) } else { ("fused", PACKS) };
@@ -83,17 +83,21 @@ fn few_per_multiprocessor(dtype: DType) -> usize {
     }
 }
 
-fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn fused<T: DeviceElement>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrix_bytes(case, 3))?;
     let kernel = load_fused(cuda, input::<T>(inputs, 0)?.len())?;
     let mut replay = Replay::default();
-    let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |cuda, [a, b], y| {
+    let job = DenseJob::<T, 2, _>::new(cuda, case, inputs, move |cuda, [a, b], y| {
         kernel.run_again(cuda, &mut replay, [a, b], y)
     })?;
     Ok(Prepared::new(job))
 }
 
-fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn unfused<T: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrix_bytes(case, 5))?;
     let len = input::<T>(inputs, 0)?.len();
     let multiply = load_step(cuda, "multiply", len)?;
@@ -101,7 +105,7 @@ fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<B
     let sine = load_step(cuda, "sine", len)?;
     let cosine = load_step(cuda, "cosine", len)?;
     let (mut term, mut sum) = (cuda.alloc(len)?, cuda.alloc(len)?);
-    let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], y| {
+    let job = DenseJob::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], y| {
         // y holds the product first, and the answer at the end.
         multiply.run(stream, [a, b], y)?;
         sine.run(stream, [a], &mut term)?;
@@ -113,7 +117,7 @@ fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<B
 }
 
 /// Makes the job that computes all sines by one kernel.
-pub(super) fn sine<T: Element>(
+pub(super) fn sine<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -121,7 +125,7 @@ pub(super) fn sine<T: Element>(
     cuda.reserve(matrix_bytes(case, 2))?;
     let kernel = load_step(cuda, "sine", input::<T>(inputs, 0)?.len())?;
     let mut replay = Replay::default();
-    let job = Dense::<T, 1, _>::new(cuda, case, inputs, move |cuda, [a], y| {
+    let job = DenseJob::<T, 1, _>::new(cuda, case, inputs, move |cuda, [a], y| {
         kernel.run_again(cuda, &mut replay, [a], y)
     })?;
     Ok(Prepared::new(job))

@@ -6,11 +6,11 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::dense::Dense;
+use super::dense::DenseJob;
 use super::elementwise::{self, sine};
 use super::{Kernel, by_dtype, matrix_bytes, variant};
-use crate::context::{Cuda, Element};
-use crate::ffi::launch::{Shape, enqueue_shaped, fits, read, write};
+use crate::context::{Cuda, DeviceElement};
+use crate::ffi::launch::{LaunchShape, enqueue_shaped, fits, read, write};
 use crate::kernels::{KernelSource, kernel_source};
 
 static SOURCE: KernelSource = kernel_source!("sine_at");
@@ -30,14 +30,14 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-fn each<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn each<T: DeviceElement>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrix_bytes(case, 2))?;
     let function = cuda.function(&SOURCE, &format!("sine_at_{}", T::DTYPE))?;
-    let job = Dense::<T, 1, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a], y| {
+    let job = DenseJob::<T, 1, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a], y| {
         fits("y", y, a.len())?;
         let (from, to) = (read(stream, a), write(stream, y));
         (0..a.len() as u64).try_for_each(|index| {
-            let (shape, arguments) = (Shape::of_single_threads(1), [from, to, index.into()]);
+            let (shape, arguments) = (LaunchShape::of_single_threads(1), [from, to, index.into()]);
             // SAFETY: the entry takes (const T*, T*, u64), and both arrays hold more than `index` elements.
             unsafe { enqueue_shaped(stream, &function, shape, arguments) }
         })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cudarc::driver::sys::CUevent_flags;
-use cudarc::driver::{CudaFunction, CudaGraph, CudaModule, CudaStream};
+use cudarc::driver::{CudaFunction, CudaModule, CudaStream};
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
@@ -16,7 +16,7 @@ use gpubench_model::error::{CellError, Unavailable};
 use super::{Kernel, variant};
 use crate::context::{Cuda, driver};
 use crate::ffi::driver::SecondContext;
-use crate::ffi::launch::{Shape, enqueue_shaped};
+use crate::ffi::launch::{LaunchShape, enqueue_shaped};
 use crate::ffi::replay::capture;
 use crate::kernels::{KernelSource, kernel_source};
 
@@ -134,8 +134,13 @@ fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     let graph = capture(cuda, || (0..case.n).try_for_each(|_| empty.run(&cuda.stream)))?;
     graph.upload().map_err(driver("cuGraphUpload"))?;
     cuda.synchronize()?;
-    let graph = EmptyKernels { graph, nodes: case.n, _kernel: empty };
-    Ok(counted(move || graph.launch()))
+    let nodes = case.n;
+    Ok(counted(move || {
+        graph.launch().map_err(driver("cuGraphLaunch"))?;
+        // The graph needs the kernel, which is dropped after it.
+        let _ = &empty;
+        Ok(nodes)
+    }))
 }
 
 /// A kernel without arguments.
@@ -151,22 +156,7 @@ impl Bare {
 
     pub(crate) fn run(&self, stream: &CudaStream) -> Result<(), CellError> {
         // SAFETY: the entry takes nothing.
-        unsafe { enqueue_shaped(stream, &self.function, Shape::of_single_threads(1), []) }
-    }
-}
-
-/// A graph of empty kernels. It keeps the kernel, which must live as long.
-struct EmptyKernels {
-    graph: CudaGraph,
-    nodes: u64,
-    _kernel: Bare,
-}
-
-impl EmptyKernels {
-    /// Launches the graph and returns the number of its kernels.
-    fn launch(&self) -> Result<u64, CellError> {
-        self.graph.launch().map_err(driver("cuGraphLaunch"))?;
-        Ok(self.nodes)
+        unsafe { enqueue_shaped(stream, &self.function, LaunchShape::of_single_threads(1), []) }
     }
 }
 

@@ -5,10 +5,10 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::dense::Dense;
+use super::dense::DenseJob;
 use super::reduction::{Statistics, reserve};
 use super::{Kernel, by_dtype, input, matrix_bytes, variant};
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::map::Map;
 use crate::kernels::{KernelSource, kernel_source};
 
@@ -42,7 +42,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-fn map_of<T: Element, const INPUTS: usize>(
+fn map_of<T: DeviceElement, const INPUTS: usize>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -52,21 +52,29 @@ fn map_of<T: Element, const INPUTS: usize>(
     let len = input::<T>(inputs, 0)?.len();
     let shape = (THREADS, THREADS as usize);
     let kernel = Map::<T, T, INPUTS>::tiled(cuda, &SOURCE, &format!("{name}_{}", T::DTYPE), len, shape)?;
-    let job = Dense::<T, INPUTS, _>::new(cuda, case, inputs, move |cuda, inputs, y| {
+    let job = DenseJob::<T, INPUTS, _>::new(cuda, case, inputs, move |cuda, inputs, y| {
         kernel.run(&cuda.stream, inputs.each_ref(), y)
     })?;
     Ok(Prepared::new(job))
 }
 
-fn elementwise<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn elementwise<T: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
     map_of::<T, 2>(cuda, case, inputs, "elementwise")
 }
 
-fn sine<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn sine<T: DeviceElement>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     map_of::<T, 1>(cuda, case, inputs, "sine")
 }
 
-fn statistics<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn statistics<T: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
     reserve(cuda, case)?;
     Ok(Prepared::new(Statistics::plain(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
 }

@@ -9,9 +9,9 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::{Kernel, by_dtype, input, matrix_bytes, opt_in};
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::contents::device;
-use crate::ffi::launch::{Shape, Start, enqueue, read, write};
+use crate::ffi::launch::{LaunchShape, Start, enqueue, read, write};
 use crate::ffi::replay::{Launch, Replay};
 use crate::ffi::tuning;
 use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
@@ -34,12 +34,20 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-fn one_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn one_pass<T: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
     reserve(cuda, case)?;
     Ok(Prepared::new(Statistics::one_pass(cuda, input::<T>(inputs, 0)?)?))
 }
 
-fn three_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn three_pass<T: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
     reserve(cuda, case)?;
     Ok(Prepared::new(Statistics::three_pass(cuda, input::<T>(inputs, 0)?)?))
 }
@@ -68,7 +76,7 @@ enum Kernels {
     Plain { partial: CudaFunction, finish: CudaFunction, partials: CudaSlice<f64> },
 }
 
-impl<T: Element> Statistics<T> {
+impl<T: DeviceElement> Statistics<T> {
     /// Forms of the one-pass kernel: threads per block, packs of 16 bytes that a thread loads at the same time, and the
     /// most blocks per multiprocessor; 0 is one block on the device. The first that has the whole array at once is taken,
     /// otherwise the last, with few enough partial sums for one block to add. The first of the list is `moments_of_few`.
@@ -132,7 +140,7 @@ impl<T: Element> Statistics<T> {
     }
 }
 
-impl<T: Element> Job for Statistics<T> {
+impl<T: DeviceElement> Job for Statistics<T> {
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.x)], [device(&mut self.out)])
     }
@@ -147,7 +155,7 @@ impl<T: Element> Job for Statistics<T> {
                 let inverse = (1.0 / self.x.len() as f64).into();
                 let arguments = [x, n, inverse, write(stream, words), out];
                 let shape =
-                    Shape { grid: (self.grid, 1), threads: *threads, shared: 0, start: Start::InOrder };
+                    LaunchShape { grid: (self.grid, 1), threads: *threads, shared: 0, start: Start::InOrder };
                 // SAFETY: the entry takes (const T*, u64, double, u64*, double*); `words` holds four per block, which are zero
                 // now and after every launch, and `out` three doubles.
                 unsafe { replay.run(&self.cuda, [Launch::new(moments, shape, arguments)]) }

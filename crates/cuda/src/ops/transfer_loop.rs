@@ -11,7 +11,7 @@ use gpubench_ops::SINES;
 use super::elementwise;
 use super::host_buffer::HostBuffer;
 use super::{Kernel, by_dtype, input, matrix_bytes, variant};
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::map::Map;
 
 pub(crate) static KERNELS: &[Kernel] = &[
@@ -23,7 +23,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         ),
         sources: &elementwise::STEP_PARTS,
         libraries: &[],
-        prepare: by_dtype!(looped, Copies::Once, HostMemory::Pageable),
+        prepare: by_dtype!(looped, CopySchedule::Once, HostMemory::Pageable),
     },
     Kernel {
         variant: variant(
@@ -33,7 +33,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         ),
         sources: &elementwise::STEP_PARTS,
         libraries: &[],
-        prepare: by_dtype!(looped, Copies::Each, HostMemory::Pageable),
+        prepare: by_dtype!(looped, CopySchedule::Each, HostMemory::Pageable),
     },
     Kernel {
         variant: variant(
@@ -43,12 +43,12 @@ pub(crate) static KERNELS: &[Kernel] = &[
         ),
         sources: &elementwise::STEP_PARTS,
         libraries: &[],
-        prepare: by_dtype!(looped, Copies::Each, HostMemory::Pinned),
+        prepare: by_dtype!(looped, CopySchedule::Each, HostMemory::Pinned),
     },
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Copies {
+enum CopySchedule {
     Once,
     Each,
 }
@@ -56,7 +56,7 @@ enum Copies {
 struct Looped<T> {
     cuda: Cuda,
     n: usize,
-    copies: Copies,
+    copies: CopySchedule,
     kernel: Map<T, T, 1>,
     /// The operand, which is not changed.
     a: HostBuffer<T>,
@@ -67,11 +67,11 @@ struct Looped<T> {
     next: CudaSlice<T>,
 }
 
-fn looped<T: Element>(
+fn looped<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
-    copies: Copies,
+    copies: CopySchedule,
     memory: HostMemory,
 ) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrix_bytes(case, 2))?;
@@ -87,11 +87,11 @@ fn looped<T: Element>(
         x: cuda.alloc(a.len())?,
         next: cuda.alloc(a.len())?,
     };
-    let synchronises = copies == Copies::Each || job.a.waits();
+    let synchronises = copies == CopySchedule::Each || job.a.waits();
     Ok(Prepared::with(JobTraits { synchronises, ..JobTraits::default() }, job))
 }
 
-impl<T: Element> Looped<T> {
+impl<T: DeviceElement> Looped<T> {
     /// Enqueues `x = sin(x)`.
     fn sine(&mut self) -> Result<(), CellError> {
         self.kernel.run(&self.cuda.stream, [&self.x], &mut self.next)?;
@@ -118,11 +118,11 @@ impl<T: Element> Looped<T> {
     }
 }
 
-impl<T: Element> Job for Looped<T> {
+impl<T: DeviceElement> Job for Looped<T> {
     fn execute(&mut self) -> Result<(), CellError> {
         match self.copies {
-            Copies::Once => self.copy_once(),
-            Copies::Each => self.copy_each(),
+            CopySchedule::Once => self.copy_once(),
+            CopySchedule::Each => self.copy_each(),
         }
     }
 

@@ -14,7 +14,7 @@ use super::ffi::map::Map;
 use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
 use super::transfer::TransferTimer;
-use super::transfer_stats::{Copies, CopyTime};
+use super::transfer_stats::{CopyRepetitions, CopyTime};
 
 /// Kernels for memory bandwidth, and for operands.
 pub(super) static SOURCE: KernelSource = kernel_source!("peaks");
@@ -79,7 +79,7 @@ fn bus_rates(cuda: &Cuda, elapsed: Elapsed) -> Result<(BusRates, BusRates), Cell
 }
 
 /// Returns the bytes per second of the fastest copy, with the one kind of memory that was timed.
-fn best(copies: Copies, clock: fn(&CopyTime) -> f64) -> f64 {
+fn best(copies: CopyRepetitions, clock: fn(&CopyTime) -> f64) -> f64 {
     let copies = copies.pageable.into_iter().chain(copies.pinned).flatten();
     BYTES as f64 / copies.map(|copied| clock(&copied)).fold(f64::INFINITY, f64::min)
 }

@@ -22,7 +22,7 @@ use spin::CycleSpin;
 pub(super) use spin::KERNELS;
 pub use spin::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
 use timer_overhead::median_or_nan;
-use timing_rig::{HostTimes, Reading, TimingRig};
+use timing_rig::{DeviceReading, HostTimes, TimingRig};
 
 /// The kernels for sampling, compiled when the backend starts.
 pub(super) static SOURCE: KernelSource = kernel_source!("timing");
@@ -215,7 +215,7 @@ impl Timer {
         Ok(())
     }
 
-    fn sample(&self, host: HostTimes, reading: &Reading, repeats: u32, blocked: bool) -> Sample {
+    fn sample(&self, host: HostTimes, reading: &DeviceReading, repeats: u32, blocked: bool) -> Sample {
         let (events_s, device_s) = self.event_overhead.corrected(reading.events_s, repeats);
         Sample {
             device_s: Some(device_s),

@@ -17,7 +17,7 @@ use super::SOURCE;
 use super::blocking_kernel::BlockingKernel;
 
 /// Enqueues the work once.
-pub(crate) type Work<'a> = dyn FnMut() -> Result<(), CellError> + 'a;
+pub(crate) type EnqueueFn<'a> = dyn FnMut() -> Result<(), CellError> + 'a;
 
 /// Host-clock readings of some work, in seconds since just before it was enqueued.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct HostTimes {
 
 /// Device readings of some work.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct DeviceReading {
     /// Seconds between the events around the work.
     pub events_s: f64,
     /// Clock of the multiprocessors in MHz, if both timestamps were written.
@@ -81,7 +81,7 @@ impl TimingRig {
     }
 
     /// Returns whether the device's clock was throttled.
-    pub(crate) fn is_throttled(&self, reading: &Reading) -> bool {
+    pub(crate) fn is_throttled(&self, reading: &DeviceReading) -> bool {
         is_throttled(reading.sm_mhz, self.rated_mhz)
     }
 
@@ -94,7 +94,7 @@ impl TimingRig {
     }
 
     /// Times one execution by the host's clock, until the host knows that the work is done. The device must be idle.
-    pub(crate) fn time_host(&self, work: &mut Work<'_>) -> Result<HostTimes, CellError> {
+    pub(crate) fn time_host(&self, work: &mut EnqueueFn<'_>) -> Result<HostTimes, CellError> {
         self.completion.clear();
         let begun = Instant::now();
         work()?;
@@ -107,7 +107,7 @@ impl TimingRig {
 
     /// Times one execution by the host's clock, until the driver reports an idle stream. Returns seconds. The device must be
     /// idle.
-    pub(crate) fn time_until_idle(&self, work: &mut Work<'_>) -> Result<f64, CellError> {
+    pub(crate) fn time_until_idle(&self, work: &mut EnqueueFn<'_>) -> Result<f64, CellError> {
         let begun = Instant::now();
         work()?;
         self.cuda.synchronize()?;
@@ -115,7 +115,10 @@ impl TimingRig {
     }
 
     /// Times one execution by both clocks, without a blocking kernel. The device must be idle.
-    pub(crate) fn time_both_clocks(&self, work: &mut Work<'_>) -> Result<(HostTimes, Reading), CellError> {
+    pub(crate) fn time_both_clocks(
+        &self,
+        work: &mut EnqueueFn<'_>,
+    ) -> Result<(HostTimes, DeviceReading), CellError> {
         let stream = &self.cuda.stream;
         self.mailbox.clear_timestamps();
         self.kernels.timestamp(stream, &self.mailbox, 0)?;
@@ -138,8 +141,8 @@ impl TimingRig {
         &mut self,
         lead_in: u32,
         repeats: u32,
-        work: &mut Work<'_>,
-    ) -> Result<Option<Reading>, CellError> {
+        work: &mut EnqueueFn<'_>,
+    ) -> Result<Option<DeviceReading>, CellError> {
         let TimingRig { cuda, kernels, mailbox, blocking_kernel, start, end, .. } = self;
         let stream = &cuda.stream;
         mailbox.clear_timestamps();
@@ -160,7 +163,7 @@ impl TimingRig {
 
     /// Runs `queue`, which enqueues work, behind a blocking kernel and waits. Returns `false` if the kernel timed
     /// out.
-    pub(crate) fn run_blocked(&mut self, queue: &mut Work<'_>) -> Result<bool, CellError> {
+    pub(crate) fn run_blocked(&mut self, queue: &mut EnqueueFn<'_>) -> Result<bool, CellError> {
         let TimingRig { cuda, kernels, mailbox, blocking_kernel, .. } = self;
         blocking_kernel.block_while(cuda, kernels, mailbox, queue)
     }
@@ -172,11 +175,11 @@ impl TimingRig {
     }
 
     /// Reads the events and timestamps, which must be complete.
-    fn reading(&self) -> Result<Reading, CellError> {
+    fn reading(&self) -> Result<DeviceReading, CellError> {
         let milliseconds =
             self.elapsed.milliseconds(&self.start, &self.end).map_err(driver("cuEventElapsedTime"))?;
         let sm_mhz = mhz(self.mailbox.timestamp(0), self.mailbox.timestamp(1));
-        Ok(Reading { events_s: f64::from(milliseconds) / 1e3, sm_mhz })
+        Ok(DeviceReading { events_s: f64::from(milliseconds) / 1e3, sm_mhz })
     }
 }
 

@@ -83,27 +83,13 @@ impl Solver {
         let side = narrow(call, side(call, n, a, out)?)?;
         let (area, length) = (c_longlong::from(side) * c_longlong::from(side), c_longlong::from(side));
         let mut len: c_int = 0;
+        let (handle, a, s) = (self.handle, self.read(a).cast(), self.read(&out.s).cast());
+        let (u, v) = (self.read(&out.u).cast(), self.read(&out.v).cast());
         // SAFETY: the handle is live, the operands have the checked lengths, `len` is writable.
         check(call, unsafe {
             T::QUERY(
-                self.handle,
-                VECTORS,
-                side,
-                side,
-                side,
-                self.read(a).cast(),
-                side,
-                area,
-                self.read(&out.s).cast(),
-                length,
-                self.read(&out.u).cast(),
-                side,
-                area,
-                self.read(&out.v).cast(),
-                side,
-                area,
-                &mut len,
-                1,
+                handle, VECTORS, side, side, side, a, side, area, s, length, u, side, area, v, side, area,
+                &mut len, 1,
             )
         })?;
         usize::try_from(len).map_err(|_| CellError::call(call, format!("invalid workspace size {len}")))
@@ -124,30 +110,14 @@ impl Solver {
         checked_side(call, n, &[(work.len(), len), (info.len(), 1)])?;
         let work_len = c_int::try_from(len).map_err(|e| CellError::call(call, e))?;
         let (area, length) = (c_longlong::from(side) * c_longlong::from(side), c_longlong::from(side));
+        let (handle, a, s) = (self.handle, self.read(a).cast(), self.write(&mut out.s).cast());
+        let (u, v) = (self.write(&mut out.u).cast(), self.write(&mut out.v).cast());
+        let (work, info, none) = (self.write(work).cast(), self.write(info).cast(), std::ptr::null_mut());
         // SAFETY: the handle is live; operands, workspace and `info` have the checked lengths; no residual is asked for.
         check(call, unsafe {
             T::DECOMPOSE(
-                self.handle,
-                VECTORS,
-                side,
-                side,
-                side,
-                self.read(a).cast(),
-                side,
-                area,
-                self.write(&mut out.s).cast(),
-                length,
-                self.write(&mut out.u).cast(),
-                side,
-                area,
-                self.write(&mut out.v).cast(),
-                side,
-                area,
-                self.write(work).cast(),
-                work_len,
-                self.write(info).cast(),
-                std::ptr::null_mut(),
-                1,
+                handle, VECTORS, side, side, side, a, side, area, s, length, u, side, area, v, side, area,
+                work, work_len, info, none, 1,
             )
         })
     }

@@ -9,7 +9,7 @@ use gpubench_model::error::CellError;
 use super::svd::{ECONOMY, VECTORS, Vectors, side};
 use super::{Solver, SolverReal, check, checked_side};
 
-type Query<T> = unsafe fn(
+type JacobiQuery<T> = unsafe fn(
     sys::cusolverDnHandle_t,
     sys::cusolverEigMode_t,
     c_int,
@@ -26,7 +26,7 @@ type Query<T> = unsafe fn(
     sys::gesvdjInfo_t,
 ) -> sys::cusolverStatus_t;
 
-type Decompose<T> = unsafe fn(
+type JacobiDecompose<T> = unsafe fn(
     sys::cusolverDnHandle_t,
     sys::cusolverEigMode_t,
     c_int,
@@ -47,21 +47,21 @@ type Decompose<T> = unsafe fn(
 
 /// An element type with a Jacobi routine.
 pub(crate) trait JacobiReal: SolverReal {
-    const QUERY: Query<Self>;
-    const DECOMPOSE: Decompose<Self>;
+    const QUERY: JacobiQuery<Self>;
+    const DECOMPOSE: JacobiDecompose<Self>;
     /// Machine epsilon of the type: the tolerance at which sweeps stop.
     const EPSILON: f64;
 }
 
 impl JacobiReal for f32 {
-    const QUERY: Query<f32> = sys::cusolverDnSgesvdj_bufferSize;
-    const DECOMPOSE: Decompose<f32> = sys::cusolverDnSgesvdj;
+    const QUERY: JacobiQuery<f32> = sys::cusolverDnSgesvdj_bufferSize;
+    const DECOMPOSE: JacobiDecompose<f32> = sys::cusolverDnSgesvdj;
     const EPSILON: f64 = f32::EPSILON as f64;
 }
 
 impl JacobiReal for f64 {
-    const QUERY: Query<f64> = sys::cusolverDnDgesvdj_bufferSize;
-    const DECOMPOSE: Decompose<f64> = sys::cusolverDnDgesvdj;
+    const QUERY: JacobiQuery<f64> = sys::cusolverDnDgesvdj_bufferSize;
+    const DECOMPOSE: JacobiDecompose<f64> = sys::cusolverDnDgesvdj;
     const EPSILON: f64 = f64::EPSILON;
 }
 
@@ -97,24 +97,11 @@ impl Jacobi {
         let call = "gesvdj size query";
         let side = narrow(call, side(call, n, a, out)?)?;
         let mut len: c_int = 0;
+        let (handle, a, s) = (solver.handle, solver.read(a).cast(), solver.read(&out.s).cast());
+        let (u, v) = (solver.read(&out.u).cast(), solver.read(&out.v).cast());
         // SAFETY: handle and parameters are live, the operands have the checked lengths, `len` is writable.
         check(call, unsafe {
-            T::QUERY(
-                solver.handle,
-                VECTORS,
-                ECONOMY,
-                side,
-                side,
-                solver.read(a).cast(),
-                side,
-                solver.read(&out.s).cast(),
-                solver.read(&out.u).cast(),
-                side,
-                solver.read(&out.v).cast(),
-                side,
-                &mut len,
-                self.raw,
-            )
+            T::QUERY(handle, VECTORS, ECONOMY, side, side, a, side, s, u, side, v, side, &mut len, self.raw)
         })?;
         let len = usize::try_from(len)
             .map_err(|_| CellError::call(call, format!("invalid workspace size {len}")))?;
@@ -149,25 +136,13 @@ impl Solver {
         }
         checked_side(call, n, &[(work.len(), len), (info.len(), 1)])?;
         let work_len = c_int::try_from(len).map_err(|e| CellError::call(call, e))?;
+        let (handle, a, s) = (self.handle, self.write(a).cast(), self.write(&mut out.s).cast());
+        let (u, v) = (self.write(&mut out.u).cast(), self.write(&mut out.v).cast());
+        let (work, info, raw) = (self.write(work).cast(), self.write(info).cast(), jacobi.raw);
         // SAFETY: handle and parameters are live; operands, workspace and `info` have the checked lengths.
         check(call, unsafe {
             T::DECOMPOSE(
-                self.handle,
-                VECTORS,
-                ECONOMY,
-                side,
-                side,
-                self.write(a).cast(),
-                side,
-                self.write(&mut out.s).cast(),
-                self.write(&mut out.u).cast(),
-                side,
-                self.write(&mut out.v).cast(),
-                side,
-                self.write(work).cast(),
-                work_len,
-                self.write(info).cast(),
-                jacobi.raw,
+                handle, VECTORS, ECONOMY, side, side, a, side, s, u, side, v, side, work, work_len, info, raw,
             )
         })
     }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::launch::{enqueue, fits, read, write};
 use crate::ffi::tuning::grid;
 use crate::kernels::{KernelSource, kernel_source};
@@ -26,7 +26,7 @@ pub(super) struct FftKernels<T> {
     element: PhantomData<T>,
 }
 
-impl<T: Element> FftKernels<T> {
+impl<T: DeviceElement> FftKernels<T> {
     pub(super) fn load(cuda: &Cuda, n: usize) -> Result<Self, CellError> {
         Ok(FftKernels {
             fill_half: cuda.function(&SOURCE, &format!("fft_fill_{}", T::DTYPE))?,

@@ -17,7 +17,7 @@ use gpubench_model::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::{Kernel, by_dtype, input, opt_in, variant};
-use crate::context::{Cuda, Element, Library};
+use crate::context::{Cuda, DeviceElement, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
 use fill::FftKernels;
@@ -72,7 +72,7 @@ enum CufftPlan<T> {
     ComplexToComplex(ComplexPlan<T>),
 }
 
-fn transform<T: Element + FftReal>(
+fn transform<T: DeviceElement + FftReal>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -98,7 +98,7 @@ fn transform<T: Element + FftReal>(
     Ok(Prepared::new(Transform { plan, cuda: cuda.clone(), n, kernels, input, spectrum }))
 }
 
-impl<T: Element + FftReal> Job for Transform<T> {
+impl<T: DeviceElement + FftReal> Job for Transform<T> {
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.input)], [device(&mut self.spectrum)])
     }
@@ -125,7 +125,11 @@ impl<T: Element + FftReal> Job for Transform<T> {
 }
 
 /// Downloads pairs of real and imaginary part as the answer.
-fn spectrum<T: Element>(cuda: &Cuda, n: usize, reals: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
+fn spectrum<T: DeviceElement>(
+    cuda: &Cuda,
+    n: usize,
+    reals: &CudaSlice<T>,
+) -> Result<Vec<Operand>, CellError> {
     let values = T::into_complex_values(pairs(&cuda.download(reals)?));
     Ok(vec![Operand::Dense(Dense { rows: n, cols: n, values })])
 }

@@ -10,9 +10,9 @@ use gpubench_model::error::CellError;
 
 use super::plan::{ChoosePlan, Pass};
 use super::spectrum;
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::contents::device;
-use crate::ffi::launch::{Shape, Start, allow_shared, fits, read, write};
+use crate::ffi::launch::{LaunchShape, Start, allow_shared, fits, read, write};
 use crate::ffi::replay::{Launch, Replay};
 use crate::ffi::tuning::{divide_equally, earliest_start};
 use crate::kernels::KernelSource;
@@ -21,7 +21,7 @@ use crate::ops::input;
 /// A kernel and the shape of its launches.
 struct PassKernel {
     function: CudaFunction,
-    shape: Shape,
+    shape: LaunchShape,
 }
 
 impl PassKernel {
@@ -37,7 +37,7 @@ impl PassKernel {
         let (blocks, threads, shared) =
             (fitting(pass.blocks)?, fitting(pass.threads)?, fitting(pass.shared)?);
         allow_shared(&function, shared)?;
-        Ok(PassKernel { function, shape: Shape { grid: (blocks, 1), threads, shared, start } })
+        Ok(PassKernel { function, shape: LaunchShape { grid: (blocks, 1), threads, shared, start } })
     }
 }
 
@@ -58,7 +58,7 @@ struct TwoPassFft<T> {
 }
 
 /// Makes the job by the plan of `choose`: compiles the kernels for this size, and uploads the tables and the input.
-pub(super) fn prepare<T: Element>(
+pub(super) fn prepare<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -91,7 +91,7 @@ pub(super) fn prepare<T: Element>(
     }))
 }
 
-impl<T: Element> Job for TwoPassFft<T> {
+impl<T: DeviceElement> Job for TwoPassFft<T> {
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.input)], [device(&mut self.spectrum)])
     }

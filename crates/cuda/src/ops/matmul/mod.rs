@@ -12,12 +12,12 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use self::own::{on_tensor_cores, tiled};
-use super::dense::{Dense, download_square};
+use super::dense::{DenseJob, download_square};
 use super::{Kernel, by_dtype, emulated, input, opt_in, reduced, variant};
-use crate::context::{Cuda, Element, Library};
+use crate::context::{Cuda, DeviceElement, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas};
-use crate::ffi::cublaslt::{DenseProduct, ProductReal};
+use crate::ffi::cublaslt::{LtProduct, ProductReal};
 use crate::ffi::map::Map;
 use crate::ffi::padded::CONVERT;
 
@@ -152,7 +152,7 @@ impl Job for HalfProduct {
     }
 }
 
-fn product<T: Element>(
+fn product<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -164,7 +164,7 @@ fn product<T: Element>(
         Arithmetic::EmulatedF64 => Cublas::emulating(cuda)?,
         _ => Cublas::new(cuda)?,
     };
-    let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |_, [a, b], c| {
+    let job = DenseJob::<T, 2, _>::new(cuda, case, inputs, move |_, [a, b], c| {
         cublas.multiply(arithmetic, n, a, b, c)
     })?;
     Ok(Prepared::new(job))
@@ -196,7 +196,7 @@ fn half_product(
 /// A product by cuBLASLt.
 struct ChosenProduct<T> {
     // Before the memory that its work uses.
-    product: DenseProduct,
+    product: LtProduct<T, T>,
     cuda: Cuda,
     n: usize,
     a: CudaSlice<T>,
@@ -225,7 +225,7 @@ fn chosen_product<T: ProductReal>(
 ) -> Result<Box<Prepared>, CellError> {
     side(case)?;
     cuda.reserve(3 * bytes(case, size_of::<T>()) + WORKSPACE)?;
-    let mut product = DenseProduct::new::<T>(cuda, case.side())?;
+    let mut product = LtProduct::dense(cuda, case.side())?;
     let (a, b) = (cuda.upload(input::<T>(inputs, 0)?)?, cuda.upload(input::<T>(inputs, 1)?)?);
     let mut c = cuda.alloc(elements(case))?;
     product.choose(&a, &b, &mut c)?;

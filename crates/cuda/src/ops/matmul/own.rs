@@ -10,11 +10,13 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::{bytes, side};
-use crate::context::{Cuda, Element};
-use crate::ffi::launch::{Argument, BLOCK, Shape, Start, allow_shared, enqueue_shaped, fits, read, write};
+use crate::context::{Cuda, DeviceElement};
+use crate::ffi::launch::{
+    Argument, BLOCK, LaunchShape, Start, allow_shared, enqueue_shaped, fits, read, write,
+};
 use crate::ffi::replay::{Launch, Replay};
 use crate::kernels::{KernelSource, kernel_source};
-use crate::ops::dense::Dense;
+use crate::ops::dense::DenseJob;
 
 pub(super) static TILED: KernelSource = kernel_source!("matmul");
 
@@ -22,7 +24,7 @@ pub(super) static TILED: KernelSource = kernel_source!("matmul");
 type Load<T> = fn(&Cuda, u32) -> Result<SquareProduct<T>, CellError>;
 
 /// Makes the job of the tiled kernel.
-pub(super) fn tiled<T: Element>(
+pub(super) fn tiled<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -31,7 +33,7 @@ pub(super) fn tiled<T: Element>(
 }
 
 /// Makes the job of the kernel for float64 tensor cores.
-pub(super) fn on_tensor_cores<T: Element>(
+pub(super) fn on_tensor_cores<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -39,7 +41,7 @@ pub(super) fn on_tensor_cores<T: Element>(
     prepare::<T>(cuda, case, inputs, SquareProduct::on_tensor_cores)
 }
 
-fn prepare<T: Element>(
+fn prepare<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -50,7 +52,7 @@ fn prepare<T: Element>(
     let kernel = load(cuda, n)?;
     let mut replay = Replay::default();
     let job =
-        Dense::new(cuda, case, inputs, move |cuda, [a, b], c| kernel.run(cuda, &mut replay, [a, b], c))?;
+        DenseJob::new(cuda, case, inputs, move |cuda, [a, b], c| kernel.run(cuda, &mut replay, [a, b], c))?;
     Ok(Prepared::new(job))
 }
 
@@ -142,19 +144,19 @@ fn best_tile(dtype: DType, n: u32, multiprocessors: u32) -> &'static Tile {
 /// `c = a * b` of `n` by `n` row-major matrices.
 struct SquareProduct<T> {
     function: CudaFunction,
-    shape: Shape,
+    shape: LaunchShape,
     n: u32,
     elements: PhantomData<T>,
 }
 
-impl<T: Element> SquareProduct<T> {
+impl<T: DeviceElement> SquareProduct<T> {
     /// Loads the kernel with tiles in shared memory, from `kernels/matmul.cu`.
     fn tiled(cuda: &Cuda, n: u32) -> Result<Self, CellError> {
         let width = 16 / size_of::<T>() as u32;
         let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
         let function = cuda.function(&TILED, &format!("tiled{form}_{}", T::DTYPE))?;
         let tiles = n.div_ceil(32 * width);
-        let shape = Shape { grid: (tiles, tiles), threads: BLOCK, shared: 0, start: Start::InOrder };
+        let shape = LaunchShape { grid: (tiles, tiles), threads: BLOCK, shared: 0, start: Start::InOrder };
         Ok(SquareProduct { function, shape, n, elements: PhantomData })
     }
 
@@ -187,8 +189,12 @@ impl<T: Element> SquareProduct<T> {
         let function = cuda.function(source, entry)?;
         allow_shared(&function, tile.shared)?;
         let tiles = n.div_ceil(tile.side);
-        let shape =
-            Shape { grid: (tiles, tiles), threads: tile.threads, shared: tile.shared, start: Start::InOrder };
+        let shape = LaunchShape {
+            grid: (tiles, tiles),
+            threads: tile.threads,
+            shared: tile.shared,
+            start: Start::InOrder,
+        };
         Ok(SquareProduct { function, shape, n, elements: PhantomData })
     }
 

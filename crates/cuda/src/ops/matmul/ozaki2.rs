@@ -14,7 +14,7 @@ use super::own::ConditionalProduct;
 use super::{WORKSPACE, bytes, elements, side};
 use crate::context::Cuda;
 use crate::ffi::contents::device;
-use crate::ffi::cublaslt::ResidueProducts;
+use crate::ffi::cublaslt::LtProduct;
 use crate::ffi::launch::{BLOCK, enqueue, fits, read, write};
 use crate::kernels::{KernelSource, kernel_source};
 use crate::ops::dense::download_square;
@@ -37,7 +37,7 @@ const COLUMNS: u32 = 32;
 /// The operands, the kernels and the intermediate arrays of a product of `n` by `n` matrices.
 struct Emulated {
     cuda: Cuda,
-    products: ResidueProducts,
+    products: LtProduct<i8, i32>,
     fallback: ConditionalProduct,
     n: u32,
     pitch: u32,
@@ -75,7 +75,7 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
     let area = u128::from(pitch) * u128::from(pitch);
     // Operands and answer, one-byte residues of two operands, and as many sums of four bytes.
     cuda.reserve(3 * bytes(case, 8) + MODULI as u128 * (2 + 4) * area + WORKSPACE)?;
-    let products = ResidueProducts::new(cuda, pitch as usize, MODULI as i32)?;
+    let products = LtProduct::of_integers(cuda, pitch as usize, MODULI as i32)?;
     let (side, area) = (n as usize, pitch as usize * pitch as usize);
     let mut job = Emulated {
         cuda: cuda.clone(),

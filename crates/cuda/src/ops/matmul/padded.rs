@@ -5,14 +5,14 @@ use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::super::dense::Dense;
+use super::super::dense::DenseJob;
 use super::{WORKSPACE, bytes, side};
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::cublas::{Arithmetic, Cublas};
 use crate::ffi::padded::{PaddedCopies, padded_side};
 
 /// Prepares the product of matrices of `T`, computed in IEEE arithmetic of `W` and rounded to `T` once.
-pub(super) fn product<T: Element, W: Element>(
+pub(super) fn product<T: DeviceElement, W: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -36,7 +36,7 @@ pub(super) fn product<T: Element, W: Element>(
     let copies = PaddedCopies::<T, W>::load(cuda, n, padded)?;
     let (mut wide_a, mut wide_b) = (cuda.alloc::<W>(len)?, cuda.alloc::<W>(len)?);
     let mut wide_c = if answer_in_place { None } else { Some(cuda.alloc::<W>(len)?) };
-    let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], c| {
+    let job = DenseJob::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], c| {
         copies.pad(stream, a, &mut wide_a)?;
         copies.pad(stream, b, &mut wide_b)?;
         let Some(wide_c) = &mut wide_c else {

@@ -9,9 +9,9 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::{NOT_POSITIVE_DEFINITE, check_info};
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::contents::device;
-use crate::ffi::launch::{Alternating, BLOCK, Shape, Start, allow_shared, fits, read, write};
+use crate::ffi::launch::{Alternating, BLOCK, LaunchShape, Start, allow_shared, fits, read, write};
 use crate::ffi::replay::{Launch, Replay};
 use crate::ffi::tuning::resident_blocks;
 use crate::kernels::{ByType, kernel_source_by_type};
@@ -30,7 +30,7 @@ const ROWS_PER_BLOCK: u32 = BLOCK / 32;
 ///
 /// The refined solution takes the residual b - A x in higher precision: float64 for float32, twice the working
 /// precision for float64 (Wilkinson 1963; Higham, "Accuracy and Stability of Numerical Algorithms", chapter 12).
-pub(super) fn prepare<T: Element>(
+pub(super) fn prepare<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -105,7 +105,7 @@ struct Cholesky<T> {
     replay: Replay,
 }
 
-impl<T: Element> Cholesky<T> {
+impl<T: DeviceElement> Cholesky<T> {
     /// Uploads `a`, of `n * n` elements with n at least one, and `b`, of n elements, and allocates the workspaces,
     /// which together are as large as one matrix.
     ///
@@ -143,7 +143,7 @@ impl<T: Element> Cholesky<T> {
     }
 }
 
-impl<T: Element> Job for Cholesky<T> {
+impl<T: DeviceElement> Job for Cholesky<T> {
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.x)])
     }
@@ -157,8 +157,12 @@ impl<T: Element> Job for Cholesky<T> {
         let CholeskyPlan { grid, chains, .. } = self.plan;
         let (a, b, x) = (read(stream, &self.a), read(stream, &self.b), write(stream, &mut self.x));
         let arguments = [a, b, x, work[0], work[1], info[0], info[1], self.n.into(), chains.into()];
-        let resident =
-            |grid| Shape { grid: (grid, 1), threads: BLOCK, shared: shared::<T>(), start: Start::Together };
+        let resident = |grid| LaunchShape {
+            grid: (grid, 1),
+            threads: BLOCK,
+            shared: shared::<T>(),
+            start: Start::Together,
+        };
         let solve = Launch::new(&self.solve, resident(grid), arguments);
         let Some(Refinement { residual, correct, grid, r }) = &mut self.refinement else {
             // SAFETY: the entry takes (const T*, const T*, T*, T*, T*, i32*, i32*, i32, i32). A has n * n elements, b and
@@ -169,7 +173,7 @@ impl<T: Element> Job for Cholesky<T> {
         fits("the residual", r, self.b.len())?;
         let (r, n) = (write(stream, r), self.n.into());
         let blocks = self.n.unsigned_abs().div_ceil(ROWS_PER_BLOCK);
-        let residual = Launch::new(residual, Shape::of_blocks((blocks, 1)), [a, b, x, r, n]);
+        let residual = Launch::new(residual, LaunchShape::of_blocks((blocks, 1)), [a, b, x, r, n]);
         let correct = Launch::new(correct, resident(*grid), [work[0], r, x, n]);
         // SAFETY: the first as above. The second takes (const T*, const T*, const T*, T*, i32), where r has n elements.
         // The third takes (T*, const T*, T*, i32); the workspace holds the factor and its last two vectors are zero; its
@@ -185,7 +189,7 @@ impl<T: Element> Job for Cholesky<T> {
     }
 }
 
-impl<T: Element> Refinement<T> {
+impl<T: DeviceElement> Refinement<T> {
     fn load(cuda: &Cuda, plan: CholeskyPlan, n: usize) -> Result<Self, CellError> {
         let correct = cooperative::<T>(cuda, &REFINEMENT, "correct")?;
         let blocks = blocks_at_once::<T>(cuda, &correct)?;
@@ -199,7 +203,7 @@ impl<T: Element> Refinement<T> {
 }
 
 /// Loads the entry of that name for T and allows its blocks the shared memory that they need.
-fn cooperative<T: Element>(
+fn cooperative<T: DeviceElement>(
     cuda: &Cuda,
     source: &'static ByType,
     name: &str,
@@ -219,7 +223,7 @@ fn cooperative<T: Element>(
 
 /// Returns the number of blocks that can wait for each other, one per multiprocessor, so that diagonal blocks share
 /// none.
-fn blocks_at_once<T: Element>(cuda: &Cuda, function: &CudaFunction) -> Result<u32, CellError> {
+fn blocks_at_once<T: DeviceElement>(cuda: &Cuda, function: &CudaFunction) -> Result<u32, CellError> {
     let resident = resident_blocks(cuda, function, BLOCK, shared::<T>())?;
     if resident < 2 {
         let reason = "the device cannot run two blocks of the kernel at the same time";

@@ -7,11 +7,11 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::plan::{Method, SpgemmPlan, unordered_row};
+use super::plan::{RowKernel, SpgemmPlan, unordered_row};
 use super::{download, factors};
-use crate::context::{Cuda, Element, driver};
+use crate::context::{Cuda, DeviceElement, driver};
 use crate::ffi::contents::device;
-use crate::ffi::launch::{Alternating, Argument, BLOCK, Shape, Start, allow_shared, read, write};
+use crate::ffi::launch::{Alternating, Argument, BLOCK, LaunchShape, Start, allow_shared, read, write};
 use crate::ffi::replay::{Launch, Replay, enqueue_each};
 use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
 use crate::sparse::{DeviceCsr, device_bytes};
@@ -27,7 +27,7 @@ pub(super) static SOURCES: &[&KernelSource] = &[&DENSE.f32, &DENSE.f64, &RANKED.
 ///
 /// With `reuses`, the entries of C are counted and allocated here: an execution computes structure and values again in one launch, or
 /// two if rows are cut into tiles of columns, and never waits. Otherwise each execution counts and allocates them.
-pub(super) fn prepare<T: Element>(
+pub(super) fn prepare<T: DeviceElement>(
     cuda: &Cuda,
     _: &Case,
     inputs: &[Operand],
@@ -68,7 +68,7 @@ struct RowProduct<T> {
     replay: Option<Replay>,
 }
 
-impl<T: Element> RowProduct<T> {
+impl<T: DeviceElement> RowProduct<T> {
     /// Loads the kernels for `a` times `b` by `plan`, and allocates their scratch memory. With `reuses`, executions are
     /// [`RowProduct::run`], otherwise [`RowProduct::call`].
     ///
@@ -87,7 +87,7 @@ impl<T: Element> RowProduct<T> {
             return Err(CellError::Failed("the product was planned for other operands".into()));
         }
         let (source, kernel) =
-            if plan.method == Method::Dense { (&DENSE, "dense") } else { (&RANKED, "ranked") };
+            if plan.method == RowKernel::Dense { (&DENSE, "dense") } else { (&RANKED, "ranked") };
         let multiply = cuda.function(source.of(T::DTYPE), &format!("spgemm_{kernel}_{}", T::DTYPE))?;
         allow_shared(&multiply, plan.shared)?;
         let starts = (plan.tiles > 1).then_some(b.rows() * plan.tiles as usize + 1);
@@ -165,7 +165,7 @@ impl<T: Element> RowProduct<T> {
         };
         let [state, next] = self.state.take().map(|words| write(stream, words));
         let SpgemmPlan { method, tiles, width, warps, shared, blocks } = self.plan;
-        let room = if let Method::Ranked { room } = method { room } else { 0 };
+        let room = if let RowKernel::Ranked { room } = method { room } else { 0 };
         let arguments = [
             a_offsets,
             a_columns,
@@ -184,7 +184,7 @@ impl<T: Element> RowProduct<T> {
             // Only the ranked kernel has this argument.
             room.into(),
         ];
-        let shape = Shape { grid: (blocks, 1), threads: 32 * warps, shared, start: Start::InOrder };
+        let shape = LaunchShape { grid: (blocks, 1), threads: 32 * warps, shared, start: Start::InOrder };
         let multiply = Launch::new(&self.multiply, shape, arguments);
         let Some((find_starts, starts)) = &mut self.starts else {
             // SAFETY: the entries take (const i32*, const i32*, const T*, const i32*, const i32*, const T*, i32*, i32*,
@@ -198,14 +198,14 @@ impl<T: Element> RowProduct<T> {
         let blocks = u32::try_from(blocks).map_err(|error| CellError::call("spgemm", error))?;
         let sizes = [self.b.rows() as u32, tiles, width].map(Argument::from);
         let arguments = [b_offsets, b_columns, write(stream, starts), sizes[0], sizes[1], sizes[2]];
-        let find_starts = Launch::new(find_starts, Shape::of_blocks((blocks, 1)), arguments);
+        let find_starts = Launch::new(find_starts, LaunchShape::of_blocks((blocks, 1)), arguments);
         // SAFETY: the first takes (const i32*, const i32*, i32*, u32, u32, u32); there is a start for every row in every
         // tile and one more. The second as above.
         unsafe { enqueue(&mut self.replay, &self.cuda, [find_starts, multiply]) }
     }
 }
 
-impl<T: Element> Job for RowProduct<T> {
+impl<T: DeviceElement> Job for RowProduct<T> {
     fn reset(&mut self) -> Result<(), CellError> {
         if self.replay.is_none() {
             self.entries = None;

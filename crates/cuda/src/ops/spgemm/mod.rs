@@ -11,9 +11,9 @@ use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::CellError;
 
 use super::{Kernel, by_dtype, opt_in, variant};
-use crate::context::{Cuda, Element, Library};
+use crate::context::{Cuda, DeviceElement, Library};
 use crate::ffi::contents::device;
-use crate::ffi::cusparse::{Computed, Entries, Product, Repeated, Sparse, SparseReal};
+use crate::ffi::cusparse::{Computed, CsrArrays, Repeated, Sparse, SparseProduct, SparseReal};
 use crate::sparse::{self, DeviceCsr, device_bytes};
 use gustavson::prepare as own;
 
@@ -59,20 +59,20 @@ fn factors(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
     Err(CellError::Failed(problem))
 }
 
-fn product<T: Element + SparseReal>(
+fn product<T: DeviceElement + SparseReal>(
     cuda: &Cuda,
     inputs: &[Operand],
-) -> Result<(Product<T>, [usize; 2]), CellError> {
+) -> Result<(SparseProduct<T>, [usize; 2]), CellError> {
     cuda.require(Library::Cusparse)?;
     let (a, b) = factors(inputs)?;
     cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
     let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
     cuda.count_plan();
-    let product = Product::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
+    let product = SparseProduct::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
     Ok((product, [a.rows, b.cols]))
 }
 
-fn library<T: Element + SparseReal>(
+fn library<T: DeviceElement + SparseReal>(
     cuda: &Cuda,
     _: &Case,
     inputs: &[Operand],
@@ -84,7 +84,7 @@ fn library<T: Element + SparseReal>(
     Ok(Prepared::with(traits, Called { computed: None, product, cuda: cuda.clone(), shape }))
 }
 
-fn repeated<T: Element + SparseReal>(
+fn repeated<T: DeviceElement + SparseReal>(
     cuda: &Cuda,
     _: &Case,
     inputs: &[Operand],
@@ -94,9 +94,9 @@ fn repeated<T: Element + SparseReal>(
     Ok(Prepared::new(Reused { repeated, cuda: cuda.clone(), shape }))
 }
 
-fn contents<'a, T>(product: &'a mut Product<T>, entries: Option<&'a mut Entries<T>>) -> Contents<'a>
+fn contents<'a, T>(product: &'a mut SparseProduct<T>, entries: Option<&'a mut CsrArrays<T>>) -> Contents<'a>
 where
-    T: Element + SparseReal,
+    T: DeviceElement + SparseReal,
 {
     let answer = entries.map(|entries| {
         [device(&mut entries.indptr), device(&mut entries.indices), device(&mut entries.values)]
@@ -107,7 +107,7 @@ where
 }
 
 /// Downloads a product of this many rows and columns.
-fn download<T: Element>(
+fn download<T: DeviceElement>(
     cuda: &Cuda,
     [rows, cols]: [usize; 2],
     offsets: &CudaSlice<i32>,
@@ -123,10 +123,10 @@ fn download<T: Element>(
     Ok(vec![Operand::Csr(Csr { rows, cols, indptr, indices, values: T::into_values(values) })])
 }
 
-fn download_entries<T: Element>(
+fn download_entries<T: DeviceElement>(
     cuda: &Cuda,
     shape: [usize; 2],
-    Entries { indptr, indices, values }: &Entries<T>,
+    CsrArrays { indptr, indices, values }: &CsrArrays<T>,
 ) -> Result<Vec<Operand>, CellError> {
     download(cuda, shape, indptr, indices, values)
 }
@@ -135,13 +135,13 @@ fn download_entries<T: Element>(
 struct Called<T> {
     /// The last product. Its work on the stream may still need it.
     computed: Option<Computed<T>>,
-    product: Product<T>,
+    product: SparseProduct<T>,
     cuda: Cuda,
     /// Rows and columns of C.
     shape: [usize; 2],
 }
 
-impl<T: Element + SparseReal> Job for Called<T> {
+impl<T: DeviceElement + SparseReal> Job for Called<T> {
     fn reset(&mut self) -> Result<(), CellError> {
         if self.computed.is_some() {
             self.cuda.synchronize()?;
@@ -175,7 +175,7 @@ struct Reused<T> {
     shape: [usize; 2],
 }
 
-impl<T: Element + SparseReal> Job for Reused<T> {
+impl<T: DeviceElement + SparseReal> Job for Reused<T> {
     fn contents(&mut self) -> Contents<'_> {
         let Repeated { product, entries, .. } = &mut self.repeated;
         // The structure is not written again.

@@ -11,7 +11,7 @@ use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::CellError;
 
 use super::{Kernel, by_dtype, input, opt_in, variant};
-use crate::context::{Cuda, Element, Library, driver};
+use crate::context::{Cuda, DeviceElement, Library, driver};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
 use crate::sparse::{self, DeviceCsr, device_bytes};
@@ -49,13 +49,16 @@ pub(crate) static KERNELS: &[Kernel] = &[
 ];
 
 /// Returns the operands on the host, after checking that they fit on the device.
-fn operands<'a, T: Element>(cuda: &Cuda, inputs: &'a [Operand]) -> Result<(&'a Csr, &'a [T]), CellError> {
+fn operands<'a, T: DeviceElement>(
+    cuda: &Cuda,
+    inputs: &'a [Operand],
+) -> Result<(&'a Csr, &'a [T]), CellError> {
     let (a, x) = (sparse::input(inputs, 0)?, input::<T>(inputs, 1)?);
     cuda.reserve(device_bytes::<T>(a) + (a.rows + x.len()) as u128 * size_of::<T>() as u128)?;
     Ok((a, x))
 }
 
-fn library<T: Element + SparseReal>(
+fn library<T: DeviceElement + SparseReal>(
     cuda: &Cuda,
     _: &Case,
     inputs: &[Operand],
@@ -80,7 +83,7 @@ struct LibraryProduct<T> {
     product: MatrixVector<T>,
 }
 
-impl<T: Element + SparseReal> Job for LibraryProduct<T> {
+impl<T: DeviceElement + SparseReal> Job for LibraryProduct<T> {
     fn contents(&mut self) -> Contents<'_> {
         let [x, y] = self.product.vectors_mut().map(device);
         let mut contents = Contents::new([], [y]);
@@ -103,7 +106,7 @@ struct Zero<T> {
     y: CudaSlice<T>,
 }
 
-impl<T: Element> Job for Zero<T> {
+impl<T: DeviceElement> Job for Zero<T> {
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([], [device(&mut self.y)])
     }
@@ -117,6 +120,6 @@ impl<T: Element> Job for Zero<T> {
     }
 }
 
-fn column<T: Element>(cuda: &Cuda, y: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
+fn column<T: DeviceElement>(cuda: &Cuda, y: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
     Ok(vec![Operand::dense(y.len(), 1, cuda.download(y)?)])
 }

@@ -9,9 +9,9 @@ use gpubench_model::error::CellError;
 
 use super::parts::cut;
 use super::{column, operands};
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::contents::device;
-use crate::ffi::launch::{Argument, BLOCK, Shape, fits, read, write};
+use crate::ffi::launch::{Argument, BLOCK, LaunchShape, fits, read, write};
 use crate::ffi::replay::{Launch, Replay};
 use crate::kernels::{KernelSource, kernel_source};
 use crate::sparse::DeviceCsr;
@@ -56,7 +56,7 @@ struct KernelProduct<T> {
 }
 
 /// Makes a job of one of our kernels. Cutting a matrix into parts is planning.
-pub(super) fn prepare<T: Element>(
+pub(super) fn prepare<T: DeviceElement>(
     cuda: &Cuda,
     _: &Case,
     inputs: &[Operand],
@@ -110,7 +110,7 @@ fn width(mean: usize) -> u32 {
     }
 }
 
-impl<T: Element> Job for KernelProduct<T> {
+impl<T: DeviceElement> Job for KernelProduct<T> {
     fn contents(&mut self) -> Contents<'_> {
         let mut contents = Contents::new([], [device(&mut self.y)]);
         contents.operands.push((1, device(&mut self.x)));
@@ -144,12 +144,12 @@ impl<T: Element> Job for KernelProduct<T> {
         arguments[..5].copy_from_slice(&common);
         arguments[5..].copy_from_slice(&own);
         // SAFETY: all entries begin with (const i32*, const i32*, const T*, const T*, T*). Then follow u32; or u32, u32, u32,
-        // with as many threads as `Shape::of_blocks` gives a block; or u32, const int4*, const int2*, T*, u32*. Offsets and
+        // with as many threads as `LaunchShape::of_blocks` gives a block; or u32, const int4*, const int2*, T*, u32*. Offsets and
         // columns lie within the matrix (`DeviceCsr` checked them), x has an element for every column and y one for every row.
         // Loads of four entries start at multiples of four from the start of an allocation and end before `entries`. The parts
         // were cut from this matrix; there is a sum for every part and a ticket for every long row, zero now and after every
         // launch.
-        unsafe { replay.run(cuda, [Launch::new(function, Shape::of_blocks((blocks, 1)), arguments)]) }
+        unsafe { replay.run(cuda, [Launch::new(function, LaunchShape::of_blocks((blocks, 1)), arguments)]) }
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {

@@ -6,10 +6,10 @@ use gpubench_model::error::CellError;
 
 use super::launch::{PANEL, SvdKernels};
 use super::on_chip::Reduced;
-use super::reduction::Reduction;
-use crate::context::{Cuda, Element};
+use super::reduction::HouseholderReduction;
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::cublas::{Cublas, Matrix, Product};
-use crate::ffi::launch::{Shape, Start, allow_shared, enqueue_shaped, fits, read, write};
+use crate::ffi::launch::{LaunchShape, Start, allow_shared, enqueue_shaped, fits, read, write};
 use crate::kernels::{KernelSource, kernel_source};
 
 pub(super) static SOURCE: KernelSource = kernel_source!("tridiagonal_eigen");
@@ -19,7 +19,7 @@ pub(super) static SOURCE: KernelSource = kernel_source!("tridiagonal_eigen");
 ///
 /// Vectors of eigenvalues that agree in nearly all digits are not orthogonal; the caller checks for that.
 pub(super) struct Tridiagonal {
-    reduction: Reduction,
+    reduction: HouseholderReduction,
     eigen: TridiagonalEigen,
     reduced: Reduced,
     values: CudaSlice<f64>,
@@ -35,12 +35,12 @@ impl Tridiagonal {
     /// Returns the float64 elements of device memory of an instance for size `n`.
     pub(super) fn elements(n: u128) -> u128 {
         let panel = PANEL as u128;
-        5 * n * n + 4 * panel * (n + panel) + 8 * n + Reduction::elements(n)
+        5 * n * n + 4 * panel * (n + panel) + 8 * n + HouseholderReduction::elements(n)
     }
 
     /// Makes an instance for size `n`, or returns `None` if the device has too little on-chip memory for one.
     pub(super) fn new(cuda: &Cuda, n: usize) -> Result<Option<Tridiagonal>, CellError> {
-        let Some(reduction) = Reduction::new(cuda, n)? else { return Ok(None) };
+        let Some(reduction) = HouseholderReduction::new(cuda, n)? else { return Ok(None) };
         let Some(eigen) = TridiagonalEigen::load(cuda, n)? else { return Ok(None) };
         let panels = n.div_ceil(PANEL);
         let reduced = Reduced {
@@ -64,7 +64,7 @@ impl Tridiagonal {
     }
 
     /// Enqueues the eigenvectors of `matrix` into the columns of `vectors`, largest eigenvalue first.
-    pub(super) fn run<T: Element>(
+    pub(super) fn run<T: DeviceElement>(
         &mut self,
         cuda: &Cuda,
         blas: &Cublas,
@@ -150,7 +150,7 @@ impl TridiagonalEigen {
         fits("the scratch", &self.scratch, 3 * n * n)?;
         let (diagonal, subdiagonal) = (read(stream, &reduced.diagonal), read(stream, &reduced.subdiagonal));
         let (values, vectors) = (write(stream, values), write(stream, vectors));
-        let shape = |(threads, each): (u32, usize)| Shape {
+        let shape = |(threads, each): (u32, usize)| LaunchShape {
             grid: (u32::try_from(n.div_ceil(each)).unwrap_or(u32::MAX), 1),
             threads,
             shared: self.shared,

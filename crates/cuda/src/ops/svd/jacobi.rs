@@ -8,9 +8,9 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::answer::check_info;
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::contents::device;
-use crate::ffi::launch::{Shape, Start, fits, read, write};
+use crate::ffi::launch::{LaunchShape, Start, fits, read, write};
 use crate::ffi::replay::{Launch, Replay};
 use crate::kernels::{ByType, kernel_source_by_type};
 use crate::ops::input;
@@ -35,7 +35,7 @@ struct JacobiRotations<T> {
 }
 
 /// Makes a job for one case.
-pub(super) fn prepare<T: Element>(
+pub(super) fn prepare<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -61,7 +61,7 @@ pub(super) fn prepare<T: Element>(
     }))
 }
 
-impl<T: Element> Job for JacobiRotations<T> {
+impl<T: DeviceElement> Job for JacobiRotations<T> {
     fn contents(&mut self) -> Contents<'_> {
         let answer = [&mut self.values, &mut self.right, &mut self.left].map(device);
         Contents::new([device(&mut self.matrix)], answer)
@@ -80,7 +80,7 @@ impl<T: Element> Job for JacobiRotations<T> {
         fits("info", &self.info, 1)?;
         // A warp for every two columns.
         let threads = 32 * n.div_ceil(2) as u32;
-        let shape = Shape { grid: (1, 1), threads, shared: 0, start: Start::InOrder };
+        let shape = LaunchShape { grid: (1, 1), threads, shared: 0, start: Start::InOrder };
         let arguments = [
             read(stream, &self.matrix),
             write(stream, &mut self.left),

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::cusolver::Vectors;
 use crate::ffi::launch::{Argument, BLOCK, enqueue, fits, read, write, write_from};
 use crate::kernels::{KernelSource, kernel_source};
@@ -33,7 +33,7 @@ pub(super) struct SvdKernels<T> {
     element: PhantomData<T>,
 }
 
-impl<T: Element> SvdKernels<T> {
+impl<T: DeviceElement> SvdKernels<T> {
     /// Loads the kernels for matrices of size `n`.
     pub(super) fn load(cuda: &Cuda, n: usize) -> Result<Self, CellError> {
         let entry = |name: &str| cuda.function(&SOURCE, name);

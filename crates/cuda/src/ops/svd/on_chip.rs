@@ -5,7 +5,9 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, ValidAsZer
 use gpubench_model::error::CellError;
 
 use crate::context::{Cuda, driver};
-use crate::ffi::launch::{Shape, Start, allow_shared, enqueue_shaped, fits, read_from, write, write_from};
+use crate::ffi::launch::{
+    LaunchShape, Start, allow_shared, enqueue_shaped, fits, read_from, write, write_from,
+};
 use crate::ffi::tuning::resident_blocks;
 use crate::kernels::{KernelSource, kernel_source};
 
@@ -32,7 +34,7 @@ impl Reduced {
 }
 
 /// A kernel that reduces matrices of up to `side` rows.
-struct Form {
+struct OnChipForm {
     entry: &'static str,
     side: usize,
     threads: u32,
@@ -45,13 +47,13 @@ struct Form {
 pub(super) const SIDES: [usize; 6] = [64, 128, 256, 512, 1024, 2048];
 
 /// Up to 1024 rows, all rows of a block are in registers, which is faster than shared memory.
-const FORMS: [Form; 6] = [
-    Form { entry: "tridiagonalise_64", side: SIDES[0], threads: 64, rows: 8, shared_rows: 0 },
-    Form { entry: "tridiagonalise_128", side: SIDES[1], threads: 128, rows: 4, shared_rows: 0 },
-    Form { entry: "tridiagonalise_256", side: SIDES[2], threads: 128, rows: 4, shared_rows: 0 },
-    Form { entry: "tridiagonalise_512", side: SIDES[3], threads: 128, rows: 4, shared_rows: 0 },
-    Form { entry: "tridiagonalise_1024", side: SIDES[4], threads: 256, rows: 8, shared_rows: 0 },
-    Form { entry: "tridiagonalise_2048", side: SIDES[5], threads: 512, rows: 16, shared_rows: 13 },
+const FORMS: [OnChipForm; 6] = [
+    OnChipForm { entry: "tridiagonalise_64", side: SIDES[0], threads: 64, rows: 8, shared_rows: 0 },
+    OnChipForm { entry: "tridiagonalise_128", side: SIDES[1], threads: 128, rows: 4, shared_rows: 0 },
+    OnChipForm { entry: "tridiagonalise_256", side: SIDES[2], threads: 128, rows: 4, shared_rows: 0 },
+    OnChipForm { entry: "tridiagonalise_512", side: SIDES[3], threads: 128, rows: 4, shared_rows: 0 },
+    OnChipForm { entry: "tridiagonalise_1024", side: SIDES[4], threads: 256, rows: 8, shared_rows: 0 },
+    OnChipForm { entry: "tridiagonalise_2048", side: SIDES[5], threads: 512, rows: 16, shared_rows: 13 },
 ];
 
 /// The sources of [`FORMS`].
@@ -88,7 +90,7 @@ pub(super) struct Rest<'a> {
 /// The reduction of matrices of one size.
 pub(super) struct OnChipReduction {
     function: CudaFunction,
-    shape: Shape,
+    shape: LaunchShape,
     n: usize,
     /// Messages between blocks.
     mail: CudaSlice<u64>,
@@ -115,7 +117,7 @@ impl OnChipReduction {
         if blocks > 1 && blocks > resident_blocks(cuda, &function, form.threads, shared)? {
             return Ok(None);
         }
-        let shape = Shape {
+        let shape = LaunchShape {
             grid: (blocks, 1),
             threads: form.threads,
             shared,

@@ -5,7 +5,7 @@ use gpubench_model::error::CellError;
 
 use super::on_chip::{Reduced, SIDES, zero};
 use crate::context::Cuda;
-use crate::ffi::launch::{Shape, Start, enqueue, enqueue_shaped, fits, read, write};
+use crate::ffi::launch::{LaunchShape, Start, enqueue, enqueue_shaped, fits, read, write};
 use crate::ffi::tuning::{grid, resident_blocks};
 use crate::kernels::{KernelSource, kernel_source};
 
@@ -98,7 +98,8 @@ impl PanelReduction {
             return Err(CellError::Failed(format!("a matrix of {n} columns has no panel at {start}")));
         }
         out.fits(n)?;
-        let shape = Shape { grid: (self.grids.1, 1), threads: THREADS, shared: 0, start: Start::Together };
+        let shape =
+            LaunchShape { grid: (self.grids.1, 1), threads: THREADS, shared: 0, start: Start::Together };
         let arguments = [
             read(stream, &self.padded),
             size(self.side)?.into(),

@@ -14,7 +14,7 @@ use super::super::input;
 use super::answer::{Right, answer};
 use crate::context::{Cuda, Library};
 use crate::ffi::contents::device;
-use crate::ffi::cusolver::{Solver, Vectors, Workspace};
+use crate::ffi::cusolver::{Solver, SolverWorkspace, Vectors};
 use crate::ffi::map::Map;
 use crate::ffi::padded::CONVERT;
 
@@ -22,7 +22,7 @@ use crate::ffi::padded::CONVERT;
 struct WidenedPolar {
     cuda: Cuda,
     solver: Solver,
-    work: Workspace,
+    work: SolverWorkspace,
     n: usize,
     widen: Map<f32, f64, 1>,
     narrow_matrix: Map<f64, f32, 1>,
@@ -53,7 +53,7 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
             narrow_vector: Map::load(cuda, &CONVERT, "f64_to_f32", n)?,
             operand: cuda.upload(input(inputs, 0)?)?,
             answer: Vectors::alloc(cuda, n)?,
-            work: Workspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &wide)?)?,
+            work: SolverWorkspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &wide)?)?,
             solver,
             n,
             a,

@@ -9,29 +9,29 @@ use crate::context::Cuda;
 use crate::ffi::cublas::{Cublas, Matrix, Product};
 
 /// Householder reduction of matrices of one size.
-pub(super) struct Reduction {
+pub(super) struct HouseholderReduction {
     /// The columns that are reduced first, and how; `None` if the whole matrix fits on chip.
     panels: Option<(usize, PanelReduction)>,
     on_chip: OnChipReduction,
     n: usize,
 }
 
-impl Reduction {
+impl HouseholderReduction {
     /// Returns the float64 elements of device memory of an instance for size `n`, without its answer.
     pub(super) fn elements(n: u128) -> u128 {
         if n > LARGE_SIDES[0] as u128 { PanelReduction::elements(n) } else { 0 }
     }
 
     /// Makes an instance for size `n`. Returns `None` if the device cannot hold a large matrix on chip.
-    pub(super) fn new(cuda: &Cuda, n: usize) -> Result<Option<Reduction>, CellError> {
+    pub(super) fn new(cuda: &Cuda, n: usize) -> Result<Option<HouseholderReduction>, CellError> {
         if let Some(on_chip) = OnChipReduction::load(cuda, n)? {
-            return Ok(Some(Reduction { panels: None, on_chip, n }));
+            return Ok(Some(HouseholderReduction { panels: None, on_chip, n }));
         }
         for side in LARGE_SIDES.into_iter().filter(|side| *side < n) {
             let columns = (n - side).next_multiple_of(PANEL);
             let Some(on_chip) = OnChipReduction::load(cuda, n - columns)? else { continue };
             let Some(panels) = PanelReduction::load(cuda, n, columns)? else { continue };
-            return Ok(Some(Reduction { panels: Some((columns, panels)), on_chip, n }));
+            return Ok(Some(HouseholderReduction { panels: Some((columns, panels)), on_chip, n }));
         }
         Ok(None)
     }

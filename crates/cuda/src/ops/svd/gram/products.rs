@@ -22,7 +22,7 @@ pub(super) fn plain(matrix: &CudaSlice<f64>) -> Factor<'_> {
     Factor { matrix, is_transposed: false }
 }
 
-/// Its transpose.
+/// The transpose of the matrix.
 pub(super) fn transposed(matrix: &CudaSlice<f64>) -> Factor<'_> {
     Factor { matrix, is_transposed: true }
 }
