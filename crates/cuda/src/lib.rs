@@ -1,6 +1,7 @@
 //! The CUDA backend: cuBLAS, cuFFT, cuSOLVER, cuSPARSE and gpubench's own kernels. All libraries are loaded at run
 //! time.
 
+mod attributes;
 mod auto;
 mod builder;
 mod cache;

@@ -213,6 +213,7 @@ mod tests {
         let matmul = |n, dtype| of_size("matmul", n, dtype);
         for (n, names) in [
             (512, ["dmma"].as_slice()),
+            (513, &["cublas"]),
             (896, &["cublas"]),
             (900, &["dmma", "cublas"]),
             (999, &["cublas"]),
@@ -256,6 +257,9 @@ mod tests {
         assert_eq!(of_size("fft", 4489, DType::F32), ["bluestein", "r2c"], "a prime factor 67");
         assert_eq!(of_size("fft", 4097, DType::F64), ["bluestein"], "a prime factor 241");
         assert_eq!(of_size("fft", 8192, DType::F32), ["r2c"]);
+        for (n, dtype, name) in [(12, DType::F32, "jacobi"), (13, DType::F32, "gram")] {
+            assert_eq!(of_size("svd", n, dtype), [name], "{n}");
+        }
         assert_eq!(of_size("svd", 17, DType::F64), ["jacobi"]);
         assert_eq!(of_size("svd", 18, DType::F64), ["gram"]);
         for (n, names) in

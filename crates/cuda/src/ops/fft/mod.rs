@@ -19,7 +19,7 @@ use rustfft::num_complex::Complex;
 use super::{Kernel, by_dtype, input, opt_in, variant};
 use crate::context::{Cuda, DeviceElement, Library};
 use crate::ffi::contents::device;
-use crate::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
+use crate::ffi::cufft::{FftReal, SquareTransform};
 use fill::FftKernels;
 use plan::FftPlan;
 use two_pass::prepare as two_pass;
@@ -58,18 +58,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
 /// A transform by cuFFT with an own kernel before or after it.
 struct Transform<T> {
     /// `None` for a single element, which is its own spectrum.
-    plan: Option<CufftPlan<T>>,
+    plan: Option<SquareTransform<T>>,
     cuda: Cuda,
     n: usize,
     kernels: FftKernels<T>,
     input: CudaSlice<T>,
     /// `n * n` pairs of real and imaginary part.
     spectrum: CudaSlice<T>,
-}
-
-enum CufftPlan<T> {
-    RealToComplex(RealPlan<T>),
-    ComplexToComplex(ComplexPlan<T>),
 }
 
 fn transform<T: DeviceElement + FftReal>(
@@ -90,10 +85,9 @@ fn transform<T: DeviceElement + FftReal>(
         cuda.reserve(bytes as u128)?;
         cuda.alloc(bytes)
     };
-    let plan = match (n, is_real) {
-        (..2, _) => None,
-        (_, true) => Some(CufftPlan::RealToComplex(RealPlan::new(&cuda.stream, n, work_area)?)),
-        (_, false) => Some(CufftPlan::ComplexToComplex(ComplexPlan::new(&cuda.stream, n, work_area)?)),
+    let plan = match n {
+        ..2 => None,
+        _ => Some(SquareTransform::new(&cuda.stream, n, is_real, work_area)?),
     };
     Ok(Prepared::new(Transform { plan, cuda: cuda.clone(), n, kernels, input, spectrum }))
 }
@@ -107,13 +101,13 @@ impl<T: DeviceElement + FftReal> Job for Transform<T> {
     fn execute(&mut self) -> Result<(), CellError> {
         let Transform { plan, cuda, kernels, input, spectrum, .. } = self;
         match plan {
-            Some(CufftPlan::RealToComplex(plan)) => {
-                plan.execute(input, spectrum)?;
+            Some(plan) if plan.is_real() => {
+                plan.transform_real(input, spectrum)?;
                 kernels.fill_half(&cuda.stream, spectrum)
             }
-            Some(CufftPlan::ComplexToComplex(plan)) => {
+            Some(plan) => {
                 kernels.to_complex(&cuda.stream, input, spectrum)?;
-                plan.execute(spectrum)
+                plan.in_place(spectrum)
             }
             None => kernels.to_complex(&cuda.stream, input, spectrum),
         }

@@ -34,7 +34,8 @@ impl Reduced {
 }
 
 /// A kernel that reduces matrices of up to `side` rows.
-struct OnChipForm {
+pub(super) struct OnChipForm {
+    pub(super) source: KernelSource,
     entry: &'static str,
     side: usize,
     threads: u32,
@@ -46,33 +47,30 @@ struct OnChipForm {
 /// The numbers of rows up to which the forms reduce a matrix.
 pub(super) const SIDES: [usize; 6] = [64, 128, 256, 512, 1024, 2048];
 
-/// Up to 1024 rows, all rows of a block are in registers, which is faster than shared memory.
-const FORMS: [OnChipForm; 6] = [
-    OnChipForm { entry: "tridiagonalise_64", side: SIDES[0], threads: 64, rows: 8, shared_rows: 0 },
-    OnChipForm { entry: "tridiagonalise_128", side: SIDES[1], threads: 128, rows: 4, shared_rows: 0 },
-    OnChipForm { entry: "tridiagonalise_256", side: SIDES[2], threads: 128, rows: 4, shared_rows: 0 },
-    OnChipForm { entry: "tridiagonalise_512", side: SIDES[3], threads: 128, rows: 4, shared_rows: 0 },
-    OnChipForm { entry: "tridiagonalise_1024", side: SIDES[4], threads: 256, rows: 8, shared_rows: 0 },
-    OnChipForm { entry: "tridiagonalise_2048", side: SIDES[5], threads: 512, rows: 16, shared_rows: 13 },
-];
-
-/// The sources of [`FORMS`].
-pub(super) static SOURCES: [KernelSource; 6] = [
-    on_chip(0, kernel_source!("tridiagonal", "SIDE_64")),
-    on_chip(1, kernel_source!("tridiagonal", "SIDE_128")),
-    on_chip(2, kernel_source!("tridiagonal", "SIDE_256")),
-    on_chip(3, kernel_source!("tridiagonal", "SIDE_512")),
-    on_chip(4, kernel_source!("tridiagonal", "SIDE_1024")),
-    on_chip(5, kernel_source!("tridiagonal", "SIDE_2048")),
-];
-
-/// Returns the source of the reduction with that index, with the sizes for which it is the smallest. The last reduces
-/// what the panels of larger matrices leave, too.
-const fn on_chip(index: usize, source: KernelSource) -> KernelSource {
-    let first = if index == 0 { 1 } else { SIDES[index - 1] as u64 + 1 };
-    let last = if index == SIDES.len() - 1 { u64::MAX } else { SIDES[index] as u64 };
-    KernelSource { sizes: first..=last, ..source }
+/// Declares a form by its side, threads, rows and rows in shared memory, and the sizes for which it is the smallest.
+macro_rules! form {
+    ($side:literal, $threads:literal, $rows:literal, $shared_rows:literal, $sizes:expr) => {
+        OnChipForm {
+            source: KernelSource { sizes: $sizes, ..kernel_source!("tridiagonal", concat!("SIDE_", $side)) },
+            entry: concat!("tridiagonalise_", $side),
+            side: $side,
+            threads: $threads,
+            rows: $rows,
+            shared_rows: $shared_rows,
+        }
+    };
 }
+
+/// The forms by side. Up to 1024 rows, all rows of a block are in registers, which is faster than shared memory. The last also
+/// reduces what the panels of larger matrices leave.
+pub(super) static FORMS: [OnChipForm; SIDES.len()] = [
+    form!(64, 64, 8, 0, 1..=64),
+    form!(128, 128, 4, 0, 65..=128),
+    form!(256, 128, 4, 0, 129..=256),
+    form!(512, 128, 4, 0, 257..=512),
+    form!(1024, 256, 8, 0, 513..=1024),
+    form!(2048, 512, 16, 13, 1025..=u64::MAX),
+];
 
 /// The largest sizes that the forms for more than 512 rows hold, in descending order.
 pub(super) const LARGE_SIDES: [usize; 2] = [SIDES[5], SIDES[4]];
@@ -100,9 +98,7 @@ impl OnChipReduction {
     /// Loads the kernel for matrices of size `n`. Returns `None` if the device cannot hold such a matrix in all its blocks at
     /// the same time.
     pub(super) fn load(cuda: &Cuda, n: usize) -> Result<Option<OnChipReduction>, CellError> {
-        let Some((form, source)) = FORMS.iter().zip(&SOURCES).find(|(form, _)| n <= form.side) else {
-            return Ok(None);
-        };
+        let Some(form) = FORMS.iter().find(|form| n <= form.side) else { return Ok(None) };
         let Ok(shared) = u32::try_from(form.shared_rows * form.side * size_of::<f64>()) else {
             return Ok(None);
         };
@@ -111,7 +107,7 @@ impl OnChipReduction {
         if shared.saturating_add(OWN_SHARED) > cuda.shared_memory_per_block() {
             return Ok(None);
         }
-        let function = cuda.function(source, form.entry)?;
+        let function = cuda.function(&form.source, form.entry)?;
         allow_shared(&function, shared)?;
         let blocks = u32::try_from(n.div_ceil(form.rows)).unwrap_or(u32::MAX);
         if blocks > 1 && blocks > resident_blocks(cuda, &function, form.threads, shared)? {
