@@ -39,7 +39,7 @@ static KERNELS: &[Kernel] = &[
 ];
 
 const fn of(name: &'static str, summary: &'static str, prepare: Prepare) -> Kernel {
-    Kernel { variant: opt_in(OP, name, summary), sources: SOURCES, libraries: &[], prepare }
+    Kernel::own(opt_in(OP, name, summary), SOURCES, prepare)
 }
 
 /// Returns the variants, of which there are none unless [`SWITCH`] is set.

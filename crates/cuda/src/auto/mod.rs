@@ -41,7 +41,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
 const fn of(op: &'static str) -> Kernel {
     let variant = variant(op, AUTO, "the fastest variant for this size and device (docs/variants.md)");
     // `auto` needs only what the chosen variant needs, and `prepare` of that variant asks for it.
-    Kernel { variant, sources: &[], libraries: &[], prepare }
+    Kernel::bare(variant, prepare)
 }
 
 /// A rule of `auto`, in words.

@@ -73,12 +73,17 @@ pub(crate) fn init() -> Result<(), Status> {
 
 /// Returns the number of devices, after [`init`].
 pub(crate) fn device_count() -> Result<i32, Status> {
-    let mut count = 0;
-    // SAFETY: the type is cuda.h's.
-    let call = unsafe { find::<unsafe extern "C" fn(*mut c_int) -> u32>("cuDeviceGetCount") }?;
-    // SAFETY: `count` is writable.
-    Status::driver(unsafe { call(&raw mut count) })?;
-    Ok(count)
+    number("cuDeviceGetCount")
+}
+
+/// Returns the number that a driver call reports.
+fn number(name: &str) -> Result<i32, Status> {
+    let mut number = 0;
+    // SAFETY: the type is that of both calls in cuda.h.
+    let call = unsafe { find::<unsafe extern "C" fn(*mut c_int) -> u32>(name) }?;
+    // SAFETY: `number` is writable.
+    Status::driver(unsafe { call(&raw mut number) })?;
+    Ok(number)
 }
 
 /// Returns the device of this number, after [`init`].
@@ -128,12 +133,7 @@ pub(crate) fn free_bytes() -> u128 {
 
 /// Returns the driver's CUDA version, such as 13000 for 13.0. The driver must be loaded.
 pub(crate) fn version() -> Result<i32, Status> {
-    let mut version = 0;
-    // SAFETY: the type is cuda.h's.
-    let call = unsafe { find::<unsafe extern "C" fn(*mut c_int) -> u32>("cuDriverGetVersion") }?;
-    // SAFETY: `version` is writable.
-    Status::driver(unsafe { call(&raw mut version) })?;
-    Ok(version)
+    number("cuDriverGetVersion")
 }
 
 /// Returns the PCI address of a device, such as `0000:04:00.0`.

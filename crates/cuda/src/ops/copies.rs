@@ -13,36 +13,23 @@ use super::{Kernel, by_dtype, input, matrix_bytes, opt_in, variant};
 use crate::context::{Cuda, DeviceElement};
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant("transfer", "h2d-pageable", "host to device, pageable memory"),
-        sources: &[],
-        libraries: &[],
-        prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pageable),
-    },
-    Kernel {
-        variant: variant("transfer", "h2d-pinned", "host to device, page-locked memory"),
-        sources: &[],
-        libraries: &[],
-        prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pinned),
-    },
-    Kernel {
-        variant: variant("transfer", "d2h-pageable", "device to host, pageable memory"),
-        sources: &[],
-        libraries: &[],
-        prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pageable),
-    },
-    Kernel {
-        variant: variant("transfer", "d2h-pinned", "device to host, page-locked memory"),
-        sources: &[],
-        libraries: &[],
-        prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pinned),
-    },
-    Kernel {
-        variant: opt_in("transfer", "d2d", "within the device's memory"),
-        sources: &[],
-        libraries: &[],
-        prepare: by_dtype!(within),
-    },
+    Kernel::bare(
+        variant("transfer", "h2d-pageable", "host to device, pageable memory"),
+        by_dtype!(crossing, Direction::ToDevice, HostMemory::Pageable),
+    ),
+    Kernel::bare(
+        variant("transfer", "h2d-pinned", "host to device, page-locked memory"),
+        by_dtype!(crossing, Direction::ToDevice, HostMemory::Pinned),
+    ),
+    Kernel::bare(
+        variant("transfer", "d2h-pageable", "device to host, pageable memory"),
+        by_dtype!(crossing, Direction::ToHost, HostMemory::Pageable),
+    ),
+    Kernel::bare(
+        variant("transfer", "d2h-pinned", "device to host, page-locked memory"),
+        by_dtype!(crossing, Direction::ToHost, HostMemory::Pinned),
+    ),
+    Kernel::bare(opt_in("transfer", "d2d", "within the device's memory"), by_dtype!(within)),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -20,24 +20,21 @@ static STEPS: ByType = kernel_source_by_type!("elementwise", "STEPS_");
 pub(super) static STEP_PARTS: [&KernelSource; 2] = [&STEPS.f32, &STEPS.f64];
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: opt_in("elementwise", "fused", "one kernel: two reads and one write per element"),
-        sources: &[&FUSED.f32, &FUSED.f64],
-        libraries: &[],
-        prepare: by_dtype!(fused),
-    },
-    Kernel {
-        variant: opt_in("elementwise", "unfused", "five kernels with temporaries, as in an eager library"),
-        sources: &STEP_PARTS,
-        libraries: &[],
-        prepare: by_dtype!(unfused),
-    },
-    Kernel {
-        variant: variant("sin", "fused", "one kernel: one read and one write per element"),
-        sources: &STEP_PARTS,
-        libraries: &[],
-        prepare: by_dtype!(sine),
-    },
+    Kernel::own(
+        opt_in("elementwise", "fused", "one kernel: two reads and one write per element"),
+        &[&FUSED.f32, &FUSED.f64],
+        by_dtype!(fused),
+    ),
+    Kernel::own(
+        opt_in("elementwise", "unfused", "five kernels with temporaries, as in an eager library"),
+        &STEP_PARTS,
+        by_dtype!(unfused),
+    ),
+    Kernel::own(
+        variant("sin", "fused", "one kernel: one read and one write per element"),
+        &STEP_PARTS,
+        by_dtype!(sine),
+    ),
 ];
 
 /// Threads and elements of a block whose threads take one pack of 16 bytes of float32 elements each, or two of float64.

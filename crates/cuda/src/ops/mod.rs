@@ -6,7 +6,7 @@ mod dense;
 mod elementwise;
 pub(crate) mod fft;
 mod host_buffer;
-mod host_loop;
+mod loops;
 mod matmul;
 pub(crate) mod overhead;
 mod plain;
@@ -15,7 +15,6 @@ mod solve;
 mod spgemm;
 mod spmv;
 mod svd;
-mod transfer_loop;
 
 use std::borrow::Cow;
 
@@ -41,8 +40,7 @@ pub(super) static TABLES: &[&[Kernel]] = &[
     plain::KERNELS,
     copies::KERNELS,
     overhead::KERNELS,
-    transfer_loop::KERNELS,
-    host_loop::KERNELS,
+    loops::KERNELS,
 ];
 
 /// Makes a job for one case.
@@ -56,6 +54,27 @@ pub(crate) struct Kernel {
     /// The libraries that it calls for any case, besides the compiler.
     pub libraries: &'static [Library],
     pub prepare: Prepare,
+}
+
+impl Kernel {
+    /// A variant by kernels of those sources alone.
+    pub(crate) const fn own(
+        variant: Variant,
+        sources: &'static [&'static KernelSource],
+        prepare: Prepare,
+    ) -> Kernel {
+        Kernel { variant, sources, libraries: &[], prepare }
+    }
+
+    /// A variant by those libraries alone.
+    const fn by_library(variant: Variant, libraries: &'static [Library], prepare: Prepare) -> Kernel {
+        Kernel { variant, sources: &[], libraries, prepare }
+    }
+
+    /// A variant that needs neither kernels nor libraries, or not for every case.
+    pub(crate) const fn bare(variant: Variant, prepare: Prepare) -> Kernel {
+        Kernel { variant, sources: &[], libraries: &[], prepare }
+    }
 }
 
 /// Declares a variant of IEEE arithmetic and both element types that runs by default.

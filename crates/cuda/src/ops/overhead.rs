@@ -26,46 +26,33 @@ static SOURCE: KernelSource = kernel_source!("empty");
 const EMPTY: &str = "empty";
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant("overhead", "launch", "N launches of an empty kernel"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| launch(cuda, case),
-    },
-    Kernel {
-        variant: variant("overhead", "graph", "one launch of a graph of N empty kernels"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| graph(cuda, case),
-    },
-    Kernel {
-        variant: variant("overhead", "event-pair", "record two events, N times"),
-        sources: &[],
-        libraries: &[],
-        prepare: |cuda, case, _| event_pair(cuda, case),
-    },
-    Kernel {
-        variant: variant("overhead", "context", "create and destroy a second context, N times"),
-        sources: &[],
-        libraries: &[],
-        prepare: |cuda, case, _| context(cuda, case),
-    },
-    Kernel {
-        variant: variant("overhead", "compile", "compile an empty kernel by NVRTC and load it, N times"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| compile(cuda, case),
-    },
-    Kernel {
-        variant: variant(
-            "overhead",
-            "compile-cached",
-            "load the compiled kernel from the cache on disk, N times",
-        ),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| compile_cached(cuda, case),
-    },
+    Kernel::own(
+        variant("overhead", "launch", "N launches of an empty kernel"),
+        &[&SOURCE],
+        |cuda, case, _| launch(cuda, case),
+    ),
+    Kernel::own(
+        variant("overhead", "graph", "one launch of a graph of N empty kernels"),
+        &[&SOURCE],
+        |cuda, case, _| graph(cuda, case),
+    ),
+    Kernel::bare(variant("overhead", "event-pair", "record two events, N times"), |cuda, case, _| {
+        event_pair(cuda, case)
+    }),
+    Kernel::bare(
+        variant("overhead", "context", "create and destroy a second context, N times"),
+        |cuda, case, _| context(cuda, case),
+    ),
+    Kernel::own(
+        variant("overhead", "compile", "compile an empty kernel by NVRTC and load it, N times"),
+        &[&SOURCE],
+        |cuda, case, _| compile(cuda, case),
+    ),
+    Kernel::own(
+        variant("overhead", "compile-cached", "load the compiled kernel from the cache on disk, N times"),
+        &[&SOURCE],
+        |cuda, case, _| compile_cached(cuda, case),
+    ),
 ];
 
 /// Most contexts or compilations per execution; more would take over a minute.

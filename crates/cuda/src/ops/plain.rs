@@ -18,28 +18,17 @@ static SOURCE: KernelSource = kernel_source!("plain");
 const THREADS: u32 = 256;
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant("elementwise", "plain", "one element per thread, CUDA's sine and cosine"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(elementwise),
-    },
-    Kernel {
-        variant: variant("sin", "plain", "one element per thread, CUDA's sine"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(sine),
-    },
-    Kernel {
-        variant: variant(
-            "reduction",
-            "plain",
-            "sums by trees in shared memory; the deviation in a second pass",
-        ),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(statistics),
-    },
+    Kernel::own(
+        variant("elementwise", "plain", "one element per thread, CUDA's sine and cosine"),
+        &[&SOURCE],
+        by_dtype!(elementwise),
+    ),
+    Kernel::own(variant("sin", "plain", "one element per thread, CUDA's sine"), &[&SOURCE], by_dtype!(sine)),
+    Kernel::own(
+        variant("reduction", "plain", "sums by trees in shared memory; the deviation in a second pass"),
+        &[&SOURCE],
+        by_dtype!(statistics),
+    ),
 ];
 
 fn map_of<T: DeviceElement, const INPUTS: usize>(

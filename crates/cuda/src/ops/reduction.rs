@@ -20,18 +20,16 @@ static ONE_PASS: ByType = kernel_source_by_type!("reduction", "ONE_PASS_");
 static THREE_PASS: KernelSource = kernel_source!("reduction", "THREE_PASS");
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: opt_in("reduction", "one-pass", "one kernel that reads the matrix once"),
-        sources: &[&ONE_PASS.f32, &ONE_PASS.f64],
-        libraries: &[],
-        prepare: by_dtype!(one_pass),
-    },
-    Kernel {
-        variant: opt_in("reduction", "three-pass", "naive: sum, mean and deviation each read the matrix"),
-        sources: &[&THREE_PASS],
-        libraries: &[],
-        prepare: by_dtype!(three_pass),
-    },
+    Kernel::own(
+        opt_in("reduction", "one-pass", "one kernel that reads the matrix once"),
+        &[&ONE_PASS.f32, &ONE_PASS.f64],
+        by_dtype!(one_pass),
+    ),
+    Kernel::own(
+        opt_in("reduction", "three-pass", "naive: sum, mean and deviation each read the matrix"),
+        &[&THREE_PASS],
+        by_dtype!(three_pass),
+    ),
 ];
 
 fn one_pass<T: DeviceElement>(

@@ -37,22 +37,20 @@ pub(crate) static KERNELS: &[Kernel] = &[
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, false),
     },
-    Kernel {
-        variant: opt_in("fft", "hermitian", "two own kernels; the second writes both halves of the spectrum"),
-        sources: &[&source::HERMITIAN],
-        libraries: &[],
-        prepare: by_dtype!(two_pass, FftPlan::hermitian),
-    },
-    Kernel {
-        variant: opt_in(
+    Kernel::own(
+        opt_in("fft", "hermitian", "two own kernels; the second writes both halves of the spectrum"),
+        &[&source::HERMITIAN],
+        by_dtype!(two_pass, FftPlan::hermitian),
+    ),
+    Kernel::own(
+        opt_in(
             "fft",
             "bluestein",
             "two own kernels for any N up to 8192 (float64: 7200), whose transforms are convolutions with a chirp",
         ),
-        sources: &[&source::BLUESTEIN],
-        libraries: &[],
-        prepare: by_dtype!(two_pass, FftPlan::bluestein),
-    },
+        &[&source::BLUESTEIN],
+        by_dtype!(two_pass, FftPlan::bluestein),
+    ),
 ];
 
 /// A transform by cuFFT with an own kernel before or after it.

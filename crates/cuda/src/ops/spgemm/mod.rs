@@ -18,34 +18,30 @@ use crate::sparse::{self, DeviceCsr, device_bytes};
 use gustavson::prepare as own;
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant(
+    Kernel::by_library(
+        variant(
             "spgemm",
             "cusparse",
             "cuSPARSE SpGEMM, the fastest of its algorithms; buffers and result allocated in each call",
         ),
-        sources: &[],
-        libraries: &[Library::Cusparse],
-        prepare: by_dtype!(library),
-    },
-    Kernel {
-        variant: opt_in("spgemm", "cusparse-reuse", "cuSPARSE SpGEMMreuse: the structure of C is known"),
-        sources: &[],
-        libraries: &[Library::Cusparse],
-        prepare: by_dtype!(repeated),
-    },
-    Kernel {
-        variant: opt_in("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
-        sources: gustavson::SOURCES,
-        libraries: &[],
-        prepare: by_dtype!(own, false),
-    },
-    Kernel {
-        variant: opt_in("spgemm", "gustavson-reuse", "the same with a result that exists: its size is known"),
-        sources: gustavson::SOURCES,
-        libraries: &[],
-        prepare: by_dtype!(own, true),
-    },
+        &[Library::Cusparse],
+        by_dtype!(library),
+    ),
+    Kernel::by_library(
+        opt_in("spgemm", "cusparse-reuse", "cuSPARSE SpGEMMreuse: the structure of C is known"),
+        &[Library::Cusparse],
+        by_dtype!(repeated),
+    ),
+    Kernel::own(
+        opt_in("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
+        gustavson::SOURCES,
+        by_dtype!(own, false),
+    ),
+    Kernel::own(
+        opt_in("spgemm", "gustavson-reuse", "the same with a result that exists: its size is known"),
+        gustavson::SOURCES,
+        by_dtype!(own, true),
+    ),
 ];
 
 /// Returns both factors, after checking that they can be multiplied.

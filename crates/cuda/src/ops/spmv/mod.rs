@@ -18,34 +18,26 @@ use crate::sparse::{self, DeviceCsr, device_bytes};
 use own::{RowsPer, SOURCE, prepare as own};
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
-        sources: &[],
-        libraries: &[Library::Cusparse],
-        prepare: by_dtype!(library),
-    },
-    Kernel {
-        variant: opt_in("spmv", "vector", "own kernel: threads per row chosen by the mean row length"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(own, RowsPer::Group),
-    },
-    Kernel {
-        variant: opt_in(
-            "spmv",
-            "adaptive",
-            "own kernel: equal numbers of entries per block, for uneven rows",
-        ),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(own, RowsPer::Block),
-    },
-    Kernel {
-        variant: opt_in("spmv", "row-per-thread", "own kernel: one thread per row"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(own, RowsPer::Thread),
-    },
+    Kernel::by_library(
+        variant("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
+        &[Library::Cusparse],
+        by_dtype!(library),
+    ),
+    Kernel::own(
+        opt_in("spmv", "vector", "own kernel: threads per row chosen by the mean row length"),
+        &[&SOURCE],
+        by_dtype!(own, RowsPer::Group),
+    ),
+    Kernel::own(
+        opt_in("spmv", "adaptive", "own kernel: equal numbers of entries per block, for uneven rows"),
+        &[&SOURCE],
+        by_dtype!(own, RowsPer::Block),
+    ),
+    Kernel::own(
+        opt_in("spmv", "row-per-thread", "own kernel: one thread per row"),
+        &[&SOURCE],
+        by_dtype!(own, RowsPer::Thread),
+    ),
 ];
 
 /// Returns the operands on the host, after checking that they fit on the device.

@@ -61,30 +61,26 @@ pub(crate) static KERNELS: &[Kernel] = &[
         libraries: &[Library::Cusolver, Library::Cublas],
         prepare: by_dtype!(by_gram),
     },
-    Kernel {
-        variant: opt_in("svd", "jacobi", "own kernel: one-sided Jacobi rotations in one launch, N <= 32"),
-        sources: &[&jacobi::SOURCE.f32, &jacobi::SOURCE.f64],
-        libraries: &[],
-        prepare: by_dtype!(by_rotations),
-    },
-    Kernel {
-        variant: variant("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
-        sources: &[],
-        libraries: &[Library::Cusolver],
-        prepare: by_dtype!(svd, SvdRoutine::Jacobi),
-    },
-    Kernel {
-        variant: variant("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
-        sources: &[],
-        libraries: &[Library::Cusolver],
-        prepare: by_dtype!(svd, SvdRoutine::Qr),
-    },
-    Kernel {
-        variant: single("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
-        sources: &[],
-        libraries: &[Library::Cusolver],
-        prepare: by_dtype!(svd, SvdRoutine::Approximate),
-    },
+    Kernel::own(
+        opt_in("svd", "jacobi", "own kernel: one-sided Jacobi rotations in one launch, N <= 32"),
+        &[&jacobi::SOURCE.f32, &jacobi::SOURCE.f64],
+        by_dtype!(by_rotations),
+    ),
+    Kernel::by_library(
+        variant("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
+        &[Library::Cusolver],
+        by_dtype!(svd, SvdRoutine::Jacobi),
+    ),
+    Kernel::by_library(
+        variant("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
+        &[Library::Cusolver],
+        by_dtype!(svd, SvdRoutine::Qr),
+    ),
+    Kernel::by_library(
+        single("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
+        &[Library::Cusolver],
+        by_dtype!(svd, SvdRoutine::Approximate),
+    ),
 ];
 
 /// A routine of cuSOLVER.
