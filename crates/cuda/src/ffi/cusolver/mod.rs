@@ -8,8 +8,7 @@ mod jacobi;
 mod linear;
 mod svd;
 
-pub(crate) use approximate::ApproximateReal;
-pub(crate) use jacobi::{Jacobi, JacobiReal};
+pub(crate) use jacobi::Jacobi;
 pub(crate) use svd::Vectors;
 
 use std::ffi::c_void;
@@ -34,15 +33,30 @@ fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
 pub(crate) trait SolverReal: DeviceRepr + Copy + 'static {
     /// cuSOLVER's value for the type.
     const TYPE: sys::cudaDataType;
+    /// Machine epsilon of the type: the tolerance at which Jacobi sweeps stop.
+    const EPSILON: f64;
 }
 
 impl SolverReal for f32 {
     const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_32F;
+    const EPSILON: f64 = f32::EPSILON as f64;
 }
 
 impl SolverReal for f64 {
     const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_64F;
+    const EPSILON: f64 = f64::EPSILON;
 }
+
+/// Calls the routine for float32 or the one for float64, by the element type, with arguments whose pointers are cast to its types.
+macro_rules! by_element {
+    ($element:ty => [$single:path, $double:path] $($argument:expr),*) => {
+        match <$element>::TYPE {
+            sys::cudaDataType::CUDA_R_32F => $single($($argument),*),
+            _ => $double($($argument),*),
+        }
+    };
+}
+use by_element;
 
 /// The routine, matrix size and element type that a workspace is for.
 type Purpose = (&'static str, usize, sys::cudaDataType);

@@ -200,24 +200,12 @@ impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
         self.run(COMPUTATION, &state, &c, &computation)?;
         let mut entries = c.allocate(cuda, indptr)?;
         c.point_at(stream, &mut entries)?;
-        let SparseProduct { sparse: Sparse { handle, .. }, a, b, algorithm: way } = self;
-        let (one, zero) = (scalar(&T::ONE), scalar(&T::ZERO));
+        let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
+        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, T::TYPE);
         // SAFETY: handle and descriptors are live and come from the same computed product; scalars are of the compute
         // type; the result's arrays are large enough.
         check("cusparseSpGEMM_copy", unsafe {
-            sys::cusparseSpGEMM_copy(
-                *handle,
-                PLAIN,
-                PLAIN,
-                one,
-                a.raw,
-                b.raw,
-                zero,
-                c.0,
-                T::TYPE,
-                *way,
-                state.0,
-            )
+            sys::cusparseSpGEMM_copy(handle, plain, plain, one, a.raw, b.raw, zero, c.0, real, way, state.0)
         })?;
         Ok(Computed { _state: state, _c: c, _buffers: [estimation, computation], entries })
     }
@@ -265,39 +253,26 @@ impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
         bytes: &mut usize,
         work: *mut c_void,
     ) -> Result<(), CellError> {
-        let SparseProduct { sparse: Sparse { handle, .. }, a, b, algorithm: way } = self;
-        let (one, zero) = (scalar(&T::ONE), scalar(&T::ZERO));
+        let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
+        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, T::TYPE);
         // SAFETY: handle and descriptors are live, the operands' shapes agree (`new`), scalars are of the compute type;
         // `work` is null, which asks for the size, or a device buffer of `bytes` bytes that outlives the product.
         check(name, unsafe {
-            stage(*handle, PLAIN, PLAIN, one, a.raw, b.raw, zero, c.0, T::TYPE, *way, state.0, bytes, work)
+            stage(handle, plain, plain, one, a.raw, b.raw, zero, c.0, real, way, state.0, bytes, work)
         })
     }
 
     /// Returns the bytes that the computation needs by the second and third algorithm, which ask for them in a way of their own.
     fn estimate_memory(&self, cuda: &Cuda, state: &Descriptor, c: &Unfilled) -> Result<usize, CellError> {
-        let SparseProduct { sparse: Sparse { handle, .. }, a, b, algorithm: way } = self;
-        let (one, zero) = (scalar(&T::ONE), scalar(&T::ZERO));
+        let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
+        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, T::TYPE);
         let call = |size: &mut usize, work: *mut c_void, needed: *mut usize| {
             // SAFETY: handle and descriptors are live and estimated, scalars are of the compute type; `work` and `needed` are null,
             // which asks for the size, or a device buffer of `size` bytes and a place for a number.
             check("cusparseSpGEMM_estimateMemory", unsafe {
                 sys::cusparseSpGEMM_estimateMemory(
-                    *handle,
-                    PLAIN,
-                    PLAIN,
-                    one,
-                    a.raw,
-                    b.raw,
-                    zero,
-                    c.0,
-                    T::TYPE,
-                    *way,
-                    state.0,
-                    CHUNK,
-                    size,
-                    work,
-                    needed,
+                    handle, plain, plain, one, a.raw, b.raw, zero, c.0, real, way, state.0, CHUNK, size,
+                    work, needed,
                 )
             })
         };

@@ -20,7 +20,7 @@ use gpubench_model::error::CellError;
 use super::{Kernel, by_dtype, input, opt_in, single, variant};
 use crate::context::{Cuda, DeviceElement, Library};
 use crate::ffi::contents::device;
-use crate::ffi::cusolver::{ApproximateReal, Jacobi, JacobiReal, Solver, SolverWorkspace, Vectors};
+use crate::ffi::cusolver::{Jacobi, Solver, SolverReal, SolverWorkspace, Vectors};
 use crate::ffi::padded::CONVERT;
 use answer::{Right, answer};
 use gram::prepare as by_gram;
@@ -111,7 +111,7 @@ struct LibrarySvd<T> {
     info: CudaSlice<i32>,
 }
 
-fn svd<T: DeviceElement + JacobiReal + ApproximateReal>(
+fn svd<T: DeviceElement + SolverReal>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -151,7 +151,7 @@ fn svd<T: DeviceElement + JacobiReal + ApproximateReal>(
     Ok(Prepared::with(traits, LibrarySvd { cuda, solver, method, n, operand, a, out, info }))
 }
 
-impl<T: DeviceElement + JacobiReal + ApproximateReal> Job for LibrarySvd<T> {
+impl<T: DeviceElement + SolverReal> Job for LibrarySvd<T> {
     fn reset(&mut self) -> Result<(), CellError> {
         self.cuda.copy(&self.operand, &mut self.a)
     }
