@@ -70,6 +70,9 @@ fn every_file_of_the_folder_is_embedded() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
+        if name == "faults" && !cfg!(feature = "testing") {
+            continue;
+        }
         let text = std::fs::read_to_string(&path).unwrap();
         let all = kernel_sources().into_iter().chain(&HEADERS);
         let units: Vec<_> = all.filter(|source| source.name.split('-').next() == Some(name)).collect();

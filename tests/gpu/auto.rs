@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::device::start_alone;
+use crate::alone_with_device;
 
 /// Makes the program choose by trials on every device.
 const SWITCH: &str = "GPUBENCH_TEST_TRIALS";
@@ -49,9 +49,7 @@ const MATMUL: &[&str] = &["dmma", "f64-accumulate", "cublas", "cublas-padded"];
 
 #[test]
 fn a_trial_chooses_a_variant_that_is_about_as_fast_as_the_fastest() {
-    let Some((_alone, backend)) = start_alone() else { return };
-    // The program opens the device itself.
-    drop(backend);
+    let Some(_alone) = alone_with_device() else { return };
     assert_good_choices("matmul", "100,1024", MATMUL, true);
     assert_good_choices("fft", "101,512", &["bluestein", "hermitian", "r2c"], true);
     assert_good_choices("solve", "100", &["cholesky", "potrf"], true);
@@ -60,8 +58,7 @@ fn a_trial_chooses_a_variant_that_is_about_as_fast_as_the_fastest() {
 
 #[test]
 fn rules_that_ask_for_a_trial_choose_a_variant_that_is_about_as_fast_as_the_fastest() {
-    let Some((_alone, backend)) = start_alone() else { return };
-    drop(backend);
+    let Some(_alone) = alone_with_device() else { return };
     assert_good_choices("matmul", "578,834,1000,1054,1250,1400,1826", MATMUL, false);
     assert_good_choices("fft", "2256,2544,3050", &["bluestein", "r2c"], false);
     assert_good_choices("solve", "3300,4400,7500", &["cholesky", "potrf"], false);

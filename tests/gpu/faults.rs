@@ -6,13 +6,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gpubench::backend::Backend;
-use gpubench::case::{Cache, DType};
+use gpubench::case::Cache;
 use gpubench::error::CellError;
 use gpubench::op::{self, MAIN_OPS};
 use gpubench_host::environment;
 use serde_json::{Value, json};
 
-use crate::device::{alone, case, samples, skipped, start, start_alone, variants};
+use crate::{alone_with_device, case, free_bytes, samples, skipped, start_alone, variants};
 
 /// Seconds that jobs are prepared and released for; 30 without it.
 const SOAK_SECONDS: &str = "GPUBENCH_SOAK_S";
@@ -61,17 +61,9 @@ fn await_memory(what: &str, is_right: impl Fn(u128) -> bool) {
     }
 }
 
-/// Returns whether there is a device to test.
-fn has_device() -> bool {
-    start().is_some()
-}
-
 #[test]
 fn a_kernel_that_breaks_the_context_costs_its_own_cell() {
-    let _alone = alone();
-    if !has_device() {
-        return;
-    }
+    let Some(_alone) = alone_with_device() else { return };
     for (fault, errors) in [
         ("illegal-address", &["CUDA_ERROR_ILLEGAL_ADDRESS"][..]),
         ("trap", &["CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_ILLEGAL_INSTRUCTION"]),
@@ -92,10 +84,7 @@ fn a_kernel_that_breaks_the_context_costs_its_own_cell() {
 
 #[test]
 fn an_endless_kernel_is_cut_at_the_time_limit_and_the_next_cell_is_measured() {
-    let _alone = alone();
-    if !has_device() {
-        return;
-    }
+    let Some(_alone) = alone_with_device() else { return };
     let (rows, code) = cells("--ops sin --sizes 8 --samples 3 --variants endless,fused --cell-timeout 5s");
     assert_eq!((rows.len(), code), (2, Some(1)), "{rows:?}");
     for [variant, outcome, reason] in rows {
@@ -118,10 +107,7 @@ impl Drop for Killed {
 
 #[test]
 fn memory_that_another_process_takes_during_a_run_costs_the_cells_that_need_it() {
-    let _alone = alone();
-    if !has_device() {
-        return;
-    }
+    let Some(_alone) = alone_with_device() else { return };
     let Some(before) = used_bytes() else { return skipped("memory", "no nvidia-smi") };
     // Three matrices of 1.2 GB each do not fit in the 1 GiB that is left; those of 4 MB do.
     let words = "--ops matmul --sizes 1000,17000 --variants cublas --rounds 8 --max-time 3s";
@@ -147,15 +133,6 @@ fn memory_that_another_process_takes_during_a_run_costs_the_cells_that_need_it()
     let (rows, code) = cells("--ops matmul --sizes 1000,17000 --variants cublas --samples 3");
     assert!(rows.iter().all(|[_, outcome, _]| outcome == "measured") && code == Some(0), "{rows:?}");
     await_memory("after the run", |used| used <= before + SLACK);
-}
-
-/// Returns the free bytes of device memory, from the error of a case that cannot fit.
-fn free_bytes(backend: &mut dyn Backend) -> u128 {
-    let variant = variants().into_iter().find(|variant| variant.op == "elementwise").unwrap();
-    match backend.prepare("fused", &case(&variant, 2_000_000, DType::F64), &mut []).err() {
-        Some(CellError::OutOfMemory { place: "device", free, .. }) => free,
-        other => panic!("{other:?}"),
-    }
 }
 
 fn open_files() -> usize {

@@ -7,7 +7,7 @@ use gpubench::error::CellError;
 use gpubench::op;
 use rustfft::num_complex::Complex;
 
-use crate::device::start_alone;
+use crate::start_alone;
 
 const LARGE: [u64; 14] = [243, 343, 500, 512, 625, 1000, 1024, 1536, 2000, 2048, 2401, 4096, 4725, 7200];
 const LARGE_WITH_FACTORS_UP_TO_43: [u64; 22] = [

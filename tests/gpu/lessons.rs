@@ -4,7 +4,7 @@ use gpubench::backend::{Backend, Options, TransferMemory};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::op;
 
-use crate::device::{alone, median, samples, start_alone, start_with};
+use crate::{alone, median, samples, start_alone, start_with};
 
 /// Host seconds of a hot execution, after checking the answer.
 fn host_s(backend: &mut dyn Backend, op: &str, variant: &str, n: u64) -> f64 {

@@ -7,7 +7,7 @@ use gpubench::data::Operand;
 use gpubench::data::generator::Stream;
 use gpubench::op;
 
-use crate::device::{case, prepared, samples, start_alone, variants};
+use crate::{case, prepared, samples, start_alone, variants};
 
 /// Multiples of 16, of 4, of 2, and odd ones; smaller and larger than a tile of each kernel.
 const SIZES: [u64; 10] = [1, 3, 17, 31, 64, 65, 100, 129, 258, 260];

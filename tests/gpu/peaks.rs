@@ -2,20 +2,7 @@
 
 use std::time::Instant;
 
-use gpubench::backend::Backend;
-use gpubench::case::{Case, DType};
-use gpubench::error::CellError;
-
-use crate::device::{alone, start, start_alone};
-
-/// Free bytes of device memory, read from the error of a case that cannot fit.
-fn free_bytes(backend: &mut dyn Backend) -> u128 {
-    let case = Case { op: "elementwise".into(), n: 2_000_000, dtype: DType::F64, density: None, seed: 1 };
-    match backend.prepare("fused", &case, &mut []).err() {
-        Some(CellError::OutOfMemory { place: "device", free, .. }) => free,
-        other => panic!("{other:?}"),
-    }
-}
+use crate::{alone, free_bytes, start, start_alone};
 
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures are worth reading")]

@@ -4,7 +4,7 @@ use gpubench::backend::{self, Backend, DevicePhases, HostMemory, Options, Transf
 use gpubench::case::{Cache, Case, DType};
 use gpubench::op;
 
-use crate::device::{alone, median, skipped, start_alone, start_with};
+use crate::{alone, median, skipped, start_alone, start_with};
 
 /// The phases while a job was prepared, and from then until its answer was downloaded. Checks the answer.
 fn phases(backend: &mut dyn Backend, variant: &str, case: &Case) -> [DevicePhases; 2] {

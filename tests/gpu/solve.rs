@@ -6,7 +6,7 @@ use gpubench::data::{Operand, Real};
 use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{skipped, start_alone};
+use crate::{skipped, start_alone};
 
 const VARIANTS: [&str; 2] = ["cholesky", "cholesky-refined"];
 

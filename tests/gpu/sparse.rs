@@ -8,7 +8,7 @@ use gpubench::data::hash::fnv1a;
 use gpubench::data::{Csr, Operand, Real};
 use gpubench::error::CellError;
 
-use crate::device::{skipped, start_alone};
+use crate::{skipped, start_alone};
 
 /// The own variants to test. Libraries need not accept every one of these matrices.
 const PRODUCTS: [&str; 2] = ["gustavson", "gustavson-reuse"];

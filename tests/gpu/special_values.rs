@@ -4,7 +4,7 @@ use gpubench::backend::Backend;
 use gpubench::case::{Case, DType};
 use gpubench::data::Operand;
 
-use crate::device::{start_alone, variants};
+use crate::{start_alone, variants};
 
 const N: usize = 37;
 

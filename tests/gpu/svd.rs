@@ -11,7 +11,7 @@ use gpubench::error::CellError;
 use gpubench::op;
 use rayon::prelude::*;
 
-use crate::device::{median, start_alone, steady};
+use crate::{median, start_alone, steady};
 
 const SIZES: [usize; 6] = [1, 2, 31, 100, 333, 512];
 

@@ -5,7 +5,7 @@ use gpubench::backend::{Backend, Prepared};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::op;
 
-use crate::device::{alone, case, median, prepared, samples, start, start_alone, steady, variants};
+use crate::{alone, case, median, prepared, samples, start, start_alone, steady, variants};
 
 /// Prepares a job that spins for `ns` nanoseconds.
 fn spinning(backend: &mut dyn Backend, variant: &str, ns: u64) -> Box<Prepared> {

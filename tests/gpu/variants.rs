@@ -9,8 +9,8 @@ use gpubench::data::generator::Stream;
 use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{alone, case, prepared, samples, skipped, start, start_alone, variants};
 use crate::fft::has_primes_up_to;
+use crate::{alone, case, prepared, samples, skipped, start, start_alone, variants};
 
 const SIZES: [u64; 7] = [1, 2, 31, 100, 101, 333, 512];
 

@@ -8,7 +8,7 @@ use gpubench::data::{Values, bytes_mut, fingerprint};
 use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{case, start_alone, variants};
+use crate::{case, start_alone, variants};
 
 /// Describes why the checks of a variant fail in this case; `None` when they pass.
 fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Option<String>, CellError> {

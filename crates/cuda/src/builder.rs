@@ -12,7 +12,7 @@ use gpubench_host::user_cache;
 use gpubench_model::error::{CellError, Unavailable};
 use rayon::prelude::*;
 
-use super::cache::{self, Cache, Stored};
+use super::cache::{self, KernelCache, Stored};
 use super::failure::driver;
 use super::kernels::{HEADERS, KernelSource};
 use super::nvrtc::{Compiler, Target};
@@ -29,7 +29,7 @@ struct Compiled {
 /// Compiles and loads the kernels of one device.
 pub(crate) struct Builder {
     ctx: Arc<CudaContext>,
-    cache: Cache,
+    cache: KernelCache,
     compiler: Compiler,
     /// Identifies the build of the compiler, for the cache key.
     library: String,
@@ -49,7 +49,7 @@ impl Builder {
                 "install the NVRTC of a newer CUDA release: pip install -U nvidia-cuda-nvrtc",
             )
         })?;
-        let cache = Cache::of_user(&|name| std::env::var_os(name));
+        let cache = KernelCache::of_user(&|name| std::env::var_os(name));
         let library = nvrtc.map(|path| user_cache::file_identity(Path::new(path))).unwrap_or_default();
         Ok(Builder { ctx: Arc::clone(ctx), cache, compiler, library })
     }

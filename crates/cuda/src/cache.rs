@@ -23,14 +23,14 @@ pub(crate) struct Stored {
 }
 
 /// A folder of compiled kernels, or no folder.
-pub(crate) struct Cache {
+pub(crate) struct KernelCache {
     folder: Option<PathBuf>,
 }
 
-impl Cache {
+impl KernelCache {
     /// Returns the user's cache. It has no folder when `GPUBENCH_KERNEL_CACHE` is `off` or there is no home.
-    pub(crate) fn of_user(variable: &dyn Fn(&str) -> Option<OsString>) -> Cache {
-        Cache { folder: user_cache::folder("kernels", "GPUBENCH_KERNEL_CACHE", variable) }
+    pub(crate) fn of_user(variable: &dyn Fn(&str) -> Option<OsString>) -> KernelCache {
+        KernelCache { folder: user_cache::folder("kernels", "GPUBENCH_KERNEL_CACHE", variable) }
     }
 
     /// Returns the folder, or `None` when nothing is stored.
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_stored_entry_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache { folder: Some(folder.path().to_path_buf()) };
+        let cache = KernelCache { folder: Some(folder.path().to_path_buf()) };
         assert_eq!(cache.get("a"), None);
         cache.put("a", &stored());
         assert_eq!(cache.get("a"), Some(stored()));
@@ -144,7 +144,7 @@ mod tests {
         std::fs::write(&file, b"in the folder's place").unwrap();
         // Nobody can make a folder in /proc, not even root, for whom no folder is read-only.
         for folder in [file, PathBuf::from("/proc/gpubench")] {
-            let cache = Cache { folder: Some(folder) };
+            let cache = KernelCache { folder: Some(folder) };
             cache.put("a", &stored());
             assert_eq!(cache.get("a"), None, "{:?}", cache.folder());
             assert!(cache.check().is_err());
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_damaged_or_truncated_file_is_a_miss() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache { folder: Some(folder.path().to_path_buf()) };
+        let cache = KernelCache { folder: Some(folder.path().to_path_buf()) };
         cache.put("a", &stored());
         let file = folder.path().join("a");
         let whole = std::fs::read(&file).unwrap();

@@ -6,17 +6,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute, CUresult};
+use cudarc::driver::sys::{CUdevice, CUresult};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits,
 };
 
 use super::builder::{Builder, Built};
+use super::device;
 pub(crate) use super::failure::driver;
 use super::ffi::completion::Completion;
 use super::ffi::driver as ffi;
+use super::ffi::pool::Pool;
 use super::ffi::status::Status;
-use super::kernels::{Capacity, KernelSource};
+use super::kernels::KernelSource;
 pub(crate) use super::library::Library;
 use gpubench_backend::{DevicePhases, Finding, SetupCounts, TransferMemory};
 use gpubench_host::user_cache;
@@ -24,16 +26,15 @@ use gpubench_model::data::{Plain, Real};
 use gpubench_model::error::CellError;
 
 use super::loader::Loader;
-use super::pool::Pool;
 use super::startup;
 use super::transfer::TransferTimer;
-use super::transfer_stats::{Direction, TransferStats};
+use super::transfer_stats::{CopyDirection, TransferStats};
 
 /// An element type of kernels and libraries.
-pub(crate) trait Element: Real + DeviceRepr + ValidAsZeroBits {}
+pub(crate) trait DeviceElement: Real + DeviceRepr + ValidAsZeroBits {}
 
-impl Element for f32 {}
-impl Element for f64 {}
+impl DeviceElement for f32 {}
+impl DeviceElement for f64 {}
 
 /// The context, its one stream, and the state that all jobs share. Cheap to clone.
 #[derive(Clone)]
@@ -42,10 +43,10 @@ pub(crate) struct Cuda {
     pub(crate) ctx: Arc<CudaContext>,
     /// The stream of all work. It is not the default stream.
     pub stream: Arc<CudaStream>,
-    shared: Rc<Shared>,
+    shared: Rc<ContextState>,
 }
 
-struct Shared {
+struct ContextState {
     device: CUdevice,
     replays: Cell<bool>,
     completion: OnceCell<Rc<Completion>>,
@@ -72,7 +73,7 @@ impl Cuda {
             .map_err(|error| startup::explain("cuDevicePrimaryCtxRetain", error.into()))?;
         let stream = ctx.new_stream().map_err(driver("cuStreamCreate"))?;
         let device = ctx.cu_device();
-        let shared = Shared {
+        let shared = ContextState {
             device,
             replays: Cell::new(true),
             completion: OnceCell::new(),
@@ -119,7 +120,7 @@ impl Cuda {
         } else {
             let copies = self.shared.timer.upload(host, &mut slice)?;
             let bytes = size_of_val(host) as u64;
-            self.shared.stats.borrow_mut().copied(Direction::Upload, bytes, &copies);
+            self.shared.stats.borrow_mut().copied(CopyDirection::Upload, bytes, &copies);
         }
         self.shared.stats.borrow_mut().spent(start.elapsed().as_secs_f64());
         Ok(slice)
@@ -134,7 +135,7 @@ impl Cuda {
         let start = Instant::now();
         let copies = self.shared.timer.download(device, &mut host)?;
         let mut stats = self.shared.stats.borrow_mut();
-        stats.copied(Direction::Download, device.num_bytes() as u64, &copies);
+        stats.copied(CopyDirection::Download, device.num_bytes() as u64, &copies);
         stats.spent(start.elapsed().as_secs_f64());
         Ok(host)
     }
@@ -221,8 +222,8 @@ impl Cuda {
             return Ok(Rc::clone(ready));
         }
         let path = self.shared.loader.borrow_mut().require(Library::Nvrtc)?.path.clone();
-        let chip = self
-            .capability()
+        let chip = device::capability(self.shared.device);
+        let chip = chip
             .ok_or_else(|| CellError::Failed("the driver does not report the compute capability".into()))?;
         let ready = Rc::new(Builder::new(&self.ctx, chip, path.as_deref())?);
         *self.shared.builder.borrow_mut() = Some(Rc::clone(&ready));
@@ -267,10 +268,7 @@ impl Cuda {
 
     /// Runs `act`, in which jobs launch the kernels of a [`Replay`](crate::ffi::replay::Replay) one by one.
     pub(crate) fn without_replays<T>(&self, act: impl FnOnce() -> T) -> T {
-        let before = self.shared.replays.replace(false);
-        let result = act();
-        self.shared.replays.set(before);
-        result
+        during(&self.shared.replays, false, act)
     }
 
     /// Makes graphs end with the kernel of `completion`, from now on.
@@ -286,67 +284,6 @@ impl Cuda {
     /// Counts a plan, a handle or a workspace that was created.
     pub(crate) fn count_plan(&self) {
         self.count(|counts| counts.plans += 1);
-    }
-
-    pub(crate) fn multiprocessors(&self) -> u32 {
-        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1)
-    }
-
-    /// Returns the compute capability, such as 90, or `None` if the driver does not report it.
-    pub(crate) fn capability(&self) -> Option<i32> {
-        super::device::capability(self.shared.device)
-    }
-
-    /// Returns the bytes of shared memory that one block can request.
-    pub(crate) fn shared_memory_per_block(&self) -> u32 {
-        const EVERY_DEVICE: u32 = 48 << 10;
-        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
-            .unwrap_or(EVERY_DEVICE)
-    }
-
-    /// Returns the limits of the device that plans depend on.
-    pub(crate) fn capacity(&self) -> Capacity {
-        Capacity {
-            multiprocessors: self.multiprocessors() as usize,
-            shared_memory_per_block: self.shared_memory_per_block() as usize,
-        }
-    }
-
-    /// Returns the bytes of shared memory of a multiprocessor, or 0 if the driver does not report them.
-    pub(crate) fn shared_memory_per_multiprocessor(&self) -> u32 {
-        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)
-            .unwrap_or(0)
-    }
-
-    /// Returns the number of threads that a multiprocessor runs at the same time, or 0 if the driver does not report it.
-    pub(crate) fn threads_per_multiprocessor(&self) -> u32 {
-        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)
-            .unwrap_or(0)
-    }
-
-    /// Returns the bytes per second that the memory's clock and bus allow, or `None` if the driver does not report them.
-    pub(crate) fn memory_bytes_per_s(&self) -> Option<f64> {
-        let kilohertz = self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?;
-        let bits = self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?;
-        // Two transfers per cycle.
-        let rate = 2.0 * f64::from(kilohertz) * 1e3 * f64::from(bits) / 8.0;
-        (rate > 0.0).then_some(rate)
-    }
-
-    /// Returns the bytes of the L2 cache, or `None` if the driver does not report them.
-    pub(crate) fn l2_bytes(&self) -> Option<usize> {
-        let bytes = self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-        bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes as usize)
-    }
-
-    /// Returns an attribute of the device, or `None` if the driver does not report it or it is negative.
-    pub(crate) fn non_negative_attribute(&self, attribute: Attribute) -> Option<u32> {
-        ffi::attribute(self.shared.device, attribute).ok().and_then(|figure| u32::try_from(figure).ok())
-    }
-
-    /// Returns whether the device supports cooperative launches, whose blocks are all resident at the same time.
-    pub(crate) fn launches_cooperatively(&self) -> bool {
-        self.non_negative_attribute(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) == Some(1)
     }
 
     /// Starts to measure the peak of device memory in use, relative to the present use.
@@ -367,10 +304,7 @@ impl Cuda {
 
     /// Runs `act`, in which uploads are made once and not timed.
     pub(crate) fn with_single_uploads<T>(&self, act: impl FnOnce() -> T) -> T {
-        let before = self.shared.single_uploads.replace(true);
-        let result = act();
-        self.shared.single_uploads.set(before);
-        result
+        during(&self.shared.single_uploads, true, act)
     }
 
     /// Excludes host seconds from the time to plan the present job.
@@ -412,4 +346,12 @@ impl Cuda {
             _ => driver("cuMemAllocAsync")(status),
         }
     }
+}
+
+/// Runs `act` while `cell` has that value.
+fn during<T>(cell: &Cell<bool>, value: bool, act: impl FnOnce() -> T) -> T {
+    let before = cell.replace(value);
+    let result = act();
+    cell.set(before);
+    result
 }

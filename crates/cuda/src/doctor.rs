@@ -4,12 +4,12 @@ use gpubench_backend::{Finding, Options};
 use gpubench_model::error::Unavailable;
 
 use super::auto::{self, AUTO, Need};
-use super::cache::Cache;
+use super::cache::KernelCache;
 use super::device;
 use super::ffi::driver as ffi;
 use super::library::Library;
 use super::loader::{self, Loader};
-use super::ops::entry::Kernel;
+use super::ops::Kernel;
 use super::registry::kernels;
 use super::startup;
 
@@ -70,12 +70,12 @@ pub(crate) fn findings(options: &Options) -> Vec<Finding> {
         Ok(finding) => Finding { serves: serves(Some(library)), ..finding.clone() },
         Err(missing) => missing_finding(library.title(), missing, serves(Some(library))),
     }));
-    findings.push(kernel_cache(&Cache::of_user(&|name| std::env::var_os(name))));
+    findings.push(kernel_cache(&KernelCache::of_user(&|name| std::env::var_os(name))));
     findings
 }
 
 /// Reports the folder of compiled kernels. With it, only the first run on a machine waits for the compiler.
-fn kernel_cache(cache: &Cache) -> Finding {
+fn kernel_cache(cache: &KernelCache) -> Finding {
     let found = |path| Finding { name: "kernel cache".into(), path, ..Finding::default() };
     let missing = |reason: String, fix: &str| Finding {
         problem: Some(format!("{reason}, so every run compiles the kernels again")),

@@ -9,9 +9,9 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::context::Cuda;
-use super::ffi::single::Bare;
 use super::kernels::{KernelSource, kernel_source};
-use super::ops::entry::{Kernel, Prepare, opt_in};
+use super::ops::overhead::Bare;
+use super::ops::{Kernel, Prepare, opt_in};
 
 /// The environment variable that makes the variants available.
 const SWITCH: &str = "GPUBENCH_TEST_FAULTS";
@@ -39,7 +39,7 @@ static KERNELS: &[Kernel] = &[
 ];
 
 const fn of(name: &'static str, summary: &'static str, prepare: Prepare) -> Kernel {
-    Kernel { variant: opt_in(OP, name, summary), sources: SOURCES, libraries: &[], prepare }
+    Kernel::own(opt_in(OP, name, summary), SOURCES, prepare)
 }
 
 /// Returns the variants, of which there are none unless [`SWITCH`] is set.

@@ -64,7 +64,7 @@ pub(crate) struct Capacity {
 }
 
 impl Capacity {
-    /// Those of an NVIDIA H100 SXM or H200, for sources without a device.
+    /// The limits of an NVIDIA H100 SXM or H200, for sources without a device.
     pub(crate) const HOPPER: Capacity = Capacity { multiprocessors: 132, shared_memory_per_block: 227 << 10 };
 }
 

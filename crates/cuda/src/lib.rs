@@ -1,6 +1,7 @@
 //! The CUDA backend: cuBLAS, cuFFT, cuSOLVER, cuSPARSE and gpubench's own kernels. All libraries are loaded at run
 //! time.
 
+mod attributes;
 mod auto;
 mod builder;
 mod cache;
@@ -8,6 +9,7 @@ mod context;
 mod device;
 mod doctor;
 mod failure;
+#[cfg(feature = "testing")]
 mod faults;
 mod ffi;
 mod installations;
@@ -18,7 +20,6 @@ mod nvml;
 mod nvrtc;
 mod ops;
 mod peaks;
-mod pool;
 mod registry;
 mod sparse;
 mod startup;
@@ -45,6 +46,7 @@ pub use doctor::DEVICE;
 pub use kernels::{HEADERS, KernelSource};
 use loader::{Driver, Loader};
 use nvml::{Monitor, ProcessSnapshot};
+use ops::Kernel;
 use registry::kernels;
 use timing::Timer;
 pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
@@ -56,15 +58,25 @@ pub const REGISTRATION: Registration = Registration {
     name: "cuda",
     summary: "NVIDIA GPU: CUDA libraries and kernels",
     simulated: false,
-    variants: |_| Ok(kernels().chain(faults::kernels()).map(|kernel| kernel.variant.clone()).collect()),
+    variants: |_| Ok(variants().map(|kernel| kernel.variant.clone()).collect()),
     start,
     findings: doctor::findings,
 };
 
+/// Returns every variant of every op.
+fn variants() -> impl Iterator<Item = &'static Kernel> {
+    let variants = kernels();
+    #[cfg(feature = "testing")]
+    let variants = variants.chain(faults::kernels());
+    variants
+}
+
 /// Returns every source file once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
     let mut sources = registry::sources();
-    sources.extend([&timing::SOURCE, &peaks::SOURCE, &verify::SOURCE, &faults::SOURCE]);
+    sources.extend([&timing::SOURCE, &peaks::SOURCE, &verify::SOURCE]);
+    #[cfg(feature = "testing")]
+    sources.push(&faults::SOURCE);
     sources.sort_by_key(|source| source.name);
     sources
 }
@@ -123,8 +135,8 @@ fn open(driver: &Driver, ordinal: u32, options: &Options) -> Result<Started, Cel
     let monitor = arrival.after();
     let trials = Trials::new(&cuda);
     compile_at_start(&cuda, &trials, options);
-    let timer = Timer::new(&cuda, elapsed).and_then(|timer| timing::check_clock_linearity(timer, &cuda));
-    let timer = timer.map_err(unmeasurable)?;
+    let mut timer = Timer::new(&cuda, elapsed).map_err(unmeasurable)?;
+    timer.check_clocks(&cuda).map_err(unmeasurable)?;
     let verifier = Verifier::new(&cuda)?;
     Ok(Started { cuda, timer, verifier, trials, monitor, ordinal, elapsed, context_s })
 }
@@ -215,9 +227,8 @@ impl Backend for Started {
         case: &Case,
         inputs: &mut [Operand],
     ) -> Result<Box<Prepared>, CellError> {
-        let kernel = kernels()
+        let kernel = variants()
             .chain(timing::KERNELS)
-            .chain(faults::kernels())
             .find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;

@@ -1,6 +1,6 @@
 //! Compiles kernels for one chip with NVRTC: chooses the target and the options.
 
-use super::ffi::nvrtc::{File, Form, Output, about, compile as compile_text};
+use super::ffi::nvrtc::{Compilation, Form, SourceFile, about, compile as compile_text};
 use super::kernels::HEADERS;
 
 /// The target of a compilation.
@@ -61,14 +61,14 @@ impl Compiler {
 
     /// Compiles the text of `kernels/NAME.cu`, or of the part NAME-PART, with the headers. An error contains the
     /// compiler's messages.
-    pub(crate) fn compile(&self, name: &str, text: &str) -> Result<Output, String> {
+    pub(crate) fn compile(&self, name: &str, text: &str) -> Result<Compilation, String> {
         let form = if matches!(self.target, Target::Cubin(_)) { Form::Cubin } else { Form::Ptx };
         // The part's name is no part of the file's.
         let name = name.split('-').next().unwrap_or(name);
-        let source = File { name: &format!("{name}.cu"), text };
+        let source = SourceFile { name: &format!("{name}.cu"), text };
         let names = HEADERS.each_ref().map(|header| format!("{}.cuh", header.name));
-        let headers: Vec<File> =
-            HEADERS.iter().zip(&names).map(|(header, name)| File { name, text: header.text }).collect();
+        let headers: Vec<SourceFile> =
+            HEADERS.iter().zip(&names).map(|(header, name)| SourceFile { name, text: header.text }).collect();
         let output = compile_text(&source, &headers, &self.options(), form)?;
         match &output.failure {
             Some(failure) => Err(format!("kernels/{name}.cu: {failure}: {}", output.log)),

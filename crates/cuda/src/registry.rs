@@ -6,8 +6,8 @@ use gpubench_backend::Options;
 
 use super::auto;
 use super::kernels::{ANY_SIZE, KernelSource, common};
+use super::ops::Kernel;
 use super::ops::TABLES;
-use super::ops::entry::Kernel;
 
 /// Returns every variant of every op. The default variant of an op comes first.
 pub(super) fn kernels() -> impl Iterator<Item = &'static Kernel> {
@@ -97,11 +97,7 @@ mod tests {
     fn the_sources_compiled_at_start_are_those_of_a_run_without_variants() {
         let names = |op: &str| names_of_sizes(op, None);
         let products = ["convert", "dmma-TILE_16X16X64_F64"];
-        assert_eq!(
-            names("matmul"),
-            products,
-            "neither tiled nor ozaki, nor the other type; dmma up to N = 192"
-        );
+        assert_eq!(names("matmul"), products, "not tiled, nor the other type; dmma up to N = 192");
         assert_eq!(names("host-loop"), ["elementwise-STEPS_F64", "sine_at"]);
         assert_eq!(names("fft"), ["fft_fill"], "the others are made for one size");
         let reductions =

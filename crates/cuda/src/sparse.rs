@@ -5,7 +5,7 @@ use gpubench_backend::contents::Memory;
 use gpubench_model::data::{Csr, Operand, Real};
 use gpubench_model::error::CellError;
 
-use super::context::{Cuda, Element};
+use super::context::{Cuda, DeviceElement};
 use super::ffi::contents::device;
 
 /// A sparse matrix on the device. Its offsets and columns have been checked, so kernels and libraries may index by
@@ -19,7 +19,7 @@ pub(crate) struct DeviceCsr<T> {
     values: CudaSlice<T>,
 }
 
-impl<T: Element> DeviceCsr<T> {
+impl<T: DeviceElement> DeviceCsr<T> {
     /// Checks `csr` and copies it to the device.
     pub(crate) fn upload(cuda: &Cuda, csr: &Csr) -> Result<Self, CellError> {
         check_structure(csr)?;

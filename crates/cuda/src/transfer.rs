@@ -15,7 +15,7 @@ use super::failure::{driver, is_sticky};
 use super::ffi::driver::Elapsed;
 use super::ffi::pinned::Pinned;
 use super::ffi::status::Status;
-use super::transfer_stats::{Copies, CopyTime};
+use super::transfer_stats::{CopyRepetitions, CopyTime};
 
 /// Slices up to this many bytes are copied [`MANY`] times, larger ones [`FEW`] times. A first copy is not counted,
 /// because it includes page faults of memory that was never touched.
@@ -68,9 +68,9 @@ impl TransferTimer {
         &self,
         host: &[T],
         device: &mut CudaSlice<T>,
-    ) -> Result<Copies, CellError> {
+    ) -> Result<CopyRepetitions, CellError> {
         let (bytes, copy) = (size_of_val(host), driver("cuMemcpyHtoDAsync"));
-        let mut copies = Copies::default();
+        let mut copies = CopyRepetitions::default();
         if self.memory != TransferMemory::Pinned {
             let upload = || self.stream.memcpy_htod(host, device).map_err(&copy);
             copies.pageable = Some(self.repeat(bytes, upload)?);
@@ -92,9 +92,9 @@ impl TransferTimer {
         &self,
         device: &CudaSlice<T>,
         host: &mut [T],
-    ) -> Result<Copies, CellError> {
+    ) -> Result<CopyRepetitions, CellError> {
         let (bytes, copy) = (size_of_val(host), driver("cuMemcpyDtoHAsync"));
-        let mut copies = Copies::default();
+        let mut copies = CopyRepetitions::default();
         if self.memory != TransferMemory::Pinned {
             let download = || self.stream.memcpy_dtoh(device, host).map_err(&copy);
             copies.pageable = Some(self.repeat(bytes, download)?);

@@ -6,7 +6,7 @@ use gpubench_backend::{Compile, DevicePhases, HostMemory, Transfer};
 
 /// The repetitions of one copy with each kind of host memory; `None` for a kind that was not timed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Copies {
+pub(crate) struct CopyRepetitions {
     /// With pageable memory.
     pub pageable: Option<Vec<CopyTime>>,
     /// With pinned memory.
@@ -24,7 +24,7 @@ pub(crate) struct CopyTime {
 
 /// Direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub(crate) enum CopyDirection {
     /// Host to device.
     Upload,
     /// Device to host.
@@ -50,7 +50,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, bytes: u64, copies: &Copies) {
+    fn add(&mut self, bytes: u64, copies: &CopyRepetitions) {
         let kinds = [
             (HostMemory::Pageable, &mut self.pageable, &copies.pageable),
             (HostMemory::Pinned, &mut self.pinned, &copies.pinned),
@@ -94,10 +94,10 @@ impl TransferStats {
     }
 
     /// Adds a copy of `bytes`, with its repetitions, to the totals of that direction.
-    pub(crate) fn copied(&mut self, direction: Direction, bytes: u64, copies: &Copies) {
+    pub(crate) fn copied(&mut self, direction: CopyDirection, bytes: u64, copies: &CopyRepetitions) {
         match direction {
-            Direction::Upload => self.upload.add(bytes, copies),
-            Direction::Download => self.download.add(bytes, copies),
+            CopyDirection::Upload => self.upload.add(bytes, copies),
+            CopyDirection::Download => self.download.add(bytes, copies),
         }
     }
 
@@ -145,16 +145,16 @@ mod tests {
         Some(host.iter().map(|&host_s| CopyTime { host_s, device_s: host_s / 2.0 }).collect())
     }
 
-    fn pageable(host: &[f64]) -> Copies {
-        Copies { pageable: copies(host), pinned: None }
+    fn pageable(host: &[f64]) -> CopyRepetitions {
+        CopyRepetitions { pageable: copies(host), pinned: None }
     }
 
     #[test]
     fn each_repetition_is_the_sum_over_all_operands() {
         let mut stats = TransferStats::default();
-        let pinned = |host: &[f64]| Copies { pageable: None, pinned: copies(host) };
-        stats.copied(Direction::Upload, 10, &pinned(&[4.0, 2.0, 2.0]));
-        stats.copied(Direction::Upload, 5, &pinned(&[1.0, 1.0, 2.0]));
+        let pinned = |host: &[f64]| CopyRepetitions { pageable: None, pinned: copies(host) };
+        stats.copied(CopyDirection::Upload, 10, &pinned(&[4.0, 2.0, 2.0]));
+        stats.copied(CopyDirection::Upload, 5, &pinned(&[1.0, 1.0, 2.0]));
         let phases = stats.take();
         let upload = phases.upload.unwrap();
         assert_eq!((upload.bytes, upload.memory), (15, HostMemory::Pinned));
@@ -166,10 +166,10 @@ mod tests {
     #[test]
     fn copies_with_pinned_memory_come_next_to_the_others_where_they_cover_every_operand() {
         let mut stats = TransferStats::default();
-        let both = Copies { pageable: copies(&[8.0]), pinned: copies(&[2.0]) };
-        stats.copied(Direction::Upload, 10, &both);
-        stats.copied(Direction::Download, 10, &both);
-        stats.copied(Direction::Download, 10, &pageable(&[8.0]));
+        let both = CopyRepetitions { pageable: copies(&[8.0]), pinned: copies(&[2.0]) };
+        stats.copied(CopyDirection::Upload, 10, &both);
+        stats.copied(CopyDirection::Download, 10, &both);
+        stats.copied(CopyDirection::Download, 10, &pageable(&[8.0]));
         let phases = stats.take();
         let (upload, pinned) = (phases.upload.unwrap(), phases.pinned_upload.unwrap());
         assert_eq!((upload.memory, upload.host_s), (HostMemory::Pageable, vec![8.0]));
@@ -183,8 +183,8 @@ mod tests {
     fn an_operand_with_fewer_copies_is_padded_with_its_last_time() {
         for (first, second) in [(&[8.0, 6.0][..], &[3.0, 2.0, 1.0][..]), (&[3.0, 2.0, 1.0], &[8.0, 6.0])] {
             let mut stats = TransferStats::default();
-            stats.copied(Direction::Download, 1, &pageable(first));
-            stats.copied(Direction::Download, 1, &pageable(second));
+            stats.copied(CopyDirection::Download, 1, &pageable(first));
+            stats.copied(CopyDirection::Download, 1, &pageable(second));
             assert_eq!(stats.take().download.unwrap().host_s, [11.0, 8.0, 7.0]);
         }
     }

@@ -14,12 +14,12 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::ops::TABLES;
-use super::ops::entry::{Kernel, variant};
+use super::ops::{Kernel, variant};
 use crate::context::Cuda;
 use crate::kernels::{Capacity, KernelSource, PerSize};
 use crate::library::Library;
 use device_traits::DeviceTraits;
-use rules::{RULES, Rule};
+use rules::{RULES, VariantRule};
 pub(crate) use trial::Trials;
 use trial::of_all_sizes;
 
@@ -41,7 +41,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
 const fn of(op: &'static str) -> Kernel {
     let variant = variant(op, AUTO, "the fastest variant for this size and device (docs/variants.md)");
     // `auto` needs only what the chosen variant needs, and `prepare` of that variant asks for it.
-    Kernel { variant, sources: &[], libraries: &[], prepare }
+    Kernel::bare(variant, prepare)
 }
 
 /// A rule of `auto`, in words.
@@ -60,7 +60,7 @@ pub struct RuleText {
 
 /// Returns the rules of `auto` in order of preference.
 pub fn rule_texts() -> Vec<RuleText> {
-    let text = |rule: &Rule| RuleText {
+    let text = |rule: &VariantRule| RuleText {
         op: rule.op,
         variant: rule.variant,
         place: rule.place(),
@@ -80,9 +80,10 @@ pub(crate) enum Need {
 /// Returns the cases of an op in which `auto` needs a library. Where it is missing, `auto` goes on to the next rule.
 pub(crate) fn need(op: &str, library: Library) -> Need {
     let of_op = RULES.iter().filter(|rule| rule.op == op);
-    let works_without =
-        |rule: &&Rule| kernel(rule.op, rule.variant).is_ok_and(|kernel| !kernel.libraries.contains(&library));
-    let rules: Vec<&Rule> = of_op.filter(works_without).collect();
+    let works_without = |rule: &&VariantRule| {
+        kernel(rule.op, rule.variant).is_ok_and(|kernel| !kernel.libraries.contains(&library))
+    };
+    let rules: Vec<&VariantRule> = of_op.filter(works_without).collect();
     match rules.as_slice() {
         [] => Need::Always,
         some if some.iter().any(|rule| rule.covers_all()) => Need::Never,

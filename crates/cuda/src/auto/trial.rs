@@ -9,7 +9,7 @@ use gpubench_model::error::CellError;
 use gpubench_model::measure::stats::upper_median;
 
 use super::device_traits::DeviceTraits;
-use super::rules::{RULES, Rule};
+use super::rules::{RULES, VariantRule};
 use super::{kernel, prepare_variant};
 use crate::context::Cuda;
 use crate::timing::Timer;
@@ -85,13 +85,13 @@ impl Trials {
 
 /// The result of a trial.
 #[derive(Debug, PartialEq)]
-struct Trial {
+struct TrialResult {
     fastest: &'static str,
     /// The variants that were timed, with the seconds of their first use.
     first_uses: Vec<(&'static str, f64)>,
 }
 
-impl Trial {
+impl TrialResult {
     /// Returns the seconds of the first use of the fastest variant and of others.
     fn first_use_s(&self, is_counted: impl Fn(&str) -> bool) -> f64 {
         let counted = |(name, _): &&(&str, f64)| *name == self.fastest || is_counted(name);
@@ -108,7 +108,7 @@ fn share_library(op: &str, one: &str, other: &str) -> bool {
 /// Finds the fastest variant. One that fails is left out, as it may need what this device does not have.
 fn evaluate(
     timed: impl Iterator<Item = (&'static str, Result<Times, CellError>)>,
-) -> Result<Trial, CellError> {
+) -> Result<TrialResult, CellError> {
     let (mut fastest, mut first_uses, mut refusal) = (None, Vec::new(), None);
     for (name, times) in timed {
         match times {
@@ -123,7 +123,7 @@ fn evaluate(
         }
     }
     match (fastest, refusal) {
-        (Some((fastest, _)), _) => Ok(Trial { fastest, first_uses }),
+        (Some((fastest, _)), _) => Ok(TrialResult { fastest, first_uses }),
         (None, Some(error)) => Err(error),
         (None, None) => Err(CellError::Failed("a trial has no variants".into())),
     }
@@ -142,7 +142,7 @@ fn of_rules(case: &Case, device: &DeviceTraits) -> Vec<&'static str> {
     distinct(covering().take(in_trial + 1))
 }
 
-fn distinct(rules: impl Iterator<Item = &'static Rule>) -> Vec<&'static str> {
+fn distinct(rules: impl Iterator<Item = &'static VariantRule>) -> Vec<&'static str> {
     let mut names = Vec::new();
     for rule in rules {
         if !names.contains(&rule.variant) {
@@ -213,6 +213,7 @@ mod tests {
         let matmul = |n, dtype| of_size("matmul", n, dtype);
         for (n, names) in [
             (512, ["dmma"].as_slice()),
+            (513, &["cublas"]),
             (896, &["cublas"]),
             (900, &["dmma", "cublas"]),
             (999, &["cublas"]),
@@ -256,6 +257,9 @@ mod tests {
         assert_eq!(of_size("fft", 4489, DType::F32), ["bluestein", "r2c"], "a prime factor 67");
         assert_eq!(of_size("fft", 4097, DType::F64), ["bluestein"], "a prime factor 241");
         assert_eq!(of_size("fft", 8192, DType::F32), ["r2c"]);
+        for (n, dtype, name) in [(12, DType::F32, "jacobi"), (13, DType::F32, "gram")] {
+            assert_eq!(of_size("svd", n, dtype), [name], "{n}");
+        }
         assert_eq!(of_size("svd", 17, DType::F64), ["jacobi"]);
         assert_eq!(of_size("svd", 18, DType::F64), ["gram"]);
         for (n, names) in
@@ -278,7 +282,7 @@ mod tests {
     fn the_first_use_of_a_library_counts_for_the_variants_that_call_it() {
         let first_use_s = |fastest| {
             let first_uses = vec![("dmma", 0.5), ("cublas-padded", 0.25), ("cublas", 0.125)];
-            Trial { fastest, first_uses }.first_use_s(|name| share_library("matmul", name, fastest))
+            TrialResult { fastest, first_uses }.first_use_s(|name| share_library("matmul", name, fastest))
         };
         assert_eq!(["dmma", "cublas"].map(first_use_s), [0.5, 0.375]);
     }
@@ -287,7 +291,10 @@ mod tests {
     fn the_fastest_wins_and_those_that_fail_are_left_out() {
         let of = |all: [Result<Times, CellError>; 3]| evaluate(["a", "b", "c"].into_iter().zip(all));
         let trial = of([times(3.0, 0.5), times(1.0, 0.25), times(2.0, 0.25)]).unwrap();
-        assert_eq!(trial, Trial { fastest: "b", first_uses: vec![("a", 0.5), ("b", 0.25), ("c", 0.25)] });
+        assert_eq!(
+            trial,
+            TrialResult { fastest: "b", first_uses: vec![("a", 0.5), ("b", 0.25), ("c", 0.25)] }
+        );
         let missing = || Err(Unavailable::new("no library", "install it").into());
         assert_eq!(of([missing(), failed("x"), times(2.0, 0.25)]).unwrap().fastest, "c");
         assert_eq!(of([missing(), missing(), failed("x")]).unwrap_err().to_string(), "x");

@@ -10,10 +10,9 @@ use cudarc::driver::sys::{self, CUresult};
 use cudarc::driver::{CudaFunction, CudaStream};
 use gpubench_model::error::CellError;
 
-use super::super::context::{Cuda, driver};
-use super::super::kernels::KernelSource;
-use super::launch::{Shape, Start, enqueue_shaped};
+use super::launch::{LaunchShape, Start, enqueue_shaped};
 use super::mapped::MappedWords;
+use crate::failure::driver;
 
 /// Reads of the word after which the driver is asked whether the stream is idle, which ends the loop if the work fails.
 /// They take a few milliseconds.
@@ -28,21 +27,18 @@ pub(crate) struct Completion {
 }
 
 impl Completion {
-    /// Loads the kernel from `source`, which must be `kernels/timing.cu`. Enqueues it once, because the first launch loads
-    /// its code, which is not allowed while a graph is recorded.
-    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Completion, CellError> {
-        let made = Completion {
-            word: MappedWords::new(&cuda.ctx)?,
-            kernel: cuda.function(source, "signal")?,
-            graphs: Cell::new(0),
-        };
-        made.enqueue(&cuda.stream, Start::InOrder)?;
+    /// Takes the kernel `signal` of `kernels/timing.cu`. Enqueues it once, because the first launch loads its code, which is
+    /// not allowed while a graph is recorded.
+    pub(crate) fn new(stream: &CudaStream, kernel: CudaFunction) -> Result<Completion, CellError> {
+        let word = MappedWords::new(stream.context())?;
+        let made = Completion { word, kernel, graphs: Cell::new(0) };
+        made.enqueue(stream, Start::InOrder)?;
         Ok(made)
     }
 
     /// Enqueues the kernel that writes the word, which may start early: the last node of a graph.
     pub(super) fn enqueue(&self, stream: &CudaStream, start: Start) -> Result<(), CellError> {
-        let shape = Shape { start, ..Shape::of_single_threads(1) };
+        let shape = LaunchShape { start, ..LaunchShape::of_single_threads(1) };
         // SAFETY: the entry takes (u64*), writes that word, and waits for the kernel before it first. A graph that records
         // this is launched by jobs only, which hold a `Cuda`, which holds the word and the kernel.
         unsafe { enqueue_shaped(stream, &self.kernel, shape, [self.word.address().into()]) }

@@ -9,7 +9,8 @@ use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
-use super::launch::{enqueue, grid};
+use super::launch::enqueue;
+use super::tuning::grid;
 
 /// Describes the memory of a device array.
 pub(crate) fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {

@@ -74,29 +74,25 @@ impl FftReal for f64 {
     }
 }
 
-/// The layout of a plan's output rows.
-enum Output {
-    /// Contiguous rows of the transform's own length.
-    Packed,
-    /// The first `n / 2 + 1` elements of rows of length `n`.
-    LeftHalf,
-}
-
-/// A cuFFT plan with a work area from its owner.
-struct Plan {
+/// A forward 2-D transform of `n x n` elements, with its work area: of real elements to the left half of complex ones, or of
+/// complex elements in place.
+pub(crate) struct SquareTransform<T> {
     raw: sys::cufftHandle,
     stream: Arc<CudaStream>,
-    work_bytes: usize,
+    is_real: bool,
+    area: usize,
     /// The plan uses it as long as it exists.
     _work: Option<CudaSlice<u8>>,
+    element: PhantomData<T>,
 }
 
-impl Plan {
-    fn create(
+impl<T: FftReal> SquareTransform<T> {
+    /// Makes the plan. `alloc` allocates a work area of the given number of bytes.
+    pub(crate) fn new(
         stream: &Arc<CudaStream>,
         n: usize,
-        kind: sys::cufftType,
-        out: Output,
+        is_real: bool,
+        alloc: impl FnOnce(usize) -> Result<CudaSlice<u8>, CellError>,
     ) -> Result<Self, CellError> {
         let side =
             c_longlong::try_from(n).ok().filter(|side| *side >= 1 && side.checked_mul(*side).is_some());
@@ -106,136 +102,89 @@ impl Plan {
         // SAFETY: `raw` is a place for one handle.
         check("cufftCreate", unsafe { sys::cufftCreate(&mut raw) })?;
         // From here on, Drop destroys the handle.
-        let mut plan = Plan { raw, stream: stream.clone(), work_bytes: 0, _work: None };
+        let (stream, element) = (Arc::clone(stream), PhantomData);
+        let mut plan = SquareTransform { raw, stream, is_real, area: n * n, _work: None, element };
         // SAFETY: the handle is live and has no plan yet, as this call requires.
         check("cufftSetAutoAllocation", unsafe { sys::cufftSetAutoAllocation(raw, 0) })?;
         let (mut sides, mut input, mut output) = ([side; 2], [side; 2], [side; 2]);
-        let (inembed, onembed) = match out {
-            Output::Packed => (std::ptr::null_mut(), std::ptr::null_mut()),
-            Output::LeftHalf => (input.as_mut_ptr(), output.as_mut_ptr()),
+        let sides = sides.as_mut_ptr();
+        // From real elements: the first `n / 2 + 1` elements of rows of length `n`. Otherwise packed rows.
+        let (kind, inembed, onembed) = match is_real {
+            true => (T::REAL_TO_COMPLEX, input.as_mut_ptr(), output.as_mut_ptr()),
+            false => (T::COMPLEX_TO_COMPLEX, std::ptr::null_mut(), std::ptr::null_mut()),
         };
-        let area = side * side;
+        let (area, mut bytes) = (side * side, 0);
         // SAFETY: the handle is live; the three arrays hold `rank` = 2 entries each, or are null together,
         // which makes cuFFT ignore strides and distances and take packed data.
         let made = unsafe {
-            sys::cufftMakePlanMany64(
-                raw,
-                2,
-                sides.as_mut_ptr(),
-                inembed,
-                1,
-                area,
-                onembed,
-                1,
-                area,
-                kind,
-                1,
-                &mut plan.work_bytes,
-            )
+            sys::cufftMakePlanMany64(raw, 2, sides, inembed, 1, area, onembed, 1, area, kind, 1, &mut bytes)
         };
         check("cufftMakePlanMany64", made)?;
         // SAFETY: the handle has its plan, and the stream outlives it: this value shares its ownership.
-        check("cufftSetStream", unsafe { sys::cufftSetStream(raw, stream.cu_stream().cast()) })?;
+        check("cufftSetStream", unsafe { sys::cufftSetStream(raw, plan.stream.cu_stream().cast()) })?;
+        let mut work = alloc(bytes)?;
+        if work.len() < bytes {
+            return Err(CellError::Failed(format!(
+                "the cuFFT work area has {} bytes; {bytes} are needed",
+                work.len()
+            )));
+        }
+        let address = work.device_ptr_mut(&plan.stream).0;
+        // SAFETY: the plan is made; the area is large enough and lives as long as this value.
+        check("cufftSetWorkArea", unsafe { sys::cufftSetWorkArea(raw, address as *mut c_void) })?;
+        plan._work = Some(work);
         Ok(plan)
     }
 
-    fn with_work_area(
-        mut self,
-        alloc: impl FnOnce(usize) -> Result<CudaSlice<u8>, CellError>,
-    ) -> Result<Plan, CellError> {
-        let mut work = alloc(self.work_bytes)?;
-        if work.len() < self.work_bytes {
-            let (given, needed) = (work.len(), self.work_bytes);
-            return Err(CellError::Failed(format!(
-                "the cuFFT work area has {given} bytes; {needed} are needed"
-            )));
+    /// Returns whether the transform is one of real elements.
+    pub(crate) fn is_real(&self) -> bool {
+        self.is_real
+    }
+
+    /// Enqueues the transform of `input` (`n * n` reals). Writes columns 0 to `n / 2` of every row of `output` (`n *
+    /// n` complex elements, `2 * n * n` reals) and leaves the others unchanged.
+    pub(crate) fn transform_real(
+        &self,
+        input: &CudaSlice<T>,
+        output: &mut CudaSlice<T>,
+    ) -> Result<(), CellError> {
+        let call = "real to complex transform";
+        self.check_use(call, true, &[(input.len(), self.area), (output.len(), 2 * self.area)])?;
+        let (input, _read) = input.device_ptr(&self.stream);
+        let (output, _write) = output.device_ptr_mut(&self.stream);
+        // SAFETY: the plan is of this type and has its work area; the lengths were checked, and a shared and an
+        // exclusive slice cannot overlap.
+        check(call, unsafe { T::real_to_complex(self.raw, input, output) })
+    }
+
+    /// Enqueues the transform of `data` in place: `n * n` complex elements, `2 * n * n` reals.
+    pub(crate) fn in_place(&self, data: &mut CudaSlice<T>) -> Result<(), CellError> {
+        let call = "complex transform";
+        self.check_use(call, false, &[(data.len(), 2 * self.area)])?;
+        let (data, _write) = data.device_ptr_mut(&self.stream);
+        // SAFETY: the plan is of this type and has its work area; the length was checked.
+        check(call, unsafe { T::complex_in_place(self.raw, data) })
+    }
+
+    /// Fails if the plan is of the other type, or a slice has the wrong length: pairs of elements given and needed.
+    fn check_use(&self, call: &str, is_real: bool, lengths: &[(usize, usize)]) -> Result<(), CellError> {
+        if self.is_real != is_real {
+            return Err(CellError::call(call, "the plan is of the other type"));
         }
-        let address = work.device_ptr_mut(&self.stream).0;
-        // SAFETY: the plan is made; the area is large enough and lives as long as this value.
-        check("cufftSetWorkArea", unsafe { sys::cufftSetWorkArea(self.raw, address as *mut c_void) })?;
-        self._work = Some(work);
-        Ok(self)
+        match lengths.iter().find(|(given, needed)| given != needed) {
+            Some((given, needed)) => {
+                Err(CellError::call(call, format!("got {given} elements, expected {needed}")))
+            }
+            None => Ok(()),
+        }
     }
 }
 
-/// Fails if a slice has the wrong length. Takes pairs of elements given and elements needed.
-fn check_lengths(call: &str, found: &[(usize, usize)]) -> Result<(), CellError> {
-    match found.iter().find(|(given, needed)| given != needed) {
-        Some((given, needed)) => {
-            Err(CellError::call(call, format!("got {given} elements, expected {needed}")))
-        }
-        None => Ok(()),
-    }
-}
-
-impl Drop for Plan {
+impl<T> Drop for SquareTransform<T> {
     fn drop(&mut self) {
         // Work still in the queue uses the plan's tables.
         let _ = self.stream.synchronize();
         // SAFETY: this value owns the handle, and nothing uses it afterwards. A failure leaks it, no more.
         let _ = unsafe { sys::cufftDestroy(self.raw) };
-    }
-}
-
-/// A 2-D transform of `n x n` real elements to the left half of `n x n` complex ones.
-pub(crate) struct RealPlan<T> {
-    plan: Plan,
-    area: usize,
-    element: PhantomData<T>,
-}
-
-impl<T: FftReal> RealPlan<T> {
-    /// Makes the plan. `alloc` allocates a work area of the given number of bytes.
-    pub(crate) fn new(
-        stream: &Arc<CudaStream>,
-        n: usize,
-        alloc: impl FnOnce(usize) -> Result<CudaSlice<u8>, CellError>,
-    ) -> Result<Self, CellError> {
-        let plan = Plan::create(stream, n, T::REAL_TO_COMPLEX, Output::LeftHalf)?.with_work_area(alloc)?;
-        Ok(RealPlan { plan, area: n * n, element: PhantomData })
-    }
-
-    /// Enqueues the transform of `input` (`n * n` reals). Writes columns 0 to `n / 2` of every row of `output` (`n *
-    /// n` complex elements, `2 * n * n` reals) and leaves the others unchanged.
-    pub(crate) fn execute(
-        &mut self,
-        input: &CudaSlice<T>,
-        output: &mut CudaSlice<T>,
-    ) -> Result<(), CellError> {
-        let call = "real to complex transform";
-        check_lengths(call, &[(input.len(), self.area), (output.len(), 2 * self.area)])?;
-        let (input, _read) = input.device_ptr(&self.plan.stream);
-        let (output, _write) = output.device_ptr_mut(&self.plan.stream);
-        // SAFETY: the plan is of this type and has its work area; the lengths were checked, and a shared and an
-        // exclusive slice cannot overlap.
-        check(call, unsafe { T::real_to_complex(self.plan.raw, input, output) })
-    }
-}
-
-/// A forward 2-D transform of `n x n` complex elements in place.
-pub(crate) struct ComplexPlan<T> {
-    plan: Plan,
-    area: usize,
-    element: PhantomData<T>,
-}
-
-impl<T: FftReal> ComplexPlan<T> {
-    /// Makes the plan. `alloc` allocates a work area of the given number of bytes.
-    pub(crate) fn new(
-        stream: &Arc<CudaStream>,
-        n: usize,
-        alloc: impl FnOnce(usize) -> Result<CudaSlice<u8>, CellError>,
-    ) -> Result<Self, CellError> {
-        let plan = Plan::create(stream, n, T::COMPLEX_TO_COMPLEX, Output::Packed)?.with_work_area(alloc)?;
-        Ok(ComplexPlan { plan, area: n * n, element: PhantomData })
-    }
-
-    /// Enqueues the transform of `data`: `n * n` complex elements, `2 * n * n` reals.
-    pub(crate) fn execute(&mut self, data: &mut CudaSlice<T>) -> Result<(), CellError> {
-        let call = "complex transform";
-        check_lengths(call, &[(data.len(), 2 * self.area)])?;
-        let (data, _write) = data.device_ptr_mut(&self.plan.stream);
-        // SAFETY: the plan is of this type and has its work area; the length was checked.
-        check(call, unsafe { T::complex_in_place(self.plan.raw, data) })
     }
 }

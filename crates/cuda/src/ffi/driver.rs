@@ -1,11 +1,11 @@
-//! Driver calls that need `unsafe`: uninitialised memory, memory pools, elapsed time and device queries.
+//! Driver calls that need `unsafe`: uninitialised memory, elapsed time, device queries, and a second context.
 //!
 //! API: <https://docs.nvidia.com/cuda/cuda-driver-api/>.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUmemPool_attribute, CUresult};
+use cudarc::driver::sys::{self, CUcontext, CUdevice, CUdevice_attribute, CUresult};
 use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream, DeviceRepr, DriverError, result};
 
 use super::status::Status;
@@ -28,66 +28,6 @@ pub(crate) fn alloc_unset<T: DeviceRepr>(
     // SAFETY: device memory has no invalid bit patterns for `DeviceRepr` types made of numbers, and every caller within this backend
     // writes what it reads; the rest of a workspace is read by nothing.
     unsafe { stream.alloc(len) }
-}
-
-/// Keeps freed memory in the pool between jobs, so that allocation is fast.
-pub(crate) fn keep_pool_memory(device: CUdevice) -> Result<(), DriverError> {
-    let mut threshold = u64::MAX;
-    let pool = default_pool(device)?;
-    // SAFETY: the pool is the device's own and the attribute is a 64-bit integer.
-    unsafe {
-        result::mem_pool::set_attribute(
-            pool,
-            CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
-            (&raw mut threshold).cast::<c_void>(),
-        )
-    }
-}
-
-/// Returns the pool's unused memory to the system.
-pub(crate) fn trim_pool(device: CUdevice) -> Result<(), DriverError> {
-    let pool = default_pool(device)?;
-    // SAFETY: the pool is the device's own.
-    unsafe { result::mem_pool::trim_to(pool, 0) }
-}
-
-fn default_pool(device: CUdevice) -> Result<sys::CUmemoryPool, DriverError> {
-    let mut pool = std::ptr::null_mut();
-    // SAFETY: `pool` is writable; an unknown device is an error value.
-    unsafe { sys::cuDeviceGetDefaultMemPool(&raw mut pool, device) }.result()?;
-    Ok(pool)
-}
-
-/// Returns the bytes of the pool in use now.
-pub(crate) fn pool_bytes(device: CUdevice) -> Result<u64, DriverError> {
-    pool_figure(device, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
-}
-
-/// Returns the peak bytes of the pool in use since [`reset_pool_peak`].
-pub(crate) fn pool_peak(device: CUdevice) -> Result<u64, DriverError> {
-    pool_figure(device, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH)
-}
-
-/// Resets the pool's peak to the present use.
-pub(crate) fn reset_pool_peak(device: CUdevice) -> Result<(), DriverError> {
-    let mut zero = 0u64;
-    let pool = default_pool(device)?;
-    // SAFETY: the pool is the device's own and the attribute is a 64-bit integer, for which only 0 may be set.
-    unsafe {
-        result::mem_pool::set_attribute(
-            pool,
-            CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH,
-            (&raw mut zero).cast::<c_void>(),
-        )
-    }
-}
-
-fn pool_figure(device: CUdevice, attribute: CUmemPool_attribute) -> Result<u64, DriverError> {
-    let mut bytes = 0u64;
-    let pool = default_pool(device)?;
-    // SAFETY: the pool is the device's own, and both callers name an attribute that is a 64-bit integer.
-    unsafe { result::mem_pool::get_attribute(pool, attribute, (&raw mut bytes).cast::<c_void>()) }?;
-    Ok(bytes)
 }
 
 /// The driver call for the time between two recorded and completed events.
@@ -133,12 +73,17 @@ pub(crate) fn init() -> Result<(), Status> {
 
 /// Returns the number of devices, after [`init`].
 pub(crate) fn device_count() -> Result<i32, Status> {
-    let mut count = 0;
-    // SAFETY: the type is cuda.h's.
-    let call = unsafe { find::<unsafe extern "C" fn(*mut c_int) -> u32>("cuDeviceGetCount") }?;
-    // SAFETY: `count` is writable.
-    Status::driver(unsafe { call(&raw mut count) })?;
-    Ok(count)
+    number("cuDeviceGetCount")
+}
+
+/// Returns the number that a driver call reports.
+fn number(name: &str) -> Result<i32, Status> {
+    let mut number = 0;
+    // SAFETY: the type is that of both calls in cuda.h.
+    let call = unsafe { find::<unsafe extern "C" fn(*mut c_int) -> u32>(name) }?;
+    // SAFETY: `number` is writable.
+    Status::driver(unsafe { call(&raw mut number) })?;
+    Ok(number)
 }
 
 /// Returns the device of this number, after [`init`].
@@ -188,12 +133,7 @@ pub(crate) fn free_bytes() -> u128 {
 
 /// Returns the driver's CUDA version, such as 13000 for 13.0. The driver must be loaded.
 pub(crate) fn version() -> Result<i32, Status> {
-    let mut version = 0;
-    // SAFETY: the type is cuda.h's.
-    let call = unsafe { find::<unsafe extern "C" fn(*mut c_int) -> u32>("cuDriverGetVersion") }?;
-    // SAFETY: `version` is writable.
-    Status::driver(unsafe { call(&raw mut version) })?;
-    Ok(version)
+    number("cuDriverGetVersion")
 }
 
 /// Returns the PCI address of a device, such as `0000:04:00.0`.
@@ -202,4 +142,40 @@ pub(crate) fn pci_bus_id(device: CUdevice) -> Result<String, Status> {
     // SAFETY: at most 32 bytes are written, terminator included.
     unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast(), 32, device) }.result()?;
     Ok(until_zero(&text))
+}
+
+/// `cuCtxCreate_v2`. Every driver since CUDA 4 has it. The bindings for CUDA 13 have only its successor, which
+/// drivers before 12.5 lack.
+type CreateContext = unsafe extern "C" fn(*mut CUcontext, c_uint, CUdevice) -> u32;
+
+/// Creates contexts in addition to the primary one.
+pub(crate) struct SecondContext {
+    primary: Arc<CudaContext>,
+    create: CreateContext,
+}
+
+impl SecondContext {
+    /// Looks up the call for the device of `primary`. Returns `None` on a driver without it.
+    pub(crate) fn of(primary: &Arc<CudaContext>) -> Option<SecondContext> {
+        // SAFETY: there is a context, so the driver has been loaded and the bindings find it.
+        let driver = unsafe { sys::culib() };
+        // SAFETY: the signature is that of cuda.h; the driver is never unloaded.
+        let create: CreateContext = *unsafe { driver.get(b"cuCtxCreate_v2") }.ok()?;
+        Some(SecondContext { primary: Arc::clone(primary), create })
+    }
+
+    /// Creates a context, which becomes current, and destroys it. The primary context is current on return even after
+    /// an error, unless setting it fails too.
+    pub(crate) fn create_and_destroy(&self) -> Result<(), Status> {
+        let mut second = std::ptr::null_mut();
+        // SAFETY: `second` is writable, no flag is set, and the device is that of a living context.
+        let created = Status::driver(unsafe { (self.create)(&raw mut second, 0, self.primary.cu_device()) });
+        // SAFETY: the context was just created, nothing uses it, and it is destroyed once.
+        let destroyed =
+            created.and_then(|()| unsafe { sys::cuCtxDestroy_v2(second) }.result().map_err(Status::from));
+        // Set explicitly, because the driver's stack of contexts is wrong after a failed destruction.
+        // SAFETY: the primary context lives as long as `self` holds it.
+        let restored = unsafe { result::ctx::set_current(self.primary.cu_ctx()) };
+        destroyed.and(restored.map_err(Status::from))
+    }
 }

@@ -1,15 +1,13 @@
-//! Launches of the kernels in `kernels/*.cu` as safe functions that check the length of every slice.
+//! Launches of kernels: their shapes, arguments and workspaces.
 
 use std::ffi::c_void;
 
-use cudarc::driver::sys::CUfunction_attribute::{
-    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-};
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result, sys};
 use gpubench_model::error::CellError;
 
-use super::super::context::{Cuda, driver};
 use super::status::Status;
+use crate::failure::driver;
 
 /// Threads per block of kernels without a shape of their own.
 pub(crate) const BLOCK: u32 = 256;
@@ -27,20 +25,9 @@ pub(crate) enum Start {
     Early,
 }
 
-impl Start {
-    /// The first compute capability with [`Start::Early`].
-    const FIRST_WITH_EARLY: i32 = 90;
-
-    /// Returns the earliest start that the device supports for a kernel that waits for the one before it.
-    pub(crate) fn earliest(cuda: &Cuda) -> Start {
-        let early = cuda.capability().is_some_and(|chip| chip >= Start::FIRST_WITH_EARLY);
-        if early { Start::Early } else { Start::InOrder }
-    }
-}
-
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct LaunchShape {
     /// Blocks along x and y.
     pub(crate) grid: (u32, u32),
     /// Threads per block.
@@ -51,15 +38,15 @@ pub(crate) struct Shape {
     pub(crate) start: Start,
 }
 
-impl Shape {
+impl LaunchShape {
     /// A grid of blocks of [`BLOCK`] threads without dynamic shared memory.
-    pub(crate) fn of_blocks(grid: (u32, u32)) -> Shape {
-        Shape { grid, threads: BLOCK, shared: 0, start: Start::InOrder }
+    pub(crate) fn of_blocks(grid: (u32, u32)) -> LaunchShape {
+        LaunchShape { grid, threads: BLOCK, shared: 0, start: Start::InOrder }
     }
 
     /// Blocks of one thread.
-    pub(crate) fn of_single_threads(blocks: u32) -> Shape {
-        Shape { threads: 1, ..Shape::of_blocks((blocks, 1)) }
+    pub(crate) fn of_single_threads(blocks: u32) -> LaunchShape {
+        LaunchShape { threads: 1, ..LaunchShape::of_blocks((blocks, 1)) }
     }
 }
 
@@ -81,78 +68,21 @@ pub(crate) fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), Ce
         .map_err(driver("cuFuncSetAttribute"))
 }
 
-/// Returns the most blocks of that shape that the whole device can run at the same time, which is the largest
-/// cooperative grid. Returns 0 if the device does not support cooperative launches.
-///
-/// # Errors
-/// The driver rejects the shape.
-pub(crate) fn resident_blocks(
-    cuda: &Cuda,
-    function: &CudaFunction,
-    threads: u32,
-    shared: u32,
-) -> Result<u32, CellError> {
-    if !cuda.launches_cooperatively() {
-        return Ok(0);
-    }
-    Ok(blocks_per_multiprocessor(function, threads, shared)?.saturating_mul(cuda.multiprocessors()))
-}
-
-/// Returns the most blocks of that shape that a multiprocessor can run at the same time.
-fn blocks_per_multiprocessor(function: &CudaFunction, threads: u32, shared: u32) -> Result<u32, CellError> {
-    function
-        .occupancy_max_active_blocks_per_multiprocessor(threads, shared as usize, None)
-        .map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessor"))
-}
-
-/// Divides the memory of a multiprocessor into L1 cache and shared memory in the same way for two kernels that follow
-/// each other. The driver's own choice for each may differ, and the second kernel then waits for the change.
-///
-/// Requests as much shared memory as the kernel that needs more. If each has at most one block per multiprocessor and the
-/// second may start early, it requests the sum: then blocks of both run at the same time.
-///
-/// # Errors
-/// The driver rejects a shape.
-pub(crate) fn divide_equally(cuda: &Cuda, kernels: [(&CudaFunction, Shape); 2]) -> Result<(), CellError> {
-    /// What the driver takes per block besides its dynamic shared memory.
-    const RESERVED: u32 = 1024;
-    let (available, multiprocessors) = (cuda.shared_memory_per_multiprocessor(), cuda.multiprocessors());
-    let needs = |(function, shape): (&CudaFunction, Shape)| -> Result<u32, CellError> {
-        let resident = blocks_per_multiprocessor(function, shape.threads, shape.shared)?;
-        Ok(shape.grid.0.div_ceil(multiprocessors).min(resident) * (shape.shared + RESERVED))
-    };
-    let [first, second] = kernels;
-    let needed = [needs(first)?, needs(second)?];
-    let at_the_same_time =
-        second.1.start == Start::Early && kernels.iter().all(|(_, shape)| shape.grid.0 <= multiprocessors);
-    let needed = if at_the_same_time { needed[0] + needed[1] } else { needed[0].max(needed[1]) };
-    for (function, _) in kernels {
-        function
-            .set_attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent(needed, available))
-            .map_err(driver("cuFuncSetAttribute"))?;
-    }
-    Ok(())
-}
-
-/// Returns how many percent of `whole` are at least `part`, and 100 where there is not enough.
-fn percent(part: u32, whole: u32) -> i32 {
-    if part >= whole { 100 } else { (100 * part).div_ceil(whole).cast_signed() }
-}
-
 /// Enqueues a kernel in any shape.
 ///
 /// # Safety
 ///
-/// As for [`enqueue`]. A grid that starts together may have at most [`resident_blocks`]; the driver rejects larger ones.
+/// As for [`enqueue`]. A grid that starts together may have at most
+/// [`resident_blocks`](super::tuning::resident_blocks); the driver rejects larger ones.
 /// A kernel that starts early must wait (`griddepcontrol.wait`) before it reads or writes what the previous kernel does.
 pub(crate) unsafe fn enqueue_shaped<const N: usize>(
     stream: &CudaStream,
     function: &CudaFunction,
-    shape: Shape,
+    shape: LaunchShape,
     mut arguments: [Argument; N],
 ) -> Result<(), CellError> {
     let parameters = &mut pointers(&mut arguments);
-    let Shape { grid: (x, y), threads, shared, start } = shape;
+    let LaunchShape { grid: (x, y), threads, shared, start } = shape;
     let (function, stream) = (function.cu_function(), stream.cu_stream());
     let (grid, block) = ((x, y, 1), (threads, 1, 1));
     match start {
@@ -206,22 +136,7 @@ pub(crate) unsafe fn enqueue<const N: usize>(
     arguments: [Argument; N],
 ) -> Result<(), CellError> {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { enqueue_shaped(stream, function, Shape::of_blocks(grid), arguments) }
-}
-
-/// Enqueues `blocks` blocks of one thread.
-///
-/// # Safety
-///
-/// As for [`enqueue`].
-pub(crate) unsafe fn enqueue_single<const N: usize>(
-    stream: &CudaStream,
-    function: &CudaFunction,
-    blocks: u32,
-    arguments: [Argument; N],
-) -> Result<(), CellError> {
-    // SAFETY: the caller vouches for the arguments.
-    unsafe { enqueue_shaped(stream, function, Shape::of_single_threads(blocks), arguments) }
+    unsafe { enqueue_shaped(stream, function, LaunchShape::of_blocks(grid), arguments) }
 }
 
 /// An argument of a kernel. The driver reads only the first four bytes of a four-byte argument, which are the right
@@ -286,11 +201,30 @@ pub(crate) fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result
     Err(CellError::Failed(format!("{what} has {} elements; the kernel uses {needed}", slice.len())))
 }
 
-/// Returns the blocks for a grid-stride loop over `items`, one per thread and step: enough to fill the device.
-pub(crate) fn grid(cuda: &Cuda, items: usize) -> u32 {
-    const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
-    let blocks = u32::try_from(items.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
-    blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR))
+/// Two workspaces: each launch uses one, which is all zero, and clears the other for the next launch.
+pub(crate) struct Alternating<W> {
+    both: [W; 2],
+    next: usize,
+}
+
+impl<W> Alternating<W> {
+    /// Takes two workspaces. The first launch uses the first.
+    pub(crate) fn new(both: [W; 2]) -> Self {
+        Alternating { both, next: 0 }
+    }
+
+    /// Returns the workspace that a launch uses and the one that it clears, and counts the launch.
+    pub(crate) fn take(&mut self) -> [&mut W; 2] {
+        let [zero, one] = &mut self.both;
+        let taken = if self.next == 0 { [zero, one] } else { [one, zero] };
+        self.next = 1 - self.next;
+        taken
+    }
+
+    /// Returns the workspace that the last launch used.
+    pub(crate) fn last(&self) -> &W {
+        &self.both[1 - self.next]
+    }
 }
 
 #[cfg(test)]
@@ -298,11 +232,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_percentage_is_enough_and_at_most_everything() {
-        assert_eq!(
-            [0, 1, 2334, 2335, 233_472, 300_000].map(|part| percent(part, 233_472)),
-            [0, 1, 1, 2, 100, 100]
-        );
-        assert_eq!(percent(5, 0), 100);
+    fn a_launch_uses_what_the_one_before_cleared() {
+        let mut pair = Alternating::new([0, 1]);
+        assert_eq!(pair.take(), [&mut 0, &mut 1]);
+        assert_eq!(*pair.last(), 0);
+        assert_eq!(pair.take(), [&mut 1, &mut 0]);
+        assert_eq!(*pair.last(), 1);
+        assert_eq!(pair.take(), [&mut 0, &mut 1]);
     }
 }

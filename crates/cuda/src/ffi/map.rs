@@ -7,8 +7,9 @@ use gpubench_model::error::CellError;
 
 use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
-use super::launch::{Argument, Shape, Start, enqueue_shaped, fits, grid, read, write};
+use super::launch::{Argument, LaunchShape, Start, enqueue_shaped, fits, read, write};
 use super::replay::{Launch, Replay};
+use super::tuning::grid;
 
 /// Bytes of shared memory that the system takes in each block, for compute capability 8.0 and later.
 const SYSTEM_SHARED: u32 = 1 << 10;
@@ -19,7 +20,7 @@ const SHARED_UNIT: u32 = 128;
 /// A kernel of signature `([const A* x, [const A* y,]] B* out, u64 n)` that maps `INPUTS` arrays to one.
 pub(crate) struct Map<A, B, const INPUTS: usize> {
     function: CudaFunction,
-    shape: Shape,
+    shape: LaunchShape,
     len: usize,
     elements: PhantomData<(A, B)>,
 }
@@ -34,7 +35,7 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
     ) -> Result<Self, CellError> {
         let function = cuda.function(source, entry)?;
         let items = len.div_ceil(16 / size_of::<A>().min(16));
-        let shape = Shape::of_blocks((grid(cuda, items), 1));
+        let shape = LaunchShape::of_blocks((grid(cuda, items), 1));
         Ok(Map { function, shape, len, elements: PhantomData })
     }
 
@@ -49,7 +50,8 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         let function = cuda.function(source, entry)?;
         let blocks =
             i32::try_from(len.div_ceil(tile).max(1)).map_err(|error| CellError::call(entry, error))?;
-        let shape = Shape { grid: (blocks.unsigned_abs(), 1), threads, shared: 0, start: Start::InOrder };
+        let shape =
+            LaunchShape { grid: (blocks.unsigned_abs(), 1), threads, shared: 0, start: Start::InOrder };
         Ok(Map { function, shape, len, elements: PhantomData })
     }
 

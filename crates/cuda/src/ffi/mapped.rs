@@ -7,7 +7,7 @@ use cudarc::driver::sys::{self, CUdeviceptr};
 use cudarc::driver::{CudaContext, PinnedHostSlice};
 use gpubench_model::error::CellError;
 
-use super::super::context::driver;
+use crate::failure::driver;
 
 /// Page-locked words that host and device both read and write.
 pub(crate) struct MappedWords<const WORDS: usize> {

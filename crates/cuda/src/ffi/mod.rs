@@ -1,10 +1,7 @@
 //! The unsafe calls into CUDA, wrapped in functions that check lengths and lifetimes.
 
-pub(crate) mod alternating;
-pub(crate) mod cholesky;
 pub(crate) mod completion;
 pub(crate) mod contents;
-pub(crate) mod context;
 pub(crate) mod cublas;
 pub(crate) mod cublaslt;
 pub(crate) mod cufft;
@@ -12,29 +9,17 @@ pub(crate) mod cusolver;
 pub(crate) mod cusparse;
 pub(crate) mod dl;
 pub(crate) mod driver;
-pub(crate) mod fastest;
-pub(crate) mod fft_fill;
-pub(crate) mod fft_two_pass;
 pub(crate) mod launch;
 pub(crate) mod map;
 pub(crate) mod mapped;
 pub(crate) mod nvrtc;
-pub(crate) mod ozaki;
-pub(crate) mod ozaki2;
 pub(crate) mod padded;
 pub(crate) mod pinned;
-pub(crate) mod reduce;
+pub(crate) mod pool;
 pub(crate) mod replay;
-pub(crate) mod single;
-pub(crate) mod spgemm;
-pub(crate) mod spmv;
-pub(crate) mod square_product;
 pub(crate) mod status;
-pub(crate) mod svd;
-pub(crate) mod svd_jacobi;
 pub(crate) mod timing;
-pub(crate) mod tridiagonal;
-pub(crate) mod tridiagonal_panel;
+pub(crate) mod tuning;
 
 use gpubench_model::error::CellError;
 use status::Status;

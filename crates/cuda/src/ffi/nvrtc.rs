@@ -9,7 +9,7 @@ use cudarc::nvrtc::sys::{self, nvrtcProgram, nvrtcResult};
 use super::status::Status;
 
 /// The result of a compilation.
-pub(crate) struct Output {
+pub(crate) struct Compilation {
     /// CUBIN, or PTX if requested; empty if compilation failed.
     pub(crate) image: Vec<u8>,
     /// The compiler's messages.
@@ -27,9 +27,9 @@ pub(crate) enum Form {
     Ptx,
 }
 
-struct Program(nvrtcProgram);
+struct NvrtcProgram(nvrtcProgram);
 
-impl Drop for Program {
+impl Drop for NvrtcProgram {
     fn drop(&mut self) {
         // SAFETY: the program was created by NVRTC and is destroyed once.
         unsafe { sys::nvrtcDestroyProgram(&raw mut self.0) };
@@ -50,14 +50,14 @@ pub(crate) fn about() -> Result<([c_int; 2], Vec<c_int>), String> {
 }
 
 /// A source or a header, with the name used in messages and `#include`.
-pub(crate) struct File<'a> {
+pub(crate) struct SourceFile<'a> {
     /// The file name with its extension.
     pub name: &'a str,
     /// CUDA C.
     pub text: &'a str,
 }
 
-impl File<'_> {
+impl SourceFile<'_> {
     /// Converts name and text to C strings.
     fn strings(&self) -> Result<[CString; 2], String> {
         let c = |text: &str| CString::new(text).map_err(|error| format!("{}: {error}", self.name));
@@ -67,20 +67,20 @@ impl File<'_> {
 
 /// Compiles `source`, which may include `headers`, with `options`.
 pub(crate) fn compile(
-    source: &File,
-    headers: &[File],
+    source: &SourceFile,
+    headers: &[SourceFile],
     options: &[String],
     form: Form,
-) -> Result<Output, String> {
+) -> Result<Compilation, String> {
     let [name, text] = source.strings()?;
-    let headers = headers.iter().map(File::strings).collect::<Result<Vec<_>, _>>()?;
+    let headers = headers.iter().map(SourceFile::strings).collect::<Result<Vec<_>, _>>()?;
     let c = |option: &String| CString::new(option.as_str()).map_err(|error| format!("{option}: {error}"));
     let options = options.iter().map(c).collect::<Result<Vec<_>, _>>()?;
     let option_pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
     let header_names: Vec<*const c_char> = headers.iter().map(|[name, _]| name.as_ptr()).collect();
     let header_texts: Vec<*const c_char> = headers.iter().map(|[_, text]| text.as_ptr()).collect();
     let header_count = c_int::try_from(headers.len()).map_err(|error| error.to_string())?;
-    let mut program = Program(std::ptr::null_mut());
+    let mut program = NvrtcProgram(std::ptr::null_mut());
     // SAFETY: all strings end in NUL; the arrays of headers have `header_count` entries each.
     check("nvrtcCreateProgram", unsafe {
         sys::nvrtcCreateProgram(
@@ -97,26 +97,26 @@ pub(crate) fn compile(
     let result = unsafe { sys::nvrtcCompileProgram(program.0, count, option_pointers.as_ptr()) };
     let log = text_of(log(&program)?);
     if let Err(failure) = check("nvrtcCompileProgram", result) {
-        return Ok(Output { image: vec![], log, failure: Some(failure) });
+        return Ok(Compilation { image: vec![], log, failure: Some(failure) });
     }
-    Ok(Output { image: image(&program, form)?, log, failure: None })
+    Ok(Compilation { image: image(&program, form)?, log, failure: None })
 }
 
 type Size = unsafe fn(nvrtcProgram, *mut usize) -> nvrtcResult;
 type Get = unsafe fn(nvrtcProgram, *mut c_char) -> nvrtcResult;
 
-fn image(program: &Program, form: Form) -> Result<Vec<u8>, String> {
+fn image(program: &NvrtcProgram, form: Form) -> Result<Vec<u8>, String> {
     match form {
         Form::Cubin => fetch("nvrtcGetCUBIN", program, sys::nvrtcGetCUBINSize, sys::nvrtcGetCUBIN),
         Form::Ptx => fetch("nvrtcGetPTX", program, sys::nvrtcGetPTXSize, sys::nvrtcGetPTX),
     }
 }
 
-fn log(program: &Program) -> Result<Vec<u8>, String> {
+fn log(program: &NvrtcProgram) -> Result<Vec<u8>, String> {
     fetch("nvrtcGetProgramLog", program, sys::nvrtcGetProgramLogSize, sys::nvrtcGetProgramLog)
 }
 
-fn fetch(name: &str, program: &Program, size: Size, get: Get) -> Result<Vec<u8>, String> {
+fn fetch(name: &str, program: &NvrtcProgram, size: Size, get: Get) -> Result<Vec<u8>, String> {
     let mut length = 0;
     // SAFETY: the program exists and `length` is writable.
     check(name, unsafe { size(program.0, &raw mut length) })?;

@@ -6,9 +6,12 @@ use std::marker::PhantomData;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
-use super::super::context::{Cuda, Element};
-use super::super::kernels::KernelSource;
 use super::launch::{enqueue, fits, read, write};
+use crate::context::{Cuda, DeviceElement};
+use crate::kernels::{KernelSource, kernel_source};
+
+/// Kernels that convert arrays, and copy matrices to padded rows and back.
+pub(crate) static CONVERT: KernelSource = kernel_source!("convert");
 
 /// Multiple to which rows and columns are padded with zeros. cuBLAS reads 16 bytes at a time only where rows begin at
 /// multiples of 16 bytes, so an odd N would take a slower kernel; at many odd multiples of 8 its kernels take longer than at
@@ -29,18 +32,13 @@ pub(crate) struct PaddedCopies<T, W> {
     elements: PhantomData<fn(T) -> W>,
 }
 
-impl<T: Element, W: Element> PaddedCopies<T, W> {
+impl<T: DeviceElement, W: DeviceElement> PaddedCopies<T, W> {
     /// Loads the kernels for padded rows that begin `pitch` elements apart, at least `n`.
-    pub(crate) fn load(
-        cuda: &Cuda,
-        source: &'static KernelSource,
-        n: usize,
-        pitch: usize,
-    ) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, n: usize, pitch: usize) -> Result<Self, CellError> {
         let fitting = |value: usize| u32::try_from(value).map_err(|error| CellError::call("pad", error));
         Ok(PaddedCopies {
-            pad: cuda.function(source, &format!("pad_{}_to_{}", T::DTYPE, W::DTYPE))?,
-            unpad: cuda.function(source, &format!("unpad_{}_to_{}", W::DTYPE, T::DTYPE))?,
+            pad: cuda.function(&CONVERT, &format!("pad_{}_to_{}", T::DTYPE, W::DTYPE))?,
+            unpad: cuda.function(&CONVERT, &format!("unpad_{}_to_{}", W::DTYPE, T::DTYPE))?,
             n: fitting(n)?,
             pitch: fitting(pitch.max(n))?,
             elements: PhantomData,

@@ -7,7 +7,8 @@ use cudarc::driver::{CudaFunction, CudaGraph, CudaStream};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
-use super::launch::{Argument, Shape, Start, enqueue_shaped};
+use super::launch::{Argument, LaunchShape, Start, enqueue_shaped};
+use super::tuning::earliest_start;
 
 /// Most arguments of a kernel that can be replayed.
 const MAX_ARGUMENTS: usize = 16;
@@ -15,15 +16,15 @@ const MAX_ARGUMENTS: usize = 16;
 /// A kernel, the shape of its launch and its arguments.
 pub(crate) struct Launch<'a> {
     function: &'a CudaFunction,
-    shape: Shape,
-    /// Those of the kernel first; the driver reads no others.
+    shape: LaunchShape,
+    /// The arguments of the kernel, then unused ones, which the driver does not read.
     arguments: [Argument; MAX_ARGUMENTS],
 }
 
 impl<'a> Launch<'a> {
     pub(crate) fn new<const N: usize>(
         function: &'a CudaFunction,
-        shape: Shape,
+        shape: LaunchShape,
         given: [Argument; N],
     ) -> Launch<'a> {
         const { assert!(N <= MAX_ARGUMENTS) };
@@ -78,7 +79,7 @@ pub(crate) struct Replay {
 }
 
 /// Launches with their functions, which stay loaded so that no other function gets the same handle.
-struct Launches(Vec<(CudaFunction, Shape, [Argument; MAX_ARGUMENTS])>);
+struct Launches(Vec<(CudaFunction, LaunchShape, [Argument; MAX_ARGUMENTS])>);
 
 struct Recorded {
     graph: CudaGraph,
@@ -122,11 +123,12 @@ impl Launches {
 
     /// Returns whether they are the same launches.
     fn are(&self, launches: &[Launch<'_>]) -> bool {
-        let same = |((function, shape, arguments), launch): (&(CudaFunction, Shape, _), &Launch<'_>)| {
-            function.cu_function() == launch.function.cu_function()
-                && *shape == launch.shape
-                && *arguments == launch.arguments
-        };
+        let same =
+            |((function, shape, arguments), launch): (&(CudaFunction, LaunchShape, _), &Launch<'_>)| {
+                function.cu_function() == launch.function.cu_function()
+                    && *shape == launch.shape
+                    && *arguments == launch.arguments
+            };
         self.0.len() == launches.len() && self.0.iter().zip(launches).all(same)
     }
 }
@@ -135,7 +137,7 @@ impl Recorded {
     /// Records what `enqueue` enqueues; `None` if no graph can be made of it.
     fn new(cuda: &Cuda, enqueue: impl Fn() -> Result<(), CellError>) -> Option<Recorded> {
         // Graphs have early starts since CUDA 12.3.
-        let mut starts = [Start::earliest(cuda), Start::InOrder].into_iter();
+        let mut starts = [earliest_start(cuda), Start::InOrder].into_iter();
         let signalling = cuda.completion().and_then(|completion| {
             let with =
                 |start| capture(cuda, || enqueue().and_then(|()| completion.enqueue(&cuda.stream, start)));
@@ -180,7 +182,7 @@ impl Recording {
 /// # Safety
 ///
 /// As for [`enqueue_shaped`], for each of them.
-pub(super) unsafe fn enqueue_each(stream: &CudaStream, launches: &[Launch<'_>]) -> Result<(), CellError> {
+pub(crate) unsafe fn enqueue_each(stream: &CudaStream, launches: &[Launch<'_>]) -> Result<(), CellError> {
     for Launch { function, shape, arguments } in launches {
         // SAFETY: the caller vouches for the launch.
         unsafe { enqueue_shaped(stream, function, *shape, *arguments)? };

@@ -7,8 +7,9 @@ use gpubench_model::error::CellError;
 
 use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
-use super::launch::{self, enqueue_single, fits, write};
+use super::launch::{LaunchShape, enqueue, enqueue_shaped, fits, write};
 use super::mapped::MappedWords;
+use super::tuning::grid;
 
 /// Timestamps that a [`Mailbox`] has room for.
 pub(crate) const TIMESTAMPS: usize = 2;
@@ -87,7 +88,7 @@ impl TimingKernels {
     ) -> Result<(), CellError> {
         let arguments = [mailbox.0.address().into(), ticket.into(), timeout_ns.into()];
         // SAFETY: the entry takes (u64*, u64, u64) and uses the first two words of the mailbox.
-        unsafe { enqueue_single(stream, &self.block, 1, arguments) }
+        unsafe { enqueue_shaped(stream, &self.block, LaunchShape::of_single_threads(1), arguments) }
     }
 
     /// Enqueues a timestamp into a slot below [`TIMESTAMPS`].
@@ -100,7 +101,14 @@ impl TimingKernels {
         assert!((slot as usize) < TIMESTAMPS);
         let arguments = [mailbox.0.address().into(), slot.into()];
         // SAFETY: the entry takes (u64*, u32) and uses the two words of its slot, which the mailbox has.
-        unsafe { enqueue_single(stream, &self.timestamp, self.multiprocessors, arguments) }
+        unsafe {
+            enqueue_shaped(
+                stream,
+                &self.timestamp,
+                LaunchShape::of_single_threads(self.multiprocessors),
+                arguments,
+            )
+        }
     }
 
     /// Enqueues a read of the whole buffer. It must hold zeros, otherwise the kernel writes a result.
@@ -112,22 +120,29 @@ impl TimingKernels {
     ) -> Result<(), CellError> {
         let count = buffer.len() / 16;
         let arguments = [write(stream, buffer), (count as u64).into()];
-        let grid = (launch::grid(cuda, count), 1);
+        let grid = (grid(cuda, count), 1);
         // SAFETY: the entry takes (uint4*, u64); device allocations are aligned to 256 bytes and this one holds
         // `count` elements of 16.
-        unsafe { launch::enqueue(stream, &self.flush_l2, grid, arguments) }
+        unsafe { enqueue(stream, &self.flush_l2, grid, arguments) }
     }
 
     /// Enqueues a kernel that does nothing.
     pub(crate) fn empty(&self, stream: &CudaStream) -> Result<(), CellError> {
         // SAFETY: the entry takes nothing.
-        unsafe { enqueue_single(stream, &self.empty, 1, []) }
+        unsafe { enqueue_shaped(stream, &self.empty, LaunchShape::of_single_threads(1), []) }
     }
 
     /// Enqueues a kernel that spins for a number of cycles of the multiprocessor and touches no memory.
     pub(crate) fn spin_cycles(&self, stream: &CudaStream, cycles: i64) -> Result<(), CellError> {
         // SAFETY: the entry takes (long long).
-        unsafe { enqueue_single(stream, &self.spin_cycles, 1, [cycles.cast_unsigned().into()]) }
+        unsafe {
+            enqueue_shaped(
+                stream,
+                &self.spin_cycles,
+                LaunchShape::of_single_threads(1),
+                [cycles.cast_unsigned().into()],
+            )
+        }
     }
 
     /// Enqueues a kernel that spins for `ns` and writes the nanoseconds that it ran to `spun[slot]`.
@@ -141,6 +156,6 @@ impl TimingKernels {
         fits("spun", spun, slot as usize + 1)?;
         let arguments = [ns.into(), write(stream, spun), slot.into()];
         // SAFETY: the entry takes (u64, u64*, u32), and `spun` has that slot.
-        unsafe { enqueue_single(stream, &self.spin, 1, arguments) }
+        unsafe { enqueue_shaped(stream, &self.spin, LaunchShape::of_single_threads(1), arguments) }
     }
 }

@@ -7,43 +7,29 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::dense::Dense;
-use super::entry::by_dtype;
+use super::dense::DenseJob;
 use super::host_buffer::HostBuffer;
-use super::{Kernel, input, matrix_bytes, opt_in, variant};
-use crate::context::{Cuda, Element};
+use super::{Kernel, by_dtype, input, matrix_bytes, opt_in, variant};
+use crate::context::{Cuda, DeviceElement};
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant("transfer", "h2d-pageable", "host to device, pageable memory"),
-        sources: &[],
-        libraries: &[],
-        prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pageable),
-    },
-    Kernel {
-        variant: variant("transfer", "h2d-pinned", "host to device, page-locked memory"),
-        sources: &[],
-        libraries: &[],
-        prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pinned),
-    },
-    Kernel {
-        variant: variant("transfer", "d2h-pageable", "device to host, pageable memory"),
-        sources: &[],
-        libraries: &[],
-        prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pageable),
-    },
-    Kernel {
-        variant: variant("transfer", "d2h-pinned", "device to host, page-locked memory"),
-        sources: &[],
-        libraries: &[],
-        prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pinned),
-    },
-    Kernel {
-        variant: opt_in("transfer", "d2d", "within the device's memory"),
-        sources: &[],
-        libraries: &[],
-        prepare: by_dtype!(within),
-    },
+    Kernel::bare(
+        variant("transfer", "h2d-pageable", "host to device, pageable memory"),
+        by_dtype!(crossing, Direction::ToDevice, HostMemory::Pageable),
+    ),
+    Kernel::bare(
+        variant("transfer", "h2d-pinned", "host to device, page-locked memory"),
+        by_dtype!(crossing, Direction::ToDevice, HostMemory::Pinned),
+    ),
+    Kernel::bare(
+        variant("transfer", "d2h-pageable", "device to host, pageable memory"),
+        by_dtype!(crossing, Direction::ToHost, HostMemory::Pageable),
+    ),
+    Kernel::bare(
+        variant("transfer", "d2h-pinned", "device to host, page-locked memory"),
+        by_dtype!(crossing, Direction::ToHost, HostMemory::Pinned),
+    ),
+    Kernel::bare(opt_in("transfer", "d2d", "within the device's memory"), by_dtype!(within)),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,7 +47,7 @@ struct HostDeviceCopy<T> {
     device: CudaSlice<T>,
 }
 
-fn crossing<T: Element>(
+fn crossing<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -82,7 +68,7 @@ fn crossing<T: Element>(
     Ok(Prepared::with(traits, HostDeviceCopy { cuda: cuda.clone(), n: case.side(), direction, host, device }))
 }
 
-impl<T: Element> Job for HostDeviceCopy<T> {
+impl<T: DeviceElement> Job for HostDeviceCopy<T> {
     fn execute(&mut self) -> Result<(), CellError> {
         match self.direction {
             Direction::ToDevice => self.host.copy_to(&mut self.device),
@@ -100,8 +86,12 @@ impl<T: Element> Job for HostDeviceCopy<T> {
 }
 
 /// A copy within the device.
-fn within<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn within<T: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrix_bytes(case, 2))?;
-    let job = Dense::<T, 1, _>::new(cuda, case, inputs, |cuda, [a], y| cuda.copy(a, y))?;
+    let job = DenseJob::<T, 1, _>::new(cuda, case, inputs, |cuda, [a], y| cuda.copy(a, y))?;
     Ok(Prepared::new(job))
 }

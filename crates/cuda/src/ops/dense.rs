@@ -8,11 +8,11 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::input;
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::contents::device;
 
 /// Operands and answer, with the function that enqueues the work.
-pub(super) struct Dense<T, const INPUTS: usize, F> {
+pub(super) struct DenseJob<T, const INPUTS: usize, F> {
     // First, so that a library's handle is dropped before the memory that its work uses.
     enqueue: F,
     cuda: Cuda,
@@ -21,7 +21,7 @@ pub(super) struct Dense<T, const INPUTS: usize, F> {
     answer: CudaSlice<T>,
 }
 
-impl<T: Element, const INPUTS: usize, F> Dense<T, INPUTS, F>
+impl<T: DeviceElement, const INPUTS: usize, F> DenseJob<T, INPUTS, F>
 where
     F: FnMut(&Cuda, &[CudaSlice<T>; INPUTS], &mut CudaSlice<T>) -> Result<(), CellError>,
 {
@@ -31,11 +31,11 @@ where
         let operands = (0..INPUTS).map(|index| cuda.upload(input(inputs, index)?));
         let operands = operands.collect::<Result<Vec<_>, _>>()?.try_into();
         let operands = operands.map_err(|_| CellError::Failed("an operand is missing".into()))?;
-        Ok(Dense { enqueue, cuda: cuda.clone(), n: case.side(), operands, answer })
+        Ok(DenseJob { enqueue, cuda: cuda.clone(), n: case.side(), operands, answer })
     }
 }
 
-impl<T: Element, const INPUTS: usize, F> Job for Dense<T, INPUTS, F>
+impl<T: DeviceElement, const INPUTS: usize, F> Job for DenseJob<T, INPUTS, F>
 where
     F: FnMut(&Cuda, &[CudaSlice<T>; INPUTS], &mut CudaSlice<T>) -> Result<(), CellError>,
 {
@@ -53,7 +53,7 @@ where
 }
 
 /// Downloads a square answer.
-pub(super) fn download_square<T: Element>(
+pub(super) fn download_square<T: DeviceElement>(
     cuda: &Cuda,
     n: usize,
     answer: &CudaSlice<T>,

@@ -1,14 +1,14 @@
-//! The op elementwise, a * b + sin(a) + cos(b): one fused kernel, and the chain of kernels of an eager array library.
+//! The ops elementwise, a * b + sin(a) + cos(b), and sin: one fused kernel each, and the chain of kernels of an eager array
+//! library.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::dense::Dense;
-use super::entry::by_dtype;
-use super::{Kernel, input, matrix_bytes, opt_in};
-use crate::context::{Cuda, Element};
+use super::dense::DenseJob;
+use super::{Kernel, by_dtype, input, matrix_bytes, opt_in, variant};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::map::Map;
 use crate::ffi::replay::Replay;
 use crate::kernels::{ByType, KernelSource, kernel_source_by_type};
@@ -20,25 +20,28 @@ static STEPS: ByType = kernel_source_by_type!("elementwise", "STEPS_");
 pub(super) static STEP_PARTS: [&KernelSource; 2] = [&STEPS.f32, &STEPS.f64];
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: opt_in("elementwise", "fused", "one kernel: two reads and one write per element"),
-        sources: &[&FUSED.f32, &FUSED.f64],
-        libraries: &[],
-        prepare: by_dtype!(fused),
-    },
-    Kernel {
-        variant: opt_in("elementwise", "unfused", "five kernels with temporaries, as in an eager library"),
-        sources: &STEP_PARTS,
-        libraries: &[],
-        prepare: by_dtype!(unfused),
-    },
+    Kernel::own(
+        opt_in("elementwise", "fused", "one kernel: two reads and one write per element"),
+        &[&FUSED.f32, &FUSED.f64],
+        by_dtype!(fused),
+    ),
+    Kernel::own(
+        opt_in("elementwise", "unfused", "five kernels with temporaries, as in an eager library"),
+        &STEP_PARTS,
+        by_dtype!(unfused),
+    ),
+    Kernel::own(
+        variant("sin", "fused", "one kernel: one read and one write per element"),
+        &STEP_PARTS,
+        by_dtype!(sine),
+    ),
 ];
 
 /// Threads and elements of a block whose threads take one pack of 16 bytes of float32 elements each, or two of float64.
 const PACKS: (u32, usize) = (128, 128 * 4);
 
 /// Loads the kernel of one step for arrays of `len` elements.
-pub(super) fn load_step<T: Element, const INPUTS: usize>(
+pub(super) fn load_step<T: DeviceElement, const INPUTS: usize>(
     cuda: &Cuda,
     name: &str,
     len: usize,
@@ -47,7 +50,7 @@ pub(super) fn load_step<T: Element, const INPUTS: usize>(
 }
 
 /// Loads the fused kernel. Few elements take the form with one element per thread.
-fn load_fused<T: Element>(cuda: &Cuda, len: usize) -> Result<Map<T, T, 2>, CellError> {
+fn load_fused<T: DeviceElement>(cuda: &Cuda, len: usize) -> Result<Map<T, T, 2>, CellError> {
     const EACH: (u32, usize) = (256, 256);
     let few = cuda.multiprocessors() as usize * few_per_multiprocessor(T::DTYPE);
     let (name, shape) = if len <= few { ("fused_each", EACH) } else { ("fused", PACKS) };
@@ -77,17 +80,21 @@ fn few_per_multiprocessor(dtype: DType) -> usize {
     }
 }
 
-fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn fused<T: DeviceElement>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrix_bytes(case, 3))?;
     let kernel = load_fused(cuda, input::<T>(inputs, 0)?.len())?;
     let mut replay = Replay::default();
-    let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |cuda, [a, b], y| {
+    let job = DenseJob::<T, 2, _>::new(cuda, case, inputs, move |cuda, [a, b], y| {
         kernel.run_again(cuda, &mut replay, [a, b], y)
     })?;
     Ok(Prepared::new(job))
 }
 
-fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn unfused<T: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrix_bytes(case, 5))?;
     let len = input::<T>(inputs, 0)?.len();
     let multiply = load_step(cuda, "multiply", len)?;
@@ -95,13 +102,28 @@ fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<B
     let sine = load_step(cuda, "sine", len)?;
     let cosine = load_step(cuda, "cosine", len)?;
     let (mut term, mut sum) = (cuda.alloc(len)?, cuda.alloc(len)?);
-    let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], y| {
+    let job = DenseJob::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], y| {
         // y holds the product first, and the answer at the end.
         multiply.run(stream, [a, b], y)?;
         sine.run(stream, [a], &mut term)?;
         add.run(stream, [y, &term], &mut sum)?;
         cosine.run(stream, [b], &mut term)?;
         add.run(stream, [&sum, &term], y)
+    })?;
+    Ok(Prepared::new(job))
+}
+
+/// Makes the job that computes all sines by one kernel.
+pub(super) fn sine<T: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
+    cuda.reserve(matrix_bytes(case, 2))?;
+    let kernel = load_step(cuda, "sine", input::<T>(inputs, 0)?.len())?;
+    let mut replay = Replay::default();
+    let job = DenseJob::<T, 1, _>::new(cuda, case, inputs, move |cuda, [a], y| {
+        kernel.run_again(cuda, &mut replay, [a], y)
     })?;
     Ok(Prepared::new(job))
 }

@@ -4,7 +4,7 @@ use cudarc::driver::CudaSlice;
 use gpubench_backend::HostMemory;
 use gpubench_model::error::CellError;
 
-use crate::context::{Cuda, Element, driver};
+use crate::context::{Cuda, DeviceElement, driver};
 use crate::failure::is_sticky;
 use crate::ffi::pinned::Pinned;
 use crate::ffi::status::Status;
@@ -12,25 +12,25 @@ use crate::ffi::status::Status;
 /// Elements in host memory.
 pub(crate) struct HostBuffer<T> {
     cuda: Cuda,
-    memory: Memory<T>,
+    memory: HostBlock<T>,
     len: usize,
 }
 
-enum Memory<T> {
+enum HostBlock<T> {
     Pageable(Vec<T>),
     Pinned(Pinned),
 }
 
-impl<T: Element> HostBuffer<T> {
+impl<T: DeviceElement> HostBuffer<T> {
     /// Makes a buffer that holds `values`, so that all its pages are mapped, and locked if the memory is page-locked.
     pub(crate) fn new(cuda: &Cuda, kind: HostMemory, values: Vec<T>) -> Result<Self, CellError> {
         let len = values.len();
         let memory = match kind {
-            HostMemory::Pageable => Memory::Pageable(values),
+            HostMemory::Pageable => HostBlock::Pageable(values),
             HostMemory::Pinned => {
                 let mut pinned = lock(cuda, size_of_val(&values[..]))?;
                 pinned.fill(&values).map_err(driver("cuStreamSynchronize"))?;
-                Memory::Pinned(pinned)
+                HostBlock::Pinned(pinned)
             }
         };
         Ok(HostBuffer { cuda: cuda.clone(), memory, len })
@@ -38,14 +38,14 @@ impl<T: Element> HostBuffer<T> {
 
     /// Returns whether copies make the host wait for earlier work, as copies of pageable memory do.
     pub(crate) fn waits(&self) -> bool {
-        matches!(self.memory, Memory::Pageable(_))
+        matches!(self.memory, HostBlock::Pageable(_))
     }
 
     /// Enqueues a copy of all elements to the start of `device`, which must be at least as long.
     pub(crate) fn copy_to(&self, device: &mut CudaSlice<T>) -> Result<(), CellError> {
         match &self.memory {
-            Memory::Pageable(values) => self.cuda.stream.memcpy_htod(values, device),
-            Memory::Pinned(pinned) => pinned.copy_to(device, self.len),
+            HostBlock::Pageable(values) => self.cuda.stream.memcpy_htod(values, device),
+            HostBlock::Pinned(pinned) => pinned.copy_to(device, self.len),
         }
         .map_err(driver("cuMemcpyHtoDAsync"))
     }
@@ -53,8 +53,8 @@ impl<T: Element> HostBuffer<T> {
     /// Enqueues a copy of all of `device`, which must be at most as long, to the start of the buffer.
     pub(crate) fn copy_from(&mut self, device: &CudaSlice<T>) -> Result<(), CellError> {
         match &mut self.memory {
-            Memory::Pageable(values) => self.cuda.stream.memcpy_dtoh(device, values),
-            Memory::Pinned(pinned) => pinned.copy_from(device),
+            HostBlock::Pageable(values) => self.cuda.stream.memcpy_dtoh(device, values),
+            HostBlock::Pinned(pinned) => pinned.copy_from(device),
         }
         .map_err(driver("cuMemcpyDtoHAsync"))
     }
@@ -63,8 +63,8 @@ impl<T: Element> HostBuffer<T> {
     pub(crate) fn values(&self) -> Result<Vec<T>, CellError> {
         self.cuda.synchronize()?;
         match &self.memory {
-            Memory::Pageable(values) => Ok(values.clone()),
-            Memory::Pinned(pinned) => {
+            HostBlock::Pageable(values) => Ok(values.clone()),
+            HostBlock::Pinned(pinned) => {
                 let mut values = vec![T::default(); self.len];
                 pinned.read(&mut values).map_err(driver("cuStreamSynchronize"))?;
                 Ok(values)

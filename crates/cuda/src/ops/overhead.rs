@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cudarc::driver::sys::CUevent_flags;
-use cudarc::driver::{CudaGraph, CudaModule};
+use cudarc::driver::{CudaFunction, CudaModule, CudaStream};
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
@@ -15,54 +15,44 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::{Kernel, variant};
 use crate::context::{Cuda, driver};
-use crate::ffi::context::SecondContext;
+use crate::ffi::driver::SecondContext;
+use crate::ffi::launch::{LaunchShape, enqueue_shaped};
 use crate::ffi::replay::capture;
-use crate::ffi::single::{Bare, EMPTY};
 use crate::kernels::{KernelSource, kernel_source};
 
-pub(crate) static SOURCE: KernelSource = kernel_source!("empty");
+static SOURCE: KernelSource = kernel_source!("empty");
+
+/// Name of the kernel of `kernels/empty.cu`.
+const EMPTY: &str = "empty";
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant("overhead", "launch", "N launches of an empty kernel"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| launch(cuda, case),
-    },
-    Kernel {
-        variant: variant("overhead", "graph", "one launch of a graph of N empty kernels"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| graph(cuda, case),
-    },
-    Kernel {
-        variant: variant("overhead", "event-pair", "record two events, N times"),
-        sources: &[],
-        libraries: &[],
-        prepare: |cuda, case, _| event_pair(cuda, case),
-    },
-    Kernel {
-        variant: variant("overhead", "context", "create and destroy a second context, N times"),
-        sources: &[],
-        libraries: &[],
-        prepare: |cuda, case, _| context(cuda, case),
-    },
-    Kernel {
-        variant: variant("overhead", "compile", "compile an empty kernel by NVRTC and load it, N times"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| compile(cuda, case),
-    },
-    Kernel {
-        variant: variant(
-            "overhead",
-            "compile-cached",
-            "load the compiled kernel from the cache on disk, N times",
-        ),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| compile_cached(cuda, case),
-    },
+    Kernel::own(
+        variant("overhead", "launch", "N launches of an empty kernel"),
+        &[&SOURCE],
+        |cuda, case, _| launch(cuda, case),
+    ),
+    Kernel::own(
+        variant("overhead", "graph", "one launch of a graph of N empty kernels"),
+        &[&SOURCE],
+        |cuda, case, _| graph(cuda, case),
+    ),
+    Kernel::bare(variant("overhead", "event-pair", "record two events, N times"), |cuda, case, _| {
+        event_pair(cuda, case)
+    }),
+    Kernel::bare(
+        variant("overhead", "context", "create and destroy a second context, N times"),
+        |cuda, case, _| context(cuda, case),
+    ),
+    Kernel::own(
+        variant("overhead", "compile", "compile an empty kernel by NVRTC and load it, N times"),
+        &[&SOURCE],
+        |cuda, case, _| compile(cuda, case),
+    ),
+    Kernel::own(
+        variant("overhead", "compile-cached", "load the compiled kernel from the cache on disk, N times"),
+        &[&SOURCE],
+        |cuda, case, _| compile_cached(cuda, case),
+    ),
 ];
 
 /// Most contexts or compilations per execution; more would take over a minute.
@@ -131,22 +121,29 @@ fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     let graph = capture(cuda, || (0..case.n).try_for_each(|_| empty.run(&cuda.stream)))?;
     graph.upload().map_err(driver("cuGraphUpload"))?;
     cuda.synchronize()?;
-    let graph = EmptyKernels { graph, nodes: case.n, _kernel: empty };
-    Ok(counted(move || graph.launch()))
+    let nodes = case.n;
+    Ok(counted(move || {
+        graph.launch().map_err(driver("cuGraphLaunch"))?;
+        // The graph needs the kernel, which is dropped after it.
+        let _ = &empty;
+        Ok(nodes)
+    }))
 }
 
-/// A graph of empty kernels. It keeps the kernel, which must live as long.
-struct EmptyKernels {
-    graph: CudaGraph,
-    nodes: u64,
-    _kernel: Bare,
+/// A kernel without arguments.
+pub(crate) struct Bare {
+    function: CudaFunction,
 }
 
-impl EmptyKernels {
-    /// Launches the graph and returns the number of its kernels.
-    fn launch(&self) -> Result<u64, CellError> {
-        self.graph.launch().map_err(driver("cuGraphLaunch"))?;
-        Ok(self.nodes)
+impl Bare {
+    /// Loads `entry`, which must take nothing, from `source`.
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, entry: &str) -> Result<Self, CellError> {
+        Ok(Bare { function: cuda.function(source, entry)? })
+    }
+
+    pub(crate) fn run(&self, stream: &CudaStream) -> Result<(), CellError> {
+        // SAFETY: the entry takes nothing.
+        unsafe { enqueue_shaped(stream, &self.function, LaunchShape::of_single_threads(1), []) }
     }
 }
 

@@ -5,12 +5,11 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::dense::Dense;
-use super::entry::by_dtype;
-use super::{Kernel, input, matrix_bytes, variant};
-use crate::context::{Cuda, Element};
+use super::dense::DenseJob;
+use super::reduction::{Statistics, reserve};
+use super::{Kernel, by_dtype, input, matrix_bytes, variant};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::map::Map;
-use crate::ffi::reduce::Statistics;
 use crate::kernels::{KernelSource, kernel_source};
 
 static SOURCE: KernelSource = kernel_source!("plain");
@@ -19,31 +18,20 @@ static SOURCE: KernelSource = kernel_source!("plain");
 const THREADS: u32 = 256;
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant("elementwise", "plain", "one element per thread, CUDA's sine and cosine"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(elementwise),
-    },
-    Kernel {
-        variant: variant("sin", "plain", "one element per thread, CUDA's sine"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(sine),
-    },
-    Kernel {
-        variant: variant(
-            "reduction",
-            "plain",
-            "sums by trees in shared memory; the deviation in a second pass",
-        ),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(statistics),
-    },
+    Kernel::own(
+        variant("elementwise", "plain", "one element per thread, CUDA's sine and cosine"),
+        &[&SOURCE],
+        by_dtype!(elementwise),
+    ),
+    Kernel::own(variant("sin", "plain", "one element per thread, CUDA's sine"), &[&SOURCE], by_dtype!(sine)),
+    Kernel::own(
+        variant("reduction", "plain", "sums by trees in shared memory; the deviation in a second pass"),
+        &[&SOURCE],
+        by_dtype!(statistics),
+    ),
 ];
 
-fn map_of<T: Element, const INPUTS: usize>(
+fn map_of<T: DeviceElement, const INPUTS: usize>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -53,22 +41,29 @@ fn map_of<T: Element, const INPUTS: usize>(
     let len = input::<T>(inputs, 0)?.len();
     let shape = (THREADS, THREADS as usize);
     let kernel = Map::<T, T, INPUTS>::tiled(cuda, &SOURCE, &format!("{name}_{}", T::DTYPE), len, shape)?;
-    let job = Dense::<T, INPUTS, _>::new(cuda, case, inputs, move |cuda, inputs, y| {
+    let job = DenseJob::<T, INPUTS, _>::new(cuda, case, inputs, move |cuda, inputs, y| {
         kernel.run(&cuda.stream, inputs.each_ref(), y)
     })?;
     Ok(Prepared::new(job))
 }
 
-fn elementwise<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn elementwise<T: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
     map_of::<T, 2>(cuda, case, inputs, "elementwise")
 }
 
-fn sine<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn sine<T: DeviceElement>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     map_of::<T, 1>(cuda, case, inputs, "sine")
 }
 
-fn statistics<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    const SCRATCH: u128 = 1 << 20;
-    cuda.reserve(matrix_bytes(case, 1) + SCRATCH)?;
+fn statistics<T: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
+    reserve(cuda, case)?;
     Ok(Prepared::new(Statistics::plain(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
 }

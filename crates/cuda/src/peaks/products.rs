@@ -7,7 +7,7 @@ use gpubench_model::case::{Case, DType};
 use gpubench_model::error::CellError;
 use gpubench_ops as op;
 
-use super::super::context::{Cuda, Element};
+use super::super::context::{Cuda, DeviceElement};
 use super::super::ffi::cublas::{Arithmetic, Cublas};
 use super::super::timing::Timer;
 use super::{uniform, unless_device_lost};
@@ -56,7 +56,7 @@ impl Products<'_> {
     fn rate<A, C>(&self, arithmetic: Arithmetic, fill: &str) -> Result<f64, CellError>
     where
         A: DeviceRepr + ValidAsZeroBits,
-        C: Element,
+        C: DeviceElement,
     {
         let mut best: f64 = 0.0;
         for n in SIZES {

@@ -8,7 +8,7 @@ use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::ffi::timing::TimingKernels;
-use super::super::ops::entry::{Kernel, opt_in};
+use super::super::ops::{Kernel, opt_in};
 use super::SOURCE;
 use crate::ffi::contents::device;
 
@@ -25,28 +25,25 @@ pub const SPIN_ELSEWHERE: &str = "spin-elsewhere";
 
 /// The kernels of [`SPIN_OP`].
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: opt_in(SPIN_OP, SPIN, "one thread spins on the device's timer"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| Ok(Prepared::new(Spin::new(cuda, case.n)?)),
-    },
-    Kernel {
-        variant: opt_in(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for the device unannounced"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| Ok(Prepared::new(SpinAndWait(Spin::new(cuda, case.n)?))),
-    },
-    Kernel {
-        variant: opt_in(SPIN_OP, SPIN_ELSEWHERE, "the same on a stream of its own"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: |cuda, case, _| {
+    Kernel::own(
+        opt_in(SPIN_OP, SPIN, "one thread spins on the device's timer"),
+        &[&SOURCE],
+        |cuda, case, _| Ok(Prepared::new(Spin::new(cuda, case.n)?)),
+    ),
+    Kernel::own(
+        opt_in(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for the device unannounced"),
+        &[&SOURCE],
+        |cuda, case, _| Ok(Prepared::new(SpinAndWait(Spin::new(cuda, case.n)?))),
+    ),
+    Kernel::own(
+        opt_in(SPIN_OP, SPIN_ELSEWHERE, "the same on a stream of its own"),
+        &[&SOURCE],
+        |cuda, case, _| {
             let mut elsewhere = cuda.clone();
             elsewhere.stream = cuda.ctx.new_stream().map_err(driver("cuStreamCreate"))?;
             Ok(Prepared::new(Spin { cuda: elsewhere, ..Spin::new(cuda, case.n)? }))
         },
-    },
+    ),
 ];
 
 /// Executions whose duration is kept: as many as the largest batch.
@@ -67,14 +64,6 @@ impl Spin {
         let kernels = TimingKernels::load(cuda, &SOURCE)?;
         Ok(Spin { kernels, ns, spun: cuda.alloc(SLOTS as usize)?, executions: 0, cuda: cuda.clone() })
     }
-
-    /// Returns the total seconds that the last `count` executions ran, after waiting for them.
-    pub(crate) fn spun_s(&self, count: u32) -> Result<f64, CellError> {
-        let spun = self.cuda.download(&self.spun)?;
-        let slot = |back: u32| spun[(self.executions.wrapping_sub(back) % SLOTS) as usize];
-        let ns: u64 = (1..=count.min(SLOTS)).map(slot).sum();
-        Ok(ns as f64 / 1e9)
-    }
 }
 
 impl Job for Spin {
@@ -90,7 +79,9 @@ impl Job for Spin {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(vec![Operand::dense(1, 1, vec![self.spun_s(1)?])])
+        let last = self.executions.wrapping_sub(1) % SLOTS;
+        let spun_s = self.cuda.download(&self.spun)?[last as usize] as f64 / 1e9;
+        Ok(vec![Operand::dense(1, 1, vec![spun_s])])
     }
 }
 

@@ -12,7 +12,7 @@ use gpubench_model::measure::stats::median;
 use super::super::context::Cuda;
 use super::event_overhead::EventOverhead;
 use super::spin::Spin;
-use super::timing_rig::{Reading, TimingRig};
+use super::timing_rig::{DeviceReading, TimingRig};
 
 /// Number and nanoseconds of the spins that bring an idle device to its working clock, which takes tens of
 /// milliseconds.
@@ -74,7 +74,7 @@ impl Readings<'_> {
         &mut self,
         (lead_in, repeats): (u32, u32),
         work: &mut dyn FnMut() -> Result<(), CellError>,
-    ) -> Result<Reading, CellError> {
+    ) -> Result<DeviceReading, CellError> {
         if !self.blocking {
             let mut once = || (0..repeats).try_for_each(|_| work());
             return Ok(self.rig.time_both_clocks(&mut once)?.1);

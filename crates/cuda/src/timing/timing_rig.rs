@@ -3,9 +3,9 @@
 use std::rc::Rc;
 use std::time::Instant;
 
-use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE as CLOCK_RATE;
 use cudarc::driver::sys::CUevent_flags;
+use cudarc::driver::{CudaEvent, CudaSlice};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 
@@ -15,11 +15,9 @@ use super::super::ffi::driver::{self as ffi, Elapsed};
 use super::super::ffi::timing::{Mailbox, TimingKernels};
 use super::SOURCE;
 use super::blocking_kernel::BlockingKernel;
-use super::cache_flush::CacheFlush;
-use super::timestamp;
 
 /// Enqueues the work once.
-pub(crate) type Work<'a> = dyn FnMut() -> Result<(), CellError> + 'a;
+pub(crate) type EnqueueFn<'a> = dyn FnMut() -> Result<(), CellError> + 'a;
 
 /// Host-clock readings of some work, in seconds since just before it was enqueued.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +32,7 @@ pub(crate) struct HostTimes {
 
 /// Device readings of some work.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct DeviceReading {
     /// Seconds between the events around the work.
     pub events_s: f64,
     /// Clock of the multiprocessors in MHz, if both timestamps were written.
@@ -67,7 +65,7 @@ impl TimingRig {
             cuda: cuda.clone(),
             kernels: TimingKernels::load(cuda, &SOURCE)?,
             mailbox: Mailbox::new(&cuda.ctx)?,
-            completion: Rc::new(Completion::load(cuda, &SOURCE)?),
+            completion: Rc::new(Completion::new(&cuda.stream, cuda.function(&SOURCE, "signal")?)?),
             blocking_kernel: BlockingKernel::default(),
             cache_flush: CacheFlush::new(cuda)?,
             start: event()?,
@@ -83,8 +81,8 @@ impl TimingRig {
     }
 
     /// Returns whether the device's clock was throttled.
-    pub(crate) fn is_throttled(&self, reading: &Reading) -> bool {
-        timestamp::is_throttled(reading.sm_mhz, self.rated_mhz)
+    pub(crate) fn is_throttled(&self, reading: &DeviceReading) -> bool {
+        is_throttled(reading.sm_mhz, self.rated_mhz)
     }
 
     /// Brings the caches into that state and waits for the device, so that the flush does not run into the sample.
@@ -96,7 +94,7 @@ impl TimingRig {
     }
 
     /// Times one execution by the host's clock, until the host knows that the work is done. The device must be idle.
-    pub(crate) fn time_host(&self, work: &mut Work<'_>) -> Result<HostTimes, CellError> {
+    pub(crate) fn time_host(&self, work: &mut EnqueueFn<'_>) -> Result<HostTimes, CellError> {
         self.completion.clear();
         let begun = Instant::now();
         work()?;
@@ -109,7 +107,7 @@ impl TimingRig {
 
     /// Times one execution by the host's clock, until the driver reports an idle stream. Returns seconds. The device must be
     /// idle.
-    pub(crate) fn time_until_idle(&self, work: &mut Work<'_>) -> Result<f64, CellError> {
+    pub(crate) fn time_until_idle(&self, work: &mut EnqueueFn<'_>) -> Result<f64, CellError> {
         let begun = Instant::now();
         work()?;
         self.cuda.synchronize()?;
@@ -117,7 +115,10 @@ impl TimingRig {
     }
 
     /// Times one execution by both clocks, without a blocking kernel. The device must be idle.
-    pub(crate) fn time_both_clocks(&self, work: &mut Work<'_>) -> Result<(HostTimes, Reading), CellError> {
+    pub(crate) fn time_both_clocks(
+        &self,
+        work: &mut EnqueueFn<'_>,
+    ) -> Result<(HostTimes, DeviceReading), CellError> {
         let stream = &self.cuda.stream;
         self.mailbox.clear_timestamps();
         self.kernels.timestamp(stream, &self.mailbox, 0)?;
@@ -140,8 +141,8 @@ impl TimingRig {
         &mut self,
         lead_in: u32,
         repeats: u32,
-        work: &mut Work<'_>,
-    ) -> Result<Option<Reading>, CellError> {
+        work: &mut EnqueueFn<'_>,
+    ) -> Result<Option<DeviceReading>, CellError> {
         let TimingRig { cuda, kernels, mailbox, blocking_kernel, start, end, .. } = self;
         let stream = &cuda.stream;
         mailbox.clear_timestamps();
@@ -162,7 +163,7 @@ impl TimingRig {
 
     /// Runs `queue`, which enqueues work, behind a blocking kernel and waits. Returns `false` if the kernel timed
     /// out.
-    pub(crate) fn run_blocked(&mut self, queue: &mut Work<'_>) -> Result<bool, CellError> {
+    pub(crate) fn run_blocked(&mut self, queue: &mut EnqueueFn<'_>) -> Result<bool, CellError> {
         let TimingRig { cuda, kernels, mailbox, blocking_kernel, .. } = self;
         blocking_kernel.block_while(cuda, kernels, mailbox, queue)
     }
@@ -174,10 +175,83 @@ impl TimingRig {
     }
 
     /// Reads the events and timestamps, which must be complete.
-    fn reading(&self) -> Result<Reading, CellError> {
+    fn reading(&self) -> Result<DeviceReading, CellError> {
         let milliseconds =
             self.elapsed.milliseconds(&self.start, &self.end).map_err(driver("cuEventElapsedTime"))?;
-        let sm_mhz = timestamp::mhz(self.mailbox.timestamp(0), self.mailbox.timestamp(1));
-        Ok(Reading { events_s: f64::from(milliseconds) / 1e3, sm_mhz })
+        let sm_mhz = mhz(self.mailbox.timestamp(0), self.mailbox.timestamp(1));
+        Ok(DeviceReading { events_s: f64::from(milliseconds) / 1e3, sm_mhz })
+    }
+}
+
+/// Bytes to read, in sizes of the L2 cache. One fills it; the second is needed because the replacement is not
+/// strictly by age and, on chips with two partitions, a line can be in both.
+const CACHES: usize = 2;
+
+/// Assumed bytes of the L2 cache if the driver does not report them: more than any chip up to compute capability 12.0
+/// has.
+const UNKNOWN_L2_BYTES: usize = 128 << 20;
+
+/// A buffer of zeros, allocated once, whose reading replaces everything in the cache.
+///
+/// It is read and never written (nvbench and Triton clear theirs): written lines would be dirty, and the cache would
+/// write them back during the timed work. Dirty lines that the reads evict are written back before the reads end.
+struct CacheFlush {
+    zeros: CudaSlice<u8>,
+}
+
+impl CacheFlush {
+    fn new(cuda: &Cuda) -> Result<Self, CellError> {
+        // Not counted as an allocation, because it belongs to no job.
+        let zeros = cuda.stream.alloc_zeros(CACHES * cuda.l2_bytes().unwrap_or(UNKNOWN_L2_BYTES));
+        Ok(CacheFlush { zeros: zeros.map_err(driver("cuMemAllocAsync"))? })
+    }
+
+    /// Enqueues the read.
+    fn run(&mut self, cuda: &Cuda, kernels: &TimingKernels) -> Result<(), CellError> {
+        kernels.flush_l2(cuda, &cuda.stream, &mut self.zeros)
+    }
+}
+
+/// A sample counts as throttled below this share of the rated clock.
+///
+/// The default of nvbench (`throttle_threshold`, 75 % of `cudaDevAttrClockRate`).
+const THROTTLED: f64 = 0.75;
+
+/// Nanoseconds and cycles of one timestamp; zeros if no block ran on multiprocessor 0.
+type Timestamp = (u64, u64);
+
+/// Returns cycles per microsecond between two timestamps, or `None` when one is missing or they are out of order.
+fn mhz(first: Timestamp, second: Timestamp) -> Option<f64> {
+    if first.0 == 0 || second.0 == 0 {
+        return None;
+    }
+    let ns = second.0.checked_sub(first.0).filter(|ns| *ns > 0)?;
+    let cycles = second.1.checked_sub(first.1).filter(|cycles| *cycles > 0)?;
+    Some(1e3 * cycles as f64 / ns as f64)
+}
+
+/// Returns whether the clock was throttled. Returns `false` when either clock is unknown.
+fn is_throttled(sm_mhz: Option<f64>, rated_mhz: Option<f64>) -> bool {
+    sm_mhz.zip(rated_mhz).is_some_and(|(now, rated)| now < THROTTLED * rated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_is_cycles_over_time_and_absent_where_a_stamp_is() {
+        assert_eq!(mhz((1_000, 5_000), (51_000, 104_000)), Some(1980.0));
+        assert_eq!(mhz((0, 0), (51_000, 104_000)), None);
+        assert_eq!(mhz((1_000, 5_000), (0, 0)), None);
+        assert_eq!(mhz((1_000, 5_000), (1_000, 6_000)), None);
+        assert_eq!(mhz((1_000, 5_000), (2_000, 4_000)), None);
+    }
+
+    #[test]
+    fn only_a_known_clock_well_below_the_rated_one_is_throttled() {
+        assert!(is_throttled(Some(1400.0), Some(1980.0)));
+        assert!(!is_throttled(Some(1500.0), Some(1980.0)));
+        assert!(!is_throttled(None, Some(1980.0)) && !is_throttled(Some(100.0), None));
     }
 }

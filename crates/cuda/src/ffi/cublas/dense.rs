@@ -25,12 +25,12 @@ impl Matrix {
         Matrix { offset: 0, leading, stride: 0, transposed: false }
     }
 
-    /// The same matrix, transposed.
+    /// The matrix, transposed.
     pub(crate) fn t(self) -> Matrix {
         Matrix { transposed: !self.transposed, ..self }
     }
 
-    /// The same matrix, starting `offset` elements later.
+    /// The matrix, starting `offset` elements into the slice.
     pub(crate) fn from(self, offset: usize) -> Matrix {
         Matrix { offset, ..self }
     }
@@ -85,7 +85,7 @@ impl Product {
         Product { alpha: -1.0, beta: 1.0, ..self }
     }
 
-    /// The same for a batch of `count` matrices.
+    /// The product for each of a batch of `count` matrices.
     pub(crate) fn times(self, count: usize) -> Product {
         Product { count, ..self }
     }
@@ -122,51 +122,23 @@ impl Cublas {
         let (a_leading, b_leading, c_leading) =
             (side(a_at.leading)?, side(b_at.leading)?, side(c_at.leading)?);
         let (a, b, c) = (a_start as *const f64, b_start as *const f64, c_start as *mut f64);
-        let (alpha, beta) = (&raw const alpha, &raw const beta);
+        let (handle, alpha, beta) = (self.handle, &raw const alpha, &raw const beta);
         if count == 1 {
             // SAFETY: all matrices lie within their slices (checked above); the factors are read before the call
             // returns, as the pointer mode is the host's.
             return check("cublasDgemm", unsafe {
                 sys::cublasDgemm_v2(
-                    self.handle,
-                    a_op,
-                    b_op,
-                    m,
-                    n,
-                    k,
-                    alpha,
-                    a,
-                    a_leading,
-                    b,
-                    b_leading,
-                    beta,
-                    c,
-                    c_leading,
+                    handle, a_op, b_op, m, n, k, alpha, a, a_leading, b, b_leading, beta, c, c_leading,
                 )
             });
         }
         let (a_stride, b_stride, c_stride) = (long(a_at.stride)?, long(b_at.stride)?, long(c_at.stride)?);
+        let count = side(count)?;
         // SAFETY: as above, for each of the matrices.
         check("cublasDgemmStridedBatched", unsafe {
             sys::cublasDgemmStridedBatched(
-                self.handle,
-                a_op,
-                b_op,
-                m,
-                n,
-                k,
-                alpha,
-                a,
-                a_leading,
-                a_stride,
-                b,
-                b_leading,
-                b_stride,
-                beta,
-                c,
-                c_leading,
-                c_stride,
-                side(count)?,
+                handle, a_op, b_op, m, n, k, alpha, a, a_leading, a_stride, b, b_leading, b_stride, beta, c,
+                c_leading, c_stride, count,
             )
         })
     }

@@ -86,7 +86,7 @@ impl Cublas {
         Cublas::with_workspace(cuda, WORKSPACE_BYTES)
     }
 
-    /// The same for products of matrices of up to `n` rows and columns, transposed or not.
+    /// Makes a handle for products of matrices of up to `n` rows and columns, transposed or not.
     pub(crate) fn for_size(cuda: &Cuda, n: usize) -> Result<Cublas, CellError> {
         Cublas::with_workspace(cuda, if n <= SMALL { SMALL_WORKSPACE_BYTES } else { WORKSPACE_BYTES })
     }
@@ -142,7 +142,8 @@ impl Cublas {
         self.multiply_padded(arithmetic, n, n, a, b, c)
     }
 
-    /// The same for operands whose rows begin `pitch` elements apart. A pitch below `n` counts as `n`.
+    /// Enqueues `c = a * b` like [`Cublas::multiply`] for operands whose rows begin `pitch` elements apart. A pitch below `n`
+    /// counts as `n`.
     pub(crate) fn multiply_padded<A, C>(
         &self,
         arithmetic: Arithmetic,
@@ -164,7 +165,8 @@ impl Cublas {
             )));
         }
         let stream = &self.cuda.stream;
-        let (a, b, c) = (a.device_ptr(stream).0, b.device_ptr(stream).0, c.device_ptr_mut(stream).0);
+        let (a, b) = (a.device_ptr(stream).0 as *const _, b.device_ptr(stream).0 as *const _);
+        let c = c.device_ptr_mut(stream).0 as *mut _;
         let (operand, answer, compute) = arithmetic.types();
         let (one, zero) = ([1f64], [0f64]);
         let (one_f32, zero_f32) = ([1f32], [0f32]);
@@ -172,31 +174,15 @@ impl Cublas {
             Arithmetic::F64 | Arithmetic::EmulatedF64 => (one.as_ptr().cast(), zero.as_ptr().cast()),
             _ => (one_f32.as_ptr().cast(), zero_f32.as_ptr().cast()),
         };
-        let plain = cublasOperation_t::CUBLAS_OP_N;
+        let (handle, plain) = (self.handle, cublasOperation_t::CUBLAS_OP_N);
+        let default = cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT;
         // Row-major A is column-major A transposed, and (A B) transposed is B transposed times A transposed.
         // SAFETY: A and B hold n rows of `pitch` elements and C n rows of n, of these types (checked above); alpha and beta
         // have the type of the sums and are read before the call returns, as the pointer mode is the host's.
         check("cublasGemmEx", unsafe {
             sys::cublasGemmEx(
-                self.handle,
-                plain,
-                plain,
-                n,
-                n,
-                n,
-                alpha,
-                b as *const _,
-                operand,
-                pitch,
-                a as *const _,
-                operand,
-                pitch,
-                beta,
-                c as *mut _,
-                answer,
-                n,
-                compute,
-                cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
+                handle, plain, plain, n, n, n, alpha, b, operand, pitch, a, operand, pitch, beta, c, answer,
+                n, compute, default,
             )
         })
     }

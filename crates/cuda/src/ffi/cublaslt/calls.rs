@@ -32,14 +32,14 @@ macro_rules! calls {
     ($($name:ident = $symbol:literal ($($argument:ty),*);)*) => {
         /// The library's functions.
         #[derive(Clone, Copy)]
-        pub(super) struct Calls { $(pub $name: unsafe extern "C" fn($($argument),*) -> c_int,)* }
+        pub(super) struct CublasLtCalls { $(pub $name: unsafe extern "C" fn($($argument),*) -> c_int,)* }
 
-        impl Calls {
+        impl CublasLtCalls {
             /// Looks up the functions. Returns `None` if one is missing.
-            pub(crate) fn find(library: &libloading::Library) -> Option<Calls> {
+            pub(crate) fn find(library: &libloading::Library) -> Option<CublasLtCalls> {
                 // SAFETY: these are the signatures of cublasLt.h, and the loader never unloads the library.
                 $(let $name = *unsafe { library.get(concat!($symbol, "\0").as_bytes()) }.ok()?;)*
-                Some(Calls { $($name),* })
+                Some(CublasLtCalls { $($name),* })
             }
         }
     };

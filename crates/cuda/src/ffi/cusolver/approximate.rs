@@ -8,72 +8,11 @@ use gpubench_model::error::CellError;
 
 use super::jacobi::narrow;
 use super::svd::{VECTORS, Vectors, side};
-use super::{Solver, SolverReal, check, checked_side};
-
-type Query<T> = unsafe fn(
-    sys::cusolverDnHandle_t,
-    sys::cusolverEigMode_t,
-    c_int,
-    c_int,
-    c_int,
-    *const T,
-    c_int,
-    c_longlong,
-    *const T,
-    c_longlong,
-    *const T,
-    c_int,
-    c_longlong,
-    *const T,
-    c_int,
-    c_longlong,
-    *mut c_int,
-    c_int,
-) -> sys::cusolverStatus_t;
-
-type Decompose<T> = unsafe fn(
-    sys::cusolverDnHandle_t,
-    sys::cusolverEigMode_t,
-    c_int,
-    c_int,
-    c_int,
-    *const T,
-    c_int,
-    c_longlong,
-    *mut T,
-    c_longlong,
-    *mut T,
-    c_int,
-    c_longlong,
-    *mut T,
-    c_int,
-    c_longlong,
-    *mut T,
-    c_int,
-    *mut c_int,
-    *mut f64,
-    c_int,
-) -> sys::cusolverStatus_t;
-
-/// An element type with an approximate routine.
-pub(crate) trait ApproximateReal: SolverReal {
-    const QUERY: Query<Self>;
-    const DECOMPOSE: Decompose<Self>;
-}
-
-impl ApproximateReal for f32 {
-    const QUERY: Query<f32> = sys::cusolverDnSgesvdaStridedBatched_bufferSize;
-    const DECOMPOSE: Decompose<f32> = sys::cusolverDnSgesvdaStridedBatched;
-}
-
-impl ApproximateReal for f64 {
-    const QUERY: Query<f64> = sys::cusolverDnDgesvdaStridedBatched_bufferSize;
-    const DECOMPOSE: Decompose<f64> = sys::cusolverDnDgesvdaStridedBatched;
-}
+use super::{Solver, SolverReal, by_element, check, checked_side};
 
 impl Solver {
     /// Returns the elements of workspace of [`Solver::gesvda`] for an `n x n` matrix.
-    pub(crate) fn gesvda_workspace<T: ApproximateReal>(
+    pub(crate) fn gesvda_workspace<T: SolverReal>(
         &self,
         n: usize,
         a: &CudaSlice<T>,
@@ -83,27 +22,14 @@ impl Solver {
         let side = narrow(call, side(call, n, a, out)?)?;
         let (area, length) = (c_longlong::from(side) * c_longlong::from(side), c_longlong::from(side));
         let mut len: c_int = 0;
+        let (handle, a, s) = (self.handle, self.read(a), self.read(&out.s));
+        let (u, v) = (self.read(&out.u), self.read(&out.v));
         // SAFETY: the handle is live, the operands have the checked lengths, `len` is writable.
         check(call, unsafe {
-            T::QUERY(
-                self.handle,
-                VECTORS,
-                side,
-                side,
-                side,
-                self.read(a).cast(),
-                side,
-                area,
-                self.read(&out.s).cast(),
-                length,
-                self.read(&out.u).cast(),
-                side,
-                area,
-                self.read(&out.v).cast(),
-                side,
-                area,
-                &mut len,
-                1,
+            by_element!(T =>
+                [sys::cusolverDnSgesvdaStridedBatched_bufferSize, sys::cusolverDnDgesvdaStridedBatched_bufferSize]
+                handle, VECTORS, side, side, side, a.cast(), side, area, s.cast(), length, u.cast(), side,
+                area, v.cast(), side, area, &mut len, 1
             )
         })?;
         usize::try_from(len).map_err(|_| CellError::call(call, format!("invalid workspace size {len}")))
@@ -111,7 +37,7 @@ impl Solver {
 
     /// Decomposes the column-major `n x n` matrix `a`, which stays: A = U S Vᵀ with V (not Vᵀ) in `out.v`. `work` has the elements
     /// that [`Solver::gesvda_workspace`] returned for this size. The norm of the residual is not computed.
-    pub(crate) fn gesvda<T: ApproximateReal>(
+    pub(crate) fn gesvda<T: SolverReal>(
         &self,
         n: usize,
         a: &CudaSlice<T>,
@@ -124,30 +50,15 @@ impl Solver {
         checked_side(call, n, &[(work.len(), len), (info.len(), 1)])?;
         let work_len = c_int::try_from(len).map_err(|e| CellError::call(call, e))?;
         let (area, length) = (c_longlong::from(side) * c_longlong::from(side), c_longlong::from(side));
+        let (handle, a, s) = (self.handle, self.read(a), self.write(&mut out.s));
+        let (u, v) = (self.write(&mut out.u), self.write(&mut out.v));
+        let (work, info, none) = (self.write(work), self.write(info).cast(), std::ptr::null_mut());
         // SAFETY: the handle is live; operands, workspace and `info` have the checked lengths; no residual is asked for.
         check(call, unsafe {
-            T::DECOMPOSE(
-                self.handle,
-                VECTORS,
-                side,
-                side,
-                side,
-                self.read(a).cast(),
-                side,
-                area,
-                self.write(&mut out.s).cast(),
-                length,
-                self.write(&mut out.u).cast(),
-                side,
-                area,
-                self.write(&mut out.v).cast(),
-                side,
-                area,
-                self.write(work).cast(),
-                work_len,
-                self.write(info).cast(),
-                std::ptr::null_mut(),
-                1,
+            by_element!(T =>
+                [sys::cusolverDnSgesvdaStridedBatched, sys::cusolverDnDgesvdaStridedBatched]
+                handle, VECTORS, side, side, side, a.cast(), side, area, s.cast(), length, u.cast(), side,
+                area, v.cast(), side, area, work.cast(), work_len, info, none, 1
             )
         })
     }

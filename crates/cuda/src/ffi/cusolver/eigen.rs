@@ -5,7 +5,7 @@ use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
 
 use super::svd::VECTORS;
-use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
+use super::{LOWER, Solver, SolverReal, SolverWorkspace, WorkspaceSize, check, checked_side};
 
 impl Solver {
     /// Returns the workspace of [`Solver::syevd`].
@@ -18,22 +18,13 @@ impl Solver {
         let call = "cusolverDnXsyevd_bufferSize";
         let side = checked_side(call, n, &[(a.len(), n * n), (values.len(), n)])?;
         let mut size = WorkspaceSize::none("cusolverDnXsyevd", n, T::TYPE);
+        let (handle, params, of) = (self.handle, self.params, T::TYPE);
+        let (a, w, device, host) =
+            (self.read(a), self.read(values), &raw mut size.device, &raw mut size.host);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
         check(call, unsafe {
             sys::cusolverDnXsyevd_bufferSize(
-                self.handle,
-                self.params,
-                VECTORS,
-                LOWER,
-                side,
-                T::TYPE,
-                self.read(a),
-                side,
-                T::TYPE,
-                self.read(values),
-                T::TYPE,
-                &mut size.device,
-                &mut size.host,
+                handle, params, VECTORS, LOWER, side, of, a, side, of, w, of, device, host,
             )
         })?;
         Ok(size)
@@ -47,32 +38,20 @@ impl Solver {
         n: usize,
         a: &mut CudaSlice<T>,
         values: &mut CudaSlice<T>,
-        work: &mut Workspace,
+        work: &mut SolverWorkspace,
         info: &mut CudaSlice<i32>,
     ) -> Result<(), CellError> {
         let call = "cusolverDnXsyevd";
         let side = checked_side(call, n, &[(a.len(), n * n), (values.len(), n), (info.len(), 1)])?;
-        let work = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (device, len, host, host_len, _) = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (handle, params, of) = (self.handle, self.params, T::TYPE);
+        let (a, w, info) = (self.write(a), self.write(values), self.write(info).cast());
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
-        // this routine and size, and outlives the work (see `Workspace`).
+        // this routine and size, and outlives the work (see `SolverWorkspace`).
         check(call, unsafe {
             sys::cusolverDnXsyevd(
-                self.handle,
-                self.params,
-                VECTORS,
-                LOWER,
-                side,
-                T::TYPE,
-                self.write(a),
-                side,
-                T::TYPE,
-                self.write(values),
-                T::TYPE,
-                work.device,
-                work.device_bytes,
-                work.host,
-                work.host_bytes,
-                self.write(info).cast(),
+                handle, params, VECTORS, LOWER, side, of, a, side, of, w, of, device, len, host, host_len,
+                info,
             )
         })
     }

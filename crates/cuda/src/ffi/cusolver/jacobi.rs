@@ -7,63 +7,7 @@ use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
 
 use super::svd::{ECONOMY, VECTORS, Vectors, side};
-use super::{Solver, SolverReal, check, checked_side};
-
-type Query<T> = unsafe fn(
-    sys::cusolverDnHandle_t,
-    sys::cusolverEigMode_t,
-    c_int,
-    c_int,
-    c_int,
-    *const T,
-    c_int,
-    *const T,
-    *const T,
-    c_int,
-    *const T,
-    c_int,
-    *mut c_int,
-    sys::gesvdjInfo_t,
-) -> sys::cusolverStatus_t;
-
-type Decompose<T> = unsafe fn(
-    sys::cusolverDnHandle_t,
-    sys::cusolverEigMode_t,
-    c_int,
-    c_int,
-    c_int,
-    *mut T,
-    c_int,
-    *mut T,
-    *mut T,
-    c_int,
-    *mut T,
-    c_int,
-    *mut T,
-    c_int,
-    *mut c_int,
-    sys::gesvdjInfo_t,
-) -> sys::cusolverStatus_t;
-
-/// An element type with a Jacobi routine.
-pub(crate) trait JacobiReal: SolverReal {
-    const QUERY: Query<Self>;
-    const DECOMPOSE: Decompose<Self>;
-    /// Machine epsilon of the type: the tolerance at which sweeps stop.
-    const EPSILON: f64;
-}
-
-impl JacobiReal for f32 {
-    const QUERY: Query<f32> = sys::cusolverDnSgesvdj_bufferSize;
-    const DECOMPOSE: Decompose<f32> = sys::cusolverDnSgesvdj;
-    const EPSILON: f64 = f32::EPSILON as f64;
-}
-
-impl JacobiReal for f64 {
-    const QUERY: Query<f64> = sys::cusolverDnDgesvdj_bufferSize;
-    const DECOMPOSE: Decompose<f64> = sys::cusolverDnDgesvdj;
-    const EPSILON: f64 = f64::EPSILON;
-}
+use super::{Solver, SolverReal, by_element, check, checked_side};
 
 /// Parameters of the Jacobi decomposition: tolerance epsilon, and cuSOLVER's default of at most 100 sweeps.
 pub(crate) struct Jacobi {
@@ -74,7 +18,7 @@ pub(crate) struct Jacobi {
 
 impl Jacobi {
     /// Creates the parameters for elements of type `T`.
-    pub(crate) fn new<T: JacobiReal>() -> Result<Self, CellError> {
+    pub(crate) fn new<T: SolverReal>() -> Result<Self, CellError> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: `raw` is a place for one pointer.
         check("cusolverDnCreateGesvdjInfo", unsafe { sys::cusolverDnCreateGesvdjInfo(&mut raw) })?;
@@ -87,7 +31,7 @@ impl Jacobi {
     }
 
     /// Returns the elements of workspace, at least one, of [`Solver::gesvdj`] for an `n x n` matrix.
-    pub(crate) fn workspace_len<T: JacobiReal>(
+    pub(crate) fn workspace_len<T: SolverReal>(
         &mut self,
         solver: &Solver,
         n: usize,
@@ -97,23 +41,14 @@ impl Jacobi {
         let call = "gesvdj size query";
         let side = narrow(call, side(call, n, a, out)?)?;
         let mut len: c_int = 0;
+        let (handle, a, s) = (solver.handle, solver.read(a), solver.read(&out.s));
+        let (u, v) = (solver.read(&out.u), solver.read(&out.v));
         // SAFETY: handle and parameters are live, the operands have the checked lengths, `len` is writable.
         check(call, unsafe {
-            T::QUERY(
-                solver.handle,
-                VECTORS,
-                ECONOMY,
-                side,
-                side,
-                solver.read(a).cast(),
-                side,
-                solver.read(&out.s).cast(),
-                solver.read(&out.u).cast(),
-                side,
-                solver.read(&out.v).cast(),
-                side,
-                &mut len,
-                self.raw,
+            by_element!(T =>
+                [sys::cusolverDnSgesvdj_bufferSize, sys::cusolverDnDgesvdj_bufferSize]
+                handle, VECTORS, ECONOMY, side, side, a.cast(), side, s.cast(), u.cast(), side, v.cast(),
+                side, &mut len, self.raw
             )
         })?;
         let len = usize::try_from(len)
@@ -133,7 +68,7 @@ impl Drop for Jacobi {
 impl Solver {
     /// Decomposes the column-major `n x n` matrix `a`, destroying it: A = U S Vᵀ with V (not Vᵀ) in `out.v`.
     /// Sets `info[0]` to 0, or to `n + 1` if the sweeps did not converge.
-    pub(crate) fn gesvdj<T: JacobiReal>(
+    pub(crate) fn gesvdj<T: SolverReal>(
         &self,
         n: usize,
         a: &mut CudaSlice<T>,
@@ -149,25 +84,15 @@ impl Solver {
         }
         checked_side(call, n, &[(work.len(), len), (info.len(), 1)])?;
         let work_len = c_int::try_from(len).map_err(|e| CellError::call(call, e))?;
+        let (handle, a, s) = (self.handle, self.write(a), self.write(&mut out.s));
+        let (u, v) = (self.write(&mut out.u), self.write(&mut out.v));
+        let (work, info, raw) = (self.write(work), self.write(info).cast(), jacobi.raw);
         // SAFETY: handle and parameters are live; operands, workspace and `info` have the checked lengths.
         check(call, unsafe {
-            T::DECOMPOSE(
-                self.handle,
-                VECTORS,
-                ECONOMY,
-                side,
-                side,
-                self.write(a).cast(),
-                side,
-                self.write(&mut out.s).cast(),
-                self.write(&mut out.u).cast(),
-                side,
-                self.write(&mut out.v).cast(),
-                side,
-                self.write(work).cast(),
-                work_len,
-                self.write(info).cast(),
-                jacobi.raw,
+            by_element!(T =>
+                [sys::cusolverDnSgesvdj, sys::cusolverDnDgesvdj]
+                handle, VECTORS, ECONOMY, side, side, a.cast(), side, s.cast(), u.cast(), side, v.cast(),
+                side, work.cast(), work_len, info, raw
             )
         })
     }

@@ -4,9 +4,7 @@ use cudarc::cusolver::sys;
 use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
 
-use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
-
-const NO_TRANSPOSE: sys::cublasOperation_t = sys::cublasOperation_t::CUBLAS_OP_N;
+use super::{LOWER, Solver, SolverReal, SolverWorkspace, WorkspaceSize, check, checked_side};
 
 impl Solver {
     /// Returns the workspace of [`Solver::potrf`] for an `n x n` matrix.
@@ -18,20 +16,11 @@ impl Solver {
         let call = "cusolverDnXpotrf_bufferSize";
         let side = checked_side(call, n, &[(a.len(), n * n)])?;
         let mut size = WorkspaceSize::none("cusolverDnXpotrf", n, T::TYPE);
+        let (handle, params, of, a) = (self.handle, self.params, T::TYPE, self.read(a));
+        let (device, host) = (&raw mut size.device, &raw mut size.host);
         // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
         check(call, unsafe {
-            sys::cusolverDnXpotrf_bufferSize(
-                self.handle,
-                self.params,
-                LOWER,
-                side,
-                T::TYPE,
-                self.read(a),
-                side,
-                T::TYPE,
-                &mut size.device,
-                &mut size.host,
-            )
+            sys::cusolverDnXpotrf_bufferSize(handle, params, LOWER, side, of, a, side, of, device, host)
         })?;
         Ok(size)
     }
@@ -42,29 +31,19 @@ impl Solver {
         &self,
         n: usize,
         a: &mut CudaSlice<T>,
-        work: &mut Workspace,
+        work: &mut SolverWorkspace,
         info: &mut CudaSlice<i32>,
     ) -> Result<(), CellError> {
         let call = "cusolverDnXpotrf";
         let side = checked_side(call, n, &[(a.len(), n * n), (info.len(), 1)])?;
-        let work = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (device, len, host, host_len, _) = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (handle, params, of) = (self.handle, self.params, T::TYPE);
+        let (a, info) = (self.write(a), self.write(info).cast());
         // SAFETY: handle and parameters are live; `a` has n x n elements, `info` one; the workspace was
-        // made for this routine and size, and outlives the work (see `Workspace`).
+        // made for this routine and size, and outlives the work (see `SolverWorkspace`).
         check(call, unsafe {
             sys::cusolverDnXpotrf(
-                self.handle,
-                self.params,
-                LOWER,
-                side,
-                T::TYPE,
-                self.write(a),
-                side,
-                T::TYPE,
-                work.device,
-                work.device_bytes,
-                work.host,
-                work.host_bytes,
-                self.write(info).cast(),
+                handle, params, LOWER, side, of, a, side, of, device, len, host, host_len, info,
             )
         })
     }
@@ -79,22 +58,11 @@ impl Solver {
     ) -> Result<(), CellError> {
         let call = "cusolverDnXpotrs";
         let side = checked_side(call, n, &[(a.len(), n * n), (b.len(), n), (info.len(), 1)])?;
+        let (handle, params, of) = (self.handle, self.params, T::TYPE);
+        let (a, b, info) = (self.read(a), self.write(b), self.write(info).cast());
         // SAFETY: handle and parameters are live; `a` has n x n elements, `b` n, `info` one.
         check(call, unsafe {
-            sys::cusolverDnXpotrs(
-                self.handle,
-                self.params,
-                LOWER,
-                side,
-                1,
-                T::TYPE,
-                self.read(a),
-                side,
-                T::TYPE,
-                self.write(b),
-                side,
-                self.write(info).cast(),
-            )
+            sys::cusolverDnXpotrs(handle, params, LOWER, side, 1, of, a, side, of, b, side, info)
         })
     }
 
@@ -107,20 +75,11 @@ impl Solver {
         let call = "cusolverDnXgetrf_bufferSize";
         let side = checked_side(call, n, &[(a.len(), n * n)])?;
         let mut size = WorkspaceSize::none("cusolverDnXgetrf", n, T::TYPE);
+        let (handle, params, of, a) = (self.handle, self.params, T::TYPE, self.read(a));
+        let (device, host) = (&raw mut size.device, &raw mut size.host);
         // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
         check(call, unsafe {
-            sys::cusolverDnXgetrf_bufferSize(
-                self.handle,
-                self.params,
-                side,
-                side,
-                T::TYPE,
-                self.read(a),
-                side,
-                T::TYPE,
-                &mut size.device,
-                &mut size.host,
-            )
+            sys::cusolverDnXgetrf_bufferSize(handle, params, side, side, of, a, side, of, device, host)
         })?;
         Ok(size)
     }
@@ -132,30 +91,19 @@ impl Solver {
         n: usize,
         a: &mut CudaSlice<T>,
         pivots: &mut CudaSlice<i64>,
-        work: &mut Workspace,
+        work: &mut SolverWorkspace,
         info: &mut CudaSlice<i32>,
     ) -> Result<(), CellError> {
         let call = "cusolverDnXgetrf";
         let side = checked_side(call, n, &[(a.len(), n * n), (pivots.len(), n), (info.len(), 1)])?;
-        let work = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (device, len, host, host_len, _) = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (handle, params, of) = (self.handle, self.params, T::TYPE);
+        let (a, pivots, info) = (self.write(a), self.write(pivots).cast(), self.write(info).cast());
         // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` n, `info` one; the
-        // workspace was made for this routine and size, and outlives the work (see `Workspace`).
+        // workspace was made for this routine and size, and outlives the work (see `SolverWorkspace`).
         check(call, unsafe {
             sys::cusolverDnXgetrf(
-                self.handle,
-                self.params,
-                side,
-                side,
-                T::TYPE,
-                self.write(a),
-                side,
-                self.write(pivots).cast(),
-                T::TYPE,
-                work.device,
-                work.device_bytes,
-                work.host,
-                work.host_bytes,
-                self.write(info).cast(),
+                handle, params, side, side, of, a, side, pivots, of, device, len, host, host_len, info,
             )
         })
     }
@@ -173,23 +121,12 @@ impl Solver {
         let call = "cusolverDnXgetrs";
         let lengths = [(a.len(), n * n), (pivots.len(), n), (b.len(), n), (info.len(), 1)];
         let side = checked_side(call, n, &lengths)?;
+        let (handle, params, of) = (self.handle, self.params, T::TYPE);
+        let (a, pivots, b) = (self.read(a), self.read(pivots).cast(), self.write(b));
+        let (plain, info) = (sys::cublasOperation_t::CUBLAS_OP_N, self.write(info).cast());
         // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` and `b` n, `info` one.
         check(call, unsafe {
-            sys::cusolverDnXgetrs(
-                self.handle,
-                self.params,
-                NO_TRANSPOSE,
-                side,
-                1,
-                T::TYPE,
-                self.read(a),
-                side,
-                self.read(pivots).cast(),
-                T::TYPE,
-                self.write(b),
-                side,
-                self.write(info).cast(),
-            )
+            sys::cusolverDnXgetrs(handle, params, plain, side, 1, of, a, side, pivots, of, b, side, info)
         })
     }
 }

@@ -8,8 +8,7 @@ mod jacobi;
 mod linear;
 mod svd;
 
-pub(crate) use approximate::ApproximateReal;
-pub(crate) use jacobi::{Jacobi, JacobiReal};
+pub(crate) use jacobi::Jacobi;
 pub(crate) use svd::Vectors;
 
 use std::ffi::c_void;
@@ -34,15 +33,30 @@ fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
 pub(crate) trait SolverReal: DeviceRepr + Copy + 'static {
     /// cuSOLVER's value for the type.
     const TYPE: sys::cudaDataType;
+    /// Machine epsilon of the type: the tolerance at which Jacobi sweeps stop.
+    const EPSILON: f64;
 }
 
 impl SolverReal for f32 {
     const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_32F;
+    const EPSILON: f64 = f32::EPSILON as f64;
 }
 
 impl SolverReal for f64 {
     const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_64F;
+    const EPSILON: f64 = f64::EPSILON;
 }
+
+/// Calls the routine for float32 or the one for float64, by the element type, with arguments whose pointers are cast to its types.
+macro_rules! by_element {
+    ($element:ty => [$single:path, $double:path] $($argument:expr),*) => {
+        match <$element>::TYPE {
+            sys::cudaDataType::CUDA_R_32F => $single($($argument),*),
+            _ => $double($($argument),*),
+        }
+    };
+}
+use by_element;
 
 /// The routine, matrix size and element type that a workspace is for.
 type Purpose = (&'static str, usize, sys::cudaDataType);
@@ -61,8 +75,11 @@ impl WorkspaceSize {
     }
 }
 
+/// Parts of a workspace in the form that routines take.
+type Pointers = (*mut c_void, usize, *mut c_void, usize, *mut f64);
+
 /// Workspace of a routine on device and host.
-pub(crate) struct Workspace {
+pub(crate) struct SolverWorkspace {
     size: WorkspaceSize,
     device: CudaSlice<u8>,
     /// 16-byte units, which are aligned for every type that cuSOLVER stores there.
@@ -71,7 +88,7 @@ pub(crate) struct Workspace {
     perturbation: Box<f64>,
 }
 
-impl Workspace {
+impl SolverWorkspace {
     /// Allocates a workspace of the size returned by a query.
     pub(crate) fn alloc(cuda: &Cuda, size: WorkspaceSize) -> Result<Self, CellError> {
         // At least one byte, because no workspace may be null.
@@ -79,10 +96,11 @@ impl Workspace {
         cuda.reserve(bytes as u128)?;
         let device = cuda.alloc(bytes)?;
         let host = vec![0; size.host.div_ceil(16).max(1)];
-        Ok(Workspace { size, device, host, perturbation: Box::new(0.0) })
+        Ok(SolverWorkspace { size, device, host, perturbation: Box::new(0.0) })
     }
 
-    /// Returns the pointers for a routine, if this workspace was made for it.
+    /// Returns the pointers for a routine, if this workspace was made for it: the device's part and its bytes, the host's part and
+    /// its bytes, and the place of the perturbation. They are valid as long as the workspace.
     fn pointers(
         &mut self,
         stream: &CudaStream,
@@ -96,26 +114,14 @@ impl Workspace {
                 format!("the workspace was made for {:?}", self.size.purpose),
             ));
         }
-        Ok(Pointers {
-            device: self.device.device_ptr_mut(stream).0 as *mut c_void,
-            device_bytes: self.size.device,
-            host: self.host.as_mut_ptr().cast(),
-            host_bytes: self.size.host,
-            perturbation: &mut *self.perturbation,
-        })
+        let device = self.device.device_ptr_mut(stream).0 as *mut c_void;
+        let (WorkspaceSize { device: len, host: host_len, .. }, host) =
+            (self.size, self.host.as_mut_ptr().cast());
+        Ok((device, len, host, host_len, &mut *self.perturbation))
     }
 }
 
-/// A workspace in the form that a routine takes, valid as long as the workspace.
-struct Pointers {
-    device: *mut c_void,
-    device_bytes: usize,
-    host: *mut c_void,
-    host_bytes: usize,
-    perturbation: *mut f64,
-}
-
-impl Drop for Workspace {
+impl Drop for SolverWorkspace {
     fn drop(&mut self) {
         // Routines in the queue may still read or write the host part.
         let _ = self.device.stream().synchronize();

@@ -7,7 +7,7 @@ use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use gpubench_backend::contents::Memory;
 use gpubench_model::error::CellError;
 
-use super::{Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
+use super::{Solver, SolverReal, SolverWorkspace, WorkspaceSize, check, checked_side};
 use crate::context::Cuda;
 use crate::ffi::contents::device;
 
@@ -61,29 +61,14 @@ impl Solver {
         let call = "cusolverDnXgesvdp_bufferSize";
         let side = side(call, n, a, out)?;
         let mut size = WorkspaceSize::none("cusolverDnXgesvdp", n, T::TYPE);
+        let (handle, params, of, a) = (self.handle, self.params, T::TYPE, self.read(a));
+        let (s, u, v) = (self.read(&out.s), self.read(&out.u), self.read(&out.v));
+        let (device, host) = (&raw mut size.device, &raw mut size.host);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
         check(call, unsafe {
             sys::cusolverDnXgesvdp_bufferSize(
-                self.handle,
-                self.params,
-                VECTORS,
-                ECONOMY,
-                side,
-                side,
-                T::TYPE,
-                self.read(a),
-                side,
-                T::TYPE,
-                self.read(&out.s),
-                T::TYPE,
-                self.read(&out.u),
-                side,
-                T::TYPE,
-                self.read(&out.v),
-                side,
-                T::TYPE,
-                &mut size.device,
-                &mut size.host,
+                handle, params, VECTORS, ECONOMY, side, side, of, a, side, of, s, of, u, side, of, v, side,
+                of, device, host,
             )
         })?;
         Ok(size)
@@ -96,41 +81,22 @@ impl Solver {
         n: usize,
         a: &mut CudaSlice<T>,
         out: &mut Vectors<T>,
-        work: &mut Workspace,
+        work: &mut SolverWorkspace,
         info: &mut CudaSlice<i32>,
     ) -> Result<(), CellError> {
         let call = "cusolverDnXgesvdp";
         let side = side(call, n, a, out)?;
         checked_side(call, n, &[(info.len(), 1)])?;
-        let work = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (device, len, host, host_len, off) = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (handle, params, of, a) = (self.handle, self.params, T::TYPE, self.write(a));
+        let (s, u, v) = (self.write(&mut out.s), self.write(&mut out.u), self.write(&mut out.v));
+        let info = self.write(info).cast();
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
-        // this routine and size, and it and the perturbation's place outlive the work (see `Workspace`).
+        // this routine and size, and it and the perturbation's place outlive the work (see `SolverWorkspace`).
         check(call, unsafe {
             sys::cusolverDnXgesvdp(
-                self.handle,
-                self.params,
-                VECTORS,
-                ECONOMY,
-                side,
-                side,
-                T::TYPE,
-                self.write(a),
-                side,
-                T::TYPE,
-                self.write(&mut out.s),
-                T::TYPE,
-                self.write(&mut out.u),
-                side,
-                T::TYPE,
-                self.write(&mut out.v),
-                side,
-                T::TYPE,
-                work.device,
-                work.device_bytes,
-                work.host,
-                work.host_bytes,
-                self.write(info).cast(),
-                work.perturbation,
+                handle, params, VECTORS, ECONOMY, side, side, of, a, side, of, s, of, u, side, of, v, side,
+                of, device, len, host, host_len, info, off,
             )
         })
     }
@@ -145,29 +111,14 @@ impl Solver {
         let call = "cusolverDnXgesvd_bufferSize";
         let side = side(call, n, a, out)?;
         let mut size = WorkspaceSize::none("cusolverDnXgesvd", n, T::TYPE);
+        let (handle, params, of, a) = (self.handle, self.params, T::TYPE, self.read(a));
+        let (s, u, v) = (self.read(&out.s), self.read(&out.u), self.read(&out.v));
+        let (device, host) = (&raw mut size.device, &raw mut size.host);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
         check(call, unsafe {
             sys::cusolverDnXgesvd_bufferSize(
-                self.handle,
-                self.params,
-                THIN,
-                THIN,
-                side,
-                side,
-                T::TYPE,
-                self.read(a),
-                side,
-                T::TYPE,
-                self.read(&out.s),
-                T::TYPE,
-                self.read(&out.u),
-                side,
-                T::TYPE,
-                self.read(&out.v),
-                side,
-                T::TYPE,
-                &mut size.device,
-                &mut size.host,
+                handle, params, THIN, THIN, side, side, of, a, side, of, s, of, u, side, of, v, side, of,
+                device, host,
             )
         })?;
         Ok(size)
@@ -180,40 +131,22 @@ impl Solver {
         n: usize,
         a: &mut CudaSlice<T>,
         out: &mut Vectors<T>,
-        work: &mut Workspace,
+        work: &mut SolverWorkspace,
         info: &mut CudaSlice<i32>,
     ) -> Result<(), CellError> {
         let call = "cusolverDnXgesvd";
         let side = side(call, n, a, out)?;
         checked_side(call, n, &[(info.len(), 1)])?;
-        let work = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (device, len, host, host_len, _) = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (handle, params, of, a) = (self.handle, self.params, T::TYPE, self.write(a));
+        let (s, u, v) = (self.write(&mut out.s), self.write(&mut out.u), self.write(&mut out.v));
+        let info = self.write(info).cast();
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
-        // this routine and size, and outlives the work (see `Workspace`).
+        // this routine and size, and outlives the work (see `SolverWorkspace`).
         check(call, unsafe {
             sys::cusolverDnXgesvd(
-                self.handle,
-                self.params,
-                THIN,
-                THIN,
-                side,
-                side,
-                T::TYPE,
-                self.write(a),
-                side,
-                T::TYPE,
-                self.write(&mut out.s),
-                T::TYPE,
-                self.write(&mut out.u),
-                side,
-                T::TYPE,
-                self.write(&mut out.v),
-                side,
-                T::TYPE,
-                work.device,
-                work.device_bytes,
-                work.host,
-                work.host_bytes,
-                self.write(info).cast(),
+                handle, params, THIN, THIN, side, side, of, a, side, of, s, of, u, side, of, v, side, of,
+                device, len, host, host_len, info,
             )
         })
     }

@@ -5,7 +5,7 @@
 mod spgemm;
 mod spmv;
 
-pub(crate) use spgemm::{Computed, Entries, Product, Repeated};
+pub(crate) use spgemm::{Computed, CsrArrays, Repeated, SparseProduct};
 pub(crate) use spmv::MatrixVector;
 
 use std::ffi::c_void;
@@ -19,7 +19,8 @@ use super::succeeded;
 use crate::failure::driver;
 use crate::sparse::DeviceCsr;
 
-const NO_TRANSPOSE: sys::cusparseOperation_t = sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE;
+/// The operation that leaves an operand as it is.
+const PLAIN: sys::cusparseOperation_t = sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE;
 const INDEX: sys::cusparseIndexType_t = sys::cusparseIndexType_t::CUSPARSE_INDEX_32I;
 const BASE: sys::cusparseIndexBase_t = sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO;
 
@@ -86,18 +87,19 @@ impl Drop for Sparse {
 }
 
 /// A descriptor of a constant matrix that owns the matrix.
-struct Matrix<T> {
+struct SparseMatrix<T> {
     raw: sys::cusparseConstSpMatDescr_t,
     csr: DeviceCsr<T>,
 }
 
-impl<T: SparseReal> Matrix<T> {
+impl<T: SparseReal> SparseMatrix<T> {
     fn new(stream: &CudaStream, csr: DeviceCsr<T>) -> Result<Self, CellError> {
         let (rows, cols, nnz) = (side(csr.rows())?, side(csr.cols())?, side(csr.nnz())?);
         let mut raw = std::ptr::null();
         let indptr = csr.indptr().device_ptr(stream).0;
         let indices = csr.indices().device_ptr(stream).0;
         let values = csr.values().device_ptr(stream).0;
+        let [indptr, indices, values] = [indptr, indices, values].map(|address| address as *const c_void);
         // SAFETY: `raw` is a place for one pointer; the arrays are those of a CSR matrix of this shape (`DeviceCsr`
         // checks), on the device, and live as long as the descriptor: this value owns both.
         check("cusparseCreateConstCsr", unsafe {
@@ -106,20 +108,20 @@ impl<T: SparseReal> Matrix<T> {
                 rows,
                 cols,
                 nnz,
-                indptr as *const c_void,
-                indices as *const c_void,
-                values as *const c_void,
+                indptr,
+                indices,
+                values,
                 INDEX,
                 INDEX,
                 BASE,
                 T::TYPE,
             )
         })?;
-        Ok(Matrix { raw, csr })
+        Ok(SparseMatrix { raw, csr })
     }
 }
 
-impl<T> Drop for Matrix<T> {
+impl<T> Drop for SparseMatrix<T> {
     fn drop(&mut self) {
         // SAFETY: this value owns the descriptor, and nothing uses it afterwards.
         let _ = unsafe { sys::cusparseDestroySpMat(self.raw) };

@@ -8,8 +8,8 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, ValidAsZeroBits};
 use gpubench_backend::contents::Memory;
 use gpubench_model::error::CellError;
 
-use super::super::fastest::fastest;
-use super::{BASE, INDEX, Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
+use super::super::tuning::fastest;
+use super::{BASE, INDEX, PLAIN, Sparse, SparseMatrix, SparseReal, buffer, check, scalar, side};
 use crate::context::Cuda;
 use crate::sparse::DeviceCsr;
 
@@ -74,20 +74,22 @@ impl Unfilled {
             CellError::call(call, format!("{nnz} entries exceed 32-bit offsets; use a smaller size"))
         })
     }
-}
 
-impl Unfilled {
     /// Allocates the columns and values of the product, whose number of entries is known.
-    fn allocate<T: SparseReal>(&self, cuda: &Cuda, indptr: CudaSlice<i32>) -> Result<Entries<T>, CellError> {
+    fn allocate<T: SparseReal>(
+        &self,
+        cuda: &Cuda,
+        indptr: CudaSlice<i32>,
+    ) -> Result<CsrArrays<T>, CellError> {
         let nnz = self.nnz()?;
-        Ok(Entries { indptr, indices: cuda.alloc_unset(nnz)?, values: cuda.alloc_unset(nnz)? })
+        Ok(CsrArrays { indptr, indices: cuda.alloc_unset(nnz)?, values: cuda.alloc_unset(nnz)? })
     }
 
     /// Has the descriptor name arrays that [`Unfilled::allocate`] returned.
     fn point_at<T: SparseReal>(
         &self,
         stream: &CudaStream,
-        entries: &mut Entries<T>,
+        entries: &mut CsrArrays<T>,
     ) -> Result<(), CellError> {
         let indptr = entries.indptr.device_ptr_mut(stream).0 as *mut c_void;
         let indices = entries.indices.device_ptr_mut(stream).0 as *mut c_void;
@@ -107,7 +109,7 @@ impl Drop for Unfilled {
 }
 
 /// The arrays of a product in CSR form.
-pub(crate) struct Entries<T> {
+pub(crate) struct CsrArrays<T> {
     /// Offsets of the rows: one more than there are rows.
     pub(crate) indptr: CudaSlice<i32>,
     pub(crate) indices: CudaSlice<i32>,
@@ -119,15 +121,15 @@ pub(crate) struct Computed<T> {
     _state: Descriptor,
     _c: Unfilled,
     _buffers: [CudaSlice<u8>; 2],
-    pub(crate) entries: Entries<T>,
+    pub(crate) entries: CsrArrays<T>,
 }
 
 /// The product C = A B with both operands and the handle.
-pub(crate) struct Product<T> {
+pub(crate) struct SparseProduct<T> {
     // The handle first, because its Drop waits for the work that uses the other fields.
     sparse: Sparse,
-    a: Matrix<T>,
-    b: Matrix<T>,
+    a: SparseMatrix<T>,
+    b: SparseMatrix<T>,
     algorithm: sys::cusparseSpGEMMAlg_t,
 }
 
@@ -151,7 +153,7 @@ type Stage = unsafe fn(
 const ESTIMATION: (&str, Stage) = ("cusparseSpGEMM_workEstimation", sys::cusparseSpGEMM_workEstimation);
 const COMPUTATION: (&str, Stage) = ("cusparseSpGEMM_compute", sys::cusparseSpGEMM_compute);
 
-impl<T: SparseReal + ValidAsZeroBits> Product<T> {
+impl<T: SparseReal + ValidAsZeroBits> SparseProduct<T> {
     /// Takes the operands, each with at least one stored entry.
     pub(crate) fn new(sparse: Sparse, a: DeviceCsr<T>, b: DeviceCsr<T>) -> Result<Self, CellError> {
         if a.cols() != b.rows() || a.nnz() == 0 || b.nnz() == 0 {
@@ -161,8 +163,8 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
                 format!("rows, columns and entries {shapes:?} cannot be multiplied"),
             ));
         }
-        let (a, b) = (Matrix::new(&sparse.stream, a)?, Matrix::new(&sparse.stream, b)?);
-        Ok(Product { sparse, a, b, algorithm: ALGORITHMS[0] })
+        let (a, b) = (SparseMatrix::new(&sparse.stream, a)?, SparseMatrix::new(&sparse.stream, b)?);
+        Ok(SparseProduct { sparse, a, b, algorithm: ALGORITHMS[0] })
     }
 
     /// Takes the fastest of cuSPARSE's algorithms by trials.
@@ -198,22 +200,12 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
         self.run(COMPUTATION, &state, &c, &computation)?;
         let mut entries = c.allocate(cuda, indptr)?;
         c.point_at(stream, &mut entries)?;
+        let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
+        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, T::TYPE);
         // SAFETY: handle and descriptors are live and come from the same computed product; scalars are of the compute
         // type; the result's arrays are large enough.
         check("cusparseSpGEMM_copy", unsafe {
-            sys::cusparseSpGEMM_copy(
-                self.sparse.handle,
-                NO_TRANSPOSE,
-                NO_TRANSPOSE,
-                scalar(&T::ONE),
-                self.a.raw,
-                self.b.raw,
-                scalar(&T::ZERO),
-                c.0,
-                T::TYPE,
-                self.algorithm,
-                state.0,
-            )
+            sys::cusparseSpGEMM_copy(handle, plain, plain, one, a.raw, b.raw, zero, c.0, real, way, state.0)
         })?;
         Ok(Computed { _state: state, _c: c, _buffers: [estimation, computation], entries })
     }
@@ -261,49 +253,26 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
         bytes: &mut usize,
         work: *mut c_void,
     ) -> Result<(), CellError> {
+        let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
+        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, T::TYPE);
         // SAFETY: handle and descriptors are live, the operands' shapes agree (`new`), scalars are of the compute type;
         // `work` is null, which asks for the size, or a device buffer of `bytes` bytes that outlives the product.
         check(name, unsafe {
-            stage(
-                self.sparse.handle,
-                NO_TRANSPOSE,
-                NO_TRANSPOSE,
-                scalar(&T::ONE),
-                self.a.raw,
-                self.b.raw,
-                scalar(&T::ZERO),
-                c.0,
-                T::TYPE,
-                self.algorithm,
-                state.0,
-                bytes,
-                work,
-            )
+            stage(handle, plain, plain, one, a.raw, b.raw, zero, c.0, real, way, state.0, bytes, work)
         })
     }
 
     /// Returns the bytes that the computation needs by the second and third algorithm, which ask for them in a way of their own.
     fn estimate_memory(&self, cuda: &Cuda, state: &Descriptor, c: &Unfilled) -> Result<usize, CellError> {
+        let &SparseProduct { sparse: Sparse { handle, .. }, ref a, ref b, algorithm: way } = self;
+        let (one, zero, plain, real) = (scalar(&T::ONE), scalar(&T::ZERO), PLAIN, T::TYPE);
         let call = |size: &mut usize, work: *mut c_void, needed: *mut usize| {
             // SAFETY: handle and descriptors are live and estimated, scalars are of the compute type; `work` and `needed` are null,
             // which asks for the size, or a device buffer of `size` bytes and a place for a number.
             check("cusparseSpGEMM_estimateMemory", unsafe {
                 sys::cusparseSpGEMM_estimateMemory(
-                    self.sparse.handle,
-                    NO_TRANSPOSE,
-                    NO_TRANSPOSE,
-                    scalar(&T::ONE),
-                    self.a.raw,
-                    self.b.raw,
-                    scalar(&T::ZERO),
-                    c.0,
-                    T::TYPE,
-                    self.algorithm,
-                    state.0,
-                    CHUNK,
-                    size,
-                    work,
-                    needed,
+                    handle, plain, plain, one, a.raw, b.raw, zero, c.0, real, way, state.0, CHUNK, size,
+                    work, needed,
                 )
             })
         };
@@ -318,16 +287,16 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
 /// A product whose structure is known and whose arrays exist. An execution computes the values.
 pub(crate) struct Repeated<T> {
     // Before the memory that its work uses.
-    pub(crate) product: Product<T>,
+    pub(crate) product: SparseProduct<T>,
     state: Descriptor,
     c: Unfilled,
     _buffers: [CudaSlice<u8>; 2],
-    pub(crate) entries: Entries<T>,
+    pub(crate) entries: CsrArrays<T>,
 }
 
 impl<T: SparseReal + ValidAsZeroBits> Repeated<T> {
     /// Finds the structure of the product.
-    pub(crate) fn new(cuda: &Cuda, product: Product<T>) -> Result<Self, CellError> {
+    pub(crate) fn new(cuda: &Cuda, product: SparseProduct<T>) -> Result<Self, CellError> {
         let stream = product.sparse.stream.clone();
         let (handle, a, b) = (product.sparse.handle, product.a.raw, product.b.raw);
         let bytes = |size: usize| {
@@ -336,7 +305,7 @@ impl<T: SparseReal + ValidAsZeroBits> Repeated<T> {
         };
         let mut indptr = cuda.alloc(product.a.csr.rows() + 1)?;
         let (state, c) = (Descriptor::new()?, product.unfilled(&mut indptr)?);
-        let (plain, none) = (NO_TRANSPOSE, std::ptr::null_mut());
+        let (plain, none) = (PLAIN, std::ptr::null_mut());
         // In the calls below, handle and descriptors are live and the operands' shapes agree. A null buffer asks for its size; others
         // have the size that the call before reported, and live until the stream has done its work.
         let estimate = |size: &mut usize, work| {
@@ -385,22 +354,24 @@ impl<T: SparseReal + ValidAsZeroBits> Repeated<T> {
 
     /// Enqueues the computation of the values.
     pub(crate) fn compute(&self) -> Result<(), CellError> {
-        let Product { sparse, a, b, .. } = &self.product;
+        let SparseProduct { sparse, a, b, .. } = &self.product;
+        let (one, zero) = (scalar(&T::ONE), scalar(&T::ZERO));
         // SAFETY: handle and descriptors are live and hold the structure of this product; scalars are of the compute type; the
         // result's arrays and the buffers that the descriptor names live as long as this value.
         check("cusparseSpGEMMreuse_compute", unsafe {
+            let (handle, c, state) = (sparse.handle, self.c.0, self.state.0);
             sys::cusparseSpGEMMreuse_compute(
-                sparse.handle,
-                NO_TRANSPOSE,
-                NO_TRANSPOSE,
-                scalar(&T::ONE),
+                handle,
+                PLAIN,
+                PLAIN,
+                one,
                 a.raw,
                 b.raw,
-                scalar(&T::ZERO),
-                self.c.0,
+                zero,
+                c,
                 T::TYPE,
                 REUSE,
-                self.state.0,
+                state,
             )
         })
     }

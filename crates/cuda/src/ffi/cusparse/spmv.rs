@@ -6,7 +6,7 @@ use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 use gpubench_model::error::CellError;
 
-use super::{Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
+use super::{PLAIN, Sparse, SparseMatrix, SparseReal, buffer, check, scalar, side};
 use crate::sparse::DeviceCsr;
 
 const ALGORITHM: sys::cusparseSpMVAlg_t = sys::cusparseSpMVAlg_t::CUSPARSE_SPMV_CSR_ALG2;
@@ -32,11 +32,21 @@ impl Drop for Vector {
     }
 }
 
+/// Handle and operands of a product, with the factors of A x and y.
+type Arguments = (
+    sys::cusparseHandle_t,
+    *const c_void,
+    sys::cusparseConstSpMatDescr_t,
+    sys::cusparseConstDnVecDescr_t,
+    *const c_void,
+    sys::cusparseDnVecDescr_t,
+);
+
 /// The product y = A x with all its operands.
 pub(crate) struct MatrixVector<T> {
     // The handle first, because its Drop waits for the work that uses the other fields.
     sparse: Sparse,
-    matrix: Matrix<T>,
+    matrix: SparseMatrix<T>,
     x: Vector,
     y: Vector,
     /// The vectors that the descriptors point to.
@@ -62,7 +72,7 @@ impl<T: SparseReal> MatrixVector<T> {
             );
             return Err(CellError::call("spmv", text));
         }
-        let matrix = Matrix::new(&sparse.stream, a)?;
+        let matrix = SparseMatrix::new(&sparse.stream, a)?;
         let x_vector = Vector::new::<T>(x.device_ptr(&sparse.stream).0, x.len())?;
         let y_len = y.len();
         let y_vector = Vector::new::<T>(y.device_ptr_mut(&sparse.stream).0, y_len)?;
@@ -71,21 +81,10 @@ impl<T: SparseReal> MatrixVector<T> {
 
     /// Returns the bytes of buffer that the product needs, at least one.
     pub(crate) fn work_bytes(&self) -> Result<usize, CellError> {
-        let mut bytes = 0;
+        let (mut bytes, (handle, one, a, x, zero, y)) = (0, self.arguments());
         // SAFETY: handle and descriptors are live, scalars are of the compute type, `bytes` is writable.
         check("cusparseSpMV_bufferSize", unsafe {
-            sys::cusparseSpMV_bufferSize(
-                self.sparse.handle,
-                NO_TRANSPOSE,
-                scalar(&T::ONE),
-                self.matrix.raw,
-                self.x.0.cast_const(),
-                scalar(&T::ZERO),
-                self.y.0,
-                T::TYPE,
-                ALGORITHM,
-                &mut bytes,
-            )
+            sys::cusparseSpMV_bufferSize(handle, PLAIN, one, a, x, zero, y, T::TYPE, ALGORITHM, &mut bytes)
         })?;
         Ok(bytes.max(1))
     }
@@ -98,21 +97,12 @@ impl<T: SparseReal> MatrixVector<T> {
             return Err(CellError::call("spmv", text));
         }
         if has_preprocess() {
+            let (handle, one, a, x, zero, y) = self.arguments();
+            let buffer = buffer(&work, &self.sparse.stream);
             // SAFETY: handle and descriptors are live, scalars are of the compute type, the buffer is large enough
             // and is the one that every product passes.
             check("cusparseSpMV_preprocess", unsafe {
-                sys::cusparseSpMV_preprocess(
-                    self.sparse.handle,
-                    NO_TRANSPOSE,
-                    scalar(&T::ONE),
-                    self.matrix.raw,
-                    self.x.0.cast_const(),
-                    scalar(&T::ZERO),
-                    self.y.0,
-                    T::TYPE,
-                    ALGORITHM,
-                    buffer(&work, &self.sparse.stream),
-                )
+                sys::cusparseSpMV_preprocess(handle, PLAIN, one, a, x, zero, y, T::TYPE, ALGORITHM, buffer)
             })?;
         }
         self.work = Some(work);
@@ -124,22 +114,19 @@ impl<T: SparseReal> MatrixVector<T> {
         let Some(work) = &self.work else {
             return Err(CellError::call("spmv", "the product has no buffer"));
         };
+        let (handle, one, a, x, zero, y) = self.arguments();
+        let work = buffer(work, &self.sparse.stream);
         // SAFETY: handle and descriptors are live and point to operands of the shapes checked in `new`, scalars are of
         // the compute type, and the buffer's size was checked in `prepare`.
         check("cusparseSpMV", unsafe {
-            sys::cusparseSpMV(
-                self.sparse.handle,
-                NO_TRANSPOSE,
-                scalar(&T::ONE),
-                self.matrix.raw,
-                self.x.0.cast_const(),
-                scalar(&T::ZERO),
-                self.y.0,
-                T::TYPE,
-                ALGORITHM,
-                buffer(work, &self.sparse.stream),
-            )
+            sys::cusparseSpMV(handle, PLAIN, one, a, x, zero, y, T::TYPE, ALGORITHM, work)
         })
+    }
+
+    /// Returns handle, factor, matrix, x, factor of y, and y, in the form that the routines take.
+    fn arguments(&self) -> Arguments {
+        let (one, zero) = (scalar(&T::ONE), scalar(&T::ZERO));
+        (self.sparse.handle, one, self.matrix.raw, self.x.0.cast_const(), zero, self.y.0)
     }
 
     /// Returns the operand and the result, for checks.

@@ -1,7 +1,8 @@
 //! The op fft: the full complex spectrum of a real N x N matrix, by cuFFT and a kernel around it, or by own kernels only.
 
 mod bluestein;
-pub(crate) mod plan;
+mod fill;
+mod plan;
 pub(crate) mod radices;
 mod source;
 mod tiles;
@@ -15,53 +16,47 @@ use gpubench_model::data::{Dense, Operand};
 use gpubench_model::error::CellError;
 use rustfft::num_complex::Complex;
 
-use super::entry::by_dtype;
-use super::{Kernel, input, opt_in, variant};
-use crate::context::{Cuda, Element, Library};
+use super::{Kernel, by_dtype, input, opt_in, variant};
+use crate::context::{Cuda, DeviceElement, Library};
 use crate::ffi::contents::device;
-use crate::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
-use crate::ffi::fft_fill::FftKernels;
-use crate::kernels::{KernelSource, kernel_source};
+use crate::ffi::cufft::{FftReal, SquareTransform};
+use fill::FftKernels;
 use plan::FftPlan;
 use two_pass::prepare as two_pass;
-
-pub(crate) static SOURCE: KernelSource = kernel_source!("fft_fill");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: variant("fft", "r2c", "cuFFT real to complex, then one kernel fills the other half"),
-        sources: &[&SOURCE],
+        sources: &[&fill::SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, true),
     },
     Kernel {
         variant: opt_in("fft", "c2c", "input converted to complex, then cuFFT complex to complex"),
-        sources: &[&SOURCE],
+        sources: &[&fill::SOURCE],
         libraries: &[Library::Cufft],
         prepare: by_dtype!(transform, false),
     },
-    Kernel {
-        variant: opt_in("fft", "hermitian", "two own kernels; the second writes both halves of the spectrum"),
-        sources: &[&source::HERMITIAN],
-        libraries: &[],
-        prepare: by_dtype!(two_pass, FftPlan::hermitian),
-    },
-    Kernel {
-        variant: opt_in(
+    Kernel::own(
+        opt_in("fft", "hermitian", "two own kernels; the second writes both halves of the spectrum"),
+        &[&source::HERMITIAN],
+        by_dtype!(two_pass, FftPlan::hermitian),
+    ),
+    Kernel::own(
+        opt_in(
             "fft",
             "bluestein",
             "two own kernels for any N up to 8192 (float64: 7200), whose transforms are convolutions with a chirp",
         ),
-        sources: &[&source::BLUESTEIN],
-        libraries: &[],
-        prepare: by_dtype!(two_pass, FftPlan::bluestein),
-    },
+        &[&source::BLUESTEIN],
+        by_dtype!(two_pass, FftPlan::bluestein),
+    ),
 ];
 
 /// A transform by cuFFT with an own kernel before or after it.
 struct Transform<T> {
     /// `None` for a single element, which is its own spectrum.
-    plan: Option<CufftPlan<T>>,
+    plan: Option<SquareTransform<T>>,
     cuda: Cuda,
     n: usize,
     kernels: FftKernels<T>,
@@ -70,12 +65,7 @@ struct Transform<T> {
     spectrum: CudaSlice<T>,
 }
 
-enum CufftPlan<T> {
-    RealToComplex(RealPlan<T>),
-    ComplexToComplex(ComplexPlan<T>),
-}
-
-fn transform<T: Element + FftReal>(
+fn transform<T: DeviceElement + FftReal>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -86,22 +76,21 @@ fn transform<T: Element + FftReal>(
     let area = n as u128 * n as u128;
     cuda.reserve(3 * area * size_of::<T>() as u128)?;
     let host = input::<T>(inputs, 0)?;
-    let kernels = FftKernels::load(cuda, &SOURCE, n)?;
+    let kernels = FftKernels::load(cuda, n)?;
     let (input, spectrum) = (cuda.upload(host)?, cuda.alloc(2 * n * n)?);
     let work_area = |bytes| {
         cuda.count_plan();
         cuda.reserve(bytes as u128)?;
         cuda.alloc(bytes)
     };
-    let plan = match (n, is_real) {
-        (..2, _) => None,
-        (_, true) => Some(CufftPlan::RealToComplex(RealPlan::new(&cuda.stream, n, work_area)?)),
-        (_, false) => Some(CufftPlan::ComplexToComplex(ComplexPlan::new(&cuda.stream, n, work_area)?)),
+    let plan = match n {
+        ..2 => None,
+        _ => Some(SquareTransform::new(&cuda.stream, n, is_real, work_area)?),
     };
     Ok(Prepared::new(Transform { plan, cuda: cuda.clone(), n, kernels, input, spectrum }))
 }
 
-impl<T: Element + FftReal> Job for Transform<T> {
+impl<T: DeviceElement + FftReal> Job for Transform<T> {
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.input)], [device(&mut self.spectrum)])
     }
@@ -110,13 +99,13 @@ impl<T: Element + FftReal> Job for Transform<T> {
     fn execute(&mut self) -> Result<(), CellError> {
         let Transform { plan, cuda, kernels, input, spectrum, .. } = self;
         match plan {
-            Some(CufftPlan::RealToComplex(plan)) => {
-                plan.execute(input, spectrum)?;
+            Some(plan) if plan.is_real() => {
+                plan.transform_real(input, spectrum)?;
                 kernels.fill_half(&cuda.stream, spectrum)
             }
-            Some(CufftPlan::ComplexToComplex(plan)) => {
+            Some(plan) => {
                 kernels.to_complex(&cuda.stream, input, spectrum)?;
-                plan.execute(spectrum)
+                plan.in_place(spectrum)
             }
             None => kernels.to_complex(&cuda.stream, input, spectrum),
         }
@@ -128,7 +117,11 @@ impl<T: Element + FftReal> Job for Transform<T> {
 }
 
 /// Downloads pairs of real and imaginary part as the answer.
-fn spectrum<T: Element>(cuda: &Cuda, n: usize, reals: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
+fn spectrum<T: DeviceElement>(
+    cuda: &Cuda,
+    n: usize,
+    reals: &CudaSlice<T>,
+) -> Result<Vec<Operand>, CellError> {
     let values = T::into_complex_values(pairs(&cuda.download(reals)?));
     Ok(vec![Operand::Dense(Dense { rows: n, cols: n, values })])
 }

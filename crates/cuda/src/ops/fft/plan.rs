@@ -6,7 +6,7 @@ use rustfft::num_complex::Complex;
 
 use super::bluestein;
 use super::radices::{LARGEST_PRIME, common, padded, radices, root};
-use super::tiles::{Tile, convolution_tiles, tiles};
+use super::tiles::{ColumnTile, convolution_tiles, tiles};
 use crate::kernels::Capacity;
 
 /// The largest size that the kernels support. Larger ones have not been measured.
@@ -25,7 +25,7 @@ pub(crate) struct FftPlan {
     pub n: usize,
     /// Element type of the input.
     pub dtype: DType,
-    pub(super) method: Method,
+    pub(super) method: FftMethod,
     /// Elements of the transforms in shared memory: `n`, or more for a convolution.
     pub(super) length: usize,
     /// Factors of `length`, in the order of the stages.
@@ -40,7 +40,7 @@ pub(crate) struct FftPlan {
 
 /// How a transform of length `n` is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Method {
+pub(super) enum FftMethod {
     /// By its own factors.
     Direct,
     /// As a convolution (Bluestein).
@@ -75,7 +75,7 @@ impl FftPlan {
                 FIX,
             )
         })?;
-        let with = |tile| FftPlan::with(n, dtype, Method::Direct, factors.clone(), tile);
+        let with = |tile| FftPlan::with(n, dtype, FftMethod::Direct, factors.clone(), tile);
         FftPlan::that_fits(tiles(n, dtype, capacity.multiprocessors).into_iter().map(with), capacity)
     }
 
@@ -86,7 +86,7 @@ impl FftPlan {
     pub(crate) fn bluestein(n: usize, dtype: DType, capacity: Capacity) -> Result<FftPlan, Unavailable> {
         check_size(n)?;
         let factors = bluestein::radices(n, dtype);
-        let with = |tile| FftPlan::with(n, dtype, Method::Convolution, factors.clone(), tile);
+        let with = |tile| FftPlan::with(n, dtype, FftMethod::Convolution, factors.clone(), tile);
         FftPlan::that_fits(
             convolution_tiles(n, dtype, capacity.multiprocessors).into_iter().map(with),
             capacity,
@@ -114,9 +114,9 @@ impl FftPlan {
     fn with(
         n: usize,
         dtype: DType,
-        method: Method,
+        method: FftMethod,
         radices: Vec<usize>,
-        (columns, overlap): Tile,
+        (columns, overlap): ColumnTile,
     ) -> FftPlan {
         let length = radices.iter().product::<usize>();
         let (first, largest) = (radices[0], radices.iter().copied().fold(1, usize::max));
@@ -179,14 +179,14 @@ impl FftPlan {
     /// Returns whether both kernels divide a multiprocessor's memory in the same way. An equal division was measured to be
     /// slower for convolutions and where multiprocessors get a second block of columns: there L1 cache is worth more.
     pub(crate) fn divides_equally(&self, capacity: Capacity) -> bool {
-        self.method == Method::Direct && self.column_pass().blocks <= capacity.multiprocessors
+        self.method == FftMethod::Direct && self.column_pass().blocks <= capacity.multiprocessors
     }
 
     /// Returns the tables of the kernels: the twiddles, and for a convolution the chirp and the filter. Returns at least
     /// one element.
     pub(crate) fn tables(&self) -> Vec<Complex<f64>> {
         let mut tables = self.twiddles();
-        if self.method == Method::Convolution {
+        if self.method == FftMethod::Convolution {
             tables.extend(bluestein::chirp(self.n));
             tables.extend(bluestein::filter(self.n, &self.radices));
         }
@@ -235,12 +235,12 @@ fn warps(threads: usize) -> usize {
 /// Threads with large radices take many registers, so with fewer threads per block more blocks fit on a multiprocessor. At
 /// most 128 were measured to be faster for more than 2100 elements in at most three stages (not for `hermitian` in float32),
 /// and with a radix above 31; for `bluestein` in float64 at most 96 below 2700 elements.
-fn max_row_threads(radices: &[usize], length: usize, dtype: DType, method: Method) -> usize {
+fn max_row_threads(radices: &[usize], length: usize, dtype: DType, method: FftMethod) -> usize {
     let few_stages = radices.len() <= 3;
     let above_31 = radices.iter().any(|&radix| radix > 31);
     match (dtype, method) {
-        (DType::F64, Method::Convolution) if few_stages && (2101..2700).contains(&length) => 96,
-        (DType::F64, _) | (_, Method::Convolution) if few_stages && length > 2100 => 128,
+        (DType::F64, FftMethod::Convolution) if few_stages && (2101..2700).contains(&length) => 96,
+        (DType::F64, _) | (_, FftMethod::Convolution) if few_stages && length > 2100 => 128,
         _ if above_31 => 128,
         (DType::F32, _) => (length / 16).clamp(128, 512),
         (DType::F64, _) => (length / 16).clamp(128, 256),

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use gpubench_model::case::DType;
 
-use super::plan::{ChoosePlan, FftPlan, Method};
+use super::plan::{ChoosePlan, FftMethod, FftPlan};
 use crate::kernels::{ANY_SIZE, Capacity, KernelSource, PerSize, kernel_source};
 
 /// The source for sizes with small prime factors. It contains the constants of float32 at `n = 2048`, which a plan's
@@ -57,8 +57,8 @@ impl FftPlan {
 
     fn source_of_method(&self) -> &'static KernelSource {
         match self.method {
-            Method::Direct => &HERMITIAN,
-            Method::Convolution => &BLUESTEIN,
+            FftMethod::Direct => &HERMITIAN,
+            FftMethod::Convolution => &BLUESTEIN,
         }
     }
 

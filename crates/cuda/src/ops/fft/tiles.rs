@@ -3,14 +3,14 @@
 use gpubench_model::case::DType;
 
 /// The columns of a tile, and whether a tile takes one more column to write its mirrors aligned.
-pub(super) type Tile = (usize, bool);
+pub(super) type ColumnTile = (usize, bool);
 
 /// Returns the tiles for transforms by the factors of `n`, best first.
 ///
 /// Below N = 600 the number of blocks matters most. From there on the rows of a tile must first fill whole 32-byte sectors,
 /// and then each multiprocessor should get at most one block. Above N = 4096 the shared memory of an H100 allows one sector,
 /// and at some sizes the extra column. Narrower tiles were slower than cuFFT there at most sizes measured.
-pub(super) fn tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<Tile> {
+pub(super) fn tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<ColumnTile> {
     let widths = match (n, dtype) {
         (..200, _) => return vec![(2, false)],
         (200..600, _) => return vec![(4, false)],
@@ -24,7 +24,7 @@ pub(super) fn tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<Tile>
 
 /// Returns the tiles for convolutions, best first. Their transforms are more than twice as long: one more column to write
 /// mirrors aligned takes more time than it saves.
-pub(super) fn convolution_tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<Tile> {
+pub(super) fn convolution_tiles(n: usize, dtype: DType, multiprocessors: usize) -> Vec<ColumnTile> {
     let widths: &[usize] = match dtype {
         DType::F32 => &[2, 4, 8],
         DType::F64 => &[2, 4],

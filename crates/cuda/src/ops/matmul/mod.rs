@@ -1,9 +1,7 @@
 //! The op matmul: cuBLAS in several arithmetics, and own kernels.
 
-pub(crate) mod own;
-pub(crate) mod ozaki;
-pub(crate) mod ozaki2;
-pub(crate) mod padded;
+mod own;
+mod ozaki2;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -13,51 +11,47 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use self::own::{on_tensor_cores, tiled};
-use super::dense::{Dense, download_square};
-use super::entry::by_dtype;
-use super::{Kernel, emulated, input, opt_in, reduced, variant};
-use crate::context::{Cuda, Element, Library};
+use super::dense::{DenseJob, download_square};
+use super::{Kernel, by_dtype, emulated, input, opt_in, reduced, variant};
+use crate::context::{Cuda, DeviceElement, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas};
-use crate::ffi::cublaslt::{DenseProduct, ProductReal};
+use crate::ffi::cublaslt::{LtProduct, ProductReal};
 use crate::ffi::map::Map;
-use crate::ffi::square_product;
+use crate::ffi::padded::{CONVERT, PaddedCopies, padded_side};
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
-        sources: &[],
-        libraries: &[Library::Cublas],
-        prepare: |cuda, case, inputs| match case.dtype {
+    Kernel::by_library(
+        variant("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
+        &[Library::Cublas],
+        |cuda, case, inputs| match case.dtype {
             DType::F32 => product::<f32>(cuda, case, inputs, Arithmetic::F32),
             DType::F64 => product::<f64>(cuda, case, inputs, Arithmetic::F64),
         },
-    },
-    Kernel {
-        variant: variant("matmul", "cublaslt", "cuBLASLt, the fastest of the algorithms that it proposes"),
-        sources: &[],
-        libraries: &[Library::CublasLt],
-        prepare: by_dtype!(chosen_product),
-    },
+    ),
+    Kernel::by_library(
+        variant("matmul", "cublaslt", "cuBLASLt, the fastest of the algorithms that it proposes"),
+        &[Library::CublasLt],
+        by_dtype!(chosen_product),
+    ),
     Kernel {
         variant: opt_in(
             "matmul",
             "cublas-padded",
             "cuBLAS on copies whose rows are padded to a multiple of 16",
         ),
-        sources: &[&padded::SOURCE],
+        sources: &[&CONVERT],
         libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => padded::product::<f32, f32>(cuda, case, inputs),
-            DType::F64 => padded::product::<f64, f64>(cuda, case, inputs),
+            DType::F32 => padded_product::<f32, f32>(cuda, case, inputs),
+            DType::F64 => padded_product::<f64, f64>(cuda, case, inputs),
         },
     },
-    Kernel {
-        variant: reduced("matmul", "cublas-tf32", "cuBLAS, operands rounded to TF32", Accuracy::Tf32),
-        sources: &[],
-        libraries: &[Library::Cublas],
-        prepare: |cuda, case, inputs| product::<f32>(cuda, case, inputs, Arithmetic::Tf32),
-    },
+    Kernel::by_library(
+        reduced("matmul", "cublas-tf32", "cuBLAS, operands rounded to TF32", Accuracy::Tf32),
+        &[Library::Cublas],
+        |cuda, case, inputs| product::<f32>(cuda, case, inputs, Arithmetic::Tf32),
+    ),
     Kernel {
         variant: reduced("matmul", "cublas-f16", "cuBLAS, operands rounded to float16", Accuracy::F16),
         sources: &[&own::TILED],
@@ -70,29 +64,21 @@ pub(crate) static KERNELS: &[Kernel] = &[
         libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::Bf16, "to_bf16"),
     },
-    Kernel {
-        variant: emulated(
-            "matmul",
-            "cublas-emulated",
-            "cuBLAS, float64 by products of 8-bit integers (fixed point)",
-            &[DType::F64],
-        ),
-        sources: &[],
-        libraries: &[Library::Cublas],
-        prepare: |cuda, case, inputs| product::<f64>(cuda, case, inputs, Arithmetic::EmulatedF64),
-    },
-    Kernel {
-        variant: opt_in("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
-        sources: &[&own::TILED],
-        libraries: &[],
-        prepare: by_dtype!(tiled),
-    },
-    Kernel {
-        variant: opt_in("matmul", "dmma", "own kernel on float64 tensor cores; float32 converted on load"),
-        sources: &square_product::TILE_SOURCES,
-        libraries: &[],
-        prepare: by_dtype!(on_tensor_cores),
-    },
+    Kernel::by_library(
+        emulated("matmul", "cublas-emulated", "cuBLAS, float64 by products of 8-bit integers (fixed point)"),
+        &[Library::Cublas],
+        |cuda, case, inputs| product::<f64>(cuda, case, inputs, Arithmetic::EmulatedF64),
+    ),
+    Kernel::own(
+        opt_in("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
+        &[&own::TILED],
+        by_dtype!(tiled),
+    ),
+    Kernel::own(
+        opt_in("matmul", "dmma", "own kernel on float64 tensor cores; float32 converted on load"),
+        &own::TILE_SOURCES,
+        by_dtype!(on_tensor_cores),
+    ),
     Kernel {
         variant: reduced(
             "matmul",
@@ -100,29 +86,17 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "cuBLAS in float64, rounded to float32 once",
             Accuracy::Ieee,
         ),
-        sources: &[&padded::SOURCE],
+        sources: &[&CONVERT],
         libraries: &[Library::Cublas],
-        prepare: padded::product::<f32, f64>,
-    },
-    Kernel {
-        variant: emulated(
-            "matmul",
-            "ozaki-int8",
-            "float32 by exact products of 8-bit slices (Ozaki scheme)",
-            &[DType::F32],
-        ),
-        sources: &[&ozaki::SOURCE],
-        libraries: &[Library::CublasLt],
-        prepare: ozaki::prepare,
+        prepare: padded_product::<f32, f64>,
     },
     Kernel {
         variant: emulated(
             "matmul",
             "ozaki2-int8",
             "float64 by exact products of 8-bit residues (Ozaki scheme II)",
-            &[DType::F64],
         ),
-        sources: &[&ozaki2::SOURCE, &square_product::IF_NEEDED],
+        sources: &[&ozaki2::SOURCE, &own::IF_NEEDED],
         libraries: &[Library::CublasLt],
         prepare: ozaki2::prepare,
     },
@@ -167,7 +141,7 @@ impl Job for HalfProduct {
     }
 }
 
-fn product<T: Element>(
+fn product<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -179,8 +153,45 @@ fn product<T: Element>(
         Arithmetic::EmulatedF64 => Cublas::emulating(cuda)?,
         _ => Cublas::new(cuda)?,
     };
-    let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |_, [a, b], c| {
+    let job = DenseJob::<T, 2, _>::new(cuda, case, inputs, move |_, [a, b], c| {
         cublas.multiply(arithmetic, n, a, b, c)
+    })?;
+    Ok(Prepared::new(job))
+}
+
+/// Prepares the product of matrices of `T`, computed in IEEE arithmetic of `W` and rounded to `T` once.
+fn padded_product<T: DeviceElement, W: DeviceElement>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
+    let arithmetic = match W::DTYPE {
+        DType::F32 => Arithmetic::F32,
+        DType::F64 => Arithmetic::F64,
+    };
+    let n = case.side();
+    let padded = padded_side(n);
+    let (blas_n, blas_padded) = (side(case)?, side(&Case { n: padded as u64, ..case.clone() })?);
+    let len = padded * padded;
+    // In float64 cuBLAS was measured to be as fast if only the operands are padded, where the rows of the answer begin at
+    // multiples of 16 bytes, too.
+    let answer_in_place = T::DTYPE == DType::F64 && (n * size_of::<T>()).is_multiple_of(16);
+    let padded_copies = if answer_in_place { 2 } else { 3 };
+    cuda.reserve(
+        3 * bytes(case, size_of::<T>()) + padded_copies * (len * size_of::<W>()) as u128 + WORKSPACE,
+    )?;
+    let cublas = Cublas::new(cuda)?;
+    let copies = PaddedCopies::<T, W>::load(cuda, n, padded)?;
+    let (mut wide_a, mut wide_b) = (cuda.alloc::<W>(len)?, cuda.alloc::<W>(len)?);
+    let mut wide_c = if answer_in_place { None } else { Some(cuda.alloc::<W>(len)?) };
+    let job = DenseJob::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], c| {
+        copies.pad(stream, a, &mut wide_a)?;
+        copies.pad(stream, b, &mut wide_b)?;
+        let Some(wide_c) = &mut wide_c else {
+            return cublas.multiply_padded(arithmetic, blas_n, blas_padded, &wide_a, &wide_b, c);
+        };
+        cublas.multiply(arithmetic, blas_padded, &wide_a, &wide_b, wide_c)?;
+        copies.unpad(stream, wide_c, c)
     })?;
     Ok(Prepared::new(job))
 }
@@ -211,7 +222,7 @@ fn half_product(
 /// A product by cuBLASLt.
 struct ChosenProduct<T> {
     // Before the memory that its work uses.
-    product: DenseProduct,
+    product: LtProduct<T, T>,
     cuda: Cuda,
     n: usize,
     a: CudaSlice<T>,
@@ -240,7 +251,7 @@ fn chosen_product<T: ProductReal>(
 ) -> Result<Box<Prepared>, CellError> {
     side(case)?;
     cuda.reserve(3 * bytes(case, size_of::<T>()) + WORKSPACE)?;
-    let mut product = DenseProduct::new::<T>(cuda, case.side())?;
+    let mut product = LtProduct::dense(cuda, case.side())?;
     let (a, b) = (cuda.upload(input::<T>(inputs, 0)?)?, cuda.upload(input::<T>(inputs, 1)?)?);
     let mut c = cuda.alloc(elements(case))?;
     product.choose(&a, &b, &mut c)?;

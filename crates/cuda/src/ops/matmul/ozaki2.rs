@@ -1,54 +1,62 @@
 //! A float64 product by exact products of integers modulo small numbers, and the Chinese remainder theorem: K. Ozaki,
 //! Y. Uchino, T. Imamura, "Ozaki Scheme II: A GEMM-oriented emulation of floating-point matrix multiplication using an
-//! integer modular technique", arXiv 2504.08009 (2025). `docs/kernels/ozaki2-int8.md` describes it.
+//! integer modular technique", arXiv 2504.08009 (2025). `docs/kernels/ozaki2-int8.md` describes it. Launches of
+//! `kernels/ozaki2.cu` turn matrices into residues, and combine the products of residues.
 
-use cudarc::driver::CudaSlice;
+use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::super::input;
-use super::{WORKSPACE, bytes, download_square, elements, side};
+use super::own::ConditionalProduct;
+use super::{WORKSPACE, bytes, elements, side};
 use crate::context::Cuda;
 use crate::ffi::contents::device;
-use crate::ffi::cublaslt::ResidueProducts;
-use crate::ffi::ozaki2::{GROUP, MODULI, Residues};
-use crate::ffi::square_product::ConditionalProduct;
+use crate::ffi::cublaslt::LtProduct;
+use crate::ffi::launch::{BLOCK, enqueue, fits, read, write};
 use crate::kernels::{KernelSource, kernel_source};
+use crate::ops::dense::download_square;
+use crate::ops::input;
 
-pub(crate) static SOURCE: KernelSource = kernel_source!("ozaki2");
+pub(super) static SOURCE: KernelSource = kernel_source!("ozaki2");
 
 /// The largest product of two residues: -128 * -128.
 const PRODUCT: u64 = 1 << 14;
+/// Moduli, and thus matrices of residues: `COUNT` in the kernel.
+const MODULI: usize = 15;
+/// Elements of a row whose residues are stored as one group: `TILE_K` in the kernel. Rows of residues are padded to a
+/// multiple of it.
+const GROUP: u32 = 128;
+/// Parts of B's rows in which the norms of its columns are computed: `CHUNKS` in the kernel.
+const CHUNKS: usize = 64;
+/// Columns of B per block that computes residues: `WARP` in the kernel.
+const COLUMNS: u32 = 32;
 
-struct Product {
+/// The operands, the kernels and the intermediate arrays of a product of `n` by `n` matrices.
+struct Emulated {
     cuda: Cuda,
-    residues: Residues,
-    products: ResidueProducts,
+    products: LtProduct<i8, i32>,
     fallback: ConditionalProduct,
-    n: usize,
+    n: u32,
+    pitch: u32,
+    rows: CudaFunction,
+    columns: CudaFunction,
+    combine: CudaFunction,
+    residues_of_a: CudaSlice<i8>,
+    residues_of_b: CudaSlice<i8>,
+    sums: CudaSlice<i32>,
+    of_rows: CudaSlice<f64>,
+    of_columns: CudaSlice<f64>,
+    squares: CudaSlice<f64>,
+    small_in_rows: CudaSlice<u32>,
+    small_in_columns: CudaSlice<u32>,
+    /// One word: not zero if the combined answer may be less accurate than a product in float64.
+    needed: CudaSlice<u32>,
     a: CudaSlice<f64>,
     b: CudaSlice<f64>,
     c: CudaSlice<f64>,
-}
-
-impl Job for Product {
-    fn contents(&mut self) -> Contents<'_> {
-        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.c)])
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.residues.compute(&self.a, &self.b)?;
-        self.residues.multiply(&self.products)?;
-        self.residues.combine(&mut self.c)?;
-        self.fallback.run(&self.cuda.stream, self.residues.needed(), [&self.a, &self.b], &mut self.c)
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        download_square(&self.cuda, self.n, &self.c)
-    }
 }
 
 /// Returns the row length of residues, or an error if sums over `n` products could overflow 32 bits.
@@ -67,20 +75,198 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
     let area = u128::from(pitch) * u128::from(pitch);
     // Operands and answer, one-byte residues of two operands, and as many sums of four bytes.
     cuda.reserve(3 * bytes(case, 8) + MODULI as u128 * (2 + 4) * area + WORKSPACE)?;
-    let mut products = ResidueProducts::new(cuda, pitch as usize, MODULI as i32)?;
-    let mut residues = Residues::load(cuda, &SOURCE, n, pitch)?;
-    let fallback = ConditionalProduct::load(cuda, n)?;
-    let (a, b) = (cuda.upload::<f64>(input(inputs, 0)?)?, cuda.upload::<f64>(input(inputs, 1)?)?);
-    let c = cuda.alloc::<f64>(elements(case))?;
+    let products = LtProduct::of_integers(cuda, pitch as usize, MODULI as i32)?;
+    let (side, area) = (n as usize, pitch as usize * pitch as usize);
+    let mut job = Emulated {
+        cuda: cuda.clone(),
+        products,
+        n,
+        pitch,
+        rows: cuda.function(&SOURCE, "ozaki2_rows")?,
+        columns: cuda.function(&SOURCE, "ozaki2_columns")?,
+        combine: cuda.function(&SOURCE, "ozaki2_combine")?,
+        // Zero, and never written outside the n rows in use.
+        residues_of_a: cuda.alloc(MODULI * area)?,
+        residues_of_b: cuda.alloc(MODULI * area)?,
+        sums: cuda.alloc(MODULI * area)?,
+        of_rows: cuda.alloc(side)?,
+        of_columns: cuda.alloc(side)?,
+        squares: cuda.alloc(CHUNKS * side)?,
+        small_in_rows: cuda.alloc(side)?,
+        small_in_columns: cuda.alloc(side)?,
+        needed: cuda.alloc(1)?,
+        fallback: ConditionalProduct::load(cuda, n)?,
+        a: cuda.upload::<f64>(input(inputs, 0)?)?,
+        b: cuda.upload::<f64>(input(inputs, 1)?)?,
+        c: cuda.alloc::<f64>(elements(case))?,
+    };
     // Use real residues for timing the algorithms: multiplying zeros draws less power, so the chip clocks higher.
-    residues.compute(&a, &b)?;
-    residues.choose(&mut products)?;
-    Ok(Prepared::new(Product { cuda: cuda.clone(), residues, products, fallback, n: n as usize, a, b, c }))
+    job.compute_residues()?;
+    job.products.choose(&job.residues_of_a, &job.residues_of_b, &mut job.sums)?;
+    Ok(Prepared::new(job))
+}
+
+impl Emulated {
+    /// Enqueues the kernels that compute the residues of both operands.
+    fn compute_residues(&mut self) -> Result<(), CellError> {
+        let elements = self.n as usize * self.n as usize;
+        fits("A", &self.a, elements)?;
+        fits("B", &self.b, elements)?;
+        let stream = &self.cuda.stream;
+        let (n, pitch) = (self.n.into(), self.pitch.into());
+        let squares = write(stream, &mut self.squares);
+        let small = write(stream, &mut self.small_in_columns);
+        let arguments = [
+            read(stream, &self.a),
+            read(stream, &self.b),
+            write(stream, &mut self.residues_of_a),
+            write(stream, &mut self.of_rows),
+            write(stream, &mut self.small_in_rows),
+            small,
+            squares,
+            write(stream, &mut self.needed),
+            n,
+            pitch,
+        ];
+        let blocks = self.n + self.n.div_ceil(BLOCK) * CHUNKS as u32;
+        // SAFETY: the entry takes (const double*, const double*, u32*, double*, u32*, u32*, double*, u32*, u32, u32); the
+        // arrays have the lengths of `prepare` and the check above; blocks are one per row, and one per strip and chunk.
+        unsafe { enqueue(stream, &self.rows, (blocks, 1), arguments) }?;
+        let (residues, inverses) =
+            (write(stream, &mut self.residues_of_b), write(stream, &mut self.of_columns));
+        let arguments = [read(stream, &self.b), squares, residues, inverses, small, n, pitch];
+        let tiles = (self.n.div_ceil(COLUMNS), self.pitch / GROUP);
+        // SAFETY: the entry takes (const double*, const double*, u32*, double*, u32*, u32, u32), of these lengths.
+        unsafe { enqueue(stream, &self.columns, tiles, arguments) }
+    }
+
+    /// Enqueues the kernel that combines the products of residues to C, unless `needed` is not zero.
+    fn combine(&mut self) -> Result<(), CellError> {
+        fits("C", &self.c, self.n as usize * self.n as usize)?;
+        let stream = &self.cuda.stream;
+        let arguments = [
+            read(stream, &self.sums),
+            read(stream, &self.of_rows),
+            read(stream, &self.of_columns),
+            read(stream, &self.small_in_rows),
+            read(stream, &self.small_in_columns),
+            write(stream, &mut self.needed),
+            write(stream, &mut self.c),
+            self.n.into(),
+            self.pitch.into(),
+        ];
+        let grid = (self.n.div_ceil(BLOCK), self.n);
+        // SAFETY: the entry takes (const int*, const double*, const double*, const u32*, const u32*, u32*, double*, u32,
+        // u32); all are `prepare`'s, and C holds n * n elements (checked above).
+        unsafe { enqueue(stream, &self.combine, grid, arguments) }
+    }
+}
+
+impl Job for Emulated {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.c)])
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.compute_residues()?;
+        self.products.enqueue(&self.residues_of_a, &self.residues_of_b, &mut self.sums)?;
+        self.combine()?;
+        self.fallback.run(&self.cuda.stream, &self.needed, [&self.a, &self.b], &mut self.c)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        download_square(&self.cuda, self.n as usize, &self.c)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::pitch;
+    use super::*;
+    use crate::kernels::HEADERS;
+
+    #[test]
+    fn the_kernel_has_the_same_constants() {
+        let own = kernel_source!("ozaki2").text;
+        let constants = [
+            (own, "COUNT", MODULI),
+            (own, "TILE_K", GROUP as usize),
+            (own, "CHUNKS", CHUNKS),
+            (own, "THREADS", BLOCK as usize),
+            (HEADERS[0].text, "WARP", COLUMNS as usize),
+        ];
+        for (text, name, value) in constants {
+            assert!(text.contains(&format!(" {name} = {value};")), "{name}");
+        }
+    }
+
+    /// The moduli as the kernel has them.
+    fn moduli() -> Vec<u64> {
+        let text = kernel_source!("ozaki2").text;
+        let list = text.split_once("MODULI[COUNT] = {").unwrap().1.split_once('}').unwrap().0;
+        list.split(", ").map(|modulus| modulus.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_moduli_are_coprime_and_their_product_exceeds_twice_the_largest_entry() {
+        let gcd = |mut a: u64, mut b: u64| {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        };
+        let moduli = moduli();
+        assert_eq!(moduli.len(), MODULI);
+        for (i, a) in moduli.iter().enumerate() {
+            assert!(*a <= 256 && moduli[..i].iter().all(|b| gcd(*a, *b) == 1), "{a}");
+        }
+        let bits: f64 = moduli.iter().map(|modulus| (*modulus as f64).log2()).sum();
+        assert!(kernel_source!("ozaki2").text.contains(" NORM_BITS = 58;"));
+        // With a margin, so that the number of whole products to subtract can be rounded in float64.
+        assert!(bits > 2.0 * 58.0 + 1.5, "{bits}");
+    }
+
+    /// Whether the kernels compute the product of operands with such elements in float64: whether one of 2 n rows and
+    /// columns has too many small elements.
+    fn needs_float64(n: usize, element: impl Fn(f64, f64) -> f64) -> bool {
+        let text = kernel_source!("ozaki2").text;
+        assert!(text.contains("n >= 1024 ? 256.0 : n >= 64 ? 64.0 : 16.0;"));
+        assert!(text.contains("small >= (n + 3) / 4;"));
+        let part = if n >= 1024 {
+            256.0
+        } else if n >= 64 {
+            64.0
+        } else {
+            16.0
+        };
+        let mut bits = n as u64;
+        let mut uniform = || {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((bits >> 11) as f64 + 0.5) * 2f64.powi(-53)
+        };
+        (0..2 * n).any(|_| {
+            let mut next = || {
+                let normal = (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+                element(uniform(), normal)
+            };
+            let row: Vec<f64> = (0..n).map(|_| next()).collect();
+            let squares: f64 = row.iter().map(|x| x * x).sum();
+            row.iter().filter(|x| **x * **x * part * (n as f64) < squares).count() >= n.div_ceil(4)
+        })
+    }
+
+    #[test]
+    fn float64_is_needed_for_the_operands_that_the_page_names() {
+        let page = include_str!("../../../../../docs/kernels/ozaki2-int8.md");
+        assert!(page.contains("`(u - 0.5) exp(z / 2)`") && page.contains("`(u - 0.5) exp(z)`"));
+        for n in [128, 250, 512, 1000, 1024, 2048] {
+            assert!(!needs_float64(n, |u, _| u), "uniform, {n}");
+            assert!(!needs_float64(n, |_, z| z), "normal, {n}");
+            assert!(!needs_float64(n, |u, z| (u - 0.5) * (0.5 * z).exp()), "graded by half, {n}");
+            assert!(needs_float64(n, |u, z| (u - 0.5) * z.exp()), "graded by 1, {n}");
+        }
+        let small = (4..64).filter(|n| needs_float64(*n, |u, _| u)).count();
+        assert!(small > 40, "{small}");
+    }
 
     #[test]
     fn rows_are_padded_and_sums_stay_within_32_bits() {

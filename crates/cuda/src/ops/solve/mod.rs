@@ -6,37 +6,32 @@ mod vendor;
 use gpubench_model::case::DType;
 use gpubench_model::error::CellError;
 
-use super::entry::by_dtype;
-use super::{Kernel, opt_in, variant};
+use super::{Kernel, by_dtype, opt_in, variant};
 use crate::context::Library;
 use cholesky::{REFINEMENT, SOURCE, prepare as own};
 use vendor::{Routine, prepare as vendor};
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
-        sources: &[],
-        libraries: &[Library::Cusolver],
-        prepare: by_dtype!(vendor, Routine::Cholesky),
-    },
-    Kernel {
-        variant: opt_in("solve", "getrf", "cuSOLVER LU factorisation and solve, as in a general solver"),
-        sources: &[],
-        libraries: &[Library::Cusolver],
-        prepare: by_dtype!(vendor, Routine::Lu),
-    },
-    Kernel {
-        variant: opt_in("solve", "cholesky", "own Cholesky: factorisation and substitution in one launch"),
-        sources: &[&SOURCE.f32, &SOURCE.f64],
-        libraries: &[],
-        prepare: by_dtype!(own, false),
-    },
-    Kernel {
-        variant: opt_in("solve", "cholesky-refined", "own Cholesky, then one step of iterative refinement"),
-        sources: &[&SOURCE.f32, &SOURCE.f64, &REFINEMENT.f32, &REFINEMENT.f64],
-        libraries: &[],
-        prepare: by_dtype!(own, true),
-    },
+    Kernel::by_library(
+        variant("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
+        &[Library::Cusolver],
+        by_dtype!(vendor, Routine::Cholesky),
+    ),
+    Kernel::by_library(
+        opt_in("solve", "getrf", "cuSOLVER LU factorisation and solve, as in a general solver"),
+        &[Library::Cusolver],
+        by_dtype!(vendor, Routine::Lu),
+    ),
+    Kernel::own(
+        opt_in("solve", "cholesky", "own Cholesky: factorisation and substitution in one launch"),
+        &[&SOURCE.f32, &SOURCE.f64],
+        by_dtype!(own, false),
+    ),
+    Kernel::own(
+        opt_in("solve", "cholesky-refined", "own Cholesky, then one step of iterative refinement"),
+        &[&SOURCE.f32, &SOURCE.f64, &REFINEMENT.f32, &REFINEMENT.f64],
+        by_dtype!(own, true),
+    ),
 ];
 
 /// Converts a factorisation's `info`: 0 is success, a positive value the leading minor or pivot that failed.

@@ -9,9 +9,9 @@ use gpubench_model::error::CellError;
 
 use super::super::input;
 use super::{NOT_POSITIVE_DEFINITE, check_info};
-use crate::context::{Cuda, Element, Library};
+use crate::context::{Cuda, DeviceElement, Library};
 use crate::ffi::contents::device;
-use crate::ffi::cusolver::{Solver, SolverReal, Workspace};
+use crate::ffi::cusolver::{Solver, SolverReal, SolverWorkspace};
 
 /// A factorisation of cuSOLVER.
 #[derive(Clone, Copy)]
@@ -23,15 +23,15 @@ pub(super) enum Routine {
 }
 
 /// A factorisation with its workspace.
-enum Method {
-    Cholesky { work: Workspace },
-    Lu { work: Workspace, pivots: CudaSlice<i64> },
+enum Factorisation {
+    Cholesky { work: SolverWorkspace },
+    Lu { work: SolverWorkspace, pivots: CudaSlice<i64> },
 }
 
-struct Solve<T> {
+struct LibrarySolve<T> {
     cuda: Cuda,
     solver: Solver,
-    method: Method,
+    method: Factorisation,
     n: usize,
     /// The original operands, because a solve overwrites its own.
     operands: (CudaSlice<T>, CudaSlice<T>),
@@ -44,7 +44,7 @@ struct Solve<T> {
 }
 
 /// Makes a job for one case.
-pub(super) fn prepare<T: Element + SolverReal>(
+pub(super) fn prepare<T: DeviceElement + SolverReal>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -59,21 +59,24 @@ pub(super) fn prepare<T: Element + SolverReal>(
     let solver = Solver::new(&cuda.stream)?;
     let method = match routine {
         Routine::Cholesky => {
-            Method::Cholesky { work: Workspace::alloc(cuda, solver.potrf_workspace(n, &a)?)? }
+            Factorisation::Cholesky { work: SolverWorkspace::alloc(cuda, solver.potrf_workspace(n, &a)?)? }
         }
         Routine::Lu => {
-            let work = Workspace::alloc(cuda, solver.getrf_workspace(n, &a)?)?;
+            let work = SolverWorkspace::alloc(cuda, solver.getrf_workspace(n, &a)?)?;
             cuda.reserve(8 * n as u128)?;
-            Method::Lu { work, pivots: cuda.alloc(n)? }
+            Factorisation::Lu { work, pivots: cuda.alloc(n)? }
         }
     };
     let (factor_info, solve_info) = (cuda.alloc(1)?, cuda.alloc(1)?);
     let cuda = cuda.clone();
     let traits = JobTraits { resets: true, ..JobTraits::default() };
-    Ok(Prepared::with(traits, Solve { cuda, solver, method, n, operands, a, x, factor_info, solve_info }))
+    Ok(Prepared::with(
+        traits,
+        LibrarySolve { cuda, solver, method, n, operands, a, x, factor_info, solve_info },
+    ))
 }
 
-impl<T: Element + SolverReal> Job for Solve<T> {
+impl<T: DeviceElement + SolverReal> Job for LibrarySolve<T> {
     fn reset(&mut self) -> Result<(), CellError> {
         self.cuda.copy(&self.operands.0, &mut self.a)?;
         self.cuda.copy(&self.operands.1, &mut self.x)
@@ -86,13 +89,13 @@ impl<T: Element + SolverReal> Job for Solve<T> {
 
     /// A is symmetric, so its rows are its columns and no transposition is needed.
     fn execute(&mut self) -> Result<(), CellError> {
-        let Solve { solver, n, a, x, factor_info, solve_info, .. } = self;
+        let LibrarySolve { solver, n, a, x, factor_info, solve_info, .. } = self;
         match &mut self.method {
-            Method::Cholesky { work } => {
+            Factorisation::Cholesky { work } => {
                 solver.potrf(*n, a, work, factor_info)?;
                 solver.potrs(*n, a, x, solve_info)
             }
-            Method::Lu { work, pivots } => {
+            Factorisation::Lu { work, pivots } => {
                 solver.getrf(*n, a, pivots, work, factor_info)?;
                 solver.getrs(*n, a, pivots, x, solve_info)
             }
@@ -103,8 +106,8 @@ impl<T: Element + SolverReal> Job for Solve<T> {
         let factor = self.cuda.download(&self.factor_info)?;
         let solve = self.cuda.download(&self.solve_info)?;
         let what = match self.method {
-            Method::Cholesky { .. } => NOT_POSITIVE_DEFINITE,
-            Method::Lu { .. } => "singular in this arithmetic: pivot",
+            Factorisation::Cholesky { .. } => NOT_POSITIVE_DEFINITE,
+            Factorisation::Lu { .. } => "singular in this arithmetic: pivot",
         };
         check_info(factor[0], what, T::DTYPE)?;
         check_info(solve[0], "rejected by the solve: step", T::DTYPE)?;

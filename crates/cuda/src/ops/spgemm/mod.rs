@@ -1,67 +1,48 @@
 //! The op spgemm: C = A B for sparse A and B, by cuSPARSE and by own kernels.
 
 mod gustavson;
-pub(crate) mod plan;
+mod plan;
 
+use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::CellError;
 
-use super::entry::by_dtype;
-use super::{Kernel, opt_in, variant};
-use crate::context::{Cuda, Element, Library};
+use super::{Kernel, by_dtype, opt_in, variant};
+use crate::context::{Cuda, DeviceElement, Library};
 use crate::ffi::contents::device;
-use crate::ffi::cusparse::{Computed, Entries, Product, Repeated, Sparse, SparseReal};
-use crate::kernels::{ByType, KernelSource, kernel_source, kernel_source_by_type};
+use crate::ffi::cusparse::{Computed, CsrArrays, Repeated, Sparse, SparseProduct, SparseReal};
 use crate::sparse::{self, DeviceCsr, device_bytes};
 use gustavson::prepare as own;
 
-static DENSE: ByType = kernel_source_by_type!("spgemm", "DENSE_");
-static RANKED: ByType = kernel_source_by_type!("spgemm", "RANKED_");
-static STARTS: KernelSource = kernel_source!("spgemm", "STARTS");
-
-static OWN_SOURCES: &[&KernelSource] = &[&DENSE.f32, &DENSE.f64, &RANKED.f32, &RANKED.f64, &STARTS];
-
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant(
+    Kernel::by_library(
+        variant(
             "spgemm",
             "cusparse",
             "cuSPARSE SpGEMM, the fastest of its algorithms; buffers and result allocated in each call",
         ),
-        sources: &[],
-        libraries: &[Library::Cusparse],
-        prepare: by_dtype!(library),
-    },
-    Kernel {
-        variant: opt_in("spgemm", "cusparse-reuse", "cuSPARSE SpGEMMreuse: the structure of C is known"),
-        sources: &[],
-        libraries: &[Library::Cusparse],
-        prepare: by_dtype!(repeated),
-    },
-    Kernel {
-        variant: opt_in("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
-        sources: OWN_SOURCES,
-        libraries: &[],
-        prepare: by_dtype!(called),
-    },
-    Kernel {
-        variant: opt_in("spgemm", "gustavson-reuse", "the same with a result that exists: its size is known"),
-        sources: OWN_SOURCES,
-        libraries: &[],
-        prepare: by_dtype!(reused),
-    },
+        &[Library::Cusparse],
+        by_dtype!(library),
+    ),
+    Kernel::by_library(
+        opt_in("spgemm", "cusparse-reuse", "cuSPARSE SpGEMMreuse: the structure of C is known"),
+        &[Library::Cusparse],
+        by_dtype!(repeated),
+    ),
+    Kernel::own(
+        opt_in("spgemm", "gustavson", "own kernel: one warp per row, sorted, sums in a fixed order"),
+        gustavson::SOURCES,
+        by_dtype!(own, false),
+    ),
+    Kernel::own(
+        opt_in("spgemm", "gustavson-reuse", "the same with a result that exists: its size is known"),
+        gustavson::SOURCES,
+        by_dtype!(own, true),
+    ),
 ];
-
-fn called<T: Element>(cuda: &Cuda, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    own::<T>(cuda, inputs, false)
-}
-
-fn reused<T: Element>(cuda: &Cuda, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    own::<T>(cuda, inputs, true)
-}
 
 /// Returns both factors, after checking that they can be multiplied.
 fn factors(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
@@ -74,20 +55,20 @@ fn factors(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
     Err(CellError::Failed(problem))
 }
 
-fn product<T: Element + SparseReal>(
+fn product<T: DeviceElement + SparseReal>(
     cuda: &Cuda,
     inputs: &[Operand],
-) -> Result<(Product<T>, Shape), CellError> {
+) -> Result<(SparseProduct<T>, [usize; 2]), CellError> {
     cuda.require(Library::Cusparse)?;
     let (a, b) = factors(inputs)?;
     cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
     let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
     cuda.count_plan();
-    let product = Product::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
-    Ok((product, Shape { rows: a.rows, cols: b.cols }))
+    let product = SparseProduct::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
+    Ok((product, [a.rows, b.cols]))
 }
 
-fn library<T: Element + SparseReal>(
+fn library<T: DeviceElement + SparseReal>(
     cuda: &Cuda,
     _: &Case,
     inputs: &[Operand],
@@ -99,7 +80,7 @@ fn library<T: Element + SparseReal>(
     Ok(Prepared::with(traits, Called { computed: None, product, cuda: cuda.clone(), shape }))
 }
 
-fn repeated<T: Element + SparseReal>(
+fn repeated<T: DeviceElement + SparseReal>(
     cuda: &Cuda,
     _: &Case,
     inputs: &[Operand],
@@ -109,16 +90,9 @@ fn repeated<T: Element + SparseReal>(
     Ok(Prepared::new(Reused { repeated, cuda: cuda.clone(), shape }))
 }
 
-/// Rows and columns of C.
-#[derive(Clone, Copy)]
-struct Shape {
-    rows: usize,
-    cols: usize,
-}
-
-fn contents<'a, T>(product: &'a mut Product<T>, entries: Option<&'a mut Entries<T>>) -> Contents<'a>
+fn contents<'a, T>(product: &'a mut SparseProduct<T>, entries: Option<&'a mut CsrArrays<T>>) -> Contents<'a>
 where
-    T: Element + SparseReal,
+    T: DeviceElement + SparseReal,
 {
     let answer = entries.map(|entries| {
         [device(&mut entries.indptr), device(&mut entries.indices), device(&mut entries.values)]
@@ -128,27 +102,42 @@ where
     Contents { answer: answer.into_iter().flatten().collect(), ..operands }
 }
 
-fn download<T: Element>(cuda: &Cuda, shape: Shape, entries: &Entries<T>) -> Result<Vec<Operand>, CellError> {
-    let indptr = cuda.download(&entries.indptr)?;
-    let (mut indices, mut values) = (cuda.download(&entries.indices)?, cuda.download(&entries.values)?);
+/// Downloads a product of this many rows and columns.
+fn download<T: DeviceElement>(
+    cuda: &Cuda,
+    [rows, cols]: [usize; 2],
+    offsets: &CudaSlice<i32>,
+    columns: &CudaSlice<i32>,
+    values: &CudaSlice<T>,
+) -> Result<Vec<Operand>, CellError> {
+    let indptr = cuda.download(offsets)?;
+    let (mut indices, mut values) = (cuda.download(columns)?, cuda.download(values)?);
     // Arrays on the device have at least one element.
     let nnz = indptr.last().map_or(0, |entries| entries.unsigned_abs() as usize);
     indices.truncate(nnz);
     values.truncate(nnz);
-    let values = T::into_values(values);
-    Ok(vec![Operand::Csr(Csr { rows: shape.rows, cols: shape.cols, indptr, indices, values })])
+    Ok(vec![Operand::Csr(Csr { rows, cols, indptr, indices, values: T::into_values(values) })])
+}
+
+fn download_entries<T: DeviceElement>(
+    cuda: &Cuda,
+    shape: [usize; 2],
+    CsrArrays { indptr, indices, values }: &CsrArrays<T>,
+) -> Result<Vec<Operand>, CellError> {
+    download(cuda, shape, indptr, indices, values)
 }
 
 /// The product by cuSPARSE, by a caller who knows nothing of its structure.
 struct Called<T> {
     /// The last product. Its work on the stream may still need it.
     computed: Option<Computed<T>>,
-    product: Product<T>,
+    product: SparseProduct<T>,
     cuda: Cuda,
-    shape: Shape,
+    /// Rows and columns of C.
+    shape: [usize; 2],
 }
 
-impl<T: Element + SparseReal> Job for Called<T> {
+impl<T: DeviceElement + SparseReal> Job for Called<T> {
     fn reset(&mut self) -> Result<(), CellError> {
         if self.computed.is_some() {
             self.cuda.synchronize()?;
@@ -169,7 +158,7 @@ impl<T: Element + SparseReal> Job for Called<T> {
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         let computed = self.computed.as_ref();
         let computed = computed.ok_or_else(|| CellError::call("spgemm", "asked before it was executed"))?;
-        download(&self.cuda, self.shape, &computed.entries)
+        download_entries(&self.cuda, self.shape, &computed.entries)
     }
 }
 
@@ -178,10 +167,11 @@ struct Reused<T> {
     // Before the context that its work uses.
     repeated: Repeated<T>,
     cuda: Cuda,
-    shape: Shape,
+    /// Rows and columns of C.
+    shape: [usize; 2],
 }
 
-impl<T: Element + SparseReal> Job for Reused<T> {
+impl<T: DeviceElement + SparseReal> Job for Reused<T> {
     fn contents(&mut self) -> Contents<'_> {
         let Repeated { product, entries, .. } = &mut self.repeated;
         // The structure is not written again.
@@ -194,6 +184,6 @@ impl<T: Element + SparseReal> Job for Reused<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        download(&self.cuda, self.shape, &self.repeated.entries)
+        download_entries(&self.cuda, self.shape, &self.repeated.entries)
     }
 }

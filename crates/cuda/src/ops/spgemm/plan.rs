@@ -25,7 +25,7 @@ const PIECES: u32 = 512;
 
 /// The kernel that computes a tile of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
+pub(crate) enum RowKernel {
     /// One element of shared memory per column.
     Dense,
     /// One bit per column, and room for `room` entries.
@@ -38,7 +38,7 @@ pub(crate) enum Method {
 /// The plan of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpgemmPlan {
-    pub method: Method,
+    pub method: RowKernel,
     pub tiles: u32,
     /// Columns of a tile.
     pub(crate) width: u32,
@@ -69,18 +69,18 @@ impl SpgemmPlan {
                 (1, _) | (_, 4) => 8,
                 _ => 4,
             };
-            return SpgemmPlan::sized(Method::Dense, a.rows, b.cols, width, stride, warps, shared);
+            return SpgemmPlan::sized(RowKernel::Dense, a.rows, b.cols, width, stride, warps, shared);
         }
         let width = b.cols.next_multiple_of(256).min(RANKED_WIDTH);
         let room = (mean + mean / 5).clamp(LEAST_ROOM, MAX_ROOM);
         let room = (room as u32).next_multiple_of(8);
         let stride = PIECES + width as u32 / 8 + (room + 32) * element + width as u32 / 16 + 2 * room;
         let warps = if width >= b.cols { 1 } else { 4 };
-        SpgemmPlan::sized(Method::Ranked { room }, a.rows, b.cols, width, stride, warps, shared)
+        SpgemmPlan::sized(RowKernel::Ranked { room }, a.rows, b.cols, width, stride, warps, shared)
     }
 
     fn sized(
-        method: Method,
+        method: RowKernel,
         rows: usize,
         cols: usize,
         width: usize,
@@ -144,9 +144,9 @@ mod tests {
     #[test]
     fn small_products_are_dense_in_one_tile() {
         let small = plan(100, 0.01, 4, H200);
-        assert_eq!((small.method, small.tiles, small.width, small.warps), (Method::Dense, 1, 128, 8));
+        assert_eq!((small.method, small.tiles, small.width, small.warps), (RowKernel::Dense, 1, 128, 8));
         let large = plan(2048, 0.01, 4, H200);
-        assert_eq!((large.method, large.tiles, large.width, large.warps), (Method::Dense, 1, 2048, 16));
+        assert_eq!((large.method, large.tiles, large.width, large.warps), (RowKernel::Dense, 1, 2048, 16));
         assert_eq!(large.blocks, 128);
     }
 
@@ -154,10 +154,10 @@ mod tests {
     fn wide_products_are_ranked_unless_rows_of_b_are_full_enough() {
         let ranked = plan(16384, 0.002, 4, H200);
         assert_eq!((ranked.tiles, ranked.width, ranked.warps), (1, 16384, 1));
-        let Method::Ranked { room } = ranked.method else { panic!("{ranked:?}") };
+        let RowKernel::Ranked { room } = ranked.method else { panic!("{ranked:?}") };
         assert!((1100..1500).contains(&room) && room.is_multiple_of(8), "{room}");
         let dense = plan(6000, 0.01, 8, H200);
-        assert_eq!((dense.method, dense.tiles, dense.width, dense.warps), (Method::Dense, 3, 2016, 4));
+        assert_eq!((dense.method, dense.tiles, dense.width, dense.warps), (RowKernel::Dense, 3, 2016, 4));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The op spmv: y = A x for a sparse A, by cuSPARSE and by own kernels.
 
-pub(crate) mod parts;
+mod own;
+mod parts;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -9,56 +10,47 @@ use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::CellError;
 
-use super::entry::by_dtype;
-use super::{Kernel, input, opt_in, variant};
-use crate::context::{Cuda, Element, Library, driver};
+use super::{Kernel, by_dtype, input, opt_in, variant};
+use crate::context::{Cuda, DeviceElement, Library, driver};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
-use crate::ffi::spmv::{Adaptive, Multiply, RowPerThread, Vector};
-use crate::kernels::{KernelSource, kernel_source};
 use crate::sparse::{self, DeviceCsr, device_bytes};
-
-pub(crate) static SOURCE: KernelSource = kernel_source!("spmv_csr");
+use own::{RowsPer, SOURCE, prepare as own};
 
 pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: variant("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
-        sources: &[],
-        libraries: &[Library::Cusparse],
-        prepare: by_dtype!(library),
-    },
-    Kernel {
-        variant: opt_in("spmv", "vector", "own kernel: threads per row chosen by the mean row length"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(own, Vector::load),
-    },
-    Kernel {
-        variant: opt_in(
-            "spmv",
-            "adaptive",
-            "own kernel: equal numbers of entries per block, for uneven rows",
-        ),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(own, Adaptive::load),
-    },
-    Kernel {
-        variant: opt_in("spmv", "row-per-thread", "own kernel: one thread per row"),
-        sources: &[&SOURCE],
-        libraries: &[],
-        prepare: by_dtype!(own, RowPerThread::load),
-    },
+    Kernel::by_library(
+        variant("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed in advance"),
+        &[Library::Cusparse],
+        by_dtype!(library),
+    ),
+    Kernel::own(
+        opt_in("spmv", "vector", "own kernel: threads per row chosen by the mean row length"),
+        &[&SOURCE],
+        by_dtype!(own, RowsPer::Group),
+    ),
+    Kernel::own(
+        opt_in("spmv", "adaptive", "own kernel: equal numbers of entries per block, for uneven rows"),
+        &[&SOURCE],
+        by_dtype!(own, RowsPer::Block),
+    ),
+    Kernel::own(
+        opt_in("spmv", "row-per-thread", "own kernel: one thread per row"),
+        &[&SOURCE],
+        by_dtype!(own, RowsPer::Thread),
+    ),
 ];
 
 /// Returns the operands on the host, after checking that they fit on the device.
-fn operands<'a, T: Element>(cuda: &Cuda, inputs: &'a [Operand]) -> Result<(&'a Csr, &'a [T]), CellError> {
+fn operands<'a, T: DeviceElement>(
+    cuda: &Cuda,
+    inputs: &'a [Operand],
+) -> Result<(&'a Csr, &'a [T]), CellError> {
     let (a, x) = (sparse::input(inputs, 0)?, input::<T>(inputs, 1)?);
     cuda.reserve(device_bytes::<T>(a) + (a.rows + x.len()) as u128 * size_of::<T>() as u128)?;
     Ok((a, x))
 }
 
-fn library<T: Element + SparseReal>(
+fn library<T: DeviceElement + SparseReal>(
     cuda: &Cuda,
     _: &Case,
     inputs: &[Operand],
@@ -83,7 +75,7 @@ struct LibraryProduct<T> {
     product: MatrixVector<T>,
 }
 
-impl<T: Element + SparseReal> Job for LibraryProduct<T> {
+impl<T: DeviceElement + SparseReal> Job for LibraryProduct<T> {
     fn contents(&mut self) -> Contents<'_> {
         let [x, y] = self.product.vectors_mut().map(device);
         let mut contents = Contents::new([], [y]);
@@ -106,7 +98,7 @@ struct Zero<T> {
     y: CudaSlice<T>,
 }
 
-impl<T: Element> Job for Zero<T> {
+impl<T: DeviceElement> Job for Zero<T> {
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([], [device(&mut self.y)])
     }
@@ -120,49 +112,6 @@ impl<T: Element> Job for Zero<T> {
     }
 }
 
-/// Loads one of our kernels for a matrix.
-type Load<K> = fn(&Cuda, &'static KernelSource, &Csr) -> Result<K, CellError>;
-
-/// Makes a job of one of our kernels, which `load` loads for the matrix.
-fn own<T: Element>(
-    cuda: &Cuda,
-    _: &Case,
-    inputs: &[Operand],
-    load: Load<impl Multiply<T> + 'static>,
-) -> Result<Box<Prepared>, CellError> {
-    let (a, x) = operands::<T>(cuda, inputs)?;
-    let kernel = load(cuda, &SOURCE, a)?;
-    Ok(Prepared::new(KernelProduct {
-        cuda: cuda.clone(),
-        kernel,
-        x: cuda.upload(x)?,
-        y: cuda.alloc(a.rows)?,
-    }))
-}
-
-struct KernelProduct<T, K> {
-    cuda: Cuda,
-    kernel: K,
-    x: CudaSlice<T>,
-    y: CudaSlice<T>,
-}
-
-impl<T: Element, K: Multiply<T>> Job for KernelProduct<T, K> {
-    fn contents(&mut self) -> Contents<'_> {
-        let mut contents = Contents::new([], [device(&mut self.y)]);
-        contents.operands.push((1, device(&mut self.x)));
-        contents
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.kernel.run(&self.cuda, &self.x, &mut self.y)
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        column(&self.cuda, &self.y)
-    }
-}
-
-fn column<T: Element>(cuda: &Cuda, y: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
+fn column<T: DeviceElement>(cuda: &Cuda, y: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
     Ok(vec![Operand::dense(y.len(), 1, cuda.download(y)?)])
 }

@@ -8,18 +8,18 @@ const ROWS: usize = 2048;
 
 /// The parts of a matrix, one per block.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub(super) struct MatrixParts {
     /// First row, end row, first entry, end entry. For a piece of a row that is too long for one part, the second
     /// value is the complement of the row's index in `longs`.
-    pub parts: Vec<[i32; 4]>,
+    pub(super) parts: Vec<[i32; 4]>,
     /// For each long row: its first part and the number of its parts.
-    pub(crate) longs: Vec<[i32; 2]>,
+    pub(super) longs: Vec<[i32; 2]>,
 }
 
 /// Cuts the entries of the rows given by `offsets`, which ascend from 0. A part gets as many whole rows as fit;
 /// longer rows are cut into pieces.
-pub(crate) fn cut(offsets: &[i32]) -> Parts {
-    let mut cut = Parts::default();
+pub(super) fn cut(offsets: &[i32]) -> MatrixParts {
+    let mut cut = MatrixParts::default();
     let (mut row, rows) = (0, offsets.len().saturating_sub(1));
     while row < rows {
         let begin = offsets[row];
@@ -35,7 +35,7 @@ pub(crate) fn cut(offsets: &[i32]) -> Parts {
     cut
 }
 
-impl Parts {
+impl MatrixParts {
     /// Cuts a row that does not fit into one part.
     fn pieces(&mut self, row: i32, begin: i32, end: i32) {
         let (first, number) = (self.parts.len() as i32, self.longs.len() as i32);

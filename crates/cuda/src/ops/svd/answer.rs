@@ -4,7 +4,7 @@ use cudarc::driver::CudaSlice;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, DeviceElement};
 use crate::ffi::cusolver::Vectors;
 
 /// The layout in which a routine leaves the right singular vectors.
@@ -23,7 +23,7 @@ pub(super) enum Right {
 ///
 /// # Errors
 /// The routine did not converge, or the device fails.
-pub(super) fn answer<T: Element>(
+pub(super) fn answer<T: DeviceElement>(
     cuda: &Cuda,
     n: usize,
     info: &CudaSlice<i32>,

@@ -4,6 +4,9 @@ mod answer;
 mod eigen;
 mod gram;
 mod jacobi;
+mod launch;
+mod on_chip;
+mod panels;
 mod polar;
 mod reduction;
 
@@ -14,11 +17,11 @@ use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::entry::by_dtype;
-use super::{Kernel, input, opt_in, single, variant};
-use crate::context::{Cuda, Element, Library};
+use super::{Kernel, by_dtype, input, opt_in, single, variant};
+use crate::context::{Cuda, DeviceElement, Library};
 use crate::ffi::contents::device;
-use crate::ffi::cusolver::{ApproximateReal, Jacobi, JacobiReal, Solver, Vectors, Workspace};
+use crate::ffi::cusolver::{Jacobi, Solver, SolverReal, SolverWorkspace, Vectors};
+use crate::ffi::padded::CONVERT;
 use answer::{Right, answer};
 use gram::prepare as by_gram;
 use jacobi::prepare as by_rotations;
@@ -30,11 +33,11 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "gesvdp",
             "cuSOLVER polar decomposition and eigensolver, in float64 throughout",
         ),
-        sources: &[&polar::SOURCE],
+        sources: &[&CONVERT],
         libraries: &[Library::Cusolver],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => polar::prepare(cuda, case, inputs),
-            DType::F64 => svd::<f64>(cuda, case, inputs, Routine::Polar),
+            DType::F64 => svd::<f64>(cuda, case, inputs, SvdRoutine::Polar),
         },
     },
     Kernel {
@@ -44,48 +47,44 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "eigenvectors of AᵀA in float64, checked; gesvdp or gesvd if that fails",
         ),
         sources: &[
-            &gram::SOURCE,
-            &reduction::ON_CHIP[0],
-            &reduction::ON_CHIP[1],
-            &reduction::ON_CHIP[2],
-            &reduction::ON_CHIP[3],
-            &reduction::ON_CHIP[4],
-            &reduction::ON_CHIP[5],
-            &reduction::IN_PANELS,
-            &eigen::EIGENVECTORS,
-            &polar::SOURCE,
+            &launch::SOURCE,
+            &on_chip::FORMS[0].source,
+            &on_chip::FORMS[1].source,
+            &on_chip::FORMS[2].source,
+            &on_chip::FORMS[3].source,
+            &on_chip::FORMS[4].source,
+            &on_chip::FORMS[5].source,
+            &panels::SOURCE,
+            &eigen::SOURCE,
+            &CONVERT,
         ],
         libraries: &[Library::Cusolver, Library::Cublas],
         prepare: by_dtype!(by_gram),
     },
-    Kernel {
-        variant: opt_in("svd", "jacobi", "own kernel: one-sided Jacobi rotations in one launch, N <= 32"),
-        sources: &[&jacobi::SOURCE.f32, &jacobi::SOURCE.f64],
-        libraries: &[],
-        prepare: by_dtype!(by_rotations),
-    },
-    Kernel {
-        variant: variant("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
-        sources: &[],
-        libraries: &[Library::Cusolver],
-        prepare: by_dtype!(svd, Routine::Jacobi),
-    },
-    Kernel {
-        variant: variant("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
-        sources: &[],
-        libraries: &[Library::Cusolver],
-        prepare: by_dtype!(svd, Routine::Qr),
-    },
-    Kernel {
-        variant: single("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
-        sources: &[],
-        libraries: &[Library::Cusolver],
-        prepare: by_dtype!(svd, Routine::Approximate),
-    },
+    Kernel::own(
+        opt_in("svd", "jacobi", "own kernel: one-sided Jacobi rotations in one launch, N <= 32"),
+        &[&jacobi::SOURCE.f32, &jacobi::SOURCE.f64],
+        by_dtype!(by_rotations),
+    ),
+    Kernel::by_library(
+        variant("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
+        &[Library::Cusolver],
+        by_dtype!(svd, SvdRoutine::Jacobi),
+    ),
+    Kernel::by_library(
+        variant("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
+        &[Library::Cusolver],
+        by_dtype!(svd, SvdRoutine::Qr),
+    ),
+    Kernel::by_library(
+        single("svd", "gesvda", "cuSOLVER's approximate decomposition by eigenvectors of AᵀA"),
+        &[Library::Cusolver],
+        by_dtype!(svd, SvdRoutine::Approximate),
+    ),
 ];
 
 /// A routine of cuSOLVER.
-enum Routine {
+enum SvdRoutine {
     Polar,
     Jacobi,
     Qr,
@@ -93,17 +92,17 @@ enum Routine {
 }
 
 /// A routine with its workspace.
-enum Method<T> {
-    Polar { work: Workspace },
+enum SvdWorkspace<T> {
+    Polar { work: SolverWorkspace },
     Jacobi { jacobi: Jacobi, work: CudaSlice<T> },
-    Qr { work: Workspace },
+    Qr { work: SolverWorkspace },
     Approximate { work: CudaSlice<T>, len: usize },
 }
 
-struct Svd<T> {
+struct LibrarySvd<T> {
     cuda: Cuda,
     solver: Solver,
-    method: Method<T>,
+    method: SvdWorkspace<T>,
     n: usize,
     /// The original operand, because a decomposition overwrites its own.
     operand: CudaSlice<T>,
@@ -112,11 +111,11 @@ struct Svd<T> {
     info: CudaSlice<i32>,
 }
 
-fn svd<T: Element + JacobiReal + ApproximateReal>(
+fn svd<T: DeviceElement + SolverReal>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
-    routine: Routine,
+    routine: SvdRoutine,
 ) -> Result<Box<Prepared>, CellError> {
     cuda.require(Library::Cusolver)?;
     let n = case.side();
@@ -128,29 +127,31 @@ fn svd<T: Element + JacobiReal + ApproximateReal>(
     cuda.count_plan();
     let solver = Solver::new(&cuda.stream)?;
     let method = match routine {
-        Routine::Polar => {
-            Method::Polar { work: Workspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &out)?)? }
+        SvdRoutine::Polar => {
+            SvdWorkspace::Polar { work: SolverWorkspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &out)?)? }
         }
-        Routine::Jacobi => {
+        SvdRoutine::Jacobi => {
             let mut jacobi = Jacobi::new::<T>()?;
             let len = jacobi.workspace_len(&solver, n, &a, &out)?;
             cuda.reserve(len as u128 * size_of::<T>() as u128)?;
-            Method::Jacobi { jacobi, work: cuda.alloc(len)? }
+            SvdWorkspace::Jacobi { jacobi, work: cuda.alloc(len)? }
         }
-        Routine::Approximate => {
+        SvdRoutine::Approximate => {
             let len = solver.gesvda_workspace(n, &a, &out)?;
             cuda.reserve(len as u128 * size_of::<T>() as u128)?;
-            Method::Approximate { work: cuda.alloc(len.max(1))?, len }
+            SvdWorkspace::Approximate { work: cuda.alloc(len.max(1))?, len }
         }
-        Routine::Qr => Method::Qr { work: Workspace::alloc(cuda, solver.gesvd_workspace(n, &a, &out)?)? },
+        SvdRoutine::Qr => {
+            SvdWorkspace::Qr { work: SolverWorkspace::alloc(cuda, solver.gesvd_workspace(n, &a, &out)?)? }
+        }
     };
     let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
     // The routines read intermediate results on the host to decide how to continue.
     let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
-    Ok(Prepared::with(traits, Svd { cuda, solver, method, n, operand, a, out, info }))
+    Ok(Prepared::with(traits, LibrarySvd { cuda, solver, method, n, operand, a, out, info }))
 }
 
-impl<T: Element + JacobiReal + ApproximateReal> Job for Svd<T> {
+impl<T: DeviceElement + SolverReal> Job for LibrarySvd<T> {
     fn reset(&mut self) -> Result<(), CellError> {
         self.cuda.copy(&self.operand, &mut self.a)
     }
@@ -160,19 +161,21 @@ impl<T: Element + JacobiReal + ApproximateReal> Job for Svd<T> {
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        let Svd { solver, n, a, out, info, .. } = self;
+        let LibrarySvd { solver, n, a, out, info, .. } = self;
         match &mut self.method {
-            Method::Polar { work } => solver.gesvdp(*n, a, out, work, info),
-            Method::Jacobi { jacobi, work } => solver.gesvdj(*n, a, out, (jacobi, work), info),
-            Method::Qr { work } => solver.gesvd(*n, a, out, work, info),
-            Method::Approximate { work, len } => solver.gesvda(*n, a, out, (work, *len), info),
+            SvdWorkspace::Polar { work } => solver.gesvdp(*n, a, out, work, info),
+            SvdWorkspace::Jacobi { jacobi, work } => solver.gesvdj(*n, a, out, (jacobi, work), info),
+            SvdWorkspace::Qr { work } => solver.gesvd(*n, a, out, work, info),
+            SvdWorkspace::Approximate { work, len } => solver.gesvda(*n, a, out, (work, *len), info),
         }
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         let right = match self.method {
-            Method::Polar { .. } | Method::Jacobi { .. } | Method::Approximate { .. } => Right::Columns,
-            Method::Qr { .. } => Right::Rows,
+            SvdWorkspace::Polar { .. } | SvdWorkspace::Jacobi { .. } | SvdWorkspace::Approximate { .. } => {
+                Right::Columns
+            }
+            SvdWorkspace::Qr { .. } => Right::Rows,
         };
         answer(&self.cuda, self.n, &self.info, (&self.out, right))
     }

@@ -14,17 +14,15 @@ use super::super::input;
 use super::answer::{Right, answer};
 use crate::context::{Cuda, Library};
 use crate::ffi::contents::device;
-use crate::ffi::cusolver::{Solver, Vectors, Workspace};
+use crate::ffi::cusolver::{Solver, SolverWorkspace, Vectors};
 use crate::ffi::map::Map;
-use crate::kernels::{KernelSource, kernel_source};
-
-pub(super) static SOURCE: KernelSource = kernel_source!("convert");
+use crate::ffi::padded::CONVERT;
 
 /// Operand and answer in float32, all intermediate arrays in float64.
 struct WidenedPolar {
     cuda: Cuda,
     solver: Solver,
-    work: Workspace,
+    work: SolverWorkspace,
     n: usize,
     widen: Map<f32, f64, 1>,
     narrow_matrix: Map<f64, f32, 1>,
@@ -50,12 +48,12 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
     Ok(Prepared::with(
         traits,
         WidenedPolar {
-            widen: Map::load(cuda, &SOURCE, "f32_to_f64", n * n)?,
-            narrow_matrix: Map::load(cuda, &SOURCE, "f64_to_f32", n * n)?,
-            narrow_vector: Map::load(cuda, &SOURCE, "f64_to_f32", n)?,
+            widen: Map::load(cuda, &CONVERT, "f32_to_f64", n * n)?,
+            narrow_matrix: Map::load(cuda, &CONVERT, "f64_to_f32", n * n)?,
+            narrow_vector: Map::load(cuda, &CONVERT, "f64_to_f32", n)?,
             operand: cuda.upload(input(inputs, 0)?)?,
             answer: Vectors::alloc(cuda, n)?,
-            work: Workspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &wide)?)?,
+            work: SolverWorkspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &wide)?)?,
             solver,
             n,
             a,

@@ -3,56 +3,35 @@
 use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
 
+use super::on_chip::{LARGE_SIDES, OnChipReduction, Reduced, Rest};
+use super::panels::{PANEL, PanelReduction};
 use crate::context::Cuda;
 use crate::ffi::cublas::{Cublas, Matrix, Product};
-use crate::ffi::tridiagonal::{LARGE_SIDES, OnChipReduction, Reduced, Rest, SIDES};
-use crate::ffi::tridiagonal_panel::{PANEL, PanelReduction};
-use crate::kernels::{KernelSource, kernel_source};
-
-/// The reductions of matrices of different sizes, in the order of [`OnChipReduction::load`].
-pub(super) static ON_CHIP: [KernelSource; 6] = [
-    on_chip(0, kernel_source!("tridiagonal", "SIDE_64")),
-    on_chip(1, kernel_source!("tridiagonal", "SIDE_128")),
-    on_chip(2, kernel_source!("tridiagonal", "SIDE_256")),
-    on_chip(3, kernel_source!("tridiagonal", "SIDE_512")),
-    on_chip(4, kernel_source!("tridiagonal", "SIDE_1024")),
-    on_chip(5, kernel_source!("tridiagonal", "SIDE_2048")),
-];
-pub(super) static IN_PANELS: KernelSource =
-    KernelSource { sizes: SIDES[5] as u64 + 1..=u64::MAX, ..kernel_source!("tridiagonal_panel") };
-
-/// Returns the source of the reduction with that index, with the sizes for which it is the smallest. The last reduces
-/// what the panels of larger matrices leave, too.
-const fn on_chip(index: usize, source: KernelSource) -> KernelSource {
-    let first = if index == 0 { 1 } else { SIDES[index - 1] as u64 + 1 };
-    let last = if index == SIDES.len() - 1 { u64::MAX } else { SIDES[index] as u64 };
-    KernelSource { sizes: first..=last, ..source }
-}
 
 /// Householder reduction of matrices of one size.
-pub(super) struct Reduction {
+pub(super) struct HouseholderReduction {
     /// The columns that are reduced first, and how; `None` if the whole matrix fits on chip.
     panels: Option<(usize, PanelReduction)>,
     on_chip: OnChipReduction,
     n: usize,
 }
 
-impl Reduction {
+impl HouseholderReduction {
     /// Returns the float64 elements of device memory of an instance for size `n`, without its answer.
     pub(super) fn elements(n: u128) -> u128 {
         if n > LARGE_SIDES[0] as u128 { PanelReduction::elements(n) } else { 0 }
     }
 
     /// Makes an instance for size `n`. Returns `None` if the device cannot hold a large matrix on chip.
-    pub(super) fn new(cuda: &Cuda, n: usize) -> Result<Option<Reduction>, CellError> {
-        if let Some(on_chip) = OnChipReduction::load(cuda, &ON_CHIP, n)? {
-            return Ok(Some(Reduction { panels: None, on_chip, n }));
+    pub(super) fn new(cuda: &Cuda, n: usize) -> Result<Option<HouseholderReduction>, CellError> {
+        if let Some(on_chip) = OnChipReduction::load(cuda, n)? {
+            return Ok(Some(HouseholderReduction { panels: None, on_chip, n }));
         }
         for side in LARGE_SIDES.into_iter().filter(|side| *side < n) {
             let columns = (n - side).next_multiple_of(PANEL);
-            let Some(on_chip) = OnChipReduction::load(cuda, &ON_CHIP, n - columns)? else { continue };
-            let Some(panels) = PanelReduction::load(cuda, &IN_PANELS, n, columns)? else { continue };
-            return Ok(Some(Reduction { panels: Some((columns, panels)), on_chip, n }));
+            let Some(on_chip) = OnChipReduction::load(cuda, n - columns)? else { continue };
+            let Some(panels) = PanelReduction::load(cuda, n, columns)? else { continue };
+            return Ok(Some(HouseholderReduction { panels: Some((columns, panels)), on_chip, n }));
         }
         Ok(None)
     }

@@ -19,18 +19,15 @@ use gpubench_model::error::{CellError, Unavailable};
 use super::super::input;
 use super::answer::{Right, answer};
 use super::eigen::Tridiagonal;
-use super::polar;
-use crate::context::{Cuda, Element, Library, driver};
+use super::launch::SvdKernels;
+use crate::context::{Cuda, DeviceElement, Library, driver};
 use crate::ffi::contents::device;
-use crate::ffi::cusolver::{Solver, Vectors, Workspace};
+use crate::ffi::cusolver::{Solver, SolverWorkspace, Vectors};
 use crate::ffi::map::Map;
+use crate::ffi::padded::CONVERT;
 use crate::ffi::pinned::Pinned;
 use crate::ffi::replay::Recording;
-use crate::ffi::svd::SvdKernels;
-use crate::kernels::{KernelSource, kernel_source};
 use products::{SquareProducts, plain, transposed};
-
-pub(super) static SOURCE: KernelSource = kernel_source!("svd");
 
 /// Indices of the figures, which are sums of squares.
 mod figure {
@@ -38,7 +35,7 @@ mod figure {
     pub(crate) const RIGHT: usize = 0;
     /// UᵀU - I, then the same weighted by the singular values, then the singular values.
     pub(crate) const LEFT: usize = 3;
-    /// The same three for U after a repair.
+    /// UᵀU - I after a repair, then weighted by the lengths of U's columns, then those lengths.
     pub(crate) const REPAIRED: usize = 6;
     /// The last correction of a refinement.
     pub(crate) const CORRECTION: usize = 9;
@@ -58,7 +55,7 @@ const LARGEST: f64 = 1e70;
 
 /// A part of an execution that is recorded. The host reads figures after each.
 #[derive(Clone, Copy)]
-enum Part {
+enum RecordedPart {
     /// From the operand to both sets of vectors by own kernels.
     Vectors,
     /// One round of refinement.
@@ -76,10 +73,10 @@ struct Gram<T> {
     own: Option<Tridiagonal>,
     solver: Solver,
     /// Divide and conquer, whose vectors are orthogonal for every matrix, and its eigenvalues.
-    syevd: (Workspace, CudaSlice<f64>),
+    syevd: (SolverWorkspace, CudaSlice<f64>),
     /// For matrices whose Gram matrix has lost too much accuracy.
-    gesvdp: Workspace,
-    gesvd: Workspace,
+    gesvdp: SolverWorkspace,
+    gesvd: SolverWorkspace,
     /// AᵀA, the vectors before a repair, A V, products XᵀX and what X is multiplied by, and one more for refinement.
     gram: CudaSlice<f64>,
     vectors: CudaSlice<f64>,
@@ -94,7 +91,7 @@ struct Gram<T> {
     /// Where they are copied, and their values there.
     copied: Pinned,
     read: [f64; figure::COUNT],
-    /// By `Part`.
+    /// By `RecordedPart`.
     recordings: [Recording; 2],
     ranks: CudaSlice<i32>,
     info: CudaSlice<i32>,
@@ -102,7 +99,7 @@ struct Gram<T> {
 }
 
 /// Makes the job. The conversion of a float32 operand is timed.
-pub(super) fn prepare<T: Element>(
+pub(super) fn prepare<T: DeviceElement>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
@@ -114,7 +111,7 @@ pub(super) fn prepare<T: Element>(
     cuda.reserve(8 * (12 * area + Tridiagonal::elements(n as u128) + SquareProducts::elements(n)))?;
     let narrow = match T::DTYPE {
         DType::F32 => {
-            let widen = Map::load(cuda, &polar::SOURCE, "f32_to_f64", n * n)?;
+            let widen = Map::load(cuda, &CONVERT, "f32_to_f64", n * n)?;
             Some((cuda.upload(input::<f32>(inputs, 0)?)?, widen))
         }
         DType::F64 => None,
@@ -127,17 +124,17 @@ pub(super) fn prepare<T: Element>(
     cuda.count_plan();
     let found = Vectors::alloc(cuda, n)?;
     let solver = Solver::new(&cuda.stream)?;
-    let gesvdp = Workspace::alloc(cuda, solver.gesvdp_workspace(n, &wide, &found)?)?;
-    let gesvd = Workspace::alloc(cuda, solver.gesvd_workspace(n, &wide, &found)?)?;
+    let gesvdp = SolverWorkspace::alloc(cuda, solver.gesvdp_workspace(n, &wide, &found)?)?;
+    let gesvd = SolverWorkspace::alloc(cuda, solver.gesvd_workspace(n, &wide, &found)?)?;
     let (gram, values) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
-    let syevd = (Workspace::alloc(cuda, solver.syevd_workspace(n, &gram, &values)?)?, values);
+    let syevd = (SolverWorkspace::alloc(cuda, solver.syevd_workspace(n, &gram, &values)?)?, values);
     // Each execution reads the figures on the host.
     let traits = JobTraits { synchronises: true, ..JobTraits::default() };
     Ok(Prepared::with(
         traits,
         Gram::<T> {
             products,
-            kernels: SvdKernels::load(cuda, &SOURCE, n)?,
+            kernels: SvdKernels::load(cuda, n)?,
             n,
             narrow,
             wide,
@@ -168,7 +165,7 @@ pub(super) fn prepare<T: Element>(
 }
 
 /// Rejects matrices whose Gram matrix would overflow, and NaN.
-fn check_magnitudes<T: Element>(elements: &[T]) -> Result<(), CellError> {
+fn check_magnitudes<T: DeviceElement>(elements: &[T]) -> Result<(), CellError> {
     if elements.iter().all(|element| element.to_f64().abs() <= LARGEST) {
         return Ok(());
     }
@@ -176,7 +173,7 @@ fn check_magnitudes<T: Element>(elements: &[T]) -> Result<(), CellError> {
     Err(Unavailable::new(reason, "use --variants gesvd, or scale the matrix").into())
 }
 
-impl<T: Element> Gram<T> {
+impl<T: DeviceElement> Gram<T> {
     /// Enqueues AᵀA, which reads the operand.
     fn compute_gram(&mut self) -> Result<(), CellError> {
         if let Some((operand, widen)) = &self.narrow {
@@ -191,7 +188,7 @@ impl<T: Element> Gram<T> {
     /// that succeeded.
     fn try_own_kernels(&mut self) -> Result<bool, CellError> {
         let Some(mut own) = self.own.take() else { return self.compute_gram().map(|()| false) };
-        let enqueued = self.record(Part::Vectors, |gram| {
+        let enqueued = self.record(RecordedPart::Vectors, |gram| {
             gram.compute_gram()?;
             let Gram { cuda, products, kernels, gram: matrix, vectors, .. } = gram;
             own.run(cuda, &products.blas, kernels, matrix, vectors)?;
@@ -202,7 +199,8 @@ impl<T: Element> Gram<T> {
         self.repair()
     }
 
-    /// The same by cuSOLVER. AᵀA is there.
+    /// Tries to compute the decomposition from the eigenvectors of AᵀA, which is in `gram`, by cuSOLVER. Returns whether that
+    /// succeeded.
     fn try_syevd(&mut self) -> Result<bool, CellError> {
         self.cuda.copy(&self.gram, &mut self.vectors)?;
         let (work, values) = &mut self.syevd;
@@ -244,7 +242,7 @@ impl<T: Element> Gram<T> {
     #[allow(unsafe_code)]
     fn record(
         &mut self,
-        part: Part,
+        part: RecordedPart,
         mut enqueue: impl FnMut(&mut Self) -> Result<(), CellError>,
     ) -> Result<(), CellError> {
         let cuda = self.cuda.clone();
@@ -259,7 +257,7 @@ impl<T: Element> Gram<T> {
     }
 }
 
-impl<T: Element> Job for Gram<T> {
+impl<T: DeviceElement> Job for Gram<T> {
     fn contents(&mut self) -> Contents<'_> {
         let operand = match &mut self.narrow {
             Some((operand, _)) => device(operand),

@@ -6,7 +6,6 @@ use gpubench_model::error::CellError;
 use crate::context::Cuda;
 use crate::ffi::cublas::{Cublas, Matrix, Product};
 use crate::ffi::padded::{PaddedCopies, padded_side};
-use crate::ops::svd::polar;
 
 /// The smallest odd size for which padded copies were measured to take less time.
 const MIN_PADDED: usize = 1777;
@@ -23,7 +22,7 @@ pub(super) fn plain(matrix: &CudaSlice<f64>) -> Factor<'_> {
     Factor { matrix, is_transposed: false }
 }
 
-/// Its transpose.
+/// The transpose of the matrix.
 pub(super) fn transposed(matrix: &CudaSlice<f64>) -> Factor<'_> {
     Factor { matrix, is_transposed: true }
 }
@@ -46,7 +45,7 @@ struct Padded {
 impl Padded {
     fn new(cuda: &Cuda, n: usize, side: usize) -> Result<Padded, CellError> {
         Ok(Padded {
-            copies: PaddedCopies::load(cuda, &polar::SOURCE, n, side)?,
+            copies: PaddedCopies::load(cuda, n, side)?,
             side,
             operands: [cuda.alloc(side * side)?, cuda.alloc(side * side)?],
             answer: cuda.alloc(side * side)?,

@@ -5,10 +5,10 @@ use gpubench_model::case::DType;
 use gpubench_model::error::CellError;
 
 use super::products::{plain, transposed};
-use super::{GOOD, Gram, Part, REPAIRABLE, ROUNDS, figure};
-use crate::context::{Element, driver};
+use super::{GOOD, Gram, REPAIRABLE, ROUNDS, RecordedPart, figure};
+use crate::context::{DeviceElement, driver};
 
-impl<T: Element> Gram<T> {
+impl<T: DeviceElement> Gram<T> {
     /// Enqueues both sets of vectors and the values from the vectors, with their figures. In float32, enqueues the answer, too.
     pub(super) fn compute_both_sides(&mut self) -> Result<(), CellError> {
         self.clear_figures()?;
@@ -96,7 +96,7 @@ impl<T: Element> Gram<T> {
             // The round reads the vectors there.
             std::mem::swap(&mut self.square, &mut self.found.v);
             std::mem::swap(&mut self.step, &mut self.found.u);
-            self.record(Part::Refinement, Gram::refine_once)?;
+            self.record(RecordedPart::Refinement, Gram::refine_once)?;
             self.read_figures()?;
             let correction = self.norm(figure::CORRECTION);
             if correction < last {

@@ -1,32 +1,36 @@
-//! Launches of `kernels/tridiagonal_panel.cu` as safe functions that check every slice.
+//! The reduction of the first columns of a symmetric matrix, panel by panel: launches of `kernels/tridiagonal_panel.cu`.
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
-use super::super::context::Cuda;
-use super::super::kernels::KernelSource;
-use super::launch::{Shape, Start, enqueue, enqueue_shaped, fits, grid, read, resident_blocks, write};
-use super::tridiagonal::{Reduced, zero};
+use super::on_chip::{Reduced, SIDES, zero};
+use crate::context::Cuda;
+use crate::ffi::launch::{LaunchShape, Start, enqueue, enqueue_shaped, fits, read, write};
+use crate::ffi::tuning::{grid, resident_blocks};
+use crate::kernels::{KernelSource, kernel_source};
+
+pub(super) static SOURCE: KernelSource =
+    KernelSource { sizes: SIDES[5] as u64 + 1..=u64::MAX, ..kernel_source!("tridiagonal_panel") };
 
 /// Columns per launch, and rows and columns of a tile.
-pub(crate) const PANEL: usize = 64;
+pub(super) const PANEL: usize = 64;
 /// Threads per block.
 const THREADS: u32 = 512;
 /// Parts of each product of a reflector with an earlier one: `SEGMENTS` in the kernel.
 const SEGMENTS: usize = 16;
 
 /// The reduction of the first columns of matrices of one size.
-pub(crate) struct PanelReduction {
+pub(super) struct PanelReduction {
     pad: CudaFunction,
     reduce: CudaFunction,
     /// Blocks of both kernels.
     grids: (u32, u32),
     n: usize,
     /// The matrix with zeros to the right and below, column-major: a multiple of [`PANEL`] rows and columns.
-    pub(crate) side: usize,
-    pub(crate) padded: CudaSlice<f64>,
+    pub(super) side: usize,
+    pub(super) padded: CudaSlice<f64>,
     /// V, W and V again, of [`PANEL`] columns each.
-    pub(crate) panel: CudaSlice<f64>,
+    pub(super) panel: CudaSlice<f64>,
     work: CudaSlice<f64>,
     arrivals: CudaSlice<u32>,
 }
@@ -34,20 +38,15 @@ pub(crate) struct PanelReduction {
 impl PanelReduction {
     /// Returns the float64 elements of device memory that an instance for size `n` needs, up to what grows with the
     /// number of multiprocessors.
-    pub(crate) fn elements(n: u128) -> u128 {
+    pub(super) fn elements(n: u128) -> u128 {
         let side = n.next_multiple_of(PANEL as u128);
         side * (side + 3 * PANEL as u128 + 2 * side / PANEL as u128 + 2)
     }
 
     /// Loads the kernels for matrices of size `n`, of which `columns`, a multiple of [`PANEL`], are reduced. Returns
     /// `None` if the device cannot run one block per multiprocessor at the same time.
-    pub(crate) fn load(
-        cuda: &Cuda,
-        source: &'static KernelSource,
-        n: usize,
-        columns: usize,
-    ) -> Result<Option<PanelReduction>, CellError> {
-        let reduce = cuda.function(source, "reduce_panel")?;
+    pub(super) fn load(cuda: &Cuda, n: usize, columns: usize) -> Result<Option<PanelReduction>, CellError> {
+        let reduce = cuda.function(&SOURCE, "reduce_panel")?;
         let side = n.next_multiple_of(PANEL);
         // Each block has at least one tile, in the last panel too, and each thread at most one block's sum to add.
         let rows = (side - columns) / PANEL + 1;
@@ -59,7 +58,7 @@ impl PanelReduction {
         }
         let work = side * (2 * side / PANEL + 2) + 2 * PANEL * SEGMENTS + 2 * blocks as usize;
         Ok(Some(PanelReduction {
-            pad: cuda.function(source, "pad")?,
+            pad: cuda.function(&SOURCE, "pad")?,
             reduce,
             grids: (grid(cuda, side * side), blocks),
             n,
@@ -72,7 +71,7 @@ impl PanelReduction {
     }
 
     /// Enqueues the copy of the `n x n` matrix to `padded`.
-    pub(crate) fn pad(&mut self, stream: &CudaStream, matrix: &CudaSlice<f64>) -> Result<(), CellError> {
+    pub(super) fn pad(&mut self, stream: &CudaStream, matrix: &CudaSlice<f64>) -> Result<(), CellError> {
         fits("the matrix", matrix, self.n * self.n)?;
         zero(&mut self.arrivals)?;
         let arguments = [
@@ -88,7 +87,7 @@ impl PanelReduction {
     /// Enqueues the reduction of [`PANEL`] columns from `start` on. The caller then subtracts the products of `panel`.
     ///
     /// Panels must follow each other from 0 on after [`pad`](Self::pad), because the kernel counts its barriers.
-    pub(crate) fn run(
+    pub(super) fn run(
         &mut self,
         stream: &CudaStream,
         start: usize,
@@ -99,7 +98,8 @@ impl PanelReduction {
             return Err(CellError::Failed(format!("a matrix of {n} columns has no panel at {start}")));
         }
         out.fits(n)?;
-        let shape = Shape { grid: (self.grids.1, 1), threads: THREADS, shared: 0, start: Start::Together };
+        let shape =
+            LaunchShape { grid: (self.grids.1, 1), threads: THREADS, shared: 0, start: Start::Together };
         let arguments = [
             read(stream, &self.padded),
             size(self.side)?.into(),

@@ -1,13 +1,16 @@
-//! Launches of `kernels/fft_fill.cu` as safe functions that check the length of every slice.
+//! Launches of `kernels/fft_fill.cu`, the kernels before and after cuFFT.
 
 use std::marker::PhantomData;
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
-use super::super::context::{Cuda, Element};
-use super::super::kernels::KernelSource;
-use super::launch::{enqueue, fits, grid, read, write};
+use crate::context::{Cuda, DeviceElement};
+use crate::ffi::launch::{enqueue, fits, read, write};
+use crate::ffi::tuning::grid;
+use crate::kernels::{KernelSource, kernel_source};
+
+pub(super) static SOURCE: KernelSource = kernel_source!("fft_fill");
 
 /// Columns and rows that a block of `fft_fill` writes; 4 rows at a time, 4 times.
 const FILL_TILE: (u32, u32) = (64, 16);
@@ -15,7 +18,7 @@ const FILL_TILE: (u32, u32) = (64, 16);
 const MAX_BLOCKS_Y: u32 = 65_535;
 
 /// Both kernels for transforms of `n x n` elements.
-pub(crate) struct FftKernels<T> {
+pub(super) struct FftKernels<T> {
     fill_half: CudaFunction,
     to_complex: CudaFunction,
     n: u32,
@@ -23,12 +26,11 @@ pub(crate) struct FftKernels<T> {
     element: PhantomData<T>,
 }
 
-impl<T: Element> FftKernels<T> {
-    /// Loads the kernels from `kernels/fft_fill.cu`.
-    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
+impl<T: DeviceElement> FftKernels<T> {
+    pub(super) fn load(cuda: &Cuda, n: usize) -> Result<Self, CellError> {
         Ok(FftKernels {
-            fill_half: cuda.function(source, &format!("fft_fill_{}", T::DTYPE))?,
-            to_complex: cuda.function(source, &format!("fft_to_complex_{}", T::DTYPE))?,
+            fill_half: cuda.function(&SOURCE, &format!("fft_fill_{}", T::DTYPE))?,
+            to_complex: cuda.function(&SOURCE, &format!("fft_to_complex_{}", T::DTYPE))?,
             n: u32::try_from(n).map_err(|error| CellError::call("fft_fill", error))?,
             to_complex_grid: grid(cuda, n * n),
             element: PhantomData,
@@ -40,7 +42,7 @@ impl<T: Element> FftKernels<T> {
     }
 
     /// Enqueues the kernel that fills columns `n / 2 + 1` to `n - 1` of an `n x n` spectrum (`2 * n * n` reals).
-    pub(crate) fn fill_half(
+    pub(super) fn fill_half(
         &self,
         stream: &CudaStream,
         spectrum: &mut CudaSlice<T>,
@@ -57,7 +59,7 @@ impl<T: Element> FftKernels<T> {
     }
 
     /// Enqueues the kernel that copies `n * n` reals to the real parts of as many pairs, with imaginary parts zero.
-    pub(crate) fn to_complex(
+    pub(super) fn to_complex(
         &self,
         stream: &CudaStream,
         real: &CudaSlice<T>,

@@ -1,22 +1,24 @@
-//! Launches of `kernels/svd.cu` as safe functions that check the length of every slice.
+//! Launches of `kernels/svd.cu`, which `gram` and its eigensolver share, as functions that check the length of every slice.
 
 use std::marker::PhantomData;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
-use super::super::context::{Cuda, Element};
-use super::super::kernels::KernelSource;
-use super::cusolver::Vectors;
-use super::launch::{Argument, BLOCK, enqueue, fits, read, write};
+use crate::context::{Cuda, DeviceElement};
+use crate::ffi::cusolver::Vectors;
+use crate::ffi::launch::{Argument, BLOCK, enqueue, fits, read, write, write_from};
+use crate::kernels::{KernelSource, kernel_source};
+
+pub(super) static SOURCE: KernelSource = kernel_source!("svd");
 
 /// Reflectors that are applied together.
-pub(crate) const PANEL: usize = 64;
+pub(super) const PANEL: usize = 64;
 /// Blocks per multiprocessor of the kernels that process a matrix column by column.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 4;
 
 /// The kernels for matrices of one size and answers of one element type.
-pub(crate) struct SvdKernels<T> {
+pub(super) struct SvdKernels<T> {
     panel_factors: CudaFunction,
     newton_schulz: CudaFunction,
     orthogonality: CudaFunction,
@@ -31,19 +33,20 @@ pub(crate) struct SvdKernels<T> {
     element: PhantomData<T>,
 }
 
-impl<T: Element> SvdKernels<T> {
+impl<T: DeviceElement> SvdKernels<T> {
     /// Loads the kernels for matrices of size `n`.
-    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
+    pub(super) fn load(cuda: &Cuda, n: usize) -> Result<Self, CellError> {
+        let entry = |name: &str| cuda.function(&SOURCE, name);
         let max_blocks = cuda.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR);
         Ok(SvdKernels {
-            panel_factors: cuda.function(source, "panel_factors")?,
-            newton_schulz: cuda.function(source, "newton_schulz")?,
-            orthogonality: cuda.function(source, "orthogonality")?,
-            residual: cuda.function(source, "residual")?,
-            transpose: cuda.function(source, "transpose")?,
-            rank: cuda.function(source, "rank_descending")?,
-            arrange: cuda.function(source, &format!("arrange_{}", T::DTYPE))?,
-            refinement: cuda.function(source, "refinement")?,
+            panel_factors: entry("panel_factors")?,
+            newton_schulz: entry("newton_schulz")?,
+            orthogonality: entry("orthogonality")?,
+            residual: entry("residual")?,
+            transpose: entry("transpose")?,
+            rank: entry("rank_descending")?,
+            arrange: entry(&format!("arrange_{}", T::DTYPE))?,
+            refinement: entry("refinement")?,
             n,
             side: i32::try_from(n).map_err(|error| CellError::call("svd", error))?,
             columns: u32::try_from(n).unwrap_or(u32::MAX).min(max_blocks).max(1),
@@ -53,7 +56,7 @@ impl<T: Element> SvdKernels<T> {
 
     /// Replaces the products Yᵀ Y of the reflectors of each panel (`PANEL x PANEL`, column-major, one panel after the
     /// other) by the triangular factors T of I - Y T Yᵀ.
-    pub(crate) fn panel_factors(
+    pub(super) fn panel_factors(
         &self,
         stream: &CudaStream,
         panels: usize,
@@ -71,7 +74,7 @@ impl<T: Element> SvdKernels<T> {
     /// Computes from Xᵀ X the matrix `step` that makes the columns of X orthonormal, and the lengths of the columns
     /// of X. Adds three sums of squares to `figures`, starting at `first`: of XᵀX - I for columns of length 1, of the
     /// same with each column times its length, and of the lengths.
-    pub(crate) fn newton_schulz(
+    pub(super) fn newton_schulz(
         &self,
         stream: &CudaStream,
         gram: &CudaSlice<f64>,
@@ -89,7 +92,7 @@ impl<T: Element> SvdKernels<T> {
     }
 
     /// Adds the sum of squares of `gram` - I to one of `figures`.
-    pub(crate) fn orthogonality(
+    pub(super) fn orthogonality(
         &self,
         stream: &CudaStream,
         gram: &CudaSlice<f64>,
@@ -103,7 +106,7 @@ impl<T: Element> SvdKernels<T> {
     }
 
     /// Adds the sums of squares of `products` - `left` S and of `products` to two of `figures`, starting at `first`.
-    pub(crate) fn residual(
+    pub(super) fn residual(
         &self,
         stream: &CudaStream,
         products: &CudaSlice<f64>,
@@ -121,7 +124,7 @@ impl<T: Element> SvdKernels<T> {
     }
 
     /// Enqueues the transposition of a matrix.
-    pub(crate) fn transpose(
+    pub(super) fn transpose(
         &self,
         stream: &CudaStream,
         from: &CudaSlice<f64>,
@@ -134,7 +137,7 @@ impl<T: Element> SvdKernels<T> {
     }
 
     /// Sorts a decomposition by descending values, in the element type of the answer.
-    pub(crate) fn arrange(
+    pub(super) fn arrange(
         &self,
         stream: &CudaStream,
         found: &Vectors<f64>,
@@ -170,7 +173,7 @@ impl<T: Element> SvdKernels<T> {
     /// Computes from Uᵀ U, Vᵀ V and Uᵀ A V, in this order, the values and the matrices I + F and I + G by which U and V are
     /// multiplied to refine them. The figure `norm` is the squared norm of A. Adds the sum of squares of F and G to the figure
     /// `sum`.
-    pub(crate) fn refinement(
+    pub(super) fn refinement(
         &self,
         stream: &CudaStream,
         products: [&CudaSlice<f64>; 3],
@@ -225,5 +228,5 @@ fn place(
     count: usize,
 ) -> Result<Argument, CellError> {
     fits("the figures", figures, first + count)?;
-    Ok((figures.device_ptr_mut(stream).0 + (first * size_of::<f64>()) as u64).into())
+    Ok(write_from(stream, figures, first))
 }
