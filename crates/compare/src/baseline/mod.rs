@@ -11,7 +11,7 @@ use gpubench_model::report::now;
 use gpubench_text::{control, limited};
 use serde::{Deserialize, Serialize};
 
-use crate::planning::calibration::Calibrated;
+use crate::planning::Calibrated;
 pub use staging::StagedBaseline;
 
 /// Default folder of baselines.

@@ -121,15 +121,12 @@ impl Policy {
     /// Returns one line per table that matches none of `cells`, with the glob that matches nothing, which may be misspelt.
     pub(crate) fn unused(&self, cells: &[Cell]) -> Vec<String> {
         let unused = self.cells.iter().filter(|table| !cells.iter().any(|cell| table.matches(cell)));
-        unused
-            .map(|table| {
-                format!(
-                    "{}: this [[cell]] table matches no cell of OLD or NEW: {}",
-                    table.origin,
-                    table.mismatch(cells)
-                )
-            })
-            .collect()
+        let line = |table: &CellTable| {
+            let CellTable { origin, .. } = table;
+            let mismatch = table.mismatch(cells);
+            format!("{origin}: this [[cell]] table matches no cell of OLD or NEW: {mismatch}")
+        };
+        unused.map(line).collect()
     }
 }
 

@@ -4,10 +4,14 @@ use gpubench_model::Accuracy;
 use gpubench_model::case::Cell;
 use gpubench_model::report::{BackendState, Outcome, Report, Row};
 use gpubench_ops::Checked;
+use rayon::prelude::*;
 
-use super::self_test::simulated_runs::{self, Noise, REALISTIC};
+use self::simulated_runs::{Noise, REALISTIC};
 use super::*;
+use crate::planning::{Calibrated, calibrate};
+use crate::result::Conclusion;
 
+pub(crate) mod simulated_runs;
 mod study;
 
 fn side(reports: Vec<Report>) -> Runs {
@@ -325,18 +329,13 @@ fn a_cell_that_only_some_runs_have_is_noted() {
 
 #[test]
 fn passes_that_differ_by_more_than_a_threshold_disagree() {
-    use crate::planning::calibration::calibrate;
     let passes = |factor: f64| {
         let slow = simulated_runs::run(2, &REALISTIC, &|cell| if is_changed(cell) { factor } else { 1.0 });
         side(vec![simulated_runs::run(1, &REALISTIC, &|_| 1.0), slow])
     };
     let noisy = |factor: f64| -> Vec<Cell> {
         let cells = calibrate(&passes(factor), &Policy::default());
-        cells
-            .into_iter()
-            .filter(crate::planning::calibration::Calibrated::disagrees)
-            .map(|cell| cell.cell)
-            .collect()
+        cells.into_iter().filter(Calibrated::disagrees).map(|cell| cell.cell).collect()
     };
     assert!(noisy(1.0).is_empty());
     assert!(matches!(noisy(1.2).as_slice(), [cell] if is_changed(cell)));
@@ -344,7 +343,6 @@ fn passes_that_differ_by_more_than_a_threshold_disagree() {
 
 /// Share of 1 000 comparisons of `runs` a side, nothing changed, that find a regression.
 fn false_alarms(runs: u64, policy: &Policy) -> f64 {
-    use rayon::prelude::*;
     let finds_regression = |trial: &u64| {
         let first = 2 * runs * trial;
         let [old, new] =
@@ -377,7 +375,6 @@ fn a_slowdown_of_five_percent_in_one_cell_of_sixty_is_found_by_three_runs_per_si
             .all(|change| is_changed(&change.cell()))
             && slower[0].verdict == Verdict::Slower
     };
-    use rayon::prelude::*;
     let share = (0..400u64).into_par_iter().filter(found).count() as f64 / 400.0;
     assert!(share >= 0.95, "{share}");
 }
@@ -402,7 +399,6 @@ fn the_interval_of_the_ratio_covers_it_as_often_as_it_says() {
 
 #[test]
 fn cells_of_very_different_variation_raise_no_more_false_alarms() {
-    use rayon::prelude::*;
     // From run to run each cell scatters by its own share, log-normal about 0.4 % on the GPU and 4 % on the CPU.
     let one = |seed: u64| {
         let factor = |cell: &Cell| {

@@ -2,10 +2,10 @@
 
 use gpubench_text::count::counted;
 
-use crate::{
-    Change, Conclusion, Count, Difference, Gate, InconclusiveReason, MeanChange, Policy, Sentence, Severity,
-    Verdict,
-};
+use crate::environment::{Difference, Severity};
+use crate::result::{Change, Conclusion, Gate, InconclusiveReason, MeanChange, VerdictCount};
+use crate::sentence::Sentence;
+use crate::{Policy, Verdict};
 
 /// Returns the conclusion. `cells` are sorted by severity, `means` by the size of the group.
 pub(crate) fn conclude(
@@ -14,7 +14,10 @@ pub(crate) fn conclude(
     environment: &[Difference],
     policy: &Policy,
 ) -> Gate {
-    let accepted = accepted_verdicts(policy);
+    let accepted =
+        [(Verdict::Missing, policy.accept_missing), (Verdict::Inconclusive, policy.accept_inconclusive)];
+    let accepted = accepted.into_iter().filter(|(_, is_accepted)| *is_accepted);
+    let accepted: Vec<Verdict> = accepted.map(|(verdict, _)| verdict).collect();
     let gate = concluded(cells, means, environment, policy, &accepted);
     Gate { accepted, ..gate }
 }
@@ -49,7 +52,7 @@ fn concluded(
         let next = Some(Sentence::new(step, "; or ", accept.unwrap_or_default()));
         return gate(Conclusion::Inconclusive, reason, next);
     }
-    let judged = cells.iter().filter(|change| is_judged(change)).count();
+    let judged = cells.iter().filter(|change| change.p.is_some()).count();
     let unsettled: Vec<&Change> = cells.iter().filter(|change| change.is_open()).collect();
     let none = match judged {
         1 => "the only cell is not".into(),
@@ -83,11 +86,6 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
     ))
 }
 
-/// Returns true if the times of both sides were compared.
-fn is_judged(change: &Change) -> bool {
-    change.p.is_some()
-}
-
 /// Returns the conclusion if the sides cannot be compared.
 fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy) -> Option<Gate> {
     let blocks = environment.iter().find(|difference| difference.severity == Severity::Block);
@@ -100,7 +98,7 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
         return Some(gate(Conclusion::NotComparable, reason, Some(next.into())));
     }
     // A regression without a time, such as a wrong answer, is still a comparison.
-    if cells.iter().any(|change| is_judged(change) || change.verdict.is_regression()) {
+    if cells.iter().any(|change| change.p.is_some() || change.verdict.is_regression()) {
         return None;
     }
     let ignored = cells.iter().any(|change| change.verdict == Verdict::NotJudged && change.ratio.is_some());
@@ -116,23 +114,12 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
 
 /// Counts the cells by verdict, such as `2 cells slower, 1 missing`.
 fn tally(cells: &[&Change]) -> String {
-    let counts = Count::of(cells.iter().copied()).into_iter();
-    let words = counts.enumerate().map(|(place, Count { verdict, cells: count })| {
-        let cells = match (place, count) {
-            (0, 1) => " cell",
-            (0, _) => " cells",
-            _ => "",
-        };
-        format!("{count}{cells} {}", verdict.words())
+    let counts = VerdictCount::of(cells.iter().copied()).into_iter().enumerate();
+    let words = counts.map(|(index, VerdictCount { verdict, cells })| match index {
+        0 => format!("{} {}", counted(cells, "cell"), verdict.words()),
+        _ => format!("{cells} {}", verdict.words()),
     });
     words.collect::<Vec<String>>().join(", ")
-}
-
-/// Returns the open verdicts that the policy accepts.
-fn accepted_verdicts(policy: &Policy) -> Vec<Verdict> {
-    let accepted =
-        [(Verdict::Missing, policy.accept_missing), (Verdict::Inconclusive, policy.accept_inconclusive)];
-    accepted.into_iter().filter(|(_, accepted)| *accepted).map(|(verdict, _)| verdict).collect()
 }
 
 fn gate(conclusion: Conclusion, reason: String, next: Option<Sentence>) -> Gate {

@@ -7,7 +7,8 @@ use std::process::Command;
 
 use super::xml::{Element, read};
 use super::{example, hostile, text};
-use crate::{Comparison, Conclusion, Verdict};
+use crate::result::Conclusion;
+use crate::{Comparison, Verdict};
 
 fn elements(comparison: &Comparison) -> Vec<Element> {
     read(&text("junit", comparison))

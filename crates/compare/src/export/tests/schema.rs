@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{example, text};
-use crate::{COMPARISON_SCHEMA, Comparison, Conclusion, InconclusiveReason, Severity, Verdict};
+use crate::result::Conclusion;
+use crate::{COMPARISON_SCHEMA, Comparison, InconclusiveReason, Severity, Verdict};
 
 fn validator() -> jsonschema::Validator {
     let schema: Value = serde_json::from_str(COMPARISON_SCHEMA).unwrap();

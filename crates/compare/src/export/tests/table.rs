@@ -4,7 +4,8 @@ use gpubench_model::case::{Cache, DType};
 use gpubench_text::table::Tone;
 
 use super::*;
-use crate::{Conclusion, InconclusiveReason, Sentence};
+use crate::result::Conclusion;
+use crate::{InconclusiveReason, Sentence};
 
 #[test]
 fn the_table_begins_with_the_result_and_shows_the_cells_that_decide_the_worst_first() {
