@@ -75,24 +75,6 @@ fn a_run_against_itself_is_the_same_everywhere_and_exits_0() {
 }
 
 #[test]
-fn sides_that_may_be_swapped_are_noted() {
-    let folder = Folder::new();
-    for (seed, name, started) in
-        [(1, "earlier", "2026-11-20T10:00:00Z"), (2, "later", "2026-11-21T10:00:00.5Z")]
-    {
-        folder.sim(name, seed, "");
-        let mut report = folder.json(&format!("{name}/report.json"));
-        report["environment"]["started"] = started.into();
-        folder.write(&format!("{name}/report.json"), &report.to_string());
-    }
-    let swapped = "every run of OLD started after every run of NEW, so the sides may be swapped";
-    for (line, expected) in [("earlier later", false), ("later earlier", true)] {
-        let notes = folder.compared(line)["notes"].to_string();
-        assert_eq!(notes.contains(swapped), expected, "{line}: {notes}");
-    }
-}
-
-#[test]
 fn a_slower_cell_exits_1_and_is_named_first() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
@@ -246,7 +228,7 @@ fn earlier_runs_let_one_run_per_side_detect_smaller_changes() {
 }
 
 #[test]
-fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_says_what_to_do() {
+fn wrong_usage_and_unreadable_files_exit_2_with_advice_in_one_line() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     folder.write("broken.json", "{\"schema_version\": 2, \"rows\": [");
@@ -346,7 +328,7 @@ fn a_folder_gets_table_and_json_by_default_and_each_format_once() {
 }
 
 #[test]
-fn a_summary_that_cannot_be_written_changes_neither_annotations_nor_exit_code() {
+fn an_unwritable_summary_changes_neither_annotations_nor_exit_code() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     folder.sim("new", 2, SLOWER);

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn inconclusive_cells_are_named_by_their_reason_and_others_by_their_verdict() {
+    fn inconclusive_cells_are_named_by_their_reason() {
         let words = [
             (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower), "inconclusive"),
             (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster), "not slower"),

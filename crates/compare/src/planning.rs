@@ -54,7 +54,7 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
             pass_range: pass_range(&times.runs),
             threshold: threshold(pair, limits),
         })
-        .filter(|_| !limits.ignored)
+        .filter(|_| !limits.is_ignored())
     };
     pairs.iter().zip(&limits).zip(&variances).filter_map(calibrated).collect()
 }
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn two_passes_of_a_cell_that_differs_by_four_per_cent_never_pass_and_steadier_cells_do() {
+    fn two_passes_suffice_for_steady_cells_and_not_for_noisy_ones() {
         let noisy = [cell(0.04, 7.0)];
         let repetition = Repetition { cells: &noisy, passes: 2 };
         assert!(repetition.chance(2, 1) < 0.35, "{}", repetition.chance(2, 1));

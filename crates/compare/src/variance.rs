@@ -106,7 +106,7 @@ impl Unreplicated {
     /// Estimates the variation from the changes of comparable cells that have one run per side and are not ignored.
     pub(crate) fn of(pairs: &[CellPair], limits: &[Limits]) -> Unreplicated {
         let counts = |pair: &CellPair, limits: &Limits| {
-            !limits.ignored && pair.runs().all(|runs| runs.len() == 1) && pair.incomparable().is_none()
+            !limits.is_ignored() && pair.runs().all(|runs| runs.len() == 1) && pair.incomparable().is_none()
         };
         let pooled = Pace::ALL.map(|pace| {
             let of_pace = pairs.iter().zip(limits).filter(|(pair, _)| Pace::of(pair) == pace);

@@ -46,40 +46,35 @@ type Show = fn(&Change) -> Field;
 
 /// Returns the columns: heading, whether they contain numbers, and their fields. `with_p` adds the p-values.
 fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
-    let mut columns: Vec<(&'static str, bool, Show)> = vec![
-        ("verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
-        ("op", false, |cell| cell.case.op.clone().into()),
-        ("N", true, |cell| cell.case.n.to_string().into()),
+    let columns: [(bool, &'static str, bool, Show); 14] = [
+        (true, "verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
+        (true, "op", false, |cell| cell.case.op.clone().into()),
+        (true, "N", true, |cell| cell.case.n.to_string().into()),
+        (has_densities(cells), "density", true, |cell| {
+            cell.case.density.map_or(NONE.into(), density_text).into()
+        }),
+        (differ(cells, |cell| cell.case.dtype), "type", false, |cell| cell.case.dtype.name().into()),
+        (true, "variant", false, |cell| format!("{}/{}", cell.backend, cell.variant).into()),
+        (differ(cells, |cell| cell.cache), "cache", false, |cell| cell.cache.name().into()),
+        (true, "old", true, |cell| phrases::time(cell.old.as_ref(), cell.variation_between_runs).into()),
+        (true, "new", true, |cell| phrases::time(cell.new.as_ref(), cell.variation_between_runs).into()),
+        (true, "change", false, |cell| Field {
+            text: cell.ratio.map_or(NONE.into(), |ratio| phrases::change(ratio, cell.interval).factor),
+            tone: tone(cell.verdict),
+        }),
+        (true, "interval", false, |cell| {
+            cell.ratio.map_or(NONE.into(), |ratio| phrases::change(ratio, cell.interval).interval()).into()
+        }),
+        (with_p, "p", true, |cell| cell.p_corrected.map_or(NONE.into(), phrases::p_value).into()),
+        (true, "smallest detectable", true, |cell| {
+            cell.smallest_detectable_change.map_or(NONE.into(), phrases::percent).into()
+        }),
+        (differ(cells, |cell| cell.threshold), "threshold", true, |cell| {
+            phrases::percent(cell.threshold).into()
+        }),
     ];
-    if has_densities(cells) {
-        columns.push(("density", true, |cell| cell.case.density.map_or(NONE.into(), density_text).into()));
-    }
-    if differ(cells, |cell| cell.case.dtype) {
-        columns.push(("type", false, |cell| cell.case.dtype.name().into()));
-    }
-    columns.push(("variant", false, |cell| format!("{}/{}", cell.backend, cell.variant).into()));
-    if differ(cells, |cell| cell.cache) {
-        columns.push(("cache", false, |cell| cell.cache.name().into()));
-    }
-    columns.push(("old", true, |cell| phrases::time(cell.old.as_ref(), cell.variation_between_runs).into()));
-    columns.push(("new", true, |cell| phrases::time(cell.new.as_ref(), cell.variation_between_runs).into()));
-    columns.push(("change", false, |cell| Field {
-        text: cell.ratio.map_or(NONE.into(), |ratio| phrases::change(ratio, cell.interval).factor),
-        tone: tone(cell.verdict),
-    }));
-    columns.push(("interval", false, |cell| {
-        cell.ratio.map_or(NONE.into(), |ratio| phrases::change(ratio, cell.interval).interval()).into()
-    }));
-    if with_p {
-        columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), phrases::p_value).into()));
-    }
-    columns.push(("smallest detectable", true, |cell| {
-        cell.smallest_detectable_change.map_or(NONE.into(), phrases::percent).into()
-    }));
-    if differ(cells, |cell| cell.threshold) {
-        columns.push(("threshold", true, |cell| phrases::percent(cell.threshold).into()));
-    }
-    columns
+    let shown = columns.into_iter().filter(|(is_shown, ..)| *is_shown);
+    shown.map(|(_, heading, figures, show)| (heading, figures, show)).collect()
 }
 
 /// Returns true if `value` differs between cells.

@@ -18,7 +18,6 @@ use gpubench_model::format::{Format, Formats, Makes};
 use gpubench_model::report::file::to_json_text;
 
 pub use github::{GITHUB, job_summary};
-pub use names::names;
 pub use sanitized::Sanitized;
 pub use table::TABLE;
 

@@ -56,7 +56,8 @@ pub(crate) fn mean_changes(sweep: &JoinedSides, cells: &[Change], policy: &Polic
         return vec![];
     }
     let mut members = complete(sweep.pairs, sweep.old, sweep.new);
-    members.retain(|index| !sweep.limits[*index].ignored && sweep.pairs[*index].incomparable().is_none());
+    members
+        .retain(|index| !sweep.limits[*index].is_ignored() && sweep.pairs[*index].incomparable().is_none());
     let tests: Vec<MeanTest> =
         groups(sweep.pairs, &members).into_iter().map(|group| MeanTest::of(group, sweep)).collect();
     let weights = weights(&tests);

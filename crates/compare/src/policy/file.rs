@@ -63,7 +63,7 @@ fn parsed(name: &str, text: &str) -> Result<Policy> {
         accept_missing: file.accept_missing,
         accept_inconclusive: file.accept_inconclusive,
         cross_machine: file.cross_machine,
-        defaults: Limits { threshold, mean_threshold, variation_between_runs, error_growth, ignored: false },
+        defaults: Limits { threshold, mean_threshold, variation_between_runs, error_growth, ignored: None },
         cells: tables.collect::<Result<_>>()?,
         severities: file.environment,
     })
@@ -127,11 +127,12 @@ struct PolicyTable {
 impl PolicyTable {
     /// Checks that the table sets something and that its globs can match.
     fn checked(self, origin: &str) -> Result<CellTable> {
-        let PolicyTable { threshold, mean_threshold, variation_between_runs, error_growth, .. } = self;
+        let PolicyTable { threshold, mean_threshold, variation_between_runs, error_growth, ignore, .. } =
+            self;
         let limits =
-            Limits { threshold, mean_threshold, variation_between_runs, error_growth, ignored: false };
+            Limits { threshold, mean_threshold, variation_between_runs, error_growth, ignored: ignore };
         ensure!(
-            limits != Limits::default() || self.ignore.is_some(),
+            limits != Limits::default(),
             "this [[cell]] table sets nothing: give it threshold, mean-threshold, variation-between-runs, error-growth or ignore = true"
         );
         if let Some(pattern) = &self.dtype {
@@ -147,7 +148,6 @@ impl PolicyTable {
             globs: globs.filter_map(|(key, pattern)| Some((key, pattern?))).collect(),
             sizes: self.n,
             limits,
-            ignored: self.ignore,
             origin: origin.to_owned(),
         })
     }

@@ -38,21 +38,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Every verdict, most severe first.
-    pub const ALL: [Verdict; 11] = [
-        Verdict::NewlyIncorrect,
-        Verdict::NewlyFailed,
-        Verdict::Slower,
-        Verdict::LessAccurate,
-        Verdict::Missing,
-        Verdict::Inconclusive,
-        Verdict::Faster,
-        Verdict::New,
-        Verdict::Same,
-        Verdict::NotMeasured,
-        Verdict::NotJudged,
-    ];
-
     /// The word used in JSON and CSV, such as `newly-incorrect`.
     pub fn name(self) -> &'static str {
         match self {

@@ -141,11 +141,6 @@ impl VerdictCount {
 }
 
 impl Comparison {
-    /// Returns the number of cells with that verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
-        self.counts.iter().find(|count| count.verdict == verdict).map_or(0, |count| count.cells)
-    }
-
     /// Returns true if a cell that is no regression keeps the gate from passing: it is open and not accepted.
     pub(crate) fn blocks_pass(&self, change: &Change) -> bool {
         self.gate.exit_code != 0 && change.is_open() && !change.is_accepted(&self.gate.accepted)

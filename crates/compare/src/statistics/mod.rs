@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_is_multiplied_by_the_number_of_tests_and_none_falls_below_a_smaller_one() {
+    fn equal_weights_give_holm_s_step_down_correction() {
         let corrected = holm(&[0.01, 0.04, 0.03, 0.005]);
         let expected = [0.03, 0.06, 0.06, 0.02];
         assert!(corrected.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{corrected:?}");

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn two_runs_per_cell_cannot_show_how_much_cells_differ_so_a_typical_value_is_used() {
+    fn two_runs_per_cell_give_a_prior_of_typical_strength() {
         for seed in 0..20 {
             let few: Vec<(f64, f64)> =
                 variances(500, 1, |_| 0.03).into_iter().skip(25 * seed).take(25).collect();

@@ -53,7 +53,7 @@ impl<'a> CellTest<'a> {
         let own = run_variance.and_then(|of_run| of_run.own).filter(|(_, df)| *df >= MIN_OWN_DF);
         let own_shift = own.and_then(shift_by);
         let incomparable = pair.incomparable();
-        let p = shift.filter(|_| !limits.ignored && incomparable.is_none()).map(Shift::p);
+        let p = shift.filter(|_| !limits.is_ignored() && incomparable.is_none()).map(Shift::p);
         let threshold = threshold(pair, &limits);
         CellTest { pair, limits, shift, run_variance, threshold, incomparable, p, own_shift }
     }
@@ -74,7 +74,7 @@ impl<'a> CellTest<'a> {
         let pair = self.pair;
         let (old, new) = (&pair.old, &pair.new);
         let mut change = self.unjudged(corrected, alpha, tested);
-        if self.limits.ignored {
+        if self.limits.is_ignored() {
             return with_verdict(change, Verdict::NotJudged, "ignored by the policy", None);
         }
         if let Some((verdict, reason, next)) = broken(old, new) {

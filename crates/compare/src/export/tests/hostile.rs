@@ -140,7 +140,7 @@ proptest! {
 
     #[test]
     fn names_of_cells_are_always_unique(hostile in texts()) {
-        let mut names = super::super::names(&with_text(&hostile));
+        let mut names = super::super::names::names(&with_text(&hostile));
         let count = names.len();
         names.sort();
         names.dedup();

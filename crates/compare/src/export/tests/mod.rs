@@ -24,7 +24,7 @@ fn explained() -> Vec<&'static str> {
 }
 
 #[test]
-fn formats_have_unique_names_by_which_they_are_found_and_files_of_their_own() {
+fn formats_have_unique_names_and_files() {
     let names = FORMATS.names();
     assert_eq!(names, explained(), "every format has a row in docs/compare-formats.md, in order");
     assert!(names.iter().all(|name| FORMATS.find(name).is_some_and(|found| found.name == *name)));
