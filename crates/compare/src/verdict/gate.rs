@@ -77,7 +77,11 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Concluded> {
         (None, Some(worst)) => (format!("mean of {}, {}", worst.name(), worst.reason), worst.next.clone()),
         (None, None) => return None,
     };
-    Some((Conclusion::Regression, format!("{counts}; first: {first}"), next.map(Sentence::from)))
+    Some((
+        Conclusion::Regression,
+        format!("{counts}; first: {first}"),
+        next.map(|step| Sentence::new(step, "", "")),
+    ))
 }
 
 /// Returns the conclusion if the sides cannot be compared.
