@@ -131,12 +131,11 @@ class Build:
         article, peers = (ROOT / kept for kept in KEPT)
         for pair in [f"{sides} {again}", f"{again} {slower}", f"{article} {article}", f"{article} {peers}",
                      f"--old {sides} {again} --new {slower}", f"{again} {slower} --history {sides}"]:
-            for form in ["table", "json", "md", "junit", "github", "bmf", "github-action-benchmark", "csv", "means-csv"]:
+            for form in ["table", "json", "md", "junit", "github", "bmf", "github-action-benchmark", "csv"]:
                 self.call(f"compare {pair} --format {form}")
             self.call(f"compare {pair} --all-cells")
         self.call(f"compare --plan {sides} {again}")
         self.call(f"compare --plan {sides} {again} --format json")
-        self.call("compare --self-test")
         for form in ["table", "json", "csv", "md"]:
             self.call(f"trend {sweeps} --format {form} --out -")
         self.call(f"trend {sweeps} --format svg,md --out trends")

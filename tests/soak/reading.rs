@@ -73,7 +73,6 @@ pub(crate) fn assert_readable(folder: &Path) {
         "merge out second --out fleet.json",
         "show fleet.json",
         "compare out second",
-        "compare --self-test out",
         "compare --plan out second third",
         "baseline save soak --from out second third --accept-noisy",
         "baseline list",

@@ -5,7 +5,14 @@ use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::measure::grade::Grade;
 use gpubench_ops::Checked;
 
-use super::*;
+use crate::environment::{Difference, Severity};
+use crate::phrases::mean_with_interval;
+use crate::result::{
+    COMPARISON_VERSION, Change, Comparison, Conclusion, Gate, InconclusiveReason, Mean, MeanChange, Measured,
+    Method, Note, VerdictCount,
+};
+use crate::runs::RunInfo;
+use crate::{Sentence, Verdict};
 
 /// The summary of three runs per side of a cell.
 pub(crate) fn measured(median_s: f64) -> Measured {
@@ -169,7 +176,7 @@ fn mean_changes() -> Vec<MeanChange> {
             cells,
             verdict,
             inconclusive_reason: reason,
-            reason: export::mean_with_interval(ratio, Some([ratio - half, ratio + half])),
+            reason: mean_with_interval(ratio, Some([ratio - half, ratio + half])),
             next: None,
             ratio,
             interval: Some([ratio - half, ratio + half]),
@@ -240,7 +247,7 @@ pub(crate) fn full() -> Comparison {
 
 /// That comparison with other cells, counted again.
 pub(crate) fn with_cells(mut comparison: Comparison, cells: Vec<Change>) -> Comparison {
-    comparison.counts = Count::of(&cells);
+    comparison.counts = VerdictCount::of(&cells);
     comparison.cells = cells;
     comparison
 }

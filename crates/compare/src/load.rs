@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail, ensure};
-use gpubench_model::report::file;
-use gpubench_model::report::file::FLEET_FILE_NAME;
+use gpubench_model::report::file::{self, FLEET_FILE_NAME};
 use gpubench_text::words;
 
-use super::{Difference, Policy, Run, Runs, Severity, environment};
 use crate::baseline::{self, Baseline};
+use crate::environment::{Difference, Severity, differences};
+use crate::{Policy, Run, Runs};
 
 /// Reads the runs at `paths`. Each path is a `report.json`, the folder of a run, a folder of such folders, or the path
 /// or name of a baseline.
@@ -43,7 +43,7 @@ pub fn history(paths: &[PathBuf], old: &Runs, new: &Runs, policy: &Policy) -> Re
     if let Some(run) = history.runs.iter().find(on_side) {
         bail!("--history: {} is also a run of OLD or NEW: name it once", run.name);
     }
-    let differences = environment::differences(&history, old, &policy.severities);
+    let differences = differences(&history, old, &policy.severities);
     if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
         let Difference { fact, old: past, new: present, .. } = difference;
         bail!(
@@ -58,11 +58,9 @@ pub fn history(paths: &[PathBuf], old: &Runs, new: &Runs, policy: &Policy) -> Re
 /// # Errors
 /// Fails with one line if a folder is unreadable or contains no report, or a baseline is damaged.
 pub fn reports(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut all = vec![];
-    for path in paths {
-        all.extend(reports_at(path)?.0);
-    }
-    Ok(all)
+    let reports: Vec<Vec<PathBuf>> =
+        paths.iter().map(|path| Ok(reports_at(path)?.0)).collect::<Result<_>>()?;
+    Ok(reports.concat())
 }
 
 /// Reads both sides of a comparison.
@@ -97,20 +95,19 @@ fn resolve_name(path: &Path) -> PathBuf {
 /// Fails where nothing has that name and it may be meant as that of a baseline. Suggests one that exists, or how to save it.
 fn check_exists(path: &Path) -> Result<()> {
     let is_file_name = path.extension().is_some_and(|extension| extension == "json");
-    let name = path.to_str().filter(|name| !is_file_name && baseline::check_name(name).is_ok());
-    if let Some(name) = name.filter(|_| resolve_name(path) == path && !path.exists()) {
-        let saved = baseline::names(Path::new(baseline::FOLDER));
-        let step = match (words::nearest(name, saved.iter().map(String::as_str)), saved.as_slice()) {
-            (Some(near), _) => format!("did you mean the baseline '{near}'?"),
-            (None, []) => format!("save a baseline with 'gpubench baseline save {name}'"),
-            (None, saved) => format!("name a baseline ({})", saved.join(", ")),
-        };
-        bail!(
-            "cannot read {name}: there is no such file, folder or baseline; give a report.json or the folder that holds \
-             one, or {step}"
-        );
-    }
-    Ok(())
+    let is_missing = resolve_name(path) == path && !path.exists();
+    let name = path.to_str().filter(|name| is_missing && !is_file_name && baseline::check_name(name).is_ok());
+    let Some(name) = name else { return Ok(()) };
+    let saved = baseline::names(Path::new(baseline::FOLDER));
+    let step = match (words::nearest(name, saved.iter().map(String::as_str)), saved.as_slice()) {
+        (Some(near), _) => format!("did you mean the baseline '{near}'?"),
+        (None, []) => format!("save a baseline with 'gpubench baseline save {name}'"),
+        (None, saved) => format!("name a baseline ({})", saved.join(", ")),
+    };
+    bail!(
+        "cannot read {name}: there is no such file, folder or baseline; give a report.json or the folder that holds one, \
+        or {step}"
+    )
 }
 
 /// Returns `path` itself, or the folders in it that contain a report if `path` is a folder without one.
@@ -143,15 +140,14 @@ fn suggestion(path: &Path, inner: &[PathBuf]) -> String {
     if let Some(one) = inner.iter().find(|inner| is_baseline(inner)) {
         return format!("it contains baselines: name one, such as {}", one.display());
     }
-    let is_json =
-        |path: &&PathBuf| path.is_file() && path.extension().is_some_and(|extension| extension == "json");
+    let is_json = |path: &&PathBuf| path.is_file() && path.extension().is_some_and(|end| end == "json");
     let json: Vec<String> = inner.iter().filter(is_json).map(|path| path.display().to_string()).collect();
     match json.as_slice() {
         [] => "give the folder of a run, a folder of such folders, or a report's file".into(),
         [one] => format!("if the file in it is a report, name that file: {one}"),
-        [first, second, ..] => format!(
-            "if the files in it are reports, name them: {first} {second}{}",
-            if json.len() > 2 { " and so on" } else { "" }
-        ),
+        [first, second, rest @ ..] => {
+            let more = if rest.is_empty() { "" } else { " and so on" };
+            format!("if the files in it are reports, name them: {first} {second}{more}")
+        }
     }
 }

@@ -18,7 +18,6 @@ Examples:
   gpubench compare old new --format md >> $GITHUB_STEP_SUMMARY
   gpubench compare old new --out gate --format table,json,junit
   gpubench compare --plan old --slowdown 3%     number of runs needed
-  gpubench compare --self-test                  shows that the gate works
 
 A cell is slower or faster if the whole 95 % interval of the ratio NEW / OLD lies beyond the threshold and the test agrees after \
 correction for the number of cells. gpubench also compares geometric means of the whole sweep, each backend and each op. The unit \
@@ -46,12 +45,12 @@ pub(crate) struct CompareArgs {
     pub new: Vec<PathBuf>,
 
     /// Earlier, unchanged runs of the same machine, or a baseline: gpubench uses their variation
-    #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with_all = ["plan", "self_test"])]
+    #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with = "plan")]
     #[arg(help_heading = "What to compare")]
     pub history: Vec<PathBuf>,
 
     /// Print the number of runs per side needed to detect a slowdown of --slowdown, from the variation of these runs
-    #[arg(long, value_name = "OLD", num_args = 1.., conflicts_with_all = ["reports", "old", "new", "self_test"])]
+    #[arg(long, value_name = "OLD", num_args = 1.., conflicts_with_all = ["reports", "old", "new"])]
     #[arg(conflicts_with_all = ["threshold", "mean_threshold", "accept_missing", "accept_inconclusive", "cross_machine"])]
     #[arg(conflicts_with_all = ["out", "all_cells", "force"])]
     #[arg(help_heading = "What to compare")]
@@ -59,15 +58,9 @@ pub(crate) struct CompareArgs {
 
     /// Slowdown for --plan. Default: 3%
     #[arg(long, alias = "see", value_name = "PERCENT", requires = "plan", value_parser = values::precision)]
-    #[arg(conflicts_with_all = ["reports", "old", "new", "self_test"])]
+    #[arg(conflicts_with_all = ["reports", "old", "new"])]
     #[arg(allow_hyphen_values = true, help_heading = "What to compare")]
     pub slowdown: Option<f64>,
-
-    /// Compare simulated runs with and without a regression, and the rounds of a given report, and check that the gate
-    /// reports regressions and nothing else
-    #[arg(long, help_heading = "What to compare")]
-    #[arg(conflicts_with_all = ["old", "new", "format", "out", "all_cells", "force"])]
-    pub self_test: bool,
 
     /// Smallest change that counts. Default: 5% for work paced by the device, 10% otherwise
     #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]

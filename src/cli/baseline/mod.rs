@@ -17,8 +17,7 @@ use super::args::BaselineCommand;
 use super::stream;
 use crate::baseline;
 use crate::case::Cell;
-use crate::compare::calibration::calibrate;
-use crate::compare::repetition::{MIN_CHANCE, Repetition};
+use crate::compare::planning::{MIN_CHANCE, Repetition, calibrate};
 use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
 use crate::report::machine::device_of_backend;
@@ -44,7 +43,7 @@ fn list(folder: &Path) -> Result<String> {
     let mut listing = Table::listing(&["Name", "Saved", "Passes", "Cells", "Max. variation", "Machine"]);
     for (path, baseline) in found {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match baseline {
+        let fields = match baseline {
             Ok(baseline) => {
                 let widest =
                     baseline.cells.iter().map(|cell| cell.variation_between_runs).fold(0.0, f64::max);
@@ -52,21 +51,14 @@ fn list(folder: &Path) -> Result<String> {
                 let machine =
                     first.map_or("cannot read its first pass".to_owned(), |report| machine(&report));
                 let (passes, cells) = (baseline.passes.len().to_string(), baseline.cells.len().to_string());
-                listing.row(on_one_line([
-                    name,
-                    minute(&baseline.saved),
-                    passes,
-                    cells,
-                    spread_text(widest),
-                    machine,
-                ]));
+                [name, minute(&baseline.saved), passes, cells, spread_text(widest), machine]
             }
             Err(error) => {
-                let unknown = || "-".to_owned();
-                let fields = [name, unknown(), unknown(), unknown(), unknown(), format!("{error:#}")];
-                listing.row(on_one_line(fields));
+                let [saved, passes, cells, variation] = ["-"; 4].map(str::to_owned);
+                [name, saved, passes, cells, variation, format!("{error:#}")]
             }
-        }
+        };
+        listing.row(on_one_line(fields));
     }
     Ok(listing.text_without_title(false))
 }
@@ -98,12 +90,9 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
         Table::listing(&["Op", "N", "dtype", "Variant", "Cache", "Pass range", "Variation", "Detectable"]);
     // Comparing the first pass with the baseline gives the smallest change that one run detects.
     let one_run = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
-    let compared = compare(&runs, &one_run, policy);
-    let detectable: HashMap<String, Option<f64>> = compared
-        .cells
-        .iter()
-        .map(|change| (key(&change.cell()), change.smallest_detectable_change))
-        .collect();
+    let compared = compare(&runs, &one_run, policy).cells.into_iter();
+    let detectable: HashMap<String, Option<f64>> =
+        compared.map(|change| (key(&change.cell()), change.smallest_detectable_change)).collect();
     for cell in &baseline.cells {
         listing.row(on_one_line([
             cell.case.op.clone(),

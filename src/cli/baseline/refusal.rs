@@ -1,8 +1,7 @@
 //! Checks if passes are fit for a baseline, and explains why not.
 
 use crate::cli::stream;
-use crate::compare::calibration::{Calibrated, incomparable_cells, unusable};
-use crate::compare::repetition::{MAX_COUNT, MIN_CHANCE, Repetition};
+use crate::compare::planning::{Calibrated, MAX_RUNS, MIN_CHANCE, Repetition, incomparable_cells, unusable};
 use crate::compare::{Policy, Runs, Severity, environment};
 use crate::report::quantity::spread_text;
 
@@ -102,7 +101,7 @@ fn useless(repetition: &Repetition) -> Option<Refusal> {
     let next = match (repetition.passes_needed(), repetition.runs_needed()) {
         (Some(needed), _) => format!("Save {needed} passes (--passes {needed})."),
         (None, Some(runs)) => format!(
-            "Even {MAX_COUNT} passes are too few for a single run: widen --threshold here and in compare, or save with \
+            "Even {MAX_RUNS} passes are too few for a single run: widen --threshold here and in compare, or save with \
             --accept-noisy and compare {runs} runs at a time with it."
         ),
         (None, None) => "Widen --threshold here and in compare, or exclude those cells.".into(),

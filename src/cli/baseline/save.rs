@@ -20,7 +20,7 @@ use crate::cli::lock::Lock;
 use crate::cli::run::{INTERRUPTED, NOTHING_MEASURED, exit_code, measure};
 use crate::cli::sweep::{sweep_file, with_libraries};
 use crate::cli::{stream, values};
-use crate::compare::calibration::{Calibrated, calibrate};
+use crate::compare::planning::{Calibrated, calibrate};
 use crate::compare::{Limits, Policy, load};
 use crate::export::JSON;
 use crate::plan::{self, Plan};

@@ -2,7 +2,6 @@
 
 mod plan;
 
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,23 +11,16 @@ use gpubench_model::format::{Unprintable, for_stdout};
 
 use super::args::CompareArgs;
 use super::{folder, stream};
-use crate::compare::export::{self, FORMATS, Format, GITHUB, Sanitized, TABLE, View};
-use crate::compare::self_test::self_test;
+use crate::compare::export::{self, ComparisonFormat, FORMATS, GITHUB, Sanitized, TABLE, View};
 use crate::compare::{Comparison, Limits, Policy, compare_with_history, load, policy};
-use crate::report::file::{self, save_all_in_new};
-
-/// Exit code if a claim about the gate fails.
-const SELF_TEST_FAILED: u8 = 1;
+use crate::report::file::save_all_in_new;
 
 /// The variable that names the file for the summary of a step of GitHub Actions.
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Compares, plans, or tests the gate.
+/// Compares or plans.
 pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let policy = policy_of(args)?;
-    if args.self_test {
-        return test_gate(args, &policy);
-    }
     if !args.plan.is_empty() {
         return stream::print(&plan::plan(args, &policy)?).map(|()| ExitCode::SUCCESS);
     }
@@ -69,7 +61,7 @@ pub(crate) fn read_policy(file: Option<&Path>, given: Limits) -> Result<Policy> 
 }
 
 /// Returns the requested formats, each once.
-fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static Format>> {
+fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static ComparisonFormat>> {
     let formats = match (list, out) {
         (Some(list), _) => FORMATS.parse(list).context("--format")?,
         (None, Some(_)) => FORMATS.defaults(),
@@ -84,7 +76,7 @@ fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static Format
 /// Writes files to the folder and the table to stdout, or the one format to stdout.
 fn deliver(
     args: &CompareArgs,
-    formats: &[&Format],
+    formats: &[&ComparisonFormat],
     out: Option<&Path>,
     comparison: &Comparison,
 ) -> Result<()> {
@@ -119,27 +111,4 @@ fn add_job_summary(comparison: &Comparison) {
             Path::new(&path).display()
         ));
     }
-}
-
-fn test_gate(args: &CompareArgs, policy: &Policy) -> Result<ExitCode> {
-    let report = match args.reports.as_slice() {
-        [] => None,
-        [path] => Some(file::load(path)?),
-        _ => bail!("--self-test takes one report at most"),
-    };
-    let claims = self_test(report.as_ref(), policy);
-    let mut text = String::new();
-    for claim in &claims {
-        let _ = writeln!(text, "{:<6}  {}", if claim.passed { "ok" } else { "FAILED" }, claim.text);
-    }
-    let passed = claims.iter().all(|claim| claim.passed);
-    text.push_str(match passed {
-        true => "The gate reports regressions, and nothing where nothing changed.\n",
-        false => {
-            "The gate failed its test: do not rely on it with this policy and these data. Try the default policy, or more \
-            runs per side.\n"
-        }
-    });
-    stream::print(&text)?;
-    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(SELF_TEST_FAILED) })
 }

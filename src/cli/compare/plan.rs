@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_text::grouped::grouped;
 use gpubench_text::table::Table;
 use serde::Serialize;
 
 use crate::case::{Cache, Case};
 use crate::cli::args::CompareArgs;
-use crate::compare::calibration::incomparable_cells;
-use crate::compare::plan::{self, MAX_RUNS, POWER, Plan};
+use crate::compare::planning::{MAX_RUNS, POWER, Plan, Planned, incomparable_cells, most_runs, plans};
 use crate::compare::{Policy, load};
 use crate::report::file::to_json;
 use crate::report::quantity::spread_text;
@@ -34,7 +34,7 @@ pub(crate) fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
         );
     }
     let slowdowns: Vec<f64> = std::iter::once(args.slowdown.unwrap_or(SLOWDOWN)).chain(SLOWDOWNS).collect();
-    let plans = plan::plans(&runs, &slowdowns, policy);
+    let plans = plans(&runs, &slowdowns, policy);
     let [asked, others @ ..] = plans.as_slice() else { bail!("no slowdown to plan for") };
     ensure!(
         !asked.cells.is_empty(),
@@ -79,23 +79,14 @@ fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
 
 /// Returns one line per op and variant: the number of cells, the largest variation, the largest number of runs.
 fn groups(plan: &Plan) -> Vec<Vec<String>> {
-    let mut groups: Vec<(String, String, usize, f64, Option<usize>)> = Vec::new();
-    for planned in &plan.cells {
-        let variant = format!("{}/{}", planned.cell.backend, planned.cell.variant);
-        let place = groups.iter().position(|(op, name, ..)| *op == planned.cell.case.op && *name == variant);
-        let place = place.unwrap_or_else(|| {
-            groups.push((planned.cell.case.op.clone(), variant, 0, 0.0, Some(0)));
-            groups.len() - 1
-        });
-        let (_, _, cells, variation, runs) = &mut groups[place];
-        *cells += 1;
-        *variation = variation.max(planned.variation_between_runs);
-        *runs = runs.zip(planned.runs).map(|(most, runs)| most.max(runs));
-    }
-    let line = |(op, variant, cells, variation, runs): (String, String, usize, f64, Option<usize>)| {
-        vec![op, variant, cells.to_string(), spread_text(variation), runs_text(runs)]
+    let variant = |planned: &Planned| format!("{}/{}", planned.cell.backend, planned.cell.variant);
+    let cells = plan.cells.iter().map(|planned| ((planned.cell.case.op.as_str(), variant(planned)), planned));
+    let line = |((op, variant), cells): ((&str, String), Vec<&Planned>)| {
+        let variation = cells.iter().map(|cell| cell.variation_between_runs).fold(0.0, f64::max);
+        let runs = most_runs(cells.iter().copied());
+        vec![op.to_owned(), variant, cells.len().to_string(), spread_text(variation), runs_text(runs)]
     };
-    groups.into_iter().map(line).collect()
+    grouped(cells).into_iter().map(line).collect()
 }
 
 fn runs_text(runs: Option<usize>) -> String {
@@ -107,7 +98,7 @@ const PLAN_VERSION: u32 = 2;
 
 /// A plan as JSON; `runs_per_side` is null if [`MAX_RUNS`] are too few.
 #[derive(Serialize)]
-struct Document<'a> {
+struct PlanDocument<'a> {
     plan_version: u32,
     gpubench_version: &'static str,
     slowdown: f64,
@@ -147,7 +138,12 @@ fn json(asked: &Plan, others: &[Plan]) -> Result<String> {
         variation_between_runs: planned.variation_between_runs,
         runs_per_side: planned.runs,
     });
-    let document = Document {
+    let slowdown = |plan: &Plan| SlowdownEntry {
+        slowdown: plan.slowdown,
+        threshold: plan.threshold,
+        runs_per_side: plan.runs(),
+    };
+    let document = PlanDocument {
         plan_version: PLAN_VERSION,
         gpubench_version: env!("CARGO_PKG_VERSION"),
         slowdown: asked.slowdown,
@@ -156,14 +152,7 @@ fn json(asked: &Plan, others: &[Plan]) -> Result<String> {
         variation_measured: asked.measured,
         runs_per_side: asked.runs(),
         cells: cells.collect(),
-        slowdowns: others
-            .iter()
-            .map(|plan| SlowdownEntry {
-                slowdown: plan.slowdown,
-                threshold: plan.threshold,
-                runs_per_side: plan.runs(),
-            })
-            .collect(),
+        slowdowns: others.iter().map(slowdown).collect(),
     };
     String::from_utf8(to_json(&document)?).context("cannot write the plan as JSON")
 }

@@ -11,7 +11,7 @@ use gpubench_model::report::now;
 use gpubench_text::{control, limited};
 use serde::{Deserialize, Serialize};
 
-use crate::planning::calibration::Calibrated;
+use crate::planning::Calibrated;
 pub use staging::StagedBaseline;
 
 /// Default folder of baselines.
@@ -21,10 +21,10 @@ pub const FOLDER: &str = "results/baselines";
 pub const FILE_NAME: &str = "baseline.json";
 
 /// Version of the layout that [`Baseline::write`] writes.
-const BASELINE_VERSION: u32 = 2;
+const BASELINE_VERSION: u64 = 2;
 
 /// The oldest layout that [`open`] reads. Layout 1 has other names for the values of a cell.
-const OLDEST_VERSION: u32 = 1;
+const OLDEST_VERSION: u64 = 1;
 
 /// Upper bound of the values of a cell. A pass on a busy machine may take a hundred times as long as another; a file with
 /// passes that differ by a factor of a million is damaged.
@@ -36,8 +36,8 @@ const FIX: &str = "save the baseline again";
 /// A baseline, without its reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
-    pub(crate) baseline_version: u32,
-    /// Its name.
+    pub(crate) baseline_version: u64,
+    /// Name of the baseline.
     pub name: String,
     /// When it was saved, RFC 3339, UTC.
     pub saved: String,
@@ -71,13 +71,10 @@ pub struct CellVariation {
 impl Baseline {
     /// Creates a baseline from the folders of its passes and the variation of each cell.
     pub fn new(name: &str, passes: Vec<String>, cells: &[Calibrated]) -> Baseline {
-        let variation = |cell: &Calibrated| CellVariation {
-            case: cell.cell.case.clone(),
-            backend: cell.cell.backend.clone(),
-            variant: cell.cell.variant.clone(),
-            cache: cell.cell.cache,
-            variation_between_runs: cell.variation_between_runs,
-            pass_range: cell.pass_range,
+        let variation = |calibrated: &Calibrated| {
+            let Cell { case, backend, variant, cache } = calibrated.cell.clone();
+            let Calibrated { variation_between_runs, pass_range, .. } = *calibrated;
+            CellVariation { case, backend, variant, cache, variation_between_runs, pass_range }
         };
         Baseline {
             baseline_version: BASELINE_VERSION,
@@ -110,13 +107,15 @@ impl Baseline {
             "passes must be folders next to it; {FIX}"
         );
         for cell in &self.cells {
-            for (key, figure) in
-                [("variation_between_runs", cell.variation_between_runs), ("pass_range", cell.pass_range)]
+            let figures =
+                [("variation_between_runs", cell.variation_between_runs), ("pass_range", cell.pass_range)];
+            if let Some((key, figure)) =
+                figures.iter().find(|(_, figure)| !(0.0..MAX_VARIATION).contains(figure))
             {
-                ensure!(
-                    (0.0..MAX_VARIATION).contains(&figure),
+                let cell = cell.cell().to_string();
+                bail!(
                     "{key} of {} is {figure:e}, but must be at least 0 and below {MAX_VARIATION}; {FIX}",
-                    cell.cell().to_string().escape_debug()
+                    cell.escape_debug()
                 );
             }
         }
@@ -186,7 +185,7 @@ pub fn parse(bytes: &[u8]) -> Result<Baseline> {
     let value: serde_json::Value =
         serde_json::from_slice(bytes).map_err(|error| anyhow!("not JSON: {error}; {FIX}"))?;
     match value.get("baseline_version").and_then(serde_json::Value::as_u64) {
-        Some(version) if (u64::from(OLDEST_VERSION)..=u64::from(BASELINE_VERSION)).contains(&version) => {}
+        Some(OLDEST_VERSION..=BASELINE_VERSION) => {}
         Some(version) => bail!(
             "baseline_version {version}, but this gpubench reads {OLDEST_VERSION} to {BASELINE_VERSION}; use the version that saved it"
         ),
@@ -206,11 +205,8 @@ pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Result<Baseline>)>> {
     if !folder.exists() {
         return Ok(vec![]);
     }
-    let found = visible(folder)?.into_iter().filter_map(|path| {
-        let baseline = open(&path).transpose()?;
-        Some((path, baseline))
-    });
-    Ok(found.collect())
+    let paths = visible(folder)?.into_iter();
+    Ok(paths.filter_map(|path| open(&path).transpose().map(|baseline| (path, baseline))).collect())
 }
 
 /// Returns the names of the baselines in `folder`, sorted, for a message; none if the folder cannot be read.

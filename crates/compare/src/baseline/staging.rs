@@ -24,8 +24,8 @@ impl StagedBaseline {
         StagedBaseline::staged(folder, name, "attempt")
     }
 
-    /// The same for a baseline of copies. Its passes have another place than measured ones, because they may be copies of
-    /// those of a refused attempt.
+    /// Returns the paths for a baseline whose passes are copied. They lie in another folder than measured passes, because
+    /// the copies may be those of a refused attempt.
     pub fn copied(folder: &Path, name: &str) -> StagedBaseline {
         StagedBaseline::staged(folder, name, "copies")
     }

@@ -45,7 +45,7 @@ fn a_baseline_reads_back_and_a_folder_without_one_is_none() {
 }
 
 #[test]
-fn a_baseline_of_layout_1_reads_as_the_same_values_and_a_later_layout_is_refused() {
+fn a_baseline_of_layout_1_is_read_and_a_later_layout_is_refused() {
     let folder = folder();
     let saved = baseline(vec![variation(0.01, 0.02)]);
     saved.write(folder.path()).unwrap();

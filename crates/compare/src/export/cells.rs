@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use gpubench_model::case::density_text;
 use gpubench_text::table::{Column, Field, Table, Tone};
 
-use super::phrases::{self, ChangeText, NONE};
-use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
+use crate::Verdict;
+use crate::phrases::{self, NONE};
+use crate::result::{Change, Comparison, Conclusion, Mean, MeanChange};
 
 /// Splits the cells into those with a line of their own, most severe first, and those that are only counted.
 ///
@@ -22,11 +23,11 @@ pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, 
     };
     let (mut lines, folded): (Vec<&Change>, Vec<&Change>) = comparison.cells.iter().partition(has_line);
     let upper = |cell: &Change| cell.interval.map_or(f64::INFINITY, |[_, high]| high);
-    lines.sort_by(|a, b| {
-        let by_verdict = a.verdict.cmp(&b.verdict);
-        let is_inconclusive = a.verdict == Verdict::Inconclusive && b.verdict == Verdict::Inconclusive;
-        let by_interval = || b.is_open().cmp(&a.is_open()).then(upper(b).total_cmp(&upper(a)));
-        if is_inconclusive { by_interval() } else { by_verdict }
+    lines.sort_by(|a, b| match (a.verdict, b.verdict) {
+        (Verdict::Inconclusive, Verdict::Inconclusive) => {
+            b.is_open().cmp(&a.is_open()).then(upper(b).total_cmp(&upper(a)))
+        }
+        (a, b) => a.cmp(&b),
     });
     (lines, folded)
 }
@@ -45,40 +46,35 @@ type Show = fn(&Change) -> Field;
 
 /// Returns the columns: heading, whether they contain numbers, and their fields. `with_p` adds the p-values.
 fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
-    let mut columns: Vec<(&'static str, bool, Show)> = vec![
-        ("verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
-        ("op", false, |cell| cell.case.op.clone().into()),
-        ("N", true, |cell| cell.case.n.to_string().into()),
+    let columns: [(bool, &'static str, bool, Show); 14] = [
+        (true, "verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
+        (true, "op", false, |cell| cell.case.op.clone().into()),
+        (true, "N", true, |cell| cell.case.n.to_string().into()),
+        (has_densities(cells), "density", true, |cell| {
+            cell.case.density.map_or(NONE.into(), density_text).into()
+        }),
+        (differ(cells, |cell| cell.case.dtype), "type", false, |cell| cell.case.dtype.name().into()),
+        (true, "variant", false, |cell| format!("{}/{}", cell.backend, cell.variant).into()),
+        (differ(cells, |cell| cell.cache), "cache", false, |cell| cell.cache.name().into()),
+        (true, "old", true, |cell| phrases::time(cell.old.as_ref(), cell.variation_between_runs).into()),
+        (true, "new", true, |cell| phrases::time(cell.new.as_ref(), cell.variation_between_runs).into()),
+        (true, "change", false, |cell| Field {
+            text: cell.ratio.map_or(NONE.into(), |ratio| phrases::change(ratio, cell.interval).factor),
+            tone: tone(cell.verdict),
+        }),
+        (true, "interval", false, |cell| {
+            cell.ratio.map_or(NONE.into(), |ratio| phrases::change(ratio, cell.interval).interval()).into()
+        }),
+        (with_p, "p", true, |cell| cell.p_corrected.map_or(NONE.into(), phrases::p_value).into()),
+        (true, "smallest detectable", true, |cell| {
+            cell.smallest_detectable_change.map_or(NONE.into(), phrases::percent).into()
+        }),
+        (differ(cells, |cell| cell.threshold), "threshold", true, |cell| {
+            phrases::percent(cell.threshold).into()
+        }),
     ];
-    if has_densities(cells) {
-        columns.push(("density", true, |cell| cell.case.density.map_or(NONE.into(), density_text).into()));
-    }
-    if differ(cells, |cell| cell.case.dtype) {
-        columns.push(("type", false, |cell| cell.case.dtype.name().into()));
-    }
-    columns.push(("variant", false, |cell| format!("{}/{}", cell.backend, cell.variant).into()));
-    if differ(cells, |cell| cell.cache) {
-        columns.push(("cache", false, |cell| cell.cache.name().into()));
-    }
-    columns.push(("old", true, |cell| phrases::time(cell.old.as_ref(), cell.variation_between_runs).into()));
-    columns.push(("new", true, |cell| phrases::time(cell.new.as_ref(), cell.variation_between_runs).into()));
-    columns.push(("change", false, |cell| Field {
-        text: change(cell).map_or(NONE.into(), |change| change.factor),
-        tone: tone(cell.verdict),
-    }));
-    columns.push(("interval", false, |cell| {
-        change(cell).map_or(NONE.into(), |change| change.interval()).into()
-    }));
-    if with_p {
-        columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), phrases::p_value).into()));
-    }
-    columns.push(("smallest detectable", true, |cell| {
-        cell.smallest_detectable_change.map_or(NONE.into(), phrases::percent).into()
-    }));
-    if differ(cells, |cell| cell.threshold) {
-        columns.push(("threshold", true, |cell| phrases::percent(cell.threshold).into()));
-    }
-    columns
+    let shown = columns.into_iter().filter(|(is_shown, ..)| *is_shown);
+    shown.map(|(_, heading, figures, show)| (heading, figures, show)).collect()
 }
 
 /// Returns true if `value` differs between cells.
@@ -90,13 +86,10 @@ fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
 /// cells.
 pub(crate) fn common(cells: &[&Change]) -> String {
     let Some(first) = cells.first() else { return String::new() };
-    let dtype = first.case.dtype.name().to_owned();
-    let cache = format!("{} cache", first.cache);
-    let threshold = format!("threshold {}", phrases::percent(first.threshold));
     let parts = [
-        (differ(cells, |cell| cell.case.dtype), dtype),
-        (differ(cells, |cell| cell.cache), cache),
-        (differ(cells, |cell| cell.threshold), threshold),
+        (differ(cells, |cell| cell.case.dtype), first.case.dtype.name().to_owned()),
+        (differ(cells, |cell| cell.cache), format!("{} cache", first.cache)),
+        (differ(cells, |cell| cell.threshold), format!("threshold {}", phrases::percent(first.threshold))),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|(differ, _)| !differ).map(|(_, part)| part).collect();
     parts.join(", ")
@@ -106,11 +99,6 @@ pub(crate) fn common(cells: &[&Change]) -> String {
 fn has_densities(cells: &[&Change]) -> bool {
     let mut first = HashMap::new();
     cells.iter().any(|cell| *first.entry(&cell.case.op).or_insert(cell.case.density) != cell.case.density)
-}
-
-/// Returns the change in words, if the cell has a ratio.
-fn change(cell: &Change) -> Option<ChangeText> {
-    cell.ratio.map(|ratio| phrases::change(ratio, cell.interval))
 }
 
 /// Builds the table with one line per cell, for at least one cell. Properties in [`common`] have no column.
@@ -124,15 +112,7 @@ pub(crate) fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
 /// Builds the table of the means that changed, or of all tested means; `None` without any.
 pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> {
     let shown = |mean: &&MeanChange| all || matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
-    let headings = [
-        ("verdict", false),
-        ("group", false),
-        ("change", false),
-        ("interval", false),
-        ("p", true),
-        ("smallest detectable", true),
-        ("threshold", true),
-    ];
+    let headings = ["verdict", "group", "change", "interval", "p", "smallest detectable", "threshold"];
     let row = |mean: &MeanChange| -> Vec<Field> {
         let change = phrases::mean_change(mean.ratio, mean.interval);
         let share = |share: Option<f64>| share.map_or(NONE.into(), phrases::percent);
@@ -148,7 +128,9 @@ pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> 
         ]
     };
     let rows: Vec<Vec<Field>> = comparison.mean_changes.iter().filter(shown).map(row).collect();
-    let columns = headings.map(|(heading, figures)| Column::new(heading, figures)).to_vec();
+    let (words, figures) = headings.split_at(4);
+    let words = words.iter().copied().map(Column::words);
+    let columns = words.chain(figures.iter().copied().map(Column::figures)).collect();
     (!rows.is_empty()).then(|| Table::new("Geometric means", columns, rows))
 }
 
@@ -160,7 +142,7 @@ pub(crate) fn means(comparison: &Comparison) -> Option<Table> {
     let mut columns = vec![("op", false), ("backend", false), ("type", false)];
     columns.extend(has_caches.then_some(("cache", false)));
     columns.extend([("cells", true), ("change", false)]);
-    let row = |mean: &crate::Mean| {
+    let row = |mean: &Mean| {
         let mut fields: Vec<Field> =
             vec![mean.op.clone().into(), mean.backend.clone().into(), mean.dtype.name().into()];
         fields.extend(has_caches.then(|| mean.cache.name().into()));

@@ -1,25 +1,19 @@
-//! CSV as in RFC 4180: one line per cell, and in a second format one line per geometric mean. Times are in seconds.
+//! CSV as in RFC 4180: one line per cell. Times are in seconds.
 
 use gpubench_model::format::Makes;
 use gpubench_text::csv::number;
 use gpubench_text::table::{Column, Field, Table};
 
+use super::ComparisonFormat;
 use super::names::names;
-use super::view::Format;
-use crate::{Change, Comparison, InconclusiveReason, MeanChange, Measured};
+use crate::result::Measured;
+use crate::{Change, Comparison, InconclusiveReason};
 
-pub(crate) static CSV: Format = Format {
+pub(crate) static CSV: ComparisonFormat = ComparisonFormat {
     name: "csv",
     summary: "a line per cell with every number, times in seconds",
     by_default: false,
     makes: Makes::Text("compare.csv", |comparison, _| Ok(cells(comparison))),
-};
-
-pub(crate) static MEANS_CSV: Format = Format {
-    name: "means-csv",
-    summary: "a line per geometric mean: of the sweep, each backend, each op",
-    by_default: false,
-    makes: Makes::Text("compare.means.csv", |comparison, _| Ok(means(comparison))),
 };
 
 /// A heading, and the function for its fields.
@@ -37,7 +31,7 @@ const COLUMNS: &[Shown<Change>] = &[
     ("cache", |cell| cell.cache.name().into()),
     ("side", |cell| cell.side.name().into()),
     ("verdict", |cell| cell.verdict.name().into()),
-    ("inconclusive_reason", |cell| reason_name(cell.inconclusive_reason)),
+    ("inconclusive_reason", |cell| cell.inconclusive_reason.map_or("", InconclusiveReason::name).into()),
     ("reason", |cell| cell.reason.to_string()),
     ("next", |cell| cell.next.clone().unwrap_or_default()),
     ("ratio", |cell| number(cell.ratio)),
@@ -63,10 +57,6 @@ const FIGURES: &[Shown<Measured>] = &[
     ("error_bound", |side| number(side.error.map(|error| error.bound))),
 ];
 
-fn reason_name(reason: Option<InconclusiveReason>) -> String {
-    reason.map(|reason| reason.name().to_owned()).unwrap_or_default()
-}
-
 fn cells(comparison: &Comparison) -> String {
     let sides = ["old", "new"].into_iter();
     let sides = sides.flat_map(|side| FIGURES.iter().map(move |(figure, _)| format!("{side}_{figure}")));
@@ -81,29 +71,4 @@ fn cells(comparison: &Comparison) -> String {
     };
     let rows = comparison.cells.iter().zip(names(comparison)).map(fields).collect();
     Table::untitled(headings.map(Column::words).collect(), rows).csv()
-}
-
-const MEAN_COLUMNS: &[Shown<MeanChange>] = &[
-    ("mean", |mean| mean.key()),
-    ("op", |mean| mean.op.clone().unwrap_or_default()),
-    ("backend", |mean| mean.backend.clone().unwrap_or_default()),
-    ("cells", |mean| mean.cells.to_string()),
-    ("verdict", |mean| mean.verdict.name().into()),
-    ("inconclusive_reason", |mean| reason_name(mean.inconclusive_reason)),
-    ("reason", |mean| mean.reason.clone()),
-    ("next", |mean| mean.next.clone().unwrap_or_default()),
-    ("ratio", |mean| number(Some(mean.ratio))),
-    ("ratio_low", |mean| number(mean.interval.map(|[low, _]| low))),
-    ("ratio_high", |mean| number(mean.interval.map(|[_, high]| high))),
-    ("p", |mean| number(mean.p)),
-    ("p_corrected", |mean| number(mean.p_corrected)),
-    ("smallest_detectable_change", |mean| number(mean.smallest_detectable_change)),
-    ("variation_between_runs", |mean| number(mean.variation_between_runs)),
-    ("threshold", |mean| number(Some(mean.threshold))),
-];
-
-fn means(comparison: &Comparison) -> String {
-    let columns = MEAN_COLUMNS.iter().map(|(heading, _)| Column::words(*heading)).collect();
-    let fields = |mean: &MeanChange| MEAN_COLUMNS.iter().map(|(_, field)| field(mean).into()).collect();
-    Table::untitled(columns, comparison.mean_changes.iter().map(fields).collect()).csv()
 }

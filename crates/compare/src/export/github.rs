@@ -4,13 +4,12 @@ use gpubench_model::format::Makes;
 use gpubench_text::cut::fitted;
 
 use super::names::names;
-use super::sanitized::Sanitized;
-use super::view::{Format, View};
-use super::{markdown, phrases, summary};
-use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
+use super::{ComparisonFormat, Sanitized, View, markdown, summary};
+use crate::result::{Change, Comparison, Conclusion};
+use crate::{Severity, Verdict, phrases};
 
 /// Annotations for GitHub Actions.
-pub static GITHUB: Format = Format {
+pub static GITHUB: ComparisonFormat = ComparisonFormat {
     name: "github",
     summary: "workflow commands that GitHub Actions shows as annotations",
     by_default: false,
@@ -53,7 +52,7 @@ fn text(comparison: &Comparison) -> String {
     for (count, words) in dropped.into_iter().zip(["errors", "warnings"]).filter(|(count, _)| *count > 0) {
         message.push_str(&format!("; {count} more {words} are not shown (--format md lists them)"));
     }
-    let summary = Annotation { level: level(comparison), title: "gpubench compare".into(), message };
+    let summary = Annotation::new(level(comparison), "gpubench compare".into(), message, None);
     std::iter::once(&summary).chain(&shown).map(Annotation::command).collect()
 }
 
@@ -74,10 +73,9 @@ fn level(comparison: &Comparison) -> Level {
 fn annotations(comparison: &Comparison) -> Vec<Annotation> {
     let differences = |severity, level| {
         let of = comparison.environment.iter().filter(move |difference| difference.severity == severity);
-        of.map(move |difference| Annotation {
-            level,
-            title: format!("{} differs", difference.fact),
-            message: format!("OLD has {}, NEW has {}", difference.old, difference.new),
+        of.map(move |difference| {
+            let message = format!("OLD has {}, NEW has {}", difference.old, difference.new);
+            Annotation::new(level, format!("{} differs", difference.fact), message, None)
         })
     };
     let is_blocked = comparison.gate.conclusion == Conclusion::NotComparable;
@@ -88,35 +86,31 @@ fn annotations(comparison: &Comparison) -> Vec<Annotation> {
     let regressions = cells().filter(|(change, _)| change.verdict.is_regression());
     found.extend(regressions.map(|(change, name)| of_cell(Level::Error, change, &name)));
     let slower = comparison.mean_changes.iter().filter(|mean| mean.is_regression());
-    found.extend(slower.map(of_mean));
+    found.extend(slower.map(|mean| {
+        let title = format!("mean slower: {}", mean.name());
+        Annotation::new(Level::Error, title, mean.reason.clone(), mean.next.as_deref())
+    }));
     let unresolved = cells().filter(|(change, _)| comparison.blocks_pass(change));
     found.extend(unresolved.map(|(change, name)| of_cell(Level::Warning, change, &name)));
     found.extend(differences(Severity::Warn, Level::Warning));
     found
 }
 
-fn of_mean(mean: &MeanChange) -> Annotation {
-    let next = mean.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();
-    Annotation {
-        level: Level::Error,
-        title: format!("mean slower: {}", mean.name()),
-        message: format!("{}{next}", mean.reason),
-    }
-}
-
 fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
     let is_complete = change.verdict != Verdict::Inconclusive || !change.reason.lead().is_empty();
     let figures = phrases::change_with_interval(change).filter(|_| !is_complete);
     let figures = figures.map(|figures| format!("; {figures}")).unwrap_or_default();
-    let next = change.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();
-    Annotation {
-        level,
-        title: format!("{}: {name}", phrases::verdict(change)),
-        message: format!("{}{figures}{next}", change.reason),
-    }
+    let (title, message) =
+        (format!("{}: {name}", phrases::verdict(change)), format!("{}{figures}", change.reason));
+    Annotation::new(level, title, message, change.next.as_deref())
 }
 
 impl Annotation {
+    fn new(level: Level, title: String, mut message: String, next: Option<&str>) -> Annotation {
+        message.extend(next.map(|next| format!("; next: {next}")));
+        Annotation { level, title, message }
+    }
+
     /// Formats the command with its line end: `::error title=slower%3A matmul/...::1.31x slower`.
     fn command(&self) -> String {
         let level = match self.level {

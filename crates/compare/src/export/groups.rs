@@ -2,11 +2,11 @@
 
 use gpubench_text::grouped::grouped;
 
-use super::phrases;
-use crate::{Change, Comparison, InconclusiveReason, Sentence, Verdict};
+use crate::result::{Change, Comparison, InconclusiveReason};
+use crate::{Sentence, Verdict, phrases};
 
 /// Cells that share verdict, inconclusive reason and next step.
-pub(crate) struct Group<'a> {
+pub(crate) struct ReasonGroup<'a> {
     pub verdict: Verdict,
     pub(crate) inconclusive_reason: Option<InconclusiveReason>,
     pub next: Option<&'a str>,
@@ -14,7 +14,7 @@ pub(crate) struct Group<'a> {
     pub cells: Vec<&'a Change>,
 }
 
-impl Group<'_> {
+impl ReasonGroup<'_> {
     /// Returns the words for their verdict: `slower`, `lower clock`.
     pub(crate) fn name(&self) -> String {
         phrases::of_kind(self.verdict, self.inconclusive_reason)
@@ -34,22 +34,20 @@ impl Group<'_> {
 
 /// Returns the groups of regressions and open cells that have a reason or a next step besides that of the gate, most
 /// severe first. Omits accepted cells.
-pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
+pub(crate) fn groups(comparison: &Comparison) -> Vec<ReasonGroup<'_>> {
     let of_gate = comparison.gate.next.as_ref().map(Sentence::lead);
     let cells = comparison.cells.iter().filter(|cell| needs_reason(comparison, cell)).map(|cell| {
         let next = cell.next.as_deref().filter(|next| of_gate != Some(*next));
         ((cell.verdict, cell.inconclusive_reason, next), cell)
     });
     let cells = cells.filter(|((.., next), cell)| next.is_some() || !cell.reason.rest().is_empty());
-    let groups = grouped(cells).into_iter();
-    let mut groups: Vec<Group<'_>> = groups
-        .map(|((verdict, inconclusive_reason, next), cells)| Group {
-            verdict,
-            inconclusive_reason,
-            next,
-            cells,
-        })
-        .collect();
+    let group = |((verdict, inconclusive_reason, next), cells)| ReasonGroup {
+        verdict,
+        inconclusive_reason,
+        next,
+        cells,
+    };
+    let mut groups: Vec<ReasonGroup> = grouped(cells).into_iter().map(group).collect();
     groups.sort_by_key(|group| group.verdict);
     groups
 }
@@ -93,7 +91,7 @@ mod tests {
         let mut comparison = example::full();
         assert_eq!(groups(&comparison)[2].next, None);
         comparison.gate.next = None;
-        let names: Vec<String> = groups(&comparison).iter().map(Group::name).collect();
+        let names: Vec<String> = groups(&comparison).iter().map(ReasonGroup::name).collect();
         assert_eq!(names[2], "slower");
     }
 

@@ -10,11 +10,10 @@ use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
 
 use super::groups::groups;
-use super::view::{Format, View};
-use super::{cells, phrases, summary};
-use crate::{Change, Comparison};
+use super::{ComparisonFormat, View, cells, summary};
+use crate::{Change, Comparison, phrases};
 
-pub(crate) static MARKDOWN: Format = Format {
+pub(crate) static MARKDOWN: ComparisonFormat = ComparisonFormat {
     name: "md",
     summary: "Markdown for a comment on a pull request or the summary of a job",
     by_default: false,
@@ -110,19 +109,15 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
 /// Formats the geometric means that changed, then all of them, folded.
 fn means(comparison: &Comparison) -> String {
     let open = cells::mean_changes(comparison, false).map(|grid| grid.markdown_table() + "\n");
-    let all = [cells::mean_changes(comparison, true), cells::means(comparison)];
-    let tables: Vec<String> = all
-        .into_iter()
-        .flatten()
-        .map(|mut grid| {
-            grid.rows.truncate(LINES_SHOWN);
-            grid.markdown_table()
-        })
-        .collect();
-    if tables.is_empty() {
-        return String::new();
+    let all = [cells::mean_changes(comparison, true), cells::means(comparison)].into_iter().flatten();
+    let tables = all.map(|mut grid| {
+        grid.rows.truncate(LINES_SHOWN);
+        grid.markdown_table()
+    });
+    let folded = tables.collect::<Vec<String>>().join("\n");
+    if folded.is_empty() {
+        return folded;
     }
-    let folded = tables.join("\n");
     open.unwrap_or_default()
         + &format!("<details><summary>Geometric means</summary>\n\n{folded}\n</details>\n\n")
 }
@@ -151,10 +146,9 @@ fn reasons(comparison: &Comparison) -> String {
     });
     let table = Table::untitled(columns, rows.collect());
     let more = groups.len().saturating_sub(GROUPS_SHOWN);
-    let more = if more > 0 {
-        format!("{more} more reasons are not shown (`--format csv` lists them).\n\n")
-    } else {
-        String::new()
+    let more = match more {
+        0 => String::new(),
+        _ => format!("{more} more reasons are not shown (`--format csv` lists them).\n\n"),
     };
     format!("{}\n{more}", table.markdown_table())
 }

@@ -2,43 +2,56 @@
 //!
 //! [`FORMATS`] lists all formats; a new one needs one file and two lines here.
 
-mod benchmark;
-mod bmf;
 mod cells;
 mod csv;
 mod github;
 mod groups;
-mod json;
 mod junit;
 mod markdown;
 mod names;
-mod phrases;
 mod sanitized;
+mod services;
 mod summary;
 mod table;
-mod view;
 
-use gpubench_model::format::Formats;
+use gpubench_model::format::{Format, Formats, Makes};
+use gpubench_model::report::file::to_json_text;
 
 pub use github::{GITHUB, job_summary};
-pub use names::names;
-pub(super) use phrases::{change_with_interval, mean_with_interval, percent};
 pub use sanitized::Sanitized;
 pub use table::TABLE;
-pub use view::{Format, View};
+
+/// A format of a comparison.
+pub type ComparisonFormat = Format<Sanitized, View>;
+
+/// View options of a comparison.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View {
+    /// Show a line for every cell, including unchanged and not judged ones.
+    pub all_cells: bool,
+    /// Use ANSI colours for better, worse and inconclusive cells.
+    pub color: bool,
+}
+
+/// The comparison itself, as `schema/compare-v2.json` describes it.
+static JSON: ComparisonFormat = ComparisonFormat {
+    name: "json",
+    summary: "everything, for programs; `gpubench schema compare` describes it",
+    by_default: true,
+    makes: Makes::Text("compare.json", |comparison, _| to_json_text(&**comparison)),
+};
 
 /// Every format of a comparison; the first is for people at a terminal.
 pub static FORMATS: Formats<Sanitized, View> = Formats {
     all: &[
         &TABLE,
-        &json::JSON,
+        &JSON,
         &markdown::MARKDOWN,
         &junit::JUNIT,
         &GITHUB,
-        &bmf::BMF,
-        &benchmark::GITHUB_ACTION_BENCHMARK,
+        &services::BMF,
+        &services::GITHUB_ACTION_BENCHMARK,
         &csv::CSV,
-        &csv::MEANS_CSV,
     ],
     refused: &[],
 };

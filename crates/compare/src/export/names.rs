@@ -10,7 +10,7 @@ use crate::{Change, Comparison};
 /// after the element type of sparse ops.
 ///
 /// Cells that would share a name get their seed appended; duplicates in a broken report get a number.
-pub fn names(comparison: &Comparison) -> Vec<String> {
+pub(super) fn names(comparison: &Comparison) -> Vec<String> {
     let short: Vec<String> = comparison.cells.iter().map(name).collect();
     let mut uses: HashMap<&str, usize> = HashMap::new();
     for name in &short {

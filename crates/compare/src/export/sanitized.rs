@@ -4,7 +4,9 @@
 
 use gpubench_text::control::is_invisible;
 
-use crate::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo, Sentence};
+use crate::result::{Change, Comparison, Gate, MeanChange, Measured, Method};
+use crate::runs::RunInfo;
+use crate::sentence::Sentence;
 
 /// A comparison that is safe to print or write in any format.
 pub struct Sanitized(Comparison);

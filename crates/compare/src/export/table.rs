@@ -8,13 +8,13 @@ use gpubench_text::count::counted;
 use gpubench_text::grouped::grouped;
 use gpubench_text::table::{Layout, Table, Tone, hanging};
 
-use super::groups::{Group, groups};
-use super::view::{Format, View};
-use super::{cells, phrases, summary};
-use crate::{Change, Comparison, Conclusion, Severity, Verdict};
+use super::groups::{ReasonGroup, groups};
+use super::{ComparisonFormat, View, cells, summary};
+use crate::result::{Change, Comparison, Conclusion, Note};
+use crate::{Severity, Verdict, phrases};
 
 /// The comparison as aligned text.
-pub static TABLE: Format = Format {
+pub static TABLE: ComparisonFormat = ComparisonFormat {
     name: "table",
     summary: "text for the terminal: the conclusion, then cells, worst first",
     by_default: true,
@@ -43,14 +43,14 @@ const LABEL: usize = 8;
 const REASONS: usize = 30;
 
 fn text(comparison: &Comparison, view: &View) -> String {
-    let blocks = [
+    let mut blocks = vec![
         heading(comparison, view.color),
         environment(comparison, view) + &notes(comparison),
         all_cells(comparison, view),
         means(comparison, view),
         summary::method(comparison).iter().map(|line| hanging(line, 2) + "\n").collect(),
     ];
-    let blocks: Vec<String> = blocks.into_iter().filter(|block| !block.is_empty()).collect();
+    blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }
 
@@ -79,7 +79,8 @@ fn heading(comparison: &Comparison, color: bool) -> String {
 fn environment(comparison: &Comparison, view: &View) -> String {
     let of =
         |severity| comparison.environment.iter().filter(move |difference| difference.severity == severity);
-    if of(Severity::Ignore).count() == comparison.environment.len() && !view.all_cells {
+    let is_silent = of(Severity::Ignore).count() == comparison.environment.len() && !view.all_cells;
+    if comparison.environment.is_empty() || is_silent {
         return String::new();
     }
     let counts = [
@@ -88,20 +89,12 @@ fn environment(comparison: &Comparison, view: &View) -> String {
         (Severity::Warn, "with a warning"),
         (Severity::Ignore, "ignored"),
     ];
-    let counts: Vec<String> = counts
-        .into_iter()
-        .map(|(severity, words)| (of(severity).count(), words))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{count} {words}"))
-        .collect();
-    if counts.is_empty() {
-        return String::new();
-    }
+    let counts = counts.map(|(severity, words)| (of(severity).count(), words)).into_iter();
+    let counts = counts.filter(|(count, _)| *count > 0).map(|(count, words)| format!("{count} {words}"));
+    let counts: Vec<String> = counts.collect();
     let mut text = format!("Differences between OLD and NEW: {}\n", counts.join(", "));
     let shown = [Severity::Block, Severity::Inconclusive, Severity::Warn];
-    let width =
-        shown.into_iter().filter(|severity| of(*severity).count() > 0).map(|severity| severity.name().len());
-    let width = width.max().unwrap_or(0).max("block".len());
+    let width = if of(Severity::Inconclusive).count() > 0 { "inconclusive".len() } else { "block".len() };
     for severity in shown {
         for difference in of(severity) {
             let line = format!("{}: {}, now {}", difference.fact, difference.old, difference.new);
@@ -112,8 +105,8 @@ fn environment(comparison: &Comparison, view: &View) -> String {
 }
 
 fn notes(comparison: &Comparison) -> String {
-    let line = |note: &crate::Note| format!("Note: {}; next: {}", note.text, note.next);
-    comparison.notes.iter().map(|note| hanging(&line(note), 2) + "\n").collect()
+    let line = |Note { text, next }: &Note| hanging(&format!("Note: {text}; next: {next}"), 2) + "\n";
+    comparison.notes.iter().map(line).collect()
 }
 
 /// Formats the selected cells and counts the others; empty if no cell is selected, because the heading has the counts.
@@ -135,15 +128,13 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
     text.push_str(&more(&hidden));
     text.push_str(&reasons(comparison, view.color));
     let hint = "--all-cells shows every cell";
-    match (folded.is_empty(), hidden.is_empty()) {
-        (true, true) => return text,
-        (true, false) => text += &format!("  {hint}"),
-        (false, _) => {
-            let folded = format!("Not shown: {}; {hint}", summary::counts(comparison, &folded, None));
-            text.push_str(&hanging(&folded, 2));
-        }
+    if !folded.is_empty() {
+        let folded = format!("Not shown: {}; {hint}", summary::counts(comparison, &folded, None));
+        text += &(hanging(&folded, 2) + "\n");
+    } else if !hidden.is_empty() {
+        text += &format!("  {hint}\n");
     }
-    text + "\n"
+    text
 }
 
 /// Formats the geometric means that changed, or all of them.
@@ -161,15 +152,15 @@ fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
     let (mut shown, mut hidden): (Vec<&Change>, Vec<&Change>) = (vec![], vec![]);
     for &cell in lines {
         let is_regression = cell.verdict.is_regression();
+        // Across machines the ratios are the only result.
+        let is_first = is_regression || cell.verdict == Verdict::NotJudged;
+        let max = if is_first { REGRESSIONS_SHOWN } else { others };
         let same_kind = |other: &&&Change| match is_regression {
             true => other.verdict.is_regression(),
             false => other.verdict == cell.verdict,
         };
-        // Across machines the ratios are the only result.
-        let is_first = is_regression || cell.verdict == Verdict::NotJudged;
-        let max = if is_first { REGRESSIONS_SHOWN } else { others };
-        let side = if shown.iter().filter(same_kind).count() < max { &mut shown } else { &mut hidden };
-        side.push(cell);
+        let is_shown = shown.iter().filter(same_kind).count() < max;
+        if is_shown { shown.push(cell) } else { hidden.push(cell) }
     }
     (shown, hidden)
 }
@@ -180,10 +171,10 @@ fn more(hidden: &[&Change]) -> String {
     for (word, cells) in grouped(hidden.iter().map(|cell| (phrases::verdict(cell), cell))) {
         let name = |cell: &Change| format!("{} {}/{}", cell.case.op, cell.backend, cell.variant);
         let mut variants = grouped(cells.iter().map(|cell| (name(cell), ())));
-        variants.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));
-        let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, places)| places.len()).sum();
+        variants.sort_by_key(|(_, cells)| std::cmp::Reverse(cells.len()));
+        let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, cells)| cells.len()).sum();
         let named = variants.iter().take(VARIANTS_SHOWN);
-        let named = named.map(|(name, places)| format!("{} {name}", places.len()));
+        let named = named.map(|(name, cells)| format!("{} {name}", cells.len()));
         let others = (others > 0).then(|| counted(others, "other"));
         let named: Vec<String> = named.chain(others).collect();
         let line = format!("{} more {word}: {}", cells.len(), named.join(", "));
@@ -207,7 +198,7 @@ fn reasons(comparison: &Comparison, color: bool) -> String {
     text
 }
 
-fn group_text(group: &Group<'_>, color: bool) -> String {
+fn group_text(group: &ReasonGroup, color: bool) -> String {
     let tone = if group.verdict.is_regression() { Tone::Worse } else { Tone::Inconclusive };
     let name = paint(tone, &format!("{:<15}", group.name()), color);
     let reason = Some(group.reason()).filter(|reason| !reason.is_empty());

@@ -8,7 +8,8 @@ use gpubench_model::report::{Clock, Execute, Outcome, Row};
 use gpubench_ops::Checked;
 use gpubench_text::grouped::distinct;
 
-use crate::Measured;
+use crate::result::Measured;
+use crate::statistics::{mean, variance};
 
 /// Relative change of the multiprocessor clock that exceeds the error of reading it.
 pub(crate) const CLOCK_CHANGE: f64 = 0.005;
@@ -54,7 +55,7 @@ pub(crate) struct CellTimes {
 /// The outcomes of a cell in the runs of one side.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CellEvidence {
-    /// Its times, if a run measured it.
+    /// The times, if a run measured the cell.
     pub(crate) times: Option<CellTimes>,
     /// The reason of the first run in which its answer was wrong.
     pub incorrect: Option<String>,
@@ -97,9 +98,8 @@ impl CellTimes {
         let each =
             |f: &dyn Fn(&Execute) -> f64| timed.iter().map(|(_, execute)| f(execute)).collect::<Vec<f64>>();
         let rounds: Vec<Vec<f64>> = timed.iter().map(|(_, execute)| round_medians(execute)).collect();
-        let within = timed.iter().zip(&rounds).map(|((_, execute), rounds)| within(execute, rounds));
-        let within = within.sum::<f64>() / timed.len() as f64;
-        let between_rounds = rounds.iter().map(|rounds| between(rounds)).sum::<f64>() / timed.len() as f64;
+        let within = mean(timed.iter().zip(&rounds).map(|((_, execute), rounds)| within(execute, rounds)));
+        let between_rounds = mean(rounds.iter().map(|rounds| between(rounds)));
         let clocks: Vec<f64> =
             timed.iter().filter_map(|(_, execute)| positive_median(&execute.sm_mhz)).collect();
         let all_have_clocks = clocks.len() == timed.len();
@@ -166,22 +166,4 @@ fn of_few(samples: &[f64]) -> f64 {
 /// Returns the variance between the rounds of a run; 0 for a single round.
 fn between(rounds: &[f64]) -> f64 {
     if rounds.len() < 2 { 0.0 } else { variance(rounds) }
-}
-
-/// Returns the pooled variance within groups and its degrees of freedom; `None` if no group has two values.
-pub(crate) fn pooled_variance<'a>(groups: impl IntoIterator<Item = &'a [f64]>) -> Option<(f64, f64)> {
-    let (mut squares, mut df) = (0.0, 0.0);
-    for group in groups.into_iter().filter(|group| group.len() > 1) {
-        let own_df = (group.len() - 1) as f64;
-        squares += own_df * variance(group);
-        df += own_df;
-    }
-    (df > 0.0).then(|| (squares / df, df))
-}
-
-/// Returns the sample variance of at least two values.
-pub(crate) fn variance(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)
 }

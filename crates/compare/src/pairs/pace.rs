@@ -2,7 +2,7 @@
 
 use gpubench_model::Side;
 
-use super::pairing::Pair;
+use super::CellPair;
 
 /// Degrees of freedom of an assumed variance. It is a guess, so intervals are wider than for a known variance.
 pub(crate) const ASSUMED_DF: f64 = 10.0;
@@ -30,7 +30,7 @@ impl Pace {
     }
 
     /// Classifies the times of `pair`.
-    pub(crate) fn of(pair: &Pair) -> Pace {
+    pub(crate) fn of(pair: &CellPair) -> Pace {
         match pair.side {
             Side::Cpu => Pace::Host,
             Side::Gpu if pair.timed().all(|evidence| evidence.blocked) => Pace::Device,

@@ -35,7 +35,7 @@ pub fn read(path: &Path) -> Result<Policy> {
 /// Parses the text of a policy file; messages start with `name` and the line number.
 ///
 /// # Errors
-/// Those of [`read`], except that it is unreadable.
+/// Fails as [`read`] does, except that nothing is unreadable.
 pub fn parse(name: &str, text: &str) -> Result<Policy> {
     parsed(name, text).map_err(one_line)
 }
@@ -43,32 +43,29 @@ pub fn parse(name: &str, text: &str) -> Result<Policy> {
 fn parsed(name: &str, text: &str) -> Result<Policy> {
     let is_json = text.trim_start().starts_with('{');
     ensure!(!is_json, "{name}:1: this is JSON, and a policy is TOML: docs/compare-policy.md lists its keys");
-    let file: File = toml_reader::read(text).map_err(|mut error| {
-        if let Problem::UnknownKey { valid, .. } = error.problem.as_mut() {
+    let file: PolicyFile = toml_reader::read(text).map_err(|mut error| {
+        let mut problem = None;
+        if let Problem::UnknownKey { key, valid } = error.problem.as_mut() {
             valid.retain(|key| !FORMER.contains(&key.as_str()));
+            let above = || format!("'{key}' applies to the whole comparison: write it above the first table");
+            problem = WHOLE.contains(&key.as_str()).then(above);
         }
-        let problem = misplaced(&error.problem).unwrap_or_else(|| error.to_string());
+        let problem = problem.unwrap_or_else(|| error.to_string());
         anyhow!("{name}:{}: {problem}", error.line(text))
     })?;
     let tables = file.cell.into_iter().map(|table| {
         let origin = format!("{name}:{}", line_of(text, table.span().start));
         table.into_inner().checked(&origin).map_err(|error| anyhow!("{origin}: {error}"))
     });
-    let standard = Policy::default();
+    let PolicyFile { threshold, mean_threshold, variation_between_runs, error_growth, .. } = file;
     Ok(Policy {
-        alpha: file.alpha.unwrap_or(standard.alpha),
+        alpha: file.alpha.unwrap_or(Policy::default().alpha),
         accept_missing: file.accept_missing,
         accept_inconclusive: file.accept_inconclusive,
         cross_machine: file.cross_machine,
-        defaults: Limits {
-            threshold: file.threshold,
-            mean_threshold: file.mean_threshold,
-            variation_between_runs: file.variation_between_runs,
-            error_growth: file.error_growth,
-            ignored: false,
-        },
+        defaults: Limits { threshold, mean_threshold, variation_between_runs, error_growth, ignored: None },
         cells: tables.collect::<Result<_>>()?,
-        severities: file.environment.0,
+        severities: file.environment,
     })
 }
 
@@ -85,19 +82,9 @@ const LIMITS: [&str; 5] =
 /// Earlier names of facts, each with the present one.
 const RENAMED_FACTS: [(&str, &str); 2] = [("processors", "cpus"), ("place-variables", "path-variables")];
 
-/// Returns the message for a key of the whole comparison inside a table; `None` for other problems.
-fn misplaced(problem: &Problem) -> Option<String> {
-    match problem {
-        Problem::UnknownKey { key, .. } if WHOLE.contains(&key.as_str()) => {
-            Some(format!("'{key}' applies to the whole comparison: write it above the first table"))
-        }
-        _ => None,
-    }
-}
-
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct File {
+struct PolicyFile {
     #[serde(deserialize_with = "share")]
     threshold: Option<f64>,
     #[serde(deserialize_with = "share")]
@@ -112,13 +99,14 @@ struct File {
     #[serde(alias = "accept-unsure")]
     accept_inconclusive: bool,
     cross_machine: bool,
-    environment: Severities,
-    cell: Vec<Spanned<Table>>,
+    #[serde(deserialize_with = "severities")]
+    environment: BTreeMap<String, Severity>,
+    cell: Vec<Spanned<PolicyTable>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct Table {
+struct PolicyTable {
     op: Option<String>,
     n: SizeFilter,
     dtype: Option<String>,
@@ -136,14 +124,15 @@ struct Table {
     ignore: Option<bool>,
 }
 
-impl Table {
+impl PolicyTable {
     /// Checks that the table sets something and that its globs can match.
     fn checked(self, origin: &str) -> Result<CellTable> {
-        let Table { threshold, mean_threshold, variation_between_runs, error_growth, .. } = self;
+        let PolicyTable { threshold, mean_threshold, variation_between_runs, error_growth, ignore, .. } =
+            self;
         let limits =
-            Limits { threshold, mean_threshold, variation_between_runs, error_growth, ignored: false };
+            Limits { threshold, mean_threshold, variation_between_runs, error_growth, ignored: ignore };
         ensure!(
-            limits != Limits::default() || self.ignore.is_some(),
+            limits != Limits::default(),
             "this [[cell]] table sets nothing: give it threshold, mean-threshold, variation-between-runs, error-growth or ignore = true"
         );
         if let Some(pattern) = &self.dtype {
@@ -153,18 +142,12 @@ impl Table {
             let states = Cache::ALL.iter().map(|cache| cache.name());
             words::matches_some("cache", "state of the caches", pattern, states)?;
         }
-        let globs = [
-            ("op", self.op),
-            ("dtype", self.dtype),
-            ("backend", self.backend),
-            ("variant", self.variant),
-            ("cache", self.cache),
-        ];
+        let keys = ["op", "dtype", "backend", "variant", "cache"];
+        let globs = keys.into_iter().zip([self.op, self.dtype, self.backend, self.variant, self.cache]);
         Ok(CellTable {
-            globs: globs.into_iter().filter_map(|(key, pattern)| Some((key, pattern?))).collect(),
+            globs: globs.filter_map(|(key, pattern)| Some((key, pattern?))).collect(),
             sizes: self.n,
             limits,
-            ignored: self.ignore,
             origin: origin.to_owned(),
         })
     }
@@ -194,32 +177,26 @@ fn chance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::
     })
 }
 
-/// The `[environment]` table: the severity of each fact.
-#[derive(Default)]
-struct Severities(BTreeMap<String, Severity>);
-
-impl<'de> Deserialize<'de> for Severities {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(SeveritiesVisitor)
-    }
+/// Reads the `[environment]` table: the severity of each fact.
+fn severities<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Severity>, D::Error> {
+    deserializer.deserialize_map(SeveritiesVisitor)
 }
 
 struct SeveritiesVisitor;
 
 impl<'de> Visitor<'de> for SeveritiesVisitor {
-    type Value = Severities;
+    type Value = BTreeMap<String, Severity>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a table of facts such as gpu-model = \"block\"")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut facts: A) -> Result<Severities, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut facts: A) -> Result<Self::Value, A::Error> {
         let mut severities = BTreeMap::new();
-        while let Some(FactName(name)) = facts.next_key()? {
-            let SeverityName(severity) = facts.next_value()?;
+        while let Some((FactName(name), SeverityName(severity))) = facts.next_entry()? {
             severities.insert(name, severity);
         }
-        Ok(Severities(severities))
+        Ok(severities)
     }
 }
 

@@ -62,11 +62,15 @@ pub struct Limits {
     pub variation_between_runs: Option<f64>,
     /// Largest allowed factor by which an error may grow.
     pub error_growth: Option<f64>,
-    /// True if the cell is ignored.
-    pub ignored: bool,
+    /// Whether the cell is ignored.
+    pub ignored: Option<bool>,
 }
 
 impl Limits {
+    pub(crate) fn is_ignored(&self) -> bool {
+        self.ignored == Some(true)
+    }
+
     /// Returns these limits, with `None` replaced by the limits of `others`.
     fn or(self, others: Limits) -> Limits {
         Limits {
@@ -74,7 +78,7 @@ impl Limits {
             mean_threshold: self.mean_threshold.or(others.mean_threshold),
             variation_between_runs: self.variation_between_runs.or(others.variation_between_runs),
             error_growth: self.error_growth.or(others.error_growth),
-            ignored: self.ignored || others.ignored,
+            ignored: self.ignored.or(others.ignored),
         }
     }
 }
@@ -86,8 +90,6 @@ pub struct CellTable {
     pub(crate) globs: Vec<(&'static str, String)>,
     pub(crate) sizes: SizeFilter,
     pub(crate) limits: Limits,
-    /// True if it ignores the cells, which overrides `limits`; `None` if it does not say.
-    pub(crate) ignored: Option<bool>,
     /// File and line it comes from: `policy.toml:12`.
     pub(crate) origin: String,
 }
@@ -106,10 +108,7 @@ fn property<'a>(cell: &'a Cell, key: &str) -> &'a str {
 impl Policy {
     pub(crate) fn limits(&self, cell: &Cell) -> Limits {
         let tables = self.cells.iter().filter(|table| table.matches(cell));
-        tables.fold(self.defaults, |limits, table| Limits {
-            ignored: table.ignored.unwrap_or(limits.ignored),
-            ..table.limits.or(limits)
-        })
+        tables.fold(self.defaults, |limits, table| table.limits.or(limits))
     }
 
     /// Replaces the file's defaults by values of the command line, key by key. Tables keep their values, because they
@@ -121,15 +120,12 @@ impl Policy {
     /// Returns one line per table that matches none of `cells`, with the glob that matches nothing, which may be misspelt.
     pub(crate) fn unused(&self, cells: &[Cell]) -> Vec<String> {
         let unused = self.cells.iter().filter(|table| !cells.iter().any(|cell| table.matches(cell)));
-        unused
-            .map(|table| {
-                format!(
-                    "{}: this [[cell]] table matches no cell of OLD or NEW: {}",
-                    table.origin,
-                    table.mismatch(cells)
-                )
-            })
-            .collect()
+        let line = |table: &CellTable| {
+            let CellTable { origin, .. } = table;
+            let mismatch = table.mismatch(cells);
+            format!("{origin}: this [[cell]] table matches no cell of OLD or NEW: {mismatch}")
+        };
+        unused.map(line).collect()
     }
 }
 

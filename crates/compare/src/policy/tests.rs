@@ -29,15 +29,15 @@ fn the_example_file_parses_and_says_what_its_comments_say() {
     assert_eq!(policy.severities.get("governor"), Some(&Severity::Warn));
     assert_eq!(policy.severities.get("gpu-model"), None);
     let small = policy.limits(&cell("matmul", 64, "cublas"));
-    assert_eq!((small.threshold, small.ignored), (Some(0.2), false));
+    assert_eq!((small.threshold, small.is_ignored()), (Some(0.2), false));
     assert_eq!(policy.limits(&cell("matmul", 2000, "openblas")).threshold, Some(0.1));
     assert_eq!(policy.limits(&cell("matmul", 2000, "cublas")), policy.defaults);
     assert_eq!(policy.limits(&cell("spgemm", 2000, "cusparse")).threshold, Some(0.2));
-    assert!(!policy.limits(&cell("svd", 500, "gesvdp")).ignored);
+    assert!(!policy.limits(&cell("svd", 500, "gesvdp")).is_ignored());
 }
 
 #[test]
-fn the_policy_of_the_example_workflow_is_strict_where_the_device_paces_the_work() {
+fn the_policy_of_the_example_workflow_is_strict_for_device_work() {
     let policy = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci/gpu-gate.toml")).unwrap();
     let threshold = |op, n, variant| policy.limits(&cell(op, n, variant)).threshold;
     assert_eq!(threshold("matmul", 1000, "cublas"), Some(0.03));
@@ -69,13 +69,13 @@ fn later_tables_override_earlier_ones_key_by_key() {
         threshold: Some(0.03),
         mean_threshold: Some(0.01),
         error_growth: Some(2.0),
-        ignored: true,
+        ignored: Some(true),
         ..base
     };
     assert_eq!(limits("matmul", 100, "openblas"), small);
     let large = Limits { threshold: Some(0.0), ..small };
     assert_eq!(limits("matmul", 1000, "openblas"), large);
-    assert_eq!(limits("matmul", 1000, "cublas"), Limits { ignored: false, ..large });
+    assert_eq!(limits("matmul", 1000, "cublas"), Limits { ignored: Some(false), ..large });
 }
 
 #[test]
@@ -211,11 +211,6 @@ fn survives(text: &str) -> Result<(), TestCaseError> {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
-
-    #[test]
-    fn no_text_panics_or_fails_in_more_than_a_line(text in "[\\PC\n\u{1b}]{0,80}") {
-        survives(&text)?;
-    }
 
     #[test]
     fn no_value_of_a_key_panics_or_fails_in_more_than_a_line(

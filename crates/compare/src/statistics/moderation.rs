@@ -6,7 +6,7 @@ use statrs::function::gamma::digamma;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Prior {
     pub(crate) variance: f64,
-    /// Its degrees of freedom: near 0 if cells differ widely, many if they are similar.
+    /// Degrees of freedom of the variance: near 0 if cells differ widely, many if they are similar.
     pub(crate) df: f64,
 }
 
@@ -98,13 +98,13 @@ fn trigamma_inverse(y: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::self_test::simulated_runs::normal;
+    use crate::tests::simulated_runs::normal;
 
     /// Variances of `df` + 1 normal values each; cell k has the standard deviation `sd(k)`.
     fn variances(cells: u64, df: u64, sd: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
         let of_cell = |cell: u64| {
             let values: Vec<f64> = (0..=df).map(|k| sd(cell) * normal(7 + k, cell)).collect();
-            (crate::pairs::evidence::variance(&values), df as f64)
+            (crate::statistics::variance(&values), df as f64)
         };
         (0..cells).map(of_cell).collect()
     }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn two_runs_per_cell_cannot_show_how_much_cells_differ_so_a_typical_value_is_used() {
+    fn two_runs_per_cell_give_a_prior_of_typical_strength() {
         for seed in 0..20 {
             let few: Vec<(f64, f64)> =
                 variances(500, 1, |_| 0.03).into_iter().skip(25 * seed).take(25).collect();

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn three_rounds_per_side_give_no_result_and_equal_values_differ_in_nothing() {
+    fn three_rounds_give_no_result_and_equal_values_no_difference() {
         assert_eq!(rank_test(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0, 7.0]), None);
         assert_eq!(rank_test(&[1.0; 5], &[1.0; 5]), Some(1.0));
     }

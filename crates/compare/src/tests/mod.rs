@@ -4,10 +4,14 @@ use gpubench_model::Accuracy;
 use gpubench_model::case::Cell;
 use gpubench_model::report::{BackendState, Outcome, Report, Row};
 use gpubench_ops::Checked;
+use rayon::prelude::*;
 
-use super::self_test::simulated_runs::{self, Noise, REALISTIC};
+use self::simulated_runs::{Noise, REALISTIC};
 use super::*;
+use crate::planning::{Calibrated, calibrate};
+use crate::result::Conclusion;
 
+pub(crate) mod simulated_runs;
 mod study;
 
 fn side(reports: Vec<Report>) -> Runs {
@@ -144,8 +148,8 @@ fn a_disturbance_is_in_every_format() {
 }
 
 #[test]
-fn sides_that_were_measured_one_after_the_other_get_a_note() {
-    let noted = |starts: [&[u32]; 2]| {
+fn sides_measured_one_after_the_other_and_swapped_ones_get_a_note() {
+    let noted = |text: &str, starts: [&[u32]; 2]| {
         let sides = starts.map(|hours| {
             let mut side = simulated(1..1 + hours.len() as u64, &REALISTIC, &|_| 1.0);
             for (run, hour) in side.runs.iter_mut().zip(hours) {
@@ -154,55 +158,52 @@ fn sides_that_were_measured_one_after_the_other_get_a_note() {
             side
         });
         let notes = compare(&sides[0], &sides[1], &Policy::default()).notes;
-        notes.iter().any(|note| note.text.contains("do not alternate"))
+        notes.iter().any(|note| note.text.contains(text))
     };
-    assert!(noted([&[1, 2, 3], &[4, 5, 6]]) && noted([&[4, 5], &[1, 2, 3]]));
-    assert!(!noted([&[1, 3, 5], &[2, 4, 6]]));
+    let [follow, swapped] = ["do not alternate", "so the sides may be swapped"];
+    assert!(noted(follow, [&[1, 2, 3], &[4, 5, 6]]) && noted(follow, [&[4, 5], &[1, 2, 3]]));
+    assert!(!noted(follow, [&[1, 3, 5], &[2, 4, 6]]));
     // One run per side cannot alternate.
-    assert!(!noted([&[1], &[2]]));
+    assert!(!noted(follow, [&[1], &[2]]));
+    assert!(noted(swapped, [&[4, 5], &[1, 2, 3]]) && noted(swapped, [&[2], &[1]]));
+    assert!(!noted(swapped, [&[1], &[2]]));
 }
 
 #[test]
-fn times_of_other_operands_or_another_clock_are_not_compared() {
-    let (mut old, new) = with_change(|row| row.inputs = Some("b".into()));
-    old.runs[0].report.rows.iter_mut().for_each(|row| row.inputs = Some("a".into()));
-    let comparison = compare(&old, &new, &Policy::default());
-    assert_eq!(changed(&comparison).inconclusive_reason, Some(InconclusiveReason::NotComparable));
-    assert_eq!((comparison.gate.exit_code, changed(&comparison).p), (3, None));
-    let (old, new) =
-        with_change(|row| row.execute.as_mut().unwrap().clock = gpubench_model::report::Clock::Host);
-    assert_eq!(
-        changed(&compare(&old, &new, &Policy::default())).inconclusive_reason,
-        Some(InconclusiveReason::NotComparable)
-    );
-}
-
-#[test]
-fn times_of_another_accuracy_class_are_not_compared() {
-    let (old, new) = with_change(|row| {
-        row.accuracy = Accuracy::Tf32;
-        row.execute.as_mut().unwrap().scale(0.5);
-    });
-    let comparison = compare(&old, &new, &Policy::default());
-    let change = changed(&comparison);
-    assert_eq!(
-        (change.verdict, change.inconclusive_reason, change.p),
-        (Verdict::Inconclusive, Some(InconclusiveReason::NotComparable), None)
-    );
-    let next = change.next.as_deref().unwrap_or_default();
-    assert_eq!(
-        (change.reason.to_string().as_str(), next),
+fn times_of_other_operands_clocks_or_accuracies_are_not_compared() {
+    type Change = fn(&mut Row);
+    let cases: [(Change, &str, &str); 3] = [
         (
+            |row| row.inputs = Some("b".into()),
+            "the operands differ although the seed is the same",
+            "run both sides with the same build",
+        ),
+        (
+            |row| row.execute.as_mut().unwrap().clock = gpubench_model::report::Clock::Host,
+            "some runs were timed by the ",
+            "run both sides again, on the same kind of device",
+        ),
+        (
+            |row| row.accuracy = Accuracy::Tf32,
             "the variant's accuracy class is ieee in some runs and tf32 in others",
-            "compare builds in which this variant has the same accuracy class"
-        )
-    );
-    let accepted = Policy { accept_inconclusive: true, ..Policy::default() };
-    assert_eq!(compare(&old, &new, &accepted).gate.exit_code, 3, "never accepted");
+            "compare builds in which this variant has the same accuracy class",
+        ),
+    ];
+    for (change, reason, next) in cases {
+        let (mut old, new) = with_change(change);
+        old.runs[0].report.rows.iter_mut().for_each(|row| row.inputs = Some("a".into()));
+        // Accepting inconclusive cells does not accept these.
+        let policy = Policy { accept_inconclusive: true, ..Policy::default() };
+        let comparison = compare(&old, &new, &policy);
+        let found = changed(&comparison);
+        assert_eq!(found.inconclusive_reason, Some(InconclusiveReason::NotComparable));
+        assert!(found.reason.to_string().starts_with(reason), "{}", found.reason);
+        assert_eq!((comparison.gate.exit_code, found.p, found.next.as_deref()), (3, None, Some(next)));
+    }
 }
 
 #[test]
-fn a_doubling_of_all_cells_with_one_run_per_side_asks_for_more_runs_and_promises_nothing() {
+fn a_doubling_of_all_cells_with_one_run_per_side_asks_for_more_runs() {
     let old = side(vec![simulated_runs::run(1, &REALISTIC, &|_| 1.0)]);
     let new = side(vec![simulated_runs::run(2, &REALISTIC, &|cell| {
         if cell.backend == "cuda" { 2.0 } else { 1.0 }
@@ -257,22 +258,7 @@ fn other_machines_are_refused_or_give_ratios_alone() {
 }
 
 #[test]
-fn a_cell_that_failed_in_one_of_three_runs_is_newly_failed() {
-    let runs =
-        |first: u64| (first..first + 3).map(|seed| simulated_runs::run(seed, &REALISTIC, &|_| 1.0)).collect();
-    let (old, mut new) = (side(runs(1)), side(runs(4)));
-    let row = new.runs[1].report.rows.iter_mut().find(|row| is_changed(&row.cell())).unwrap();
-    (row.outcome, row.execute, row.reason) = (Outcome::Failed, None, Some("the worker crashed".into()));
-    let comparison = compare(&old, &new, &Policy::default());
-    assert_eq!(changed(&comparison).verdict, Verdict::NewlyFailed);
-    assert_eq!(comparison.gate.exit_code, 1);
-    assert!(comparison.gate.reason.contains("the worker crashed"));
-    // The other way round it is a time that one run of OLD did not have.
-    assert_eq!(changed(&compare(&new, &old, &Policy::default())).verdict, Verdict::Same);
-}
-
-#[test]
-fn a_cell_that_fails_as_often_as_before_is_judged_by_its_times_and_more_often_is_newly_failed() {
+fn only_a_cell_that_fails_more_often_than_before_is_newly_failed() {
     let runs = |first: u64, failing: usize, factor: f64| {
         let run = |k: usize| {
             let mut report = simulated_runs::run(first + k as u64, &REALISTIC, &|_| 1.0);
@@ -289,8 +275,13 @@ fn a_cell_that_fails_as_often_as_before_is_judged_by_its_times_and_more_often_is
     };
     let verdict = |old: usize, new: usize, factor: f64| {
         let comparison = compare(&runs(1, old, 1.0), &runs(11, new, factor), &Policy::default());
-        (changed(&comparison).verdict, comparison.gate.exit_code)
+        let verdict = changed(&comparison).verdict;
+        let has_reason = comparison.gate.reason.contains(": crashed");
+        assert_eq!(has_reason, verdict == Verdict::NewlyFailed, "{}", comparison.gate.reason);
+        (verdict, comparison.gate.exit_code)
     };
+    assert_eq!(verdict(0, 1, 1.0), (Verdict::NewlyFailed, 1));
+    assert_eq!(verdict(1, 0, 1.0), (Verdict::Same, 0));
     assert_eq!(verdict(1, 1, 3.0), (Verdict::Slower, 1));
     assert_eq!(verdict(1, 3, 1.0), (Verdict::NewlyFailed, 1));
     assert_eq!(verdict(1, 2, 1.0), (Verdict::NewlyFailed, 1));
@@ -325,18 +316,13 @@ fn a_cell_that_only_some_runs_have_is_noted() {
 
 #[test]
 fn passes_that_differ_by_more_than_a_threshold_disagree() {
-    use crate::planning::calibration::calibrate;
     let passes = |factor: f64| {
         let slow = simulated_runs::run(2, &REALISTIC, &|cell| if is_changed(cell) { factor } else { 1.0 });
         side(vec![simulated_runs::run(1, &REALISTIC, &|_| 1.0), slow])
     };
     let noisy = |factor: f64| -> Vec<Cell> {
         let cells = calibrate(&passes(factor), &Policy::default());
-        cells
-            .into_iter()
-            .filter(crate::planning::calibration::Calibrated::disagrees)
-            .map(|cell| cell.cell)
-            .collect()
+        cells.into_iter().filter(Calibrated::disagrees).map(|cell| cell.cell).collect()
     };
     assert!(noisy(1.0).is_empty());
     assert!(matches!(noisy(1.2).as_slice(), [cell] if is_changed(cell)));
@@ -344,7 +330,6 @@ fn passes_that_differ_by_more_than_a_threshold_disagree() {
 
 /// Share of 1 000 comparisons of `runs` a side, nothing changed, that find a regression.
 fn false_alarms(runs: u64, policy: &Policy) -> f64 {
-    use rayon::prelude::*;
     let finds_regression = |trial: &u64| {
         let first = 2 * runs * trial;
         let [old, new] =
@@ -355,7 +340,7 @@ fn false_alarms(runs: u64, policy: &Policy) -> f64 {
 }
 
 #[test]
-fn of_a_thousand_comparisons_without_a_change_at_most_one_in_a_hundred_finds_one() {
+fn at_most_one_in_a_hundred_unchanged_comparisons_finds_a_regression() {
     for (runs, policy) in [(1, Policy::default()), (3, with_threshold(0.0))] {
         let share = false_alarms(runs, &policy);
         assert!(share <= 0.01, "{runs} runs per side, threshold {:?}: {share}", policy.defaults.threshold);
@@ -363,7 +348,7 @@ fn of_a_thousand_comparisons_without_a_change_at_most_one_in_a_hundred_finds_one
 }
 
 #[test]
-fn a_slowdown_of_five_percent_in_one_cell_of_sixty_is_found_by_three_runs_per_side() {
+fn three_runs_per_side_find_five_percent_in_one_cell_of_sixty() {
     let policy = with_threshold(0.03);
     let found = |trial: &u64| {
         let first = 1_000_000 + 6 * trial;
@@ -377,7 +362,6 @@ fn a_slowdown_of_five_percent_in_one_cell_of_sixty_is_found_by_three_runs_per_si
             .all(|change| is_changed(&change.cell()))
             && slower[0].verdict == Verdict::Slower
     };
-    use rayon::prelude::*;
     let share = (0..400u64).into_par_iter().filter(found).count() as f64 / 400.0;
     assert!(share >= 0.95, "{share}");
 }
@@ -402,7 +386,6 @@ fn the_interval_of_the_ratio_covers_it_as_often_as_it_says() {
 
 #[test]
 fn cells_of_very_different_variation_raise_no_more_false_alarms() {
-    use rayon::prelude::*;
     // From run to run each cell scatters by its own share, log-normal about 0.4 % on the GPU and 4 % on the CPU.
     let one = |seed: u64| {
         let factor = |cell: &Cell| {

@@ -7,8 +7,8 @@ use gpubench_model::Side;
 use gpubench_model::report::{Report, Row};
 use rayon::prelude::*;
 
+use super::simulated_runs::{self, Noise, REALISTIC, normal};
 use super::{side, with_threshold};
-use crate::self_test::simulated_runs::{self, Noise, REALISTIC, normal};
 use crate::{Comparison, Limits, Policy, Runs, Verdict, compare};
 
 /// The variation between runs. Standard deviations are of the logarithm of a run's median.

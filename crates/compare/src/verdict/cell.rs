@@ -1,15 +1,15 @@
 //! Judges one cell from its results on both sides.
 
-use super::advice::{COMMAND, HISTORY, MIN_RUNS, SEE_WHAT_CHANGED};
-use crate::export::{change_with_interval, percent};
-use crate::pairs::comparability::incomparable;
+use super::{COMMAND, HISTORY, MIN_RUNS, SEE_WHAT_CHANGED};
+use crate::pairs::CellPair;
 use crate::pairs::evidence::{CLOCK_CHANGE, CellEvidence, CellTimes};
-use crate::pairs::pairing::Pair;
-use crate::planning::plan;
+use crate::phrases::{change_with_interval, percent};
+use crate::planning;
+use crate::sentence::Sentence;
 use crate::statistics::ranks::rank_test;
 use crate::statistics::shift::{OWN_SHARE, Shift};
-use crate::variance::run_variance::{RunVariance, threshold};
-use crate::{Change, InconclusiveReason, Limits, Sentence, Verdict};
+use crate::variance::{RunVariance, threshold};
+use crate::{Change, InconclusiveReason, Limits, Verdict};
 
 /// Default of the largest allowed factor by which an error may grow.
 const ERROR_GROWTH: f64 = 4.0;
@@ -31,7 +31,7 @@ const SCREENED: &str = "sampled only briefly, because it was far behind the best
 /// A pair with its ratio, before the correction for the number of cells.
 #[derive(Clone, Debug)]
 pub(crate) struct CellTest<'a> {
-    pair: &'a Pair,
+    pair: &'a CellPair,
     limits: Limits,
     shift: Option<Shift>,
     run_variance: Option<RunVariance>,
@@ -46,29 +46,16 @@ pub(crate) struct CellTest<'a> {
 
 impl<'a> CellTest<'a> {
     /// Computes the ratio of its times, if both sides have some.
-    pub(crate) fn of(pair: &'a Pair, limits: Limits, run_variance: Option<RunVariance>) -> CellTest<'a> {
-        let shift = pair
-            .both()
-            .zip(run_variance)
-            .map(|((old, new), of_run)| Shift::of(&old.runs, &new.runs, of_run.variance, of_run.df));
-        let own_shift = run_variance
-            .and_then(|variance| variance.own)
-            .filter(|(_, df)| *df >= MIN_OWN_DF)
-            .zip(pair.both());
-        let own_shift =
-            own_shift.map(|((variance, df), (old, new))| Shift::of(&old.runs, &new.runs, variance, df));
-        let incomparable = pair.both().and_then(|(old, new)| incomparable(old, new));
-        let p = shift.filter(|_| !limits.ignored && incomparable.is_none()).map(Shift::p);
-        CellTest {
-            pair,
-            limits,
-            shift,
-            run_variance,
-            threshold: threshold(pair, &limits),
-            incomparable,
-            p,
-            own_shift,
-        }
+    pub(crate) fn of(pair: &'a CellPair, limits: Limits, run_variance: Option<RunVariance>) -> CellTest<'a> {
+        let shift_by =
+            |(variance, df)| pair.both().map(|(old, new)| Shift::of(&old.runs, &new.runs, variance, df));
+        let shift = run_variance.and_then(|of_run| shift_by((of_run.variance, of_run.df)));
+        let own = run_variance.and_then(|of_run| of_run.own).filter(|(_, df)| *df >= MIN_OWN_DF);
+        let own_shift = own.and_then(shift_by);
+        let incomparable = pair.incomparable();
+        let p = shift.filter(|_| !limits.is_ignored() && incomparable.is_none()).map(Shift::p);
+        let threshold = threshold(pair, &limits);
+        CellTest { pair, limits, shift, run_variance, threshold, incomparable, p, own_shift }
     }
 
     /// Returns the change with its verdict. `corrected` is its corrected p-value, `alpha` the significance level.
@@ -87,7 +74,7 @@ impl<'a> CellTest<'a> {
         let pair = self.pair;
         let (old, new) = (&pair.old, &pair.new);
         let mut change = self.unjudged(corrected, alpha, tested);
-        if self.limits.ignored {
+        if self.limits.is_ignored() {
             return with_verdict(change, Verdict::NotJudged, "ignored by the policy", None);
         }
         if let Some((verdict, reason, next)) = broken(old, new) {
@@ -109,7 +96,7 @@ impl<'a> CellTest<'a> {
         let (verdict, inconclusive_reason) = by_time(shift, old, new, self.threshold, significant);
         (change.verdict, change.inconclusive_reason) = (verdict, inconclusive_reason);
         (change.reason, change.next) =
-            reason_and_next(&change, significant, &self.more_runs(shift, old, new, alpha, tested));
+            reason_and_next(&change, significant, self.more_runs(shift, old, new, alpha, tested));
         let growth = self.limits.error_growth.unwrap_or(ERROR_GROWTH);
         if !change.verdict.is_regression()
             && let Some(reason) = less_accurate(old, new, growth)
@@ -129,24 +116,21 @@ impl<'a> CellTest<'a> {
         };
         // The further the change, the fewer runs it takes.
         let slowdown = (2.0 * self.threshold).max(shift.log.abs().exp_m1());
-        match plan::runs_to_detect(slowdown, run_variance.variance.sqrt(), alpha, tested) {
+        match planning::runs_to_detect(slowdown, run_variance.variance.sqrt(), alpha, tested) {
             Some(runs) => {
                 let runs = runs.max(old.runs.len().max(new.runs.len()) + 1);
                 format!("give {runs} runs per side ({COMMAND}), or a wider --threshold")
             }
-            None => {
-                format!(
-                    "give a wider --threshold: even {} runs per side would be inconclusive",
-                    plan::MAX_RUNS
-                )
-            }
+            None => format!(
+                "give a wider --threshold: even {} runs per side would be inconclusive",
+                planning::MAX_RUNS
+            ),
         }
     }
 
     fn unjudged(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
         let (pair, shift) = (self.pair, self.shift);
-        let measured =
-            |evidence: &CellEvidence| evidence.times.as_ref().map(|evidence| evidence.measured.clone());
+        let measured = |evidence: &CellEvidence| evidence.times.as_ref().map(|times| times.measured.clone());
         let ranks = pair.both().and_then(|(old, new)| rank_test(&old.rounds, &new.rounds));
         let least = self.own_shift.map_or(0.0, |shift| shift.smallest_significant(OWN_SHARE * alpha));
         let alpha = alpha / tested.max(1) as f64;
@@ -196,10 +180,9 @@ fn broken(old: &CellEvidence, new: &CellEvidence) -> Option<(Verdict, String, Op
     ];
     let more_often = kinds.iter().find(|(was, is, ..)| is > was && old.times.is_some());
     if let Some((was, _, reason, verdict, word)) = more_often {
-        let before = if *was > 0.0 {
-            format!("{word} in some runs of OLD and in more runs of NEW")
-        } else {
-            format!("was measured, now {word}")
+        let before = match *was > 0.0 {
+            true => format!("{word} in some runs of OLD and in more runs of NEW"),
+            false => format!("was measured, now {word}"),
         };
         let reason = reason.as_deref().unwrap_or_default();
         let next = "fix it, or exclude the cell with ignore = true in a policy file".to_owned();
@@ -209,34 +192,29 @@ fn broken(old: &CellEvidence, new: &CellEvidence) -> Option<(Verdict, String, Op
         return None;
     }
     let (was, _, reason, _, word) = kinds.into_iter().find(|(_, is, ..)| *is > 0.0)?;
-    let before =
-        if was > 0.0 { format!("{word} on both sides") } else { format!("{word}, and OLD has no time") };
-    Some((Verdict::NotMeasured, format!("{before}: {}", reason.as_deref().unwrap_or_default()), None))
+    let before = if was > 0.0 { " on both sides" } else { ", and OLD has no time" };
+    Some((Verdict::NotMeasured, format!("{word}{before}: {}", reason.as_deref().unwrap_or_default()), None))
 }
 
 /// Returns the verdict for a cell that has a time on at most one side.
 fn one_sided(old: &CellEvidence, new: &CellEvidence) -> (Verdict, String, Option<String>) {
-    let without = |evidence: &CellEvidence, absent: &str| match (
-        &evidence.incorrect,
-        &evidence.failed,
-        &evidence.skipped,
-    ) {
+    let without = |side: &CellEvidence, absent: &str| match (&side.incorrect, &side.failed, &side.skipped) {
         (Some(reason), _, _) => format!("incorrect: {reason}"),
         (_, Some(reason), _) => format!("failed: {reason}"),
         (_, _, Some((reason, _))) => format!("skipped: {reason}"),
         _ => absent.to_owned(),
     };
+    let now = || without(new, "NEW does not contain it");
     match (&old.times, &new.times) {
         (Some(_), _) => {
             let fix = new.skipped.as_ref().and_then(|(_, fix)| fix.clone());
             let next = fix.unwrap_or_else(|| "run it again in NEW".into());
-            let now = without(new, "NEW does not contain it");
-            (Verdict::Missing, format!("was measured, now {now}"), Some(next))
+            (Verdict::Missing, format!("was measured, now {}", now()), Some(next))
         }
         (_, Some(_)) => {
             (Verdict::New, format!("OLD has no time: {}", without(old, "OLD does not contain it")), None)
         }
-        _ => (Verdict::NotMeasured, without(new, "NEW does not contain it"), None),
+        _ => (Verdict::NotMeasured, now(), None),
     }
 }
 
@@ -251,22 +229,18 @@ fn by_time(
     let limit = threshold.ln_1p();
     let [low, high] = shift.interval();
     let cycles = cycles(shift, old, new);
-    if low > limit && significant {
-        return match cycles {
-            Some((clock, [low, _])) if clock < -CLOCK_CHANGE && low <= limit => {
-                (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock))
-            }
-            _ => (Verdict::Slower, None),
-        };
-    }
-    if high < -limit && significant {
-        return match cycles {
-            // It is not slower at any clock, so the gate may pass.
-            Some((clock, [_, high])) if clock > CLOCK_CHANGE && high >= -limit => {
-                (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster))
-            }
-            _ => (Verdict::Faster, None),
-        };
+    match cycles {
+        _ if !significant => {}
+        Some((clock, [cycles_low, _])) if low > limit && clock < -CLOCK_CHANGE && cycles_low <= limit => {
+            return (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock));
+        }
+        // It is not slower at any clock, so the gate may pass.
+        Some((clock, [_, cycles_high])) if high < -limit && clock > CLOCK_CHANGE && cycles_high >= -limit => {
+            return (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster));
+        }
+        _ if low > limit => return (Verdict::Slower, None),
+        _ if high < -limit => return (Verdict::Faster, None),
+        _ => {}
     }
     without_change(shift, limit)
 }
@@ -299,31 +273,27 @@ fn less_accurate(old: &CellTimes, new: &CellTimes, growth: f64) -> Option<String
 }
 
 /// Returns the reason and the next step of a verdict by time; `more` is the next step of an inconclusive one.
-fn reason_and_next(change: &Change, significant: bool, more: &str) -> (Sentence, Option<String>) {
+fn reason_and_next(change: &Change, significant: bool, more: String) -> (Sentence, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
-    let interval = change_with_interval(change).unwrap_or_default();
-    match (change.verdict, change.inconclusive_reason) {
+    let (link, rest, next) = match (change.verdict, change.inconclusive_reason) {
         (Verdict::Inconclusive, Some(InconclusiveReason::LowerClock)) => {
-            let clock = |side: &Option<crate::Measured>| {
-                side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN)
-            };
-            let (old, new) = (clock(&change.old), clock(&change.new));
+            let [old, new] = [&change.old, &change.new]
+                .map(|side| side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN));
             let rest = format!("but the GPU's clock was {new:.0} MHz in NEW and {old:.0} MHz in OLD");
-            let next = "run NEW again when the GPU is cool and idle";
-            (Sentence::new(interval, ", ", rest), Some(next.into()))
+            (", ", rest, Some("run NEW again when the GPU is cool and idle".into()))
         }
         (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower))
             if low > 1.0 + change.threshold && !significant =>
         {
             let rest = "which may be chance, given the number of cells and rounds compared";
-            (Sentence::new(interval, ", ", rest), Some(more.into()))
+            (", ", rest.into(), Some(more))
         }
         (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)) => {
             let smallest_detectable = percent(change.smallest_detectable_change.unwrap_or(f64::INFINITY));
-            let rest = format!("smallest detectable change {smallest_detectable}");
-            (Sentence::new(interval, "; ", rest), Some(more.into()))
+            ("; ", format!("smallest detectable change {smallest_detectable}"), Some(more))
         }
-        (Verdict::Slower, _) => (Sentence::new(interval, "", ""), Some(SEE_WHAT_CHANGED.into())),
-        _ => (Sentence::new(interval, "", ""), None),
-    }
+        (Verdict::Slower, _) => ("", String::new(), Some(SEE_WHAT_CHANGED.into())),
+        _ => ("", String::new(), None),
+    };
+    (Sentence::new(change_with_interval(change).unwrap_or_default(), link, rest), next)
 }

@@ -2,68 +2,69 @@
 
 use gpubench_text::count::counted;
 
-use crate::{
-    Change, Conclusion, Count, Difference, Gate, InconclusiveReason, MeanChange, Policy, Sentence, Severity,
-    Verdict,
-};
+use crate::environment::{Difference, Severity};
+use crate::result::{Change, Conclusion, Gate, InconclusiveReason, MeanChange, VerdictCount};
+use crate::sentence::Sentence;
+use crate::{Policy, Verdict};
 
-/// Returns the conclusion. `cells` are sorted by severity, `means` by the size of the group.
+/// A conclusion with its reason and the next step.
+type Concluded = (Conclusion, String, Option<Sentence>);
+
+/// Returns the gate. `cells` are sorted by severity, `means` by the size of the group.
 pub(crate) fn conclude(
     cells: &[Change],
     means: &[MeanChange],
     environment: &[Difference],
     policy: &Policy,
 ) -> Gate {
-    let accepted = accepted_verdicts(policy);
-    let gate = concluded(cells, means, environment, policy, &accepted);
-    Gate { accepted, ..gate }
+    let accepted =
+        [(Verdict::Missing, policy.accept_missing), (Verdict::Inconclusive, policy.accept_inconclusive)];
+    let accepted = accepted.into_iter().filter(|(_, is_accepted)| *is_accepted);
+    let accepted: Vec<Verdict> = accepted.map(|(verdict, _)| verdict).collect();
+    let ratios_only = || {
+        let reason = "the machines may differ, so gpubench shows ratios and concludes nothing";
+        policy.cross_machine.then(|| (Conclusion::RatiosOnly, reason.to_owned(), None))
+    };
+    let (conclusion, reason, next) = not_comparable(cells, environment, policy)
+        .or_else(ratios_only)
+        .or_else(|| regression(cells, means))
+        .unwrap_or_else(|| without_regression(cells, &accepted));
+    let exit_code = match conclusion {
+        Conclusion::Pass | Conclusion::RatiosOnly => 0,
+        Conclusion::Regression => 1,
+        Conclusion::NotComparable => 2,
+        Conclusion::Inconclusive => 3,
+    };
+    Gate { conclusion, exit_code, reason, next, accepted }
 }
 
-fn concluded(
-    cells: &[Change],
-    means: &[MeanChange],
-    environment: &[Difference],
-    policy: &Policy,
-    accepted: &[Verdict],
-) -> Gate {
-    if let Some(gate) = not_comparable(cells, environment, policy) {
-        return gate;
-    }
-    if policy.cross_machine {
-        let reason = "the machines may differ, so gpubench shows ratios and concludes nothing".into();
-        return gate(Conclusion::RatiosOnly, reason, None);
-    }
-    if let Some(gate) = regression(cells, means) {
-        return gate;
-    }
-    let open = cells.iter().filter(|change| change.is_open() && !change.is_accepted(accepted));
-    let open: Vec<&Change> = open.collect();
+/// Returns the conclusion if nothing is worse: inconclusive if a cell is open whose verdict the user does not accept.
+fn without_regression(cells: &[Change], accepted: &[Verdict]) -> Concluded {
+    let (settled, open): (Vec<&Change>, Vec<&Change>) =
+        cells.iter().filter(|change| change.is_open()).partition(|change| change.is_accepted(accepted));
     if let Some(first) = open.first() {
         let reason = format!("{}; first: {}, {}", tally(&open), first.cell(), first.reason);
         let accept = match (first.verdict, first.inconclusive_reason) {
-            (Verdict::Missing, _) => Some("--accept-missing"),
-            (_, Some(InconclusiveReason::NotComparable)) => None,
-            _ => Some("--accept-inconclusive"),
+            (Verdict::Missing, _) => "--accept-missing",
+            (_, Some(InconclusiveReason::NotComparable)) => "",
+            _ => "--accept-inconclusive",
         };
         let step = first.next.as_deref().unwrap_or_default();
-        let next = Some(Sentence::new(step, "; or ", accept.unwrap_or_default()));
-        return gate(Conclusion::Inconclusive, reason, next);
+        return (Conclusion::Inconclusive, reason, Some(Sentence::new(step, "; or ", accept)));
     }
-    let judged = cells.iter().filter(|change| is_judged(change)).count();
-    let unsettled: Vec<&Change> = cells.iter().filter(|change| change.is_open()).collect();
-    let none = match judged {
+    let none = match cells.iter().filter(|change| change.p.is_some()).count() {
         1 => "the only cell is not".into(),
-        _ => format!("none of {judged} cells is"),
+        judged => format!("none of {judged} cells is"),
     };
-    let reason = match unsettled.is_empty() {
+    let reason = match settled.is_empty() {
         true => format!("{none} worse"),
-        false => format!("{none} known to be worse; accepted: {}", tally(&unsettled)),
+        false => format!("{none} known to be worse; accepted: {}", tally(&settled)),
     };
-    gate(Conclusion::Pass, reason, None)
+    (Conclusion::Pass, reason, None)
 }
 
 /// Returns the conclusion if a cell or a mean is worse.
-fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
+fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Concluded> {
     let cells: Vec<&Change> = cells.iter().filter(|change| change.verdict.is_regression()).collect();
     let means: Vec<&MeanChange> = means.iter().filter(|mean| mean.is_regression()).collect();
     let counts = [
@@ -76,20 +77,15 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
         (None, Some(worst)) => (format!("mean of {}, {}", worst.name(), worst.reason), worst.next.clone()),
         (None, None) => return None,
     };
-    Some(gate(
+    Some((
         Conclusion::Regression,
         format!("{counts}; first: {first}"),
         next.map(|step| Sentence::new(step, "", "")),
     ))
 }
 
-/// Returns true if the times of both sides were compared.
-fn is_judged(change: &Change) -> bool {
-    change.p.is_some()
-}
-
 /// Returns the conclusion if the sides cannot be compared.
-fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy) -> Option<Gate> {
+fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy) -> Option<Concluded> {
     let blocks = environment.iter().find(|difference| difference.severity == Severity::Block);
     if let Some(difference) = blocks.filter(|_| !policy.cross_machine) {
         let Difference { fact, old, new, .. } = difference;
@@ -97,10 +93,10 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
         let next = format!(
             "compare runs of one machine, show only ratios with --cross-machine, or set {fact} = \"warn\" in a policy file"
         );
-        return Some(gate(Conclusion::NotComparable, reason, Some(next.into())));
+        return Some((Conclusion::NotComparable, reason, Some(next.into())));
     }
     // A regression without a time, such as a wrong answer, is still a comparison.
-    if cells.iter().any(|change| is_judged(change) || change.verdict.is_regression()) {
+    if cells.iter().any(|change| change.p.is_some() || change.verdict.is_regression()) {
         return None;
     }
     let ignored = cells.iter().any(|change| change.verdict == Verdict::NotJudged && change.ratio.is_some());
@@ -111,36 +107,15 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
             "compare reports of the same sweep: ops, sizes, dtypes, variants, --cache and --seed must agree",
         ),
     };
-    Some(gate(Conclusion::NotComparable, reason.into(), Some(next.into())))
+    Some((Conclusion::NotComparable, reason.into(), Some(next.into())))
 }
 
 /// Counts the cells by verdict, such as `2 cells slower, 1 missing`.
 fn tally(cells: &[&Change]) -> String {
-    let counts = Count::of(cells.iter().copied()).into_iter();
-    let words = counts.enumerate().map(|(place, Count { verdict, cells: count })| {
-        let cells = match (place, count) {
-            (0, 1) => " cell",
-            (0, _) => " cells",
-            _ => "",
-        };
-        format!("{count}{cells} {}", verdict.words())
+    let counts = VerdictCount::of(cells.iter().copied()).into_iter().enumerate();
+    let words = counts.map(|(index, VerdictCount { verdict, cells })| match index {
+        0 => format!("{} {}", counted(cells, "cell"), verdict.words()),
+        _ => format!("{cells} {}", verdict.words()),
     });
     words.collect::<Vec<String>>().join(", ")
-}
-
-/// Returns the open verdicts that the policy accepts.
-fn accepted_verdicts(policy: &Policy) -> Vec<Verdict> {
-    let accepted =
-        [(Verdict::Missing, policy.accept_missing), (Verdict::Inconclusive, policy.accept_inconclusive)];
-    accepted.into_iter().filter(|(_, accepted)| *accepted).map(|(verdict, _)| verdict).collect()
-}
-
-fn gate(conclusion: Conclusion, reason: String, next: Option<Sentence>) -> Gate {
-    let exit_code = match conclusion {
-        Conclusion::Pass | Conclusion::RatiosOnly => 0,
-        Conclusion::Regression => 1,
-        Conclusion::NotComparable => 2,
-        Conclusion::Inconclusive => 3,
-    };
-    Gate { conclusion, exit_code, reason, next, accepted: vec![] }
 }

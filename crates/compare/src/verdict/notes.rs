@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use gpubench_model::case::Cell;
 use gpubench_text::count::{agree, counted};
 
-use super::advice::{COMMAND, HISTORY, MIN_RUNS};
-use crate::variance::joined_sides::JoinedSides;
-use crate::{Change, Measured, Note, Policy, Run, Runs, Verdict};
+use super::{COMMAND, HISTORY, MIN_RUNS};
+use crate::result::{Change, Measured, Note};
+use crate::variance::JoinedSides;
+use crate::{Policy, Run, Runs, Verdict};
 
 /// Returns the notes on the comparison of `sweep` with the results `cells`.
 pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<Note> {
@@ -38,23 +39,19 @@ pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> V
         note(text.to_owned(), &format!("give {HISTORY}"));
     }
     for (word, runs) in [("OLD", old), ("NEW", new)] {
-        let cut = runs.runs.iter().filter(|run| run.ended_early());
-        for run in cut {
+        for run in runs.runs.iter().filter(|run| run.ended_early()) {
             let text =
                 format!("{word} {} ended early: it contains only {} cells", run.name, run.report.rows.len());
             note(text, "run it again and let it finish");
         }
     }
-    for (word, text) in [
+    let partly_measured = [
         ("OLD", partly_measured(cells, old, |cell| cell.old.as_ref())),
         ("NEW", partly_measured(cells, new, |cell| cell.new.as_ref())),
-    ] {
-        if let Some(text) = text {
-            note(
-                format!("{word}: {text}"),
-                "run the same sweep each time, or find out why these cells have no time",
-            );
-        }
+    ];
+    for (word, text) in partly_measured.into_iter().filter_map(|(word, text)| Some((word, text?))) {
+        let next = "run the same sweep each time, or find out why these cells have no time";
+        note(format!("{word}: {text}"), next);
     }
     if let Some(text) = changed_picks(old, new) {
         note(text, "name a variant with --variants to compare one kernel, independent of what auto picks");
@@ -83,13 +80,12 @@ fn partly_measured(
     side: &Runs,
     measured: impl Fn(&Change) -> Option<&Measured>,
 ) -> Option<String> {
-    let runs = |change: &Change| measured(change).map(|measured| measured.runs);
-    let mut partly_measured =
-        cells.iter().filter(|change| runs(change).is_some_and(|runs| runs < side.runs.len()));
-    let first = partly_measured.next()?;
-    let count = 1 + partly_measured.count();
+    let all = side.runs.len();
+    let partly_measured = cells.iter().filter_map(|cell| Some((cell, measured(cell)?.runs)));
+    let partly_measured: Vec<(&Change, usize)> = partly_measured.filter(|(_, runs)| *runs < all).collect();
+    let (first, runs) = partly_measured.first()?;
+    let count = partly_measured.len();
     let (cells, have) = (counted(count, "cell"), agree(count, "has", "have"));
-    let (runs, all) = (runs(first)?, side.runs.len());
     Some(format!("{cells} {have} a time in only some runs; first: {}, in {runs} of {all} runs", first.cell()))
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::runs::Run;
+use crate::Run;
 
 /// A report with times on both sides and all facts that a run on a real machine records.
 fn report() -> Report {
@@ -93,103 +93,100 @@ fn copies_of_both_kinds_of_memory_contain_those_of_pageable_memory() {
 }
 
 #[test]
-fn each_fact_is_found_with_its_grade_and_both_values() {
-    type Change = fn(&mut Environment);
+fn each_fact_is_found_with_its_severity_and_both_values() {
+    type Change = Box<dyn Fn(&mut Environment)>;
+    let by = |change: fn(&mut Environment)| -> Change { Box::new(change) };
+    let of_backend = |backend: usize, key: &'static str, value: Value| -> Change {
+        Box::new(move |e| describe(e, backend, key, value.clone()))
+    };
+    let cpu = |key, value| of_backend(0, key, value);
+    let gpu = |key, value| of_backend(1, key, value);
+    let sampling = |sweep: usize, key: &'static str, value: Value| -> Change {
+        Box::new(move |e| sample(e, sweep, key, value.clone()))
+    };
     let cases: &[(Change, &str)] = &[
-        (|e| describe(e, 1, "name", json!("NVIDIA H100")), "gpu-model block: NVIDIA H200 | NVIDIA H100"),
-        (|e| describe(e, 1, "multiprocessors", json!(60)), "gpu-multiprocessors block: 132 | 60"),
-        (|e| describe(e, 1, "mig_mode", json!(true)), "mig-mode block: off | on"),
-        (|e| e.host.cpu = "AMD EPYC".into(), "cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC"),
+        (gpu("name", json!("NVIDIA H100")), "gpu-model block: NVIDIA H200 | NVIDIA H100"),
+        (gpu("multiprocessors", json!(60)), "gpu-multiprocessors block: 132 | 60"),
+        (gpu("mig_mode", json!(true)), "mig-mode block: off | on"),
         (
-            |e| e.host.cpu_identity = Some("family 6, model 85, stepping 7".into()),
+            by(|e| e.host.cpu = "AMD EPYC".into()),
+            "cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC",
+        ),
+        (
+            by(|e| e.host.cpu_identity = Some("family 6, model 85, stepping 7".into())),
             "cpu-model block: generation: family 6, model 143, stepping 8 | generation: family 6, model 85, stepping 7",
         ),
-        (|e| e.other_programs = Some(0.94), "other-programs inconclusive: 5.0 % | 94 %"),
+        (by(|e| e.other_programs = Some(0.94)), "other-programs inconclusive: 5.0 % | 94 %"),
         (
-            |e| e.quota_pauses = Some(QuotaPauses { periods: 112, paused: 103 }),
+            by(|e| e.quota_pauses = Some(QuotaPauses { periods: 112, paused: 103 })),
             "quota-pauses warn: 10 % | 92 %",
         ),
-        (|e| describe(e, 0, "pinned", json!([0, 1])), "pinning warn: not bound | 0, 1"),
-        (|e| e.host.transparent_huge_pages = Some("always".into()), "huge-pages warn: madvise | always"),
+        (cpu("pinned", json!([0, 1])), "pinning warn: not bound | 0, 1"),
+        (by(|e| e.host.transparent_huge_pages = Some("always".into())), "huge-pages warn: madvise | always"),
+        (cpu("memory_interleaved_over_nodes", json!([0, 1])), "numa-interleaving warn: none | 0, 1"),
         (
-            |e| describe(e, 0, "memory_interleaved_over_nodes", json!([0, 1])),
-            "numa-interleaving warn: none | 0, 1",
-        ),
-        (
-            |e| {
+            by(|e| {
                 e.backends[0].timer_overhead.as_mut().unwrap().thread_speeds.as_mut().unwrap().slowest_s =
                     1e-3
-            },
+            }),
             "thread-speeds warn: 1.02 | 1.96",
         ),
+        (cpu("cold_caches", json!("clflushopt")), "cache-flush warn: cpu: copy | cpu: clflushopt"),
+        (by(|e| e.host.load_average = Some(3.5)), "load ignore: 0.40 | 3.50"),
+        (gpu("persistence_mode", json!(false)), "gpu-persistence ignore: on | off"),
+        (by(|e| e.build_profile = Some("debug".into())), "build-profile block: release | debug"),
+        (by(|e| e.host.threads = 8), "cpus warn: 16 | 8"),
+        (by(|e| e.host.cpu_quota = None), "cpu-quota warn: 15.5 CPUs | no limit"),
+        (by(|e| e.host.governor = Some("powersave".into())), "governor warn: performance | powersave"),
+        (by(|e| e.host.smt = Some(false)), "smt warn: on | off"),
+        (by(|e| e.host.numa_nodes = Some(2)), "numa warn: 1 | 2"),
+        (by(|e| e.host.last_level_cache_bytes = Some(60 << 20)), "last-level-cache warn: 105 MiB | 60.0 MiB"),
+        (cpu("simd", json!("avx2")), "simd warn: avx512 | avx2"),
         (
-            |e| describe(e, 0, "cold_caches", json!("clflushopt")),
-            "cache-flush warn: cpu: copy | cpu: clflushopt",
-        ),
-        (|e| e.host.load_average = Some(3.5), "load ignore: 0.40 | 3.50"),
-        (|e| describe(e, 1, "persistence_mode", json!(false)), "gpu-persistence ignore: on | off"),
-        (|e| e.build_profile = Some("debug".into()), "build-profile block: release | debug"),
-        (|e| e.host.threads = 8, "cpus warn: 16 | 8"),
-        (|e| e.host.cpu_quota = None, "cpu-quota warn: 15.5 CPUs | no limit"),
-        (|e| e.host.governor = Some("powersave".into()), "governor warn: performance | powersave"),
-        (|e| e.host.smt = Some(false), "smt warn: on | off"),
-        (|e| e.host.numa_nodes = Some(2), "numa warn: 1 | 2"),
-        (|e| e.host.last_level_cache_bytes = Some(60 << 20), "last-level-cache warn: 105 MiB | 60.0 MiB"),
-        (|e| describe(e, 0, "simd", json!("avx2")), "simd warn: avx512 | avx2"),
-        (
-            |e| e.backends[0].libraries[0].version = Some("0.3.29 Cooperlake, 16 threads".into()),
+            by(|e| e.backends[0].libraries[0].version = Some("0.3.29 Cooperlake, 16 threads".into())),
             "blas warn: OpenBLAS: 0.3.26 Cooperlake | OpenBLAS: 0.3.29 Cooperlake",
         ),
+        (cpu("versions", json!({ "numpy": "2.5.0" })), "blas warn: cpu/numpy: 2.4.6 | cpu/numpy: 2.5.0"),
+        (gpu("power_limit_w", json!(500.0)), "power-limit warn: 700 W | 500 W"),
+        (gpu("sm_clock_max_mhz", json!(1755)), "gpu-clock-limit warn: maximum: 1980 MHz | maximum: 1755 MHz"),
+        (gpu("memory_bytes", json!(75_000_000_000_u64)), "gpu-memory warn: 140 GiB | 69.8 GiB"),
+        (gpu("ecc", json!(false)), "ecc warn: on | off"),
+        (gpu("driver_version", json!("550.54.15")), "driver warn: 580.159.04 | 550.54.15"),
+        (gpu("cuda_version", json!("12.4")), "cuda-version warn: 13.0 | 12.4"),
         (
-            |e| describe(e, 0, "versions", json!({ "numpy": "2.5.0" })),
-            "blas warn: cpu/numpy: 2.4.6 | cpu/numpy: 2.5.0",
-        ),
-        (|e| describe(e, 1, "power_limit_w", json!(500.0)), "power-limit warn: 700 W | 500 W"),
-        (
-            |e| describe(e, 1, "sm_clock_max_mhz", json!(1755)),
-            "gpu-clock-limit warn: maximum: 1980 MHz | maximum: 1755 MHz",
-        ),
-        (
-            |e| describe(e, 1, "memory_bytes", json!(75_000_000_000_u64)),
-            "gpu-memory warn: 140 GiB | 69.8 GiB",
-        ),
-        (|e| describe(e, 1, "ecc", json!(false)), "ecc warn: on | off"),
-        (|e| describe(e, 1, "driver_version", json!("550.54.15")), "driver warn: 580.159.04 | 550.54.15"),
-        (|e| describe(e, 1, "cuda_version", json!("12.4")), "cuda-version warn: 13.0 | 12.4"),
-        (
-            |e| e.backends[1].libraries[0].version = Some("13.2.0".into()),
+            by(|e| e.backends[1].libraries[0].version = Some("13.2.0".into())),
             "gpu-libraries warn: cuBLAS: 13.1.0 | cuBLAS: 13.2.0",
         ),
         (
-            |e| describe(e, 1, "timing", json!({ "blocking_kernel": false })),
+            gpu("timing", json!({ "blocking_kernel": false })),
             "gpu-timing warn: blocking kernel | no blocking kernel",
         ),
-        (|e| e.settings["options"]["transfer"] = json!("pinned"), "transfer warn: pageable | pinned"),
-        (|e| sample(e, 0, "precision", json!(0.07)), "precision warn: matmul: by default | matmul: 7 %"),
-        (|e| sample(e, 1, "samples", json!(30)), "samples warn: spgemm: until precise | spgemm: 30"),
-        (|e| sample(e, 1, "warmup", json!(5)), "warmup warn: spgemm: 2 | spgemm: 5"),
-        (|e| sample(e, 1, "rounds", json!(5)), "rounds warn: spgemm: 3 | spgemm: 5"),
-        (|e| e.settings["budget_s"] = json!(60.0), "budget warn: none | 60 s"),
-        (|e| e.settings["isolate"] = json!(false), "isolation warn: worker processes | one process"),
+        (by(|e| e.settings["options"]["transfer"] = json!("pinned")), "transfer warn: pageable | pinned"),
+        (sampling(0, "precision", json!(0.07)), "precision warn: matmul: by default | matmul: 7 %"),
+        (sampling(1, "samples", json!(30)), "samples warn: spgemm: until precise | spgemm: 30"),
+        (sampling(1, "warmup", json!(5)), "warmup warn: spgemm: 2 | spgemm: 5"),
+        (sampling(1, "rounds", json!(5)), "rounds warn: spgemm: 3 | spgemm: 5"),
+        (by(|e| e.settings["budget_s"] = json!(60.0)), "budget warn: none | 60 s"),
+        (by(|e| e.settings["isolate"] = json!(false)), "isolation warn: worker processes | one process"),
         (
-            |e| drop(e.variables.insert("OMP_NUM_THREADS".into(), "4".into())),
+            by(|e| drop(e.variables.insert("OMP_NUM_THREADS".into(), "4".into()))),
             "variables warn: OMP_NUM_THREADS: unset | OMP_NUM_THREADS: 4",
         ),
         (
-            |e| drop(e.variables.insert("MKL_VERBOSE".into(), "1".into())),
+            by(|e| drop(e.variables.insert("MKL_VERBOSE".into(), "1".into()))),
             "variables warn: MKL_VERBOSE: unset | MKL_VERBOSE: 1 (prints each call)",
         ),
-        (|e| e.gpubench_version = "0.2.0".into(), "gpubench-version warn: 0.1.0 | 0.2.0"),
-        (|e| e.host.name = "other".into(), "host-name ignore: node | other"),
-        (|e| e.host.os = "Linux 7".into(), "os ignore: Linux 6.8 | Linux 7"),
-        (|e| e.host.memory_bytes = 64 << 30, "memory ignore: 128 GiB | 64.0 GiB"),
-        (|e| describe(e, 1, "device", json!(1)), "gpu-ordinal ignore: 0 | 1"),
+        (by(|e| e.gpubench_version = "0.2.0".into()), "gpubench-version warn: 0.1.0 | 0.2.0"),
+        (by(|e| e.host.name = "other".into()), "host-name ignore: node | other"),
+        (by(|e| e.host.os = "Linux 7".into()), "os ignore: Linux 6.8 | Linux 7"),
+        (by(|e| e.host.memory_bytes = 64 << 30), "memory ignore: 128 GiB | 64.0 GiB"),
+        (gpu("device", json!(1)), "gpu-ordinal ignore: 0 | 1"),
         (
-            |e| e.backends[1].libraries[0].path = Some("/opt/libcuBLAS.so".into()),
+            by(|e| e.backends[1].libraries[0].path = Some("/opt/libcuBLAS.so".into())),
             "library-paths ignore: cuBLAS: /usr/lib/libcuBLAS.so | cuBLAS: /opt/libcuBLAS.so",
         ),
         (
-            |e| drop(e.variables.insert("CUDA_HOME".into(), "/opt".into())),
+            by(|e| drop(e.variables.insert("CUDA_HOME".into(), "/opt".into()))),
             "path-variables ignore: CUDA_HOME: unset | CUDA_HOME: /opt",
         ),
     ];
@@ -213,7 +210,7 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
 }
 
 #[test]
-fn half_the_threads_are_a_warning_that_names_libraries_with_another_number() {
+fn half_the_threads_warn_and_name_libraries_with_another_number() {
     assert_eq!(
         after(|r| describe(&mut r.environment, 0, "threads", json!(8))),
         ["cpu-threads warn: 16 | 8 (rayon 16, OpenBLAS 16)"]
@@ -368,7 +365,7 @@ fn one_thread_is_read_in_both_forms() {
 }
 
 #[test]
-fn items_with_the_same_difference_share_an_entry_and_the_most_severe_difference_comes_first() {
+fn items_with_the_same_difference_share_an_entry_most_severe_first() {
     let found = after(|r| {
         r.environment.gpubench_version = "0.2.0".into();
         r.environment.host.os = "Debian 12, Linux 6.9".into();
@@ -401,7 +398,7 @@ fn harmless_jitter_is_no_difference() {
 
 #[test]
 fn the_documentation_lists_every_fact_with_its_default() {
-    let row = |fact: &Fact| {
+    let row = |fact: &EnvironmentFact| {
         let (name, severity) = (fact.name, fact.severity.name());
         format!("| `{name}` | {severity} | {} | {} |\n", fact.concerns.words(), fact.summary)
     };
@@ -415,7 +412,28 @@ fn the_documentation_lists_every_fact_with_its_default() {
     assert_eq!(names.len(), FACTS.len(), "a name occurs twice");
 }
 
+#[test]
+fn every_pair_of_values_must_be_within_the_tolerance() {
+    let mhz =
+        |figure: f64| FactValue { figure: Some(figure), ..FactValue::text("", &format!("{figure} MHz")) };
+    let [low, middle, high] = [1980.0, 1981.0, 1982.0].map(mhz);
+    assert!(same(&[&low, &middle, &low], Tolerance::Absolute(1.0)));
+    assert!(!same(&[&low, &middle, &high], Tolerance::Absolute(1.0)));
+    assert!(
+        same(&[&low, &high], Tolerance::Relative(0.01)) && !same(&[&low, &high], Tolerance::Relative(0.001))
+    );
+    assert!(!same(&[&low, &FactValue::text("", "no limit")], Tolerance::Relative(1.0)));
+}
+
 proptest! {
+    #[test]
+    fn what_is_shown_is_one_short_line(text in "\\PC{0,30}[\\s\\PC\u{1b}\n]{0,300}") {
+        let value = FactValue::text("", &text);
+        let shown = joined(std::slice::from_ref(&value), Tolerance::None);
+        prop_assert!(!shown.chars().any(char::is_control) && shown.chars().count() <= 203);
+        prop_assert_eq!(FactValue::text("", &value.text), value);
+    }
+
     #[test]
     fn descriptions_and_settings_of_any_form_give_lines_of_text(
         values in prop::collection::vec(prop_oneof![

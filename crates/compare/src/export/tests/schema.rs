@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{example, text};
-use crate::{COMPARISON_SCHEMA, Comparison, Conclusion, InconclusiveReason, Severity, Verdict};
+use crate::result::Conclusion;
+use crate::{COMPARISON_SCHEMA, Comparison, InconclusiveReason, Severity, Verdict};
 
 fn validator() -> jsonschema::Validator {
     let schema: Value = serde_json::from_str(COMPARISON_SCHEMA).unwrap();
@@ -129,7 +130,7 @@ fn the_schema_and_a_complete_comparison_have_the_same_keys() {
 }
 
 #[test]
-fn every_key_that_the_schema_requires_is_required_when_a_comparison_is_read_and_the_reverse() {
+fn the_schema_requires_the_keys_that_reading_requires() {
     let (complete, validator) = (complete(), validator());
     for (place, _) in OBJECTS {
         for key in complete.pointer(place).unwrap().as_object().unwrap().keys() {
@@ -175,9 +176,8 @@ fn words_of_the_schema_are_those_that_are_written_and_shown() {
         value["environment"][0]["severity"] = serde_json::to_value(severity).unwrap();
         assert_fits(&value);
     }
-    for verdict in Verdict::ALL {
-        value["counts"][0]["verdict"] = serde_json::to_value(verdict).unwrap();
-        assert_eq!(value["counts"][0]["verdict"], verdict.name());
-        assert_fits(&value);
+    let schema: Value = serde_json::from_str(COMPARISON_SCHEMA).unwrap();
+    for word in schema.pointer("/$defs/verdict/enum").unwrap().as_array().unwrap() {
+        assert_eq!(serde_json::from_value::<Verdict>(word.clone()).unwrap().name(), word);
     }
 }

@@ -4,10 +4,11 @@ use gpubench_model::case::{Cache, DType};
 use gpubench_text::table::Tone;
 
 use super::*;
-use crate::{Conclusion, InconclusiveReason, Sentence};
+use crate::result::Conclusion;
+use crate::{InconclusiveReason, Sentence};
 
 #[test]
-fn the_table_begins_with_the_result_and_shows_the_cells_that_decide_the_worst_first() {
+fn the_table_begins_with_the_result_and_shows_the_worst_cells_first() {
     let expected = "\
 RESULT  regression (exit code 1)
 CELLS   11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, 1
@@ -67,7 +68,7 @@ fn rows(text: &str, verdict: &str) -> usize {
 }
 
 #[test]
-fn unchanged_cells_have_lines_when_all_are_asked_for_and_ratios_where_nothing_is_judged() {
+fn all_cells_have_lines_if_requested_and_ratios_if_nothing_is_judged() {
     let comparison = example::full();
     let all = TABLE.text(&Sanitized::of(&comparison), &View { all_cells: true, color: false }).unwrap();
     assert_eq!((rows(&all, "same"), rows(&all, "not measured"), rows(&all, "not judged")), (2, 1, 1));
@@ -159,7 +160,7 @@ fn a_pass_takes_at_most_fourteen_lines_and_two_regressions_thirty_one() {
 }
 
 #[test]
-fn inconclusive_cells_are_sorted_by_the_upper_end_and_those_beyond_twelve_are_counted_by_variant() {
+fn inconclusive_cells_are_sorted_by_the_upper_end_and_at_most_twelve() {
     let mut comparison = one_run(0, 30, 1);
     (comparison.gate.conclusion, comparison.gate.exit_code) = (Conclusion::Inconclusive, 3);
     let text = text("table", &comparison);

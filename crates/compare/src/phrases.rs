@@ -6,7 +6,9 @@ use gpubench_text::count::counted;
 use gpubench_text::grouped::distinct;
 use gpubench_text::percent;
 
-use crate::{Change, InconclusiveReason, Measured, RunInfo, Verdict};
+use crate::Verdict;
+use crate::result::{Change, InconclusiveReason, Measured};
+use crate::runs::RunInfo;
 
 /// Shown for a missing value.
 pub(crate) const NONE: &str = "-";
@@ -125,11 +127,8 @@ pub(crate) fn of_kind(verdict: Verdict, reason: Option<InconclusiveReason>) -> S
 pub(crate) fn runs(runs: &[RunInfo]) -> String {
     const NAMED: usize = 3;
     let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.name.as_str()).collect();
-    let more = runs.len().saturating_sub(NAMED);
-    let more_text = format!("{more} more");
-    if more > 0 {
-        names.push(&more_text);
-    }
+    let more = format!("{} more", runs.len().saturating_sub(NAMED));
+    names.extend((runs.len() > NAMED).then_some(more.as_str()));
     let revisions = distinct(runs.iter().filter_map(|run| run.git_revision.as_deref())).join(", ");
     let revisions = if revisions.is_empty() { revisions } else { format!("{revisions} ") };
     let hosts = distinct(runs.iter().map(|run| run.host.as_str())).join(", ");
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn inconclusive_cells_are_named_by_their_reason_and_others_by_their_verdict() {
+    fn inconclusive_cells_are_named_by_their_reason() {
         let words = [
             (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower), "inconclusive"),
             (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster), "not slower"),

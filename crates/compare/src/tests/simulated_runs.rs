@@ -1,4 +1,4 @@
-//! Simulates reports of sweeps: seeded times with the noise of real runs, to test the gate.
+//! Simulates reports of sweeps: seeded times with the noise of real runs, to test the comparison.
 
 use gpubench_model::case::{Cache, Case, Cell, DType};
 use gpubench_model::data::generator::{self, Stream};
@@ -107,7 +107,6 @@ impl RandomNumbers {
 }
 
 /// Returns a standard normal value for `seed` and `place`.
-#[cfg(test)]
 pub(crate) fn normal(seed: u64, place: u64) -> f64 {
     RandomNumbers::new(seed, place).normal()
 }
