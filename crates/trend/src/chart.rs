@@ -163,7 +163,7 @@ fn captions(trend: &Trend, group: &[&CellSeries], panels: &[Panel]) -> Vec<Strin
 fn panel(trend: &Trend, series: &CellSeries, panels: usize, reports: &[usize]) -> Panel {
     let position = |report: usize| reports.binary_search(&report).unwrap_or_default() as f64;
     let times: Vec<f64> = series.points.iter().map(|point| point.median_s).collect();
-    let levels = series.levels.iter().map(|level| level.median_s);
+    let levels = series.fit.levels.iter().map(|level| level.median_s);
     // The axis includes unconfirmed times unless they would flatten the rest.
     let newest =
         series.latest.iter().filter(|step| step.factor() < MAX_UNCONFIRMED_FACTOR).map(|step| step.after_s);
@@ -191,7 +191,7 @@ fn panel(trend: &Trend, series: &CellSeries, panels: usize, reports: &[usize]) -
         y: axis(&times, &in_range, if panels > 2 { 3 } else { 6 }),
         points: series.points.iter().map(point).collect(),
         open_from: series.latest.as_ref().map(|step| position(step.first_after)),
-        levels: series.levels.iter().map(level).collect(),
+        levels: series.fit.levels.iter().map(level).collect(),
         marks: marks.collect(),
         gaps: series.without_time.iter().map(|absence| position(absence.report)).collect(),
     }

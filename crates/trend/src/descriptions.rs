@@ -134,12 +134,12 @@ pub(crate) fn status(series: &CellSeries) -> String {
     let over = series.newest_over_best();
     let best = time_text(series.best_level_s);
     // New values scatter around their level, so values within the noise count as at the level.
-    let is_above = over > (2.0 * series.noise.unwrap_or(0.0)).exp().max(1.02);
+    let is_above = over > (2.0 * series.fit.noise.unwrap_or(0.0)).exp().max(1.02);
     let at = if is_above { factor_within(over, 3) } else { "at".into() };
-    let noise = series.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
-    let correlation = series.correlation.filter(|correlation| *correlation >= MIN_CORRELATION);
+    let noise = series.fit.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
+    let correlation = series.fit.correlation.filter(|correlation| *correlation >= MIN_CORRELATION);
     let correlation = correlation.map(|found| format!(", correlation {found:.1}")).unwrap_or_default();
-    let drift = series.drift.map(|ratio| format!(", drift: {} from first to last", change(ratio)));
+    let drift = series.fit.drift.map(|ratio| format!(", drift: {} from first to last", change(ratio)));
     format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())
 }
 

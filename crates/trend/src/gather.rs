@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use gpubench_model::Side;
 use gpubench_model::report::file::{FLEET_FILE_NAME, load};
 use gpubench_model::report::machine;
@@ -166,12 +166,7 @@ fn read(path: &Path) -> Result<DatedReport> {
     let report = load(path)?;
     let shown = path.display();
     let environment = &report.environment;
-    let started = environment.started.parse::<Timestamp>().map_err(|_| {
-        anyhow!(
-            "{shown}: environment.started {:?} is not an RFC 3339 time; correct it, such as 2026-11-21T10:00:00Z",
-            environment.started
-        )
-    })?;
+    let started = environment.started.parse::<Timestamp>().with_context(|| shown.to_string())?;
     ensure!(!report.rows.is_empty(), "{shown}: the report has no rows; remove it, or run the sweep again");
     let report_ref = ReportRef {
         name: shown.to_string(),

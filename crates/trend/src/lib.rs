@@ -23,6 +23,7 @@ use gpubench_model::report::Outcome;
 use gpubench_model::{Accuracy, Side};
 use gpubench_text::count::counted;
 use serde::Serialize;
+use steps::Fit;
 
 pub use chart::missing_charts_text;
 
@@ -103,17 +104,9 @@ struct CellSeries {
     points: Vec<TimePoint>,
     /// Reports that contain the cell without a time, in order.
     without_time: Vec<Absence>,
-    /// Relative standard deviation between successive reports; `None` for fewer than 3 points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    noise: Option<f64>,
-    /// Correlation of that noise between successive reports, from 0 to 0.9; `None` for fewer than 20 points.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    correlation: Option<f64>,
-    /// Time at the end over time at the beginning, if a steady drift explains the points better than steps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    drift: Option<f64>,
-    /// Levels of the piecewise constant fit, in order; at least one.
-    levels: Vec<TimeLevel>,
+    /// Levels of the piecewise constant fit, at least one, with the noise around them.
+    #[serde(flatten)]
+    fit: Fit,
     /// Steps from each level to the next.
     steps: Vec<TimeStep>,
     /// The change of the newest reports, if they differ from the last level and are too few to confirm a step.
@@ -215,7 +208,7 @@ impl CellSeries {
 
     /// Returns true without a step, a drift or an unconfirmed change.
     fn is_steady(&self) -> bool {
-        self.steps.is_empty() && self.drift.is_none() && self.latest.is_none()
+        self.steps.is_empty() && self.fit.drift.is_none() && self.latest.is_none()
     }
 }
 

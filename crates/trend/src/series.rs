@@ -104,7 +104,7 @@ fn of_cell(
             environment: changes(&reports[last_before], &reports[first_after], row),
         }
     };
-    let latest = fit.levels.last().zip(fit.latest).map(|(level, latest)| {
+    let latest = fit.levels.last().zip(fit.latest.as_ref()).map(|(level, latest)| {
         let count = times.len() - latest.first;
         let after = TimeLevel { first: latest.first, count, median_s: level.median_s * latest.ratio };
         step(level, &after)
@@ -119,14 +119,11 @@ fn of_cell(
         accuracy: row.accuracy,
         other_operands,
         without_time,
-        noise: fit.noise,
-        correlation: fit.correlation,
-        drift: fit.drift,
         steps: fit.levels.windows(2).map(|pair| step(&pair[0], &pair[1])).collect(),
         latest,
         newest_s: *times.last()?,
         best_level_s: fit.levels.iter().map(|level| level.median_s).fold(f64::INFINITY, f64::min),
-        levels: fit.levels,
+        fit,
         points,
     })
 }

@@ -3,6 +3,7 @@
 //! It works on plain numbers. `docs/trend.md` describes the method and its calibration.
 
 use gpubench_model::measure::stats::median;
+use serde::Serialize;
 
 use super::TimeLevel;
 use super::select::{MIN_LEVEL, MIN_REPORTS, SelectedSteps, center, noise, parts, select};
@@ -31,19 +32,24 @@ pub(crate) struct Latest {
     pub ratio: f64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The levels of a series and the noise around them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Fit {
-    /// The levels, in order, without gaps; all values but the latest belong to one.
-    pub(crate) levels: Vec<TimeLevel>,
-    /// The newest values, if they deviate from the last level.
-    pub(crate) latest: Option<Latest>,
-    /// Standard deviation of the logarithms around the levels; `None` for fewer than `MIN_LEVEL` values.
+    /// Relative standard deviation between successive values; `None` for fewer than `MIN_LEVEL` values.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,
+    /// Correlation of that noise between successive values, from 0 to 0.9; `None` for fewer than 20 values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<f64>,
     /// End over beginning of a straight line through the logarithms, if that explains the series better than levels; the
     /// series then has one level.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
-    /// Correlation of that noise between successive values, from 0 to 0.9; `None` for too few values.
-    pub(crate) correlation: Option<f64>,
+    /// The levels, in order, without gaps; all values but the latest belong to one.
+    pub levels: Vec<TimeLevel>,
+    /// The newest values, if they deviate from the last level.
+    #[serde(skip)]
+    pub latest: Option<Latest>,
 }
 
 /// Finds the levels of positive `values` in order of time; ignores steps below `threshold` (0.02 is 2 %).

@@ -30,46 +30,42 @@ pub struct View {
 
 /// Every format of a fleet; the first is for people at a terminal.
 pub static FORMATS: Formats<Fleet, View> = Formats {
-    all: &[&TABLE, &JSON, &CSV, &MARKDOWN, &HTML],
+    all: &[
+        &FleetFormat {
+            name: "table",
+            summary: "times of the members side by side, and outliers",
+            by_default: true,
+            makes: Makes::Screen(|fleet, view| Ok(text::text(&ShownFleet::of(fleet), view.color))),
+        },
+        &FleetFormat {
+            name: "json",
+            summary: "tables and findings, for programs",
+            by_default: false,
+            makes: Makes::Text("fleet-table.json", |fleet, _| to_json_text(&ShownFleet::of(fleet))),
+        },
+        &FleetFormat {
+            name: "csv",
+            summary: "a line per case, a column per GPU and host, medians in seconds",
+            by_default: false,
+            makes: Makes::Text("fleet.csv", |fleet, _| Ok(csv(&ShownFleet::of(fleet)))),
+        },
+        &FleetFormat {
+            name: "md",
+            summary: "the same as Markdown",
+            by_default: false,
+            makes: Makes::Text("fleet.md", |fleet, _| Ok(text::markdown(&ShownFleet::of(fleet)))),
+        },
+        &FleetFormat {
+            name: "html",
+            summary: "one page: the answer and every row of each member",
+            by_default: false,
+            makes: Makes::Text("fleet.html", |fleet, _| page(&fleet.named().collect::<Vec<_>>())),
+        },
+    ],
     refused: &[
         ("png", "png charts are files: use 'gpubench plot' to draw them"),
         ("svg", "svg charts are files: use 'gpubench plot' to draw them"),
     ],
-};
-
-static TABLE: FleetFormat = FleetFormat {
-    name: "table",
-    summary: "times of the members side by side, and outliers",
-    by_default: true,
-    makes: Makes::Screen(|fleet, view| Ok(text::text(&ShownFleet::of(fleet), view.color))),
-};
-
-static JSON: FleetFormat = FleetFormat {
-    name: "json",
-    summary: "tables and findings, for programs",
-    by_default: false,
-    makes: Makes::Text("fleet-table.json", |fleet, _| to_json_text(&ShownFleet::of(fleet))),
-};
-
-static CSV: FleetFormat = FleetFormat {
-    name: "csv",
-    summary: "a line per case, a column per GPU and host, medians in seconds",
-    by_default: false,
-    makes: Makes::Text("fleet.csv", |fleet, _| Ok(csv(&ShownFleet::of(fleet)))),
-};
-
-static MARKDOWN: FleetFormat = FleetFormat {
-    name: "md",
-    summary: "the same as Markdown",
-    by_default: false,
-    makes: Makes::Text("fleet.md", |fleet, _| Ok(text::markdown(&ShownFleet::of(fleet)))),
-};
-
-static HTML: FleetFormat = FleetFormat {
-    name: "html",
-    summary: "one page: the answer and every row of each member",
-    by_default: false,
-    makes: Makes::Text("fleet.html", |fleet, _| page(&fleet.named().collect::<Vec<_>>())),
 };
 
 /// The contents of all formats except the page. The JSON lacks the reports.

@@ -18,7 +18,46 @@ pub type TrendFormat = format::Format<Trend, Theme>;
 
 /// Every format of a trend; the first is for people at a terminal.
 pub static FORMATS: Formats<Trend, Theme> = Formats {
-    all: &[&TABLE, &JSON, &CSV, &MARKDOWN, &PNG, &SVG],
+    all: &[
+        &TABLE,
+        &TrendFormat {
+            name: "json",
+            summary: "every series with its times, levels and steps, for programs",
+            by_default: true,
+            makes: Makes::Text(FILE_NAME, |trend, _| to_json_text(trend)),
+        },
+        &TrendFormat {
+            name: "csv",
+            summary: "a line per time with the level it belongs to, times in seconds",
+            by_default: true,
+            makes: Makes::Text("trend.csv", |trend, _| Ok(csv(trend))),
+        },
+        &TrendFormat {
+            name: "md",
+            summary: "the steps, what did not change, and the method, as Markdown",
+            by_default: true,
+            makes: Makes::Text("trend.md", |trend, _| Ok(text::markdown(trend))),
+        },
+        &TrendFormat {
+            name: "png",
+            summary: "a chart per case, as pixels",
+            // A folder of nightly runs has hundreds of cases.
+            by_default: false,
+            makes: Makes::Files {
+                has: |file| file.starts_with("trend-") && file.ends_with(".png"),
+                render: |trend, theme| files(&charts(trend), chart::Format::Png, *theme),
+            },
+        },
+        &TrendFormat {
+            name: "svg",
+            summary: "a chart per case, as vectors",
+            by_default: false,
+            makes: Makes::Files {
+                has: |file| file.starts_with("trend-") && file.ends_with(".svg"),
+                render: |trend, theme| files(&charts(trend), chart::Format::Svg, *theme),
+            },
+        },
+    ],
     refused: &[("html", "a trend has no HTML page: name table, json, csv, md, png or svg")],
 };
 
@@ -28,48 +67,6 @@ pub static TABLE: TrendFormat = TrendFormat {
     summary: "text: what changed, worst first",
     by_default: true,
     makes: Makes::Screen(|trend, _| Ok(text::text(trend))),
-};
-
-static JSON: TrendFormat = TrendFormat {
-    name: "json",
-    summary: "every series with its times, levels and steps, for programs",
-    by_default: true,
-    makes: Makes::Text(FILE_NAME, |trend, _| to_json_text(trend)),
-};
-
-static CSV: TrendFormat = TrendFormat {
-    name: "csv",
-    summary: "a line per time with the level it belongs to, times in seconds",
-    by_default: true,
-    makes: Makes::Text("trend.csv", |trend, _| Ok(csv(trend))),
-};
-
-static MARKDOWN: TrendFormat = TrendFormat {
-    name: "md",
-    summary: "the steps, what did not change, and the method, as Markdown",
-    by_default: true,
-    makes: Makes::Text("trend.md", |trend, _| Ok(text::markdown(trend))),
-};
-
-static PNG: TrendFormat = TrendFormat {
-    name: "png",
-    summary: "a chart per case, as pixels",
-    // A folder of nightly runs has hundreds of cases.
-    by_default: false,
-    makes: Makes::Files {
-        has: |file| file.starts_with("trend-") && file.ends_with(".png"),
-        render: |trend, theme| files(&charts(trend), chart::Format::Png, *theme),
-    },
-};
-
-static SVG: TrendFormat = TrendFormat {
-    name: "svg",
-    summary: "a chart per case, as vectors",
-    by_default: false,
-    makes: Makes::Files {
-        has: |file| file.starts_with("trend-") && file.ends_with(".svg"),
-        render: |trend, theme| files(&charts(trend), chart::Format::Svg, *theme),
-    },
 };
 
 /// A line of the CSV: a point with its report, series, level and step.
@@ -119,7 +116,7 @@ fn csv(trend: &Trend) -> String {
     let mut rows = vec![];
     for series in &trend.series {
         for (index, point) in series.points.iter().enumerate() {
-            let mut levels = series.levels.iter();
+            let mut levels = series.fit.levels.iter();
             let line = CsvLine {
                 report_ref: &trend.reports[point.report],
                 series,

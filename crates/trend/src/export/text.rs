@@ -90,7 +90,7 @@ fn table(trend: &Trend, changed: &[&CellSeries]) -> String {
 fn summary(trend: &Trend) -> String {
     let span = span(&trend.reports[0], &trend.reports[trend.reports.len() - 1]);
     let count = |holds: fn(&CellSeries) -> bool| trend.series.iter().filter(|series| holds(series)).count();
-    let drifting = count(|series| series.drift.is_some());
+    let drifting = count(|series| series.fit.drift.is_some());
     let unconfirmed = count(|series| series.latest.is_some());
     // A series that is too short to have a step says nothing about steps.
     let can_step = count(|series| series.points.len() >= MIN_REPORTS) > 0;
@@ -161,7 +161,7 @@ fn folded(trend: &Trend) -> Vec<String> {
         lines.push(format!("{changes}: run the sweep again to distinguish a step from an outlier"));
     }
     if !long.is_empty() {
-        let mut noises: Vec<f64> = long.iter().filter_map(|series| series.noise).collect();
+        let mut noises: Vec<f64> = long.iter().filter_map(|series| series.fit.noise).collect();
         noises.sort_by(f64::total_cmp);
         let [min, middle, max] =
             [0, noises.len() / 2, noises.len() - 1].map(|index| spread_text(noises[index]));
