@@ -93,27 +93,6 @@ fn names_can_be_given_members_taken_out_and_fleets_taken_apart() {
 }
 
 #[test]
-fn reports_of_hosts_with_long_names_are_merged_into_a_file_that_can_be_shown() {
-    let folder = Folder::new();
-    for run in ["a", "b"] {
-        folder.succeeds(&format!(
-            "run --ops fft --sizes 4 --backends sim --sim fair.toml --quiet --format json --out {run}"
-        ));
-        let mut report = folder.json(&format!("{run}/report.json"));
-        report["environment"]["host"]["name"] = "h".repeat(75).into();
-        report["environment"]["started"] = "2026-11-21T10:00:00Z".into();
-        folder.write(&format!("{run}/report.json"), &report.to_string());
-    }
-    folder.succeeds("merge a b -o m.json");
-    folder.succeeds("show m.json");
-    let mut merged = folder.json("m.json");
-    assert!(names(&merged).iter().all(|name| name.len() <= 80), "{:?}", names(&merged));
-    merged["members"][0]["name"] = "txt.\u{202e}nosj".into();
-    folder.write("m.json", &merged.to_string());
-    folder.refuses("show m.json", "is not a valid member name: use at most 80 visible characters");
-}
-
-#[test]
 fn invalid_merges_are_refused_in_one_line() {
     let folder = Folder::new();
     let run =

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use gpubench_answer::{Comparison, Names, Versus, sections_of};
+use gpubench_answer::{Names, Versus, sections_of};
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::measure::stats::has_interval;
@@ -12,12 +12,12 @@ use serde::Serialize;
 
 /// The identity of a line of a fleet's table: a case and a cache state.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Key {
+pub(crate) struct LineKey {
     pub op: String,
     pub dtype: DType,
     /// State of the caches before each execution.
     pub cache: Cache,
-    /// Side of the operands.
+    /// Size N of the case.
     pub n: u64,
     /// Share of stored entries of a sparse op.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,32 +29,27 @@ pub struct Key {
     pub variant: Option<String>,
 }
 
-impl Key {
+impl LineKey {
     /// Orders by op as in [`OPS`] (unknown ones last), element type, caches, density, size and seed.
-    pub(crate) fn order(&self, other: &Key) -> Ordering {
-        let place = |key: &Key| OPS.iter().position(|op| op.name() == key.op).unwrap_or(OPS.len());
-        place(self)
-            .cmp(&place(other))
-            .then_with(|| self.op.cmp(&other.op))
-            .then(self.dtype.cmp(&other.dtype))
-            .then(self.cache.cmp(&other.cache))
-            .then(self.density.unwrap_or(0.0).total_cmp(&other.density.unwrap_or(0.0)))
-            .then(self.n.cmp(&other.n))
-            .then(self.seed.cmp(&other.seed))
-            .then_with(|| self.variant.cmp(&other.variant))
+    pub(crate) fn order(&self, other: &LineKey) -> Ordering {
+        self.rank().partial_cmp(&other.rank()).unwrap_or(Ordering::Equal)
+    }
+
+    fn rank(&self) -> impl PartialOrd {
+        let op = OPS.iter().position(|op| op.name() == self.op).unwrap_or(OPS.len());
+        (op, &self.op, self.dtype, self.cache, self.density, self.n, self.seed, &self.variant)
     }
 }
 
-/// The result of a member for a key.
+/// The result of a member for a line of the table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum BestResult {
+pub(crate) enum BestResult {
     Timed(Timing),
     Untimed(MissingTime),
 }
 
 impl BestResult {
-    /// Returns the time, if there is one.
     pub(crate) fn timing(&self) -> Option<&Timing> {
         match self {
             BestResult::Timed(timing) => Some(timing),
@@ -64,114 +59,98 @@ impl BestResult {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Timing {
+pub(crate) struct Timing {
     pub variant: String,
     /// Median, in seconds, above 0.
     pub median_s: f64,
-    /// Its 95 % interval, in seconds; the range of the samples if there are too few for an interval.
+    /// 95 % interval of the median, in seconds; the range of the samples if there are too few for an interval.
     pub ci95_s: [f64; 2],
     /// True if the samples were enough for an interval.
     #[serde(skip)]
-    pub(crate) has_interval: bool,
+    pub has_interval: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MissingTime {
+pub(crate) struct MissingTime {
     /// The most severe outcome among the variants.
     pub outcome: Outcome,
-    /// The reason in that row.
+    /// The reason in the row with that outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 /// Returns the results of `report` on `side`, in the order of its sections. Ignores variants of reduced precision.
-pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, BestResult)> {
+pub(crate) fn best(report: &Report, side: Side) -> Vec<(LineKey, BestResult)> {
     let names = Names::of(report);
     let mut found = vec![];
     for section in sections_of(report, Versus::sides_of(report)) {
         for comparison in &section.comparisons {
             // Refinement adds different sizes to each run, and screening samples different variants to precision, so
             // such cells have no counterpart.
-            let planned = || comparison.rows.iter().filter(|row| !row.added_by_refinement && !row.screened);
-            let rows = || planned().filter(|row| row.side == side && row.is_headline());
-            let Some(first) = rows().next() else { continue };
-            let key = Key {
+            let planned = comparison.rows.iter().filter(|row| !row.added_by_refinement && !row.screened);
+            let rows: Vec<&Row> =
+                planned.copied().filter(|row| row.side == side && row.is_headline()).collect();
+            let Some(first) = rows.first() else { continue };
+            let key = |variant| LineKey {
                 op: section.op.to_owned(),
                 dtype: section.dtype,
                 cache: section.cache,
                 n: comparison.n,
                 density: comparison.density,
                 seed: first.case.seed,
-                variant: None,
+                variant,
             };
             if op::compares_sides(section.op) {
-                let timing = winner(comparison, side).and_then(|row| timing(row, &names));
-                found.push((
-                    key,
-                    timing.map_or_else(|| BestResult::Untimed(missing_time(rows())), BestResult::Timed),
-                ));
-                continue;
-            }
-            for row in rows() {
-                let measured = Some(row).filter(|row| row.outcome == Outcome::Measured);
-                let timing = measured.and_then(|row| timing(row, &names));
-                let key = Key { variant: Some(names.name(row)), ..key.clone() };
-                found.push((
-                    key,
-                    timing.map_or_else(
-                        || BestResult::Untimed(missing_time(std::iter::once(row))),
-                        BestResult::Timed,
-                    ),
-                ));
+                let winner = match side {
+                    Side::Cpu => comparison.a,
+                    Side::Gpu => comparison.b,
+                };
+                let timing = winner.and_then(|row| timing(row, &names));
+                found.push((key(None), timing.unwrap_or_else(|| missing_time(&rows))));
+            } else {
+                found.extend(rows.iter().map(|&row| {
+                    let timing = timing(row, &names).unwrap_or_else(|| missing_time(&[row]));
+                    (key(Some(names.name(row))), timing)
+                }));
             }
         }
     }
     found
 }
 
-fn winner<'a>(comparison: &Comparison<'a>, side: Side) -> Option<&'a Row> {
-    match side {
-        Side::Cpu => comparison.a,
-        Side::Gpu => comparison.b,
-    }
-}
-
-/// Returns the time of a row; `None` unless it is positive.
-fn timing(row: &Row, names: &Names) -> Option<Timing> {
+/// Returns the time of a measured row; `None` unless it is positive.
+fn timing(row: &Row, names: &Names) -> Option<BestResult> {
     let execute = row.execute.as_ref().filter(|execute| execute.median_s > 0.0)?;
-    Some(Timing {
-        variant: names.name(row),
-        median_s: execute.median_s,
-        ci95_s: execute.ci95_s,
-        has_interval: has_interval(execute.samples_s.len()),
+    (row.outcome == Outcome::Measured).then(|| {
+        BestResult::Timed(Timing {
+            variant: names.name(row),
+            median_s: execute.median_s,
+            ci95_s: execute.ci95_s,
+            has_interval: has_interval(execute.samples_s.len()),
+        })
     })
 }
 
 /// Returns the most severe outcome of the rows: incorrect, failed, skipped, in this order.
-fn missing_time<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> MissingTime {
-    let gravity = |outcome: Outcome| match outcome {
-        Outcome::Incorrect => 0,
-        Outcome::Failed => 1,
-        Outcome::Skipped => 2,
-        Outcome::Measured => 3,
-    };
-    let gravest = rows.min_by_key(|row| gravity(row.outcome));
-    MissingTime {
-        outcome: gravest.map_or(Outcome::Skipped, |row| row.outcome),
-        reason: gravest.and_then(|row| row.reason.clone()),
-    }
+fn missing_time(rows: &[&Row]) -> BestResult {
+    let order = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
+    let worst =
+        rows.iter().min_by_key(|row| order.iter().position(|outcome| *outcome == row.outcome).unwrap_or(3));
+    BestResult::Untimed(MissingTime {
+        outcome: worst.map_or(Outcome::Skipped, |row| row.outcome),
+        reason: worst.and_then(|row| row.reason.clone()),
+    })
 }
 
 /// Returns the median of several runs (the faster of the middle two), with an interval that contains all their medians.
 pub(crate) fn middle(all: Vec<BestResult>) -> Option<BestResult> {
-    let mut timings: Vec<Timing> = all.iter().filter_map(BestResult::timing).cloned().collect();
+    let mut timings: Vec<&Timing> = all.iter().filter_map(BestResult::timing).collect();
     timings.sort_by(|a, b| a.median_s.total_cmp(&b.median_s));
     let (Some(first), Some(last)) = (timings.first(), timings.last()) else {
         return all.into_iter().next();
     };
-    let ends = [first.median_s, last.median_s];
     let mut middle = timings[(timings.len() - 1) / 2].clone();
-    middle.ci95_s = [middle.ci95_s[0].min(ends[0]), middle.ci95_s[1].max(ends[1])];
+    middle.ci95_s = [middle.ci95_s[0].min(first.median_s), middle.ci95_s[1].max(last.median_s)];
     Some(BestResult::Timed(middle))
 }
 
@@ -182,15 +161,18 @@ mod tests {
     use gpubench_model::report::example::{empty, full, measured, without_time};
 
     #[test]
-    fn the_best_correct_variant_represents_a_side_and_reduced_precision_for_none() {
+    fn the_best_correct_variant_of_full_precision_represents_a_side() {
         let mut report = empty();
         report.rows = vec![
             measured("matmul", 10, "cuda", "cublas", 2e-6),
             measured("matmul", 10, "cuda", "tiled", 5e-6),
             measured("matmul", 10, "cuda", "cublas-tf32", 1e-6),
             measured("matmul", 10, "cpu", "faer", 9e-6),
+            measured("matmul", 11, "cuda", "cublas", 2e-6),
         ];
         report.rows[2].accuracy = Accuracy::Tf32;
+        // Sizes that refinement added have no counterpart on other devices.
+        report.rows[4].added_by_refinement = true;
         let found = best(&report, Side::Gpu);
         assert_eq!(found.len(), 1);
         let timing = found[0].1.timing().unwrap();
@@ -198,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_without_a_time_has_the_gravest_outcome_and_one_without_rows_nothing() {
+    fn a_side_without_a_time_has_the_most_severe_outcome() {
         let found = best(&full(), Side::Gpu);
         let BestResult::Untimed(missing) = &found[2].1 else { panic!("{found:?}") };
         assert_eq!(
@@ -211,15 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_refinement_added_are_not_compared_with_other_devices() {
-        let mut report = empty();
-        report.rows = vec![measured("fft", 8, "cuda", "r2c", 1e-6), measured("fft", 11, "cuda", "r2c", 2e-6)];
-        report.rows[1].added_by_refinement = true;
-        assert_eq!(best(&report, Side::Gpu).iter().map(|(key, _)| key.n).collect::<Vec<_>>(), [8]);
-    }
-
-    #[test]
-    fn variants_that_do_different_things_have_a_line_each() {
+    fn variants_that_do_different_work_have_a_line_each() {
         let mut report = empty();
         report.rows = vec![
             measured("transfer", 10, "cuda", "upload", 2e-6),
@@ -236,10 +210,10 @@ mod tests {
 
     #[test]
     fn keys_follow_the_order_of_the_ops_then_of_sizes() {
-        let mut keys: Vec<Key> = best(&full(), Side::Cpu).into_iter().map(|(key, _)| key).collect();
-        keys.push(Key { op: "zeta".into(), ..keys[0].clone() });
+        let mut keys: Vec<LineKey> = best(&full(), Side::Cpu).into_iter().map(|(key, _)| key).collect();
+        keys.push(LineKey { op: "zeta".into(), ..keys[0].clone() });
         keys.reverse();
-        keys.sort_by(Key::order);
+        keys.sort_by(LineKey::order);
         let found: Vec<(&str, u64)> = keys.iter().map(|key| (key.op.as_str(), key.n)).collect();
         assert_eq!(found, [("matmul", 100), ("matmul", 10000), ("spgemm", 512), ("zeta", 100)]);
     }

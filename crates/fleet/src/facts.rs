@@ -2,89 +2,69 @@
 
 use std::collections::BTreeSet;
 
+use gpubench_model::Side;
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::quantity::gib;
 use gpubench_model::report::{Execute, Report, machine};
-use gpubench_model::{Conditions, Side};
 use gpubench_text::grouped::grouped;
 use serde_json::Value as Json;
 
 use super::identity::gpu;
 
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Fact {
-    pub name: &'static str,
-    pub value: Value,
+/// A fact about a device or host.
+pub(crate) struct DeviceFact {
+    name: &'static str,
+    text: String,
+    /// The number, for a fact that is compared with a tolerance.
+    figure: Option<Tolerated>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
-    Figure {
-        figure: f64,
-        unit: &'static str,
-        /// Largest difference that still counts as equal.
-        within: f64,
-    },
-    Text(String),
+/// A number of which small differences count as equal.
+struct Tolerated {
+    figure: f64,
+    unit: &'static str,
+    /// Largest difference that still counts as equal.
+    within: f64,
 }
 
-impl Fact {
-    fn figure(name: &'static str, figure: f64, unit: &'static str, within: f64) -> Fact {
-        Fact { name, value: Value::Figure { figure, unit, within } }
-    }
-
-    fn text(name: &'static str, text: impl Into<String>) -> Fact {
-        Fact { name, value: Value::Text(text.into()) }
+impl DeviceFact {
+    /// Creates a fact that is compared with a tolerance.
+    fn figure(name: &'static str, figure: f64, unit: &'static str, within: f64) -> DeviceFact {
+        let text = figure_text(figure, unit);
+        DeviceFact { name, text, figure: Some(Tolerated { figure, unit, within }) }
     }
 
     /// Creates a fact that is compared for equality.
-    fn same<S>(fact: &machine::Fact<S>, source: &S) -> Option<Fact> {
-        Some(Fact::text(fact.short, fact.of(source)?.to_string()))
+    fn text(name: &'static str, text: impl Into<String>) -> DeviceFact {
+        DeviceFact { name, text: text.into(), figure: None }
     }
 
-    /// Creates a numeric fact.
-    fn near<S>(fact: &machine::Fact<S>, source: &S, unit: &'static str, within: f64) -> Option<Fact> {
-        Some(Fact::figure(fact.short, fact.of(source)?.figure()?, unit, within))
+    fn recorded<S>(fact: &machine::Fact<S>, source: &S) -> Option<DeviceFact> {
+        Some(DeviceFact::text(fact.short, fact.of(source)?.to_string()))
     }
 }
 
 /// Returns the facts of `own` that differ from most of `others`: `power limit 550 W instead of 700 W`. Unknown facts are
 /// no difference.
-pub(crate) fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
-    let differs = |fact: &Fact| {
-        let known = others.iter().flat_map(|facts| facts.iter().filter(|other| other.name == fact.name));
-        let known: Vec<&Value> = known.map(|other| &other.value).collect();
-        let (own, usual) = match &fact.value {
-            Value::Figure { figure, unit, within } => {
-                let figures: Vec<f64> = known
-                    .iter()
-                    .filter_map(|value| match value {
-                        Value::Figure { figure, .. } => Some(*figure),
-                        Value::Text(_) => None,
-                    })
-                    .collect();
-                let usual = median(&figures)?;
-                let differs = (figure - usual).abs() > *within;
-                differs.then(|| (figure_text(*figure, unit), figure_text(usual, unit)))?
+pub(crate) fn differing(own: &[DeviceFact], others: &[Vec<DeviceFact>]) -> Vec<String> {
+    let differs = |fact: &DeviceFact| {
+        let known = others.iter().flatten().filter(|other| other.name == fact.name);
+        let usual = match &fact.figure {
+            Some(Tolerated { figure, unit, within }) => {
+                let figures: Vec<f64> = known.filter_map(|fact| Some(fact.figure.as_ref()?.figure)).collect();
+                let usual = median(&figures).filter(|usual| (figure - usual).abs() > *within)?;
+                figure_text(usual, unit)
             }
-            Value::Text(text) => {
-                let usual = most_common(&known)?;
-                (*text != usual).then(|| (text.clone(), usual))?
+            None => {
+                // The first of equally frequent ones, so that the result is deterministic.
+                let texts = grouped(known.map(|fact| (&fact.text, ()))).into_iter().rev();
+                let (usual, _) = texts.max_by_key(|(_, same)| same.len())?;
+                Some(usual).filter(|usual| **usual != fact.text)?.clone()
             }
         };
-        Some(format!("{} {own} instead of {usual}", fact.name))
+        Some(format!("{} {} instead of {usual}", fact.name, fact.text))
     };
     own.iter().filter_map(differs).collect()
-}
-
-fn most_common(known: &[&Value]) -> Option<String> {
-    let texts = known.iter().filter_map(|value| match value {
-        Value::Text(text) => Some((text, ())),
-        Value::Figure { .. } => None,
-    });
-    // The first of equally frequent ones, so that the result is deterministic.
-    let most_frequent = grouped(texts).into_iter().rev().max_by_key(|(_, places)| places.len());
-    most_frequent.map(|(text, _)| text.clone())
 }
 
 /// Formats a number with the digits that suit its unit.
@@ -94,87 +74,77 @@ fn figure_text(figure: f64, unit: &str) -> String {
 }
 
 /// Returns the facts about the GPU of a report; those that limit its speed come first.
-pub(crate) fn of_gpu(report: &Report) -> Vec<Fact> {
-    let said = gpu(report).map_or(&Json::Null, |backend| &backend.description);
-    let clocks: Vec<f64> =
-        timed(report, Side::Gpu).flat_map(|execute| execute.sm_mhz.iter().copied()).collect();
-    let clock = median(&clocks);
-    let seen = |figure: fn(&Conditions) -> Option<f64>| conditions(report, Side::Gpu).filter_map(figure);
-    let hottest = seen(|state| state.temperature_c).reduce(f64::max);
-    let memory = median(&seen(|state| state.memory_mhz).collect::<Vec<f64>>());
-    let figures = [
-        Fact::near(&machine::POWER_LIMIT, said, "W", 1.0),
-        Fact::near(&machine::SM_CLOCK_DEFAULT, said, "MHz", 1.0),
-        clock.map(|mhz| Fact::figure("clock while measuring", mhz, "MHz", 0.01 * mhz)),
-        memory.map(|mhz| Fact::figure("memory clock", mhz, "MHz", 0.01 * mhz)),
-        hottest.map(|degrees| Fact::figure("temperature", degrees, "°C", 5.0)),
+pub(crate) fn of_gpu(report: &Report) -> Vec<DeviceFact> {
+    let described = gpu(report).map_or(&Json::Null, |backend| &backend.description);
+    let recorded = |fact: &machine::Fact<Json>, unit| {
+        Some(DeviceFact::figure(fact.short, fact.of(described)?.figure()?, unit, 1.0))
+    };
+    let rows = report.rows.iter().filter(|row| row.side == Side::Gpu);
+    let timed: Vec<&Execute> = rows.filter_map(|row| row.execute.as_ref()).collect();
+    let conditions = || timed.iter().flat_map(|execute| execute.conditions.iter().flatten());
+    let clocks: Vec<f64> = timed.iter().flat_map(|execute| &execute.sm_mhz).copied().collect();
+    let memory: Vec<f64> = conditions().filter_map(|state| state.memory_mhz).collect();
+    let clock = |name, mhz| DeviceFact::figure(name, mhz, "MHz", 0.01 * mhz);
+    let hottest = conditions().filter_map(|state| state.temperature_c).reduce(f64::max);
+    let throttled = conditions().flat_map(|state| state.throttle.iter().cloned());
+    let others = conditions().flat_map(|state| state.others.iter().map(|name| program(name)));
+    let mut facts = vec![
+        recorded(&machine::POWER_LIMIT, "W"),
+        recorded(&machine::SM_CLOCK_DEFAULT, "MHz"),
+        median(&clocks).map(|mhz| clock("clock while measuring", mhz)),
+        median(&memory).map(|mhz| clock("memory clock", mhz)),
+        hottest.map(|degrees| DeviceFact::figure("temperature", degrees, "°C", 5.0)),
+        Some(DeviceFact::text("clocks throttled by", listed(throttled, "nothing"))),
     ];
-    let mut facts: Vec<Fact> = figures.into_iter().flatten().collect();
-    let throttled = conditions(report, Side::Gpu).flat_map(|state| state.throttle.iter());
-    facts.push(Fact::text("clocks throttled by", listed(throttled.cloned(), "nothing")));
     let settings = [&machine::ECC, &machine::MIG_MODE, &machine::CUDA_VERSION];
-    facts.extend(settings.iter().filter_map(|fact| Fact::same(fact, said)));
-    let others = conditions(report, Side::Gpu).flat_map(|state| state.others.iter());
-    facts.push(Fact::text("other processes on it:", listed(others.map(|name| program(name)), "none")));
-    facts.extend(gpu(report).and_then(|backend| libraries(report, &backend.name)));
-    facts.extend(common(report));
-    facts
+    facts.extend(settings.map(|fact| DeviceFact::recorded(fact, described)));
+    facts.push(Some(DeviceFact::text("other processes on it:", listed(others, "none"))));
+    facts.push(gpu(report).and_then(|backend| libraries(report, &backend.name)));
+    facts.into_iter().flatten().chain(common(report)).collect()
 }
 
-/// Returns the facts about the host of `reports`.
-pub(crate) fn of_host(reports: &[&Report]) -> Vec<Fact> {
-    let Some(report) = reports.first() else { return vec![] };
+/// Returns the facts about the host of `reports`, of which there is at least one.
+pub(crate) fn of_host(reports: &[&Report]) -> Vec<DeviceFact> {
+    let report = reports[0];
     let host = &report.environment.host;
     let loads: Vec<f64> = reports.iter().filter_map(|report| report.environment.host.load_average).collect();
-    let load = median(&loads);
-    let gib = gib(host.memory_bytes);
-    let mut facts = vec![];
-    facts.extend(Fact::same(&machine::CPU_IDENTITY, host));
-    facts.extend(Fact::same(&machine::GOVERNOR, host));
-    let threads = machine::threads(report);
-    facts.extend(threads.map(|count| Fact::figure("threads", count as f64, "threads", 0.0)));
     let quota = host.cpu_quota.map_or("none".into(), |quota| quota.to_string());
-    facts.push(Fact::text(machine::CPU_QUOTA.short, quota));
-    facts.extend(load.map(|load| Fact::figure(machine::LOAD.short, load, "", 1.0)));
-    facts.extend(Fact::same(&machine::SMT, host));
-    facts.extend(Fact::same(&machine::NUMA, host));
-    facts.push(Fact::figure(machine::MEMORY.short, gib, "GiB", 0.02 * gib));
-    facts.extend(libraries(report, "cpu"));
-    facts.push(Fact::text(machine::OS.short, host.os.as_str()));
-    facts.extend(common(report));
-    facts
+    let gib = gib(host.memory_bytes);
+    let facts = [
+        DeviceFact::recorded(&machine::CPU_IDENTITY, host),
+        DeviceFact::recorded(&machine::GOVERNOR, host),
+        machine::threads(report).map(|count| DeviceFact::figure("threads", count as f64, "threads", 0.0)),
+        Some(DeviceFact::text(machine::CPU_QUOTA.short, quota)),
+        median(&loads).map(|load| DeviceFact::figure(machine::LOAD.short, load, "", 1.0)),
+        DeviceFact::recorded(&machine::SMT, host),
+        DeviceFact::recorded(&machine::NUMA, host),
+        Some(DeviceFact::figure(machine::MEMORY.short, gib, "GiB", 0.02 * gib)),
+        libraries(report, "cpu"),
+        Some(DeviceFact::text(machine::OS.short, host.os.as_str())),
+    ];
+    facts.into_iter().flatten().chain(common(report)).collect()
 }
 
 /// Returns the facts about gpubench, for either side.
-fn common(report: &Report) -> Vec<Fact> {
+fn common(report: &Report) -> impl Iterator<Item = DeviceFact> {
     let environment = &report.environment;
-    let mut facts = vec![Fact::text("gpubench", environment.gpubench_version.as_str())];
-    facts.extend(environment.build_profile.as_deref().map(|profile| Fact::text("build", profile)));
-    facts
+    let version = DeviceFact::text("gpubench", environment.gpubench_version.as_str());
+    let build = environment.build_profile.as_deref().map(|profile| DeviceFact::text("build", profile));
+    std::iter::once(version).chain(build)
 }
 
-fn libraries(report: &Report, backend: &str) -> Option<Fact> {
-    let backend = report.environment.backend(backend)?;
-    let found = backend.libraries.iter().filter_map(|library| {
+fn libraries(report: &Report, backend: &str) -> Option<DeviceFact> {
+    let found = report.environment.backend(backend)?.libraries.iter().filter_map(|library| {
         let version = library.version.as_deref()?.split([' ', ',']).next().unwrap_or_default();
         Some(format!("{} {version}", library.name))
     });
-    let found = listed(found, "");
-    (!found.is_empty()).then(|| Fact::text("libraries", found))
-}
-
-fn timed(report: &Report, side: Side) -> impl Iterator<Item = &Execute> {
-    report.rows.iter().filter(move |row| row.side == side).filter_map(|row| row.execute.as_ref())
-}
-
-fn conditions(report: &Report, side: Side) -> impl Iterator<Item = &Conditions> {
-    timed(report, side).flat_map(|execute| execute.conditions.iter().flatten())
+    Some(DeviceFact::text("libraries", listed(found, ""))).filter(|fact| !fact.text.is_empty())
 }
 
 /// Joins the distinct words, sorted; returns `none` without any.
 fn listed(words: impl Iterator<Item = String>, none: &str) -> String {
     let words: BTreeSet<String> = words.collect();
-    if words.is_empty() { none.to_owned() } else { words.into_iter().collect::<Vec<_>>().join(", ") }
+    if words.is_empty() { none.to_owned() } else { Vec::from_iter(words).join(", ") }
 }
 
 /// Removes the process id, which differs on every machine.
@@ -188,8 +158,7 @@ mod tests {
     use crate::example::member;
 
     fn against(own: &Report, others: &[Report]) -> Vec<String> {
-        let facts: Vec<Vec<Fact>> = others.iter().map(of_gpu).collect();
-        differing(&of_gpu(own), &facts.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        differing(&of_gpu(own), &others.iter().map(of_gpu).collect::<Vec<_>>())
     }
 
     #[test]
@@ -236,7 +205,7 @@ mod tests {
         own.environment.host.governor = Some("powersave".into());
         own.environment.host.load_average = Some(7.5);
         own.environment.host.cpu_quota = None;
-        let found = differing(&of_host(&[&own]), &[&of_host(&[&usual])]);
+        let found = differing(&of_host(&[&own]), &[of_host(&[&usual])]);
         assert_eq!(
             found,
             [

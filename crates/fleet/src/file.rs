@@ -86,9 +86,9 @@ pub fn save(fleet: &Fleet, path: &Path) -> Result<()> {
     })
 }
 
-/// The part of a file that is read before its layout is known.
+/// The field of a fleet that is read before its layout is known.
 #[derive(Deserialize)]
-struct Header {
+struct FleetHeader {
     #[serde(default, deserialize_with = "free_value::optional")]
     fleet_version: Option<Value>,
 }
@@ -111,7 +111,7 @@ struct ReportLayout {
 }
 
 fn parse(content: &Content) -> Result<Fleet> {
-    let header = content.begins_object().then(|| content.parse::<Header>().ok()).flatten();
+    let header = content.begins_object().then(|| content.parse::<FleetHeader>().ok()).flatten();
     match header.and_then(|(header, _)| header.fleet_version) {
         Some(version) => parse_fleet(content, &version),
         // The parser of reports has the messages for all other files.
@@ -144,7 +144,7 @@ fn parse_fleet(content: &Content, version: &Value) -> Result<Fleet> {
     }
     let (fleet, may_hold_controls) = content.parse::<Fleet>().map_err(wrong)?;
     ensure!(!fleet.members.is_empty(), "the fleet has no members; merge at least one report");
-    names::check(&fleet.members.iter().map(|member| member.name.as_str()).collect::<Vec<_>>())?;
+    names::check(fleet.members.iter().map(|member| member.name.as_str()))?;
     let vetted = |Member { name, report }: Member| -> Result<Member> {
         let report =
             file::validated(report, may_hold_controls).with_context(|| format!("member '{name}'"))?;
@@ -171,22 +171,15 @@ mod tests {
     }
 
     #[test]
-    fn a_saved_fleet_loads_equal_by_its_file_and_by_its_folder() {
+    fn a_saved_fleet_and_a_report_load_equal_by_their_folder() {
         let folder = tempfile::tempdir().unwrap();
         let fleet = example::alike(3);
         save(&fleet, &folder.path().join(FILE_NAME)).unwrap();
         assert_eq!(load(folder.path()).unwrap(), fleet);
         // A report in the same folder comes first, as it does everywhere.
         file::save(&full(), &folder.path().join(file::FILE_NAME)).unwrap();
-        assert_eq!(load(folder.path()).unwrap().single(), Some(&full()));
-    }
-
-    #[test]
-    fn a_report_is_a_fleet_of_one_under_the_name_of_its_host_and_device() {
-        let folder = tempfile::tempdir().unwrap();
-        file::save(&full(), &folder.path().join(file::FILE_NAME)).unwrap();
-        let fleet = load(folder.path()).unwrap();
-        assert_eq!((fleet.members.len(), fleet.members[0].name.as_str()), (1, "node GPU 0"));
+        let of_one = load(folder.path()).unwrap();
+        assert_eq!((of_one.single(), of_one.members[0].name.as_str()), (Some(&full()), "node GPU 0"));
     }
 
     #[test]
@@ -220,14 +213,5 @@ mod tests {
         fleet.members[1].report.environment.host.cpu = "a\u{1b}[31mb".into();
         let read = parse(&Content::of(to_json(&fleet).unwrap())).unwrap();
         assert_eq!(read.members[1].report.environment.host.cpu, "a\u{fffd}[31mb");
-    }
-
-    #[test]
-    fn readers_of_one_report_say_what_to_give_instead_of_a_fleet() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("m.json");
-        save(&example::alike(2), &path).unwrap();
-        let message = file::load(&path).unwrap_err().to_string();
-        assert!(message.contains("a fleet of reports") && message.contains("--member NAME"), "{message}");
     }
 }

@@ -1,130 +1,108 @@
 //! Finds outliers in a fleet: members and cells that differ from similar ones, and missing times.
 
 use super::best::BestResult;
-use super::devices::{self, by_device};
-use super::finding::{Finding, Group, Kind};
-use super::finding_texts;
-use super::outliers::{
-    MIN_MEMBERS, Outliers, Reading, against_others, cell_against_others, find_outliers, is_far, pair,
-};
-use super::table::Table;
+use super::finding::{self, FindingKind, FleetFinding, SimilarColumns};
+use super::outliers::{LogTime, Outliers, against_others, cell_against_others, find_outliers, is_far, pair};
+use super::table::{FleetLine, FleetTable};
 
-/// Returns the findings for a table, by kind, then by size.
-///
-/// Runs of one device are combined first, because they are not separate devices.
-pub fn findings(table: &Table) -> Vec<Finding> {
-    let table = &by_device(table);
+/// Smallest excess over the deviation of its member for which an op is named.
+const MIN_EXCESS: f64 = 0.01;
+
+/// Returns the findings for a table with a column per device, by kind, then by size.
+pub(crate) fn findings(by_device: &FleetTable<'_>) -> Vec<FleetFinding> {
     let mut found = vec![];
-    for (_, columns) in table.kinds() {
-        let group = Group { table, columns };
-        found.extend(missing_times(&group));
-        match group.columns.len() {
-            0 | 1 => {}
-            2 => found.extend(differing_pair(&group)),
-            _ => found.extend(unusual(&group)),
+    for (_, columns) in by_device.classes() {
+        let similar = SimilarColumns { table: by_device, columns };
+        found.extend(missing_times(&similar));
+        match similar.columns.as_slice() {
+            [] | [_] => {}
+            &[first, second] => found.extend(differing_pair(&similar, first, second)),
+            _ => found.extend(unusual(&similar)),
         }
     }
-    found.extend(finding_texts::mixed_classes(table));
-    let size = |finding: &Finding| finding.ratio.map_or(0.0, |ratio| -ratio.ln().abs());
+    found.extend(finding::mixed_classes(by_device));
+    let size = |finding: &FleetFinding| finding.ratio.map_or(0.0, |ratio| -ratio.ln().abs());
     found.sort_by(|a, b| a.kind.cmp(&b.kind).then(size(a).total_cmp(&size(b))));
     found
 }
 
 /// Returns one line if runs of one device are combined, and one line per device class without findings.
-pub(crate) fn no_outliers(table: &Table, findings: &[Finding]) -> Vec<String> {
-    let joined = devices::repeated_runs(table);
-    let table = &by_device(table);
-    let has_finding = |columns: &[usize]| {
-        let names = || columns.iter().map(|&column| table.columns[column].name.as_str());
-        let of_side = findings.iter().filter(|finding| finding.side == table.side);
+pub(crate) fn no_outliers(by_device: &FleetTable<'_>, findings: &[FleetFinding]) -> Vec<String> {
+    let has_finding = |column: &usize| {
+        let name = &by_device.columns[*column].name;
+        let of_side = findings.iter().filter(|finding| finding.side == by_device.side);
         of_side
-            .filter(|finding| finding.kind != Kind::MixedClasses)
-            .any(|finding| names().any(|name| name == finding.name))
+            .filter(|finding| finding.kind != FindingKind::MixedClasses)
+            .any(|finding| finding.name == *name)
     };
-    let is_compared = |columns: &[usize]| table.shares_times(columns) && !has_finding(columns);
-    let lines = table.kinds().into_iter().filter(|(_, columns)| is_compared(columns));
-    let lines = lines.map(|(kind, columns)| finding_texts::no_outliers(table, kind, columns.len()));
-    joined.into_iter().chain(lines).collect()
+    let classes = by_device.classes().into_iter();
+    let quiet = classes
+        .filter(|(_, columns)| by_device.shares_times(columns) && !columns.iter().any(has_finding))
+        .map(|(class, columns)| finding::no_outliers(by_device.side, class, columns.len()));
+    finding::repeated_runs(by_device).into_iter().chain(quiet).collect()
 }
 
-/// Returns the readings of a column, one entry per line of the table.
-fn readings(table: &Table, column: usize) -> Vec<Option<Reading>> {
-    let reading = |line: &super::Line| {
-        let timing = line.timing(column)?;
-        Reading::of(timing.median_s, timing.ci95_s)
-    };
-    table.lines.iter().map(reading).collect()
+/// Returns the times of a column, one entry per line of the table.
+fn log_times(table: &FleetTable<'_>, column: usize) -> Vec<Option<LogTime>> {
+    let time =
+        |line: &FleetLine| line.timing(column).map(|timing| LogTime::of(timing.median_s, timing.ci95_s));
+    table.lines.iter().map(time).collect()
 }
 
 /// Returns the findings about members and cells among at least three similar columns.
-fn unusual(group: &Group<'_>) -> Vec<Finding> {
-    debug_assert!(group.columns.len() >= MIN_MEMBERS);
-    let table = group.table;
-    let times: Vec<Vec<Option<Reading>>> =
-        group.columns.iter().map(|&column| readings(table, column)).collect();
+fn unusual(similar: &SimilarColumns<'_>) -> Vec<FleetFinding> {
+    let SimilarColumns { table, columns } = similar;
+    let times: Vec<_> = columns.iter().map(|&column| log_times(table, column)).collect();
     let Outliers { members, cells } = find_outliers(&times);
-    let mut found = vec![];
-    for &member in &members {
-        let Some(log) = against_others(&times, member) else { continue };
-        let most = most_affected(table, &times, member, log);
-        found.push(finding_texts::member(group, group.columns[member], log, most));
-    }
-    for (member, line) in cells {
-        let Some(log) = cell_against_others(&times, member, line) else { continue };
+    let of_members = members.iter().filter_map(|&member| {
+        let log = against_others(&times, member)?;
+        Some(similar.member(columns[member], log, most_affected(table, &times, member, log)))
+    });
+    let of_cells = cells.iter().filter_map(|&(member, line)| {
+        let log = cell_against_others(&times, member, line)?;
         let whole = against_others(&times, member).filter(|_| members.contains(&member));
-        found.push(finding_texts::cell(group, group.columns[member], line, log, whole));
-    }
-    found
+        Some(similar.cell(columns[member], line, log, whole))
+    });
+    of_members.chain(of_cells).collect()
 }
-
-/// Smallest excess over its member's deviation for which an op is named.
-const MIN_EXCESS: f64 = 0.01;
 
 /// Returns the op that deviates most in the member's direction, with its deviation.
 fn most_affected<'a>(
-    table: &'a Table,
-    times: &[Vec<Option<Reading>>],
+    table: &'a FleetTable<'_>,
+    times: &[Vec<Option<LogTime>>],
     member: usize,
     whole: f64,
 ) -> Option<(&'a str, f64)> {
-    let mut ops: Vec<&str> = table.lines.iter().map(|line| line.key.op.as_str()).collect();
-    ops.dedup();
-    let of_op = |op: &&'a str| {
-        let only = |readings: &Vec<Option<Reading>>| -> Vec<Option<Reading>> {
-            readings
-                .iter()
-                .zip(&table.lines)
-                .filter(|(_, line)| line.key.op == *op)
-                .map(|(r, _)| *r)
-                .collect()
-        };
-        let times: Vec<Vec<Option<Reading>>> = times.iter().map(only).collect();
-        Some((*op, against_others(&times, member)?))
-    };
-    let found = ops.iter().filter_map(of_op);
-    let most = found.max_by(|a, b| (a.1 * whole).total_cmp(&(b.1 * whole)))?;
+    let by_op = table.lines.chunk_by(|a, b| a.key.op == b.key.op);
+    let mut first = 0;
+    let ops = by_op.filter_map(|lines| {
+        let range = first..first + lines.len();
+        first = range.end;
+        let times: Vec<_> = times.iter().map(|member| member[range.clone()].to_vec()).collect();
+        Some((lines[0].key.op.as_str(), against_others(&times, member)?))
+    });
+    let most = ops.max_by(|a, b| (a.1 * whole).total_cmp(&(b.1 * whole)))?;
     (most.1 * whole.signum() > whole.abs() + MIN_EXCESS).then_some(most)
 }
 
-fn differing_pair(group: &Group<'_>) -> Option<Finding> {
-    let &[first, second] = group.columns.as_slice() else { return None };
-    let log = pair(&readings(group.table, first), &readings(group.table, second))?;
+fn differing_pair(similar: &SimilarColumns<'_>, first: usize, second: usize) -> Option<FleetFinding> {
+    let log = pair(&log_times(similar.table, first), &log_times(similar.table, second))?;
     let (slow, fast) = if log > 0.0 { (first, second) } else { (second, first) };
-    is_far(log, 0.0).then(|| finding_texts::pair(group, slow, fast, log.abs()))
+    is_far(log, 0.0).then(|| similar.pair(slow, fast, log.abs()))
 }
 
 /// Returns the findings about columns that lack times which a similar column has.
-fn missing_times(group: &Group<'_>) -> Vec<Finding> {
-    let lines = &group.table.lines;
-    let lost_by = |&column: &usize| {
-        let is_lost = |line: &usize| {
-            let elsewhere = || group.columns.iter().any(|&other| lines[*line].timing(other).is_some());
-            matches!(lines[*line].times[column], Some(BestResult::Untimed(_))) && elsewhere()
+fn missing_times(similar: &SimilarColumns<'_>) -> Vec<FleetFinding> {
+    let (lines, columns) = (&similar.table.lines, &similar.columns);
+    let missing = |&column: &usize| {
+        let is_missing = |line: &usize| {
+            matches!(lines[*line].times[column], Some(BestResult::Untimed(_)))
+                && columns.iter().any(|&other| lines[*line].timing(other).is_some())
         };
-        let lost: Vec<usize> = (0..lines.len()).filter(is_lost).collect();
-        (!lost.is_empty()).then(|| finding_texts::missing_times(group, column, &lost))
+        let missing: Vec<usize> = (0..lines.len()).filter(is_missing).collect();
+        (!missing.is_empty()).then(|| similar.missing_times(column, &missing))
     };
-    group.columns.iter().filter_map(lost_by).collect()
+    columns.iter().filter_map(missing).collect()
 }
 
 #[cfg(test)]
@@ -132,12 +110,14 @@ mod tests {
     use super::*;
     use crate::Fleet;
     use crate::example::{alike, fleet, member};
+    use crate::table::tables;
     use gpubench_model::Side;
     use gpubench_model::report::example::without_time;
     use gpubench_model::report::{Outcome, Report};
 
     fn texts(fleet: &Fleet, side: Side) -> Vec<String> {
-        let found = findings(&Table::of(fleet, side));
+        let [_, by_device] = tables(fleet, side);
+        let found = findings(&by_device);
         found.iter().map(|finding| format!("{}; {}", finding.text, finding.next)).collect()
     }
 
@@ -235,16 +215,14 @@ mod tests {
 
     #[test]
     fn a_fleet_without_outliers_says_so() {
-        let table = Table::of(&alike(4), Side::Gpu);
-        assert!(findings(&table).is_empty());
-        assert_eq!(
-            no_outliers(&table, &[]),
-            ["No outlier among 4 similar devices: NVIDIA H200 (driver 580.1, up to 1980 MHz)."]
-        );
-        let table = Table::of(&alike(2), Side::Cpu);
-        assert_eq!(
-            no_outliers(&table, &[]),
-            ["The 2 similar hosts differ by at most 3 %: Intel Xeon Platinum 8480C (16 CPUs)."]
-        );
+        let lines = |count: usize, side: Side| {
+            let fleet = alike(count);
+            let [_, by_device] = tables(&fleet, side);
+            no_outliers(&by_device, &findings(&by_device))
+        };
+        let expected = "No outlier among 4 similar devices: NVIDIA H200 (driver 580.1, up to 1980 MHz).";
+        assert_eq!(lines(4, Side::Gpu), [expected]);
+        let expected = "The 2 similar hosts differ by at most 3 %: Intel Xeon Platinum 8480C (16 CPUs).";
+        assert_eq!(lines(2, Side::Cpu), [expected]);
     }
 }

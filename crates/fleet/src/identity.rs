@@ -4,16 +4,24 @@ use gpubench_model::Side;
 use gpubench_model::report::{BackendState, Report, machine};
 use gpubench_text::control::collapsed;
 use gpubench_text::count::counted;
+use gpubench_text::cut::fitted;
 use serde_json::Value as Json;
 
-use super::fitted_name::with_suffix;
+/// Maximum length of a name, so that it fits a column heading.
+pub(crate) const MAX_CHARS: usize = 80;
 
 /// A class of hosts or GPUs: members of one class should be equally fast.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceClass {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DeviceClass {
     pub model: String,
     /// Other properties that must be equal, in words: `driver 580.159.04, up to 1980 MHz`. Empty if none are recorded.
-    pub(crate) details: String,
+    pub details: String,
+}
+
+impl serde::Serialize for DeviceClass {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 impl std::fmt::Display for DeviceClass {
@@ -25,12 +33,11 @@ impl std::fmt::Display for DeviceClass {
     }
 }
 
-/// The identity of a host: name, CPU model, CPUs in use and memory.
-pub(crate) type HostKey<'a> = (&'a str, &'a str, u64, u64);
-
-pub(crate) fn host(report: &Report) -> HostKey<'_> {
-    let host = &report.environment.host;
-    (&host.name, &host.cpu, host.threads, host.memory_bytes)
+/// Returns a name that passes the check of names, if `stem` has a visible character. Names that are too long lose the end
+/// of the stem, because the suffix distinguishes them.
+pub(crate) fn with_suffix(stem: &str, suffix: &str) -> String {
+    let suffix = fitted(suffix, MAX_CHARS / 2);
+    fitted(stem, MAX_CHARS - suffix.chars().count()) + &suffix
 }
 
 /// Returns the name of the host on one line, or `unnamed host`.
@@ -48,21 +55,17 @@ pub(crate) fn gpu(report: &Report) -> Option<&BackendState> {
     report.environment.backend(&row.or_else(|| rows().next())?.backend)
 }
 
-/// Returns a fact about the GPU of a report; `None` if its backend does not record it.
-pub(crate) fn gpu_fact(report: &Report, fact: &machine::Fact<Json>) -> Option<machine::Value> {
-    fact.of(&gpu(report)?.description)
+/// Returns a fact about the GPU of a report as text; `None` if its backend does not record it.
+fn gpu_fact(report: &Report, fact: &machine::Fact<Json>) -> Option<String> {
+    Some(fact.of(&gpu(report)?.description)?.to_string())
 }
 
-/// Returns the model of a GPU, or the name of its backend if the model is unknown.
-fn gpu_model(report: &Report) -> Option<String> {
-    let backend = gpu(report)?;
-    Some(machine::device_name(backend).unwrap_or(&backend.name).to_owned())
-}
-
-/// Returns the class of a report's GPU: its model, multiprocessors, driver and maximum clock; `None` without a GPU.
+/// Returns the class of a report's GPU: its model (or else its backend), multiprocessors, driver and maximum clock; `None`
+/// without a GPU.
 ///
 /// Settings of a card (power limit, application clocks, ECC) are not part of it, because they may explain a difference.
 pub(crate) fn gpu_class(report: &Report) -> Option<DeviceClass> {
+    let backend = gpu(report)?;
     let fact = |fact| gpu_fact(report, fact);
     let details = [
         fact(&machine::GPU_MULTIPROCESSORS).map(|count| format!("{count} multiprocessors")),
@@ -70,7 +73,7 @@ pub(crate) fn gpu_class(report: &Report) -> Option<DeviceClass> {
         fact(&machine::SM_CLOCK_MAX).map(|clock| format!("up to {clock}")),
     ];
     let details = details.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    Some(DeviceClass { model: gpu_model(report)?, details })
+    Some(DeviceClass { model: machine::device_name(backend).unwrap_or(&backend.name).to_owned(), details })
 }
 
 /// Returns the class of a report's host: its CPU model and the number of CPUs in use.
@@ -95,36 +98,30 @@ pub(crate) fn member_name(report: &Report) -> String {
 
 /// Returns the bus address of the GPU without the usual domain prefix: `41:00.0`.
 pub(crate) fn bus_address(report: &Report) -> Option<String> {
-    let address = collapsed(&gpu_fact(report, &machine::BUS_ADDRESS)?.to_string());
+    let address = collapsed(&gpu_fact(report, &machine::BUS_ADDRESS)?);
     Some(address.strip_prefix("0000:").unwrap_or(&address).to_lowercase())
 }
 
-/// The identity of a physical GPU, equal for all its runs.
-#[derive(Clone, Debug)]
-pub struct Device {
-    key: Vec<String>,
-    /// Its name, without the run.
-    pub name: String,
-}
-
-impl PartialEq for Device {
-    fn eq(&self, other: &Device) -> bool {
-        self.key == other.key
+/// Identifies the device on `side` of a report, equal for all its runs: the host, or the GPU by its UUID or by its host and
+/// bus address. `None` for a GPU without either.
+pub(crate) fn device_key(report: &Report, side: Side) -> Option<Vec<String>> {
+    let host = &report.environment.host;
+    let (name, cpu) = (host.name.clone(), host.cpu.clone());
+    match side {
+        Side::Cpu => Some(vec![name, cpu, host.threads.to_string(), host.memory_bytes.to_string()]),
+        Side::Gpu => gpu_fact(report, &machine::UUID)
+            .map(|uuid| vec![uuid])
+            .or_else(|| Some(vec![name, cpu, bus_address(report)?])),
     }
 }
 
-/// Identifies the GPU of a report by its UUID, or by its host and bus address; `None` if neither is recorded.
-pub(crate) fn device(report: &Report) -> Option<Device> {
-    let address = bus_address(report);
-    let key = match gpu_fact(report, &machine::UUID) {
-        Some(uuid) => vec![uuid.to_string()],
-        None => {
-            let host = &report.environment.host;
-            vec![host.name.clone(), host.cpu.clone(), address.clone()?]
-        }
-    };
-    let by_address = |address: String| with_suffix(&host_name(report), &format!(" GPU {address}"));
-    Some(Device { key, name: address.map_or_else(|| member_name(report), by_address) })
+/// Returns the name of the device on `side` of a report, without the run.
+pub(crate) fn device_name(report: &Report, side: Side) -> String {
+    match (side, bus_address(report)) {
+        (Side::Cpu, _) => host_name(report),
+        (Side::Gpu, Some(address)) => with_suffix(&host_name(report), &format!(" GPU {address}")),
+        (Side::Gpu, None) => member_name(report),
+    }
 }
 
 #[cfg(test)]

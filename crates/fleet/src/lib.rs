@@ -1,19 +1,16 @@
 //! Compares the reports of several machines and devices and finds outliers among them.
 //!
-//! `Table` contains the best time of every member for each case, [`findings()`] returns outliers and differences, and
-//! [`export`] writes both. A fleet is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
+//! `table` has the best time of every member for each case, `findings` lists outliers and differences, and [`export`]
+//! writes both. A fleet is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
 
 #![forbid(unsafe_code)]
 
 mod best;
-mod devices;
 pub mod export;
 mod facts;
 pub mod file;
 mod finding;
-mod finding_texts;
 mod findings;
-mod fitted_name;
 mod identity;
 mod merge;
 mod names;
@@ -25,10 +22,7 @@ use gpubench_model::report::Report;
 use gpubench_text::words::suggestion;
 use serde::{Deserialize, Serialize};
 
-pub use finding::{Finding, Kind};
-pub use findings::findings;
 pub use merge::{Source, merge, sources};
-pub(crate) use table::{Line, Table};
 
 /// Version of the layout of a fleet's file.
 pub(crate) const FLEET_VERSION: u32 = 1;
@@ -47,7 +41,7 @@ pub struct Fleet {
 /// One report of a fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Member {
-    /// Its name, such as `node17 GPU 0`.
+    /// Host and GPU, such as `node17 GPU 0`, or a name that the user gave.
     pub name: String,
     /// The report, with its whole environment.
     pub report: Report,
@@ -86,15 +80,15 @@ impl Fleet {
 /// Returns the reports of several fleets with their labels for a chart. A single report is labelled by its entry in
 /// `names`, a member by its own name, prefixed by that of the fleet if fleets share member names.
 pub fn labelled<'a>(names: &[String], fleets: &'a [Fleet]) -> Vec<(String, &'a Report)> {
-    let all = || fleets.iter().flat_map(|fleet| fleet.members.iter().filter(|_| fleet.members.len() > 1));
-    let is_shared = |name: &str| all().filter(|member| member.name == name).count() > 1;
-    let of_fleet = |(name, fleet): (&String, &'a Fleet)| -> Vec<(String, &'a Report)> {
-        let label = |member: &Member| match (fleet.single(), is_shared(&member.name)) {
-            (Some(_), _) => name.clone(),
-            (None, false) => member.name.clone(),
-            (None, true) => format!("{name}: {}", member.name),
+    let several = || fleets.iter().filter(|fleet| fleet.members.len() > 1).flat_map(|fleet| &fleet.members);
+    let is_shared = |name: &str| several().filter(|member| member.name == name).count() > 1;
+    let of_fleet = |(name, fleet): (&String, &'a Fleet)| {
+        let label = |member: &'a Member| match (fleet.members.len(), is_shared(&member.name)) {
+            (1, _) => (name.clone(), &member.report),
+            (_, false) => (member.name.clone(), &member.report),
+            (_, true) => (format!("{name}: {}", member.name), &member.report),
         };
-        fleet.members.iter().map(|member| (label(member), &member.report)).collect()
+        fleet.members.iter().map(label).collect::<Vec<_>>()
     };
     names.iter().zip(fleets).flat_map(of_fleet).collect()
 }
@@ -115,13 +109,5 @@ mod tests {
         let labels: Vec<String> =
             labelled(&names, &fleets[..2]).into_iter().map(|(label, _)| label).collect();
         assert_eq!(labels, ["node1 GPU 0", "node2 GPU 0", "b"]);
-    }
-
-    #[test]
-    fn a_member_is_found_by_name_and_a_wrong_name_gets_the_nearest() {
-        let fleet = example::alike(3);
-        assert_eq!(fleet.member("node2 GPU 0").unwrap(), &fleet.members[1].report);
-        let message = fleet.member("node2 GPU 1").unwrap_err().to_string();
-        assert!(message.contains("did you mean 'node2 GPU 0'?"), "{message}");
     }
 }

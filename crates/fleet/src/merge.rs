@@ -14,9 +14,9 @@ use super::{FLEET_VERSION, Fleet, Member, file, names};
 pub struct Source {
     /// The path on the command line, and the member if that is a fleet.
     pub origin: String,
-    /// Its name in a fleet.
+    /// The name that the report has in a fleet already.
     pub name: Option<String>,
-    /// The report.
+    /// The report, with its whole environment.
     pub report: Report,
 }
 
@@ -51,25 +51,28 @@ pub fn merge(sources: Vec<Source>, names: Option<&[String]>) -> Result<Fleet> {
         }
     }
     let names = match names {
-        Some(names) => given(names, sources.len()).context("--names")?,
-        None => names::names(
-            &sources.iter().map(|source| (source.name.as_deref(), &source.report)).collect::<Vec<_>>(),
-        ),
+        Some(names) => {
+            check_given(names, sources.len()).context("--names")?;
+            names.to_vec()
+        }
+        None => {
+            let named = sources.iter().map(|source| (source.name.as_deref(), &source.report));
+            names::names(&named.collect::<Vec<_>>())
+        }
     };
     let members = names.into_iter().zip(sources);
     let members = members.map(|(name, source)| Member { name, report: source.report }).collect();
     Ok(Fleet { fleet_version: FLEET_VERSION, members })
 }
 
-fn given(names: &[String], reports: usize) -> Result<Vec<String>> {
+fn check_given(names: &[String], reports: usize) -> Result<()> {
     let count = names.len();
     ensure!(
         count == reports,
         "{} for {reports} reports: give one name per report, separated by commas",
         counted(count, "name")
     );
-    names::check(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
-    Ok(names.to_vec())
+    names::check(names.iter().map(String::as_str))
 }
 
 #[cfg(test)]
@@ -87,15 +90,10 @@ mod tests {
     }
 
     #[test]
-    fn members_keep_their_reports_in_the_order_given() {
-        let fleet = example::alike(3);
-        assert_eq!(merge(of(&fleet), None).unwrap(), fleet);
-    }
-
-    #[test]
-    fn fleets_are_taken_apart_and_their_names_stay() {
+    fn reports_keep_their_order_and_members_of_fleets_their_names() {
         let folder = tempfile::tempdir().unwrap();
         let mut fleet = example::alike(3);
+        assert_eq!(merge(of(&fleet), None).unwrap(), fleet);
         let third = fleet.members.pop().unwrap();
         fleet.members[0].name = "left".into();
         let (inner, single) = (folder.path().join("m.json"), folder.path().join("single.json"));
@@ -104,20 +102,5 @@ mod tests {
         let merged = merge(sources(&[single, inner]).unwrap(), None).unwrap();
         let names: Vec<&str> = merged.named().map(|(name, _)| name).collect();
         assert_eq!(names, ["node3 GPU 0", "left", "node2 GPU 0"]);
-    }
-
-    #[test]
-    fn the_same_report_twice_nothing_at_all_and_names_that_do_not_fit_are_refused() {
-        let fleet = example::alike(2);
-        let refusal = |sources: Vec<Source>, names: Option<&[&str]>| {
-            let names = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
-            format!("{:#}", merge(sources, names.as_deref()).unwrap_err())
-        };
-        let mut twice = of(&fleet);
-        twice.push(twice[0].clone());
-        assert_eq!(refusal(twice, None), "node1 GPU 0 and node1 GPU 0 are the same report: name it once");
-        assert!(refusal(vec![], None).contains("at least one report"));
-        assert!(refusal(of(&fleet), Some(&["a"])).starts_with("--names: 1 name for 2 reports"));
-        assert!(refusal(of(&fleet), Some(&["a", "a"])).contains("two members are named"));
     }
 }

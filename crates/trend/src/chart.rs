@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, density_clause, density_text};
 use gpubench_model::report::machine::processor;
+use gpubench_model::report::quantity::factor_within;
 use gpubench_render::chart::panels::{MOST_PANELS, Mark, MarkKind, Marks, Panel, PanelChart, Point, axis};
+use gpubench_text::count::counted;
 use gpubench_text::grouped::{distinct, grouped};
 use gpubench_text::palette::Role;
 
-use super::descriptions::{
-    change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, status,
-};
-use super::{Direction, Level, Series, Step, Trend};
+use super::descriptions::{change, day, distinction, formatted, percent, revision, span, status};
+use super::{CellSeries, TimeLevel, TimePoint, TimeStep, Trend};
 
 /// Unconfirmed times beyond this factor are drawn at the edge of the axis.
 const MAX_UNCONFIRMED_FACTOR: f64 = 1.5;
@@ -26,19 +26,19 @@ const MAX_CHARTS: usize = 100;
 
 /// Builds the charts, in the order of the series. Of too many cases, those with the largest changes have charts.
 pub(crate) fn charts(trend: &Trend) -> Vec<PanelChart> {
-    let groups = groups(trend);
     let mut charts = vec![];
-    for group in chosen(&groups).into_iter().map(|index| &groups[index]) {
+    for group in chosen(&groups(trend)) {
         let pages = pages(group);
         for (page, part) in group.chunks(group.len().div_ceil(pages)).enumerate() {
-            charts.push((part, (pages > 1).then_some(page + 1)));
+            charts.push(chart(trend, part, (pages > 1).then_some(page + 1)));
         }
     }
-    charts.into_iter().take(MAX_CHARTS).map(|(part, page)| chart(trend, part, page)).collect()
+    charts.truncate(MAX_CHARTS);
+    charts
 }
 
-/// Returns one line that says which cases have no chart; `None` if all have one.
-pub(crate) fn missing(trend: &Trend) -> Option<String> {
+/// Returns one line that says which cases have no chart because there are too many; `None` if all have one.
+pub fn missing_charts_text(trend: &Trend) -> Option<String> {
     let groups = groups(trend);
     let drawn = chosen(&groups).len();
     (drawn < groups.len()).then(|| {
@@ -51,21 +51,21 @@ pub(crate) fn missing(trend: &Trend) -> Option<String> {
 }
 
 /// Returns the series of each case, those of the CPU first.
-fn groups(trend: &Trend) -> Vec<Vec<&Series>> {
-    let groups = grouped(trend.series.iter().map(|series| (shared_case(series), series)));
-    let mut groups: Vec<Vec<&Series>> = groups.into_iter().map(|(_, group)| group).collect();
+fn groups(trend: &Trend) -> Vec<Vec<&CellSeries>> {
+    let groups = grouped(trend.series.iter().map(|series| (series.shared_case(), series)));
+    let mut groups: Vec<Vec<&CellSeries>> = groups.into_iter().map(|(_, group)| group).collect();
     // Stable, so that the variants of a side keep the order of the reports.
     groups.iter_mut().for_each(|group| group.sort_by_key(|series| series.side == Side::Gpu));
     groups
 }
 
 /// Returns the number of charts of a case.
-fn pages(group: &[&Series]) -> usize {
+fn pages(group: &[&CellSeries]) -> usize {
     group.len().div_ceil(MOST_PANELS)
 }
 
-/// Returns the positions, ascending, of the cases that have charts: all, or those with the largest changes.
-fn chosen(groups: &[Vec<&Series>]) -> Vec<usize> {
+/// Returns the cases that have charts, in order: all, or those with the largest changes.
+fn chosen<'a, 'b>(groups: &'a [Vec<&'b CellSeries>]) -> Vec<&'a [&'b CellSeries]> {
     let mut order: Vec<usize> = (0..groups.len()).collect();
     // Stable, so that the first of equal cases have charts.
     order.sort_by(|a, b| largest_change(&groups[*b]).total_cmp(&largest_change(&groups[*a])));
@@ -74,32 +74,27 @@ fn chosen(groups: &[Vec<&Series>]) -> Vec<usize> {
         charts += pages(&groups[**index]);
         charts <= MAX_CHARTS
     });
-    let count = fitting.count().max(1);
-    order.truncate(count);
+    order.truncate(fitting.count().max(1));
     order.sort_unstable();
-    order
+    order.into_iter().map(|index| groups[index].as_slice()).collect()
 }
 
 /// Returns the largest factor of a step in a case; 1 without any.
-fn largest_change(group: &[&Series]) -> f64 {
+fn largest_change(group: &[&CellSeries]) -> f64 {
     group.iter().flat_map(|series| series.changes()).map(|(step, _)| step.factor()).fold(1.0, f64::max)
 }
 
-/// Returns what the series of one chart share: the case except for its seed, and the cache state.
-fn shared_case(series: &Series) -> impl PartialEq {
-    let case = &series.case;
-    (&case.op, case.n, case.dtype, case.density, series.cache)
-}
-
-fn chart(trend: &Trend, group: &[&Series], page: Option<usize>) -> PanelChart {
+fn chart(trend: &Trend, group: &[&CellSeries], page: Option<usize>) -> PanelChart {
     let first = group[0];
-    let reports: BTreeSet<usize> = group.iter().flat_map(|series| of(series)).collect();
+    let times = group.iter().flat_map(|series| series.points.iter().map(|point| point.report));
+    let absences = group.iter().flat_map(|series| series.without_time.iter().map(|absence| absence.report));
+    let reports: BTreeSet<usize> = times.chain(absences).collect();
     let reports: Vec<usize> = reports.into_iter().collect();
     let case = &first.case;
     let shows_cache = Cache::ALL.iter().all(|cache| trend.series.iter().any(|one| one.cache == *cache));
     let cache = if shows_cache { format!(", {} cache", first.cache) } else { String::new() };
     let (begin, end) = (&trend.reports[reports[0]], &trend.reports[reports[reports.len() - 1]]);
-    let panels: Vec<Panel> = group.iter().map(|series| panel(trend, series, group, &reports)).collect();
+    let panels: Vec<Panel> = group.iter().map(|series| panel(trend, series, group.len(), &reports)).collect();
     PanelChart {
         name: name(trend, first, shows_cache, page),
         title: format!(
@@ -118,17 +113,11 @@ fn chart(trend: &Trend, group: &[&Series], page: Option<usize>) -> PanelChart {
     }
 }
 
-/// Returns the reports that contain the cell of a series.
-fn of(series: &Series) -> impl Iterator<Item = usize> {
-    let absent = series.without_time.iter().map(|absence| absence.report);
-    series.points.iter().map(|point| point.report).chain(absent)
-}
-
 /// Returns the name of a chart, such as `trend-spgemm-f32-n1024-d0.01-cold-2`, without properties that all charts share.
-fn name(trend: &Trend, series: &Series, shows_cache: bool, page: Option<usize>) -> String {
+fn name(trend: &Trend, series: &CellSeries, shows_cache: bool, page: Option<usize>) -> String {
     let case = &series.case;
     let mut name = format!("trend-{}-{}-n{}", case.op, case.dtype, case.n);
-    let differs = |other: &&Series| other.case.op == case.op && other.case.density != case.density;
+    let differs = |other: &&CellSeries| other.case.op == case.op && other.case.density != case.density;
     if let Some(density) = case.density.filter(|_| trend.series.iter().any(|other| differs(&other))) {
         name.push_str(&format!("-d{}", density_text(density)));
     }
@@ -141,20 +130,17 @@ fn name(trend: &Trend, series: &Series, shows_cache: bool, page: Option<usize>) 
 /// Labels the first report of each day by its date, and every report by its time if there are at most two days.
 fn ticks(trend: &Trend, reports: &[usize]) -> Vec<(usize, String)> {
     let days: Vec<String> = reports.iter().map(|report| day(&trend.reports[*report])).collect();
-    let mut different = days.clone();
-    different.dedup();
-    let label = |position: usize| match different.len() {
-        1 | 2 => formatted(&trend.reports[reports[position]], "%m-%d %H:%M"),
-        _ => days[position].clone(),
-    };
-    let is_first =
-        |position: usize| different.len() <= 2 || position == 0 || days[position - 1] != days[position];
-    let firsts = (0..reports.len()).filter(|position| is_first(*position));
-    firsts.map(|position| (position, label(position))).collect()
+    let is_first = |index: &usize| *index == 0 || days[index - 1] != days[*index];
+    let firsts: Vec<usize> = (0..days.len()).filter(is_first).collect();
+    if firsts.len() <= 2 {
+        let label = |report: &usize| formatted(&trend.reports[*report], "%m-%d %H:%M");
+        return reports.iter().map(label).enumerate().collect();
+    }
+    firsts.into_iter().map(|index| (index, days[index].clone())).collect()
 }
 
-fn captions(trend: &Trend, group: &[&Series], panels: &[Panel]) -> Vec<String> {
-    let device = |series: &&Series| format!("{}: {}", series.side.label(), processor(&series.device));
+fn captions(trend: &Trend, group: &[&CellSeries], panels: &[Panel]) -> Vec<String> {
+    let device = |series: &&CellSeries| format!("{}: {}", series.side.label(), processor(&series.device));
     let devices = distinct(group.iter().map(device));
     let threshold = percent(trend.threshold);
     let how = format!(
@@ -174,15 +160,15 @@ fn captions(trend: &Trend, group: &[&Series], panels: &[Panel]) -> Vec<String> {
     vec![devices.join(" · "), how, symbols]
 }
 
-fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -> Panel {
+fn panel(trend: &Trend, series: &CellSeries, panels: usize, reports: &[usize]) -> Panel {
     let position = |report: usize| reports.binary_search(&report).unwrap_or_default() as f64;
     let times: Vec<f64> = series.points.iter().map(|point| point.median_s).collect();
-    let levels = series.levels.iter().map(|level| level.median_s);
+    let levels = series.fit.levels.iter().map(|level| level.median_s);
     // The axis includes unconfirmed times unless they would flatten the rest.
     let newest =
         series.latest.iter().filter(|step| step.factor() < MAX_UNCONFIRMED_FACTOR).map(|step| step.after_s);
     let in_range: Vec<f64> = levels.chain(newest).collect();
-    let point = |point: &super::Point| {
+    let point = |point: &TimePoint| {
         let [low, high] = point.ci95_s;
         Point {
             x: position(point.report),
@@ -193,46 +179,31 @@ fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -
             marks: Marks::default(),
         }
     };
-    let place_of = |index: usize| position(series.points[index].report);
-    let level =
-        |level: &Level| (place_of(level.first), place_of(level.first + level.count - 1), level.median_s);
+    let position_of = |index: usize| position(series.points[index].report);
+    let level = |level: &TimeLevel| {
+        (position_of(level.first), position_of(level.first + level.count - 1), level.median_s)
+    };
     let marks = series.changes().map(|(step, is_confirmed)| mark(trend, step, position, is_confirmed));
     Panel {
-        heading: heading(series, group),
+        heading: format!("{}/{}{}", series.backend, series.variant, distinction(trend, series)),
         remark: status(series),
         hue: if series.side == Side::Gpu { Role::Blue } else { Role::Vermilion },
-        y: axis(&times, &in_range, if group.len() > 2 { 3 } else { 6 }),
+        y: axis(&times, &in_range, if panels > 2 { 3 } else { 6 }),
         points: series.points.iter().map(point).collect(),
         open_from: series.latest.as_ref().map(|step| position(step.first_after)),
-        levels: series.levels.iter().map(level).collect(),
+        levels: series.fit.levels.iter().map(level).collect(),
         marks: marks.collect(),
         gaps: series.without_time.iter().map(|absence| position(absence.report)).collect(),
     }
 }
 
-/// Returns the variant, with the properties that distinguish it from others in the chart.
-fn heading(series: &Series, group: &[&Series]) -> String {
-    let mut heading = format!("{}/{}", series.backend, series.variant);
-    let alike = |other: &&&Series| other.backend == series.backend && other.variant == series.variant;
-    if group.iter().filter(alike).any(|other| other.device != series.device) {
-        heading.push_str(&format!(", {}", processor(&series.device)));
-    }
-    if group.iter().filter(alike).any(|other| other.case.seed != series.case.seed) {
-        heading.push_str(&format!(", seed {}", series.case.seed));
-    }
-    if group.iter().any(|other| differs_in_arithmetic(series, other)) {
-        heading.push_str(&format!(", {}", series.accuracy.name()));
-    }
-    heading
-}
-
 /// Places a mark halfway between the reports before and after, with texts of decreasing length to fit the space.
-fn mark(trend: &Trend, step: &Step, position: impl Fn(usize) -> f64, is_confirmed: bool) -> Mark {
+fn mark(trend: &Trend, step: &TimeStep, position: impl Fn(usize) -> f64, is_confirmed: bool) -> Mark {
     let after = &trend.reports[step.first_after];
-    let kind = match (is_confirmed, step.direction) {
-        (false, _) => MarkKind::Open,
-        (true, Direction::Slower) => MarkKind::Worse,
-        (true, Direction::Faster) => MarkKind::Better,
+    let kind = match is_confirmed {
+        false => MarkKind::Open,
+        true if step.ratio > 1.0 => MarkKind::Worse,
+        true => MarkKind::Better,
     };
     let words = change(step.ratio) + if is_confirmed { "" } else { "?" };
     Mark {
@@ -241,7 +212,7 @@ fn mark(trend: &Trend, step: &Step, position: impl Fn(usize) -> f64, is_confirme
             format!("{words}, {}, {}", day(after), revision(after)),
             format!("{words}, {}", day(after)),
             words,
-            factor(step),
+            factor_within(step.factor(), 3),
         ],
         kind,
     }

@@ -1,17 +1,19 @@
 //! Texts that the table, the Markdown and the charts of a trend share.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use gpubench_compare::Difference;
 use gpubench_model::Side;
 use gpubench_model::report::machine::processor;
 use gpubench_model::report::quantity::{factor_within, spread_text, time_text};
-use gpubench_text::count::{self, agree};
+use gpubench_text::count::{agree, counted};
 use gpubench_text::cut;
+use gpubench_text::grouped::grouped;
 use gpubench_text::percent;
 use jiff::Timestamp;
 
-use super::{Direction, IgnoredFile, ReportRef, Series, Step, Trend};
+use super::{CellSeries, IgnoredFile, ReportRef, TimeStep, Trend, direction};
 
 /// Maximum number of ignored files that are named.
 const NAMED: usize = 3;
@@ -25,23 +27,26 @@ const FACTS: usize = 3;
 /// Maximum number of characters of a fact's value.
 const LONGEST: usize = 60;
 
-/// `1 report`, `2 reports`, `no report`.
-pub(crate) fn counted(count: usize, thing: &str) -> String {
-    if count == 0 { format!("no {thing}") } else { count::counted(count, thing) }
+/// Lists paths for a message.
+pub(crate) fn paths(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Counts what a list leaves out: `, and 3 more`; empty for none.
+pub(crate) fn and_more(hidden: usize) -> String {
+    if hidden > 0 { format!(", and {hidden} more") } else { String::new() }
 }
 
 /// Counts and names the files that are not readable reports, with the reasons, in one line without a full stop; `None`
 /// without any.
 pub(crate) fn left_out(files: &[IgnoredFile]) -> Option<String> {
-    files.first()?;
     // The reason starts with the path and ends with a next step for that file alone.
     let short = |file: &IgnoredFile| file.reason.split(';').next().unwrap_or_default().to_owned();
-    let named: Vec<String> = files.iter().take(NAMED).map(short).collect();
-    let more = files.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let named = files.iter().take(NAMED).map(short).collect::<Vec<_>>().join(", ");
+    let more = and_more(files.len().saturating_sub(NAMED));
     let are = agree(files.len(), "is not a readable report", "are not readable reports");
-    let (count, named) = (counted(files.len(), "JSON file"), named.join(", "));
-    Some(format!("{count} {are} ({named}{more}): correct or remove them"))
+    let count = counted(files.len(), "JSON file");
+    (!files.is_empty()).then(|| format!("{count} {are} ({named}{more}): correct or remove them"))
 }
 
 /// `2026-11-21 10:30`, UTC.
@@ -83,16 +88,11 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// Formats the ratio of the time after to the time before: `1.31x slower`.
 pub(crate) fn change(ratio: f64) -> String {
-    format!("{} {}", factor_within(ratio.max(1.0 / ratio), 3), Direction::of(ratio).name())
-}
-
-/// `1.31x`.
-pub(crate) fn factor(step: &Step) -> String {
-    factor_within(step.factor(), 3)
+    format!("{} {}", factor_within(ratio.max(1.0 / ratio), 3), direction(ratio))
 }
 
 /// Returns the changes of host, gpubench and environment at a step: `host a -> b, driver 580.1 -> 590.2`.
-pub(crate) fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
+pub(crate) fn also_changed(trend: &Trend, step: &TimeStep) -> Option<String> {
     let (before, after) = (&trend.reports[step.last_before], &trend.reports[step.first_after]);
     let host = (before.host != after.host).then(|| format!("host {} -> {}", before.host, after.host));
     let mut changes = Vec::from_iter(host);
@@ -105,12 +105,9 @@ pub(crate) fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
     }
     // The version of gpubench is already in the list.
     let facts = step.environment.iter().filter(|difference| difference.fact != "gpubench-version");
-    let facts: Vec<String> = facts.map(fact).collect();
-    changes.extend(facts.iter().take(FACTS).cloned());
-    if facts.len() > FACTS {
-        changes.push(format!("and {} more", facts.len() - FACTS));
-    }
-    (!changes.is_empty()).then(|| changes.join(", "))
+    changes.extend(facts.clone().take(FACTS).map(fact));
+    let more = and_more(facts.count().saturating_sub(FACTS));
+    (!changes.is_empty()).then(|| changes.join(", ") + &more)
 }
 
 /// `driver 580.1 -> 590.2`, `blas openblas: 0.3.21 -> 0.3.26`.
@@ -132,60 +129,59 @@ pub(crate) fn span(first: &ReportRef, last: &ReportRef) -> String {
 
 /// Returns the newest time and the noise between reports: `now 16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`,
 /// with `correlation 0.6` and `drift: 1.20x slower from first to last` if they apply.
-pub(crate) fn status(series: &Series) -> String {
+pub(crate) fn status(series: &CellSeries) -> String {
     let now = format!("now {}", time_text(series.newest_s));
     let over = series.newest_over_best();
     let best = time_text(series.best_level_s);
     // New values scatter around their level, so values within the noise count as at the level.
-    let is_above = over > (2.0 * series.noise.unwrap_or(0.0)).exp().max(1.02);
+    let is_above = over > (2.0 * series.fit.noise.unwrap_or(0.0)).exp().max(1.02);
     let at = if is_above { factor_within(over, 3) } else { "at".into() };
-    let noise = series.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
-    let correlation = series.correlation.filter(|correlation| *correlation >= MIN_CORRELATION);
+    let noise = series.fit.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
+    let correlation = series.fit.correlation.filter(|correlation| *correlation >= MIN_CORRELATION);
     let correlation = correlation.map(|found| format!(", correlation {found:.1}")).unwrap_or_default();
-    let drift = series.drift.map(|ratio| format!(", drift: {} from first to last", change(ratio)));
+    let drift = series.fit.drift.map(|ratio| format!(", drift: {} from first to last", change(ratio)));
     format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())
 }
 
-/// Returns the name of a series, with the device and the seed only if other series differ in nothing else.
-pub(crate) fn label(trend: &Trend, series: &Series) -> String {
-    let mut label = series.cell().to_string();
-    let name = label.clone();
-    // Comparing the fields first saves formatting the cells of all series for each label.
-    let alike = |other: &&Series| {
-        other.case.n == series.case.n
-            && other.case.dtype == series.case.dtype
-            && other.cache == series.cache
-            && other.variant == series.variant
-            && other.cell().to_string() == name
-    };
-    if trend.series.iter().filter(alike).any(|other| other.case.seed != series.case.seed) {
-        label.push_str(&format!(", seed {}", series.case.seed));
+/// Returns the name of a series, with what distinguishes it from others of the same cell.
+pub(crate) fn label(trend: &Trend, series: &CellSeries) -> String {
+    series.cell_text() + &distinction(trend, series)
+}
+
+/// Returns the seed, the device and the accuracy class, each only if other series of the same cell differ in it, after
+/// commas: `, NVIDIA H200`.
+pub(crate) fn distinction(trend: &Trend, series: &CellSeries) -> String {
+    let mut text = String::new();
+    let mut others = trend.series.iter().filter(|other| series.is_same_but_for_seed(other));
+    if others.clone().any(|other| other.case.seed != series.case.seed) {
+        text.push_str(&format!(", seed {}", series.case.seed));
     }
-    if trend.series.iter().filter(alike).any(|other| other.device != series.device) {
-        label.push_str(&format!(", {}", processor(&series.device)));
+    if others.clone().any(|other| other.device != series.device) {
+        text.push_str(&format!(", {}", processor(&series.device)));
     }
-    if trend.series.iter().any(|other| differs_in_arithmetic(series, other)) {
-        label.push_str(&format!(", {}", series.accuracy.name()));
+    if others.any(|other| differs_in_arithmetic(series, other)) {
+        text.push_str(&format!(", {}", series.accuracy.name()));
     }
-    label
+    text
 }
 
 /// Returns true if two series are the same cell on the same device with different accuracy classes.
-pub(crate) fn differs_in_arithmetic(a: &Series, b: &Series) -> bool {
-    a.accuracy != b.accuracy && a.side == b.side && a.device == b.device && a.cell() == b.cell()
+fn differs_in_arithmetic(a: &CellSeries, b: &CellSeries) -> bool {
+    a.accuracy != b.accuracy
+        && a.side == b.side
+        && a.device == b.device
+        && a.case.seed == b.case.seed
+        && a.is_same_but_for_seed(b)
 }
 
 /// Returns the models of a side with the number of reports of each, in order of appearance.
-pub(crate) fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
-    let mut devices: Vec<(&str, BTreeSet<usize>)> = vec![];
-    for series in trend.series.iter().filter(|series| series.side == side) {
-        let reports = series.points.iter().map(|point| point.report);
-        match devices.iter_mut().find(|(name, _)| *name == series.device) {
-            Some((_, known)) => known.extend(reports),
-            None => devices.push((&series.device, reports.collect())),
-        }
-    }
-    devices.into_iter().map(|(name, reports)| (processor(name), reports.len())).collect()
+fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
+    let of_side = trend.series.iter().filter(|series| series.side == side);
+    let points = of_side.flat_map(|series| series.points.iter().map(|point| (&series.device, point.report)));
+    let reports = |(device, reports): (&String, Vec<usize>)| {
+        (processor(device), reports.into_iter().collect::<BTreeSet<usize>>().len())
+    };
+    grouped(points).into_iter().map(reports).collect()
 }
 
 /// Returns one line per reason for separate series: several models on a side, changed accuracy classes, other operands.
@@ -193,8 +189,8 @@ pub(crate) fn kept_apart(trend: &Trend) -> Vec<String> {
     let several = [Side::Cpu, Side::Gpu].into_iter().filter_map(|side| {
         let devices = devices(trend, side);
         let each = devices.iter().map(|(device, count)| format!("{device} ({})", counted(*count, "report")));
-        let (models, each) = (side.label(), each.collect::<Vec<_>>().join(", "));
-        (devices.len() > 1).then(|| format!("each {models} model has its own series: {each}"))
+        let each = each.collect::<Vec<_>>().join(", ");
+        (devices.len() > 1).then(|| format!("each {} model has its own series: {each}", side.label()))
     });
     several.chain(changed_arithmetic(trend)).chain(other_operands(trend)).collect()
 }
@@ -211,28 +207,26 @@ fn other_operands(trend: &Trend) -> Option<String> {
         "ignored, because their operands differ from those of the newest report: {} of {}{more}; the operands of a \
         seed depend on the version of gpubench",
         counted(first.other_operands, "report"),
-        first.cell()
+        first.cell_text()
     ))
 }
 
 /// Returns the cells with several accuracy classes, such as `ieee` in old reports and `tf32` in new ones.
 fn changed_arithmetic(trend: &Trend) -> Option<String> {
-    let alike = |series: &Series| -> Vec<&Series> {
-        trend.series.iter().filter(|other| differs_in_arithmetic(series, other)).collect()
+    let mut cells: Vec<Vec<&CellSeries>> = vec![];
+    for series in &trend.series {
+        match cells.iter_mut().find(|cell| differs_in_arithmetic(cell[0], series)) {
+            Some(cell) => cell.push(series),
+            None => cells.push(vec![series]),
+        }
+    }
+    let mut several = cells.iter().filter(|cell| cell.len() > 1);
+    let cell = several.next()?;
+    let each = |series: &&CellSeries| {
+        format!("{} ({})", series.accuracy.name(), counted(series.points.len(), "report"))
     };
-    let is_first = |index: usize| {
-        let others = alike(&trend.series[index]);
-        !others.is_empty() && trend.series[..index].iter().all(|earlier| !others.contains(&earlier))
-    };
-    let mut first =
-        (0..trend.series.len()).filter(|index| is_first(*index)).map(|index| &trend.series[index]);
-    let series = first.next()?;
-    let each =
-        |series: &Series| format!("{} ({})", series.accuracy.name(), counted(series.points.len(), "report"));
-    let each: Vec<String> = std::iter::once(series).chain(alike(series)).map(each).collect();
-    let more = match first.count() {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
-    Some(format!("each accuracy class has its own series: {} by {}{more}", series.cell(), each.join(" and ")))
+    let each: Vec<String> = cell.iter().map(each).collect();
+    let more = and_more(several.count());
+    let text = cell[0].cell_text();
+    Some(format!("each accuracy class has its own series: {text} by {}{more}", each.join(" and ")))
 }

@@ -4,20 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use gpubench_model::Side;
-use gpubench_model::report::file::load;
+use gpubench_model::report::file::{FLEET_FILE_NAME, load};
 use gpubench_model::report::machine;
 use gpubench_model::report::{Environment, Execute, Outcome, Row};
 use jiff::Timestamp;
+use rayon::iter::Either;
 use rayon::prelude::*;
 
-use super::{IgnoredFile, ReportRef, descriptions, is_own};
+use super::{FILE_NAME, IgnoredFile, ReportRef, descriptions};
 
 /// Valid times in seconds; the ratios of times outside would overflow.
 const VALID_TIMES: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
 
-pub(crate) struct Found {
+pub(crate) struct FoundReports {
     /// The reports in order of time, then path.
     pub reports: Vec<DatedReport>,
     /// JSON files that are not readable reports, by path.
@@ -30,12 +31,12 @@ pub(crate) struct DatedReport {
     pub started: Timestamp,
     pub schema_version: u32,
     pub environment: Environment,
-    pub rows: Vec<Entry>,
+    pub rows: Vec<DatedRow>,
 }
 
 /// The result of a cell in a report.
-pub(crate) struct Entry {
-    /// Its row without phases; of the execution only the clock is kept.
+pub(crate) struct DatedRow {
+    /// The row without phases; of the execution only the clock is kept.
     pub row: Row,
     /// Model of the CPU or GPU that it ran on.
     pub device: String,
@@ -50,7 +51,7 @@ pub(crate) struct Entry {
 ///
 /// # Errors
 /// Fails if a named folder is unreadable, a file that is named directly is not a report, or there is no report.
-pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
+pub(crate) fn gather(folders: &[PathBuf]) -> Result<FoundReports> {
     let (mut files, mut seen, mut left_out) = (vec![], BTreeSet::new(), vec![]);
     for folder in folders {
         if folder.is_file() {
@@ -61,20 +62,18 @@ pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
         })?;
     }
     files.sort();
-    let read: Vec<(PathBuf, Result<DatedReport>)> =
-        files.into_par_iter().map(|path| (path.clone(), read(&path))).collect();
-    let mut found = Found { reports: vec![], left_out };
-    for (path, report) in read {
-        match report {
-            Ok(report) => found.reports.push(report),
+    let (reports, refused): (Vec<DatedReport>, Vec<IgnoredFile>) =
+        files.into_par_iter().partition_map(|path| match read(&path) {
+            Ok(report) => Either::Left(report),
             Err(error) => {
                 let name = path.display().to_string();
-                found.left_out.push(IgnoredFile { name, reason: format!("{error:#}") });
+                Either::Right(IgnoredFile { name, reason: format!("{error:#}") })
             }
-        }
-    }
+        });
+    left_out.extend(refused);
+    let mut found = FoundReports { reports, left_out };
     if found.reports.is_empty() {
-        bail!("{}", no_reports_message(folders, &found.left_out));
+        bail!(no_reports_message(folders, &found.left_out));
     }
     name_generations(&mut found.reports);
     // Stable, so that equal times keep the order of their paths.
@@ -94,13 +93,13 @@ fn name_generations(reports: &mut [DatedReport]) {
     for DatedReport { environment, rows, .. } in reports {
         let host = &environment.host;
         let Some(identity) = host.cpu_identity.as_ref().filter(|_| is_shared(&host.cpu)) else { continue };
-        let on_host = rows.iter_mut().filter(|entry| entry.device == host.cpu);
-        on_host.for_each(|entry| entry.device = format!("{} ({identity})", host.cpu));
+        let on_host = rows.iter_mut().filter(|row| row.device == host.cpu);
+        on_host.for_each(|row| row.device = format!("{} ({identity})", host.cpu));
     }
 }
 
 /// Removes copies: files with the same start, machine and settings are the same report.
-fn ignore_duplicates(found: &mut Found) {
+fn ignore_duplicates(found: &mut FoundReports) {
     let mut kept: Vec<DatedReport> = vec![];
     for report in found.reports.drain(..) {
         let same =
@@ -117,18 +116,23 @@ fn ignore_duplicates(found: &mut Found) {
 }
 
 fn no_reports_message(folders: &[PathBuf], left_out: &[IgnoredFile]) -> String {
-    let shown: Vec<String> = folders.iter().map(|path| path.display().to_string()).collect();
     let others = descriptions::left_out(left_out).map(|line| format!("; {line}")).unwrap_or_default();
     format!(
         "no report in or below {}: create one with 'gpubench run --out {}', or name a folder that contains \
         reports{others}",
-        shown.join(", "),
-        folders.first().map_or_else(|| PathBuf::from("DIR"), |path| path.join("first")).display()
+        descriptions::paths(folders),
+        folders[0].join("first").display()
     )
 }
 
-/// Adds the JSON files in `path` and its subfolders; `seen` contains the canonical paths already visited. Links in a folder are not
-/// followed, because they may lead out of it, and a subfolder that cannot be read is left out.
+/// Returns true for files other than reports that a trend, a run on several devices or a baseline writes.
+fn is_own(path: &Path) -> bool {
+    let names = [FILE_NAME, FLEET_FILE_NAME, gpubench_compare::baseline::FILE_NAME];
+    path.file_name().is_some_and(|name| names.iter().any(|own| name == *own))
+}
+
+/// Adds the JSON files in `path` and its subfolders; `seen` contains the canonical paths already visited. Links in a folder
+/// are not followed, because they may lead out of it, and a subfolder that cannot be read is left out.
 fn walk(
     path: &Path,
     seen: &mut BTreeSet<PathBuf>,
@@ -164,12 +168,7 @@ fn read(path: &Path) -> Result<DatedReport> {
     let report = load(path)?;
     let shown = path.display();
     let environment = &report.environment;
-    let started = environment.started.parse::<Timestamp>().map_err(|_| {
-        anyhow!(
-            "{shown}: environment.started {:?} is not an RFC 3339 time; correct it, such as 2026-11-21T10:00:00Z",
-            environment.started
-        )
-    })?;
+    let started = environment.started.parse::<Timestamp>().with_context(|| shown.to_string())?;
     ensure!(!report.rows.is_empty(), "{shown}: the report has no rows; remove it, or run the sweep again");
     let report_ref = ReportRef {
         name: shown.to_string(),
@@ -182,32 +181,28 @@ fn read(path: &Path) -> Result<DatedReport> {
     // Refinement adds different sizes to each run, and screening samples different variants to precision, so such cells
     // have no history.
     let planned = report.rows.into_iter().filter(|row| !row.added_by_refinement && !row.screened);
-    let rows = planned.map(|row| entry(environment, row)).collect();
+    let rows = planned.map(|row| dated_row(environment, row)).collect();
     let (schema_version, environment) = (report.schema_version, report.environment);
     Ok(DatedReport { report_ref, started, schema_version, environment, rows })
 }
 
-fn entry(environment: &Environment, mut row: Row) -> Entry {
+fn dated_row(environment: &Environment, mut row: Row) -> DatedRow {
     let execute = row.execute.take();
     let time = execute.as_ref().filter(|_| row.outcome == Outcome::Measured);
-    let time = time.map(|execute| (execute.median_s, execute.ci95_s));
-    let within = |end: f64, median: f64| if VALID_TIMES.contains(&end) { end } else { median };
-    let time = time.filter(|(median, _)| VALID_TIMES.contains(median)).map(|(median, [low, high])| {
-        (median, [within(low, median).min(median), within(high, median).max(median)])
+    let time = time.filter(|execute| VALID_TIMES.contains(&execute.median_s)).map(|execute| {
+        let (median, [low, high]) = (execute.median_s, execute.ci95_s);
+        let within = |end: f64| if VALID_TIMES.contains(&end) { end } else { median };
+        (median, [within(low).min(median), within(high).max(median)])
     });
     row.execute = execute.map(|execute| Execute { clock: execute.clock, ..Execute::default() });
     row.phases = None;
-    Entry { device: device(environment, &row), row, time }
-}
-
-/// Returns the model of the device as its backend names it, or the host's CPU.
-fn device(environment: &Environment, row: &Row) -> String {
+    // The device as its backend names it, or the CPU of the host.
     let mut states = environment.backends.iter().filter(|backend| backend.name == row.backend);
-    let name = states.find_map(machine::device_name).unwrap_or(match row.side {
+    let device = states.find_map(machine::device_name).unwrap_or(match row.side {
         Side::Cpu => machine::cpu_model(&environment.host),
         Side::Gpu => "unknown GPU",
     });
-    name.to_owned()
+    DatedRow { device: device.to_owned(), row, time }
 }
 
 #[cfg(test)]
@@ -222,12 +217,12 @@ mod tests {
         report
     }
 
-    fn names(found: &Found) -> Vec<&str> {
+    fn names(found: &FoundReports) -> Vec<&str> {
         found.reports.iter().map(|report| report.report_ref.name.rsplit_once('/').unwrap().1).collect()
     }
 
     #[test]
-    fn reports_come_in_order_of_time_whatever_their_offset_then_of_path_and_others_are_told() {
+    fn reports_are_in_order_of_time_then_of_path_and_others_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("a/b")).unwrap();
@@ -252,27 +247,18 @@ mod tests {
     }
 
     #[test]
-    fn copies_of_a_report_count_once_and_are_reported() {
-        let folder = tempfile::tempdir().unwrap();
+    fn copies_of_a_report_count_once_and_sizes_of_refinement_not_at_all() {
+        let (folder, mut report) = (tempfile::tempdir().unwrap(), full());
+        let planned = report.rows.len();
+        report.rows.push(measured("fft", 11, "cuda", "y", 1.0));
+        report.rows[planned].added_by_refinement = true;
         for name in ["a.json", "b.json"] {
-            file::save(&dated("2026-11-21T10:00:00Z"), &folder.path().join(name)).unwrap();
+            file::save(&report, &folder.path().join(name)).unwrap();
         }
         let found = gather(&[folder.path().into()]).unwrap();
         assert_eq!((names(&found), found.left_out.len()), (vec!["a.json"], 1));
         assert!(found.left_out[0].reason.contains("b.json: the same run as "), "{:?}", found.left_out);
-    }
-
-    #[test]
-    fn no_report_and_no_folder_are_errors_that_say_what_to_do() {
-        let folder = tempfile::tempdir().unwrap();
-        let refusal = |path: &Path| gather(&[path.into()]).err().map(|error| format!("{error:#}")).unwrap();
-        assert!(refusal(folder.path()).contains("no report in or below"), "{}", refusal(folder.path()));
-        assert!(refusal(folder.path()).contains("gpubench run --out"));
-        assert!(refusal(&folder.path().join("absent")).contains("name a folder that contains reports"));
-        let file = folder.path().join("x.json");
-        fs::write(&file, "{}").unwrap();
-        assert!(refusal(&file).contains("no schema_version"));
-        assert!(refusal(folder.path()).contains("x.json"), "{}", refusal(folder.path()));
+        assert_eq!(found.reports[0].rows.len(), planned);
     }
 
     #[test]
@@ -286,22 +272,12 @@ mod tests {
             }
             let found = gather(&[folder.path().into()]).unwrap();
             let rows = found.reports.iter().flat_map(|report| &report.rows);
-            rows.filter(|entry| entry.row.side == Side::Cpu).map(|entry| entry.device.clone()).collect()
+            rows.filter(|row| row.row.side == Side::Cpu).map(|row| row.device.clone()).collect()
         };
         let name = "Intel(R) Xeon(R) Platinum 8480C";
         assert_eq!(devices(&[Some("model 85"), Some("model 85"), None]), [name.to_owned()].into());
         let [old, new] = ["model 85", "model 143"].map(|identity| format!("{name} ({identity})"));
         assert_eq!(devices(&[Some("model 85"), Some("model 143"), None]), [old, new, name.to_owned()].into());
-    }
-
-    #[test]
-    fn sizes_that_refinement_added_have_no_history() {
-        let (folder, mut report) = (tempfile::tempdir().unwrap(), full());
-        let planned = report.rows.len();
-        report.rows.push(measured("fft", 11, "cuda", "y", 1.0));
-        report.rows[planned].added_by_refinement = true;
-        file::save(&report, &folder.path().join("report.json")).unwrap();
-        assert_eq!(gather(&[folder.path().into()]).unwrap().reports[0].rows.len(), planned);
     }
 
     #[test]
@@ -339,7 +315,7 @@ mod tests {
     fn a_device_is_what_its_backend_calls_it_or_the_hosts_cpu() {
         let mut report = of(both_sides("fft", 8, 1.0, 1.0));
         let devices = |report: &Report| -> Vec<String> {
-            report.rows.iter().map(|row| entry(&report.environment, row.clone()).device).collect()
+            report.rows.iter().map(|row| dated_row(&report.environment, row.clone()).device).collect()
         };
         assert_eq!(devices(&report), ["Intel(R) Xeon(R) Platinum 8480C", "NVIDIA H200"]);
         report.environment.backends.clear();
@@ -350,7 +326,7 @@ mod tests {
     #[test]
     fn times_and_intervals_without_a_logarithm_are_ignored() {
         let mut row = measured("fft", 8, "cpu", "x", 2.0);
-        let time = |row: &Row| entry(&empty().environment, row.clone()).time;
+        let time = |row: &Row| dated_row(&empty().environment, row.clone()).time;
         row.execute.as_mut().unwrap().ci95_s = [-1.0, 1.0];
         assert_eq!(time(&row), Some((2.0, [2.0, 2.0])));
         row.execute.as_mut().unwrap().median_s = 0.0;

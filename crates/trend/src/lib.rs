@@ -4,40 +4,35 @@
 
 #![forbid(unsafe_code)]
 
-mod causes;
 mod chart;
-mod cost;
 mod descriptions;
 pub mod export;
-pub(crate) mod gather;
-mod levels;
+mod gather;
 mod likelihood;
 mod select;
 mod series;
 mod steps;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use gpubench_compare::Difference;
-use gpubench_model::case::{Cache, Case, Cell};
+use gpubench_model::case::{Cache, Case};
 use gpubench_model::pattern::Pattern;
 use gpubench_model::report::Outcome;
 use gpubench_model::{Accuracy, Side};
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use gpubench_text::count::counted;
+use serde::Serialize;
+use steps::Fit;
 
-use causes::CellIndex;
-
-/// Version of the layout of a trend in JSON, independent of the program's version.
-pub(crate) const TREND_VERSION: u32 = 1;
+pub use chart::missing_charts_text;
 
 /// Name of the JSON file of a trend.
 pub const FILE_NAME: &str = "trend.json";
 
 /// The parameters of a trend.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub struct TrendRequest {
     /// Folders whose reports, including those in subfolders, are read; or single report files.
     pub folders: Vec<PathBuf>,
     /// Ops to include; all if `None`.
@@ -49,187 +44,171 @@ pub struct Request {
 }
 
 /// Every series of the reports and its steps.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Trend {
-    /// [`TREND_VERSION`] of the writer.
-    pub(crate) trend_version: u32,
+    /// Version of the layout in JSON, independent of the program's version.
+    trend_version: u32,
     /// Version of gpubench that made the trend.
-    pub(crate) gpubench_version: String,
+    gpubench_version: &'static str,
     /// The smallest reported step, relative.
-    pub(crate) threshold: f64,
+    threshold: f64,
     /// The reports in order of time, then path.
-    pub(crate) reports: Vec<ReportRef>,
+    reports: Vec<ReportRef>,
     /// JSON files that are not readable reports.
-    pub(crate) left_out: Vec<IgnoredFile>,
+    left_out: Vec<IgnoredFile>,
     /// The series, by op in the order of [`gpubench_ops::OPS`], element type, state of the caches, density and size.
-    pub(crate) series: Vec<Series>,
+    series: Vec<CellSeries>,
 }
 
 /// The identity of a report in a trend.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ReportRef {
-    pub(crate) name: String,
+#[derive(Clone, Debug, Serialize)]
+struct ReportRef {
+    name: String,
     /// Start of the run, RFC 3339.
-    pub(crate) started: String,
-    pub(crate) host: String,
-    pub(crate) gpubench_version: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) gpubench_revision: Option<String>,
+    started: String,
+    host: String,
+    gpubench_version: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpubench_revision: Option<String>,
     /// Git revision of the folder the run was started in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) git_revision: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    git_revision: Option<String>,
 }
 
 /// A file that is not a readable report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct IgnoredFile {
-    pub(crate) name: String,
+#[derive(Clone, Debug, Serialize)]
+struct IgnoredFile {
+    name: String,
     /// The reason, in one line that starts with the path.
-    pub(crate) reason: String,
+    reason: String,
 }
 
 /// The times of one cell on one model of device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Series {
+#[derive(Clone, Debug, Serialize)]
+struct CellSeries {
     /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
     #[serde(flatten)]
-    pub(crate) case: Case,
-    pub(crate) backend: String,
-    pub(crate) variant: String,
-    pub(crate) cache: Cache,
+    case: Case,
+    backend: String,
+    variant: String,
+    cache: Cache,
     /// Side of the CPU-GPU comparison.
-    pub(crate) side: Side,
+    side: Side,
     /// Model of the processor it ran on. Times of different models are never joined.
-    pub(crate) device: String,
+    device: String,
     /// Arithmetic of the variant. Times of different arithmetic are never joined.
-    pub(crate) accuracy: Accuracy,
+    accuracy: Accuracy,
     /// Number of reports whose times are ignored because their operands differ from those of the newest report.
-    #[serde(default)]
-    pub(crate) other_operands: usize,
+    other_operands: usize,
     /// The times, in order of the reports; at least one.
-    pub(crate) points: Vec<Point>,
+    points: Vec<TimePoint>,
     /// Reports that contain the cell without a time, in order.
-    pub(crate) without_time: Vec<Absence>,
-    /// Relative standard deviation between successive reports; `None` for fewer than 3 points.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) noise: Option<f64>,
-    /// Correlation of that noise between successive reports, from 0 to 0.9; `None` for fewer than 20 points.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) correlation: Option<f64>,
-    /// Time at the end over time at the beginning, if a steady drift explains the points better than steps.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) drift: Option<f64>,
-    /// Levels of the piecewise constant fit, in order; at least one.
-    pub(crate) levels: Vec<Level>,
+    without_time: Vec<Absence>,
+    /// Levels of the piecewise constant fit, at least one, with the noise around them.
+    #[serde(flatten)]
+    fit: Fit,
     /// Steps from each level to the next.
-    pub(crate) steps: Vec<Step>,
+    steps: Vec<TimeStep>,
     /// The change of the newest reports, if they differ from the last level and are too few to confirm a step.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) latest: Option<Step>,
-    pub(crate) newest_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latest: Option<TimeStep>,
+    /// The time of the newest report that has one, in seconds.
+    newest_s: f64,
     /// The shortest time of a level, in seconds.
-    pub(crate) best_level_s: f64,
+    best_level_s: f64,
 }
 
 /// The time of a cell in one report.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Point {
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct TimePoint {
     /// Index in [`Trend::reports`].
-    pub(crate) report: usize,
-    pub(crate) median_s: f64,
+    report: usize,
+    median_s: f64,
     /// 95 % interval of that median, in seconds; it does not include the variation between runs.
-    pub ci95_s: [f64; 2],
+    ci95_s: [f64; 2],
 }
 
 /// A report that contains a cell without a time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Absence {
+#[derive(Clone, Debug, Serialize)]
+struct Absence {
     /// Index in [`Trend::reports`].
-    pub(crate) report: usize,
-    pub(crate) outcome: Outcome,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) reason: Option<String>,
+    report: usize,
+    outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 /// A run of points on one level.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Level {
-    /// Index of its first point in [`Series::points`].
-    pub(crate) first: usize,
-    pub(crate) count: usize,
-    pub(crate) median_s: f64,
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct TimeLevel {
+    /// Index of its first point in [`CellSeries::points`].
+    first: usize,
+    count: usize,
+    median_s: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Step {
+#[derive(Clone, Debug, Serialize)]
+struct TimeStep {
     /// Index in [`Trend::reports`] of the last report before it.
-    pub(crate) last_before: usize,
+    last_before: usize,
     /// Index in [`Trend::reports`] of the first report after it.
-    pub(crate) first_after: usize,
-    pub(crate) direction: Direction,
+    first_after: usize,
+    /// `slower` or `faster`.
+    direction: &'static str,
     /// Time after over time before: above 1 is slower.
-    pub(crate) ratio: f64,
-    pub(crate) before_s: f64,
-    pub(crate) after_s: f64,
-    pub(crate) reports_before: usize,
-    pub(crate) reports_after: usize,
+    ratio: f64,
+    before_s: f64,
+    after_s: f64,
+    reports_before: usize,
+    reports_after: usize,
     /// Facts that affect the cell's times and differ between the two reports, without ignored ones.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) environment: Vec<Difference>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    environment: Vec<Difference>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Direction {
-    Slower,
-    Faster,
+/// Returns the direction of a step with this ratio of the time after to the time before.
+fn direction(ratio: f64) -> &'static str {
+    if ratio > 1.0 { "slower" } else { "faster" }
 }
 
-impl Direction {
-    /// Returns the direction of a step with this ratio of the time after to the time before.
-    fn of(ratio: f64) -> Direction {
-        if ratio > 1.0 { Direction::Slower } else { Direction::Faster }
-    }
-
-    /// The word used in tables, charts and JSON.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Direction::Slower => "slower",
-            Direction::Faster => "faster",
-        }
-    }
-}
-
-impl Step {
+impl TimeStep {
     /// Returns the factor by which times became slower or faster, at least 1.
-    pub(crate) fn factor(&self) -> f64 {
+    fn factor(&self) -> f64 {
         self.ratio.max(1.0 / self.ratio)
     }
 }
 
-impl Series {
-    pub(crate) fn cell(&self) -> Cell {
-        Cell {
-            case: self.case.clone(),
-            backend: self.backend.clone(),
-            variant: self.variant.clone(),
-            cache: self.cache,
-        }
+impl CellSeries {
+    /// The name of the cell, without its seed.
+    fn cell_text(&self) -> String {
+        format!("{} {}/{} {}", self.case, self.backend, self.variant, self.cache)
+    }
+
+    /// Returns what the series of one chart share: the case except for its seed, and the cache state.
+    fn shared_case(&self) -> impl PartialEq {
+        (&self.case.op, self.case.n, self.case.dtype, self.case.density, self.cache)
+    }
+
+    /// Returns whether another series is of the same cell except for the seed.
+    fn is_same_but_for_seed(&self, other: &CellSeries) -> bool {
+        self.shared_case() == other.shared_case()
+            && self.backend == other.backend
+            && self.variant == other.variant
     }
 
     /// Returns the newest time over the best level: 1.1 is 10 % slower.
-    pub(crate) fn newest_over_best(&self) -> f64 {
+    fn newest_over_best(&self) -> f64 {
         self.newest_s / self.best_level_s
     }
 
     /// Returns its steps and the unconfirmed change at its end; the flag is true for confirmed ones.
-    pub(crate) fn changes(&self) -> impl Iterator<Item = (&Step, bool)> {
+    fn changes(&self) -> impl Iterator<Item = (&TimeStep, bool)> {
         self.steps.iter().map(|step| (step, true)).chain(self.latest.iter().map(|step| (step, false)))
     }
 
     /// Returns true without a step, a drift or an unconfirmed change.
-    pub(crate) fn is_steady(&self) -> bool {
-        self.steps.is_empty() && self.drift.is_none() && self.latest.is_none()
+    fn is_steady(&self) -> bool {
+        self.steps.is_empty() && self.fit.drift.is_none() && self.latest.is_none()
     }
 }
 
@@ -237,44 +216,28 @@ impl Series {
 ///
 /// # Errors
 /// Fails with one line if a folder is unreadable, there is no report, or no selected row has a time.
-pub fn trend(request: &Request) -> Result<Trend> {
+pub fn trend(request: &TrendRequest) -> Result<Trend> {
     let found = gather::gather(&request.folders)?;
-    let mut series = series::series(&found.reports, request);
-    let index = CellIndex::of(&found.reports);
-    series.par_iter_mut().for_each(|series| index.add_changes(series));
-    let shown: Vec<String> = request.folders.iter().map(|path| path.display().to_string()).collect();
+    let series = series::series(&found.reports, request);
     ensure!(
         !series.is_empty(),
         "no row of the {} in {} has a time for the selected ops and variants; omit --ops and --variants to see all",
-        descriptions::counted(found.reports.len(), "report"),
-        shown.join(", ")
+        counted(found.reports.len(), "report"),
+        descriptions::paths(&request.folders)
     );
-    let reports = found.reports.into_iter().map(|report| report.report_ref).collect();
     Ok(Trend {
-        trend_version: TREND_VERSION,
-        gpubench_version: env!("CARGO_PKG_VERSION").into(),
+        trend_version: 1,
+        gpubench_version: env!("CARGO_PKG_VERSION"),
         threshold: request.threshold,
-        reports,
+        reports: found.reports.into_iter().map(|report| report.report_ref).collect(),
         left_out: found.left_out,
         series,
     })
 }
 
-/// Returns one line that says which cases have no chart because there are too many; `None` if all have one.
-pub fn missing_charts_text(trend: &Trend) -> Option<String> {
-    chart::missing(trend)
-}
-
 /// Returns one line that counts and names the files that are not readable reports; `None` without any.
 pub fn ignored_files_text(trend: &Trend) -> Option<String> {
     descriptions::left_out(&trend.left_out)
-}
-
-/// Returns true for files other than reports that a trend, a run on several devices or a baseline writes.
-fn is_own(path: &Path) -> bool {
-    let names =
-        [FILE_NAME, gpubench_model::report::file::FLEET_FILE_NAME, gpubench_compare::baseline::FILE_NAME];
-    path.file_name().is_some_and(|name| names.iter().any(|own| name == *own))
 }
 
 #[cfg(test)]

@@ -1,8 +1,16 @@
 //! Selects among proposed steps: keeps those that neither correlated noise nor a drift explains, whose position is known
 //! and that are large enough.
 
-use super::levels::{MIN_LEVEL, MIN_REPORTS, center, noise, parts};
-use super::likelihood::{Likelihood, Line};
+use gpubench_model::measure::stats::median;
+
+use super::likelihood::{Likelihood, LineFit, weighted_mean};
+
+/// Minimum number of values on either side of a step. One or two deviating values are outliers, or
+/// [`Latest`](super::steps::Latest).
+pub(crate) const MIN_LEVEL: usize = 3;
+
+/// Number of reports without which a series has no step: a level before it and one after.
+pub(crate) const MIN_REPORTS: usize = 2 * MIN_LEVEL;
 
 /// Penalty of a further step in a long series, in units of log-likelihood. `docs/trend.md` lists the rates of false and
 /// missed steps for this and the next two constants.
@@ -12,8 +20,10 @@ const SHORT: f64 = 27.0;
 /// Reduction of the penalty per unit of ln m, where the shorter of its two levels has m values: in correlated noise short
 /// levels appear by chance far more often than long ones.
 const LENGTH: f64 = 1.25;
-/// Largest distance of a step from its reported position, in values, and the required probability of that.
-const PLACE: (usize, f64) = (5, 0.85);
+/// Largest distance of a step from its reported position, in values.
+const REACH: usize = 5;
+/// Required probability that a step is within that distance.
+const MIN_PROBABILITY: f64 = 0.85;
 
 /// Penalty of a straight line instead of levels, in units of log-likelihood.
 const LINE: f64 = 6.0;
@@ -22,7 +32,7 @@ const LINE: f64 = 6.0;
 const MIN_LINE_ADVANTAGE: f64 = 3.0;
 
 /// The selected steps, or the drift of a series.
-pub(crate) struct Selection {
+pub(crate) struct SelectedSteps {
     /// First index of each level.
     pub cuts: Vec<usize>,
     /// Difference between end and beginning in logarithms, if the series drifts instead of stepping.
@@ -33,23 +43,45 @@ pub(crate) struct Selection {
 
 /// Selects from the `proposed` levels (first indices, starting with 0) and moves them to their likeliest positions, or
 /// returns one level with a drift. `min_step` is the smallest step of interest, in logarithms.
-pub(crate) fn select(logs: &[f64], proposed: Vec<usize>, min_step: f64) -> Selection {
+pub(crate) fn select(logs: &[f64], proposed: Vec<usize>, min_step: f64) -> SelectedSteps {
     if logs.len() < MIN_REPORTS {
-        return Selection { cuts: proposed, drift: None, correlation: 0.0 };
+        return SelectedSteps { cuts: proposed, drift: None, correlation: 0.0 };
     }
-    let model = Model::new(logs, min_step);
+    let likelihood = Likelihood::new(logs, min_noise(logs, min_step).max(1e-9));
     // Single steps are tried at every position, proposed or not.
     let proposed = if proposed.len() > 1 { proposed } else { vec![0, logs.len() / 2] };
-    let mut cuts = model.eliminate(proposed);
+    let mut cuts = likelihood.eliminate(proposed);
     drop_small(logs, &mut cuts, min_step);
     // Dropping a neighbour may make a step unlikely.
-    let mut cuts = model.eliminate(cuts);
-    let line = model.likelihood.line();
-    if line.rise.abs() >= min_step && model.is_likelier(&line, &cuts) {
-        return Selection { cuts: vec![0], drift: Some(line.rise), correlation: line.correlation };
+    let mut cuts = likelihood.eliminate(cuts);
+    let line = likelihood.line();
+    if line.rise.abs() >= min_step && likelihood.is_likelier(&line, &cuts) {
+        return SelectedSteps { cuts: vec![0], drift: Some(line.rise), correlation: line.correlation };
     }
-    model.drop_uncertain(&mut cuts);
-    Selection { correlation: model.likelihood.correlation(&cuts), cuts, drift: None }
+    likelihood.drop_uncertain(&mut cuts);
+    SelectedSteps { correlation: likelihood.correlation(&cuts), cuts, drift: None }
+}
+
+/// Returns the levels that begin at `cuts`: the index of the first value, and the values.
+pub(crate) fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
+    let ends = cuts.iter().skip(1).copied().chain([logs.len()]);
+    cuts.iter().zip(ends).map(|(&first, end)| (first, &logs[first..end]))
+}
+
+/// Estimates the standard deviation of the logarithms around their level from the median of the absolute differences of
+/// values at distance `apart`.
+///
+/// A step or an outlier changes few differences and hardly affects their median. For normal noise that median is 0.9539
+/// (0.6745 times the root of 2) standard deviations.
+pub(crate) fn noise(logs: &[f64], apart: usize) -> f64 {
+    let differences: Vec<f64> =
+        logs.windows(apart + 1).map(|window| (window[apart] - window[0]).abs()).collect();
+    center(&differences) / 0.9539
+}
+
+/// Returns the median; 0 without values.
+pub(crate) fn center(logs: &[f64]) -> f64 {
+    median(logs).unwrap_or(0.0)
 }
 
 /// Returns the lower bound for the noise of a fit. Less noise than the smallest step of interest would only create steps
@@ -59,22 +91,13 @@ fn min_noise(logs: &[f64], min_step: f64) -> f64 {
     min_step.max(noise(logs, 2)) / 5.0
 }
 
-struct Model {
-    likelihood: Likelihood,
-    count: usize,
-}
-
-impl Model {
-    fn new(logs: &[f64], min_step: f64) -> Self {
-        Model { likelihood: Likelihood::new(logs, min_noise(logs, min_step).max(1e-9)), count: logs.len() }
-    }
-
+impl Likelihood {
     /// Returns the log-likelihood of the levels minus the penalties of their steps.
     fn value(&self, cuts: &[usize]) -> f64 {
         let each = PENALTY - SHORT / self.count as f64;
         let ends = cuts.iter().skip(2).copied().chain([self.count]);
         let shorter = cuts.windows(2).zip(ends).map(|(pair, end)| (pair[1] - pair[0]).min(end - pair[1]));
-        self.likelihood.log(cuts) - shorter.map(|length| each - LENGTH * (length as f64).ln()).sum::<f64>()
+        self.log(cuts) - shorter.map(|length| each - LENGTH * (length as f64).ln()).sum::<f64>()
     }
 
     /// Removes the least valuable step repeatedly and returns the best of all resulting fits. Steps move to their best
@@ -82,7 +105,7 @@ impl Model {
     fn eliminate(&self, cuts: Vec<usize>) -> Vec<usize> {
         let mut left = cuts;
         for index in 1..left.len() {
-            self.place(&mut left, index);
+            self.reposition(&mut left, index);
         }
         let mut best = (self.value(&left), left.clone());
         while left.len() > 1 {
@@ -92,8 +115,8 @@ impl Model {
             });
             let Some((_, index, cuts)) = without.max_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             left = cuts;
-            self.place(&mut left, index - 1);
-            self.place(&mut left, index);
+            self.reposition(&mut left, index - 1);
+            self.reposition(&mut left, index);
             let value = self.value(&left);
             if value > best.0 {
                 best = (value, left.clone());
@@ -103,55 +126,51 @@ impl Model {
     }
 
     /// Returns true if a line explains the series better than these levels, and clearly better than any single step.
-    fn is_likelier(&self, line: &Line, cuts: &[usize]) -> bool {
-        let mut steps = (MIN_LEVEL..=self.count - MIN_LEVEL).map(|place| self.likelihood.log(&[0, place]));
+    fn is_likelier(&self, line: &LineFit, cuts: &[usize]) -> bool {
+        let mut steps = (MIN_LEVEL..=self.count - MIN_LEVEL).map(|position| self.log(&[0, position]));
         line.log - LINE > self.value(cuts) && steps.all(|step| line.log > step + MIN_LINE_ADVANTAGE)
     }
 
     /// Returns the value of each position of a cut between its neighbours.
-    fn places(&self, cuts: &[usize], index: usize) -> Vec<(usize, f64)> {
+    fn positions(&self, cuts: &[usize], index: usize) -> Vec<(usize, f64)> {
         let end = cuts.get(index + 1).copied().unwrap_or(self.count);
         let mut moved = cuts.to_vec();
-        let places = cuts[index - 1] + MIN_LEVEL..=end - MIN_LEVEL;
-        places
-            .map(|place| {
-                moved[index] = place;
-                (place, self.value(&moved))
+        let positions = cuts[index - 1] + MIN_LEVEL..=end - MIN_LEVEL;
+        positions
+            .map(|position| {
+                moved[index] = position;
+                (position, self.value(&moved))
             })
             .collect()
     }
 
     /// Moves a cut to its best position. Ignores the first cut, which is no step, and indices beyond the last.
-    fn place(&self, cuts: &mut [usize], index: usize) {
+    fn reposition(&self, cuts: &mut [usize], index: usize) {
         if (1..cuts.len()).contains(&index)
-            && let Some((place, _)) = self.places(cuts, index).into_iter().max_by(|a, b| a.1.total_cmp(&b.1))
+            && let Some((position, _)) =
+                self.positions(cuts, index).into_iter().max_by(|a, b| a.1.total_cmp(&b.1))
         {
-            cuts[index] = place;
+            cuts[index] = position;
         }
     }
 
     /// Removes the steps whose position is uncertain, the most uncertain first.
     fn drop_uncertain(&self, cuts: &mut Vec<usize>) {
-        loop {
-            let known = (1..cuts.len()).map(|index| (index, self.place_probability(cuts, index)));
-            match known.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, probability)| *probability < PLACE.1) {
-                Some((index, _)) => cuts.remove(index),
-                None => return,
-            };
+        while let Some((index, probability)) = (1..cuts.len())
+            .map(|index| (index, self.position_probability(cuts, index)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            && probability < MIN_PROBABILITY
+        {
+            cuts.remove(index);
         }
     }
 
     /// Returns the probability that a step is near its reported position, with the others fixed.
-    fn place_probability(&self, cuts: &[usize], index: usize) -> f64 {
-        let places = self.places(cuts, index);
-        let largest = places.iter().fold(f64::NEG_INFINITY, |largest, (_, value)| largest.max(*value));
-        let weights = places.iter().map(|(place, value)| (*place, (value - largest).exp()));
-        let (mut near, mut all) = (0.0, 0.0);
-        for (place, weight) in weights {
-            all += weight;
-            near += if place.abs_diff(cuts[index]) <= PLACE.0 { weight } else { 0.0 };
-        }
-        near / all
+    fn position_probability(&self, cuts: &[usize], index: usize) -> f64 {
+        let near = |position: usize| f64::from(u8::from(position.abs_diff(cuts[index]) <= REACH));
+        weighted_mean(
+            self.positions(cuts, index).into_iter().map(|(position, value)| (near(position), value)),
+        )
     }
 }
 

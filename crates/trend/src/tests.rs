@@ -7,7 +7,6 @@ use gpubench_model::report::example::{empty, measured, without_time};
 use gpubench_model::report::{Report, Row, file};
 use gpubench_render::chart::Theme;
 
-use super::export::{markdown, text};
 use super::*;
 
 /// A report of the `day`-th day.
@@ -21,6 +20,10 @@ fn report(day: usize, rows: Vec<Row>) -> Report {
 /// A trend in the format of that name.
 fn shown(trend: &Trend, format: &str) -> String {
     export::FORMATS.find(format).unwrap().text(trend, &Theme::Light).unwrap()
+}
+
+fn text_of(trend: &Trend) -> String {
+    shown(trend, "table")
 }
 
 /// A small daily variation that is never a step.
@@ -51,8 +54,8 @@ fn of(reports: impl IntoIterator<Item = Report>) -> Trend {
     trend(&request(folder.path())).unwrap()
 }
 
-fn request(folder: &Path) -> Request {
-    Request { folders: vec![folder.into()], ops: None, variants: None, threshold: 0.02 }
+fn request(folder: &Path) -> TrendRequest {
+    TrendRequest { folders: vec![folder.into()], ops: None, variants: None, threshold: 0.02 }
 }
 
 /// The trend of `count` days, with `change` applied to each report.
@@ -75,7 +78,7 @@ fn headings(trend: &Trend) -> Vec<String> {
 
 #[test]
 fn a_step_is_shown_with_its_date_revision_levels_and_reports() {
-    let text = text::text(&stepped());
+    let text = text_of(&stepped());
     let expected = "\
 20 reports from 2026-01-01 to 2026-01-20, 2 series: 1 with steps
 
@@ -85,20 +88,6 @@ matmul N=512 f32 cuda/cublas cold: now 13.0 µs, 1.30x the best level of 10.0 µ
 1 series steady (no step >= 2%); noise up to 0.6%
 ";
     assert_eq!(text, expected);
-}
-
-#[test]
-fn changes_at_the_same_time_as_a_step_are_shown() {
-    let text = text::text(&days(20, |day, report| {
-        if day >= 12 {
-            report.environment.host.name = "other".into();
-            report.environment.gpubench_version = "0.2.0".into();
-        }
-    }));
-    assert!(
-        text.contains("\n    changed at the same time: host node -> other, gpubench 0.1.0 -> 0.2.0\n"),
-        "{text}"
-    );
 }
 
 /// Returns the changes shown next to the GPU's step, and their facts, if `change` applies to reports >= 12.
@@ -136,6 +125,7 @@ fn facts_that_bear_on_the_cell_are_shown_next_to_its_step() {
 fn three_facts_are_shown_with_short_values_and_the_rest_is_counted() {
     let (shown_text, facts) = changes_shown(|report| {
         let environment = &mut report.environment;
+        environment.host.name = "other".into();
         environment.build_profile = Some("debug".into());
         environment.gpubench_version = "0.2.0".into();
         for (name, value) in [("OMP_NUM_THREADS", "1"), ("MKL_CBWR", "x"), ("LD_PRELOAD", &"y".repeat(90))] {
@@ -144,7 +134,7 @@ fn three_facts_are_shown_with_short_values_and_the_rest_is_counted() {
     });
     let shown_text = shown_text.unwrap();
     assert_eq!(facts.len(), 5, "{facts:?}");
-    let start = "gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables ";
+    let start = "host node -> other, gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables ";
     assert!(shown_text.starts_with(start), "{shown_text}");
     assert!(shown_text.ends_with(", and 1 more") && !shown_text.contains(&"y".repeat(61)), "{shown_text}");
 }
@@ -164,7 +154,7 @@ fn settings_of_other_ops_are_not_shown() {
 
 #[test]
 fn a_deviating_newest_report_is_not_yet_a_step() {
-    let text = text::text(&days(13, |_, _| ()));
+    let text = text_of(&days(13, |_, _| ()));
     assert!(text.contains("2 series: no steps, 1 with an unconfirmed change\n"), "{text}");
     for part in ["  1.31x slower  ", "newest, 1 report: not confirmed\n", "run the sweep again"] {
         assert!(text.contains(part), "{part}: {text}");
@@ -179,8 +169,8 @@ fn models_have_their_own_series_and_the_text_says_so() {
         }
     });
     assert_eq!(trend.series.len(), 3);
-    assert!(trend.series.iter().all(Series::is_steady));
-    let text = text::text(&trend);
+    assert!(trend.series.iter().all(CellSeries::is_steady));
+    let text = text_of(&trend);
     let expected = "each GPU model has its own series: NVIDIA H200 (12 reports), NVIDIA L4 (8 reports)\n";
     assert!(text.contains(expected), "{text}");
     assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, NVIDIA H200", "cuda/cublas, NVIDIA L4"]);
@@ -197,8 +187,8 @@ fn arithmetic_that_changed_makes_two_series_and_no_step() {
         }
     });
     assert_eq!(trend.series.len(), 3);
-    assert!(trend.series.iter().all(Series::is_steady), "{:?}", trend.series);
-    let text = text::text(&trend);
+    assert!(trend.series.iter().all(CellSeries::is_steady), "{:?}", trend.series);
+    let text = text_of(&trend);
     let expected = "each accuracy class has its own series: matmul N=512 f32 cuda/cublas cold by ieee (12 reports) \
     and tf32 (8 reports)\n";
     assert!(text.contains(expected), "{text}");
@@ -213,7 +203,7 @@ fn times_of_other_operands_than_the_newest_are_ignored_and_counted() {
     });
     let series = trend.series.iter().find(|series| series.variant == "cublas").unwrap();
     assert_eq!((series.points.len(), series.other_operands), (12, 8));
-    let text = text::text(&trend);
+    let text = text_of(&trend);
     let expected = "ignored, because their operands differ from those of the newest report: 8 reports of matmul \
     N=512 f32 cuda/cublas cold; the operands";
     assert!(text.contains(expected), "{text}");
@@ -224,11 +214,11 @@ fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
     let drifting =
         |day: usize| measured("matmul", 512, "cpu", "faer", 1e-3 * spread(day) * (1.0 + 0.01 * day as f64));
     let trend = of((0..30).map(|day| report(day, vec![drifting(day)])));
-    let text = text::text(&trend);
+    let text = text_of(&trend);
     let expected = "30 reports from 2026-01-01 to 2026-02-02, 1 series: no steps, 1 drifting\n";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.contains("drift: 1.29x slower from first to last\n"), "{text}");
-    let markdown = markdown::markdown(&trend);
+    let markdown = shown(&trend, "md");
     assert!(markdown.contains("drift: 1.29x slower") && !markdown.contains("## Steps"), "{markdown}");
 }
 
@@ -240,7 +230,7 @@ fn a_cell_without_a_recent_time_is_shown_with_the_reason() {
             report.rows[1] = lost.clone();
         }
     });
-    let text = text::text(&trend);
+    let text = text_of(&trend);
     assert!(text.contains("1 series without a time in their newest report: matmul N=512"), "{text}");
     assert!(text.contains("(failed: out of luck)"), "{text}");
     assert_eq!(chart::charts(&trend)[0].panels[1].gaps, [9.0]);
@@ -248,39 +238,21 @@ fn a_cell_without_a_recent_time_is_shown_with_the_reason() {
 
 #[test]
 fn few_reports_are_too_short_and_the_text_says_what_to_do() {
-    let text = text::text(&days(3, |_, _| ()));
+    let text = text_of(&days(3, |_, _| ()));
     let expected = "2 series too short: a step needs 6 reports; run the sweep again";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("2 series: none with the 6 reports that a step needs\n"), "{text}");
 }
 
 #[test]
-fn filters_take_ops_and_variants_and_say_so_when_nothing_is_left() {
-    let folder = tempfile::tempdir().unwrap();
-    save(folder.path(), (0..3).map(|day| report(day, rows(day))));
-    let patterns = gpubench_model::pattern::parse_list("cuda/*", "--variants");
-    let gpu = Request { variants: Some(patterns), ..request(folder.path()) };
-    let found = trend(&gpu).unwrap();
-    assert_eq!(found.series.iter().map(|one| one.variant.as_str()).collect::<Vec<_>>(), ["cublas"]);
-    let fft = Request { ops: Some(vec!["fft".into()]), ..gpu };
-    let message = trend(&fft).unwrap_err().to_string();
-    assert!(message.contains("omit --ops and --variants"), "{message}");
-}
-
-#[test]
-fn json_reads_back_and_csv_has_a_line_per_time() {
+fn json_csv_and_markdown_have_the_step() {
     let trend = stepped();
-    assert_eq!(serde_json::from_str::<Trend>(&shown(&trend, "json")).unwrap(), trend);
+    let json: serde_json::Value = serde_json::from_str(&shown(&trend, "json")).unwrap();
+    assert_eq!(json["series"][1]["steps"][0]["direction"], "slower");
     let csv = shown(&trend, "csv");
     assert_eq!(csv.lines().count(), 1 + 40);
     let stepped: Vec<&str> = csv.lines().filter(|line| line.ends_with(",slower")).collect();
-    assert_eq!(stepped.len(), 1, "{stepped:?}");
-    assert!(stepped[0].contains("2026-01-13T10:00:00Z"), "{stepped:?}");
-}
-
-#[test]
-fn markdown_has_a_row_per_step_and_the_method() {
-    let trend = stepped();
+    assert!(stepped.len() == 1 && stepped[0].contains("2026-01-13T10:00:00Z"), "{stepped:?}");
     let text = shown(&trend, "md");
     let row = "| matmul N=512 f32 cuda/cublas cold | 1.30x slower | 10.0 µs | 13.0 µs | 2026-01-13 10:00 | 000000000 | 12 \
                reports before, 8 after | - |";
@@ -302,7 +274,7 @@ fn a_case_has_a_chart_with_a_panel_per_variant_the_cpu_first() {
 }
 
 #[test]
-fn charts_of_cold_and_hot_caches_and_of_densities_have_names_of_their_own_and_many_variants_several() {
+fn charts_are_named_by_cache_density_and_page_where_these_differ() {
     let rows = |day: usize| {
         let row = |index| measured("spmv", 64, "cuda", &format!("v{index}"), 1e-4 * spread(day));
         let mut rows: Vec<Row> = (0..6).map(row).collect();
@@ -322,7 +294,7 @@ fn charts_of_cold_and_hot_caches_and_of_densities_have_names_of_their_own_and_ma
 }
 
 #[test]
-fn of_too_many_cases_those_with_the_largest_changes_have_charts_and_a_line_says_so() {
+fn of_too_many_cases_those_with_the_largest_changes_have_charts() {
     // N = 107 steps by 1.3, all others are steady.
     let rows = |day: usize, cases: u64| -> Vec<Row> {
         let time = |n| if n == 107 && day >= 6 { 1.3e-4 } else { 1e-4 } * spread(day);

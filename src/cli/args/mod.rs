@@ -2,7 +2,6 @@
 
 mod baseline;
 mod compare;
-mod merge;
 mod protocol_check;
 mod report;
 mod run;
@@ -19,13 +18,13 @@ use gpubench_text::table::TERMINAL_WIDTH;
 
 pub(crate) use baseline::{BaselineCommand, SaveArgs};
 pub(crate) use compare::CompareArgs;
-pub(crate) use merge::MergeArgs;
 pub(crate) use protocol_check::ProtocolCheckArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use run::{RunArgs, common_help};
 pub(crate) use trend::TrendArgs;
 
 use crate::chart;
+use crate::cli::merge::MergeArgs;
 use crate::export;
 use crate::settings::options::{Contenders, Ops, ThemeName};
 use crate::settings::words;

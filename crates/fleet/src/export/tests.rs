@@ -1,5 +1,7 @@
 //! Tests of every format of a fleet: members, times side by side, marks, findings.
 
+use gpubench_model::report::example::without_time;
+use gpubench_model::report::{Outcome, Report};
 use gpubench_text::csv::records;
 use gpubench_text::table::WIDTH;
 
@@ -44,9 +46,12 @@ No outlier among 4 similar hosts: Intel Xeon Platinum 8480C (16 CPUs).
 
 #[test]
 fn the_fastest_is_marked_and_the_mark_explained() {
-    let fleet = fleet(vec![member("a", 1.0), member("b", 1.5)]);
-    let text = shown(&fleet, "table");
-    assert!(text.contains("60.0 µs*") && text.contains("\n* fastest"), "{text}");
+    let mut reports = vec![member("a", 1.0), member("b", 1.5)];
+    reports[1].rows[3] = without_time("matmul", 2000, "cuda", "best", Outcome::Failed, "a crash", None);
+    let text = shown(&fleet(reports), "table");
+    for part in ["60.0 µs*", "\n* fastest", "failed"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
     assert!(!shown(&alike(2), "table").contains("* fastest"));
 }
 
@@ -99,8 +104,63 @@ fn json_has_tables_and_findings_and_not_the_reports() {
     assert!(value["members"][0]["report"].is_null());
 }
 
+/// A run on the GPU at `address` of `host`, in the minute given.
+fn run(host: &str, address: &str, minute: u32, factor: f64) -> Report {
+    let mut report = member(host, factor);
+    report.environment.started = format!("2026-11-21T10:{minute:02}:00Z");
+    report.environment.backends[1].description["pci_bus_id"] = address.into();
+    report
+}
+
 #[test]
-fn charts_are_not_among_the_formats_of_text() {
-    let refused = FORMATS.parse("png").unwrap_err().to_string();
-    assert!(refused.contains("gpubench plot"), "{refused}");
+fn two_runs_of_one_gpu_are_one_device_in_two_columns() {
+    let fleet = fleet(vec![run("a", "0000:41:00.0", 0, 1.0), run("a", "0000:41:00.0", 1, 1.5)]);
+    let text = shown(&fleet, "table");
+    assert!(text.starts_with("2 reports, 2 runs of 1 device, 1 host\n  1 x NVIDIA H200"), "{text}");
+    assert!(text.contains("2 runs of 1 device: gpubench judges each device once"), "{text}");
+    assert!(!text.contains("similar device") && !text.contains("Outliers and differences"), "{text}");
+}
+
+#[test]
+fn runs_without_a_gpu_make_no_table_of_gpus_and_share_the_column_of_their_host() {
+    let without_gpu = |minute| {
+        let mut report = run("vm", "0000:41:00.0", minute, 1.0);
+        report.environment.backends[1].available = false;
+        report.environment.backends[1].description = serde_json::json!({});
+        for row in report.rows.iter_mut().filter(|row| row.side == Side::Gpu) {
+            (row.outcome, row.execute) = (Outcome::Skipped, None);
+        }
+        report
+    };
+    let text = shown(&fleet(vec![without_gpu(0), without_gpu(1)]), "table");
+    assert!(text.starts_with("2 reports, 1 host\n"), "{text}");
+    assert!(!text.contains("cuda") && !text.contains("similar"), "{text}");
+    let line = "2 runs on 1 host: each host's column has the median run of each case (of two, the faster).";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
+fn gpus_differ_by_uuid_or_else_by_host_and_address() {
+    let first = || run("a", "0000:41:00.0", 0, 1.0);
+    let mut twins = [first(), run("a", "0000:41:00.0", 1, 1.5)];
+    for (report, uuid) in twins.iter_mut().zip(["GPU-1", "GPU-2"]) {
+        report.environment.backends[1].description["uuid"] = uuid.into();
+    }
+    let by_address = [first(), run("a", "0000:C1:00.0", 1, 1.5)];
+    let by_host = [first(), run("b", "0000:41:00.0", 1, 1.5)];
+    for pair in [twins, by_address, by_host] {
+        let text = shown(&fleet(pair.to_vec()), "table");
+        assert!(text.contains("2 reports, 2 devices, ") && text.contains(" is 50 % slower than "), "{text}");
+    }
+}
+
+#[test]
+fn one_bad_run_of_three_makes_no_outlier_of_a_device() {
+    let mut reports = ["a", "b", "c", "d"].map(|host| run(host, "0000:41:00.0", 0, 1.0)).to_vec();
+    reports.extend([run("a", "0000:41:00.0", 1, 1.0), run("a", "0000:41:00.0", 2, 1.5)]);
+    let text = shown(&fleet(reports.clone()), "table");
+    assert!(!text.contains("Outliers and differences"), "{text}");
+    reports.extend([run("a", "0000:41:00.0", 3, 1.5), run("a", "0000:41:00.0", 4, 1.5)]);
+    let text = shown(&fleet(reports), "table");
+    assert!(text.contains("a GPU 41:00.0 is 50 % slower than the median of 3 similar"), "{text}");
 }

@@ -2,43 +2,45 @@
 
 use std::fmt::Write;
 
-use gpubench_model::format::Makes;
+use gpubench_model::case::density_text;
+use gpubench_model::report::Outcome;
+use gpubench_model::report::quantity::{factor_within, time_within};
 use gpubench_text::count::counted;
 use gpubench_text::escape::markdown as escape;
-use gpubench_text::table::{Tone, hanging};
+use gpubench_text::table::{Column, Field, Layout, Table, Tone, hanging};
 
-use super::contents::{Contents, Format};
-use super::grid::{MARK, texts};
-use crate::devices::{by_device, devices};
-use crate::finding_texts::noun;
-use crate::identity::DeviceClass;
-use crate::{Finding, Kind};
+use super::ShownFleet;
+use crate::best::{BestResult, LineKey};
+use crate::finding::{FindingKind, FleetFinding, noun};
+use crate::table::{FleetLine, FleetTable};
 
 /// Maximum number of findings about single cells; the others are counted.
 const CELLS_SHOWN: usize = 8;
 
-/// The fleet as aligned text.
-pub static TABLE: Format = Format {
-    name: "table",
-    summary: "times of the members side by side, and outliers",
-    by_default: true,
-    makes: Makes::Screen(|fleet, view| Ok(text(&Contents::of(fleet), view.color))),
-};
+/// Follows the fastest time.
+const MARK: &str = "*";
 
-pub(crate) static MARKDOWN: Format = Format {
-    name: "md",
-    summary: "the same as Markdown",
-    by_default: false,
-    makes: Makes::Text("fleet.md", |fleet, _| Ok(markdown(&Contents::of(fleet)))),
-};
+/// The heading of a column that names a case, and the function for its fields.
+type KeyColumn = (&'static str, fn(&LineKey) -> String);
 
-fn text(shown: &Contents<'_>, color: bool) -> String {
+/// The columns that may be needed to name a case; op and size always are.
+const KEYS: [KeyColumn; 7] = [
+    ("op", |key| key.op.clone()),
+    ("variant", |key| key.variant.clone().unwrap_or("-".into())),
+    ("dtype", |key| key.dtype.to_string()),
+    ("cache", |key| key.cache.to_string()),
+    ("density", |key| key.density.map_or("-".into(), density_text)),
+    ("seed", |key| key.seed.to_string()),
+    ("N", |key| key.n.to_string()),
+];
+
+pub(super) fn text(shown: &ShownFleet<'_>, color: bool) -> String {
     let mut text = format!("{}\n", members(shown));
-    for kind in kinds(shown) {
-        let _ = writeln!(text, "  {}", hanging(&kind, 4));
+    for class in classes(shown) {
+        let _ = writeln!(text, "  {}", hanging(&class, 4));
     }
     for table in &shown.tables {
-        let _ = write!(text, "\n{}", texts(table).text(color));
+        let _ = write!(text, "\n{}", grid(table).text(color));
     }
     let legend = legend(shown);
     if !legend.is_empty() {
@@ -51,13 +53,13 @@ fn text(shown: &Contents<'_>, color: bool) -> String {
     if !shown.findings.is_empty() {
         text.push_str("Outliers and differences:\n");
     }
-    let (findings, rest) = shown_findings(shown);
+    let (findings, hidden) = shown_findings(shown);
     for finding in findings {
         let line = hanging(&format!("{}; {}", finding.text, finding.next), 2);
         let _ = writeln!(text, "  {}", if color { tone(finding).paint(&line) } else { line });
     }
-    if rest > 0 {
-        let _ = writeln!(text, "  {rest} more cells (--format json lists them)");
+    if hidden > 0 {
+        let _ = writeln!(text, "  {hidden} more cells (--format json lists them)");
     }
     for line in &shown.no_outliers {
         let _ = writeln!(text, "{}", hanging(line, 0));
@@ -65,25 +67,25 @@ fn text(shown: &Contents<'_>, color: bool) -> String {
     text
 }
 
-fn markdown(shown: &Contents<'_>) -> String {
+pub(super) fn markdown(shown: &ShownFleet<'_>) -> String {
     let mut text = format!("# gpubench fleet\n\n{}\n\n", escape(&members(shown)));
-    for kind in kinds(shown) {
-        let _ = writeln!(text, "- {}", escape(&kind));
+    for class in classes(shown) {
+        let _ = writeln!(text, "- {}", escape(&class));
     }
     text.push('\n');
     for table in &shown.tables {
-        let _ = writeln!(text, "{}", texts(table).markdown(2));
+        let _ = writeln!(text, "{}", grid(table).markdown(2));
     }
     for line in legend(shown) {
         let _ = writeln!(text, "- {}", escape(&line));
     }
     text.push_str("\n## Outliers and differences\n\n");
-    let (findings, rest) = shown_findings(shown);
+    let (findings, hidden) = shown_findings(shown);
     for finding in findings {
         let _ = writeln!(text, "- {}; {}.", escape(&finding.text), escape(&finding.next));
     }
-    if rest > 0 {
-        let _ = writeln!(text, "- {rest} more cells (`--format json` lists them).");
+    if hidden > 0 {
+        let _ = writeln!(text, "- {hidden} more cells (`--format json` lists them).");
     }
     for line in &shown.no_outliers {
         let _ = writeln!(text, "- {}", escape(line));
@@ -92,29 +94,24 @@ fn markdown(shown: &Contents<'_>) -> String {
 }
 
 /// `4 reports, 2 hosts, 4 GPUs`.
-fn members(shown: &Contents<'_>) -> String {
-    let sides = shown.tables.iter().map(|table| {
-        let (runs, things) = (table.columns.len(), devices(table).len());
-        let things_text = counted(things, &noun(table.side, 1));
-        if runs > things { format!("{runs} runs of {things_text}") } else { things_text }
-    });
-    let parts: Vec<String> =
-        std::iter::once(counted(shown.fleet.members.len(), "report")).chain(sides).collect();
+fn members(shown: &ShownFleet<'_>) -> String {
+    let mut parts = vec![counted(shown.members.len(), "report")];
+    parts.extend(shown.tables.iter().zip(&shown.by_device).map(|(table, by_device)| {
+        let (runs, devices) = (table.columns.len(), by_device.columns.len());
+        let devices_text = counted(devices, &noun(table.side, 1));
+        if runs > devices { format!("{runs} runs of {devices_text}") } else { devices_text }
+    }));
     parts.join(", ")
 }
 
 /// Returns one line per device class, with the number of its members.
-fn kinds(shown: &Contents<'_>) -> Vec<String> {
-    let of_table = shown.tables.iter().flat_map(|table| {
-        let table = by_device(table);
-        let count = |(kind, columns): (&DeviceClass, Vec<usize>)| format!("{} x {kind}", columns.len());
-        table.kinds().into_iter().map(count).collect::<Vec<_>>()
-    });
-    of_table.collect()
+fn classes(shown: &ShownFleet<'_>) -> Vec<String> {
+    let classes = shown.by_device.iter().flat_map(FleetTable::classes);
+    classes.map(|(class, columns)| format!("{} x {class}", columns.len())).collect()
 }
 
 /// Explains the marks and ratios that occur.
-fn legend(shown: &Contents<'_>) -> Vec<String> {
+fn legend(shown: &ShownFleet<'_>) -> Vec<String> {
     let lines = || shown.tables.iter().flat_map(|table| &table.lines);
     let mut legend = vec![];
     if lines().any(|line| line.fastest.is_some()) {
@@ -127,23 +124,90 @@ fn legend(shown: &Contents<'_>) -> Vec<String> {
 }
 
 /// Returns the findings to show, and the number of hidden ones about single cells.
-fn shown_findings<'a>(shown: &'a Contents<'_>) -> (Vec<&'a Finding>, usize) {
+fn shown_findings<'a>(shown: &'a ShownFleet<'_>) -> (Vec<&'a FleetFinding>, usize) {
     let mut cells = 0;
-    let mut findings: Vec<&Finding> = vec![];
-    for finding in &shown.findings {
-        cells += usize::from(finding.kind == Kind::Cell);
-        if finding.kind != Kind::Cell || cells <= CELLS_SHOWN {
-            findings.push(finding);
-        }
-    }
-    (findings, cells.saturating_sub(CELLS_SHOWN))
+    let is_shown = |finding: &&FleetFinding| {
+        cells += usize::from(finding.kind == FindingKind::Cell);
+        finding.kind != FindingKind::Cell || cells <= CELLS_SHOWN
+    };
+    let findings: Vec<&FleetFinding> = shown.findings.iter().filter(is_shown).collect();
+    let hidden = shown.findings.len() - findings.len();
+    (findings, hidden)
 }
 
-fn tone(finding: &Finding) -> Tone {
+fn tone(finding: &FleetFinding) -> Tone {
     match (finding.kind, finding.ratio) {
-        (Kind::MissingTimes, _) => Tone::Wrong,
-        (Kind::Member | Kind::Cell, Some(ratio)) if ratio > 1.0 => Tone::Worse,
-        (Kind::Member | Kind::Cell, Some(_)) => Tone::Better,
+        (FindingKind::MissingTimes, _) => Tone::Wrong,
+        (FindingKind::Member | FindingKind::Cell, Some(ratio)) if ratio > 1.0 => Tone::Worse,
+        (FindingKind::Member | FindingKind::Cell, Some(_)) => Tone::Better,
         _ => Tone::Inconclusive,
     }
+}
+
+/// Formats a table; properties that all lines share are in its title.
+fn grid(table: &FleetTable<'_>) -> Table {
+    let first = table.lines.first().map(|line| &line.key);
+    let varies = |(name, of): &KeyColumn| {
+        matches!(*name, "op" | "N") || table.lines.iter().any(|line| Some(of(&line.key)) != first.map(of))
+    };
+    let (keys, shared): (Vec<KeyColumn>, Vec<KeyColumn>) = KEYS.into_iter().partition(varies);
+    let mut title = vec!["median time of the best correct variant".to_owned()];
+    title.extend(shared.into_iter().filter_map(|(name, of)| shared_words(name, of(first?))));
+    let title = format!("{}: {}", table.side.label(), title.join(", "));
+    let has_ratio = table.lines.iter().any(|line| line.max_over_min.is_some());
+    let row = |line: &FleetLine| -> Vec<Field> {
+        let names = keys.iter().map(|(_, of)| Field::from(of(&line.key)));
+        let times = (0..table.columns.len()).map(|column| time(line, column));
+        names.chain(times).chain(has_ratio.then(|| max_over_min(line))).collect()
+    };
+    let mut rows: Vec<Vec<Field>> = table.lines.iter().map(row).collect();
+    // Sizes and densities are aligned like other numbers.
+    let is_digit = |c: char| c.is_ascii_digit();
+    let has_digits = |column: usize| rows.iter().any(|row| row[column].text.starts_with(is_digit));
+    let names = keys.iter().enumerate().map(|(column, (name, _))| Column::new(*name, has_digits(column)));
+    let times = table.columns.iter().map(|column| Column::figures(column.name.clone()));
+    let columns: Vec<Column> =
+        names.chain(times).chain(has_ratio.then(|| Column::figures("max/min"))).collect();
+    // Times without a mark are padded, so that digits align.
+    for column in keys.len()..columns.len() {
+        if rows.iter().any(|row| row[column].text.ends_with(MARK)) {
+            let unmarked = rows.iter_mut().filter(|row| !row[column].text.ends_with(MARK));
+            unmarked.for_each(|row| row[column].text.push(' '));
+        }
+    }
+    Table::new(title, columns, rows).laid_out(Layout::Blocks { keys: keys.len() })
+}
+
+/// Returns the words of the title for a shared property; `None` if it needs none.
+fn shared_words(name: &str, value: String) -> Option<String> {
+    match name {
+        "dtype" => Some(value),
+        "variant" if value != "-" => Some(format!("variant {value}")),
+        "cache" => Some(format!("{value} cache")),
+        "density" if value != "-" => Some(format!("density {value}")),
+        _ => None,
+    }
+}
+
+fn time(line: &FleetLine, column: usize) -> Field {
+    match &line.times[column] {
+        None => "-".into(),
+        Some(BestResult::Untimed(missing)) => {
+            let is_wrong = matches!(missing.outcome, Outcome::Incorrect | Outcome::Failed);
+            let tone = if is_wrong { Tone::Wrong } else { Tone::Plain };
+            Field { text: missing.outcome.name().into(), tone }
+        }
+        Some(BestResult::Timed(timing)) => {
+            let half_width = (timing.ci95_s[1] - timing.ci95_s[0]) / 2.0;
+            let text = time_within(timing.median_s, timing.has_interval.then_some(half_width));
+            match line.fastest == Some(column) {
+                true => Field { text: text + MARK, tone: Tone::Better },
+                false => text.into(),
+            }
+        }
+    }
+}
+
+fn max_over_min(line: &FleetLine) -> Field {
+    line.max_over_min.map_or("-".into(), |ratio| Field::from(factor_within(ratio, 3)))
 }

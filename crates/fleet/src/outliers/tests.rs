@@ -6,22 +6,22 @@ use proptest::prelude::*;
 use super::*;
 
 /// A fleet without faults: `members` by `cells`, with that noise of the logarithm and matching intervals.
-fn fleet(seed: u64, members: usize, cells: usize, noise: f64) -> Vec<Vec<Option<Reading>>> {
+fn fleet(seed: u64, members: usize, cells: usize, noise: f64) -> Vec<Vec<Option<LogTime>>> {
     let stream = Stream::new(seed, 7);
     let time = |member: usize, cell: usize| {
         let place = 2 * (member * cells + cell) as u64;
         let chance = normal(stream.uniform::<f64>(place), stream.uniform::<f64>(place + 1));
         let log = (1e-6 * (cell + 1) as f64).ln() + noise * chance;
         // Samples within a run scatter less than runs do, so intervals are narrower than the noise.
-        Some(Reading { log, low: log - 0.3 * noise, high: log + 0.3 * noise })
+        Some(LogTime { log, low: log - 0.3 * noise, high: log + 0.3 * noise })
     };
     (0..members).map(|member| (0..cells).map(|cell| time(member, cell)).collect()).collect()
 }
 
-fn slow(times: &mut [Option<Reading>], factor: f64) {
+fn slow(times: &mut [Option<LogTime>], factor: f64) {
     for reading in times.iter_mut().flatten() {
         let by = factor.ln();
-        *reading = Reading { log: reading.log + by, low: reading.low + by, high: reading.high + by };
+        *reading = LogTime { log: reading.log + by, low: reading.low + by, high: reading.high + by };
     }
 }
 
@@ -98,7 +98,7 @@ fn a_single_slow_cell_is_found_without_its_member_also_next_to_a_slow_one() {
 fn a_cell_whose_interval_reaches_the_median_of_the_others_is_not_called_unusual() {
     let mut times = fleet(4, 8, 20, 0.005);
     slow(&mut times[2][3..4], 1.25);
-    times[2][3] = times[2][3].map(|reading| Reading { low: reading.low - 0.4, ..reading });
+    times[2][3] = times[2][3].map(|reading| LogTime { low: reading.low - 0.4, ..reading });
     assert_eq!(find_outliers(&times).cells, []);
 }
 
@@ -121,20 +121,13 @@ fn limits_widen_with_many_values_few_members_and_noise_that_is_poorly_known() {
     const MANY: usize = 1_000_000;
     let near =
         |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
-    near(Limits::of(8, 3.0).at(MANY, 0.02, 0.0), 3.5 * 0.02);
-    near(Limits::of(8, 3.0).at(MANY, 0.0, 0.0), 3.5 * MIN_DEVIATION);
+    near(OutlierLimits::of(8, 3.0).at(MANY, 0.02, 0.0), 3.5 * 0.02);
+    near(OutlierLimits::of(8, 3.0).at(MANY, 0.0, 0.0), 3.5 * MIN_DEVIATION);
     // 1 - 0.01 / 320 of a normal distribution lies below 4.003.
-    near(Limits::of(160, 1e9).at(MANY, 0.0, 0.02), 4.003 * 0.02);
-    near(Limits::of(160, 1e9).at(3, 0.0, 0.02), 4.003 * 0.02 * 1.2342);
+    near(OutlierLimits::of(160, 1e9).at(MANY, 0.0, 0.02), 4.003 * 0.02);
+    near(OutlierLimits::of(160, 1e9).at(3, 0.0, 0.02), 4.003 * 0.02 * 1.2342);
     // 1 - 0.01 / 20 of Student's t with 5 degrees of freedom lies below 6.869, of its tables.
-    near(Limits::of(10, 5.0).at(MANY, 0.0, 0.02), 6.869 * 0.02);
-}
-
-#[test]
-fn readings_are_of_positive_times() {
-    assert_eq!(Reading::of(0.0, [0.0, 1.0]), None);
-    let reading = Reading::of(1.0, [0.0, 2.0]).unwrap();
-    assert_eq!((reading.log, reading.low), (0.0, 0.0));
+    near(OutlierLimits::of(10, 5.0).at(MANY, 0.0, 0.02), 6.869 * 0.02);
 }
 
 proptest! {

@@ -1,26 +1,19 @@
-//! A trend as text for a terminal: the series that changed, worst first, and a summary of the steady ones.
+//! Formats a trend for a terminal and as Markdown: the series that changed, worst first, and a summary of the steady ones.
 
 use std::fmt::Write;
 
-use gpubench_model::format::Makes;
 use gpubench_model::report::quantity::{spread_text, time_text};
+use gpubench_text::count::counted;
+use gpubench_text::escape::markdown as escape;
+use gpubench_text::table::{Column, Field, Table};
 
-use super::view::Format;
 use crate::descriptions::{
-    also_changed, change, counted, kept_apart, label, minute, percent, revision, span, status,
+    also_changed, and_more, change, kept_apart, label, left_out, minute, percent, revision, span, status,
 };
-use crate::levels::MIN_REPORTS;
-use crate::{Series, Step, Trend};
+use crate::select::MIN_REPORTS;
+use crate::{CellSeries, TimeStep, Trend};
 
-/// The trend as text.
-pub static TABLE: Format = Format {
-    name: "table",
-    summary: "text: what changed, worst first",
-    by_default: true,
-    makes: Makes::Screen(|trend, _| Ok(text(trend))),
-};
-
-pub(crate) fn text(trend: &Trend) -> String {
+pub(super) fn text(trend: &Trend) -> String {
     let mut text = format!("{}\n", summary(trend));
     for line in kept_apart(trend) {
         let _ = writeln!(text, "{line}");
@@ -36,22 +29,78 @@ pub(crate) fn text(trend: &Trend) -> String {
     text
 }
 
+pub(super) fn markdown(trend: &Trend) -> String {
+    let mut text = format!("# gpubench trend\n\n{}.\n", escape(&summary(trend)));
+    let changed = changed(trend);
+    if !changed.is_empty() {
+        if changed.iter().any(|series| series.changes().next().is_some()) {
+            let _ = write!(text, "\n## Steps\n\n{}", table(trend, &changed));
+        }
+        let _ = write!(text, "\n## Current times\n\n");
+        for series in changed {
+            let line = format!("{}: {}", label(trend, series), status(series));
+            let _ = writeln!(text, "- {}", escape(&line));
+        }
+    }
+    let mut rest = folded(trend);
+    rest.extend(kept_apart(trend));
+    rest.extend(left_out(&trend.left_out));
+    if !rest.is_empty() {
+        text.push_str("\n## Other series and files\n\n");
+        rest.iter().for_each(|line| text.push_str(&format!("- {}\n", escape(line))));
+    }
+    let _ = write!(
+        text,
+        "\n## Method\n\n- Times are the medians of the reports, in order of their start (UTC).\n- A step is a change of \
+        level >= {} that the noise does not explain, with at least 3 reports on both sides. gpubench fits piecewise \
+        constant levels to the logarithms; the noise may be correlated between successive reports.\n- \
+        Noise is the standard deviation around the levels; its correlation is that of successive reports.\n- \
+        The revision is that of the first report after the step: the cause lies between it and the report before.\n",
+        percent(trend.threshold)
+    );
+    text
+}
+
+fn table(trend: &Trend, changed: &[&CellSeries]) -> String {
+    let words = ["first seen", "revision", "reports", "changed at the same time"].map(Column::words);
+    let mut columns = ["cell", "change"].map(Column::words).to_vec();
+    columns.extend(["before", "after"].map(Column::figures).into_iter().chain(words));
+    let row = |series: &CellSeries, step: &TimeStep, is_confirmed: bool| -> Vec<Field> {
+        let first = &trend.reports[step.first_after];
+        [
+            label(trend, series),
+            change(step.ratio),
+            time_text(step.before_s),
+            time_text(step.after_s),
+            minute(first),
+            revision(first),
+            supporting_reports(step, is_confirmed),
+            also_changed(trend, step).unwrap_or_else(|| "-".into()),
+        ]
+        .map(Field::from)
+        .into()
+    };
+    let rows = changed
+        .iter()
+        .flat_map(|series| series.changes().map(|(step, is_confirmed)| row(series, step, is_confirmed)));
+    Table::untitled(columns, rows.collect()).markdown_table()
+}
+
 /// `40 reports from 2026-09-01 to 2026-11-21, 42 series: 4 with steps, 1 with an unconfirmed change`.
-pub(crate) fn summary(trend: &Trend) -> String {
-    let ends = trend.reports.first().zip(trend.reports.last());
-    let span = ends.map(|(first, last)| span(first, last)).unwrap_or_default();
-    let stepped = trend.series.iter().filter(|series| !series.steps.is_empty()).count();
-    let drifting = trend.series.iter().filter(|series| series.drift.is_some()).count();
-    let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
+fn summary(trend: &Trend) -> String {
+    let span = span(&trend.reports[0], &trend.reports[trend.reports.len() - 1]);
+    let count = |holds: fn(&CellSeries) -> bool| trend.series.iter().filter(|series| holds(series)).count();
+    let drifting = count(|series| series.fit.drift.is_some());
+    let unconfirmed = count(|series| series.latest.is_some());
     // A series that is too short to have a step says nothing about steps.
-    let can_step = trend.series.iter().any(|series| series.points.len() >= MIN_REPORTS);
-    let mut found = vec![match stepped {
-        0 if can_step || trend.series.is_empty() => "no steps".into(),
+    let can_step = count(|series| series.points.len() >= MIN_REPORTS) > 0;
+    let mut found = vec![match count(|series| !series.steps.is_empty()) {
+        0 if can_step => "no steps".into(),
         0 => format!("none with the {MIN_REPORTS} reports that a step needs"),
-        _ => format!("{stepped} with steps"),
+        stepped => format!("{stepped} with steps"),
     }];
     found.extend((drifting > 0).then(|| format!("{drifting} drifting")));
-    found.extend((apart > 0).then(|| format!("{apart} with an unconfirmed change")));
+    found.extend((unconfirmed > 0).then(|| format!("{unconfirmed} with an unconfirmed change")));
     format!(
         "{} {span}, {}: {}",
         counted(trend.reports.len(), "report"),
@@ -61,34 +110,29 @@ pub(crate) fn summary(trend: &Trend) -> String {
 }
 
 /// Returns the series with steps, a drift or an unconfirmed change, those furthest above their best level first.
-pub(crate) fn changed(trend: &Trend) -> Vec<&Series> {
-    let mut changed: Vec<&Series> = trend.series.iter().filter(|series| !series.is_steady()).collect();
+fn changed(trend: &Trend) -> Vec<&CellSeries> {
+    let mut changed: Vec<&CellSeries> = trend.series.iter().filter(|series| !series.is_steady()).collect();
     changed.sort_by(|a, b| b.newest_over_best().total_cmp(&a.newest_over_best()));
     changed
 }
 
-fn steps(trend: &Trend, series: &Series) -> String {
-    let all: Vec<(&Step, bool)> = series.changes().collect();
-    let wide = |words: &dyn Fn(&Step) -> String| {
-        all.iter().map(|(step, _)| words(step).chars().count()).max().unwrap_or(0)
-    };
-    let times = |step: &Step| format!("{} -> {}", time_text(step.before_s), time_text(step.after_s));
-    let at = |step: &Step| revision(&trend.reports[step.first_after]);
-    let widths = [wide(&|step| change(step.ratio)), wide(&times), wide(&at)];
-    let mut text = String::new();
-    for (step, is_confirmed) in all {
-        let _ = writeln!(
-            text,
-            "  {:<w0$}  {:<w1$}  {}  {:<w2$}  {}",
+fn steps(trend: &Trend, series: &CellSeries) -> String {
+    let row = |(step, is_confirmed): (&TimeStep, bool)| {
+        let first = &trend.reports[step.first_after];
+        [
             change(step.ratio),
-            times(step),
-            minute(&trend.reports[step.first_after]),
-            at(step),
+            format!("{} -> {}", time_text(step.before_s), time_text(step.after_s)),
+            minute(first),
+            revision(first),
             supporting_reports(step, is_confirmed),
-            w0 = widths[0],
-            w1 = widths[1],
-            w2 = widths[2],
-        );
+        ]
+    };
+    let rows: Vec<[String; 5]> = series.changes().map(row).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let [w0, w1, w3] = [0, 1, 3].map(width);
+    let mut text = String::new();
+    for ([change, times, minute, revision, reports], (step, _)) in rows.iter().zip(series.changes()) {
+        let _ = writeln!(text, "  {change:<w0$}  {times:<w1$}  {minute}  {revision:<w3$}  {reports}");
         if let Some(changes) = also_changed(trend, step) {
             let _ = writeln!(text, "    changed at the same time: {changes}");
         }
@@ -97,7 +141,7 @@ fn steps(trend: &Trend, series: &Series) -> String {
 }
 
 /// Returns the numbers of reports that support a step.
-pub(crate) fn supporting_reports(step: &Step, is_confirmed: bool) -> String {
+fn supporting_reports(step: &TimeStep, is_confirmed: bool) -> String {
     let after = counted(step.reports_after, "report");
     match is_confirmed {
         true => format!("{} before, {} after", counted(step.reports_before, "report"), step.reports_after),
@@ -106,35 +150,32 @@ pub(crate) fn supporting_reports(step: &Step, is_confirmed: bool) -> String {
 }
 
 /// Summarizes steady series, unconfirmed changes, short series and missing times in a few lines.
-pub(crate) fn folded(trend: &Trend) -> Vec<String> {
-    let (short, long): (Vec<&Series>, Vec<&Series>) = trend
-        .series
-        .iter()
-        .filter(|series| series.is_steady())
-        .partition(|series| series.points.len() < MIN_REPORTS);
+fn folded(trend: &Trend) -> Vec<String> {
+    let steady = trend.series.iter().filter(|series| series.is_steady());
+    let (short, long): (Vec<&CellSeries>, Vec<&CellSeries>) =
+        steady.partition(|series| series.points.len() < MIN_REPORTS);
     let mut lines = vec![];
-    let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
-    if apart > 0 {
-        let changes = counted(apart, "unconfirmed change");
+    let unconfirmed = trend.series.iter().filter(|series| series.latest.is_some()).count();
+    if unconfirmed > 0 {
+        let changes = counted(unconfirmed, "unconfirmed change");
         lines.push(format!("{changes}: run the sweep again to distinguish a step from an outlier"));
     }
     if !long.is_empty() {
-        let mut noises: Vec<f64> = long.iter().filter_map(|series| series.noise).collect();
+        let mut noises: Vec<f64> = long.iter().filter_map(|series| series.fit.noise).collect();
         noises.sort_by(f64::total_cmp);
-        let [least, middle, most] = [0, noises.len() / 2, noises.len() - 1].map(|at| spread_text(noises[at]));
+        let [min, middle, max] =
+            [0, noises.len() / 2, noises.len() - 1].map(|index| spread_text(noises[index]));
         let noise = match long.len() {
-            1 | 2 => format!("noise up to {most}"),
-            _ => format!("noise {least} to {most}, median {middle}"),
+            1 | 2 => format!("noise up to {max}"),
+            _ => format!("noise {min} to {max}, median {middle}"),
         };
-        let threshold = percent(trend.threshold);
-        let steady = counted(long.len(), "series");
-        lines.push(format!("{steady} steady (no step >= {threshold}); {noise}"));
+        let (series, threshold) = (counted(long.len(), "series"), percent(trend.threshold));
+        lines.push(format!("{series} steady (no step >= {threshold}); {noise}"));
     }
     if !short.is_empty() {
+        let series = counted(short.len(), "series");
         lines.push(format!(
-            "{} too short: a step needs {} reports; run the sweep again to add some",
-            counted(short.len(), "series"),
-            MIN_REPORTS
+            "{series} too short: a step needs {MIN_REPORTS} reports; run the sweep again to add some"
         ));
     }
     lines.extend(without_time(trend));
@@ -143,21 +184,19 @@ pub(crate) fn folded(trend: &Trend) -> Vec<String> {
 
 /// Reports the series without a time in their newest report.
 fn without_time(trend: &Trend) -> Option<String> {
-    let lost = |series: &&Series| {
-        series
-            .without_time
-            .last()
-            .is_some_and(|last| series.points.iter().all(|point| point.report < last.report))
+    let ends_without = |series: &&CellSeries| {
+        let newest = series.points.last().map(|point| point.report);
+        series.without_time.last().map(|absence| absence.report) > newest
     };
-    let lost: Vec<&Series> = trend.series.iter().filter(lost).collect();
+    let lost: Vec<&CellSeries> = trend.series.iter().filter(ends_without).collect();
     let first = lost.first()?;
     let absence = first.without_time.last()?;
     let reason = absence.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let which = label(trend, first);
-    let more = if lost.len() > 1 { format!(", and {} more", lost.len() - 1) } else { String::new() };
+    let more = and_more(lost.len() - 1);
     Some(format!(
-        "{} without a time in their newest report: {which} ({}{reason}){more}; its report.md gives the next step",
+        "{} without a time in their newest report: {} ({}{reason}){more}; its report.md gives the next step",
         counted(lost.len(), "series"),
+        label(trend, first),
         absence.outcome.name(),
     ))
 }

@@ -46,17 +46,17 @@ const MEDIAN_ERROR: f64 = 1.2533;
 
 /// A time and its 95 % interval, as logarithms of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Reading {
+pub(crate) struct LogTime {
     pub log: f64,
     pub low: f64,
     pub high: f64,
 }
 
-impl Reading {
-    /// Converts a time in seconds; `None` unless it is positive.
-    pub(crate) fn of(median_s: f64, [low, high]: [f64; 2]) -> Option<Reading> {
+impl LogTime {
+    /// Converts a positive time in seconds and its interval.
+    pub(crate) fn of(median_s: f64, [low, high]: [f64; 2]) -> LogTime {
         let low = if low > 0.0 { low } else { median_s };
-        (median_s > 0.0).then(|| Reading { log: median_s.ln(), low: low.ln(), high: high.max(median_s).ln() })
+        LogTime { log: median_s.ln(), low: low.ln(), high: high.max(median_s).ln() }
     }
 }
 
@@ -69,43 +69,41 @@ pub(crate) struct Outliers {
 }
 
 /// Finds outliers in `times[member][cell]`; all members have the same number of cells.
-pub(crate) fn find_outliers(times: &[Vec<Option<Reading>>]) -> Outliers {
+pub(crate) fn find_outliers(times: &[Vec<Option<LogTime>>]) -> Outliers {
     let ratios = Ratios::of(times);
-    let noise = ratios.noise(times);
+    let scatter = ratios.scatter(times);
     let values: Vec<f64> = ratios.offsets.iter().flatten().copied().collect();
-    let (centre, spread) = (median(&values).unwrap_or(0.0), robust(values.iter().copied()));
-    let limits = Limits::of(values.len(), noise.freedom);
+    let (centre, spread) = (median(&values).unwrap_or(0.0), robust(&values));
+    let limits = OutlierLimits::of(values.len(), scatter.freedom);
     let is_unusual = |member: &usize| {
         let cells = ratios.logs[*member].iter().flatten().count().max(1) as f64;
-        let error = MEDIAN_ERROR * noise.deviation / cells.sqrt();
+        let error = MEDIAN_ERROR * scatter.deviation / cells.sqrt();
         let limit = limits.at(values.len(), spread, error);
         ratios.offsets[*member].is_some_and(|offset| is_far(offset - centre, limit))
     };
     let members: Vec<usize> = (0..times.len()).filter(is_unusual).collect();
-    let cells = ratios.unusual_cells(times, &members, noise);
+    let cells = ratios.unusual_cells(times, &members, &scatter);
     Outliers { members, cells }
 }
 
 /// Returns the deviation of a member from the others as a logarithm: the median over its cells of its time over the
 /// median of the others' times. `None` if they share no cell.
-pub(crate) fn against_others(times: &[Vec<Option<Reading>>], member: usize) -> Option<f64> {
-    let cells = times.get(member).map_or(0, Vec::len);
-    let logs: Vec<f64> = (0..cells).filter_map(|cell| cell_against_others(times, member, cell)).collect();
-    median(&logs)
+pub(crate) fn against_others(times: &[Vec<Option<LogTime>>], member: usize) -> Option<f64> {
+    let cells = 0..times.get(member)?.len();
+    median(&cells.filter_map(|cell| cell_against_others(times, member, cell)).collect::<Vec<_>>())
 }
 
 /// Returns the deviation of a member's cell from the median of the others' times, as a logarithm.
-pub(crate) fn cell_against_others(times: &[Vec<Option<Reading>>], member: usize, cell: usize) -> Option<f64> {
+pub(crate) fn cell_against_others(times: &[Vec<Option<LogTime>>], member: usize, cell: usize) -> Option<f64> {
     let others = times.iter().enumerate().filter(|(other, _)| *other != member);
-    let others: Vec<f64> = others.filter_map(|(_, readings)| Some(readings[cell]?.log)).collect();
+    let others: Vec<f64> = others.filter_map(|(_, cells)| Some(cells[cell]?.log)).collect();
     Some(times[member][cell]?.log - median(&others)?)
 }
 
 /// Returns the difference between two members as a logarithm: the median over the cells that both have.
-pub(crate) fn pair(first: &[Option<Reading>], second: &[Option<Reading>]) -> Option<f64> {
-    let logs: Vec<f64> =
-        first.iter().zip(second).filter_map(|(a, b)| Some(a.as_ref()?.log - b.as_ref()?.log)).collect();
-    median(&logs)
+pub(crate) fn pair(first: &[Option<LogTime>], second: &[Option<LogTime>]) -> Option<f64> {
+    let both = first.iter().zip(second);
+    median(&both.filter_map(|(a, b)| Some(a.as_ref()?.log - b.as_ref()?.log)).collect::<Vec<_>>())
 }
 
 /// Returns true if a difference is large enough to report and exceeds `threshold`.
@@ -123,72 +121,72 @@ struct Ratios {
     offsets: Vec<Option<f64>>,
 }
 
+/// The scatter of single cells: a standard deviation of logarithms, with the degrees of freedom of its estimate.
+struct CellScatter {
+    deviation: f64,
+    freedom: f64,
+}
+
 impl Ratios {
-    fn of(times: &[Vec<Option<Reading>>]) -> Ratios {
-        let cells = times.first().map_or(0, Vec::len);
-        let medians: Vec<Option<f64>> = (0..cells)
-            .map(|cell| {
-                let logs: Vec<f64> = times.iter().filter_map(|member| Some(member[cell]?.log)).collect();
-                (logs.len() >= MIN_MEMBERS).then(|| median(&logs)).flatten()
-            })
-            .collect();
-        let ratio = |(time, median): (&Option<Reading>, &Option<f64>)| Some(time.as_ref()?.log - (*median)?);
+    fn of(times: &[Vec<Option<LogTime>>]) -> Ratios {
+        let cells = 0..times.first().map_or(0, Vec::len);
+        let cell_median = |cell: usize| {
+            let logs: Vec<f64> = times.iter().filter_map(|member| Some(member[cell]?.log)).collect();
+            median(&logs).filter(|_| logs.len() >= MIN_MEMBERS)
+        };
+        let medians: Vec<Option<f64>> = cells.map(cell_median).collect();
+        let ratio = |(time, median): (&Option<LogTime>, &Option<f64>)| Some(time.as_ref()?.log - (*median)?);
         let logs: Vec<Vec<Option<f64>>> =
             times.iter().map(|member| member.iter().zip(&medians).map(ratio).collect()).collect();
-        let offsets =
-            logs.iter().map(|logs| median(&logs.iter().flatten().copied().collect::<Vec<f64>>())).collect();
-        Ratios { medians, logs, offsets }
+        let offset = |logs: &Vec<Option<f64>>| median(&logs.iter().flatten().copied().collect::<Vec<f64>>());
+        Ratios { offsets: logs.iter().map(offset).collect(), medians, logs }
     }
 
     /// Estimates the scatter of single cells from the distances between members in a cell, less their offsets. It is at
     /// least the width of the intervals.
-    fn noise(&self, times: &[Vec<Option<Reading>>]) -> Noise {
-        let mut apart = vec![];
+    fn scatter(&self, times: &[Vec<Option<LogTime>>]) -> CellScatter {
+        let mut distances = vec![];
         let (mut values, mut cells) = (0, 0);
         for cell in 0..self.medians.len() {
             let left = self.logs.iter().zip(&self.offsets);
             let left: Vec<f64> = left.filter_map(|(logs, offset)| Some(logs[cell]? - (*offset)?)).collect();
-            let neighbours = 1..left.len().min(NEIGHBOURS + 1);
-            let turned = neighbours.map(|by| left.iter().cycle().skip(by));
-            apart.extend(
-                turned.flat_map(|others| left.iter().zip(others).map(|(one, other)| (one - other).abs())),
-            );
+            for by in 1..left.len().min(NEIGHBOURS + 1) {
+                let others = left.iter().cycle().skip(by);
+                distances.extend(left.iter().zip(others).map(|(one, other)| (one - other).abs()));
+            }
             values += left.len();
             cells += usize::from(!left.is_empty());
         }
         let members = self.offsets.iter().flatten().count();
-        let widths =
-            times.iter().flatten().flatten().map(|reading| (reading.high - reading.low) / 2.0 / 1.96);
-        let widths: Vec<f64> = widths.collect();
-        let apart = PAIR_DISTANCE_TO_SD * median(&apart).unwrap_or(0.0);
+        let widths: Vec<f64> =
+            times.iter().flatten().flatten().map(|time| (time.high - time.low) / 2.0 / 1.96).collect();
+        let distance = PAIR_DISTANCE_TO_SD * median(&distances).unwrap_or(0.0);
         let freedom = (values + 1).saturating_sub(members + cells).max(MIN_FREEDOM) as f64;
-        Noise { deviation: apart.max(median(&widths).unwrap_or(0.0)), freedom }
+        CellScatter { deviation: distance.max(median(&widths).unwrap_or(0.0)), freedom }
     }
 
     /// Returns the outlying cells; for an outlying member, those that deviate further than the member overall.
     fn unusual_cells(
         &self,
-        times: &[Vec<Option<Reading>>],
+        times: &[Vec<Option<LogTime>>],
         members: &[usize],
-        noise: Noise,
+        scatter: &CellScatter,
     ) -> Vec<(usize, usize)> {
-        let shift = |member: usize| {
-            if members.contains(&member) { self.offsets[member].unwrap_or(0.0) } else { 0.0 }
-        };
-        let values = self.logs.iter().flatten().flatten().count();
-        let limits = Limits::of(values, noise.freedom);
+        let shift =
+            |member| if members.contains(&member) { self.offsets[member].unwrap_or(0.0) } else { 0.0 };
+        let limits = OutlierLimits::of(self.logs.iter().flatten().flatten().count(), scatter.freedom);
         let mut found = vec![];
         for (cell, centre) in self.medians.iter().enumerate() {
             let Some(centre) = centre else { continue };
             let beyond = |member: usize| Some(self.logs[member][cell]? - shift(member));
             let left: Vec<f64> = (0..times.len()).filter_map(beyond).collect();
-            let limit = limits.at(left.len(), robust(left.iter().copied()), noise.deviation);
-            for (member, readings) in times.iter().enumerate() {
-                let (Some(beyond), Some(reading)) = (beyond(member), readings[cell]) else { continue };
+            let limit = limits.at(left.len(), robust(&left), scatter.deviation);
+            for (member, cells) in times.iter().enumerate() {
+                let (Some(beyond), Some(time)) = (beyond(member), cells[cell]) else { continue };
                 let expected = centre + shift(member);
-                let is_sure = reading.low > expected || reading.high < expected;
+                let is_sure = time.low > expected || time.high < expected;
                 // A cell in which a slow member is less slow needs no report.
-                let is_further_out = beyond * (reading.log - centre) > 0.0;
+                let is_further_out = beyond * (time.log - centre) > 0.0;
                 if is_sure && is_further_out && is_far(beyond, limit) {
                     found.push((member, cell));
                 }
@@ -198,44 +196,34 @@ impl Ratios {
     }
 }
 
-/// The scatter of single cells: a standard deviation of logarithms, with the degrees of freedom of its estimate.
-#[derive(Clone, Copy, Debug)]
-struct Noise {
-    deviation: f64,
-    freedom: f64,
-}
-
-/// Deviations beyond which a value is an outlier: in units of the known spread, and of the estimated noise.
-#[derive(Clone, Copy, Debug)]
-struct Limits {
+/// Deviations beyond which a value is an outlier: in units of the known spread, and of the estimated scatter.
+struct OutlierLimits {
     of_spread: f64,
-    of_noise: f64,
+    of_scatter: f64,
 }
 
-impl Limits {
-    /// Returns the limits for the number of values that are judged together and the degrees of freedom of the noise.
-    fn of(values: usize, freedom: f64) -> Limits {
+impl OutlierLimits {
+    /// Returns the limits for the number of values that are judged together and the degrees of freedom of the scatter.
+    fn of(values: usize, freedom: f64) -> OutlierLimits {
         let share = 1.0 - FALSE_ALARM_RATE / (2.0 * values.max(1) as f64);
         let normal = Normal::new(0.0, 1.0).map_or(DEVIATIONS, |normal| normal.inverse_cdf(share));
         let of_spread = normal.max(DEVIATIONS);
         let student = StudentsT::new(0.0, 1.0, freedom).ok().filter(|_| freedom < NEARLY_NORMAL);
-        Limits {
-            of_spread,
-            of_noise: student.map_or(of_spread, |student| student.inverse_cdf(share).max(of_spread)),
-        }
+        let of_scatter = student.map_or(of_spread, |student| student.inverse_cdf(share).max(of_spread));
+        OutlierLimits { of_spread, of_scatter }
     }
 
     /// Returns the largest normal distance of a value from the median of `among` values.
-    fn at(self, among: usize, spread: f64, noise: f64) -> f64 {
+    fn at(&self, among: usize, spread: f64, scatter: f64) -> f64 {
         // The error of the median of few values adds to that of the value itself.
         let uncertain = (1.0 + MEDIAN_ERROR.powi(2) / among.max(1) as f64).sqrt();
-        uncertain * (self.of_spread * spread.max(MIN_DEVIATION)).max(self.of_noise * noise)
+        uncertain * (self.of_spread * spread.max(MIN_DEVIATION)).max(self.of_scatter * scatter)
     }
 }
 
 /// Returns the robust standard deviation of values; 0 for fewer than two.
-fn robust(values: impl Iterator<Item = f64>) -> f64 {
-    Summary::of(&values.collect::<Vec<f64>>()).map_or(0.0, |summary| MAD_TO_SD * summary.mad)
+fn robust(values: &[f64]) -> f64 {
+    Summary::of(values).map_or(0.0, |summary| MAD_TO_SD * summary.mad)
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 //! It works on plain numbers. `docs/trend.md` describes the method and its calibration.
 
 use gpubench_model::measure::stats::median;
+use serde::Serialize;
 
-use super::Level;
-use super::cost::Deviations;
-use super::levels::{MIN_LEVEL, center, noise, parts};
-use super::select::{Selection, select};
+use super::TimeLevel;
+use super::select::{MIN_LEVEL, MIN_REPORTS, SelectedSteps, center, noise, parts, select};
 
 /// Smallest number of values for which the correlation of the noise is reported; for fewer it is too uncertain.
 const MIN_FOR_CORRELATION: usize = 20;
@@ -29,23 +28,28 @@ const BEFORE_LATEST: (usize, usize) = (5, 9);
 pub(crate) struct Latest {
     /// Index of the first of them.
     pub first: usize,
-    /// Their median over the last level.
+    /// Median of these values over that of the last level.
     pub ratio: f64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The levels of a series and the noise around them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Fit {
-    /// The levels, in order, without gaps; all values but the latest belong to one.
-    pub(crate) levels: Vec<Level>,
-    /// The newest values, if they deviate from the last level.
-    pub(crate) latest: Option<Latest>,
-    /// Standard deviation of the logarithms around the levels; `None` for fewer than `MIN_LEVEL` values.
+    /// Relative standard deviation between successive values; `None` for fewer than `MIN_LEVEL` values.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,
+    /// Correlation of that noise between successive values, from 0 to 0.9; `None` for fewer than 20 values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<f64>,
     /// End over beginning of a straight line through the logarithms, if that explains the series better than levels; the
     /// series then has one level.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
-    /// Correlation of that noise between successive values, from 0 to 0.9; `None` for too few values.
-    pub(crate) correlation: Option<f64>,
+    /// The levels, in order, without gaps; all values but the latest belong to one.
+    pub levels: Vec<TimeLevel>,
+    /// The newest values, if they deviate from the last level.
+    #[serde(skip)]
+    pub latest: Option<Latest>,
 }
 
 /// Finds the levels of positive `values` in order of time; ignores steps below `threshold` (0.02 is 2 %).
@@ -55,7 +59,7 @@ pub(crate) struct Fit {
 /// partitioning of Jackson et al., "An algorithm for optimal partitioning of data on an interval", IEEE Signal
 /// Processing Letters 12 (2005); the penalty as in Killick, Fearnhead and Eckley, "Optimal detection of changepoints
 /// with a linear computational cost", Journal of the American Statistical Association 107 (2012); the L1 cost as in
-/// asv). Steps below the threshold are then taken out, the smallest first. Takes O(n² log n).
+/// asv). Steps below the threshold are then taken out, the smallest first.
 pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
     let Some(reference) = median(values) else {
         return Fit::default();
@@ -64,8 +68,8 @@ pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
     let logs: Vec<f64> = values.iter().map(|value| (value / reference).clamp(1e-300, 1e300).ln()).collect();
     let min_step = threshold.ln_1p();
     let (settled, levels) = split_latest(&logs, min_step);
-    let found: Vec<Level> = parts(settled, &levels.selection.cuts)
-        .map(|(first, part)| Level { first, count: part.len(), median_s: reference * center(part).exp() })
+    let found: Vec<TimeLevel> = parts(settled, &levels.selection.cuts)
+        .map(|(first, part)| TimeLevel { first, count: part.len(), median_s: reference * center(part).exp() })
         .collect();
     let after = reference * center(&logs[settled.len()..]).exp();
     let latest = found.last().filter(|_| settled.len() < logs.len());
@@ -81,7 +85,7 @@ pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
 
 /// Levels of a series and the standard deviation of the noise around them.
 struct Levels {
-    selection: Selection,
+    selection: SelectedSteps,
     noise: f64,
 }
 
@@ -160,18 +164,52 @@ fn clip_outliers(logs: &[f64], limit: f64) -> Vec<f64> {
     logs.iter().enumerate().map(clip).collect()
 }
 
+/// Values in ascending order, with sums from which their L1 cost follows.
+#[derive(Default)]
+struct Deviations {
+    sorted: Vec<f64>,
+    sum: f64,
+    /// Sum of the lower half, which has the median if their number is odd.
+    low_sum: f64,
+}
+
+impl Deviations {
+    fn add(&mut self, value: f64) {
+        let before = self.sorted.len().div_ceil(2);
+        let index = self.sorted.partition_point(|known| *known < value);
+        self.sorted.insert(index, value);
+        let half = self.sorted.len().div_ceil(2);
+        self.sum += value;
+        self.low_sum += match (index < half, half > before) {
+            (true, true) => value,
+            // The largest value of the lower half moves to the upper one, or the smallest of the upper one to the lower.
+            (true, false) => value - self.sorted[half],
+            (false, true) => self.sorted[half - 1],
+            (false, false) => 0.0,
+        };
+    }
+
+    /// Returns the sum of the distances of the values from their median.
+    fn cost(&self) -> f64 {
+        let half = self.sorted.len().div_ceil(2);
+        // Any median gives the same sum, so the upper end of the lower half is as good as the middle.
+        let Some(median) = half.checked_sub(1).map(|index| self.sorted[index]) else { return 0.0 };
+        let (low, high) = (half as f64, (self.sorted.len() - half) as f64);
+        ((self.sum - self.low_sum - high * median) + (low * median - self.low_sum)).max(0.0)
+    }
+}
+
 /// Returns the first indices of the levels of the cheapest fit.
 fn partition(logs: &[f64], unit: f64, penalty: f64) -> Vec<usize> {
     let n = logs.len();
-    if n < 2 * MIN_LEVEL {
+    if n < MIN_REPORTS {
         return vec![0];
     }
     // The least cost of the values before an index, and the first value of the last level of that fit.
     let mut cheapest = vec![(f64::INFINITY, 0); n + 1];
     cheapest[0] = (0.0, 0);
-    let mut deviations = Deviations::default();
     for end in MIN_LEVEL..=n {
-        deviations.clear();
+        let mut deviations = Deviations::default();
         for first in (0..end).rev() {
             deviations.add(logs[first]);
             let level = deviations.cost() / unit + penalty;
