@@ -1,6 +1,6 @@
 //! Makes the warnings about a run as a whole, each with the next step.
 
-use gpubench_backend::{Finding, ThreadSpeeds, WorkerId};
+use gpubench_backend::{Finding, ThreadSpeeds};
 use gpubench_model::measure::grade;
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::report::quantity::spread_text;
@@ -185,17 +185,6 @@ pub fn slow_kernels<'a>(findings: impl IntoIterator<Item = &'a Finding>, vectors
         warnings.push(RunWarning { text, next });
     }
     warnings
-}
-
-/// Returns the warning about a worker that was starting while cells of others were measured.
-pub(crate) fn of_overlap(slow: &WorkerId) -> RunWarning {
-    let next = match slow.library {
-        Some(_) => "run again".into(),
-        None => format!("run again; with --require {} nothing is measured before it is ready", slow.backend),
-    };
-    let text =
-        format!("other cells were measured while {slow} was starting, which may have made them slower");
-    RunWarning { text, next }
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ pub mod journal;
 pub mod judge;
 mod order;
 mod peaks;
-mod planned;
 pub(crate) mod plausible;
 mod refine;
 mod report_writer;
@@ -42,16 +41,50 @@ pub use peaks::PeakSource;
 pub use refine::max_added_cells;
 pub use workers::RequiredBackendMissing;
 
-pub use planned::PlannedCell;
-
-use gpubench_backend::{External, Options, Registry};
-use gpubench_host::memory;
+use gpubench_backend::{External, Options, Registry, Variant, WorkerId, fewer_threads};
 use gpubench_host::other_programs::OtherPrograms;
+use gpubench_model::case::Cell;
+use gpubench_model::measure::sampling::Sampling;
+use gpubench_model::measure::stopping::Rule;
 use gpubench_model::report::Report;
 
 use crate::observe::Observer;
 use crate::worker::launcher::Launcher;
 use rounds::Rounds;
+
+/// One cell of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedCell {
+    /// The cell.
+    pub cell: Cell,
+    /// The variant that computes it.
+    pub variant: Variant,
+    /// How it is sampled.
+    pub sampling: Sampling,
+    /// True if a few executions may decide that it is too far behind to be sampled to precision.
+    pub may_be_screened: bool,
+}
+
+impl PlannedCell {
+    /// Returns the target relative half width.
+    pub(crate) fn precision(&self) -> f64 {
+        self.sampling.precision(self.variant.side)
+    }
+
+    /// Returns the stopping rule.
+    pub(crate) fn rule(&self) -> Rule {
+        self.sampling.rule(self.variant.side)
+    }
+
+    /// Returns the worker that runs it.
+    pub fn worker(&self) -> WorkerId {
+        WorkerId {
+            backend: self.cell.backend.clone(),
+            threads: fewer_threads(&self.cell.variant),
+            library: self.variant.library.as_deref().map(str::to_owned),
+        }
+    }
+}
 
 /// Settings of a run.
 #[derive(Clone, Debug)]
@@ -146,23 +179,14 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
             }
         }
         let finished = run.cells.iter().filter(|planned| earlier.finished(&planned.cell).is_some());
-        observer.taken_over(finished.count(), run.cells.len());
+        observer.resumed(finished.count(), run.cells.len());
     }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
-    let mut cells = run.cells.clone();
-    for block in block::blocks(&cells, memory::free_host_bytes()) {
-        if interrupted {
-            break;
-        }
-        interrupted = rounds.run(&cells, block) || rounds.run_postponed(&cells, false);
-    }
-    interrupted = interrupted || rounds.run_postponed(&cells, true);
-    if run.refine && !interrupted {
-        interrupted = refine::refine(run, &mut cells, &mut rounds);
-    }
+    interrupted =
+        interrupted || rounds.run(&run.cells, 0) || (run.refine && refine::refine(run, &mut rounds));
     let (report, unsaved) = rounds.finish();
     if interrupted {
-        observer.interrupted(&report, cells.len());
+        observer.interrupted(&report);
     }
     Ok(Finished { report, interrupted, unsaved })
 }

@@ -105,22 +105,22 @@ impl Observer for Bar {
         self.bar.finish_and_clear();
     }
 
-    fn slow_start(&mut self, worker: &str, limit: &str, goes_on: bool) {
-        self.bar.println(lines::slow_start(worker, limit, goes_on));
+    fn slow_start(&mut self, worker: &str, limit: &str) {
+        self.bar.println(lines::slow_start(worker, limit));
     }
 
-    fn taken_over(&mut self, finished: usize, total: usize) {
+    fn resumed(&mut self, finished: usize, total: usize) {
         self.finished += finished;
         self.pace.plan(total - finished);
-        self.bar.println(lines::taken_over(finished, total));
+        self.bar.println(lines::resumed(finished, total));
     }
 
     fn not_saved(&mut self, error: &anyhow::Error) {
         self.bar.println(lines::not_saved(error));
     }
 
-    fn interrupted(&mut self, report: &Report, total: usize) {
-        self.bar.println(lines::interrupted(report, total));
+    fn interrupted(&mut self, report: &Report) {
+        self.bar.println(lines::interrupted(report));
     }
 }
 

@@ -47,21 +47,21 @@ impl<W: Write> Observer for Lines<W> {
         let _ = writeln!(self.sink, "[{}/{}] {} {}{once}", self.done, self.total, row.cell(), result(row));
     }
 
-    fn slow_start(&mut self, worker: &str, limit: &str, goes_on: bool) {
-        let _ = writeln!(self.sink, "{}", slow_start(worker, limit, goes_on));
+    fn slow_start(&mut self, worker: &str, limit: &str) {
+        let _ = writeln!(self.sink, "{}", slow_start(worker, limit));
     }
 
-    fn taken_over(&mut self, finished: usize, total: usize) {
+    fn resumed(&mut self, finished: usize, total: usize) {
         self.done += finished;
-        let _ = writeln!(self.sink, "{}", taken_over(finished, total));
+        let _ = writeln!(self.sink, "{}", resumed(finished, total));
     }
 
     fn not_saved(&mut self, error: &anyhow::Error) {
         let _ = writeln!(self.sink, "{}", not_saved(error));
     }
 
-    fn interrupted(&mut self, report: &Report, total: usize) {
-        let _ = writeln!(self.sink, "{}", interrupted(report, total));
+    fn interrupted(&mut self, report: &Report) {
+        let _ = writeln!(self.sink, "{}", interrupted(report));
     }
 }
 
@@ -71,13 +71,12 @@ pub(crate) fn measuring(what: &str) -> String {
 }
 
 /// Returns the line printed when a worker takes long to start.
-pub(crate) fn slow_start(worker: &str, limit: &str, goes_on: bool) -> String {
-    let meanwhile = if goes_on { "the other cells are measured meanwhile, and " } else { "" };
-    format!("still starting {worker}; {meanwhile}its cells fail if that takes more than {limit}")
+pub(crate) fn slow_start(worker: &str, limit: &str) -> String {
+    format!("still starting {worker}; its cells fail if that takes more than {limit}")
 }
 
 /// Returns the line printed when a run is resumed.
-pub(crate) fn taken_over(finished: usize, total: usize) -> String {
+pub(crate) fn resumed(finished: usize, total: usize) -> String {
     format!("resumed: {finished} of {total} cells are finished; {} are left", total - finished)
 }
 
@@ -87,12 +86,13 @@ pub(crate) fn not_saved(error: &anyhow::Error) -> String {
 }
 
 /// Returns the line printed when the user ends a run: the cells with a result, also those whose samples are not complete.
-pub(crate) fn interrupted(report: &Report, total: usize) -> String {
+pub(crate) fn interrupted(report: &Report) -> String {
     let short = match report.rows.iter().filter(|row| row.was_cut_short()).count() {
         0 => String::new(),
         short => format!(", {short} of them with fewer samples than planned"),
     };
-    format!("interrupted: the report has {} of {}{short}", report.rows.len(), counted(total, "cell"))
+    let planned = report.environment.planned_rows.unwrap_or(0) as usize;
+    format!("interrupted: the report has {} of {}{short}", report.rows.len(), counted(planned, "cell"))
 }
 
 /// Returns the result of a cell in a few words.
@@ -120,7 +120,9 @@ mod tests {
         short.execute.as_mut().unwrap().stopped = Some(Reason::CutShort);
         let line = |rows: &[&Row]| {
             let rows = rows.iter().map(|row| (*row).clone()).collect();
-            interrupted(&Report { rows, ..example::empty() }, 16)
+            let mut report = Report { rows, ..example::empty() };
+            report.environment.planned_rows = Some(16);
+            interrupted(&report)
         };
         assert_eq!(line(&[]), "interrupted: the report has 0 of 16 cells");
         assert_eq!(line(&[&finished]), "interrupted: the report has 1 of 16 cells");

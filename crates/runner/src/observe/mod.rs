@@ -21,14 +21,13 @@ pub trait Observer {
     fn cells_added(&mut self, _total: usize) {}
 
     /// An earlier start of the run has finished that many of its cells.
-    fn taken_over(&mut self, _finished: usize, _total: usize) {}
+    fn resumed(&mut self, _finished: usize, _total: usize) {}
 
     /// A measurement of the machine begins, such as `peak bandwidth and FLOP rate of the GPU`.
     fn measuring(&mut self, _what: &str) {}
 
-    /// A worker takes long to start, and fails after `limit`. The others are measured meanwhile if `goes_on`; otherwise the
-    /// run waits.
-    fn slow_start(&mut self, _worker: &str, _limit: &str, _goes_on: bool) {}
+    /// A worker takes long to start, and fails after `limit`.
+    fn slow_start(&mut self, _worker: &str, _limit: &str) {}
 
     /// A cell's turn begins: it is prepared, or sampled in that round (from 0).
     fn cell_started(&mut self, _cell: &Cell, _round: Option<u32>) {}
@@ -45,8 +44,8 @@ pub trait Observer {
     /// No more cells follow.
     fn run_finished(&mut self) {}
 
-    /// The user has ended the run, which leaves this report of its `total` cells.
-    fn interrupted(&mut self, _report: &Report, _total: usize) {}
+    /// The user has ended the run, which leaves this report of the planned cells.
+    fn interrupted(&mut self, _report: &Report) {}
 }
 
 /// Shows nothing.

@@ -45,7 +45,7 @@ pub(crate) fn is_of_peaks(warning: &RunWarning) -> bool {
     warning.text.starts_with(WARNING)
 }
 
-enum Ended {
+enum PeakOutcome {
     Measured(Peaks),
     Without,
     Failed(RunWarning),
@@ -59,8 +59,6 @@ enum Ended {
 ///
 /// A worker that has measured peaks is replaced. It has loaded libraries and used memory, and cells must find the same
 /// state whether the peaks were kept or measured.
-///
-/// The peaks of a worker that is slow to start follow before its cells, by [`gather_late`].
 pub(crate) fn gather(
     run: &Run,
     workers: &mut Workers,
@@ -73,35 +71,11 @@ pub(crate) fn gather(
     }
     // Peaks need all threads, so only the workers on all threads measure them.
     // External workers run on hardware whose peaks the backends of gpubench measure.
-    let describing = workers.describing().into_iter();
-    let own = describing.filter(|id| run.registry.find(&id.backend).is_some());
-    gather_of(own.collect(), run, workers, others, writer, observer)
-}
-
-/// Records the peaks of workers that were slow to start, and have started now.
-pub(crate) fn gather_late(
-    run: &Run,
-    workers: &mut Workers,
-    writer: &mut ReportWriter,
-    observer: &mut dyn Observer,
-) -> ControlFlow<()> {
-    gather_of(workers.take_awaited_peaks(), run, workers, None, writer, observer)
-}
-
-fn gather_of(
-    own: Vec<WorkerId>,
-    run: &Run,
-    workers: &mut Workers,
-    others: Option<&OtherPrograms>,
-    writer: &mut ReportWriter,
-    observer: &mut dyn Observer,
-) -> ControlFlow<()> {
     let mut ready = vec![];
-    for id in own {
+    for id in workers.describing().into_iter().filter(|id| run.registry.find(&id.backend).is_some()) {
         match workers.ready(&id, observer) {
             Ok(_) => ready.push(id),
             Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),
-            Err(WorkerUnavailable::Slow) => workers.await_peaks(&id),
             // Its cells will report the reason.
             Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {}
         }
@@ -134,11 +108,8 @@ fn gather_of(
         let (measured, warnings) = measured?;
         if let Some(peaks) = measured {
             let is_whole = warnings.is_empty();
-            let others = || match others {
-                Some(others) => others.share(&workers.processes()),
-                None => writer.other_programs(),
-            };
-            let is_idle = || !workers.has_slow() && others().is_none_or(|share| share <= advice::BUSY);
+            let others = || others.and_then(|others| others.share(&workers.processes()));
+            let is_idle = || others().is_none_or(|share| share <= advice::BUSY);
             // Other programs do not affect simulated rates.
             let is_quiet = run.simulates(&id.backend) || is_idle();
             if let Some((folder, key)) = place.filter(|_| is_whole && is_quiet) {
@@ -174,10 +145,10 @@ fn measure_all(
     for library in std::iter::once(None).chain(libraries.unwrap_or_default().into_iter().map(Some)) {
         let id = WorkerId { library, ..WorkerId::of_backend(backend) };
         match measure(&id, run.cell_timeout, workers, observer) {
-            Ended::Measured(peaks) => all = [peaks].into_iter().chain(all).reduce(Peaks::highest),
-            Ended::Without => {}
-            Ended::Failed(warning) => warnings.push(warning),
-            Ended::Interrupted => return ControlFlow::Break(()),
+            PeakOutcome::Measured(peaks) => all = [peaks].into_iter().chain(all).reduce(Peaks::highest),
+            PeakOutcome::Without => {}
+            PeakOutcome::Failed(warning) => warnings.push(warning),
+            PeakOutcome::Interrupted => return ControlFlow::Break(()),
         }
     }
     ControlFlow::Continue((all, warnings))
@@ -189,23 +160,21 @@ fn measure(
     cell_timeout: Duration,
     workers: &mut Workers,
     observer: &mut dyn Observer,
-) -> Ended {
+) -> PeakOutcome {
     let stop = workers.stop();
     let limit = cell_timeout.min(LONGEST);
     let ready = workers.ready(id, observer).map(|_| ());
     match ready.and_then(|()| workers.give_turn(id, observer)) {
         Ok(()) => {}
-        Err(WorkerUnavailable::Interrupted) => return Ended::Interrupted,
+        Err(WorkerUnavailable::Interrupted) => return PeakOutcome::Interrupted,
         // Its cells, if there are any, report the reason.
-        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_) | WorkerUnavailable::Slow) => {
-            return Ended::Without;
-        }
+        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => return PeakOutcome::Without,
     }
-    let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
+    let Ok(client) = workers.ready(id, observer) else { return PeakOutcome::Interrupted };
     client.send(&Request::Peaks);
     let reply = client.wait(Instant::now() + limit, &|| stop.is_asked(), &mut |_| {});
     match reply {
-        Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return Ended::Without,
+        Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return PeakOutcome::Without,
         Ok(Reply::Peaks { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
         // The worker is lost or still measuring.
         _ => workers.discard(id),
@@ -214,17 +183,17 @@ fn measure(
         Ok(Reply::Peaks { peaks }) => {
             let measured = now().to_string();
             let dated = peaks.map(|found| Peaks { measured, cached: false, ..found });
-            return dated.and_then(Peaks::plausible).map_or(Ended::Without, Ended::Measured);
+            return dated.and_then(Peaks::plausible).map_or(PeakOutcome::Without, PeakOutcome::Measured);
         }
         Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => (reason, "run again"),
         Ok(_) => (NO_ANSWER.into(), "run again"),
-        Err(WaitError::Interrupted) => return Ended::Interrupted,
+        Err(WaitError::Interrupted) => return PeakOutcome::Interrupted,
         Err(WaitError::TimedOut) => {
             let next = if limit < LONGEST { "raise --cell-timeout" } else { "run on an idle machine" };
             (format!("measuring them took more than {}", format_duration(limit)), next)
         }
     };
-    Ended::Failed(RunWarning {
+    PeakOutcome::Failed(RunWarning {
         text: format!("{WARNING}{id} could not be measured: {reason}"),
         next: format!("{next}, or skip the peaks with --no-peaks"),
     })

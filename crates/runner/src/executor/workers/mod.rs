@@ -1,8 +1,6 @@
 //! Manages the workers of a run: starts them, gives them turns, replaces lost ones, gives up those that cannot start.
 
 mod slot;
-mod slow;
-mod start_limit;
 mod states;
 
 use std::ops::ControlFlow;
@@ -19,9 +17,8 @@ use super::interrupt::Stop;
 use crate::observe::Observer;
 use crate::worker::client::{Client, WaitError};
 use crate::worker::launcher::Launcher;
-pub(crate) use slot::format_duration;
 use slot::{Slot, State};
-pub(crate) use start_limit::start_limit;
+pub(crate) use slot::{format_duration, start_limit};
 
 /// Advice for a worker that does not start.
 pub(crate) const SEE_DOCTOR: &str = "run `gpubench doctor` to see what is missing";
@@ -50,8 +47,6 @@ pub(crate) enum WorkerUnavailable {
     Missing(Unavailable),
     /// The worker crashes, hangs or fails at every start: its cells fail.
     Broken(String),
-    /// The worker has been starting for long, and may still become ready: its cells come later.
-    Slow,
     /// The user has ended the run.
     Interrupted,
 }
@@ -63,8 +58,6 @@ pub(crate) struct Workers {
     launcher: Launcher,
     options: Options,
     start_limit: Duration,
-    /// True once nothing is left to measure before the cells of slow workers, so that the run waits for each start.
-    is_patient: bool,
     stop: &'static Stop,
     /// The seconds of the run so far, by what they were spent on.
     pub(crate) time_spent: TimeSpent,
@@ -73,17 +66,14 @@ pub(crate) struct Workers {
 impl Workers {
     /// Starts the workers that load no library, without waiting for them. Every backend of the plan and every required
     /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
-    /// prepared: one after the other, while nothing is timed unless one is slow.
+    /// prepared: one after the other, while nothing is timed.
     pub(crate) fn start(run: &Run, launcher: Launcher, stop: &'static Stop) -> Self {
-        let start_limit = start_limit(run.cell_timeout);
-        let options = run.options.clone();
         let mut workers = Workers {
             slots: vec![],
             at_work: None,
             launcher,
-            options,
-            start_limit,
-            is_patient: false,
+            options: run.options.clone(),
+            start_limit: start_limit(run.cell_timeout),
             stop,
             time_spent: TimeSpent::default(),
         };
@@ -103,12 +93,9 @@ impl Workers {
         observer: &mut dyn Observer,
     ) -> Result<ControlFlow<()>, RequiredBackendMissing> {
         for name in names {
-            let Unavailable { reason, fix } = match self.started(&WorkerId::of_backend(name), true, observer)
-            {
+            let Unavailable { reason, fix } = match self.ready(&WorkerId::of_backend(name), observer) {
                 Ok(_) => continue,
-                Err(WorkerUnavailable::Interrupted | WorkerUnavailable::Slow) => {
-                    return Ok(ControlFlow::Break(()));
-                }
+                Err(WorkerUnavailable::Interrupted) => return Ok(ControlFlow::Break(())),
                 Err(WorkerUnavailable::Missing(missing)) => missing,
                 Err(WorkerUnavailable::Broken(reason)) => Unavailable::new(reason, SEE_DOCTOR),
             };
@@ -117,31 +104,20 @@ impl Workers {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Returns that worker ready for a request, and starts it if necessary. Does not wait for a worker that is slow to start.
+    /// Returns that worker ready for a request. Starts it if necessary, and waits for its start up to the limit.
     pub(crate) fn ready(
         &mut self,
         id: &WorkerId,
         observer: &mut dyn Observer,
     ) -> Result<&mut Client, WorkerUnavailable> {
-        self.started(id, self.is_patient, observer)
-    }
-
-    /// As [`Self::ready`]; if `is_patient`, waits up to the limit for a slow worker too.
-    fn started(
-        &mut self,
-        id: &WorkerId,
-        is_patient: bool,
-        observer: &mut dyn Observer,
-    ) -> Result<&mut Client, WorkerUnavailable> {
-        let at = self.slot(id);
+        let at = self.position(id);
         let slot = &mut self.slots[at];
         loop {
             match &slot.state {
                 State::Ready(_) | State::Missing(_) | State::Broken(_) => break,
                 State::Absent => slot.launch(&self.launcher, &self.options),
-                State::Slow(_) if !is_patient => return Err(WorkerUnavailable::Slow),
-                State::Starting(_) | State::Slow(_) => {
-                    slot.settle(self.start_limit, is_patient, self.stop, &mut self.time_spent, observer)?;
+                State::Starting(_) => {
+                    slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
                 }
             }
         }
@@ -149,11 +125,11 @@ impl Workers {
             State::Ready(client) => Ok(client),
             State::Missing(missing) => Err(WorkerUnavailable::Missing(missing.clone())),
             State::Broken(reason) => Err(WorkerUnavailable::Broken(reason.clone())),
-            State::Absent | State::Starting(_) | State::Slow(_) => Err(WorkerUnavailable::Interrupted),
+            State::Absent | State::Starting(_) => Err(WorkerUnavailable::Interrupted),
         }
     }
 
-    /// Gives that worker its turn. Afterwards none but slow workers are starting and the previous one is stopped, so that
+    /// Gives that worker its turn. Afterwards no worker is starting and the previous one is stopped, so that
     /// neither disturbs the timing: threads of BLAS and OpenMP libraries spin for up to 200 ms after their work.
     pub(crate) fn give_turn(
         &mut self,
@@ -162,7 +138,7 @@ impl Workers {
     ) -> Result<(), WorkerUnavailable> {
         for slot in &mut self.slots {
             if matches!(slot.state, State::Starting(_)) {
-                slot.settle(self.start_limit, self.is_patient, self.stop, &mut self.time_spent, observer)?;
+                slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
             }
         }
         let Some(before) = self.at_work.replace(id.clone()).filter(|before| before != id) else {
@@ -198,9 +174,31 @@ impl Workers {
         }
     }
 
-    /// Returns the generation of the worker, which changes once it is lost.
-    pub(crate) fn generation(&self, id: &WorkerId) -> u64 {
-        self.find(id).map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
+    /// Records that the worker holds a job.
+    pub(crate) fn note_job(&mut self, id: &WorkerId, job: u64) {
+        self.slot(id).jobs.insert(job);
+    }
+
+    /// Has a worker release a job.
+    pub(crate) fn release(
+        &mut self,
+        id: &WorkerId,
+        job: u64,
+        limit: Duration,
+    ) -> Result<(), WorkerUnavailable> {
+        self.slot(id).jobs.remove(&job);
+        self.request(id, &Request::Release { job }, limit)
+    }
+
+    /// Returns whether a live worker holds the job.
+    pub(crate) fn holds(&self, id: &WorkerId, job: u64) -> bool {
+        self.find(id).is_some_and(|slot| slot.is_ready() && slot.jobs.contains(&job))
+    }
+
+    /// Returns the jobs that live workers hold.
+    pub(crate) fn held_jobs(&self) -> Vec<(WorkerId, u64)> {
+        let live = self.slots.iter().filter(|slot| slot.is_ready());
+        live.flat_map(|slot| slot.jobs.iter().map(|job| (slot.id.clone(), *job))).collect()
     }
 
     pub(crate) fn timer_overhead(&self, id: &WorkerId) -> Option<TimerOverhead> {
@@ -217,12 +215,16 @@ impl Workers {
 
     /// Marks it as a worker of the whole run.
     fn plan(&mut self, id: WorkerId) {
-        let at = self.slot(&id);
-        self.slots[at].is_planned = true;
+        self.slot(&id).is_planned = true;
     }
 
-    /// Returns the position of the worker's slot, and adds one if necessary.
-    fn slot(&mut self, id: &WorkerId) -> usize {
+    /// Returns the worker's slot, and adds one if necessary.
+    fn slot(&mut self, id: &WorkerId) -> &mut Slot {
+        let at = self.position(id);
+        &mut self.slots[at]
+    }
+
+    fn position(&mut self, id: &WorkerId) -> usize {
         self.slots.iter().position(|slot| slot.id == *id).unwrap_or_else(|| {
             self.slots.push(Slot::new(id.clone()));
             self.slots.len() - 1
@@ -241,14 +243,12 @@ impl Workers {
 
     /// Drops a lost worker; its next cell starts a new one.
     pub(crate) fn discard(&mut self, id: &WorkerId) {
-        let at = self.slot(id);
-        self.slots[at].state = State::Absent;
+        self.slot(id).state = State::Absent;
     }
 
     /// Ends a worker cleanly and waits for its exit; its next cell starts a new one.
     pub(crate) fn retire(&mut self, id: &WorkerId) {
-        let at = self.slot(id);
-        if let State::Ready(client) = std::mem::replace(&mut self.slots[at].state, State::Absent) {
+        if let State::Ready(client) = std::mem::replace(&mut self.slot(id).state, State::Absent) {
             client.finish();
         }
     }
@@ -264,7 +264,7 @@ impl Workers {
     /// Waits until every worker that is starting has started or failed. Breaks if the user has ended the run.
     pub(crate) fn await_started(&mut self, observer: &mut dyn Observer) -> ControlFlow<()> {
         for id in self.describing() {
-            if let Err(WorkerUnavailable::Interrupted) = self.started(&id, true, observer).map(|_| ()) {
+            if let Err(WorkerUnavailable::Interrupted) = self.ready(&id, observer) {
                 return ControlFlow::Break(());
             }
         }
@@ -281,7 +281,7 @@ impl Workers {
     /// Returns the numbers of the running workers' processes.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let clients = self.slots.iter().filter_map(|slot| match &slot.state {
-            State::Ready(client) | State::Starting(client) | State::Slow(client) => client.process(),
+            State::Ready(client) | State::Starting(client) => client.process(),
             State::Absent | State::Missing(_) | State::Broken(_) => None,
         });
         clients.collect()
@@ -308,13 +308,11 @@ impl Workers {
 
     /// Records the peaks of a backend in that worker's state.
     pub(crate) fn note_peaks(&mut self, id: &WorkerId, peaks: Peaks) {
-        let at = self.slot(id);
-        self.slots[at].report.peaks = Some(peaks);
+        self.slot(id).report.peaks = Some(peaks);
     }
 
     pub(crate) fn note_libraries(&mut self, id: &WorkerId, libraries: Vec<Finding>) {
-        let at = self.slot(id);
-        states::add_libraries(&mut self.slots[at].report, libraries);
+        states::add_libraries(&mut self.slot(id).report, libraries);
     }
 
     pub(crate) fn states(&self) -> Vec<BackendState> {
