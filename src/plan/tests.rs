@@ -20,7 +20,7 @@ fn variant(op: &'static str, name: &'static str, default: bool, dtypes: &'static
     }
 }
 
-fn tables() -> Vec<Table> {
+fn tables() -> Vec<BackendVariants> {
     let cpu = vec![
         variant("matmul", "openblas", true, DType::ALL),
         variant("matmul", "faer", true, DType::ALL),
@@ -31,7 +31,10 @@ fn tables() -> Vec<Table> {
         variant("matmul", "cublas", true, DType::ALL),
         variant("matmul", "cublas-tf32", false, &[DType::F32]),
     ];
-    vec![Table { backend: "cpu".into(), variants: cpu }, Table { backend: "cuda".into(), variants: cuda }]
+    vec![
+        BackendVariants { backend: "cpu".into(), variants: cpu },
+        BackendVariants { backend: "cuda".into(), variants: cuda },
+    ]
 }
 
 fn settings(ops: &str, sizes: &[u64], dtypes: &[DType], variants: Option<&str>) -> Settings {

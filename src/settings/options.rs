@@ -1,4 +1,4 @@
-//! The options of a sweep, each once: its help, its value's type (of `values`), and where it may be written.
+//! The options of a sweep, each once: its help, its value's type (of `option_types`), and where it may be written.
 //!
 //! The command line and sweep files are read into the same struct; what one source leaves open, the one below it says.
 
@@ -9,8 +9,8 @@ use gpubench_text::escape::shell_word;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-use super::value::{OptionScope, layer};
-pub use super::values::*;
+pub use super::option_types::*;
+use super::syntax::{OptionScope, layer};
 use crate::backend::external::NamedCommand;
 use crate::measure::sampling::Sampling;
 

@@ -1,7 +1,6 @@
 use super::*;
 use crate::case::DType;
-use crate::settings::backends::BackendList;
-use crate::settings::options::{CellTimeout, DTypes, Density, Ops, Seed, Sizes};
+use crate::settings::options::{BackendList, CellTimeout, DTypes, Density, Ops, Seed, Sizes};
 
 fn message(text: &str) -> String {
     parse("mine.toml", text).map_or_else(|e| format!("{e:#}"), |file| format!("accepted: {file:?}"))

@@ -4,7 +4,7 @@ use crate::measure::sampling::Sampling;
 use crate::settings::config;
 use crate::settings::options::{Density, Ops, Precision, Rounds, Samples, Sizes, Warmup};
 
-fn names(sweeps: &[Sweep]) -> Vec<(&str, &[u64])> {
+fn names(sweeps: &[OpSweep]) -> Vec<(&str, &[u64])> {
     sweeps.iter().map(|sweep| (sweep.op.as_str(), sweep.sizes.as_slice())).collect()
 }
 

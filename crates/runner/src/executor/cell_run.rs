@@ -10,7 +10,7 @@ use gpubench_model::report::{self, Outcome, Row};
 use gpubench_ops as op;
 
 use super::PlannedCell;
-use super::series::Series;
+use super::series::CellSamples;
 
 /// Reason of a cell whose worker sent no time.
 pub(crate) const NO_SAMPLES: &str = "the worker returned no usable samples";
@@ -26,7 +26,7 @@ pub(crate) struct CellRun<'a> {
     /// True if its row is complete.
     ended: bool,
     pub row: Row,
-    pub series: Series,
+    pub series: CellSamples,
     /// Time left of the cell's limit.
     pub left: Duration,
 }
@@ -34,7 +34,7 @@ pub(crate) struct CellRun<'a> {
 impl<'a> CellRun<'a> {
     /// Starts the run of a cell that may take `limit` in total.
     pub(crate) fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
-        let (row, series) = (blank(planned), Series::default());
+        let (row, series) = (blank(planned), CellSamples::default());
         let worker = planned.worker();
         CellRun { position, planned, worker, is_preparing: false, ended: false, row, series, left: limit }
     }

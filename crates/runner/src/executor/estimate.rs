@@ -16,7 +16,7 @@ const AROUND_S: Range = [0.15, 0.2];
 const THREADS_S: Range = [0.0, 0.15];
 /// Share of the cells' time that a run takes: variants that are missing or far behind take little.
 const SHARE: Range = [0.7, 0.85];
-/// The same where every variant is sampled to precision.
+/// Share of the cells' time that a run takes where every variant is sampled to precision.
 const SHARE_OF_ALL: Range = [0.7, 1.0];
 /// Part of `--max-time` until a time is precise.
 const PRECISE: Range = [1.0 / 3.0, 1.0];
@@ -42,7 +42,7 @@ const GPU_BYTES: Range = [3e11, 4e12];
 
 /// The time that a run is expected to take.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Estimate {
+pub struct RunEstimate {
     /// Seconds, at least and at most.
     pub seconds: Range,
     /// True if the run measures peaks of the CPU, because none are known.
@@ -51,7 +51,7 @@ pub struct Estimate {
 
 /// The limits of a run, in seconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RunLimits {
     /// The time of the whole run, if it has a limit.
     pub budget_s: Option<f64>,
     /// The time after which a cell is given up.
@@ -63,8 +63,8 @@ pub fn estimate(
     cells: &[PlannedCell],
     registry: Registry,
     peaks: &PeakSource,
-    limits: Limits,
-) -> Option<Estimate> {
+    limits: RunLimits,
+) -> Option<RunEstimate> {
     let simulates = |backend: &str| registry.find(backend).is_some_and(|found| found.simulated);
     let mut backends: Vec<(&str, Option<Peaks>)> = vec![];
     for planned in cells {
@@ -93,7 +93,7 @@ pub fn estimate(
         // A run spends the rest of its budget on times that are not precise.
         seconds = [seconds[0].min(budget_s), budget_s];
     }
-    (!backends.is_empty()).then_some(Estimate { seconds, measures_peaks })
+    (!backends.is_empty()).then_some(RunEstimate { seconds, measures_peaks })
 }
 
 /// Returns the seconds that the cells of `backends`, given with their peaks, take together, each at most `limit_s`.
@@ -240,7 +240,7 @@ mod tests {
     fn a_budget_bounds_the_time_and_kept_peaks_need_no_measurement() {
         let cells = cells(QUICK, 0.2, true);
         let of = |peaks: &PeakSource, budget_s| {
-            estimate(&cells, Registry::new(&[]), peaks, Limits { budget_s, cell_s: 300.0 }).unwrap()
+            estimate(&cells, Registry::new(&[]), peaks, RunLimits { budget_s, cell_s: 300.0 }).unwrap()
         };
         let free = of(&PeakSource::Unwanted, None);
         assert!(!free.measures_peaks);

@@ -93,7 +93,7 @@ fn line(value: &impl serde::Serialize) -> serde_json::Result<Vec<u8>> {
 
 /// What a journal amounts to.
 #[derive(Debug)]
-pub struct Contents {
+pub struct JournalContents {
     /// The last environment, and the last row of each cell.
     pub report: Report,
     /// Number of lines that are left out, because they end early or contradict themselves.
@@ -104,7 +104,7 @@ pub struct Contents {
 ///
 /// # Errors
 /// It cannot be read, or is not a journal. A last line that ends early is left out.
-pub fn read(folder: &Path) -> anyhow::Result<Option<Contents>> {
+pub fn read(folder: &Path) -> anyhow::Result<Option<JournalContents>> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
         return Ok(None);
@@ -119,8 +119,8 @@ pub fn read(folder: &Path) -> anyhow::Result<Option<Contents>> {
 ///
 /// # Errors
 /// It cannot be read, or is not a journal.
-pub fn parse(journal: impl BufRead) -> anyhow::Result<Option<Contents>> {
-    let mut lines = Lines { journal, line: vec![] };
+pub fn parse(journal: impl BufRead) -> anyhow::Result<Option<JournalContents>> {
+    let mut lines = JournalLines { journal, line: vec![] };
     let mut environment: Environment = match lines.next().context(FIX)? {
         Some(line) => serde_json::from_slice(line).map_err(|error| {
             anyhow!("its first line is not the environment of a run: {}; {FIX}", file::shown(&error))
@@ -140,16 +140,16 @@ pub fn parse(journal: impl BufRead) -> anyhow::Result<Option<Contents>> {
     }
     let report = Report { schema_version: SCHEMA_VERSION, environment, rows };
     let report = file::validated(latest_rows(report), true)?;
-    Ok(Some(Contents { report, unreadable }))
+    Ok(Some(JournalContents { report, unreadable }))
 }
 
 /// The whole lines of a journal, of which one at a time is in memory.
-struct Lines<R> {
+struct JournalLines<R> {
     journal: R,
     line: Vec<u8>,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> JournalLines<R> {
     /// Returns the next line that is not empty; `None` at the end, or at a last line that ends early.
     fn next(&mut self) -> io::Result<Option<&[u8]>> {
         loop {
@@ -212,7 +212,7 @@ mod tests {
         let mut bytes = fs::read(&path).unwrap();
         bytes.extend(&line(&row(16, 4e-3)).unwrap()[..40]);
         fs::write(&path, bytes).unwrap();
-        let Contents { report: found, unreadable } = read(folder.path()).unwrap().unwrap();
+        let JournalContents { report: found, unreadable } = read(folder.path()).unwrap().unwrap();
         assert_eq!((found.environment, unreadable), (later, 1));
         let times: Vec<_> = found.rows.iter().map(|row| (row.case.n, row.median_s())).collect();
         assert_eq!(times, [(4, Some(1e-3)), (8, Some(3e-3))], "the later row of a cell counts");

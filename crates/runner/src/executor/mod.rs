@@ -8,7 +8,6 @@ mod block;
 mod budget;
 mod cell_run;
 mod cell_session;
-mod devices;
 mod earlier;
 mod estimate;
 mod inputs;
@@ -33,13 +32,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use advice::slow_kernels;
-pub use devices::device_count;
 pub use earlier::Earlier;
-pub use estimate::{Estimate, Limits, estimate};
+pub use estimate::{RunEstimate, RunLimits, estimate};
 pub use interrupt::Watch;
 pub use peaks::PeakSource;
 pub use refine::max_added_cells;
-pub use workers::RequiredBackendMissing;
+pub use workers::{RequiredBackendMissing, device_count};
 
 use gpubench_backend::{External, Options, Registry, Variant, WorkerId, fewer_threads};
 use gpubench_host::other_programs::OtherPrograms;
@@ -49,7 +47,7 @@ use gpubench_model::measure::stopping::Rule;
 use gpubench_model::report::Report;
 
 use crate::observe::Observer;
-use crate::worker::launcher::Launcher;
+use crate::worker::Launcher;
 use rounds::Rounds;
 
 /// One cell of a plan.
@@ -88,7 +86,7 @@ impl PlannedCell {
 
 /// Settings of a run.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct RunSpec {
     /// The cells, in the order of the report.
     pub cells: Vec<PlannedCell>,
     /// The backends of the program.
@@ -123,7 +121,7 @@ pub struct Run {
     pub settings: serde_json::Value,
 }
 
-impl Run {
+impl RunSpec {
     /// Returns whether all times are simulated.
     fn is_simulated(&self) -> bool {
         self.cells.iter().all(|planned| self.simulates(&planned.cell.backend))
@@ -152,7 +150,7 @@ pub struct Finished {
 /// # Errors
 /// Before any cell is run: a required backend cannot start ([`RequiredBackendMissing`]), or the run that is resumed was on
 /// another machine. Failures of a cell are in its row; a report that cannot be saved is in [`Finished::unsaved`].
-pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
+pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
     let launcher = Launcher::new(run.isolate, run.program.as_ref(), run.registry, &run.externals)?;

@@ -8,7 +8,7 @@ use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
 
 use super::rounds::Rounds;
-use super::{PlannedCell, Run};
+use super::{PlannedCell, RunSpec};
 
 /// Maximum number of further sizes per crossover; each at least halves the interval.
 const PASSES: usize = 2;
@@ -59,7 +59,7 @@ fn is_variant(one: &PlannedCell, other: &PlannedCell) -> bool {
 }
 
 /// Adds cells near the crossovers and runs them. Returns whether the user ended the run meanwhile.
-pub(crate) fn refine(run: &Run, rounds: &mut Rounds<'_>) -> bool {
+pub(crate) fn refine(run: &RunSpec, rounds: &mut Rounds<'_>) -> bool {
     let mut cells = run.cells.clone();
     let begin_s = rounds.spent_s();
     let end_s = run.budget_s.unwrap_or(begin_s + LEAST_S.max(TIME_SHARE * begin_s));

@@ -9,7 +9,7 @@ use gpubench_host::environment;
 use gpubench_model::report::sanitize::sanitized;
 use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, TimeSpent, file};
 
-use super::Run;
+use super::RunSpec;
 use super::journal::{self, Journal};
 
 pub(crate) struct ReportWriter {
@@ -36,7 +36,7 @@ const SAVING_GRACE: Duration = Duration::from_secs(1);
 
 impl ReportWriter {
     /// Starts an empty report of a run that began at `start` and collects the environment now, before any cell is timed.
-    pub(crate) fn begin(run: &Run, start: Instant) -> Self {
+    pub(crate) fn begin(run: &RunSpec, start: Instant) -> Self {
         let mut environment = environment::collect(run.argv.clone(), run.settings.clone());
         environment.planned_rows = Some(run.cells.len() as u64);
         ReportWriter {

@@ -6,14 +6,14 @@ use gpubench_model::case::Cell;
 use gpubench_model::report::{Outcome, Report, Row};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::pace::Pace;
+use super::pace::RunPace;
 use super::{Observer, lines};
 
 /// A bar on standard error. Cells that were not measured are listed above it.
 pub(crate) struct Bar {
     bar: ProgressBar,
     start: Instant,
-    pace: Pace,
+    pace: RunPace,
     cell: String,
     finished: usize,
     cells: usize,
@@ -30,7 +30,7 @@ impl Bar {
         Bar {
             bar: ProgressBar::hidden(),
             start: Instant::now(),
-            pace: Pace::default(),
+            pace: RunPace::default(),
             cell: String::new(),
             finished: 0,
             cells: 0,

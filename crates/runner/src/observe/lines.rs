@@ -8,7 +8,7 @@ use gpubench_text::count::counted;
 
 use super::Observer;
 
-pub(crate) struct Lines<W> {
+pub(crate) struct ProgressLines<W> {
     sink: W,
     done: usize,
     total: usize,
@@ -16,13 +16,13 @@ pub(crate) struct Lines<W> {
     reasons: BTreeSet<(String, String)>,
 }
 
-impl<W: Write> Lines<W> {
+impl<W: Write> ProgressLines<W> {
     pub(crate) fn new(sink: W) -> Self {
-        Lines { sink, done: 0, total: 0, reasons: BTreeSet::new() }
+        ProgressLines { sink, done: 0, total: 0, reasons: BTreeSet::new() }
     }
 }
 
-impl<W: Write> Observer for Lines<W> {
+impl<W: Write> Observer for ProgressLines<W> {
     fn run_started(&mut self, total: usize) {
         self.total = total;
     }
@@ -137,7 +137,7 @@ mod tests {
         let missing = "OpenBLAS is missing";
         let row = example::without_time("matmul", 1000, "cpu", "openblas", Outcome::Skipped, missing, None);
         let mut text = vec![];
-        let mut lines = Lines::new(&mut text);
+        let mut lines = ProgressLines::new(&mut text);
         lines.run_started(35);
         lines.cell_finished(&row);
         lines.cell_finished(&row);

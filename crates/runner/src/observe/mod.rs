@@ -7,7 +7,7 @@ mod pace;
 use std::io::{self, IsTerminal};
 
 pub(crate) use bar::Bar;
-pub(crate) use lines::Lines;
+pub(crate) use lines::ProgressLines;
 
 use gpubench_model::case::Cell;
 use gpubench_model::report::{Report, Row};
@@ -60,6 +60,6 @@ pub fn for_stderr(quiet: bool) -> Box<dyn Observer> {
     } else if io::stderr().is_terminal() {
         Box::new(Bar::new())
     } else {
-        Box::new(Lines::new(io::stderr()))
+        Box::new(ProgressLines::new(io::stderr()))
     }
 }

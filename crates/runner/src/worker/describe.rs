@@ -6,7 +6,7 @@ use gpubench_backend::protocol::{Described, Reply, Request};
 use gpubench_backend::{Options, Program};
 
 use super::client::{Client, WaitError};
-use super::launcher::start_alone;
+use super::start_alone;
 
 /// Time limit of a description.
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
@@ -27,14 +27,14 @@ fn started(name: &str, program: &Program, request: &Request) -> Result<Client, S
 }
 
 /// A program that was started and asked for its description.
-pub struct Asked(Result<Client, String>);
+pub struct DescriptionRequest(Result<Client, String>);
 
 /// Starts `program` as backend `name` and asks it to describe itself.
-pub fn ask(name: &str, program: &Program) -> Asked {
-    Asked(started(name, program, &Request::Describe))
+pub fn ask(name: &str, program: &Program) -> DescriptionRequest {
+    DescriptionRequest(started(name, program, &Request::Describe))
 }
 
-impl Asked {
+impl DescriptionRequest {
     /// Waits for the description.
     ///
     /// # Errors

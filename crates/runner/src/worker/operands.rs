@@ -14,7 +14,7 @@ pub(crate) struct CaseOperands {
     case: Case,
     /// The operands, in the op's order. A job may take them.
     pub(crate) operands: Vec<Operand>,
-    /// Their fingerprint, hexadecimal.
+    /// Fingerprint of the operands, hexadecimal.
     pub(crate) fingerprint: String,
 }
 

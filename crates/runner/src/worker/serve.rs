@@ -11,7 +11,7 @@ use gpubench_backend::{Options, Registration, Registry};
 use gpubench_host::{process, threads};
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::session::Session;
+use super::session::BackendSession;
 
 /// Runs `gpubench worker NAME`: serves the backend of that name on standard input and output until `Exit`.
 ///
@@ -74,7 +74,7 @@ pub fn serve(
     requests: impl Iterator<Item = String>,
     output: &mut impl Write,
 ) -> io::Result<()> {
-    let mut session: Option<Session> = None;
+    let mut session: Option<BackendSession> = None;
     for line in requests {
         let reply = match serde_json::from_str(&line) {
             Ok(Request::Exit) => break,
@@ -89,7 +89,7 @@ pub fn serve(
 /// Returns the final reply to one request. A panic becomes a failure that asks for a new worker.
 fn answer(
     registration: &Registration,
-    session: &mut Option<Session>,
+    session: &mut Option<BackendSession>,
     request: Request,
     output: &mut impl Write,
 ) -> Reply {
@@ -128,7 +128,7 @@ fn answer(
 
 fn hello(
     registration: &Registration,
-    session: &mut Option<Session>,
+    session: &mut Option<BackendSession>,
     protocol: u32,
     options: &Options,
 ) -> Reply {
@@ -140,7 +140,7 @@ fn hello(
     if let Err(error) = require_threads(options) {
         return failed(error, false);
     }
-    match Session::start(registration, options) {
+    match BackendSession::start(registration, options) {
         Ok(started) => session.insert(started).ready_reply(),
         Err(Unavailable { reason, fix }) => Reply::Unavailable { reason, fix },
     }
@@ -161,7 +161,7 @@ fn described(registration: &Registration) -> Result<Reply, CellError> {
     Ok(Reply::Described(Described { name, summary, variants }))
 }
 
-fn started(session: &mut Option<Session>) -> Result<&mut Session, CellError> {
+fn started(session: &mut Option<BackendSession>) -> Result<&mut BackendSession, CellError> {
     session
         .as_mut()
         .ok_or_else(|| CellError::Failed("the backend has not been started; send hello first".into()))

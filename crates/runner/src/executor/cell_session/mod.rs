@@ -17,7 +17,7 @@ use gpubench_ops::{self as op, Decisive};
 use super::cell_run::{CellRun, NO_SAMPLES};
 use super::earlier::Earlier;
 use super::inputs::InputFingerprints;
-use super::judge::Judge;
+use super::judge::AnswerJudge;
 use super::screening;
 use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers};
 use crate::observe::Observer;
@@ -47,7 +47,7 @@ pub(crate) struct CellSession<'a> {
     /// The fingerprints of operands so far.
     pub inputs: InputFingerprints,
     /// Judges the answers of external workers.
-    pub(crate) judge: Judge,
+    pub(crate) judge: AnswerJudge,
     /// What an earlier start of the same run has left.
     pub(crate) earlier: Option<&'a Earlier>,
     /// The time limit of a cell, as the user set it.

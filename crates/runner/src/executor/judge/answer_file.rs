@@ -15,7 +15,7 @@ use rustfft::num_complex::Complex;
 const AT_ONCE: usize = 4 << 20;
 
 /// The bytes of an answer, in order.
-pub trait Source {
+pub trait AnswerSource {
     /// Fills `bytes` with the next ones.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ pub trait Source {
     fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()>;
 }
 
-impl<R: Read> Source for R {
+impl<R: Read> AnswerSource for R {
     fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()> {
         self.read_exact(bytes)
     }
@@ -35,7 +35,7 @@ struct Shared {
     at: u64,
 }
 
-impl Source for Shared {
+impl AnswerSource for Shared {
     fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()> {
         let length = bytes.len() as u64;
         bytes.par_chunks_mut(AT_ONCE).enumerate().try_for_each(|(place, part)| {
@@ -69,7 +69,7 @@ pub(super) fn read(
 /// # Errors
 /// The text says what is wrong: the length of the file, or the shape or type of an array.
 pub fn parse(
-    file: &mut impl Source,
+    file: &mut impl AnswerSource,
     length: u64,
     arrays: &[Array],
     columns: u64,
@@ -104,7 +104,7 @@ fn bytes_of(array: &Array) -> Option<u128> {
     elements.checked_mul(u128::from(array.dtype.bytes()))
 }
 
-fn dense(file: &mut impl Source, array: &Array) -> Result<Operand, String> {
+fn dense(file: &mut impl AnswerSource, array: &Array) -> Result<Operand, String> {
     let (rows, columns) = match array.shape[..] {
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
@@ -115,7 +115,7 @@ fn dense(file: &mut impl Source, array: &Array) -> Result<Operand, String> {
 
 /// Reads a sparse matrix: `offsets` of its rows, columns of its entries, and their values.
 fn sparse(
-    file: &mut impl Source,
+    file: &mut impl AnswerSource,
     offsets: &Array,
     [places, entries]: [Option<&Array>; 2],
     columns: u64,
@@ -137,7 +137,7 @@ fn sparse(
     Ok(Operand::Csr(Csr { rows: indptr.len() - 1, cols: columns as usize, indptr, indices, values }))
 }
 
-fn values(file: &mut impl Source, array: &Array) -> Result<Values, String> {
+fn values(file: &mut impl AnswerSource, array: &Array) -> Result<Values, String> {
     let count = array.shape.iter().product();
     Ok(match array.dtype {
         ElementType::F32 => Values::F32(numbers(file, count, 0.0)?),
@@ -148,7 +148,7 @@ fn values(file: &mut impl Source, array: &Array) -> Result<Values, String> {
     })
 }
 
-fn numbers<T: Plain + Clone>(file: &mut impl Source, count: u64, zero: T) -> Result<Vec<T>, String> {
+fn numbers<T: Plain + Clone>(file: &mut impl AnswerSource, count: u64, zero: T) -> Result<Vec<T>, String> {
     let mut numbers = vec![zero; count as usize];
     file.fill(bytes_mut(&mut numbers))
         .map_err(|error| format!("the file of the answer ends early ({error})"))?;

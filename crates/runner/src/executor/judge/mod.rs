@@ -21,7 +21,7 @@ use crate::worker::operands::Operands;
 
 /// The answers of external workers that were judged right.
 #[derive(Default)]
-pub(crate) struct Judge {
+pub(crate) struct AnswerJudge {
     /// Private folder of the files with answers.
     folder: Option<TemporaryFolder>,
     /// Operands of the case that was judged last.
@@ -61,7 +61,7 @@ impl From<String> for Unjudged {
     }
 }
 
-impl Judge {
+impl AnswerJudge {
     /// Returns the path of a file that does not exist yet, for one answer.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Judge {
         (case, variant): (&Case, &Variant),
         answered: Answered,
     ) -> Reply {
-        let about = About { case, variant, answered: &answered };
+        let about = AnswerContext { case, variant, answered: &answered };
         let (job, path, alters) = match request {
             Request::Prepare { job, answer: Some(path), .. } => (*job, path, None),
             Request::Verify { job, answer: Some(path), alter, .. } => (*job, path, Some(alter.is_some())),
@@ -114,7 +114,7 @@ impl Judge {
     }
 
     /// Judges the first answer of a job.
-    fn first(&mut self, job: u64, path: &Path, about: &About<'_>) -> Result<Reply, Unjudged> {
+    fn first(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, Unjudged> {
         self.jobs.remove(&job);
         let Answered { phases, picked, threads, libraries, .. } = about.answered.clone();
         let mut phases = phases.unwrap_or_default();
@@ -146,7 +146,7 @@ impl Judge {
     }
 
     /// Checks the answer of a timed execution, or of one after the answer was erased.
-    fn later(&mut self, job: u64, path: &Path, about: &About<'_>) -> Result<Reply, Unjudged> {
+    fn later(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, Unjudged> {
         let answer = about.read(path)?;
         let known = self.jobs.get_mut(&job).ok_or_else(not_prepared)?;
         if about.answered.inputs != known.inputs {
@@ -168,7 +168,7 @@ impl Judge {
     }
 
     /// Checks that the answer changed when an element of an operand did, and that the element is as before.
-    fn altered(&mut self, job: u64, path: &Path, about: &About<'_>) -> Result<Reply, Unjudged> {
+    fn altered(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, Unjudged> {
         let answer = about.read(path)?;
         let known = self.jobs.get(&job).ok_or_else(not_prepared)?;
         let reason = if known.answers.contains(&data::fingerprint(&answer)) {
@@ -196,13 +196,13 @@ impl Unjudged {
 }
 
 /// An answer and the case it is for.
-struct About<'a> {
+struct AnswerContext<'a> {
     case: &'a Case,
     variant: &'a Variant,
     answered: &'a Answered,
 }
 
-impl About<'_> {
+impl AnswerContext<'_> {
     fn op(&self) -> Result<&'static dyn Op, CellError> {
         op::find(&self.case.op)
             .ok_or_else(|| CellError::Failed(format!("there is no op named {}", self.case.op)))

@@ -16,7 +16,7 @@ use gpubench_model::report::{RunWarning, now};
 
 use super::report_writer::ReportWriter;
 use super::workers::{NO_ANSWER, WorkerUnavailable, Workers, format_duration};
-use super::{Run, advice};
+use super::{RunSpec, advice};
 use crate::observe::Observer;
 use crate::worker::client::WaitError;
 use kept::Key;
@@ -60,7 +60,7 @@ enum PeakOutcome {
 /// A worker that has measured peaks is replaced. It has loaded libraries and used memory, and cells must find the same
 /// state whether the peaks were kept or measured.
 pub(crate) fn gather(
-    run: &Run,
+    run: &RunSpec,
     workers: &mut Workers,
     others: Option<&OtherPrograms>,
     writer: &mut ReportWriter,
@@ -135,7 +135,7 @@ fn device_text(backend: &str) -> &str {
 /// Measures peaks with one worker per vendor of libraries of the backend, and one without a library, one after the
 /// other. Returns the highest rates, and warnings about failures.
 fn measure_all(
-    run: &Run,
+    run: &RunSpec,
     backend: &str,
     workers: &mut Workers,
     observer: &mut dyn Observer,

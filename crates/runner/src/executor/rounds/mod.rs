@@ -14,15 +14,15 @@ use super::budget;
 use super::cell_run::CellRun;
 use super::cell_session::{CellSession, Interrupted};
 use super::inputs::InputFingerprints;
-use super::judge::Judge;
+use super::judge::AnswerJudge;
 use super::report_writer::ReportWriter;
 use super::screening::Copies;
 use super::workers::Workers;
-use super::{PlannedCell, Run, advice, block, order};
+use super::{PlannedCell, RunSpec, advice, block, order};
 use crate::observe::Observer;
 
 pub(crate) struct Rounds<'a> {
-    run: &'a Run,
+    run: &'a RunSpec,
     start: Instant,
     session: CellSession<'a>,
     writer: ReportWriter,
@@ -37,7 +37,7 @@ pub(crate) struct Rounds<'a> {
 
 impl<'a> Rounds<'a> {
     pub(crate) fn new(
-        run: &'a Run,
+        run: &'a RunSpec,
         observer: &'a mut dyn Observer,
         start: Instant,
         workers: Workers,
@@ -50,7 +50,7 @@ impl<'a> Rounds<'a> {
                 workers,
                 observer,
                 inputs: InputFingerprints::default(),
-                judge: Judge::default(),
+                judge: AnswerJudge::default(),
                 earlier: run.earlier.as_ref(),
                 limit: run.cell_timeout,
                 sampled_s: 0.0,

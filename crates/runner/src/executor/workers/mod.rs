@@ -7,17 +7,17 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
-use gpubench_backend::protocol::Request;
+use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_backend::{Finding, Options, Peaks, Side, TimerOverhead};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::{BackendState, TimeSpent};
 
-use super::Run;
-use super::interrupt::Stop;
+use super::RunSpec;
+use super::interrupt::{Stop, Watch};
 use crate::observe::Observer;
+use crate::worker::Launcher;
 use crate::worker::client::{Client, WaitError};
-use crate::worker::launcher::Launcher;
-use slot::{Slot, State};
+use slot::{Slot, WorkerState};
 pub(crate) use slot::{format_duration, start_limit};
 
 /// Advice for a worker that does not start.
@@ -67,7 +67,7 @@ impl Workers {
     /// Starts the workers that load no library, without waiting for them. Every backend of the plan and every required
     /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
     /// prepared: one after the other, while nothing is timed.
-    pub(crate) fn start(run: &Run, launcher: Launcher, stop: &'static Stop) -> Self {
+    pub(crate) fn start(run: &RunSpec, launcher: Launcher, stop: &'static Stop) -> Self {
         let mut workers = Workers {
             slots: vec![],
             at_work: None,
@@ -114,18 +114,18 @@ impl Workers {
         let slot = &mut self.slots[at];
         loop {
             match &slot.state {
-                State::Ready(_) | State::Missing(_) | State::Broken(_) => break,
-                State::Absent => slot.launch(&self.launcher, &self.options),
-                State::Starting(_) => {
+                WorkerState::Ready(_) | WorkerState::Missing(_) | WorkerState::Broken(_) => break,
+                WorkerState::Absent => slot.launch(&self.launcher, &self.options),
+                WorkerState::Starting(_) => {
                     slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
                 }
             }
         }
         match &mut slot.state {
-            State::Ready(client) => Ok(client),
-            State::Missing(missing) => Err(WorkerUnavailable::Missing(missing.clone())),
-            State::Broken(reason) => Err(WorkerUnavailable::Broken(reason.clone())),
-            State::Absent | State::Starting(_) => Err(WorkerUnavailable::Interrupted),
+            WorkerState::Ready(client) => Ok(client),
+            WorkerState::Missing(missing) => Err(WorkerUnavailable::Missing(missing.clone())),
+            WorkerState::Broken(reason) => Err(WorkerUnavailable::Broken(reason.clone())),
+            WorkerState::Absent | WorkerState::Starting(_) => Err(WorkerUnavailable::Interrupted),
         }
     }
 
@@ -137,7 +137,7 @@ impl Workers {
         observer: &mut dyn Observer,
     ) -> Result<(), WorkerUnavailable> {
         for slot in &mut self.slots {
-            if matches!(slot.state, State::Starting(_)) {
+            if matches!(slot.state, WorkerState::Starting(_)) {
                 slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
             }
         }
@@ -146,7 +146,7 @@ impl Workers {
         };
         let start = Instant::now();
         self.request(&before, &Request::Rest, REST_LIMIT)?;
-        if let Some(State::Ready(client)) = self.find_mut(&before).map(|slot| &mut slot.state) {
+        if let Some(WorkerState::Ready(client)) = self.find_mut(&before).map(|slot| &mut slot.state) {
             client.stop();
         }
         self.time_spent.idle_s += start.elapsed().as_secs_f64();
@@ -162,13 +162,13 @@ impl Workers {
     ) -> Result<(), WorkerUnavailable> {
         let stop = self.stop;
         let Some(slot) = self.find_mut(id) else { return Ok(()) };
-        let State::Ready(client) = &mut slot.state else { return Ok(()) };
+        let WorkerState::Ready(client) = &mut slot.state else { return Ok(()) };
         client.send(request);
         match client.wait(Instant::now() + limit, &|| stop.is_urgent(), &mut |_| {}) {
             Ok(_) => Ok(()),
             Err(WaitError::Interrupted) => Err(WorkerUnavailable::Interrupted),
             Err(WaitError::TimedOut | WaitError::Gone(_)) => {
-                slot.state = State::Absent;
+                slot.state = WorkerState::Absent;
                 Ok(())
             }
         }
@@ -243,12 +243,12 @@ impl Workers {
 
     /// Drops a lost worker; its next cell starts a new one.
     pub(crate) fn discard(&mut self, id: &WorkerId) {
-        self.slot(id).state = State::Absent;
+        self.slot(id).state = WorkerState::Absent;
     }
 
     /// Ends a worker cleanly and waits for its exit; its next cell starts a new one.
     pub(crate) fn retire(&mut self, id: &WorkerId) {
-        if let State::Ready(client) = std::mem::replace(&mut self.slot(id).state, State::Absent) {
+        if let WorkerState::Ready(client) = std::mem::replace(&mut self.slot(id).state, WorkerState::Absent) {
             client.finish();
         }
     }
@@ -256,7 +256,7 @@ impl Workers {
     /// Starts each planned worker that loads no library and is not running, without waiting.
     pub(crate) fn start_absent(&mut self) {
         let planned = self.slots.iter_mut().filter(|slot| slot.is_planned && slot.id.library.is_none());
-        for slot in planned.filter(|slot| matches!(slot.state, State::Absent)) {
+        for slot in planned.filter(|slot| matches!(slot.state, WorkerState::Absent)) {
             slot.launch(&self.launcher, &self.options);
         }
     }
@@ -281,8 +281,8 @@ impl Workers {
     /// Returns the numbers of the running workers' processes.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let clients = self.slots.iter().filter_map(|slot| match &slot.state {
-            State::Ready(client) | State::Starting(client) => client.process(),
-            State::Absent | State::Missing(_) | State::Broken(_) => None,
+            WorkerState::Ready(client) | WorkerState::Starting(client) => client.process(),
+            WorkerState::Absent | WorkerState::Missing(_) | WorkerState::Broken(_) => None,
         });
         clients.collect()
     }
@@ -326,7 +326,7 @@ impl Workers {
         let mut clients = vec![];
         for slot in self.slots {
             // A worker that is not ready is busy or lost; dropping it kills it.
-            if let State::Ready(mut client) = slot.state {
+            if let WorkerState::Ready(mut client) = slot.state {
                 client.send_exit();
                 clients.push(client);
             }
@@ -334,4 +334,40 @@ impl Workers {
         clients.into_iter().for_each(Client::finish);
         states
     }
+}
+
+/// Counts the devices of `backend` in a short-lived worker, since the parent process itself uses no device: `device_count` of its description, or 1. Devices are numbered from 0.
+///
+/// # Errors
+/// The backend cannot start, its worker fails or takes longer than any start may, or the user has asked to stop.
+pub fn device_count(
+    backend: &str,
+    launcher: &Launcher,
+    options: &Options,
+    watch: &Watch,
+) -> Result<u32, Unavailable> {
+    let broken = |reason: String| Unavailable::new(reason, SEE_DOCTOR);
+    let mut client = launcher
+        .start(&WorkerId::of_backend(backend))
+        .map_err(|error| broken(format!("the worker could not be started: {error}")))?;
+    // Without ops, the worker compiles nothing at its start.
+    let options = Options { device: 0, ops: vec![], sizes: [].into(), ..options.clone() };
+    client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
+    let limit = start_limit(Duration::ZERO);
+    let reply = client.wait(Instant::now() + limit, &|| watch.is_interrupted(), &mut |_| {});
+    let counted = match reply {
+        Ok(Reply::Ready { description, .. }) => {
+            let count = description.get("device_count").and_then(serde_json::Value::as_u64);
+            Ok(count.and_then(|count| u32::try_from(count).ok()).unwrap_or(1))
+        }
+        Ok(Reply::Unavailable { reason, fix }) => Err(Unavailable { reason, fix }),
+        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(broken(reason)),
+        Ok(_) => Err(broken("the worker sent an unexpected reply to hello".into())),
+        Err(WaitError::TimedOut) => {
+            Err(broken(format!("the worker did not reply within {}", format_duration(limit))))
+        }
+        Err(WaitError::Interrupted) => return Err(broken("it was interrupted".into())),
+    };
+    client.finish();
+    counted
 }

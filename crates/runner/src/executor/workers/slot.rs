@@ -13,8 +13,8 @@ use gpubench_model::report::{BackendState, TimeSpent};
 use super::super::interrupt::Stop;
 use super::{SEE_DOCTOR, WorkerUnavailable};
 use crate::observe::Observer;
+use crate::worker::Launcher;
 use crate::worker::client::{Client, WaitError};
-use crate::worker::launcher::Launcher;
 
 /// Number of consecutive failed starts after which a backend is given up.
 const START_ATTEMPTS: u32 = 3;
@@ -29,7 +29,7 @@ const MAX_START_LIMIT: Duration = Duration::from_secs(60);
 /// Environment variable with another time limit for a worker's start, in seconds.
 const START_LIMIT_VARIABLE: &str = "GPUBENCH_START_LIMIT";
 
-pub(crate) enum State {
+pub(crate) enum WorkerState {
     /// No worker: it was not started, or it is lost.
     Absent,
     /// `Hello` was sent.
@@ -45,12 +45,12 @@ pub(crate) struct Slot {
     pub id: WorkerId,
     /// True if the run has cells for it, or requires it; others only measure peaks.
     pub(crate) is_planned: bool,
-    pub state: State,
+    pub state: WorkerState,
     /// Jobs that the current worker holds.
     pub(crate) jobs: BTreeSet<u64>,
     failed_starts: u32,
     pub report: BackendState,
-    /// State that its peaks depend on besides the host, as its worker reported it.
+    /// WorkerState that its peaks depend on besides the host, as its worker reported it.
     pub peaks_depend_on: Option<serde_json::Value>,
 }
 
@@ -64,7 +64,7 @@ impl Slot {
         Slot {
             id,
             is_planned: false,
-            state: State::Absent,
+            state: WorkerState::Absent,
             jobs: BTreeSet::new(),
             failed_starts: 0,
             report,
@@ -80,7 +80,7 @@ impl Slot {
         match launcher.start(&self.id) {
             Ok(mut client) => {
                 client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
-                self.state = State::Starting(client);
+                self.state = WorkerState::Starting(client);
             }
             Err(error) => self.failed_start(format!("the worker could not be started: {error}")),
         }
@@ -95,8 +95,8 @@ impl Slot {
         spent: &mut TimeSpent,
         observer: &mut dyn Observer,
     ) -> Result<(), WorkerUnavailable> {
-        let mut client = match std::mem::replace(&mut self.state, State::Absent) {
-            State::Starting(client) => client,
+        let mut client = match std::mem::replace(&mut self.state, WorkerState::Absent) {
+            WorkerState::Starting(client) => client,
             settled => {
                 self.state = settled;
                 return Ok(());
@@ -119,11 +119,11 @@ impl Slot {
                 self.report.reason = None;
                 (self.report.description, self.report.timer_overhead) = (description, timer_overhead);
                 self.failed_starts = 0;
-                self.state = State::Ready(client);
+                self.state = WorkerState::Ready(client);
             }
             Ok(Reply::Unavailable { reason, fix }) => {
                 self.note_absence(&reason, fix.as_deref());
-                self.state = State::Missing(Unavailable { reason, fix });
+                self.state = WorkerState::Missing(Unavailable { reason, fix });
             }
             Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
             Ok(_) => self.failed_start("the worker sent an unexpected reply to hello".into()),
@@ -139,12 +139,12 @@ impl Slot {
     }
 
     pub(crate) fn is_ready(&self) -> bool {
-        matches!(self.state, State::Ready(_))
+        matches!(self.state, WorkerState::Ready(_))
     }
 
     fn failed_start(&mut self, reason: String) {
         self.failed_starts += 1;
-        self.state = State::Absent;
+        self.state = WorkerState::Absent;
         if self.failed_starts >= START_ATTEMPTS {
             self.give_up(format!("the worker failed to start {} times: {reason}", self.failed_starts));
         }
@@ -152,7 +152,7 @@ impl Slot {
 
     fn give_up(&mut self, reason: String) {
         self.note_absence(&reason, Some(SEE_DOCTOR));
-        self.state = State::Broken(reason);
+        self.state = WorkerState::Broken(reason);
     }
 
     fn note_absence(&mut self, reason: &str, fix: Option<&str>) {

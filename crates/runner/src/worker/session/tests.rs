@@ -186,9 +186,9 @@ impl Job for Crook {
     }
 }
 
-fn session(fault: &str) -> Session {
+fn session(fault: &str) -> BackendSession {
     let options = Options { ops: vec![fault.to_owned()], ..Options::default() };
-    Session::start(&registration(), &options).unwrap()
+    BackendSession::start(&registration(), &options).unwrap()
 }
 
 fn cell(fault: &str, seed: u64, cache: Cache) -> Cell {
@@ -240,7 +240,7 @@ fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
 fn jobs_of_one_case_have_operands_of_their_own() {
     for seed in SEEDS {
         let (mut session, cell) = (session("operand"), cell("operand", seed, Cache::Hot));
-        let prepared = |session: &mut Session, job| match session
+        let prepared = |session: &mut BackendSession, job| match session
             .prepare(job, &cell, None, None, &mut |_| {})
             .unwrap()
         {
@@ -312,13 +312,13 @@ fn verify_cpu() {
     }
     for library in libraries {
         let options = Options { threads: Some(2), library: library.clone(), ..Options::default() };
-        let mut session = Session::start(cpu, &options).unwrap();
+        let mut session = BackendSession::start(cpu, &options).unwrap();
         let of_library = |variant: &&Variant| variant.library.as_deref() == library.as_deref();
         variants.iter().filter(of_library).for_each(|variant| verify_variant(&mut session, variant));
     }
 }
 
-fn verify_variant(session: &mut Session, variant: &Variant) {
+fn verify_variant(session: &mut BackendSession, variant: &Variant) {
     let density = ["spgemm", "spmv"].contains(&variant.op.as_ref()).then_some(0.1);
     for (dtype, n, cache) in [(DType::F32, 65, Cache::Hot), (DType::F64, 200, Cache::Cold)] {
         let case = Case { op: variant.op.to_string(), n, dtype, density, seed: 7 };

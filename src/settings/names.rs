@@ -1,4 +1,4 @@
-//! Parses the words of the command line and of sweep files: ops, element types, backends, formats.
+//! Parses names on the command line and in sweep files: of ops, element types, backends, formats.
 
 use anyhow::{Result, anyhow, bail, ensure};
 use gpubench_model::pattern::{self, Pattern};
@@ -12,12 +12,12 @@ use crate::case::{Cache, DType};
 use crate::chart::{self, ChartKind, Selection, Theme};
 use crate::export::FORMATS;
 use crate::op::OPS;
-use crate::settings::Format;
-use crate::settings::value::{Form, Words};
+use crate::settings::ReportFormat;
+use crate::settings::syntax::{CommaList, ValueSyntax};
 
 /// What a word means that is not valid.
 enum Meaning {
-    /// The same as this valid word.
+    /// Another name of this valid word.
     Word(&'static str),
     /// Something that gpubench does another way, or not at all.
     Advice(&'static str),
@@ -31,7 +31,7 @@ const HALF: Meaning = Meaning::Advice(
 const TF32: Meaning =
     Meaning::Advice("TF32 exists as a variant of matmul: --ops matmul --variants cublas-tf32");
 
-/// Words of other programs, each with the kind of list it is written in and its meaning here. Suggestions by spelling
+/// CommaList of other programs, each with the kind of list it is written in and its meaning here. Suggestions by spelling
 /// would be wrong for them, such as cpu for gpu.
 const MEANINGS: &[(&str, &[&str], Meaning)] = &[
     ("backend", &["gpu", "nvidia", "device", "cublas"], Meaning::Word("cuda")),
@@ -152,7 +152,7 @@ pub fn dtypes(text: &str) -> Result<Vec<DType>> {
 }
 
 /// Parses formats of reports; returns them in the order of [`FORMATS`].
-pub fn formats(text: &str) -> Result<Vec<Format>> {
+pub fn formats(text: &str) -> Result<Vec<ReportFormat>> {
     FORMATS.parse(text)
 }
 
@@ -171,7 +171,7 @@ pub fn charts(text: &str) -> Result<Selection> {
 /// Patterns that choose variants. The reader of a sweep file sets their origin, and refuses an empty list.
 pub struct Patterns;
 
-impl Form for Patterns {
+impl ValueSyntax for Patterns {
     type Raw = Vec<Pattern>;
     const QUOTES: bool = true;
 
@@ -182,7 +182,7 @@ impl Form for Patterns {
     }
 
     fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Pattern>, D::Error> {
-        Words::from_toml(deserializer).map(|list| pattern::parse_list(&list, ""))
+        CommaList::from_toml(deserializer).map(|list| pattern::parse_list(&list, ""))
     }
 }
 
