@@ -73,38 +73,12 @@ impl Sandbox {
 
     /// Runs `gpubench run` with these words.
     fn run(&self, words: &str, variables: &[(&str, &str)]) -> Ran {
-        self.run_timed(words, variables).0
-    }
-
-    /// The same, with the times of the lines on standard error.
-    fn run_timed(&self, words: &str, variables: &[(&str, &str)]) -> (Ran, Times) {
         let words = format!("run --no-peaks --samples 3 --format json --out - {words}");
-        let mut command = self.gpubench(&words, variables);
-        let begun = Instant::now();
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(child.stderr.take().unwrap());
-        let reader = std::thread::spawn(move || {
-            let lines = lines.split(b'\n').map_while(Result::ok);
-            let text = |line: Vec<u8>| String::from_utf8_lossy(&line).into_owned();
-            lines.map(|line| (begun.elapsed(), text(line))).collect::<Vec<_>>()
-        });
-        let output = child.wait_with_output().unwrap();
-        let times = Times(reader.join().unwrap());
-        let stderr: String = times.0.iter().map(|(_, line)| line.clone() + "\n").collect();
+        let output = self.gpubench(&words, variables).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let report =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
-        (Ran { code: output.status.code(), report, stderr }, times)
-    }
-}
-
-/// The lines that a run printed to standard error, each with the time since the start.
-#[derive(Debug)]
-struct Times(Vec<(Duration, String)>);
-
-impl Times {
-    /// Returns the times of the lines that contain `text`.
-    fn of(&self, text: &str) -> Vec<Duration> {
-        self.0.iter().filter(|(_, line)| line.contains(text)).map(|(at, _)| *at).collect()
+        Ran { code: output.status.code(), report, stderr }
     }
 }
 
