@@ -141,26 +141,8 @@ pub(crate) fn of_environment(
 }
 
 /// Kernels of OpenBLAS for x86 CPUs without AVX2, by the names of its build. OpenBLAS takes them where it does not know the CPU.
-const OLD_KERNELS: [&str; 18] = [
-    "Katmai",
-    "Coppermine",
-    "Northwood",
-    "Prescott",
-    "Banias",
-    "Core2",
-    "Penryn",
-    "Dunnington",
-    "Nehalem",
-    "Atom",
-    "Athlon",
-    "Opteron",
-    "Opteron_SSE3",
-    "Barcelona",
-    "Bobcat",
-    "Sandybridge",
-    "Nano",
-    "Unknown",
-];
+const OLD_KERNELS: &str = "Katmai Coppermine Northwood Prescott Banias Core2 Penryn Dunnington Nehalem Atom Athlon Opteron \
+                           Opteron_SSE3 Barcelona Bobcat Sandybridge Nano Unknown";
 
 /// Returns the warning about each OpenBLAS that does not use vector instructions as wide as the CPU's `vectors`, such as
 /// `avx512`.
@@ -173,7 +155,9 @@ pub fn slow_kernels<'a>(findings: impl IntoIterator<Item = &'a Finding>, vectors
     let mut warnings: Vec<RunWarning> = vec![];
     for finding in findings.into_iter().filter(|finding| finding.name.starts_with("OpenBLAS")) {
         let version = finding.version.as_deref().unwrap_or_default();
-        let Some(kernels) = version.split([' ', ',']).find(|word| OLD_KERNELS.contains(word)) else {
+        let Some(kernels) =
+            version.split([' ', ',']).find(|word| OLD_KERNELS.split(' ').any(|old| old == *word))
+        else {
             continue;
         };
         let name = &finding.name;

@@ -158,13 +158,13 @@ pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finishe
     let mut workers = workers::Workers::start(run, launcher, watch.stop());
     let mut writer = report_writer::ReportWriter::begin(run, start);
     if let Some(earlier) = &run.earlier {
-        earlier.check_host(&writer.report().environment)?;
+        earlier.check_host(&writer.report.environment)?;
     }
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break()
         || peaks::gather(run, &mut workers, others.as_ref(), &mut writer, observer).is_break();
     if let Some(others) = others.filter(|_| !interrupted && !run.is_simulated()) {
-        writer.note_other_programs(others.share(&workers.processes()));
+        writer.report.environment.other_programs = others.share(&workers.processes());
     }
     if let Some(earlier) = run.earlier.as_ref().filter(|_| !interrupted) {
         interrupted = workers.await_started(observer).is_break();

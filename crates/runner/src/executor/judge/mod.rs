@@ -99,8 +99,8 @@ impl AnswerJudge {
             Request::Prepare { job, answer: Some(path), .. } => (*job, path, None),
             Request::Verify { job, answer: Some(path), alter, .. } => (*job, path, Some(alter.is_some())),
             _ => {
-                return Unjudged::from(CellError::Failed("it sent an answer that was not asked for".into()))
-                    .reply();
+                return *Unjudged::from(CellError::Failed("it sent an answer that was not asked for".into()))
+                    .0;
             }
         };
         let reply = match alters {
@@ -110,7 +110,7 @@ impl AnswerJudge {
         };
         // A file that is gone already takes no space.
         let _ = std::fs::remove_file(path);
-        reply.unwrap_or_else(Unjudged::reply)
+        reply.unwrap_or_else(|unjudged| *unjudged.0)
     }
 
     /// Judges the first answer of a job.
@@ -187,12 +187,6 @@ const NOT_RESTORED: &str = "the operands are not what they were before one of th
 
 fn not_prepared() -> Unjudged {
     CellError::Failed("it answered for a job that was not prepared".into()).into()
-}
-
-impl Unjudged {
-    fn reply(self) -> Reply {
-        *self.0
-    }
 }
 
 /// An answer and the case it is for.

@@ -88,7 +88,7 @@ pub(crate) fn gather(
             continue;
         }
         let key = workers.peaks_depend_on(&id);
-        let key = key.map(|state| Key::new(&id.backend, &writer.report().environment, state));
+        let key = key.map(|state| Key::new(&id.backend, &writer.report.environment, state));
         let place = match &run.peaks {
             PeakSource::Kept(folder) => key.as_ref().map(|key| (folder, key)),
             PeakSource::Unwanted | PeakSource::Measured => None,

@@ -93,20 +93,20 @@ impl<'a> Rounds<'a> {
         cell_run.row.added_by_refinement = position >= self.run.cells.len();
         // Other programs and a quota do not affect simulated times.
         if !self.simulated {
-            cell_run.series.other_programs = self.writer.other_programs();
-            cell_run.series.quota = self.writer.quota();
+            cell_run.series.other_programs = self.writer.report.environment.other_programs;
+            cell_run.series.quota = self.writer.quota.clone();
         }
         cell_run
     }
 
     pub(crate) fn report(&self) -> &Report {
-        self.writer.report()
+        &self.writer.report
     }
 
     /// Prepares for `added` more cells, `total` in all, which may spend one of `passes` equal parts of the rest of the
     /// budget.
     pub(crate) fn extend(&mut self, added: usize, total: usize, passes: usize) {
-        self.writer.plan(added);
+        *self.writer.report.environment.planned_rows.get_or_insert(0) += added as u64;
         (self.left, self.budget_s) = (passes * added, self.run.budget_s);
         self.session.observer.cells_added(total);
     }
@@ -126,13 +126,16 @@ impl<'a> Rounds<'a> {
         let time_spent = self.session.workers.time_spent;
         let states = self.session.workers.end();
         let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
-        let machine = advice::MachineState { other_programs: self.writer.other_programs(), thread_speeds };
+        let machine = advice::MachineState {
+            other_programs: self.writer.report.environment.other_programs,
+            thread_speeds,
+        };
         if !self.simulated {
-            let quota = self.writer.quota().and_then(|watch| Some((watch.cpus, watch.pauses()?)));
+            let quota = self.writer.quota.as_ref().and_then(|watch| Some((watch.cpus, watch.pauses()?)));
             let set = environment::set_variables().filter(|(_, value)| !variables::is_off(value));
             let names = set.map(|(name, _)| name);
             self.writer.advise(advice::of_environment(
-                &self.writer.report().environment,
+                &self.writer.report.environment,
                 names,
                 &states,
                 quota,
