@@ -8,11 +8,11 @@ use gpubench_host::memory;
 
 use super::Plan;
 use crate::backend::external::{Adapter, NamedCommand, interpreter};
-use crate::backend::{BACKENDS, External, Program};
+use crate::backend::{BACKENDS, External};
 use crate::executor::PlannedCell;
 use crate::settings::Settings;
 use crate::worker::Launcher;
-use crate::worker::describe::{self, DescriptionRequest};
+use crate::worker::describe;
 use crate::worker::operands::check_host;
 use crate::{doctor, op};
 
@@ -23,7 +23,7 @@ use crate::{doctor, op};
 pub fn describe(settings: &Settings) -> Result<Vec<External>> {
     let named = settings.asked.external.as_deref().unwrap_or_default();
     let mut python = None;
-    let mut asked: Vec<(String, Program, DescriptionRequest)> = vec![];
+    let mut asked = vec![];
     for name in &settings.backends {
         let program = if let Some(command) = named.iter().find(|command| command.name == *name) {
             NamedCommand::program(command)
@@ -37,15 +37,16 @@ pub fn describe(settings: &Settings) -> Result<Vec<External>> {
         } else {
             continue;
         };
-        asked.push((name.clone(), program.clone(), describe::ask(name, &program)));
+        let description = describe::ask(name, &program);
+        asked.push((name.clone(), program, description));
     }
-    let described = |(name, program, asked): (String, Program, DescriptionRequest)| {
-        let described = asked.described().map_err(|reason| {
+    let external = |(name, program, description)| {
+        let described = describe::described(description).map_err(|reason| {
             anyhow!("backend {name} cannot be used: {reason}; 'gpubench protocol-check' tests a program")
         })?;
         Ok(External { name, program, described })
     };
-    asked.into_iter().map(described).collect()
+    asked.into_iter().map(external).collect()
 }
 
 /// Returns the reason per cell of the plan that cannot run; `None` for a cell that can, as far as is known before a device is

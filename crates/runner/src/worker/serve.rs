@@ -19,7 +19,7 @@ use super::session::BackendSession;
 pub fn main(name: &str, registry: Registry) -> ExitCode {
     let Some(registration) = registry.find(name) else {
         let known: Vec<&str> = registry.iter().map(|b| b.name).collect();
-        return complain(&format!("no backend is named {name}; choose one of {}", known.join(", ")));
+        return print_error(&format!("no backend is named {name}; choose one of {}", known.join(", ")));
     };
     // A panic prints one line with its location, which error messages quote; its text is in the reply.
     panic::set_hook(Box::new(|panic| {
@@ -29,19 +29,21 @@ pub fn main(name: &str, registry: Registry) -> ExitCode {
     process::continue_when_parent_ends();
     let mut output = match process::claim_stdout() {
         Ok(output) => output,
-        Err(error) => return complain(&format!("cannot reserve standard output for the protocol: {error}")),
+        Err(error) => {
+            return print_error(&format!("cannot reserve standard output for the protocol: {error}"));
+        }
     };
     let lines = match lines_of_stdin() {
         Ok(lines) => lines,
-        Err(error) => return complain(&format!("cannot read the requests: {error}")),
+        Err(error) => return print_error(&format!("cannot read the requests: {error}")),
     };
     match serve(registration, lines, &mut output) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => complain(&format!("cannot answer the parent: {error}")),
+        Err(error) => print_error(&format!("cannot answer the parent: {error}")),
     }
 }
 
-fn complain(text: &str) -> ExitCode {
+fn print_error(text: &str) -> ExitCode {
     // If standard error is closed too, only the exit code remains.
     let _ = writeln!(io::stderr(), "gpubench worker: {text}");
     ExitCode::from(2)

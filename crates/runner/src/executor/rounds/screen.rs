@@ -1,6 +1,7 @@
 //! Screens the cells of a case in their first round, before any is sampled to precision.
 
 use gpubench_model::measure::stopping::Reason;
+use gpubench_model::report::Outcome;
 
 use super::Rounds;
 use crate::executor::cell_run::CellRun;
@@ -13,7 +14,8 @@ impl Rounds<'_> {
     pub(super) fn screen(&mut self, case: &mut [&mut CellRun<'_>]) -> Result<(), Interrupted> {
         for cell_run in case.iter_mut().filter(|cell_run| cell_run.may_be_screened()) {
             if let Some(reason) = self.copies.reason_against(cell_run.planned) {
-                screening::pass_over(cell_run, reason);
+                cell_run.row.screened = true;
+                cell_run.close(Outcome::Skipped, reason, None);
                 self.finished(cell_run);
             }
         }

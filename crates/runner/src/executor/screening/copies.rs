@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use gpubench_model::report::Outcome;
-
 use super::race::is_slower;
 use super::{Competitor, PlannedCell};
 use crate::executor::Earlier;
@@ -108,18 +106,12 @@ impl Copies {
     }
 }
 
-/// Ends a cell whose copy of a library was not chosen.
-pub(crate) fn pass_over(cell_run: &mut CellRun<'_>, reason: String) {
-    cell_run.row.screened = true;
-    cell_run.close(Outcome::Skipped, reason, None);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::executor::cell_run::tests::planned;
     use gpubench_model::case::{Case, Cell};
-    use gpubench_model::report::{example, file};
+    use gpubench_model::report::{Outcome, example, file};
     use std::time::Duration;
 
     #[test]

@@ -8,7 +8,7 @@ use gpubench_model::Origin;
 use gpubench_model::measure::batch::{Batch, WarmUp};
 use gpubench_ops as op;
 
-pub(crate) use copies::{Copies, pass_over};
+pub(crate) use copies::Copies;
 pub(crate) use race::{Standing, keep_faster, standings};
 
 use super::PlannedCell;
