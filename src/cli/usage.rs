@@ -55,8 +55,8 @@ pub(crate) fn man(command: Option<&str>) -> Result<Vec<u8>> {
 /// Returns the error as one line; `args` are the arguments, which begin with the command whose help to name.
 pub(crate) fn line(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> String {
     let definition = Cli::command();
-    let shown = |parent: &'_ clap::Command, place: usize| {
-        let name = args.get(place)?.as_ref();
+    let shown = |parent: &'_ clap::Command, position: usize| {
+        let name = args.get(position)?.as_ref();
         parent.find_subcommand(name).filter(|found| !found.is_hide_set()).cloned()
     };
     let command = shown(&definition, 0);

@@ -78,7 +78,7 @@ fn chosen(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
 /// Parses names of ops; returns them in the order of [`OPS`].
 pub fn ops(text: &str) -> Result<Vec<String>> {
     let valid: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
-    Ok(chosen("op", text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
+    Ok(chosen("op", text, &valid)?.into_iter().map(|index| valid[index].to_owned()).collect())
 }
 
 /// Returns the names of the backends that can be chosen: those of this program, then its adapters for Python libraries.
@@ -91,7 +91,7 @@ pub fn backend_names() -> Vec<&'static str> {
 pub fn backends(text: &str, valid: &[&str]) -> Result<Vec<String>> {
     let text = text.split(',').map(|item| if item.trim() == ALL { DEFAULT_BACKENDS } else { item });
     let text = text.collect::<Vec<_>>().join(",");
-    Ok(chosen("backend", &text, valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
+    Ok(chosen("backend", &text, valid)?.into_iter().map(|index| valid[index].to_owned()).collect())
 }
 
 /// Parses the states of the caches: `cold`, `hot`, or `both`.
@@ -148,7 +148,7 @@ pub fn dtypes(text: &str) -> Result<Vec<DType>> {
         other => other,
     });
     let text = text.collect::<Vec<_>>().join(",");
-    Ok(chosen("dtype", &text, &valid)?.into_iter().map(|place| DType::ALL[place]).collect())
+    Ok(chosen("dtype", &text, &valid)?.into_iter().map(|index| DType::ALL[index]).collect())
 }
 
 /// Parses formats of reports; returns them in the order of [`FORMATS`].
@@ -159,8 +159,8 @@ pub fn formats(text: &str) -> Result<Vec<ReportFormat>> {
 /// Parses formats of charts: `png`, `svg`.
 pub fn chart_formats(text: &str) -> Result<Vec<chart::Format>> {
     let charts = chart::Format::ALL;
-    let places = chosen("format", text, &charts.map(chart::Format::extension))?;
-    Ok(places.into_iter().map(|place| charts[place]).collect())
+    let indices = chosen("format", text, &charts.map(chart::Format::extension))?;
+    Ok(indices.into_iter().map(|index| charts[index]).collect())
 }
 
 /// Parses kinds of charts; `all` is every kind.

@@ -202,10 +202,10 @@ impl SweepOptions {
 
     /// The keys that a sweep file takes above its tables, or in one of them.
     pub fn keys(in_table: bool) -> impl Iterator<Item = String> {
-        let is_taken = move |place: OptionScope| {
-            place == OptionScope::Table || (place == OptionScope::File && !in_table)
+        let is_taken = move |scope: OptionScope| {
+            scope == OptionScope::Table || (scope == OptionScope::File && !in_table)
         };
-        let taken = SweepOptions::OPTIONS.iter().filter(move |(_, place)| is_taken(*place));
+        let taken = SweepOptions::OPTIONS.iter().filter(move |(_, scope)| is_taken(*scope));
         taken.map(|(field, _)| field.replace('_', "-"))
     }
 

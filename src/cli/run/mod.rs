@@ -14,7 +14,7 @@ use gpubench_text::count::{agree, counted};
 
 use self::dry::write_plan;
 use self::measure::deliver;
-use self::request::{check_contenders, request, say_default_sweep, say_notes};
+use self::request::{check_contenders, print_default_sweep, print_notes, request};
 use super::args::RunArgs;
 use super::folder::Folder;
 use super::stream;
@@ -45,7 +45,7 @@ fn run_on_one_device(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<Exi
     let externals = plan::describe(&settings)?;
     let mut plan = Plan::of(&settings, &externals)?;
     check_contenders(&plan, &settings)?;
-    say_notes(&plan, &settings, &externals);
+    print_notes(&plan, &settings, &externals);
     if let Some(earlier) = &mut earlier {
         resume::keep_same_settings(earlier, &settings)?;
     }
@@ -58,7 +58,7 @@ fn run_on_one_device(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<Exi
     if let Some(folder) = folder.as_ref().filter(|_| args.force && !finished.report.rows.is_empty()) {
         folder.clear_stale(file::FILE_NAME);
     }
-    say_default_sweep(args);
+    print_default_sweep(args);
     let delivered = deliver(&settings, &finished);
     if let (true, Err(error)) = (finished.interrupted, &delivered) {
         // The exit code of the interrupt comes before that of a table that nobody can read.

@@ -7,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 
 use super::dry::write_plan;
 use super::measure::{deliver, measure, view};
-use super::request::{check_contenders, request, say_default_sweep, say_notes};
+use super::request::{check_contenders, print_default_sweep, print_notes, request};
 use super::{INTERRUPTED, exit_code};
 use crate::backend::{External, Side};
 use crate::cli::args::RunArgs;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RunArgs, devices: &DeviceSelection) -> Result<ExitCode>
     let externals = plan::describe(&settings)?;
     let plan = Plan::of(&settings, &externals)?;
     check_contenders(&plan, &settings)?;
-    say_notes(&plan, &settings, &externals);
+    print_notes(&plan, &settings, &externals);
     if args.dry_run {
         stream::print_with(|out| write_plan(&plan, &settings, &externals, "The run of each device", out))?;
         return stream::print(&format!("These cells are measured once per device (--device {devices}).\n"))
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &RunArgs, devices: &DeviceSelection) -> Result<ExitCode>
     if args.force && reports.iter().any(|(_, report)| !report.rows.is_empty()) {
         whole.clear_stale(fleet::file::FILE_NAME);
     }
-    say_default_sweep(args);
+    print_default_sweep(args);
     finish(&reports, &settings, out)?;
     unsaved.map_or(Ok(ExitCode::from(code)), Err)
 }

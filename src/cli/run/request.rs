@@ -14,7 +14,7 @@ use crate::settings::options::{Contenders, SweepOptions};
 use crate::settings::resolve::Request;
 
 /// Says that the run was the default sweep, where the command line names no ops and no sweep.
-pub(crate) fn say_default_sweep(args: &RunArgs) {
+pub(crate) fn print_default_sweep(args: &RunArgs) {
     if names_nothing(&args.sweep) && !args.quiet {
         stream::note(
             "gpubench: this was the quick sweep; choose operations with --ops or a sweep with --config",
@@ -23,7 +23,7 @@ pub(crate) fn say_default_sweep(args: &RunArgs) {
 }
 
 /// Prints the notes on a plan, unless the run is quiet.
-pub(crate) fn say_notes(plan: &Plan, settings: &Settings, externals: &[External]) {
+pub(crate) fn print_notes(plan: &Plan, settings: &Settings, externals: &[External]) {
     if !settings.output.quiet {
         plan.notes(settings, externals).iter().for_each(|note| stream::note(note));
     }

@@ -1,4 +1,4 @@
-//! The rows that an earlier start of the same run has left, which a resumed run takes over.
+//! The rows that an earlier start of the same run has left, which a resumed run keeps.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;

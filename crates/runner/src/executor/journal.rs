@@ -4,8 +4,7 @@
 //! The first line is the run's environment, each further line a row of the report, or the environment again where a backend
 //! has described itself or loaded a library since.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
@@ -165,18 +164,11 @@ impl<R: BufRead> JournalLines<R> {
 
 /// Keeps the last row of each cell: a run that was resumed while its disk was full may have two.
 fn latest_rows(mut report: Report) -> Report {
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut latest: Vec<Row> = vec![];
-    for row in report.rows.drain(..) {
-        match places.entry(key(&row.cell())) {
-            Entry::Occupied(place) => latest[*place.get()] = row,
-            Entry::Vacant(place) => {
-                place.insert(latest.len());
-                latest.push(row);
-            }
-        }
-    }
-    Report { rows: latest, ..report }
+    let mut known = HashSet::new();
+    report.rows.reverse();
+    report.rows.retain(|row| known.insert(key(&row.cell())));
+    report.rows.reverse();
+    report
 }
 
 /// Returns a text that is equal for equal cells alone.

@@ -20,7 +20,7 @@ pub trait Observer {
     /// Cells are added to the run, which now has `total`.
     fn cells_added(&mut self, _total: usize) {}
 
-    /// An earlier start of the run has finished that many of its cells.
+    /// The run is resumed: an earlier start has finished `finished` of its `total` cells.
     fn resumed(&mut self, _finished: usize, _total: usize) {}
 
     /// A measurement of the machine begins, such as `peak bandwidth and FLOP rate of the GPU`.

@@ -38,8 +38,8 @@ struct Shared {
 impl AnswerSource for Shared {
     fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()> {
         let length = bytes.len() as u64;
-        bytes.par_chunks_mut(AT_ONCE).enumerate().try_for_each(|(place, part)| {
-            self.file.read_exact_at(part, self.at + (place * AT_ONCE) as u64)
+        bytes.par_chunks_mut(AT_ONCE).enumerate().try_for_each(|(index, part)| {
+            self.file.read_exact_at(part, self.at + (index * AT_ONCE) as u64)
         })?;
         self.at += length;
         Ok(())
@@ -117,16 +117,20 @@ fn dense(file: &mut impl AnswerSource, array: &Array) -> Result<Operand, String>
 fn sparse(
     file: &mut impl AnswerSource,
     offsets: &Array,
-    [places, entries]: [Option<&Array>; 2],
+    [column_array, entries]: [Option<&Array>; 2],
     columns: u64,
 ) -> Result<Operand, String> {
-    let (Some(places), Some(entries)) = (places, entries) else { return Err(NO_SPARSE.into()) };
-    let same_length = places.shape == entries.shape && places.shape.len() == 1;
-    if places.dtype != ElementType::I32 || !same_length || offsets.shape.len() != 1 || offsets.shape[0] == 0 {
+    let (Some(column_array), Some(entries)) = (column_array, entries) else { return Err(NO_SPARSE.into()) };
+    let same_length = column_array.shape == entries.shape && column_array.shape.len() == 1;
+    if column_array.dtype != ElementType::I32
+        || !same_length
+        || offsets.shape.len() != 1
+        || offsets.shape[0] == 0
+    {
         return Err(NO_SPARSE.into());
     }
     let indptr = numbers(file, offsets.shape[0], 0i32)?;
-    let indices = numbers(file, places.shape[0], 0i32)?;
+    let indices = numbers(file, column_array.shape[0], 0i32)?;
     let values = values(file, entries)?;
     let ascend = indptr.first() == Some(&0) && indptr.is_sorted();
     let in_range = |column: &i32| u64::try_from(*column).is_ok_and(|column| column < columns);

@@ -89,16 +89,16 @@ pub(crate) fn gather(
         }
         let key = workers.peaks_depend_on(&id);
         let key = key.map(|state| Key::new(&id.backend, &writer.report.environment, state));
-        let place = match &run.peaks {
+        let cached = match &run.peaks {
             PeakSource::Kept(folder) => key.as_ref().map(|key| (folder, key)),
             PeakSource::Unwanted | PeakSource::Measured => None,
         };
-        if let Some(kept) = place.and_then(|(folder, key)| key.read(folder)) {
+        if let Some(kept) = cached.and_then(|(folder, key)| key.read(folder)) {
             workers.note_peaks(&id, kept);
             continue;
         }
         let device = device_text(&id.backend);
-        let once = if place.is_some() { " (once per machine)" } else { "" };
+        let once = if cached.is_some() { " (once per machine)" } else { "" };
         observer.measuring(&format!("peak bandwidth and FLOP rate of {device}{once}"));
         let (start, before_s) = (Instant::now(), workers.time_spent.total_s());
         let measured = measure_all(run, &id.backend, workers, observer);
@@ -112,7 +112,7 @@ pub(crate) fn gather(
             let is_idle = || others().is_none_or(|share| share <= advice::BUSY);
             // Other programs do not affect simulated rates.
             let is_quiet = run.simulates(&id.backend) || is_idle();
-            if let Some((folder, key)) = place.filter(|_| is_whole && is_quiet) {
+            if let Some((folder, key)) = cached.filter(|_| is_whole && is_quiet) {
                 key.write(folder, &peaks);
             }
             workers.note_peaks(&id, peaks);

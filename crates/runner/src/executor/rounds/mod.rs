@@ -262,7 +262,7 @@ impl<'a> Rounds<'a> {
     fn finished(&mut self, cell_run: &CellRun<'_>) {
         let backends = self.session.workers.states();
         let unsaved = self.writer.record_finished(cell_run.position, cell_run.row.clone(), backends);
-        say_unsaved(unsaved, self.session.observer);
+        report_unsaved(unsaved, self.session.observer);
         self.save_soon();
         self.session.observer.cell_finished(&cell_run.row);
     }
@@ -275,7 +275,7 @@ impl<'a> Rounds<'a> {
 
     fn save_soon(&mut self) {
         let unsaved = self.writer.save_soon(|| self.session.workers.states());
-        say_unsaved(unsaved, self.session.observer);
+        report_unsaved(unsaved, self.session.observer);
     }
 
     /// Records the row of a cell as it would be if the run ended now, if there is one.
@@ -294,7 +294,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-fn say_unsaved(error: Option<&anyhow::Error>, observer: &mut dyn Observer) {
+fn report_unsaved(error: Option<&anyhow::Error>, observer: &mut dyn Observer) {
     if let Some(error) = error {
         observer.not_saved(error);
     }
