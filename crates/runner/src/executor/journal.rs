@@ -118,20 +118,20 @@ pub fn read(folder: &Path) -> anyhow::Result<Option<JournalContents>> {
 ///
 /// # Errors
 /// It cannot be read, or is not a journal.
-pub fn parse(journal: impl BufRead) -> anyhow::Result<Option<JournalContents>> {
-    let mut lines = JournalLines { journal, line: vec![] };
-    let mut environment: Environment = match lines.next().context(FIX)? {
-        Some(line) => serde_json::from_slice(line).map_err(|error| {
-            anyhow!("its first line is not the environment of a run: {}; {FIX}", file::shown(&error))
-        })?,
-        None => return Ok(None),
-    };
+pub fn parse(mut journal: impl BufRead) -> anyhow::Result<Option<JournalContents>> {
+    let mut line = vec![];
+    if !read_line(&mut journal, &mut line).context(FIX)? {
+        return Ok(None);
+    }
+    let mut environment: Environment = serde_json::from_slice(&line).map_err(|error| {
+        anyhow!("its first line is not the environment of a run: {}; {FIX}", file::shown(&error))
+    })?;
     let (mut rows, mut unreadable) = (vec![], 0);
-    while let Some(line) = lines.next().context(FIX)? {
-        match serde_json::from_slice::<Row>(line) {
+    while read_line(&mut journal, &mut line).context(FIX)? {
+        match serde_json::from_slice::<Row>(&line) {
             Ok(row) if check_row(&row).is_ok() => rows.push(row),
             // A disk that was full for a while may have left a line that ends early among the others.
-            row => match serde_json::from_slice(line) {
+            row => match serde_json::from_slice(&line) {
                 Ok(later) if row.is_err() => environment = later,
                 _ => unreadable += 1,
             },
@@ -142,22 +142,12 @@ pub fn parse(journal: impl BufRead) -> anyhow::Result<Option<JournalContents>> {
     Ok(Some(JournalContents { report, unreadable }))
 }
 
-/// The whole lines of a journal, of which one at a time is in memory.
-struct JournalLines<R> {
-    journal: R,
-    line: Vec<u8>,
-}
-
-impl<R: BufRead> JournalLines<R> {
-    /// Returns the next line that is not empty; `None` at the end, or at a last line that ends early.
-    fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        loop {
-            limited::line(&mut self.journal, &mut self.line, limited::JOURNAL_LINE)?;
-            match self.line.as_slice() {
-                b"\n" => {}
-                [.., b'\n'] => return Ok(Some(&self.line)),
-                _ => return Ok(None),
-            }
+/// Reads the next line that is not empty into `line`. Returns whether there is one; a last line that ends early is none.
+fn read_line(journal: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    loop {
+        limited::line(journal, line, limited::JOURNAL_LINE)?;
+        if line != b"\n" {
+            return Ok(line.ends_with(b"\n"));
         }
     }
 }

@@ -11,6 +11,7 @@ pub(crate) use lines::ProgressLines;
 
 use gpubench_model::case::Cell;
 use gpubench_model::report::{Report, Row};
+use gpubench_text::count::counted;
 
 /// Receives the progress of a run.
 pub trait Observer {
@@ -27,7 +28,9 @@ pub trait Observer {
     fn measuring(&mut self, _what: &str) {}
 
     /// A worker takes long to start, and fails after `limit`.
-    fn slow_start(&mut self, _worker: &str, _limit: &str) {}
+    fn slow_start(&mut self, worker: &str, limit: &str) {
+        self.note(&format!("still starting {worker}; its cells fail if that takes more than {limit}"));
+    }
 
     /// A cell's turn begins: it is prepared, or sampled in that round (from 0).
     fn cell_started(&mut self, _cell: &Cell, _round: Option<u32>) {}
@@ -39,13 +42,27 @@ pub trait Observer {
     fn cell_finished(&mut self, _row: &Row) {}
 
     /// The results so far could not be saved; the run goes on and tries again.
-    fn not_saved(&mut self, _error: &anyhow::Error) {}
+    fn not_saved(&mut self, error: &anyhow::Error) {
+        self.note(&format!("{error:#}; the run goes on and tries again after the next cell"));
+    }
 
     /// No more cells follow.
     fn run_finished(&mut self) {}
 
-    /// The user has ended the run, which leaves this report of the planned cells.
-    fn interrupted(&mut self, _report: &Report) {}
+    /// The user has ended the run, which leaves this report: the cells with a result, also those whose samples are not
+    /// complete.
+    fn interrupted(&mut self, report: &Report) {
+        let short = match report.rows.iter().filter(|row| row.was_cut_short()).count() {
+            0 => String::new(),
+            short => format!(", {short} of them with fewer samples than planned"),
+        };
+        let planned = report.environment.planned_rows.unwrap_or(0) as usize;
+        let (rows, planned) = (report.rows.len(), counted(planned, "cell"));
+        self.note(&format!("interrupted: the report has {rows} of {planned}{short}"));
+    }
+
+    /// A line for the user, besides the progress.
+    fn note(&mut self, _line: &str) {}
 }
 
 /// Shows nothing.

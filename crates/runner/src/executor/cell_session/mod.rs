@@ -19,6 +19,7 @@ use super::earlier::Earlier;
 use super::inputs::InputFingerprints;
 use super::judge::AnswerJudge;
 use super::screening;
+use super::workers::states::add_libraries;
 use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers};
 use crate::observe::Observer;
 
@@ -184,12 +185,13 @@ impl CellSession<'_> {
             return Err(ended(cell_run, reply));
         };
         cell_run.is_preparing = false;
-        self.workers.note_job(&cell_run.worker, job);
+        let slot = self.workers.slot(&cell_run.worker);
+        slot.jobs.insert(job);
+        cell_run.series.timer_overhead = slot.report.timer_overhead.clone();
         let same_libraries = self
             .earlier
             .map_or(Ok(()), |earlier| earlier.check_libraries(&cell_run.worker.backend, &libraries));
-        self.workers.note_libraries(&cell_run.worker, libraries);
-        cell_run.series.timer_overhead = self.workers.timer_overhead(&cell_run.worker);
+        add_libraries(&mut slot.report, libraries);
         // A cell prepared again after its worker was lost keeps the times of its first preparation.
         (cell_run.row.error, cell_run.row.inputs) = (Some(error), Some(inputs.clone()));
         cell_run.row.phases.get_or_insert(phases);

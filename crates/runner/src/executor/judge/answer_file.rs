@@ -105,12 +105,8 @@ fn bytes_of(array: &Array) -> Option<u128> {
 }
 
 fn dense(file: &mut impl AnswerSource, array: &Array) -> Result<Operand, String> {
-    let (rows, columns) = match array.shape[..] {
-        [rows] => (rows, 1),
-        [rows, columns] => (rows, columns),
-        _ => return Err(NO_SHAPE.into()),
-    };
-    Ok(Operand::Dense(Dense { rows: rows as usize, cols: columns as usize, values: values(file, array)? }))
+    let (rows, cols) = (array.shape[0], array.shape.get(1).copied().unwrap_or(1));
+    Ok(Operand::Dense(Dense { rows: rows as usize, cols: cols as usize, values: values(file, array)? }))
 }
 
 /// Reads a sparse matrix: `offsets` of its rows, columns of its entries, and their values.
@@ -159,7 +155,6 @@ fn numbers<T: Plain + Clone>(file: &mut impl AnswerSource, count: u64, zero: T) 
     Ok(numbers)
 }
 
-const NO_SHAPE: &str = "an array of the answer has neither one nor two dimensions";
 const NO_SPARSE: &str =
     "a sparse answer needs three arrays: offsets (i32), columns (i32), and as many values";
 

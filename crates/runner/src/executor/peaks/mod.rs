@@ -84,17 +84,17 @@ pub(crate) fn gather(
     for id in ready {
         let state = states.iter().find(|state| state.name == id.backend);
         if let Some(peaks) = run.earlier.as_ref().zip(state).and_then(|(earlier, now)| earlier.peaks(now)) {
-            workers.note_peaks(&id, peaks);
+            workers.slot(&id).report.peaks = Some(peaks);
             continue;
         }
-        let key = workers.peaks_depend_on(&id);
+        let key = workers.slot(&id).peaks_depend_on.as_ref();
         let key = key.map(|state| Key::new(&id.backend, &writer.report.environment, state));
         let cached = match &run.peaks {
             PeakSource::Kept(folder) => key.as_ref().map(|key| (folder, key)),
             PeakSource::Unwanted | PeakSource::Measured => None,
         };
         if let Some(kept) = cached.and_then(|(folder, key)| key.read(folder)) {
-            workers.note_peaks(&id, kept);
+            workers.slot(&id).report.peaks = Some(kept);
             continue;
         }
         let device = device_text(&id.backend);
@@ -115,7 +115,7 @@ pub(crate) fn gather(
             if let Some((folder, key)) = cached.filter(|_| is_whole && is_quiet) {
                 key.write(folder, &peaks);
             }
-            workers.note_peaks(&id, peaks);
+            workers.slot(&id).report.peaks = Some(peaks);
         }
         writer.advise(warnings);
     }

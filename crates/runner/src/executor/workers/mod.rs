@@ -1,14 +1,14 @@
 //! Manages the workers of a run: starts them, gives them turns, replaces lost ones, gives up those that cannot start.
 
 mod slot;
-mod states;
+pub(crate) mod states;
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
-use gpubench_backend::{Finding, Options, Peaks, Side, TimerOverhead};
+use gpubench_backend::{Options, Peaks, Side};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::{BackendState, TimeSpent};
 
@@ -78,10 +78,12 @@ impl Workers {
             time_spent: TimeSpent::default(),
         };
         for planned in &run.cells {
-            workers.plan(WorkerId::of_backend(&planned.cell.backend));
-            workers.plan(planned.worker());
+            workers.slot(&WorkerId::of_backend(&planned.cell.backend)).is_planned = true;
+            workers.slot(&planned.worker()).is_planned = true;
         }
-        run.require.iter().for_each(|name| workers.plan(WorkerId::of_backend(name)));
+        for name in &run.require {
+            workers.slot(&WorkerId::of_backend(name)).is_planned = true;
+        }
         workers.start_absent();
         workers
     }
@@ -174,11 +176,6 @@ impl Workers {
         }
     }
 
-    /// Records that the worker holds a job.
-    pub(crate) fn note_job(&mut self, id: &WorkerId, job: u64) {
-        self.slot(id).jobs.insert(job);
-    }
-
     /// Has a worker release a job.
     pub(crate) fn release(
         &mut self,
@@ -201,10 +198,6 @@ impl Workers {
         live.flat_map(|slot| slot.jobs.iter().map(|job| (slot.id.clone(), *job))).collect()
     }
 
-    pub(crate) fn timer_overhead(&self, id: &WorkerId) -> Option<TimerOverhead> {
-        self.find(id)?.report.timer_overhead.clone()
-    }
-
     fn find(&self, id: &WorkerId) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.id == *id)
     }
@@ -213,13 +206,8 @@ impl Workers {
         self.slots.iter_mut().find(|slot| slot.id == *id)
     }
 
-    /// Marks it as a worker of the whole run.
-    fn plan(&mut self, id: WorkerId) {
-        self.slot(&id).is_planned = true;
-    }
-
     /// Returns the worker's slot, and adds one if necessary.
-    fn slot(&mut self, id: &WorkerId) -> &mut Slot {
+    pub(crate) fn slot(&mut self, id: &WorkerId) -> &mut Slot {
         let at = self.position(id);
         &mut self.slots[at]
     }
@@ -287,11 +275,6 @@ impl Workers {
         clients.collect()
     }
 
-    /// Returns the state of the backend that its peaks depend on besides the host, if that worker has reported it.
-    pub(crate) fn peaks_depend_on(&self, id: &WorkerId) -> Option<&serde_json::Value> {
-        self.find(id)?.peaks_depend_on.as_ref()
-    }
-
     /// Returns the peaks of the hardware on which a worker's cells of that side run, on fewer threads or with another library
     /// too. For an external worker these are the peaks of gpubench's own backend.
     pub(crate) fn peaks(&self, id: &WorkerId, side: Side) -> Option<&Peaks> {
@@ -304,15 +287,6 @@ impl Workers {
             .iter()
             .filter(|slot| slot.id.backend == backend)
             .find_map(|slot| slot.report.peaks.as_ref())
-    }
-
-    /// Records the peaks of a backend in that worker's state.
-    pub(crate) fn note_peaks(&mut self, id: &WorkerId, peaks: Peaks) {
-        self.slot(id).report.peaks = Some(peaks);
-    }
-
-    pub(crate) fn note_libraries(&mut self, id: &WorkerId, libraries: Vec<Finding>) {
-        states::add_libraries(&mut self.slot(id).report, libraries);
     }
 
     pub(crate) fn states(&self) -> Vec<BackendState> {
