@@ -225,18 +225,10 @@ pub(crate) mod tests {
         let planned = planned(2, "a");
         for is_preparing in [true, false] {
             let mut cell_run = CellRun { is_preparing, ..sampled(&planned) };
+            assert_eq!(cell_run.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
             cell_run.fail("no memory".into());
+            cell_run.conclude();
             assert_eq!(cell_run.row.execute.is_some(), is_preparing);
         }
-    }
-
-    #[test]
-    fn a_failure_after_samples_leaves_no_time() {
-        let planned = planned(2, "a");
-        let mut cell_run = sampled(&planned);
-        assert_eq!(cell_run.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
-        cell_run.close(Outcome::Failed, "gone".into(), None);
-        cell_run.conclude();
-        assert_eq!((cell_run.row.outcome, cell_run.row.execute.is_some()), (Outcome::Failed, false));
     }
 }

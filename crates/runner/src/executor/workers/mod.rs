@@ -310,7 +310,8 @@ impl Workers {
     }
 }
 
-/// Counts the devices of `backend` in a short-lived worker, since the parent process itself uses no device: `device_count` of its description, or 1. Devices are numbered from 0.
+/// Counts the devices of `backend`: `device_count` of its description, or 1. Devices are numbered from 0. A short-lived worker
+/// counts them, since the parent process itself uses no device.
 ///
 /// # Errors
 /// The backend cannot start, its worker fails or takes longer than any start may, or the user has asked to stop.
