@@ -94,36 +94,33 @@ pub fn backends(text: &str, valid: &[&str]) -> Result<Vec<String>> {
     Ok(chosen("backend", &text, valid)?.into_iter().map(|index| valid[index].to_owned()).collect())
 }
 
-/// Parses the states of the caches: `cold`, `hot`, or `both`.
-pub fn caches(text: &str) -> Result<Vec<Cache>> {
-    let valid = ["cold", "hot", "both"];
-    match text.trim() {
-        "both" => Ok(Cache::ALL.to_vec()),
-        word => match Cache::ALL.iter().find(|cache| cache.name() == word) {
-            Some(cache) => Ok(vec![*cache]),
-            None => bail!("{}", unknown_word("state of the caches", word, &valid)),
-        },
-    }
-}
-
-/// Parses the host memory of copies: `both`, `pageable` or `pinned`.
-pub fn transfer(text: &str) -> Result<TransferMemory> {
-    let valid = TransferMemory::ALL;
-    match valid.iter().find(|memory| memory.name() == text.trim()) {
-        Some(memory) => Ok(*memory),
+/// Parses one word, whose meaning is next to it in `valid`.
+fn one<T: Clone>(kind: &str, text: &str, valid: &[(&str, T)]) -> Result<T> {
+    let word = text.trim();
+    match valid.iter().find(|(name, _)| *name == word) {
+        Some((_, meaning)) => Ok(meaning.clone()),
         None => {
-            bail!("{}", unknown_word("kind of host memory", text.trim(), &valid.map(TransferMemory::name)))
+            let names: Vec<&str> = valid.iter().map(|(name, _)| *name).collect();
+            bail!("{}", unknown_word(kind, word, &names))
         }
     }
 }
 
+/// Parses the states of the caches: `cold`, `hot`, or `both`.
+pub fn caches(text: &str) -> Result<Vec<Cache>> {
+    let each = Cache::ALL.iter().map(|cache| (cache.name(), vec![*cache]));
+    let valid: Vec<_> = each.chain([("both", Cache::ALL.to_vec())]).collect();
+    one("state of the caches", text, &valid)
+}
+
+/// Parses the host memory of copies: `both`, `pageable` or `pinned`.
+pub fn transfer(text: &str) -> Result<TransferMemory> {
+    one("kind of host memory", text, &TransferMemory::ALL.map(|memory| (memory.name(), memory)))
+}
+
 /// Parses the theme of charts: `light` or `dark`.
 pub fn theme(text: &str) -> Result<Theme> {
-    let word = text.trim();
-    match Theme::find(word) {
-        Some(theme) => Ok(theme),
-        None => bail!("{}", unknown_word("theme", word, &Theme::ALL.map(Theme::name))),
-    }
+    one("theme", text, &Theme::ALL.map(|theme| (theme.name(), theme)))
 }
 
 /// Parses the contenders of the answer: `A:B` with lists of backends or `backend/variant`, or `sides`.
