@@ -45,13 +45,6 @@ pub(crate) fn is_of_peaks(warning: &RunWarning) -> bool {
     warning.text.starts_with(WARNING)
 }
 
-enum PeakOutcome {
-    Measured(Peaks),
-    Without,
-    Failed(RunWarning),
-    Interrupted,
-}
-
 /// Records the peaks of every backend that could start, one after the other, while no worker is starting. Breaks if the
 /// user has ended the run.
 ///
@@ -144,37 +137,38 @@ fn measure_all(
     let libraries = run.registry.find(backend).map(|found| backend::preferred_libraries(found, &run.options));
     for library in std::iter::once(None).chain(libraries.unwrap_or_default().into_iter().map(Some)) {
         let id = WorkerId { library, ..WorkerId::of_backend(backend) };
-        match measure(&id, run.cell_timeout, workers, observer) {
-            PeakOutcome::Measured(peaks) => all = [peaks].into_iter().chain(all).reduce(Peaks::highest),
-            PeakOutcome::Without => {}
-            PeakOutcome::Failed(warning) => warnings.push(warning),
-            PeakOutcome::Interrupted => return ControlFlow::Break(()),
+        match measure(&id, run.cell_timeout, workers, observer)? {
+            Ok(peaks) => all = peaks.into_iter().chain(all).reduce(Peaks::highest),
+            Err(warning) => warnings.push(warning),
         }
     }
     ControlFlow::Continue((all, warnings))
 }
 
-/// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks.
+/// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks. Breaks if the user has
+/// ended the run.
 fn measure(
     id: &WorkerId,
     cell_timeout: Duration,
     workers: &mut Workers,
     observer: &mut dyn Observer,
-) -> PeakOutcome {
+) -> ControlFlow<(), Result<Option<Peaks>, RunWarning>> {
     let stop = workers.stop();
     let limit = cell_timeout.min(LONGEST);
     let ready = workers.ready(id, observer).map(|_| ());
     match ready.and_then(|()| workers.give_turn(id, observer)) {
         Ok(()) => {}
-        Err(WorkerUnavailable::Interrupted) => return PeakOutcome::Interrupted,
+        Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),
         // Its cells, if there are any, report the reason.
-        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => return PeakOutcome::Without,
+        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {
+            return ControlFlow::Continue(Ok(None));
+        }
     }
-    let Ok(client) = workers.ready(id, observer) else { return PeakOutcome::Interrupted };
+    let Ok(client) = workers.ready(id, observer) else { return ControlFlow::Break(()) };
     client.send(&Request::Peaks);
     let reply = client.wait(Instant::now() + limit, &|| stop.is_asked(), &mut |_| {});
     match reply {
-        Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return PeakOutcome::Without,
+        Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return ControlFlow::Continue(Ok(None)),
         Ok(Reply::Peaks { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
         // The worker is lost or still measuring.
         _ => workers.discard(id),
@@ -183,18 +177,18 @@ fn measure(
         Ok(Reply::Peaks { peaks }) => {
             let measured = now().to_string();
             let dated = peaks.map(|found| Peaks { measured, cached: false, ..found });
-            return dated.and_then(Peaks::plausible).map_or(PeakOutcome::Without, PeakOutcome::Measured);
+            return ControlFlow::Continue(Ok(dated.and_then(Peaks::plausible)));
         }
         Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => (reason, "run again"),
         Ok(_) => (NO_ANSWER.into(), "run again"),
-        Err(WaitError::Interrupted) => return PeakOutcome::Interrupted,
+        Err(WaitError::Interrupted) => return ControlFlow::Break(()),
         Err(WaitError::TimedOut) => {
             let next = if limit < LONGEST { "raise --cell-timeout" } else { "run on an idle machine" };
             (format!("measuring them took more than {}", format_duration(limit)), next)
         }
     };
-    PeakOutcome::Failed(RunWarning {
+    ControlFlow::Continue(Err(RunWarning {
         text: format!("{WARNING}{id} could not be measured: {reason}"),
         next: format!("{next}, or skip the peaks with --no-peaks"),
-    })
+    }))
 }
