@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_run_left_is_cleared_but_for_the_report_and_foreign_files() {
+    fn old_results_are_cleared_except_for_the_report_and_foreign_files() {
         let root = tempfile::tempdir().unwrap();
         for name in [
             "report.json",

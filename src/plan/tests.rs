@@ -58,7 +58,7 @@ fn refused(settings: &Settings) -> String {
 }
 
 #[test]
-fn cells_are_sorted_by_op_dtype_size_backend_and_the_backend_s_own_order_of_variants() {
+fn cells_are_sorted_by_op_dtype_size_and_backend() {
     let mut settings = settings("fft,matmul", &[2, 10], &[DType::F64, DType::F32], None);
     settings.sweeps.reverse();
     let expected = [
@@ -83,7 +83,7 @@ fn cells_are_sorted_by_op_dtype_size_backend_and_the_backend_s_own_order_of_vari
 }
 
 #[test]
-fn patterns_choose_among_all_variants_and_a_variant_runs_only_its_own_dtypes() {
+fn patterns_choose_among_all_variants_in_the_dtypes_they_support() {
     let chosen = settings("matmul", &[4], DType::ALL, Some("naive,cuda/*"));
     let expected = [
         "matmul N=4 f32 cpu/naive cold",

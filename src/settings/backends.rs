@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_refused_with_the_nearest_one_and_the_declared_names() {
+    fn an_unknown_name_is_refused_with_the_nearest_and_all_valid_ones() {
         for (text, expected) in [
             ("cpu,mien", "--backends: unknown backend 'mien': did you mean 'mine'? (valid: cpu, cuda, "),
             ("gpu", "--backends: unknown backend 'gpu': did you mean 'cuda'? (valid: cpu, "),

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_within_the_tolerance_or_between_auto_and_its_pick_are_no_loss() {
+    fn small_differences_and_those_between_auto_and_its_pick_are_no_loss() {
         assert!(lost([rows(100, 1.04, 1.04, 1.0), rows(200, 1.3, 1.0, 1.0)].concat()).is_empty());
         assert!(lost(rows(300, 1.0, 1.0, 2.0)).is_empty());
     }

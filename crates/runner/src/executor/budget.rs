@@ -61,7 +61,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_share_is_the_rest_of_the_budget_split_evenly_over_the_remaining_cells() {
+    fn a_share_splits_the_rest_of_the_budget_evenly_over_the_cells_left() {
         assert_eq!(share(100.0, 0.0, 5, 10), 50.0);
         assert_eq!(share(100.0, 60.0, 5, 5), 40.0);
         assert_eq!(share(100.0, 160.0, 5, 5), 0.0);

@@ -221,7 +221,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_failure_while_sampling_leaves_no_time_and_one_while_preparing_again_does() {
+    fn a_failure_leaves_times_only_while_the_cell_is_prepared_again() {
         let planned = planned(2, "a");
         for is_preparing in [true, false] {
             let mut cell_run = CellRun { is_preparing, ..sampled(&planned) };

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_device_clock_gives_the_headline_time_and_the_host_clock_is_kept_too() {
+    fn the_device_clock_gives_the_headline_time_next_to_the_host_clock() {
         let samples = [1.0, 2.0, 3.0].map(|t| Sample { device_s: Some(t), ..Sample::of_host(10.0 * t) });
         let execute = series(samples.to_vec()).execute(&planned(2, "a")).unwrap();
         assert_eq!((execute.median_s, execute.host_median_s), (2.0, 20.0));

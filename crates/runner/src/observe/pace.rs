@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_is_right_within_a_third_and_skipped_cells_are_no_progress() {
+    fn the_time_left_is_right_within_a_third_and_ignores_skipped_cells() {
         for skipped in [0, 1, 4] {
             let worst = worst_ratio(skipped);
             assert!(worst < 4.0 / 3.0, "{skipped} skipped: {worst}");

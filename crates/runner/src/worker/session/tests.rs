@@ -257,7 +257,7 @@ fn jobs_of_one_case_have_operands_of_their_own() {
 }
 
 #[test]
-fn the_last_check_executes_once_more_unless_that_takes_long_and_answers_were_marked() {
+fn the_last_check_executes_again_unless_marks_replace_a_long_execution() {
     let is_erased = |cache, samples: u32| {
         let mut session = session("slow");
         session.prepare(7, &cell("slow", 3, cache), None, None, &mut |_| {}).unwrap();
@@ -285,7 +285,7 @@ fn a_cell_prepared_again_has_the_variant_that_was_picked_before() {
 }
 
 #[test]
-fn operands_of_another_case_are_made_again_where_an_answer_must_be_judged_again() {
+fn operands_are_made_again_where_an_answer_is_judged_again() {
     let mut session = session("race");
     for job in [1, 2] {
         session.prepare(job, &cell("race", job, Cache::Hot), None, None, &mut |_| {}).unwrap();
