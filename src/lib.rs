@@ -6,7 +6,6 @@
 
 #![forbid(unsafe_code)]
 
-pub mod backend;
 pub mod cli;
 pub mod doctor;
 pub mod plan;
@@ -22,3 +21,16 @@ pub use gpubench_ops as op;
 pub use gpubench_render::{chart, export, html, newest};
 pub use gpubench_runner::{executor, observe, worker};
 pub use gpubench_trend as trend;
+
+/// The backends of gpubench.
+pub mod backend {
+    pub use gpubench_backend::*;
+    pub use gpubench_cpu as cpu;
+    pub use gpubench_cuda as cuda;
+    pub use gpubench_external as external;
+    pub use gpubench_sim as sim;
+
+    /// Every backend, in the order reports use.
+    pub static BACKENDS: Registry =
+        Registry::new(&[cpu::REGISTRATION, cuda::REGISTRATION, sim::REGISTRATION]);
+}

@@ -13,7 +13,7 @@ use crate::case::{Cache, DType};
 use crate::chart::{self, ChartKind, Theme};
 use crate::op::OPS;
 use crate::settings::config::BUILT_IN;
-use crate::settings::words;
+use crate::settings::names;
 use crate::{compare, export, trend};
 
 /// Returns the completion script for a shell.
@@ -39,7 +39,7 @@ fn words(command: &str, arg: &str, shell: Shell) -> Option<Vec<&'static str>> {
     let or_all = |words: Vec<&'static str>| words.into_iter().chain(["all"]).collect();
     Some(match arg {
         "ops" => or_all(OPS.iter().map(|op| op.name()).collect()),
-        "backends" | "require" => or_all(words::backend_names()),
+        "backends" | "require" => or_all(names::backend_names()),
         "dtypes" => or_all(DType::ALL.iter().map(|dtype| dtype.name()).collect()),
         "cache" => Cache::ALL.iter().map(|cache| cache.name()).chain(["both"]).collect(),
         "transfer" => TransferMemory::ALL.map(TransferMemory::name).to_vec(),
@@ -92,15 +92,15 @@ mod tests {
             }
         }
         // Parsed after the command line.
-        let valid = crate::settings::words::backend_names();
+        let valid = crate::settings::names::backend_names();
         for word in words("run", "backends", Shell::Bash).unwrap() {
-            assert!(crate::settings::words::backends(word, &valid).is_ok(), "{word}");
+            assert!(crate::settings::names::backends(word, &valid).is_ok(), "{word}");
         }
         for word in words("run", "config", Shell::Bash).unwrap() {
             assert!(config::read(word).is_ok(), "{word}");
         }
         for word in words("plot", "charts", Shell::Bash).unwrap() {
-            assert!(crate::settings::words::charts(word).is_ok(), "{word}");
+            assert!(crate::settings::names::charts(word).is_ok(), "{word}");
         }
     }
 }

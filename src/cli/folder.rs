@@ -14,7 +14,7 @@ use crate::executor::journal;
 use crate::export::FORMATS;
 use crate::fleet;
 use crate::report::file;
-use crate::settings::Format;
+use crate::settings::ReportFormat;
 
 /// The files most worth keeping: a report, and the merged report of a run on several devices.
 const REPORTS: [&str; 2] = [file::FILE_NAME, fleet::file::FILE_NAME];
@@ -34,7 +34,7 @@ impl Folder {
     /// # Errors
     /// The folder cannot be written to, or it contains results of one of `formats`, a report or a merged report, and
     /// `force` is not given.
-    pub(crate) fn claim(path: &Path, formats: &[Format], force: bool) -> Result<Folder> {
+    pub(crate) fn claim(path: &Path, formats: &[ReportFormat], force: bool) -> Result<Folder> {
         let wanted = |name: &String| {
             REPORTS.contains(&name.as_str()) || formats.iter().any(|format| format.is_made_as(name))
         };
@@ -110,7 +110,7 @@ impl Folder {
 /// Returns the folder in `--out` of a command that reads reports; `None` for stdout, also written `-`.
 ///
 /// # Errors
-/// Its name is empty.
+/// The name of the folder is empty.
 pub(crate) fn named(out: Option<&Path>) -> Result<Option<&Path>> {
     let out = out.filter(|out| *out != Path::new("-"));
     ensure!(
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_run_left_is_cleared_but_for_the_report_and_foreign_files() {
+    fn old_results_are_cleared_except_for_the_report_and_foreign_files() {
         let root = tempfile::tempdir().unwrap();
         for name in [
             "report.json",

@@ -90,8 +90,8 @@ impl Drop for Lock {
 
 /// Returns whether `file` is still the one at `path`.
 fn is_at(file: &File, path: &Path) -> bool {
-    let place = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    let (open, there) = (file.metadata().map(place), fs::metadata(path).map(place));
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let (open, there) = (file.metadata().map(identity), fs::metadata(path).map(identity));
     matches!((open, there), (Ok(open), Ok(there)) if open == there)
 }
 

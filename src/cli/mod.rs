@@ -5,22 +5,17 @@ mod baseline;
 mod compare;
 mod completions;
 mod folder;
-mod help;
 mod inventory;
 mod lock;
 mod merge;
-mod newest;
-mod plot;
 mod protocol_check;
-mod report;
+mod redraw;
 mod run;
 mod show;
 mod stream;
 mod sweep;
 mod trend;
 mod usage;
-mod values;
-mod versus;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -42,7 +37,7 @@ const USAGE: u8 = 2;
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     process::fail_at_file_size_limit();
     let args: Vec<OsString> = args.into_iter().collect();
-    let outcome = match help::parse(&args) {
+    let outcome = match usage::parse(&args) {
         Ok(cli) => dispatch(cli.command),
         // A command of which one must be chosen, such as `baseline`, shows its own.
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -85,8 +80,8 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         }
         Command::Show(args) => show::run(&args)?,
         Command::Merge(args) => merge::run(&args)?,
-        Command::Plot(args) => plot::run(&args)?,
-        Command::Report(args) => report::run(&args)?,
+        Command::Plot(args) => redraw::plot(&args)?,
+        Command::Report(args) => redraw::report(&args)?,
         Command::Compare(args) => return compare::run(&args),
         Command::Baseline { command } => return baseline::run(command),
         Command::Schema { of: SchemaOf::Report } => stream::print(crate::report::SCHEMA)?,
@@ -95,7 +90,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Trend(args) => trend::run(&args)?,
         Command::ProtocolCheck(args) => return protocol_check::run(&args),
         Command::Completions { shell } => stream::print_bytes(&completions::script(shell))?,
-        Command::Man { command } => stream::print_bytes(&help::man(command.as_deref())?)?,
+        Command::Man { command } => stream::print_bytes(&usage::man(command.as_deref())?)?,
         Command::Worker { backend } => return Ok(worker::serve::main(&backend, BACKENDS)),
     }
     Ok(ExitCode::SUCCESS)
@@ -104,4 +99,41 @@ fn dispatch(command: Command) -> Result<ExitCode> {
 /// Returns the worker options of a command that has only `--blas`.
 fn options_with(blas: &[PathBuf]) -> Result<Options> {
     Ok(Options { blas: sweep::libraries(blas)?.unwrap_or_default(), ..Options::default() })
+}
+
+mod values {
+    //! Parsers for options that sweeps do not have; each refuses meaningless values in one line.
+
+    use anyhow::Context;
+    use gpubench_text::percent;
+
+    use crate::settings::syntax::{self, ValueRefusal, WholeNumber};
+
+    /// Parses `--precision`.
+    pub(crate) fn precision(text: &str) -> Result<f64, String> {
+        percent::parse(text).map_err(|error| error.to_string())
+    }
+
+    /// Parses `--threshold`.
+    pub(crate) fn threshold(text: &str) -> Result<f64, String> {
+        percent::parse_from_zero(text).map_err(|error| error.to_string())
+    }
+
+    /// Minimum passes of a baseline: with two, a run in which nothing changed could hardly ever pass.
+    pub(crate) const MIN_PASSES: u32 = 3;
+    const MAX_PASSES: u32 = 50;
+
+    /// Parses `--passes`.
+    pub(crate) fn passes(text: &str) -> Result<u32, ValueRefusal> {
+        syntax::from_text::<WholeNumber<{ MIN_PASSES as u64 }, { MAX_PASSES as u64 }>, _>(text, |passes| {
+            let passes =
+                u32::try_from(passes).ok().filter(|passes| (MIN_PASSES..=MAX_PASSES).contains(passes));
+            passes.with_context(|| {
+                format!(
+                    "a baseline has {MIN_PASSES} to {MAX_PASSES} passes: with fewer, a run in which nothing changed could never \
+                     pass; 5 are usual"
+                )
+            })
+        })
+    }
 }

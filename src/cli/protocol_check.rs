@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use gpubench_runner::conformance::{self, Asked, Check, Failure, Verdict};
+use gpubench_runner::conformance::{self, Asked, Check, CheckVerdict, Failure};
 use gpubench_text::control;
 use gpubench_text::table::{TERMINAL_WIDTH, hanging_within};
 
@@ -80,11 +80,11 @@ fn program(args: &ProtocolCheckArgs) -> Result<Program> {
 }
 
 impl Counts {
-    fn add(&mut self, verdict: &Verdict) {
+    fn add(&mut self, verdict: &CheckVerdict) {
         *match verdict {
-            Verdict::Passed => &mut self.passed,
-            Verdict::Skipped(_) => &mut self.skipped,
-            Verdict::Failed(_) => &mut self.failed,
+            CheckVerdict::Passed => &mut self.passed,
+            CheckVerdict::Skipped(_) => &mut self.skipped,
+            CheckVerdict::Failed(_) => &mut self.failed,
         } += 1;
     }
 
@@ -100,9 +100,9 @@ fn text(check: &Check) -> String {
         format!("{mark:<NAME_COLUMN$}{}\n", hanging_within(TERMINAL_WIDTH, &check.name, NAME_COLUMN))
     };
     match &check.verdict {
-        Verdict::Passed => name("ok"),
-        Verdict::Skipped(reason) => name("skipped") + &field("reason", reason),
-        Verdict::Failed(failure) => {
+        CheckVerdict::Passed => name("ok"),
+        CheckVerdict::Skipped(reason) => name("skipped") + &field("reason", reason),
+        CheckVerdict::Failed(failure) => {
             let Failure { sent, received, problem, expected, section } = failure.as_ref();
             let problem = problem.as_deref().unwrap_or_default();
             let see = format!("docs/worker-protocol.md, section \"{section}\"");
@@ -139,7 +139,7 @@ mod tests {
             expected: "a word ".repeat(30),
             section: "Rules",
         };
-        let shown = text(&Check { name: "a check".into(), verdict: Verdict::Failed(Box::new(failure)) });
+        let shown = text(&Check { name: "a check".into(), verdict: CheckVerdict::Failed(Box::new(failure)) });
         assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
         assert!(shown.contains("\\u{1b}[31mred\\n") && !shown.contains('\u{1b}'), "{shown}");
         assert!(shown.starts_with("FAILED  a check\n        sent      {\"key\""), "{shown}");

@@ -1,20 +1,62 @@
-//! Formats usage errors as one line: the problem, the nearest valid word, and the help to read.
+//! Parses the command line, prints help and manual pages, and formats usage errors as one line: the problem, the nearest
+//! valid word, and the help to read. `run --help` shows the common options of `run`; `run --help --all` and `help run` show
+//! every option.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 
-use clap::CommandFactory;
+use anyhow::{Result, bail};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches};
 use gpubench_text::words;
 
-use super::args::Cli;
+use super::args::{self, Cli};
 use crate::op::OPS;
-use crate::settings::value::Refusal;
+use crate::settings::syntax::ValueRefusal;
+
+/// Parses `args`, whose first entry is the program name.
+///
+/// # Errors
+/// Returns clap's error, which also carries help and version.
+pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
+    let asks = |words: &[&str]| args.iter().skip(2).any(|arg| words.iter().any(|word| arg == word));
+    let of_run = args.get(1).is_some_and(|command| command == "run") && asks(&["--help", "-h"]);
+    if !of_run {
+        return Cli::from_arg_matches(&Cli::command().try_get_matches_from(args)?);
+    }
+    let definition = Cli::command();
+    let definition =
+        if asks(&["--all"]) { definition } else { definition.mut_subcommand("run", args::common_help) };
+    // The user wants only the help, so other arguments, valid or not, are dropped.
+    Cli::from_arg_matches(&definition.try_get_matches_from(["gpubench", "run", "--help"])?)
+}
+
+/// Returns the manual page of a command, or of gpubench itself, in troff.
+///
+/// # Errors
+/// There is no such command.
+pub(crate) fn man(command: Option<&str>) -> Result<Vec<u8>> {
+    let mut definition = args::without_hidden();
+    definition.build();
+    let page = match command {
+        None => definition,
+        Some(name) => match definition.find_subcommand(name) {
+            Some(found) => found.clone(),
+            None => {
+                let known: Vec<&str> = definition.get_subcommands().map(clap::Command::get_name).collect();
+                bail!(words::unknown("command", name, &known))
+            }
+        },
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text)?;
+    Ok(text)
+}
 
 /// Returns the error as one line; `args` are the arguments, which begin with the command whose help to name.
 pub(crate) fn line(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> String {
     let definition = Cli::command();
-    let shown = |parent: &'_ clap::Command, place: usize| {
-        let name = args.get(place)?.as_ref();
+    let shown = |parent: &'_ clap::Command, position: usize| {
+        let name = args.get(position)?.as_ref();
         parent.find_subcommand(name).filter(|found| !found.is_hide_set()).cloned()
     };
     let command = shown(&definition, 0);
@@ -78,7 +120,7 @@ fn conflict(error: &clap::Error, args: &[impl AsRef<OsStr>]) -> Option<String> {
 }
 
 /// Returns the refusal if one of our own types refused the value.
-fn refusal(error: &clap::Error) -> Option<&Refusal> {
+fn refusal(error: &clap::Error) -> Option<&ValueRefusal> {
     std::error::Error::source(error)?.downcast_ref()
 }
 

@@ -23,8 +23,8 @@ use crate::backend::{self, BACKENDS, Finding, Options, Registration, cpu};
 use crate::executor::slow_kernels;
 use crate::processors;
 use crate::report::{Host, RunWarning};
+use crate::worker::Launcher;
 use crate::worker::client::{Client, WaitError};
-use crate::worker::launcher::Launcher;
 
 /// Longest wait for a backend to answer.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -67,7 +67,7 @@ fn is_usable(finding: &Finding) -> bool {
 /// `python` cannot be used, `out` cannot be written, or the path of this program is unknown. Missing libraries are findings,
 /// not errors.
 pub fn run(json: bool, options: &Options, python: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<()> {
-    let libraries = python::Search::begin(python, options)?;
+    let libraries = python::PythonSearch::begin(python, options)?;
     let mut report = examine(&Launcher::new(true, None, BACKENDS, &[])?, options);
     report.backends.push(libraries.findings());
     report.backends.iter_mut().for_each(spell_out);
@@ -108,7 +108,7 @@ pub fn search(launcher: &Launcher, options: &Options, wanted: &dyn Fn(&str) -> b
     let wanted = BACKENDS.iter().filter(|backend| wanted(backend.name));
     let begun: Vec<_> = wanted.map(|backend| (backend, start_all(backend))).collect();
     let deadline = Instant::now() + MAX_WAIT;
-    let findings_of = |(backend, searches): (&'static Registration, Vec<Search>)| {
+    let findings_of = |(backend, searches): (&'static Registration, Vec<WorkerSearch>)| {
         let (mut findings, mut problem) = (vec![], None);
         for (client, id) in searches {
             let client = client.map_err(|error| format!("the worker could not be started: {error}"));
@@ -124,7 +124,7 @@ pub fn search(launcher: &Launcher, options: &Options, wanted: &dyn Fn(&str) -> b
 }
 
 /// A worker that searches, or the error that prevented its start.
-type Search = (std::io::Result<Client>, WorkerId);
+type WorkerSearch = (std::io::Result<Client>, WorkerId);
 
 fn start_search(id: &WorkerId, launcher: &Launcher, options: &Options) -> std::io::Result<Client> {
     let mut client = launcher.start(id)?;

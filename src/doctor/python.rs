@@ -14,21 +14,21 @@ use crate::worker::describe;
 pub(super) const NAME: &str = "python";
 
 /// A search by one adapter per library, which runs while other workers search too.
-pub(super) struct Search(Result<(Python, Searches), String>);
+pub(super) struct PythonSearch(Result<(Python, Searches), String>);
 
 type Searches = Vec<(&'static Adapter, describe::Search)>;
 
-impl Search {
+impl PythonSearch {
     /// Starts the adapters in the interpreter that the user `named`, or in the one that runs use.
     ///
     /// # Errors
     /// The named interpreter cannot be used. Where none is named, that is a finding.
-    pub(super) fn begin(named: Option<&Path>, options: &Options) -> Result<Search> {
+    pub(super) fn begin(named: Option<&Path>, options: &Options) -> Result<PythonSearch> {
         let python = match interpreter(named) {
             Err(error) if named.is_some() => return Err(error),
             found => found.map_err(|error| format!("{error:#}")),
         };
-        Ok(Search(python.map(|python| {
+        Ok(PythonSearch(python.map(|python| {
             let begin = |adapter: &'static Adapter| {
                 (adapter, describe::search(adapter.name, &adapter.program(&python), options))
             };

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_gpu_the_line_names_the_cause_and_counts_libraries_of_the_cpu_alone() {
+    fn without_a_gpu_the_line_names_the_cause_and_counts_cpu_libraries() {
         let text = of(
             vec![found("OpenBLAS", 3), missing("BLIS", 1), missing("MKL", 4)],
             vec![missing("NVIDIA driver", 9), missing("NVRTC", 9), missing("cuFFT", 2)],
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_gpu_the_line_names_it_and_the_library_without_which_nothing_runs() {
+    fn with_a_gpu_the_line_names_it_and_the_library_that_blocks_it() {
         let device = |ordinal: u32| found(&format!("{} {ordinal}: NVIDIA H200", cuda::DEVICE), 9);
         let driver = found("NVIDIA driver", 9);
         let text = of(vec![], vec![driver.clone(), device(0), device(1), found("NVRTC", 9)]);

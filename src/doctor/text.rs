@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_python_library_without_a_gpu_is_not_called_faulty_and_one_that_does_not_load_is() {
+    fn a_python_library_is_faulty_if_it_does_not_load_not_without_a_gpu() {
         let text = |version: Option<&str>, backend| {
             let finding = Finding {
                 name: "PyTorch".into(),

@@ -1,7 +1,6 @@
 //! Turns settings into a plan: the cells of a run, in the order of the report. Uses no device.
 
-mod externals;
-mod obstacles;
+mod workers;
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -15,10 +14,9 @@ use crate::backend::{BACKENDS, External, Side, Variant, fewer_threads, on_thread
 use crate::case::{Case, Cell};
 use crate::executor::PlannedCell;
 use crate::op::OPS;
-use crate::settings::{Settings, Sweep};
+use crate::settings::{OpSweep, Settings};
 
-pub use externals::describe;
-pub use obstacles::obstacles;
+pub use workers::{describe, obstacles};
 
 /// More cells than a run of several weeks could measure.
 const MAX_CELLS: u128 = 1_000_000;
@@ -31,7 +29,7 @@ pub struct Plan {
 }
 
 /// A backend and all its variants.
-pub struct Table {
+pub struct BackendVariants {
     /// Name of the backend.
     pub backend: String,
     /// The variants it offers.
@@ -46,7 +44,7 @@ impl Plan {
 
     /// Plans the cells of `settings` from the variants in `tables`. A cell in several sweeps is planned once, with the
     /// sampling of the first sweep.
-    pub fn from_tables(settings: &Settings, tables: &[Table]) -> Result<Plan> {
+    pub fn from_tables(settings: &Settings, tables: &[BackendVariants]) -> Result<Plan> {
         check_patterns(&settings.sweeps, tables)?;
         let chosen: Vec<Vec<Choice>> = settings.sweeps.iter().map(|sweep| choose(sweep, tables)).collect();
         check_count(&settings.sweeps, &chosen, settings.fewer_threads.len())?;
@@ -102,18 +100,18 @@ impl Plan {
 }
 
 /// Returns the variants of every backend of the program, and of `externals`.
-fn tables(settings: &Settings, externals: &[External]) -> Result<Vec<Table>> {
+fn tables(settings: &Settings, externals: &[External]) -> Result<Vec<BackendVariants>> {
     let mut tables = Vec::with_capacity(BACKENDS.iter().len() + externals.len());
     for registered in BACKENDS.iter() {
         match (registered.variants)(&settings.options) {
-            Ok(variants) => tables.push(Table { backend: registered.name.to_owned(), variants }),
+            Ok(variants) => tables.push(BackendVariants { backend: registered.name.to_owned(), variants }),
             Err(error) if settings.backends.iter().any(|name| name == registered.name) => {
                 return Err(error);
             }
             Err(_) => {} // Not in this run, and here only to explain a pattern that matches nothing.
         }
     }
-    let table = |external: &External| Table {
+    let table = |external: &External| BackendVariants {
         backend: external.name.clone(),
         variants: external.described.variants.clone(),
     };
@@ -145,7 +143,7 @@ struct Choice<'a> {
 }
 
 /// Returns the variants of the sweep's op on its backends.
-fn offered<'a>(sweep: &Sweep, tables: &'a [Table]) -> impl Iterator<Item = Choice<'a>> {
+fn offered<'a>(sweep: &OpSweep, tables: &'a [BackendVariants]) -> impl Iterator<Item = Choice<'a>> {
     let tables = tables.iter().enumerate().filter(|(_, table)| sweep.backends.contains(&table.backend));
     tables
         .flat_map(|(at, table)| {
@@ -156,7 +154,7 @@ fn offered<'a>(sweep: &Sweep, tables: &'a [Table]) -> impl Iterator<Item = Choic
 }
 
 /// Returns the variants that a sweep measures.
-fn choose<'a>(sweep: &Sweep, tables: &'a [Table]) -> Vec<Choice<'a>> {
+fn choose<'a>(sweep: &OpSweep, tables: &'a [BackendVariants]) -> Vec<Choice<'a>> {
     offered(sweep, tables)
         .filter(|choice| match &sweep.variants {
             Some(patterns) => patterns.iter().any(|p| p.matches(choice.backend, &choice.variant.name)),
@@ -165,7 +163,7 @@ fn choose<'a>(sweep: &Sweep, tables: &'a [Table]) -> Vec<Choice<'a>> {
         .collect()
 }
 
-fn extend(ranked: &mut Vec<Ranked>, settings: &Settings, sweep: &Sweep, choice: &Choice) {
+fn extend(ranked: &mut Vec<Ranked>, settings: &Settings, sweep: &OpSweep, choice: &Choice) {
     let Choice { rank, backend, variant } = *choice;
     let seed = settings.asked.seed.unwrap_or_default().0;
     let fewer = settings.fewer_threads.iter().filter(|_| variant.side == Side::Cpu);
@@ -207,7 +205,7 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
 }
 
 /// Refuses a plan too large to finish or to fit in memory, before making it.
-fn check_count(sweeps: &[Sweep], chosen: &[Vec<Choice>], fewer: usize) -> Result<()> {
+fn check_count(sweeps: &[OpSweep], chosen: &[Vec<Choice>], fewer: usize) -> Result<()> {
     let count: u128 = sweeps
         .iter()
         .zip(chosen)
@@ -224,7 +222,7 @@ fn check_count(sweeps: &[Sweep], chosen: &[Vec<Choice>], fewer: usize) -> Result
 }
 
 /// Checks that every pattern matches a variant in one of its sweeps.
-fn check_patterns(sweeps: &[Sweep], tables: &[Table]) -> Result<()> {
+fn check_patterns(sweeps: &[OpSweep], tables: &[BackendVariants]) -> Result<()> {
     let mut seen: Vec<&Pattern> = Vec::new();
     for pattern in sweeps.iter().filter_map(|sweep| sweep.variants.as_ref()).flatten() {
         if seen.contains(&pattern) {
@@ -246,7 +244,7 @@ fn check_patterns(sweeps: &[Sweep], tables: &[Table]) -> Result<()> {
 }
 
 /// Explains why a pattern matches nothing, and suggests a variant.
-fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[Table]) -> String {
+fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[BackendVariants]) -> String {
     let text = &pattern.text;
     let elsewhere = tables.iter().find_map(|table| {
         let variant = table.variants.iter().find(|variant| pattern.matches(&table.backend, &variant.name))?;
@@ -271,8 +269,8 @@ fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[Table]) -> String 
 }
 
 /// Explains why the plan is empty, and what to change.
-fn nothing_to_run(sweeps: &[Sweep], tables: &[Table]) -> String {
-    let names = |pick: fn(&Sweep) -> Vec<String>| {
+fn nothing_to_run(sweeps: &[OpSweep], tables: &[BackendVariants]) -> String {
+    let names = |pick: fn(&OpSweep) -> Vec<String>| {
         let names: BTreeSet<String> = sweeps.iter().flat_map(pick).collect();
         names.into_iter().collect::<Vec<_>>().join(", ")
     };

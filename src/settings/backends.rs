@@ -3,27 +3,10 @@
 use anyhow::{Result, anyhow, ensure};
 
 use super::options::{Backends, SweepOptions};
-use super::{Sweep, words};
+use super::{OpSweep, names};
 use crate::backend::external::NamedCommand;
 
-/// The backends that one source names.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BackendList {
-    /// The names. [`BackendNames::check`] refuses unknown ones.
-    pub names: Vec<String>,
-    /// Sweep file and line; `None` if the names come from an option.
-    pub origin: Option<String>,
-}
-
-impl BackendList {
-    /// Splits a list at its commas; checks no name.
-    pub fn unchecked(text: &str) -> BackendList {
-        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-        BackendList { names: items.map(str::to_owned).collect(), origin: None }
-    }
-}
-
-/// The valid names of backends in a run: those of [`words::backend_names`], then the programs of `--external`.
+/// The valid names of backends in a run: those of [`names::backend_names`], then the programs of `--external`.
 pub struct BackendNames {
     names: Vec<String>,
     /// Number of names before the programs of `--external`.
@@ -36,7 +19,7 @@ impl BackendNames {
     /// # Errors
     /// A program has a name that means something else.
     pub fn with(programs: &[NamedCommand]) -> Result<BackendNames> {
-        let mut names: Vec<String> = words::backend_names().into_iter().map(str::to_owned).collect();
+        let mut names: Vec<String> = names::backend_names().into_iter().map(str::to_owned).collect();
         let own = names.len();
         for NamedCommand { name, .. } in programs {
             ensure!(
@@ -44,7 +27,7 @@ impl BackendNames {
                 "--external: there is a backend named {name} already: choose another name"
             );
             ensure!(
-                name != words::ALL,
+                name != names::ALL,
                 "--external: {name} means the default backends in --backends: choose another name"
             );
             names.push(name.clone());
@@ -61,14 +44,14 @@ impl BackendNames {
         for (option, list) in [("--backends", &mut source.backends), ("--require", &mut source.require)] {
             let Some(Backends(list)) = list else { continue };
             let origin = list.origin.as_deref().unwrap_or(option);
-            list.names = words::backends(&list.names.join(","), &valid)
+            list.names = names::backends(&list.names.join(","), &valid)
                 .map_err(|error| anyhow!("{origin}: {error}"))?;
         }
         Ok(())
     }
 
     /// Adds each program of `--external` that no sweep names to every sweep.
-    pub fn add_unnamed(&self, sweeps: &mut [Sweep]) {
+    pub fn add_unnamed(&self, sweeps: &mut [OpSweep]) {
         let is_named = |name: &String| sweeps.iter().any(|sweep| sweep.backends.contains(name));
         let unnamed: Vec<String> =
             self.names[self.own..].iter().filter(|name| !is_named(name)).cloned().collect();
@@ -76,7 +59,7 @@ impl BackendNames {
     }
 
     /// Returns the names that a sweep has, in the order of the valid ones.
-    pub fn used(self, sweeps: &[Sweep]) -> Vec<String> {
+    pub fn used(self, sweeps: &[OpSweep]) -> Vec<String> {
         let is_used = |name: &String| sweeps.iter().any(|sweep| sweep.backends.contains(name));
         self.names.into_iter().filter(is_used).collect()
     }
@@ -113,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_refused_with_the_nearest_one_and_the_declared_names() {
+    fn an_unknown_name_is_refused_with_the_nearest_and_all_valid_ones() {
         for (text, expected) in [
             ("cpu,mien", "--backends: unknown backend 'mien': did you mean 'mine'? (valid: cpu, cuda, "),
             ("gpu", "--backends: unknown backend 'gpu': did you mean 'cuda'? (valid: cpu, "),

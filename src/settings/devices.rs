@@ -5,37 +5,37 @@ use std::fmt;
 use anyhow::{Result, bail};
 use serde::{Deserialize, Deserializer};
 
-use super::value::Form;
+use super::syntax::ValueSyntax;
 
 /// The devices that `--device` selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Devices {
+pub enum DeviceSelection {
     /// These ordinals: ascending, each once, at least one.
     Named(Vec<u32>),
     /// All devices of the machine.
     All,
 }
 
-impl Devices {
+impl DeviceSelection {
     /// Returns the device if the option names exactly one.
     pub fn single(&self) -> Option<u32> {
         match self {
-            Devices::Named(ordinals) if ordinals.len() == 1 => ordinals.first().copied(),
+            DeviceSelection::Named(ordinals) if ordinals.len() == 1 => ordinals.first().copied(),
             _ => None,
         }
     }
 }
 
 /// A list on the command line; one number in a sweep file.
-impl Form for Devices {
-    type Raw = Devices;
+impl ValueSyntax for DeviceSelection {
+    type Raw = DeviceSelection;
 
-    fn from_text(text: &str) -> Result<Devices> {
+    fn from_text(text: &str) -> Result<DeviceSelection> {
         parse(text)
     }
 
-    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Devices, D::Error> {
-        u32::deserialize(deserializer).map(|one| Devices::Named(vec![one]))
+    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<DeviceSelection, D::Error> {
+        u32::deserialize(deserializer).map(|one| DeviceSelection::Named(vec![one]))
     }
 }
 
@@ -43,10 +43,10 @@ impl Form for Devices {
 ///
 /// # Errors
 /// The text has another form, or names a device twice.
-fn parse(text: &str) -> Result<Devices> {
+fn parse(text: &str) -> Result<DeviceSelection> {
     let items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     if items == ["all"] {
-        return Ok(Devices::All);
+        return Ok(DeviceSelection::All);
     }
     let ordinals: Option<Vec<u32>> = items.iter().map(|item| item.parse().ok()).collect();
     let Some(mut ordinals) = ordinals.filter(|ordinals| !ordinals.is_empty()) else {
@@ -56,17 +56,17 @@ fn parse(text: &str) -> Result<Devices> {
     if let Some(twice) = ordinals.windows(2).find(|pair| pair[0] == pair[1]) {
         bail!("device {} is named twice: name each device once", twice[0]);
     }
-    Ok(Devices::Named(ordinals))
+    Ok(DeviceSelection::Named(ordinals))
 }
 
 /// Formats as on the command line.
-impl fmt::Display for Devices {
+impl fmt::Display for DeviceSelection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Devices::Named(ordinals) => {
+            DeviceSelection::Named(ordinals) => {
                 f.write_str(&ordinals.iter().map(u32::to_string).collect::<Vec<_>>().join(","))
             }
-            Devices::All => f.write_str("all"),
+            DeviceSelection::All => f.write_str("all"),
         }
     }
 }
@@ -78,10 +78,10 @@ mod tests {
     #[test]
     fn one_several_and_all_are_distinguished() {
         for (text, expected) in [
-            ("0", Devices::Named(vec![0])),
-            (" 3 ", Devices::Named(vec![3])),
-            ("2,0", Devices::Named(vec![0, 2])),
-            ("all", Devices::All),
+            ("0", DeviceSelection::Named(vec![0])),
+            (" 3 ", DeviceSelection::Named(vec![3])),
+            ("2,0", DeviceSelection::Named(vec![0, 2])),
+            ("all", DeviceSelection::All),
         ] {
             assert_eq!(parse(text).unwrap(), expected, "{text}");
             assert_eq!(parse(&expected.to_string()).unwrap(), expected);

@@ -5,13 +5,13 @@
 pub mod backends;
 pub mod config;
 pub mod devices;
+pub mod names;
+mod option_types;
 pub mod options;
 pub mod resolve;
 pub mod sizes;
+pub mod syntax;
 pub mod threads;
-pub mod value;
-mod values;
-pub mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ use crate::chart::{Selection, Theme};
 use crate::measure::sampling::Sampling;
 
 /// A format of a report.
-pub type Format = &'static crate::export::Format;
+pub type ReportFormat = &'static crate::export::Format;
 
 /// Everything that a run needs. Serialised into the report.
 #[derive(Clone, Debug, Serialize)]
@@ -33,7 +33,7 @@ pub struct Settings {
     /// The sweep file or built-in sweep, as the user named it.
     pub config: Option<String>,
     /// The sweeps, one per op of each table.
-    pub sweeps: Vec<Sweep>,
+    pub sweeps: Vec<OpSweep>,
     /// The options from the command line and the top of the sweep file; those for the whole run are serialised.
     #[serde(flatten)]
     pub asked: SweepOptions,
@@ -42,23 +42,23 @@ pub struct Settings {
     /// Smaller numbers of threads at which CPU variants are measured too, ascending.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fewer_threads: Vec<usize>,
-    /// The backends of all sweeps, in the order of [`words::backend_names`], then those of `--external`.
+    /// The backends of all sweeps, in the order of [`names::backend_names`], then those of `--external`.
     pub backends: Vec<String>,
     /// The output settings.
-    pub output: Output,
+    pub output: OutputSettings,
 }
 
 impl Settings {
     /// Returns whether a few executions may decide which variants of a sweep are sampled to precision: unless the user
     /// asks for all variants, names them, or gives the number of samples.
-    pub fn screens(&self, sweep: &Sweep) -> bool {
+    pub fn screens(&self, sweep: &OpSweep) -> bool {
         !self.output.all_variants && sweep.variants.is_none() && sweep.sampling.samples.is_none()
     }
 }
 
 /// One op, with the values whose combinations are its cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sweep {
+pub struct OpSweep {
     /// Name of the op.
     pub op: String,
     /// Sizes N: ascending, each once, at least 1.
@@ -79,11 +79,11 @@ pub struct Sweep {
 
 /// The destination and form of the results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Output {
+pub struct OutputSettings {
     /// Folder or stdout.
     pub destination: Destination,
     /// Formats to write, in the order of [`FORMATS`](crate::export::FORMATS).
-    pub formats: Vec<Format>,
+    pub formats: Vec<ReportFormat>,
     /// Whether tables of every case follow the summary on the terminal.
     pub tables: bool,
     /// Whether tables show every variant, not only the best of each side.

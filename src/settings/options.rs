@@ -1,4 +1,4 @@
-//! The options of a sweep, each once: its help, its value's type (of `values`), and where it may be written.
+//! The options of a sweep, each once: its help, its value's type (of `option_types`), and where it may be written.
 //!
 //! The command line and sweep files are read into the same struct; what one source leaves open, the one below it says.
 
@@ -9,8 +9,8 @@ use gpubench_text::escape::shell_word;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-use super::value::{OptionScope, layer};
-pub use super::values::*;
+pub use super::option_types::*;
+use super::syntax::{OptionScope, layer};
 use crate::backend::external::NamedCommand;
 use crate::measure::sampling::Sampling;
 
@@ -202,10 +202,10 @@ impl SweepOptions {
 
     /// The keys that a sweep file takes above its tables, or in one of them.
     pub fn keys(in_table: bool) -> impl Iterator<Item = String> {
-        let is_taken = move |place: OptionScope| {
-            place == OptionScope::Table || (place == OptionScope::File && !in_table)
+        let is_taken = move |scope: OptionScope| {
+            scope == OptionScope::Table || (scope == OptionScope::File && !in_table)
         };
-        let taken = SweepOptions::OPTIONS.iter().filter(move |(_, place)| is_taken(*place));
+        let taken = SweepOptions::OPTIONS.iter().filter(move |(_, scope)| is_taken(*scope));
         taken.map(|(field, _)| field.replace('_', "-"))
     }
 

@@ -3,21 +3,21 @@
 use anyhow::{Result, bail, ensure};
 use gpubench_text::count::counted;
 
-use super::words::unknown_word;
+use super::names::unknown_word;
 
 /// Maximum number of threads; more is a typing error.
 const MAX_THREADS: usize = 4096;
 
 /// The thread counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Threads {
+pub struct CpuThreads {
     /// The largest count, which represents the CPU in comparisons; `None` means all that the process may use.
     pub largest: Option<usize>,
     /// The smaller counts, ascending; each adds rows of its own.
     pub fewer: Vec<usize>,
 }
 
-impl Threads {
+impl CpuThreads {
     /// Checks that the process may use enough CPUs for the largest count: more threads would take turns.
     pub fn check_available(&self) -> Result<()> {
         self.check_at_most(available())
@@ -42,11 +42,11 @@ fn available() -> usize {
 ///
 /// # Errors
 /// A word has another form, a count is out of range, or a count exceeds `all`.
-pub fn parse(text: &str) -> Result<Threads> {
+pub fn parse(text: &str) -> Result<CpuThreads> {
     parse_with(text, available())
 }
 
-fn parse_with(text: &str, all: usize) -> Result<Threads> {
+fn parse_with(text: &str, all: usize) -> Result<CpuThreads> {
     let (mut counts, mut has_all) = (vec![], false);
     for word in text.split(',').map(str::trim) {
         match (word, word.parse()) {
@@ -64,9 +64,9 @@ fn parse_with(text: &str, all: usize) -> Result<Threads> {
         counts.retain(|count| *count != all);
         let above = counts.iter().find(|count| **count > all);
         ensure!(above.is_none(), "all means {all} threads here: remove the larger numbers, or remove all");
-        return Ok(Threads { largest: None, fewer: counts });
+        return Ok(CpuThreads { largest: None, fewer: counts });
     }
-    Ok(Threads { largest: counts.pop(), fewer: counts })
+    Ok(CpuThreads { largest: counts.pop(), fewer: counts })
 }
 
 fn checked(count: usize) -> Result<usize> {
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn the_largest_count_leads_and_the_others_follow_ascending() {
-        let threads = |largest, fewer: &[usize]| Threads { largest, fewer: fewer.to_vec() };
+        let threads = |largest, fewer: &[usize]| CpuThreads { largest, fewer: fewer.to_vec() };
         for (text, expected) in [
             ("8", threads(Some(8), &[])),
             ("all", threads(None, &[])),

@@ -20,7 +20,7 @@ fn list_names_every_op_and_backend_for_people_and_for_programs() {
         let entries = json[key].as_array().unwrap().iter();
         entries.map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(names("backends"), gpubench::settings::words::backend_names());
+    assert_eq!(names("backends"), gpubench::settings::names::backend_names());
     assert_eq!(names("ops").len(), gpubench::op::OPS.len());
     for name in names("ops").iter().chain(&names("backends")) {
         assert!(text.contains(name.as_str()), "{name}");

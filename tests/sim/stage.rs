@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gpubench::backend::{self, Options};
 use gpubench::case::{Cache, Case, Cell, DType};
-use gpubench::executor::{self, Finished, PeakSource, PlannedCell, Run};
+use gpubench::executor::{self, Finished, PeakSource, PlannedCell, RunSpec};
 use gpubench::measure::sampling::Sampling;
 use gpubench::observe::Silent;
 use gpubench::op::OPS;
@@ -15,7 +15,7 @@ use gpubench::report::{Execute, Outcome, Report, Row, file};
 /// A folder with a script, and the run it describes.
 pub(crate) struct Stage {
     pub folder: tempfile::TempDir,
-    pub run: Run,
+    pub run: RunSpec,
 }
 
 impl Stage {
@@ -70,7 +70,7 @@ impl Stage {
     }
 }
 
-pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[DType]) -> Run {
+pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[DType]) -> RunSpec {
     let path = folder.join("script.toml");
     std::fs::write(&path, script).unwrap();
     let options = Options { sim: Some(path), ..Options::default() };
@@ -87,7 +87,7 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
             }
         }
     }
-    Run {
+    RunSpec {
         registry: backend::BACKENDS,
         externals: vec![],
         cells,

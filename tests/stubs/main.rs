@@ -11,10 +11,8 @@ mod driver;
 mod nvrtc;
 mod power;
 
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -72,38 +70,12 @@ impl Sandbox {
 
     /// Runs `gpubench run` with these words.
     fn run(&self, words: &str, variables: &[(&str, &str)]) -> Ran {
-        self.run_timed(words, variables).0
-    }
-
-    /// Runs `gpubench run` with these words, and returns the times of the lines on standard error, too.
-    fn run_timed(&self, words: &str, variables: &[(&str, &str)]) -> (Ran, Times) {
         let words = format!("run --no-peaks --samples 3 --format json --out - {words}");
-        let mut command = self.gpubench(&words, variables);
-        let begun = Instant::now();
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(child.stderr.take().unwrap());
-        let reader = std::thread::spawn(move || {
-            let lines = lines.split(b'\n').map_while(Result::ok);
-            let text = |line: Vec<u8>| String::from_utf8_lossy(&line).into_owned();
-            lines.map(|line| (begun.elapsed(), text(line))).collect::<Vec<_>>()
-        });
-        let output = child.wait_with_output().unwrap();
-        let times = Times(reader.join().unwrap());
-        let stderr: String = times.0.iter().map(|(_, line)| line.clone() + "\n").collect();
+        let output = self.gpubench(&words, variables).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let report =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
-        (Ran { code: output.status.code(), report, stderr }, times)
-    }
-}
-
-/// The lines that a run printed to standard error, each with the time since the start.
-#[derive(Debug)]
-struct Times(Vec<(Duration, String)>);
-
-impl Times {
-    /// Returns the times of the lines that contain `text`.
-    fn of(&self, text: &str) -> Vec<Duration> {
-        self.0.iter().filter(|(_, line)| line.contains(text)).map(|(at, _)| *at).collect()
+        Ran { code: output.status.code(), report, stderr }
     }
 }
 
@@ -152,36 +124,21 @@ fn with_start(start: &str) -> Sandbox {
 }
 
 #[test]
-fn a_backend_that_hangs_at_its_start_does_not_delay_the_others() {
+fn a_backend_that_hangs_at_its_start_costs_only_its_own_cells() {
     let sandbox = with_start("outcome = 'hang'");
-    let (ran, times) = sandbox.run_timed(CPU_AND_SIM, &[("GPUBENCH_START_LIMIT", "14")]);
+    let ran = sandbox.run(CPU_AND_SIM, &[("GPUBENCH_START_LIMIT", "4")]);
     ran.assert_cpu_measured();
-    assert!(times.of(" cpu/").iter().max() < times.of(" sim/").iter().min(), "{times:?}");
-    assert_eq!(ran.fate("sim")[..2], ["failed", "the worker did not start within 14 s"]);
-    let note = "still starting sim; the other cells are measured meanwhile, and its cells fail if that takes more than 14 s";
+    assert_eq!(ran.fate("sim")[..2], ["failed", "the worker did not start within 4 s"]);
+    let note = "still starting sim; its cells fail if that takes more than 4 s";
     assert_eq!(ran.stderr.matches(note).count(), 1, "{}", ran.stderr);
-    let warnings = ran.report["environment"]["warnings"].to_string();
-    assert!(warnings.contains("other cells were measured while sim was starting"), "{warnings}");
     assert_eq!(ran.code, Some(1));
 }
 
 #[test]
-fn a_backend_that_is_slow_to_start_is_measured_after_the_others() {
-    let sandbox = with_start("delay = '10s'");
-    let (ran, times) = sandbox.run_timed(CPU_AND_SIM, &[("GPUBENCH_START_LIMIT", "16")]);
+fn a_backend_that_is_slow_to_start_is_waited_for() {
+    let sandbox = with_start("delay = '4s'");
+    let ran = sandbox.run(CPU_AND_SIM, &[("GPUBENCH_START_LIMIT", "6")]);
     ran.assert_cpu_measured();
-    assert!(times.of(" cpu/").iter().max() < times.of(" sim/").iter().min(), "{times:?}");
     assert_eq!((ran.fate("sim")[0], ran.code), ("measured", Some(0)), "{}", ran.stderr);
     assert_eq!(ran.stderr.matches("still starting sim").count(), 1, "{}", ran.stderr);
-}
-
-#[test]
-fn a_required_backend_that_is_slow_to_start_is_waited_for() {
-    let sandbox = with_start("delay = '4s'");
-    let words = format!("{CPU_AND_SIM} --require sim");
-    let ran = sandbox.run(&words, &[("GPUBENCH_START_LIMIT", "6")]);
-    assert_eq!((ran.fate("sim")[0], ran.code), ("measured", Some(0)), "{}", ran.stderr);
-    let note = "still starting sim; its cells fail if that takes more than 6 s";
-    assert_eq!(ran.stderr.matches(note).count(), 1, "{}", ran.stderr);
-    assert!(!ran.report["environment"]["warnings"].to_string().contains("while sim was starting"));
 }

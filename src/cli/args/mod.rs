@@ -2,11 +2,10 @@
 
 mod baseline;
 mod compare;
-mod protocol_check;
-mod report;
 mod run;
 mod trend;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -18,16 +17,14 @@ use gpubench_text::table::TERMINAL_WIDTH;
 
 pub(crate) use baseline::{BaselineCommand, SaveArgs};
 pub(crate) use compare::CompareArgs;
-pub(crate) use protocol_check::ProtocolCheckArgs;
-pub(crate) use report::ReportArgs;
 pub(crate) use run::{RunArgs, common_help};
 pub(crate) use trend::TrendArgs;
 
 use crate::chart;
 use crate::cli::merge::MergeArgs;
 use crate::export;
-use crate::settings::options::{Contenders, Ops, ThemeName};
-use crate::settings::words;
+use crate::settings::names;
+use crate::settings::options::{CellTimeout, Contenders, Ops, Sizes, ThemeName};
 
 /// Version and revision of this build, for `--version`.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -232,13 +229,81 @@ pub(crate) struct PlotArgs {
 impl PlotArgs {
     /// The formats of the charts.
     pub(crate) fn formats(&self) -> Result<Vec<chart::Format>> {
-        let charts = words::chart_formats(&self.format);
-        let others = if charts.is_err() { words::formats(&self.format).unwrap_or_default() } else { vec![] };
+        let charts = names::chart_formats(&self.format);
+        let others = if charts.is_err() { names::formats(&self.format).unwrap_or_default() } else { vec![] };
         match others.iter().find(|format| format.is_text()) {
             Some(other) => bail!("--format: charts cannot be drawn as {}: name png or svg", other.name),
             None => charts.context("--format"),
         }
     }
+}
+
+const REPORT_HELP: &str = "\
+Examples:
+  gpubench report results/mine -o report.html
+  gpubench report node-a node-b node-c -o fleet.html   several reports
+  gpubench report fleet.json -o fleet.html             all members of a file
+  gpubench report results/mine -o - | gzip > report.html.gz
+
+The page is one file that loads nothing from the network. It shows the verdict, charts and every row, and can be read without \
+JavaScript; with it, rows can be sorted and filtered.";
+
+/// What `report` takes.
+#[derive(Args)]
+#[command(after_help = REPORT_HELP)]
+pub(crate) struct ReportArgs {
+    /// Reports: report.json files, merged files, or folders that contain one
+    #[arg(required = true, value_name = "REPORT")]
+    pub reports: Vec<PathBuf>,
+
+    /// File for the page; - for stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub out: PathBuf,
+
+    /// Compare B with A instead of the GPU with the CPU: names of backends, or backend/variant, and lists of these, such as
+    /// numpy:cupy or cpu,numpy:cuda. Default: those of the run; sides for GPU and CPU
+    #[arg(long, value_name = "A:B")]
+    pub versus: Option<Contenders>,
+
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+const PROTOCOL_CHECK_HELP: &str = "\
+Examples:
+  gpubench protocol-check python3 docs/examples/adapter.py
+  gpubench protocol-check --ops fft --sizes 8,100 ./my-adapter --device 1
+  gpubench protocol-check numpy
+
+gpubench starts the program several times, without a shell, and sends the messages of docs/worker-protocol.md. It checks each \
+variant in each element type and cache state. docs/external.md shows how to write such a program.
+
+Exit codes: 0 all checks passed; 1 a check failed; 2 wrong usage, or the program cannot be started.";
+
+/// What `protocol-check` takes.
+#[derive(Args)]
+#[command(after_help = PROTOCOL_CHECK_HELP)]
+pub(crate) struct ProtocolCheckArgs {
+    /// Program and its arguments, or the name of a Python library's adapter. Options of gpubench come before it
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+
+    /// Ops to check, separated by commas. Default: all that the program has
+    #[arg(long, value_name = "LIST")]
+    pub ops: Option<Ops>,
+
+    /// Sizes N of the N x N operands
+    #[arg(long, value_name = "LIST", default_value = "33")]
+    pub sizes: Sizes,
+
+    /// Longest wait for a reply that needs a computation
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub cell_timeout: CellTimeout,
+
+    /// Python interpreter for the adapter of a Python library
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
 }
 
 /// The documents that have a schema.

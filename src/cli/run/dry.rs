@@ -7,7 +7,7 @@ use gpubench_text::count::counted;
 
 use super::measure::peaks;
 use crate::backend::{BACKENDS, External};
-use crate::executor::{Estimate, Limits, PlannedCell, estimate, max_added_cells};
+use crate::executor::{PlannedCell, RunEstimate, RunLimits, estimate, max_added_cells};
 use crate::op;
 use crate::plan::{Plan, obstacles};
 use crate::settings::Settings;
@@ -46,7 +46,7 @@ pub(crate) fn write_plan(
     }
     let asked = &settings.asked;
     let budget_s = asked.budget.map(|budget| budget.0);
-    let limits = Limits { budget_s, cell_s: asked.cell_timeout.unwrap_or_default().0 };
+    let limits = RunLimits { budget_s, cell_s: asked.cell_timeout.unwrap_or_default().0 };
     let peaks = peaks(asked.peaks.unwrap_or(true));
     if let Some(estimate) = estimate(&runnable, BACKENDS, &peaks, limits) {
         writeln!(out, "{run} takes about {}.", time_text(&estimate))?;
@@ -88,7 +88,7 @@ fn write_cells(plan: &Plan, obstacles: &[Option<String>], out: &mut dyn Write) -
 }
 
 /// Describes the expected time, such as "12 s to 40 s".
-fn time_text(estimate: &Estimate) -> String {
+fn time_text(estimate: &RunEstimate) -> String {
     let [least, most] = estimate.seconds.map(duration_text);
     let range = if least == most { least } else { format!("{least} to {most}") };
     let peaks =
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_expected_time_has_two_digits_and_its_own_units() {
-        let text = |seconds, measures_peaks| time_text(&Estimate { seconds, measures_peaks });
+        let text = |seconds, measures_peaks| time_text(&RunEstimate { seconds, measures_peaks });
         assert_eq!(text([10.4, 33.5], false), "10 s to 34 s");
         assert_eq!(text([4.96, 99.0], false), "5 s to 99 s");
         assert_eq!(text([65.0, 310.0], false), "65 s to 5.2 min");

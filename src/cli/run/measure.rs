@@ -13,7 +13,7 @@ use crate::export::{JSON, TABLE, View, nothing_measured};
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::report::file::save_all;
-use crate::settings::{Destination, Output, Settings};
+use crate::settings::{Destination, OutputSettings, Settings};
 use crate::{observe, user_cache};
 
 /// Runs the plan, with `externals` for some of its cells; progress goes to stderr.
@@ -28,7 +28,7 @@ pub(crate) fn measure(
         Destination::Stdout => None,
     };
     let asked = &settings.asked;
-    let run = executor::Run {
+    let run = executor::RunSpec {
         registry: crate::backend::BACKENDS,
         externals,
         cells: plan.cells,
@@ -141,7 +141,7 @@ fn time_spent(report: &Report, exporting_s: f64) -> Option<String> {
 }
 
 /// Returns the display settings of a run.
-pub(crate) fn view(output: &Output) -> View {
+pub(crate) fn view(output: &OutputSettings) -> View {
     View {
         tables: output.tables,
         all_variants: output.all_variants,

@@ -3,18 +3,30 @@
 mod dry;
 mod measure;
 mod multi_device;
-mod one;
 mod request;
 mod resume;
-mod same_settings;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use gpubench_text::count::{agree, counted};
 
+use self::dry::write_plan;
+use self::measure::deliver;
+use self::request::{check_contenders, print_default_sweep, print_notes, request};
 use super::args::RunArgs;
-pub(crate) use measure::measure;
-pub(crate) use one::{INTERRUPTED, NOTHING_MEASURED, exit_code};
+use super::folder::Folder;
+use super::stream;
+use super::sweep::sweep_file;
+use crate::backend::External;
+use crate::executor::Earlier;
+use crate::plan::{self, Plan};
+use crate::report::{Outcome, Report, file};
+use crate::settings::resolve::{RESULTS, new_folder};
+use crate::settings::{Destination, Settings};
+
+pub(crate) use self::measure::measure;
 
 /// Runs the sweep that `args` describe.
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
@@ -23,6 +35,123 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
     }
     match args.sweep.device.as_ref().filter(|device| device.0.single().is_none()) {
         Some(devices) => multi_device::run(&args, &devices.0),
-        None => one::run(&args),
+        None => run_on_one_device(&args, None),
+    }
+}
+
+/// Runs the sweep that `args` describe on one device, or what an earlier start has left of it.
+fn run_on_one_device(args: &RunArgs, mut earlier: Option<Earlier>) -> Result<ExitCode> {
+    let mut settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
+    let externals = plan::describe(&settings)?;
+    let mut plan = Plan::of(&settings, &externals)?;
+    check_contenders(&plan, &settings)?;
+    print_notes(&plan, &settings, &externals);
+    if let Some(earlier) = &mut earlier {
+        resume::keep_same_settings(earlier, &settings)?;
+    }
+    if args.dry_run {
+        return print_plan(&mut plan, &settings, &externals, earlier.as_ref()).map(|()| ExitCode::SUCCESS);
+    }
+    let folder = claim(&mut settings, args.out.is_none())?;
+    let measured = measure(&settings, plan, externals, earlier);
+    let finished = measured.inspect_err(|_| folder.iter().for_each(Folder::remove_created))?;
+    if let Some(folder) = folder.as_ref().filter(|_| args.force && !finished.report.rows.is_empty()) {
+        folder.clear_stale(file::FILE_NAME);
+    }
+    print_default_sweep(args);
+    let delivered = deliver(&settings, &finished);
+    if let (true, Err(error)) = (finished.interrupted, &delivered) {
+        // The exit code of the interrupt comes before that of a table that nobody can read.
+        stream::complain(&format!("{error:#}"));
+    } else {
+        delivered?;
+    }
+    Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
+}
+
+/// Prints the cells that the run would measure.
+fn print_plan(
+    plan: &mut Plan,
+    settings: &Settings,
+    externals: &[External],
+    earlier: Option<&Earlier>,
+) -> Result<()> {
+    let Some(earlier) = earlier else {
+        return stream::print_with(|out| write_plan(plan, settings, externals, "The run", out));
+    };
+    let all = plan.cells.len();
+    plan.cells.retain(|planned| earlier.finished(&planned.cell).is_none());
+    let finished = all - plan.cells.len();
+    stream::print_with(|out| match plan.cells.is_empty() {
+        true => writeln!(out, "All cells of the run are finished; nothing is left to measure."),
+        false => {
+            write_plan(plan, settings, externals, "The rest of the run", out)?;
+            let (others, are) = (counted(finished, "other cell"), agree(finished, "is", "are"));
+            writeln!(out, "{others} of the run {are} finished.")
+        }
+    })
+}
+
+/// Claims the folder of the results. If nobody named it and another run has taken it meanwhile, takes a new one.
+fn claim(settings: &mut Settings, is_default: bool) -> Result<Option<Folder>> {
+    let output = &mut settings.output;
+    let Destination::Folder(path) = &mut output.destination else { return Ok(None) };
+    loop {
+        let claimed = Folder::claim(path, &output.formats, output.force);
+        let next = new_folder(Path::new(RESULTS));
+        if claimed.is_ok() || !is_default || next == *path {
+            return claimed.map(Some);
+        }
+        *path = next;
+    }
+}
+
+/// Exit code of a run that was interrupted.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Exit code of a run that could measure nothing.
+pub(crate) const NOTHING_MEASURED: u8 = 2;
+
+/// Returns 0 if cells finished, others may be skipped; 1 if a cell is incorrect, failed or ended early; 2 if all were
+/// skipped; 130 if interrupted.
+pub(crate) fn exit_code(report: &Report, interrupted: bool) -> u8 {
+    let bad = |outcome| matches!(outcome, Outcome::Incorrect | Outcome::Failed);
+    match interrupted {
+        true => INTERRUPTED,
+        false if report.rows.iter().any(|row| bad(row.outcome) || row.has_ended_early()) => 1,
+        false if report.rows.iter().all(|row| row.outcome == Outcome::Skipped) => NOTHING_MEASURED,
+        false => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Row, example};
+
+    fn report(outcomes: &[Outcome]) -> Report {
+        let row = |outcome: &Outcome| Row {
+            outcome: *outcome,
+            execute: None,
+            ..example::measured("fft", 4, "cpu", "realfft", 1.0)
+        };
+        Report { rows: outcomes.iter().map(row).collect(), ..example::empty() }
+    }
+
+    #[test]
+    fn skips_are_success_and_wrong_or_failed_cells_are_not() {
+        use Outcome::{Failed, Incorrect, Measured, Skipped};
+        for (outcomes, interrupted, expected) in [
+            (&[Measured, Skipped][..], false, 0),
+            (&[Measured, Incorrect], false, 1),
+            (&[Failed], false, 1),
+            (&[Measured], true, 130),
+            (&[Failed], true, 130),
+            (&[Skipped, Skipped], false, 2),
+            (&[Skipped, Failed], false, 1),
+            (&[Skipped], true, 130),
+        ] {
+            assert_eq!(exit_code(&report(outcomes), interrupted), expected, "{outcomes:?} {interrupted}");
+        }
     }
 }

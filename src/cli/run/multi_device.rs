@@ -7,8 +7,8 @@ use anyhow::{Result, bail, ensure};
 
 use super::dry::write_plan;
 use super::measure::{deliver, measure, view};
-use super::one::{INTERRUPTED, exit_code};
-use super::request::{check_contenders, request, say_default_sweep, say_notes};
+use super::request::{check_contenders, print_default_sweep, print_notes, request};
+use super::{INTERRUPTED, exit_code};
 use crate::backend::{External, Side};
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
@@ -20,25 +20,25 @@ use crate::export::{TABLE, View};
 use crate::fleet::{self, Fleet, Source};
 use crate::plan::{self, Plan};
 use crate::report::{Report, file};
-use crate::settings::devices::Devices;
+use crate::settings::devices::DeviceSelection;
 use crate::settings::options::Budget;
 use crate::settings::{Destination, Settings};
-use crate::worker::launcher::Launcher;
+use crate::worker::Launcher;
 
 /// A device and the folder of its run.
-struct Part {
+struct DeviceRun {
     ordinal: u32,
     path: PathBuf,
     folder: Folder,
 }
 
 /// Runs the sweep on each of `devices`, and prints the merged report.
-pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
+pub(crate) fn run(args: &RunArgs, devices: &DeviceSelection) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let externals = plan::describe(&settings)?;
     let plan = Plan::of(&settings, &externals)?;
     check_contenders(&plan, &settings)?;
-    say_notes(&plan, &settings, &externals);
+    print_notes(&plan, &settings, &externals);
     if args.dry_run {
         stream::print_with(|out| write_plan(&plan, &settings, &externals, "The run of each device", out))?;
         return stream::print(&format!("These cells are measured once per device (--device {devices}).\n"))
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     if args.force && reports.iter().any(|(_, report)| !report.rows.is_empty()) {
         whole.clear_stale(fleet::file::FILE_NAME);
     }
-    say_default_sweep(args);
+    print_default_sweep(args);
     finish(&reports, &settings, out)?;
     unsaved.map_or(Ok(ExitCode::from(code)), Err)
 }
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
 /// # Errors
 /// The run has no GPU backend, no such backend can start, or a named device is missing.
 fn chosen(
-    devices: &Devices,
+    devices: &DeviceSelection,
     settings: &Settings,
     plan: &Plan,
     externals: &[External],
@@ -128,8 +128,8 @@ fn chosen(
         bail!("--device {devices}: no device can be used: {}", missing.join("; "));
     };
     match devices {
-        Devices::All => Ok((0..count).collect()),
-        Devices::Named(several) => {
+        DeviceSelection::All => Ok((0..count).collect()),
+        DeviceSelection::Named(several) => {
             if let Some(absent) = several.iter().find(|ordinal| **ordinal >= count) {
                 bail!(
                     "--device {devices}: there is no device {absent}: this machine has {count}, numbered from 0"
@@ -141,7 +141,7 @@ fn chosen(
 }
 
 /// Creates the folder of the merged report and one folder in it per device; all or none.
-fn claim(out: &Path, ordinals: &[u32], settings: &Settings) -> Result<(Folder, Vec<Part>)> {
+fn claim(out: &Path, ordinals: &[u32], settings: &Settings) -> Result<(Folder, Vec<DeviceRun>)> {
     let output = &settings.output;
     let whole = Folder::claim(out, &[], output.force)?;
     let mut parts = vec![];
@@ -149,20 +149,20 @@ fn claim(out: &Path, ordinals: &[u32], settings: &Settings) -> Result<(Folder, V
         let path = out.join(format!("gpu{ordinal}"));
         let folder = Folder::claim(&path, &output.formats, output.force)
             .inspect_err(|_| remove_created(&parts, &whole))?;
-        parts.push(Part { ordinal, path, folder });
+        parts.push(DeviceRun { ordinal, path, folder });
     }
     Ok((whole, parts))
 }
 
 /// Removes the created folders that are still empty.
-fn remove_created(parts: &[Part], whole: &Folder) {
+fn remove_created(parts: &[DeviceRun], whole: &Folder) {
     parts.iter().for_each(|part| part.folder.remove_created());
     whole.remove_created();
 }
 
 /// Returns the settings for one of `parts` runs: its device, its folder, its share of the budget, and no output on
 /// stdout.
-fn settings_of(settings: &Settings, part: &Part, parts: usize) -> Settings {
+fn settings_of(settings: &Settings, part: &DeviceRun, parts: usize) -> Settings {
     let mut settings = settings.clone();
     settings.options.device = part.ordinal;
     settings.asked.budget = settings.asked.budget.map(|Budget(seconds)| Budget(seconds / parts as f64));
@@ -172,9 +172,9 @@ fn settings_of(settings: &Settings, part: &Part, parts: usize) -> Settings {
 }
 
 /// Merges the reports that have rows; `None` if there are none.
-fn fleet_of(reports: &[(&Part, Report)]) -> Result<Option<Fleet>> {
+fn fleet_of(reports: &[(&DeviceRun, Report)]) -> Result<Option<Fleet>> {
     let with_rows = reports.iter().filter(|(_, report)| !report.rows.is_empty());
-    let source = |(part, report): &(&Part, Report)| Source {
+    let source = |(part, report): &(&DeviceRun, Report)| Source {
         origin: part.path.display().to_string(),
         name: None,
         report: report.clone(),
@@ -184,7 +184,7 @@ fn fleet_of(reports: &[(&Part, Report)]) -> Result<Option<Fleet>> {
 }
 
 /// Writes the merged report so far.
-fn save(reports: &[(&Part, Report)], out: &Path) -> Result<()> {
+fn save(reports: &[(&DeviceRun, Report)], out: &Path) -> Result<()> {
     match fleet_of(reports)? {
         Some(fleet) => fleet::file::save(&fleet, &out.join(fleet::file::FILE_NAME)),
         None => Ok(()),
@@ -192,7 +192,7 @@ fn save(reports: &[(&Part, Report)], out: &Path) -> Result<()> {
 }
 
 /// Prints the path of the merged report, and the report itself if the table format is chosen.
-fn finish(reports: &[(&Part, Report)], settings: &Settings, out: &Path) -> Result<()> {
+fn finish(reports: &[(&DeviceRun, Report)], settings: &Settings, out: &Path) -> Result<()> {
     let output = &settings.output;
     let fleet = fleet_of(reports)?;
     if fleet.is_some() && !output.quiet {

@@ -9,12 +9,12 @@ use crate::cli::stream;
 use crate::cli::sweep::{names_nothing, parsed, with_libraries};
 use crate::plan::Plan;
 use crate::settings::Settings;
+use crate::settings::names;
 use crate::settings::options::{Contenders, SweepOptions};
 use crate::settings::resolve::Request;
-use crate::settings::words;
 
 /// Says that the run was the default sweep, where the command line names no ops and no sweep.
-pub(crate) fn say_default_sweep(args: &RunArgs) {
+pub(crate) fn print_default_sweep(args: &RunArgs) {
     if names_nothing(&args.sweep) && !args.quiet {
         stream::note(
             "gpubench: this was the quick sweep; choose operations with --ops or a sweep with --config",
@@ -23,7 +23,7 @@ pub(crate) fn say_default_sweep(args: &RunArgs) {
 }
 
 /// Prints the notes on a plan, unless the run is quiet.
-pub(crate) fn say_notes(plan: &Plan, settings: &Settings, externals: &[External]) {
+pub(crate) fn print_notes(plan: &Plan, settings: &Settings, externals: &[External]) {
     if !settings.output.quiet {
         plan.notes(settings, externals).iter().for_each(|note| stream::note(note));
     }
@@ -49,8 +49,8 @@ pub(crate) fn request(args: &RunArgs) -> Result<Request> {
             ..with_libraries(&args.sweep)?
         },
         out: args.out.clone(),
-        formats: parsed("--format", args.format.as_deref(), words::formats)?,
-        charts: parsed("--charts", args.charts.as_deref(), words::charts)?,
+        formats: parsed("--format", args.format.as_deref(), names::formats)?,
+        charts: parsed("--charts", args.charts.as_deref(), names::charts)?,
         tables: args.tables,
         all_variants: args.all_variants,
         color: !args.no_color && stream::takes_colors(),

@@ -6,12 +6,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
 use gpubench_text::escape::shell_word;
+use serde_json::Value;
 
-use super::one;
+use super::run_on_one_device;
 use crate::cli::args::{Command, RunArgs};
-use crate::cli::help;
-use crate::cli::stream;
+use crate::cli::{stream, usage};
 use crate::executor::Earlier;
+use crate::report::Row;
+use crate::settings::Settings;
 use crate::settings::config::is_built_in;
 use crate::settings::options::SweepOptions;
 
@@ -38,7 +40,7 @@ pub(crate) fn run(args: &RunArgs, folder: &Path) -> Result<ExitCode> {
     check_files_are_here(&first.sweep)?;
     first.out = Some(folder.to_owned());
     (first.force, first.quiet, first.dry_run) = (true, first.quiet || args.quiet, args.dry_run);
-    one::resume(&first, earlier)
+    run_on_one_device(&first, Some(earlier))
 }
 
 /// Checks that `given` has the options of the first start that start programs or load libraries, and no others: a report may
@@ -78,7 +80,7 @@ fn check_files_are_here(first: &SweepOptions) -> Result<()> {
 /// Returns the arguments of the first start.
 fn first_start(earlier: &Earlier, folder: &Path) -> Result<RunArgs> {
     let argv: Vec<OsString> = earlier.environment.argv.iter().map(Into::into).collect();
-    let parsed = help::parse(&argv).map(|cli| cli.command);
+    let parsed = usage::parse(&argv).map(|cli| cli.command);
     match parsed
         .ok()
         .context("--resume: the command line of the first start cannot be read; start a new run")?
@@ -86,4 +88,24 @@ fn first_start(earlier: &Earlier, folder: &Path) -> Result<RunArgs> {
         Command::Run(first) => Ok(*first),
         _ => bail!("--resume: {} is not the folder of a gpubench run", folder.display()),
     }
+}
+
+/// Keeps the rows whose settings are those of the resumed run: a sweep file may have changed meanwhile.
+pub(super) fn keep_same_settings(earlier: &mut Earlier, settings: &Settings) -> Result<()> {
+    let (was, is) = (earlier.environment.settings.clone(), serde_json::to_value(settings)?);
+    let same_options = was["options"] == is["options"];
+    earlier.retain(|row| {
+        same_options && sampling(&was, row).is_some_and(|found| sampling(&is, row) == Some(found))
+    });
+    Ok(())
+}
+
+/// Returns how the settings sample the op of a row.
+fn sampling<'a>(settings: &'a Value, row: &Row) -> Option<&'a Value> {
+    let sweeps = settings["sweeps"].as_array()?;
+    let of_op = |sweep: &&Value| {
+        let sizes = sweep["sizes"].as_array().is_some_and(|sizes| sizes.iter().any(|n| *n == row.case.n));
+        sweep["op"] == row.case.op.as_str() && (sizes || row.added_by_refinement)
+    };
+    sweeps.iter().find(of_op).map(|sweep| &sweep["sampling"])
 }

@@ -36,7 +36,7 @@ pub struct Loss {
     pub picked_s: f64,
     /// The fastest variant in full precision.
     pub fastest: String,
-    /// Its median time in seconds.
+    /// The median time of the fastest variant, in seconds.
     pub fastest_s: f64,
     /// The first time over the second.
     pub ratio: f64,

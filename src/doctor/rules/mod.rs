@@ -22,13 +22,13 @@ const AUTO: &str = "auto";
 
 /// What a report says about the rules of `auto`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Verdict {
+pub struct RulesVerdict {
     /// Number of cases in which `auto` and a variant that it did not pick have times.
     pub cases: usize,
     /// Geometric mean of time of the pick / least time, over all cases: 1 if every pick is the fastest variant. `None`
     /// without cases.
     pub slowdown: Option<f64>,
-    /// The same for each op.
+    /// The slowdown of each op.
     pub ops: Vec<OpSlowdown>,
     /// The cases in which a rule has lost, the worst first.
     pub lost: Vec<Loss>,
@@ -67,7 +67,7 @@ pub fn run(report: &Path, json: bool) -> Result<(String, bool)> {
 }
 
 /// Compares the pick of each case with the other variants of the same backend, in full precision and by the same clock.
-pub fn verdict(report: &Report) -> Verdict {
+pub fn verdict(report: &Report) -> RulesVerdict {
     let mut by_case: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
     for row in report.rows.iter().filter(|row| row.outcome == Outcome::Measured && row.is_headline()) {
         let case = &row.case;
@@ -90,7 +90,7 @@ pub fn verdict(report: &Report) -> Verdict {
     let cases = compared.len();
     let mut lost: Vec<Loss> = compared.into_iter().filter_map(|one| one.loss).collect();
     lost.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
-    Verdict { cases, slowdown, ops, lost, unmeasured: unmeasured(report), rules }
+    RulesVerdict { cases, slowdown, ops, lost, unmeasured: unmeasured(report), rules }
 }
 
 /// Returns the geometric mean; `None` of nothing.
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_within_the_tolerance_or_between_auto_and_its_pick_are_no_loss() {
+    fn small_differences_and_those_between_auto_and_its_pick_are_no_loss() {
         assert!(lost([rows(100, 1.04, 1.04, 1.0), rows(200, 1.3, 1.0, 1.0)].concat()).is_empty());
         assert!(lost(rows(300, 1.0, 1.0, 2.0)).is_empty());
     }

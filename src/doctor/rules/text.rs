@@ -5,13 +5,13 @@ use gpubench_text::count::counted;
 use gpubench_text::table::{TERMINAL_WIDTH, Table, hanging_within};
 
 use super::unmeasured::{Unmeasured, command};
-use super::{OpSlowdown, Verdict};
+use super::{OpSlowdown, RulesVerdict};
 use crate::report::quantity;
 
 /// Columns by which the further lines of a rule are indented.
 const RULE_INDENT: usize = 2;
 
-pub(super) fn text(verdict: &Verdict) -> String {
+pub(super) fn text(verdict: &RulesVerdict) -> String {
     let parts = [
         losses_text(verdict),
         unmeasured_text(&verdict.unmeasured),
@@ -37,7 +37,7 @@ fn unmeasured_text(ops: &[Unmeasured]) -> String {
     )
 }
 
-fn slowdowns_text(Verdict { cases, slowdown, ops, .. }: &Verdict) -> String {
+fn slowdowns_text(RulesVerdict { cases, slowdown, ops, .. }: &RulesVerdict) -> String {
     let mut table = Table::listing(&["Op", "Cases", "Pick / fastest"]);
     for OpSlowdown { op, cases, slowdown } in ops {
         table.row([op.clone(), cases.to_string(), format!("{slowdown:.3}")]);
@@ -67,7 +67,7 @@ fn rules_text(rules: &[RuleText]) -> String {
     text
 }
 
-fn losses_text(Verdict { cases, lost, .. }: &Verdict) -> String {
+fn losses_text(RulesVerdict { cases, lost, .. }: &RulesVerdict) -> String {
     let compared = counted(*cases, "case");
     if lost.is_empty() {
         return format!(

@@ -54,7 +54,7 @@ mod tests {
     use crate::report::{Outcome, example};
 
     #[test]
-    fn variants_that_the_report_lacks_are_named_with_the_command_that_measures_them() {
+    fn missing_variants_are_named_with_the_command_that_measures_them() {
         let mut report = example::of(rows(100, 1.0, 1.0, 1.0));
         let found = verdict(&report);
         let [Unmeasured { op, variants }] = found.unmeasured.as_slice() else { panic!("{found:?}") };

@@ -1,7 +1,6 @@
 use super::*;
 use crate::case::DType;
-use crate::settings::backends::BackendList;
-use crate::settings::options::{CellTimeout, DTypes, Density, Ops, Seed, Sizes};
+use crate::settings::options::{BackendList, CellTimeout, DTypes, Density, Ops, Seed, Sizes};
 
 fn message(text: &str) -> String {
     parse("mine.toml", text).map_or_else(|e| format!("{e:#}"), |file| format!("accepted: {file:?}"))
@@ -16,7 +15,7 @@ fn every_built_in_sweep_is_valid_and_has_the_size_the_documentation_says() {
 }
 
 #[test]
-fn values_may_be_lists_or_texts_and_mean_what_they_mean_on_the_command_line() {
+fn values_may_be_lists_or_texts_as_on_the_command_line() {
     let text = "ops = \"fft, matmul\"\nsizes = [100, \"64..256:x2\"]\ndtypes = \"all\"\nseed = 7\n\
                 cell-timeout = \"90s\"\nthreads = 2\n[[sweep]]\nops = [\"svd\"]\nsizes = 5\ndensity = 1\nsamples = 3\n";
     let file = parse("mine.toml", text).unwrap();

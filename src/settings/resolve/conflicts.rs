@@ -5,12 +5,12 @@ use anyhow::{Result, bail, ensure};
 use super::options_by_op;
 use crate::backend::external::Adapter;
 use crate::op::OPS;
-use crate::settings::Sweep;
+use crate::settings::OpSweep;
 use crate::settings::config::SweepFile;
 use crate::settings::options::SweepOptions;
 
 /// Checks the options of the command line and of the sweep file, which resolve to `sweeps`.
-pub(super) fn check(cli: &SweepOptions, file: &SweepFile, sweeps: &[Sweep]) -> Result<()> {
+pub(super) fn check(cli: &SweepOptions, file: &SweepFile, sweeps: &[OpSweep]) -> Result<()> {
     check_precision(cli, "--precision has no effect with --samples")?;
     for layer in file.tables.iter().chain([&file.defaults]) {
         check_precision(layer, &format!("{}: precision has no effect with samples", file.name))?;
@@ -46,7 +46,7 @@ fn check_rounds(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
     Ok(())
 }
 
-fn check_density(cli: &SweepOptions, sweeps: &[Sweep]) -> Result<()> {
+fn check_density(cli: &SweepOptions, sweeps: &[OpSweep]) -> Result<()> {
     let has_effect = cli.density.is_none() || sweeps.iter().any(|sweep| sweep.density.is_some());
     let sparse = OPS.iter().filter(|op| op.default_density().is_some()).map(|op| op.name());
     ensure!(
@@ -57,7 +57,7 @@ fn check_density(cli: &SweepOptions, sweeps: &[Sweep]) -> Result<()> {
     Ok(())
 }
 
-fn check_device(cli: &SweepOptions, sweeps: &[Sweep]) -> Result<()> {
+fn check_device(cli: &SweepOptions, sweeps: &[OpSweep]) -> Result<()> {
     let Some(device) = &cli.device else { return Ok(()) };
     let uses_devices = sweeps.iter().any(|sweep| sweep.backends.iter().any(|name| name != "cpu"));
     ensure!(
@@ -68,7 +68,7 @@ fn check_device(cli: &SweepOptions, sweeps: &[Sweep]) -> Result<()> {
     Ok(())
 }
 
-fn check_python(cli: &SweepOptions, sweeps: &[Sweep]) -> Result<()> {
+fn check_python(cli: &SweepOptions, sweeps: &[OpSweep]) -> Result<()> {
     let uses_python =
         sweeps.iter().any(|sweep| sweep.backends.iter().any(|name| Adapter::find(name).is_some()));
     ensure!(

@@ -17,7 +17,7 @@ use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::backends::BackendNames;
 use crate::settings::config::{SweepFile, is_built_in};
 use crate::settings::options::SweepOptions;
-use crate::settings::{Destination, Format, Output, Settings, Sweep};
+use crate::settings::{Destination, OpSweep, OutputSettings, ReportFormat, Settings};
 
 /// The values from the command line.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ pub struct Request {
     /// Folder of results, or `-` for stdout.
     pub out: Option<PathBuf>,
     /// Formats to write.
-    pub formats: Option<Vec<Format>>,
+    pub formats: Option<Vec<ReportFormat>>,
     /// The kinds of charts.
     pub charts: Option<Selection>,
     /// Whether tables follow the summary.
@@ -82,7 +82,7 @@ impl Settings {
             sweeps,
             fewer_threads: threads.fewer,
             backends,
-            output: Output {
+            output: OutputSettings {
                 destination: destination(request.out.as_deref(), request.formats.as_deref())?,
                 formats: request.formats.unwrap_or_else(|| FORMATS.defaults()),
                 tables: request.tables,
@@ -99,7 +99,7 @@ impl Settings {
 }
 
 /// Returns the options that workers get when they start.
-fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
+fn worker_options(sweeps: &[OpSweep], asked: &SweepOptions) -> Result<Options> {
     let ops = OPS.iter().map(|op| op.name().to_owned());
     let dtypes = DType::ALL.iter().copied();
     let pin = asked.pin.unwrap_or(false);
@@ -117,9 +117,9 @@ fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
     })
 }
 
-fn sizes_by_op(sweeps: &[Sweep]) -> BTreeMap<String, Vec<u64>> {
+fn sizes_by_op(sweeps: &[OpSweep]) -> BTreeMap<String, Vec<u64>> {
     let mut found = BTreeMap::<String, Vec<u64>>::new();
-    for Sweep { op, sizes, .. } in sweeps {
+    for OpSweep { op, sizes, .. } in sweeps {
         found.entry(op.clone()).or_default().extend(sizes);
     }
     found
@@ -127,7 +127,7 @@ fn sizes_by_op(sweeps: &[Sweep]) -> BTreeMap<String, Vec<u64>> {
 
 /// Returns one sweep per op of each table. Ops on the command line select among the tables of the file, which keep
 /// their values. An op that no table has uses the defaults of the file, and a table without ops applies to all ops.
-fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Vec<Sweep> {
+fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Vec<OpSweep> {
     options_by_op(cli, file).iter().map(|(op, asked)| resolve_sweep(op, asked)).collect()
 }
 
@@ -175,11 +175,11 @@ fn check_ops(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
     Ok(())
 }
 
-fn resolve_sweep(name: &str, asked: &SweepOptions) -> Sweep {
+fn resolve_sweep(name: &str, asked: &SweepOptions) -> OpSweep {
     let op = op::find(name);
     let default_sizes = || op.map(|op| op.about().sizes.to_vec()).unwrap_or_default();
     let given = asked.density.map(|density| density.0);
-    Sweep {
+    OpSweep {
         op: name.to_owned(),
         sizes: asked.sizes.clone().map_or_else(default_sizes, |sizes| sizes.0),
         dtypes: asked.dtypes.clone().unwrap_or_default().0,
@@ -192,7 +192,7 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> Sweep {
 }
 
 /// Checks that the time limit of a cell allows its sampling.
-fn check_times(sweeps: &[Sweep], asked: &SweepOptions) -> Result<()> {
+fn check_times(sweeps: &[OpSweep], asked: &SweepOptions) -> Result<()> {
     let cell_timeout_s = asked.cell_timeout.unwrap_or_default().0;
     let longest = sweeps.iter().map(|sweep| sweep.sampling.max_time_s).fold(0.0, f64::max);
     ensure!(
@@ -228,7 +228,7 @@ fn check_script(script: Option<&Path>, sim_is_chosen: bool) -> Result<()> {
 pub const RESULTS: &str = "results";
 
 /// Returns the destination of the results, which must suit the formats.
-fn destination(out: Option<&Path>, formats: Option<&[Format]>) -> Result<Destination> {
+fn destination(out: Option<&Path>, formats: Option<&[ReportFormat]>) -> Result<Destination> {
     match out {
         Some(out) if out == Path::new("-") => {
             for_stdout(formats.unwrap_or_default()).map_err(|why| match why {

@@ -4,7 +4,7 @@ use crate::measure::sampling::Sampling;
 use crate::settings::config;
 use crate::settings::options::{Density, Ops, Precision, Rounds, Samples, Sizes, Warmup};
 
-fn names(sweeps: &[Sweep]) -> Vec<(&str, &[u64])> {
+fn names(sweeps: &[OpSweep]) -> Vec<(&str, &[u64])> {
     sweeps.iter().map(|sweep| (sweep.op.as_str(), sweep.sizes.as_slice())).collect()
 }
 
@@ -44,7 +44,7 @@ fn the_command_line_hides_the_table_which_hides_the_defaults_of_the_file() {
 }
 
 #[test]
-fn ops_on_the_command_line_choose_among_the_tables_and_others_take_the_defaults() {
+fn ops_on_the_command_line_choose_tables_and_others_take_defaults() {
     let table = |name: &str, size| SweepOptions {
         ops: ops(&[name]),
         sizes: sizes(&[size]),
@@ -81,7 +81,7 @@ fn workers_get_the_sizes_of_each_op() {
 }
 
 #[test]
-fn the_full_sweep_has_both_element_types_and_with_the_lessons_every_op_once() {
+fn the_full_sweep_and_the_lessons_have_every_op_once() {
     let resolved = |name| Settings::resolve(Request::default(), Some(config::read(name).unwrap())).unwrap();
     let (settings, lessons) = (resolved("full"), resolved("lessons"));
     let both = [&settings.options.ops[..], &lessons.options.ops].concat();
@@ -163,7 +163,7 @@ fn a_program_joins_the_sweeps_that_name_it_and_all_of_them_if_none_does() {
 }
 
 #[test]
-fn a_table_with_an_unknown_backend_is_refused_even_if_the_command_line_replaces_it() {
+fn an_unknown_backend_is_refused_even_if_the_command_line_replaces_it() {
     let file = config::parse("mine.toml", "[[sweep]]\nops = \"fft\"\nbackends = \"mien\"\n").unwrap();
     let options = SweepOptions { backends: "cpu".parse().ok(), ..SweepOptions::default() };
     let refused =

@@ -7,11 +7,9 @@ use gpubench_backend::protocol::{Reply, Request};
 use gpubench_model::measure::batch::{Batch, BatchResult, WarmUp};
 use gpubench_model::report::{Row, check_row};
 
-use super::Asked;
 use super::conversation::{Conversation, SHORT_LIMIT, few_samples};
-use super::results::{Checked, Results};
-use super::tested::Tested;
-use crate::executor::judge::Judge;
+use super::{Asked, CheckedStep, Results, Tested};
+use crate::executor::judge::AnswerJudge;
 use crate::executor::plausible::{implausible, implausible_phases};
 
 /// Number of the job of most checks, and of one that is held at the same time.
@@ -22,7 +20,7 @@ const WARMUPS: u32 = 3;
 const SAMPLES: u32 = 4;
 
 /// Result of a preparation.
-enum Prepared {
+enum Preparation {
     /// The program holds the job, which may use this number of threads.
     Held(Option<usize>),
     /// The program cannot do the cell, for this reason.
@@ -33,12 +31,12 @@ enum Prepared {
 pub(super) struct Session<'a> {
     asked: &'a Asked,
     talk: Conversation,
-    judge: Judge,
+    judge: AnswerJudge,
 }
 
 impl<'a> Session<'a> {
     pub(super) fn new(asked: &'a Asked, talk: Conversation) -> Self {
-        Session { asked, talk, judge: Judge::default() }
+        Session { asked, talk, judge: AnswerJudge::default() }
     }
 
     pub(super) fn into_talk(self) -> Conversation {
@@ -47,7 +45,7 @@ impl<'a> Session<'a> {
 
     /// Starts the backend and prepares a cell, for a check of something else; returns whether both succeeded.
     pub(super) fn prepares(&mut self, tested: &Tested) -> bool {
-        self.talk.hello().is_ok() && matches!(self.prepare(JOB, tested, None), Ok(Prepared::Held(_)))
+        self.talk.hello().is_ok() && matches!(self.prepare(JOB, tested, None), Ok(Preparation::Held(_)))
     }
 
     /// Checks a cell from its preparation to its release.
@@ -55,7 +53,7 @@ impl<'a> Session<'a> {
         self.start_again()?;
         let name = tested.name();
         let prepared = match self.prepare(JOB, tested, None) {
-            Ok(Prepared::Skipped(reason)) => {
+            Ok(Preparation::Skipped(reason)) => {
                 results.skip(name, reason);
                 return Ok(());
             }
@@ -64,7 +62,7 @@ impl<'a> Session<'a> {
         if prepared.is_none() {
             return Ok(());
         }
-        type Step = fn(&mut Session<'_>, &Tested) -> Checked;
+        type Step = fn(&mut Session<'_>, &Tested) -> CheckedStep;
         let steps: [(&str, Step); 6] = [
             ("an altered operand changes the answer", |session, tested| session.alter(tested)),
             ("a batch with warm-up", |session, tested| session.sample(tested)),
@@ -118,14 +116,14 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn prepare(&mut self, job: u64, tested: &Tested, threads: Option<usize>) -> Checked<Prepared> {
+    fn prepare(&mut self, job: u64, tested: &Tested, threads: Option<usize>) -> CheckedStep<Preparation> {
         const TYPES: &str = "answered (only workers of gpubench judge their own answers), or skipped";
         let (cell, answer) = (tested.cell.clone(), Some(self.new_file()?));
         let request = Request::Prepare { job, cell, threads, picked: None, answer };
         let reply = self.talk.ask(&request, TYPES, "Requests")?;
         let answered = match reply {
             Reply::Answered(answered) => answered,
-            Reply::Skipped { reason, .. } => return Ok(Prepared::Skipped(reason)),
+            Reply::Skipped { reason, .. } => return Ok(Preparation::Skipped(reason)),
             _ => return Err(self.talk.failure(TYPES, "Requests")),
         };
         let phases = answered.phases.as_ref();
@@ -147,19 +145,21 @@ impl<'a> Session<'a> {
         }
         let threads = answered.threads;
         self.judged(&request, tested, Reply::Answered(answered))?;
-        Ok(Prepared::Held(threads))
+        Ok(Preparation::Held(threads))
     }
 
     /// Prepares a job whose cell was not skipped before.
-    fn held(&mut self, job: u64, tested: &Tested) -> Checked {
+    fn held(&mut self, job: u64, tested: &Tested) -> CheckedStep {
         match self.prepare(job, tested, None)? {
-            Prepared::Held(_) => Ok(()),
-            Prepared::Skipped(_) => Err(self.talk.failure("answered, as for this cell before", "Requests")),
+            Preparation::Held(_) => Ok(()),
+            Preparation::Skipped(_) => {
+                Err(self.talk.failure("answered, as for this cell before", "Requests"))
+            }
         }
     }
 
     /// Has an answer judged.
-    fn judged(&mut self, request: &Request, tested: &Tested, reply: Reply) -> Checked {
+    fn judged(&mut self, request: &Request, tested: &Tested, reply: Reply) -> CheckedStep {
         let Reply::Answered(answered) = reply else {
             return Err(self.talk.failure("answered", "Requests"));
         };
@@ -182,11 +182,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn new_file(&mut self) -> Checked<std::path::PathBuf> {
+    fn new_file(&mut self) -> CheckedStep<std::path::PathBuf> {
         self.judge.new_file().map_err(|reason| self.talk.failure(reason, "Requests"))
     }
 
-    fn alter(&mut self, tested: &Tested) -> Checked {
+    fn alter(&mut self, tested: &Tested) -> CheckedStep {
         let Some(alter) = self.judge.decisive(JOB) else { return Ok(()) };
         let answer = Some(self.new_file()?);
         let request = Request::Verify { job: JOB, execute: false, alter: Some(alter), answer };
@@ -194,14 +194,14 @@ impl<'a> Session<'a> {
         self.judged(&request, tested, reply)
     }
 
-    fn verify(&mut self, job: u64, tested: &Tested, execute: bool) -> Checked {
+    fn verify(&mut self, job: u64, tested: &Tested, execute: bool) -> CheckedStep {
         let request = Request::Verify { job, execute, alter: None, answer: Some(self.new_file()?) };
         let reply = self.talk.ask(&request, "answered", "Requests")?;
         self.judged(&request, tested, reply)
     }
 
     /// Takes a batch that must make sense.
-    fn batch(&mut self, job: u64, tested: &Tested, batch: Batch) -> Checked<BatchResult> {
+    fn batch(&mut self, job: u64, tested: &Tested, batch: Batch) -> CheckedStep<BatchResult> {
         let reply = self.talk.ask(&Request::Measure { job, batch }, "measured", "Requests")?;
         let Reply::Measured { clock, result } = reply else {
             return Err(self.talk.failure("measured", "Requests"));
@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
         Ok(result)
     }
 
-    fn sample(&mut self, tested: &Tested) -> Checked {
+    fn sample(&mut self, tested: &Tested) -> CheckedStep {
         let warm_up = WarmUp { executions: WARMUPS, min_s: 0.0, max_s: 20.0 };
         let batch = Batch { warm_up: Some(warm_up), samples: SAMPLES, max_s: 60.0 };
         let result = self.batch(JOB, tested, batch)?;
@@ -233,7 +233,7 @@ impl<'a> Session<'a> {
         Err(self.talk.failure(expected, "Fields of requests"))
     }
 
-    fn sample_briefly(&mut self, tested: &Tested) -> Checked {
+    fn sample_briefly(&mut self, tested: &Tested) -> CheckedStep {
         let result = self.batch(JOB, tested, Batch { warm_up: None, samples: SAMPLES, max_s: 0.0 })?;
         if result.samples.len() == 1 && result.warmups == 0 {
             return Ok(());
@@ -242,13 +242,13 @@ impl<'a> Session<'a> {
         Err(self.talk.failure(expected, "Fields of requests"))
     }
 
-    fn sample_and_verify(&mut self, job: u64, tested: &Tested) -> Checked {
+    fn sample_and_verify(&mut self, job: u64, tested: &Tested) -> CheckedStep {
         self.batch(job, tested, Batch { warm_up: None, samples: 2, max_s: 60.0 })?;
         self.verify(job, tested, false)
     }
 
     /// Has the program rest, and stops it for a moment.
-    fn rest(&mut self) -> Checked {
+    fn rest(&mut self) -> CheckedStep {
         match self.talk.ask_within(SHORT_LIMIT, &Request::Rest, "rested or failed", "Requests")? {
             Reply::Rested | Reply::Failed { .. } => {}
             _ => return Err(self.talk.failure("rested or failed", "Requests")),
@@ -259,17 +259,17 @@ impl<'a> Session<'a> {
     }
 
     /// Prepares a cell once more, with the number of threads that was reported before.
-    fn threads(&mut self, tested: &Tested) -> Checked {
-        let Prepared::Held(Some(threads)) = self.prepare(JOB, tested, None)? else { return Ok(()) };
+    fn threads(&mut self, tested: &Tested) -> CheckedStep {
+        let Preparation::Held(Some(threads)) = self.prepare(JOB, tested, None)? else { return Ok(()) };
         match self.prepare(JOB, tested, Some(threads))? {
-            Prepared::Held(Some(used)) if used != threads => {
+            Preparation::Held(Some(used)) if used != threads => {
                 Err(self.talk.failure(format!("\"threads\":{threads}"), "Requests"))
             }
             _ => Ok(()),
         }
     }
 
-    fn release(&mut self) -> Checked {
+    fn release(&mut self) -> CheckedStep {
         self.talk.release(JOB)?;
         match self.talk.ask_within(SHORT_LIMIT, &few_samples(JOB, 1), "failed", "Requests")? {
             Reply::Failed { .. } => Ok(()),

@@ -8,10 +8,9 @@ use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_model::measure::batch::Batch;
 use serde_json::json;
 
-use super::results::Checked;
-use super::{Asked, Failure};
+use super::{Asked, CheckedStep, Failure};
 use crate::worker::client::{Client, WaitError};
-use crate::worker::launcher::start_alone;
+use crate::worker::start_alone;
 
 /// Maximum number of letters of a message in a failure.
 const QUOTED_LETTERS: usize = 600;
@@ -46,7 +45,7 @@ impl Conversation {
         limit: Duration,
         types: &str,
         section: &'static str,
-    ) -> Checked<Reply> {
+    ) -> CheckedStep<Reply> {
         self.sent = quoted(line);
         let start = Instant::now();
         self.client.send_line(line);
@@ -64,7 +63,12 @@ impl Conversation {
     }
 
     /// Sends a request, with a field that no version of the protocol has, and returns the final reply.
-    pub(super) fn ask(&mut self, request: &Request, types: &str, section: &'static str) -> Checked<Reply> {
+    pub(super) fn ask(
+        &mut self,
+        request: &Request,
+        types: &str,
+        section: &'static str,
+    ) -> CheckedStep<Reply> {
         let limit = self.limit;
         self.ask_within(limit, request, types, section)
     }
@@ -76,14 +80,14 @@ impl Conversation {
         request: &Request,
         types: &str,
         section: &'static str,
-    ) -> Checked<Reply> {
+    ) -> CheckedStep<Reply> {
         let known = serde_json::to_string(request).unwrap_or_default();
         let line = format!("{},{UNKNOWN_FIELD}}}", known.strip_suffix('}').unwrap_or(&known));
         self.line(&line, limit, types, section)
     }
 
     /// Starts the backend. Returns the reason if it is unavailable.
-    pub(super) fn hello(&mut self) -> Checked<Option<String>> {
+    pub(super) fn hello(&mut self) -> CheckedStep<Option<String>> {
         let request = Request::Hello { protocol: PROTOCOL_VERSION, options: Options::default() };
         match self.ask(&request, "ready or unavailable", "Requests")? {
             Reply::Ready { description, .. } if description.is_object() => Ok(None),
@@ -98,7 +102,7 @@ impl Conversation {
     }
 
     /// Has the program release a job, which need not exist.
-    pub(super) fn release(&mut self, job: u64) -> Checked {
+    pub(super) fn release(&mut self, job: u64) -> CheckedStep {
         match self.ask(&Request::Release { job }, "released", "Requests")? {
             Reply::Released => Ok(()),
             _ => Err(self.failure("released, also if it holds no such job", "Requests")),
@@ -122,7 +126,7 @@ impl Conversation {
     }
 
     /// Sends `exit` and waits for the program's end.
-    pub(super) fn exit(mut self, limit: Duration) -> Checked {
+    pub(super) fn exit(mut self, limit: Duration) -> CheckedStep {
         self.client.send(&Request::Exit);
         let done = json!({ "type": "exit" }).to_string();
         match self.client.ended_within(limit) {
@@ -132,7 +136,7 @@ impl Conversation {
     }
 
     /// Closes the program's standard input and waits for its end.
-    pub(super) fn close(mut self, done: &str, limit: Duration) -> Checked {
+    pub(super) fn close(mut self, done: &str, limit: Duration) -> CheckedStep {
         self.client.close_input();
         match self.client.ended_within(limit) {
             Some(_) => Ok(()),

@@ -11,16 +11,13 @@ use gpubench_ops as op;
 
 use super::cells;
 use super::conversation::{Conversation, SHORT_LIMIT, few_samples};
-use super::results::{Checked, Results};
-use super::tested::Tested;
-use super::{Asked, Check};
+use super::{Asked, CheckedStep, Results, Tested};
 use crate::worker::describe::{self, checked};
 
 /// Time limit of a program's end.
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
 
-pub(super) fn run(asked: &Asked, each: &mut dyn FnMut(&Check)) -> io::Result<()> {
-    let mut results = Results(each);
+pub(super) fn run(asked: &Asked, results: &mut Results<'_>) -> io::Result<()> {
     let Some(described) = results.add("describe: variants that a plan can use", description(asked)?) else {
         return Ok(());
     };
@@ -44,16 +41,16 @@ pub(super) fn run(asked: &Asked, each: &mut dyn FnMut(&Check)) -> io::Result<()>
     let tested = tested(asked, &described.variants);
     let mut session = cells::Session::new(asked, talk);
     for cell in &tested {
-        session.check_cell(cell, &mut results)?;
+        session.check_cell(cell, results)?;
     }
     if let Some(first) = tested.first() {
-        session.check_several_jobs(first, &mut results)?;
+        session.check_several_jobs(first, results)?;
     }
     results.add("exit: ends the program", session.into_talk().exit(EXIT_LIMIT));
-    ends(asked, tested.first(), &mut results)
+    ends(asked, tested.first(), results)
 }
 
-fn description(asked: &Asked) -> io::Result<Checked<Described>> {
+fn description(asked: &Asked) -> io::Result<CheckedStep<Described>> {
     let mut talk = Conversation::start(asked)?;
     let (types, section) = ("described, before hello", "Requests");
     Ok(talk.ask_within(describe::LIMIT, &Request::Describe, types, section).and_then(|reply| {
@@ -83,7 +80,7 @@ fn without_variants(asked: &Asked, variants: &[Variant]) -> Option<String> {
 }
 
 /// Checks that messages which are none are refused, before the backend has started.
-fn before_hello(talk: &mut Conversation) -> Vec<(&'static str, Checked)> {
+fn before_hello(talk: &mut Conversation) -> Vec<(&'static str, CheckedStep)> {
     let lines = [
         ("an unknown type is answered with failed", r#"{"type":"dance","steps":3}"#),
         ("a line that is no JSON is answered with failed", "this is no JSON"),
@@ -100,14 +97,14 @@ fn before_hello(talk: &mut Conversation) -> Vec<(&'static str, Checked)> {
     results
 }
 
-fn expect_failed(talk: &Conversation, reply: Checked<Reply>) -> Checked {
+fn expect_failed(talk: &Conversation, reply: CheckedStep<Reply>) -> CheckedStep {
     match reply? {
         Reply::Failed { .. } => Ok(()),
         _ => Err(talk.failure("failed", "Rules")),
     }
 }
 
-fn unknown_job(talk: &mut Conversation) -> Checked {
+fn unknown_job(talk: &mut Conversation) -> CheckedStep {
     let measured = talk.ask_within(SHORT_LIMIT, &few_samples(99, 1), "failed", "Requests");
     expect_failed(talk, measured)?;
     let verify = Request::Verify { job: 99, execute: false, alter: None, answer: Some("/dev/null".into()) };

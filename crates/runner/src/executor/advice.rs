@@ -1,6 +1,6 @@
 //! Makes the warnings about a run as a whole, each with the next step.
 
-use gpubench_backend::{Finding, ThreadSpeeds, WorkerId};
+use gpubench_backend::{Finding, ThreadSpeeds};
 use gpubench_model::measure::grade;
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::report::quantity::spread_text;
@@ -141,26 +141,8 @@ pub(crate) fn of_environment(
 }
 
 /// Kernels of OpenBLAS for x86 CPUs without AVX2, by the names of its build. OpenBLAS takes them where it does not know the CPU.
-const OLD_KERNELS: [&str; 18] = [
-    "Katmai",
-    "Coppermine",
-    "Northwood",
-    "Prescott",
-    "Banias",
-    "Core2",
-    "Penryn",
-    "Dunnington",
-    "Nehalem",
-    "Atom",
-    "Athlon",
-    "Opteron",
-    "Opteron_SSE3",
-    "Barcelona",
-    "Bobcat",
-    "Sandybridge",
-    "Nano",
-    "Unknown",
-];
+const OLD_KERNELS: &str = "Katmai Coppermine Northwood Prescott Banias Core2 Penryn Dunnington Nehalem Atom Athlon Opteron \
+                           Opteron_SSE3 Barcelona Bobcat Sandybridge Nano Unknown";
 
 /// Returns the warning about each OpenBLAS that does not use vector instructions as wide as the CPU's `vectors`, such as
 /// `avx512`.
@@ -173,7 +155,9 @@ pub fn slow_kernels<'a>(findings: impl IntoIterator<Item = &'a Finding>, vectors
     let mut warnings: Vec<RunWarning> = vec![];
     for finding in findings.into_iter().filter(|finding| finding.name.starts_with("OpenBLAS")) {
         let version = finding.version.as_deref().unwrap_or_default();
-        let Some(kernels) = version.split([' ', ',']).find(|word| OLD_KERNELS.contains(word)) else {
+        let Some(kernels) =
+            version.split([' ', ',']).find(|word| OLD_KERNELS.split(' ').any(|old| old == *word))
+        else {
             continue;
         };
         let name = &finding.name;
@@ -185,17 +169,6 @@ pub fn slow_kernels<'a>(findings: impl IntoIterator<Item = &'a Finding>, vectors
         warnings.push(RunWarning { text, next });
     }
     warnings
-}
-
-/// Returns the warning about a worker that was starting while cells of others were measured.
-pub(crate) fn of_overlap(slow: &WorkerId) -> RunWarning {
-    let next = match slow.library {
-        Some(_) => "run again".into(),
-        None => format!("run again; with --require {} nothing is measured before it is ready", slow.backend),
-    };
-    let text =
-        format!("other cells were measured while {slow} was starting, which may have made them slower");
-    RunWarning { text, next }
 }
 
 #[cfg(test)]

@@ -42,15 +42,15 @@ pub(crate) fn extra(planned: &PlannedCell, spent_s: f64) -> Rule {
 }
 
 /// Returns the cell whose interval exceeds its target by the most among those that more samples can help.
-pub(crate) fn widest(cell_runs: &[CellRun<'_>]) -> Option<usize> {
+pub(crate) fn widest<'r, 'p>(cell_runs: &'r mut [CellRun<'p>]) -> Option<&'r mut CellRun<'p>> {
     let excess = |cell_run: &CellRun<'_>| {
         // Another round must not run into the limit of the cell, and lose what it has.
         let fits = cell_run.left.as_secs_f64() > MARGIN * cell_run.planned.sampling.max_time_s;
         let open = cell_run.series.stopped.is_some_and(Reason::is_open) && !cell_run.has_ended() && fits;
         open.then(|| relative_half_width(&cell_run.series.seconds()) / cell_run.planned.precision())
     };
-    let wide = cell_runs.iter().enumerate().filter_map(|(at, cell_run)| Some((at, excess(cell_run)?)));
-    wide.filter(|(_, excess)| *excess > 1.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+    let wide = cell_runs.iter_mut().filter_map(|cell_run| Some((excess(cell_run)?, cell_run)));
+    wide.filter(|(excess, _)| *excess > 1.0).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, widest)| widest)
 }
 
 #[cfg(test)]
@@ -61,7 +61,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_share_is_the_rest_of_the_budget_split_evenly_over_the_remaining_cells() {
+    fn a_share_splits_the_rest_of_the_budget_evenly_over_the_cells_left() {
         assert_eq!(share(100.0, 0.0, 5, 10), 50.0);
         assert_eq!(share(100.0, 60.0, 5, 5), 40.0);
         assert_eq!(share(100.0, 160.0, 5, 5), 0.0);
@@ -70,26 +70,27 @@ mod tests {
     #[test]
     fn the_widest_open_cell_is_next_and_settled_ones_are_left_alone() {
         let planned = planned(2, "a");
-        let cell_run = |spread: f64, stopped| {
-            let mut cell_run = CellRun::new(0, &planned, Duration::from_secs(60));
+        let cell_run = |position, spread: f64, stopped| {
+            let mut cell_run = CellRun::new(position, &planned, Duration::from_secs(60));
             let times = (0..12).map(|k| Sample::of_host(1.0 + spread * f64::from(k)));
             cell_run.series.samples = times.collect();
             cell_run.series.stopped = Some(stopped);
             cell_run
         };
         let mut cell_runs = vec![
-            cell_run(0.01, Reason::OutOfTime),
-            cell_run(0.05, Reason::OutOfTime),
-            cell_run(0.5, Reason::Plateau),
-            cell_run(0.0, Reason::OutOfTime),
-            cell_run(0.03, Reason::Drift),
+            cell_run(0, 0.01, Reason::OutOfTime),
+            cell_run(1, 0.05, Reason::OutOfTime),
+            cell_run(2, 0.5, Reason::Plateau),
+            cell_run(3, 0.0, Reason::OutOfTime),
+            cell_run(4, 0.03, Reason::Drift),
         ];
-        assert_eq!(widest(&cell_runs), Some(1));
+        let next = |cell_runs: &mut [CellRun<'_>]| widest(cell_runs).map(|cell_run| cell_run.position);
+        assert_eq!(next(&mut cell_runs), Some(1));
         cell_runs[1].series.stopped = Some(Reason::Precise);
-        assert_eq!(widest(&cell_runs), Some(4));
+        assert_eq!(next(&mut cell_runs), Some(4));
         cell_runs[4].series.stopped = Some(Reason::Precise);
-        assert_eq!(widest(&cell_runs), Some(0));
+        assert_eq!(next(&mut cell_runs), Some(0));
         cell_runs.truncate(0);
-        assert_eq!(widest(&cell_runs), None);
+        assert_eq!(next(&mut cell_runs), None);
     }
 }

@@ -10,7 +10,7 @@ use gpubench_model::report::{self, Outcome, Row};
 use gpubench_ops as op;
 
 use super::PlannedCell;
-use super::series::Series;
+use super::series::CellSamples;
 
 /// Reason of a cell whose worker sent no time.
 pub(crate) const NO_SAMPLES: &str = "the worker returned no usable samples";
@@ -21,14 +21,12 @@ pub(crate) struct CellRun<'a> {
     pub planned: &'a PlannedCell,
     /// The worker that runs it.
     pub(crate) worker: WorkerId,
-    /// Generation of the worker that holds the job, or held it before that worker was lost; `None` while it is prepared.
-    pub(crate) held_by: Option<u64>,
+    /// True while the worker prepares the cell, so that a failure says nothing about earlier samples.
+    pub(crate) is_preparing: bool,
     /// True if its row is complete.
     ended: bool,
-    /// True if it waits for a worker that is slow to start, and is run later.
-    is_postponed: bool,
     pub row: Row,
-    pub series: Series,
+    pub series: CellSamples,
     /// Time left of the cell's limit.
     pub left: Duration,
 }
@@ -36,14 +34,13 @@ pub(crate) struct CellRun<'a> {
 impl<'a> CellRun<'a> {
     /// Starts the run of a cell that may take `limit` in total.
     pub(crate) fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
-        let (row, series) = (blank(planned), Series::default());
+        let (row, series) = (blank(planned), CellSamples::default());
         let worker = planned.worker();
-        let (ended, is_postponed) = (false, false);
-        CellRun { position, planned, worker, held_by: None, ended, is_postponed, row, series, left: limit }
+        CellRun { position, planned, worker, is_preparing: false, ended: false, row, series, left: limit }
     }
 
     /// Returns the run of a cell whose row an earlier start of the run has finished.
-    pub(crate) fn taken_over(position: usize, planned: &'a PlannedCell, row: Row) -> Self {
+    pub(crate) fn resumed(position: usize, planned: &'a PlannedCell, row: Row) -> Self {
         CellRun { ended: true, row, ..CellRun::new(position, planned, Duration::ZERO) }
     }
 
@@ -57,24 +54,14 @@ impl<'a> CellRun<'a> {
         Cell { variant: self.planned.variant.name.to_string(), ..self.planned.cell.clone() }
     }
 
-    /// Returns whether it gets no turn any more, since its row is complete or it is run later.
+    /// Returns whether its row is complete, so that it gets no further turn.
     pub(crate) fn has_ended(&self) -> bool {
-        self.ended || self.is_postponed
+        self.ended
     }
 
-    /// Returns whether it is run later, without a row until then.
-    pub(crate) fn is_postponed(&self) -> bool {
-        self.is_postponed
-    }
-
-    /// Ends it because its worker is slow to start. Without samples, it is run again later.
-    pub(crate) fn await_slow_worker(&mut self) {
-        match self.series.has_samples() {
-            true => {
-                self.lose(Outcome::Failed, "the worker was lost, and a new one is slow to start".into(), None)
-            }
-            false => self.is_postponed = true,
-        }
+    /// Returns whether short samples may still end it.
+    pub(crate) fn may_be_screened(&self) -> bool {
+        self.planned.may_be_screened && !self.ended
     }
 
     /// Ends it without a time.
@@ -90,9 +77,9 @@ impl<'a> CellRun<'a> {
     /// Ends it as failed. Samples of earlier rounds are kept if the cell failed while it was prepared again, since that says
     /// nothing about them.
     pub(crate) fn fail(&mut self, reason: String) {
-        match self.held_by {
-            Some(_) => self.close(Outcome::Failed, reason, None),
-            None => self.lose(Outcome::Failed, reason, None),
+        match self.is_preparing {
+            true => self.lose(Outcome::Failed, reason, None),
+            false => self.close(Outcome::Failed, reason, None),
         }
     }
 
@@ -115,7 +102,7 @@ impl<'a> CellRun<'a> {
 
     /// Ends it with the samples it has; a cell without usable ones has failed.
     pub(crate) fn conclude(&mut self) {
-        if self.has_ended() {
+        if self.ended {
             return;
         }
         match self.series.execute(self.planned) {
@@ -186,7 +173,7 @@ pub(crate) mod tests {
         PlannedCell { cell, variant, sampling: Sampling::default(), may_be_screened: true }
     }
 
-    /// Returns the course of a cell that has samples.
+    /// Returns the run of a cell that has samples.
     fn sampled(planned: &PlannedCell) -> CellRun<'_> {
         let mut cell_run = CellRun::new(0, planned, Duration::from_secs(1));
         cell_run.series.samples = vec![Sample::of_host(1.0); 12];
@@ -203,18 +190,6 @@ pub(crate) mod tests {
         cell_run.conclude();
         assert_eq!(cell_run.row.outcome, Outcome::Failed);
         assert_eq!(cell_run.snapshot(), Some(cell_run.row.clone()));
-    }
-
-    #[test]
-    fn a_cell_whose_worker_is_slow_to_start_keeps_its_samples_or_is_run_later_without_a_row() {
-        let planned = planned(2, "a");
-        let mut with = sampled(&planned);
-        with.await_slow_worker();
-        assert_eq!((with.row.outcome, with.is_postponed()), (Outcome::Measured, false));
-        let mut without = CellRun::new(0, &planned, Duration::from_secs(1));
-        without.await_slow_worker();
-        without.conclude();
-        assert_eq!((without.snapshot(), without.is_postponed(), without.has_ended()), (None, true, true));
     }
 
     #[test]
@@ -246,22 +221,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_failure_while_sampling_leaves_no_time_and_one_while_preparing_again_does() {
+    fn a_failure_leaves_times_only_while_the_cell_is_prepared_again() {
         let planned = planned(2, "a");
-        for held_by in [None, Some(1)] {
-            let mut cell_run = CellRun { held_by, ..sampled(&planned) };
+        for is_preparing in [true, false] {
+            let mut cell_run = CellRun { is_preparing, ..sampled(&planned) };
+            assert_eq!(cell_run.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
             cell_run.fail("no memory".into());
-            assert_eq!(cell_run.row.execute.is_some(), held_by.is_none());
+            cell_run.conclude();
+            assert_eq!(cell_run.row.execute.is_some(), is_preparing);
         }
-    }
-
-    #[test]
-    fn a_failure_after_samples_leaves_no_time() {
-        let planned = planned(2, "a");
-        let mut cell_run = sampled(&planned);
-        assert_eq!(cell_run.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
-        cell_run.close(Outcome::Failed, "gone".into(), None);
-        cell_run.conclude();
-        assert_eq!((cell_run.row.outcome, cell_run.row.execute.is_some()), (Outcome::Failed, false));
     }
 }

@@ -1,4 +1,4 @@
-//! The rows that an earlier start of the same run has left, which a resumed run takes over.
+//! The rows that an earlier start of the same run has left, which a resumed run keeps.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -18,7 +18,7 @@ const FACTS: [&str; 4] = ["name", "driver_version", "versions", "script"];
 /// What an earlier start of a run left in its folder.
 #[derive(Clone, Debug)]
 pub struct Earlier {
-    /// Its environment.
+    /// The environment of that start.
     pub environment: Environment,
     /// All its rows. Those that are not finished are measured again, and replaced only then.
     rows: HashMap<String, Row>,
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn finished_rows_are_taken_over_and_others_are_measured_again() {
+    fn finished_rows_are_kept_and_others_are_measured_again() {
         let folder = tempfile::tempdir().unwrap();
         assert!(Earlier::load(folder.path()).unwrap_err().to_string().contains("neither"));
         let row = |n| example::measured("fft", n, "cpu", "realfft", 1e-3);

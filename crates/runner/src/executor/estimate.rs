@@ -1,5 +1,7 @@
 //! Estimates the time of a run before it begins, without any device.
 
+use std::collections::BTreeMap;
+
 use gpubench_backend::{Peaks, Registry, Side, fewer_threads};
 use gpubench_host::processors;
 use gpubench_model::measure::sampling::{HARD_FACTOR, MIN_SAMPLES};
@@ -16,7 +18,7 @@ const AROUND_S: Range = [0.15, 0.2];
 const THREADS_S: Range = [0.0, 0.15];
 /// Share of the cells' time that a run takes: variants that are missing or far behind take little.
 const SHARE: Range = [0.7, 0.85];
-/// The same where every variant is sampled to precision.
+/// Share of the cells' time that a run takes where every variant is sampled to precision.
 const SHARE_OF_ALL: Range = [0.7, 1.0];
 /// Part of `--max-time` until a time is precise.
 const PRECISE: Range = [1.0 / 3.0, 1.0];
@@ -42,7 +44,7 @@ const GPU_BYTES: Range = [3e11, 4e12];
 
 /// The time that a run is expected to take.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Estimate {
+pub struct RunEstimate {
     /// Seconds, at least and at most.
     pub seconds: Range,
     /// True if the run measures peaks of the CPU, because none are known.
@@ -51,7 +53,7 @@ pub struct Estimate {
 
 /// The limits of a run, in seconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RunLimits {
     /// The time of the whole run, if it has a limit.
     pub budget_s: Option<f64>,
     /// The time after which a cell is given up.
@@ -63,19 +65,15 @@ pub fn estimate(
     cells: &[PlannedCell],
     registry: Registry,
     peaks: &PeakSource,
-    limits: Limits,
-) -> Option<Estimate> {
+    limits: RunLimits,
+) -> Option<RunEstimate> {
     let simulates = |backend: &str| registry.find(backend).is_some_and(|found| found.simulated);
-    let mut backends: Vec<(&str, Option<Peaks>)> = vec![];
-    for planned in cells {
-        let name = planned.cell.backend.as_str();
-        if !simulates(name) && backends.iter().all(|(known, _)| *known != name) {
-            let kept = match peaks {
-                PeakSource::Kept(folder) => newest_kept(folder, name),
-                PeakSource::Unwanted | PeakSource::Measured => None,
-            };
-            backends.push((name, kept));
-        }
+    let mut backends: BTreeMap<&str, Option<Peaks>> = BTreeMap::new();
+    for name in cells.iter().map(|planned| planned.cell.backend.as_str()).filter(|name| !simulates(name)) {
+        backends.entry(name).or_insert_with(|| match peaks {
+            PeakSource::Kept(folder) => newest_kept(folder, name),
+            PeakSource::Unwanted | PeakSource::Measured => None,
+        });
     }
     let is_measured = |kept: &Option<Peaks>| *peaks != PeakSource::Unwanted && kept.is_none();
     let is_gpu = |name: &str| {
@@ -93,13 +91,12 @@ pub fn estimate(
         // A run spends the rest of its budget on times that are not precise.
         seconds = [seconds[0].min(budget_s), budget_s];
     }
-    (!backends.is_empty()).then_some(Estimate { seconds, measures_peaks })
+    (!backends.is_empty()).then_some(RunEstimate { seconds, measures_peaks })
 }
 
 /// Returns the seconds that the cells of `backends`, given with their peaks, take together, each at most `limit_s`.
-fn cells_s(cells: &[PlannedCell], backends: &[(&str, Option<Peaks>)], limit_s: f64) -> Range {
-    let find = |name: &str| backends.iter().find(|(known, _)| *known == name);
-    let costs = cells.iter().filter_map(|cell| Some(cost_s(cell, find(&cell.cell.backend)?.1.as_ref())));
+fn cells_s(cells: &[PlannedCell], backends: &BTreeMap<&str, Option<Peaks>>, limit_s: f64) -> Range {
+    let costs = cells.iter().filter_map(|one| Some(cost_s(one, backends.get(&*one.cell.backend)?.as_ref())));
     costs.map(|cost| cost.map(|seconds| seconds.min(limit_s))).fold([0.0; 2], plus)
 }
 
@@ -177,11 +174,12 @@ mod tests {
     }
 
     /// The peaks of 16 threads of a Xeon and of an H200.
-    fn known() -> [(&'static str, Option<Peaks>); 2] {
-        [("cpu", 1.3e11, 1.8e12), ("cuda", 4.3e12, 5.1e13)].map(|(name, copy, product)| {
+    fn known() -> BTreeMap<&'static str, Option<Peaks>> {
+        let known = [("cpu", 1.3e11, 1.8e12), ("cuda", 4.3e12, 5.1e13)].map(|(name, copy, product)| {
             let matmul = [("f32".to_owned(), product)].into();
             (name, Some(Peaks { copy: Some(copy), matmul, ..Peaks::default() }))
-        })
+        });
+        known.into()
     }
 
     const QUICK: &[Swept<'_>] = &[
@@ -229,9 +227,9 @@ mod tests {
         let all = processors::allowed().len() as f64;
         let mut peaks = known();
         let cpu = [("f32".to_owned(), all * 6e10)].into();
-        peaks[0].1 = Some(Peaks { copy: Some(5e10), matmul: cpu, ..Peaks::default() });
+        *peaks.get_mut("cpu").unwrap() = Some(Peaks { copy: Some(5e10), matmul: cpu, ..Peaks::default() });
         let [least_known, most_known] = cells_s(&cells, &peaks, 300.0);
-        let [least_unknown, most_unknown] = cells_s(&cells, &[("cpu", None), ("cuda", None)], 300.0);
+        let [least_unknown, most_unknown] = cells_s(&cells, &[("cpu", None), ("cuda", None)].into(), 300.0);
         assert!(least_unknown < least_known && most_known < most_unknown);
         assert!(least > 0.0 && most > least);
     }
@@ -240,7 +238,7 @@ mod tests {
     fn a_budget_bounds_the_time_and_kept_peaks_need_no_measurement() {
         let cells = cells(QUICK, 0.2, true);
         let of = |peaks: &PeakSource, budget_s| {
-            estimate(&cells, Registry::new(&[]), peaks, Limits { budget_s, cell_s: 300.0 }).unwrap()
+            estimate(&cells, Registry::new(&[]), peaks, RunLimits { budget_s, cell_s: 300.0 }).unwrap()
         };
         let free = of(&PeakSource::Unwanted, None);
         assert!(!free.measures_peaks);

@@ -4,8 +4,7 @@
 //! The first line is the run's environment, each further line a row of the report, or the environment again where a backend
 //! has described itself or loaded a library since.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt;
@@ -93,7 +92,7 @@ fn line(value: &impl serde::Serialize) -> serde_json::Result<Vec<u8>> {
 
 /// What a journal amounts to.
 #[derive(Debug)]
-pub struct Contents {
+pub struct JournalContents {
     /// The last environment, and the last row of each cell.
     pub report: Report,
     /// Number of lines that are left out, because they end early or contradict themselves.
@@ -104,7 +103,7 @@ pub struct Contents {
 ///
 /// # Errors
 /// It cannot be read, or is not a journal. A last line that ends early is left out.
-pub fn read(folder: &Path) -> anyhow::Result<Option<Contents>> {
+pub fn read(folder: &Path) -> anyhow::Result<Option<JournalContents>> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
         return Ok(None);
@@ -119,20 +118,20 @@ pub fn read(folder: &Path) -> anyhow::Result<Option<Contents>> {
 ///
 /// # Errors
 /// It cannot be read, or is not a journal.
-pub fn parse(journal: impl BufRead) -> anyhow::Result<Option<Contents>> {
-    let mut lines = Lines { journal, line: vec![] };
-    let mut environment: Environment = match lines.next().context(FIX)? {
-        Some(line) => serde_json::from_slice(line).map_err(|error| {
-            anyhow!("its first line is not the environment of a run: {}; {FIX}", file::shown(&error))
-        })?,
-        None => return Ok(None),
-    };
+pub fn parse(mut journal: impl BufRead) -> anyhow::Result<Option<JournalContents>> {
+    let mut line = vec![];
+    if !read_line(&mut journal, &mut line).context(FIX)? {
+        return Ok(None);
+    }
+    let mut environment: Environment = serde_json::from_slice(&line).map_err(|error| {
+        anyhow!("its first line is not the environment of a run: {}; {FIX}", file::shown(&error))
+    })?;
     let (mut rows, mut unreadable) = (vec![], 0);
-    while let Some(line) = lines.next().context(FIX)? {
-        match serde_json::from_slice::<Row>(line) {
+    while read_line(&mut journal, &mut line).context(FIX)? {
+        match serde_json::from_slice::<Row>(&line) {
             Ok(row) if check_row(&row).is_ok() => rows.push(row),
             // A disk that was full for a while may have left a line that ends early among the others.
-            row => match serde_json::from_slice(line) {
+            row => match serde_json::from_slice(&line) {
                 Ok(later) if row.is_err() => environment = later,
                 _ => unreadable += 1,
             },
@@ -140,43 +139,26 @@ pub fn parse(journal: impl BufRead) -> anyhow::Result<Option<Contents>> {
     }
     let report = Report { schema_version: SCHEMA_VERSION, environment, rows };
     let report = file::validated(latest_rows(report), true)?;
-    Ok(Some(Contents { report, unreadable }))
+    Ok(Some(JournalContents { report, unreadable }))
 }
 
-/// The whole lines of a journal, of which one at a time is in memory.
-struct Lines<R> {
-    journal: R,
-    line: Vec<u8>,
-}
-
-impl<R: BufRead> Lines<R> {
-    /// Returns the next line that is not empty; `None` at the end, or at a last line that ends early.
-    fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        loop {
-            limited::line(&mut self.journal, &mut self.line, limited::JOURNAL_LINE)?;
-            match self.line.as_slice() {
-                b"\n" => {}
-                [.., b'\n'] => return Ok(Some(&self.line)),
-                _ => return Ok(None),
-            }
+/// Reads the next line that is not empty into `line`. Returns whether there is one; a last line that ends early is none.
+fn read_line(journal: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    loop {
+        limited::line(journal, line, limited::JOURNAL_LINE)?;
+        if line != b"\n" {
+            return Ok(line.ends_with(b"\n"));
         }
     }
 }
 
 /// Keeps the last row of each cell: a run that was resumed while its disk was full may have two.
 fn latest_rows(mut report: Report) -> Report {
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut latest: Vec<Row> = vec![];
-    for row in report.rows.drain(..) {
-        match places.entry(key(&row.cell())) {
-            Entry::Occupied(place) => latest[*place.get()] = row,
-            Entry::Vacant(place) => {
-                place.insert(latest.len());
-                latest.push(row);
-            }
-        }
-    }
-    Report { rows: latest, ..report }
+    let mut known = HashSet::new();
+    report.rows.reverse();
+    report.rows.retain(|row| known.insert(key(&row.cell())));
+    report.rows.reverse();
+    report
 }
 
 /// Returns a text that is equal for equal cells alone.
@@ -212,7 +194,7 @@ mod tests {
         let mut bytes = fs::read(&path).unwrap();
         bytes.extend(&line(&row(16, 4e-3)).unwrap()[..40]);
         fs::write(&path, bytes).unwrap();
-        let Contents { report: found, unreadable } = read(folder.path()).unwrap().unwrap();
+        let JournalContents { report: found, unreadable } = read(folder.path()).unwrap().unwrap();
         assert_eq!((found.environment, unreadable), (later, 1));
         let times: Vec<_> = found.rows.iter().map(|row| (row.case.n, row.median_s())).collect();
         assert_eq!(times, [(4, Some(1e-3)), (8, Some(3e-3))], "the later row of a cell counts");

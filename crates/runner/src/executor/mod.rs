@@ -8,7 +8,6 @@ mod block;
 mod budget;
 mod cell_run;
 mod cell_session;
-mod devices;
 mod earlier;
 mod estimate;
 mod inputs;
@@ -17,7 +16,6 @@ pub mod journal;
 pub mod judge;
 mod order;
 mod peaks;
-mod planned;
 pub(crate) mod plausible;
 mod refine;
 mod report_writer;
@@ -34,28 +32,61 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use advice::slow_kernels;
-pub use devices::device_count;
 pub use earlier::Earlier;
-pub use estimate::{Estimate, Limits, estimate};
+pub use estimate::{RunEstimate, RunLimits, estimate};
 pub use interrupt::Watch;
 pub use peaks::PeakSource;
 pub use refine::max_added_cells;
-pub use workers::RequiredBackendMissing;
+pub use workers::{RequiredBackendMissing, device_count};
 
-pub use planned::PlannedCell;
-
-use gpubench_backend::{External, Options, Registry};
-use gpubench_host::memory;
+use gpubench_backend::{External, Options, Registry, Variant, WorkerId, fewer_threads};
 use gpubench_host::other_programs::OtherPrograms;
+use gpubench_model::case::Cell;
+use gpubench_model::measure::sampling::Sampling;
+use gpubench_model::measure::stopping::Rule;
 use gpubench_model::report::Report;
 
 use crate::observe::Observer;
-use crate::worker::launcher::Launcher;
+use crate::worker::Launcher;
 use rounds::Rounds;
+
+/// One cell of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedCell {
+    /// The cell.
+    pub cell: Cell,
+    /// The variant that computes it.
+    pub variant: Variant,
+    /// How it is sampled.
+    pub sampling: Sampling,
+    /// True if a few executions may decide that it is too far behind to be sampled to precision.
+    pub may_be_screened: bool,
+}
+
+impl PlannedCell {
+    /// Returns the target relative half width.
+    pub(crate) fn precision(&self) -> f64 {
+        self.sampling.precision(self.variant.side)
+    }
+
+    /// Returns the stopping rule.
+    pub(crate) fn rule(&self) -> Rule {
+        self.sampling.rule(self.variant.side)
+    }
+
+    /// Returns the worker that runs it.
+    pub fn worker(&self) -> WorkerId {
+        WorkerId {
+            backend: self.cell.backend.clone(),
+            threads: fewer_threads(&self.cell.variant),
+            library: self.variant.library.as_deref().map(str::to_owned),
+        }
+    }
+}
 
 /// Settings of a run.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct RunSpec {
     /// The cells, in the order of the report.
     pub cells: Vec<PlannedCell>,
     /// The backends of the program.
@@ -90,7 +121,7 @@ pub struct Run {
     pub settings: serde_json::Value,
 }
 
-impl Run {
+impl RunSpec {
     /// Returns whether all times are simulated.
     fn is_simulated(&self) -> bool {
         self.cells.iter().all(|planned| self.simulates(&planned.cell.backend))
@@ -119,7 +150,7 @@ pub struct Finished {
 /// # Errors
 /// Before any cell is run: a required backend cannot start ([`RequiredBackendMissing`]), or the run that is resumed was on
 /// another machine. Failures of a cell are in its row; a report that cannot be saved is in [`Finished::unsaved`].
-pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
+pub fn run(run: &RunSpec, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
     let launcher = Launcher::new(run.isolate, run.program.as_ref(), run.registry, &run.externals)?;
@@ -127,13 +158,13 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let mut workers = workers::Workers::start(run, launcher, watch.stop());
     let mut writer = report_writer::ReportWriter::begin(run, start);
     if let Some(earlier) = &run.earlier {
-        earlier.check_host(&writer.report().environment)?;
+        earlier.check_host(&writer.report.environment)?;
     }
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break()
         || peaks::gather(run, &mut workers, others.as_ref(), &mut writer, observer).is_break();
     if let Some(others) = others.filter(|_| !interrupted && !run.is_simulated()) {
-        writer.note_other_programs(others.share(&workers.processes()));
+        writer.report.environment.other_programs = others.share(&workers.processes());
     }
     if let Some(earlier) = run.earlier.as_ref().filter(|_| !interrupted) {
         interrupted = workers.await_started(observer).is_break();
@@ -146,23 +177,14 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
             }
         }
         let finished = run.cells.iter().filter(|planned| earlier.finished(&planned.cell).is_some());
-        observer.taken_over(finished.count(), run.cells.len());
+        observer.resumed(finished.count(), run.cells.len());
     }
     let mut rounds = Rounds::new(run, observer, start, workers, writer);
-    let mut cells = run.cells.clone();
-    for block in block::blocks(&cells, memory::free_host_bytes()) {
-        if interrupted {
-            break;
-        }
-        interrupted = rounds.run(&cells, block) || rounds.run_postponed(&cells, false);
-    }
-    interrupted = interrupted || rounds.run_postponed(&cells, true);
-    if run.refine && !interrupted {
-        interrupted = refine::refine(run, &mut cells, &mut rounds);
-    }
+    interrupted =
+        interrupted || rounds.run(&run.cells, 0) || (run.refine && refine::refine(run, &mut rounds));
     let (report, unsaved) = rounds.finish();
     if interrupted {
-        observer.interrupted(&report, cells.len());
+        observer.interrupted(&report);
     }
     Ok(Finished { report, interrupted, unsaved })
 }

@@ -4,12 +4,11 @@
 use gpubench_answer::refinement::{NEAR, next_size};
 use gpubench_answer::{Comparison, Contender, Kind, sections};
 use gpubench_backend::{Side, fewer_threads};
-use gpubench_host::memory;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
 
 use super::rounds::Rounds;
-use super::{PlannedCell, Run, block};
+use super::{PlannedCell, RunSpec};
 
 /// Maximum number of further sizes per crossover; each at least halves the interval.
 const PASSES: usize = 2;
@@ -60,23 +59,22 @@ fn is_variant(one: &PlannedCell, other: &PlannedCell) -> bool {
 }
 
 /// Adds cells near the crossovers and runs them. Returns whether the user ended the run meanwhile.
-pub(crate) fn refine(run: &Run, cells: &mut Vec<PlannedCell>, rounds: &mut Rounds<'_>) -> bool {
-    let begin_s = rounds.spent_s(&[]);
+pub(crate) fn refine(run: &RunSpec, rounds: &mut Rounds<'_>) -> bool {
+    let mut cells = run.cells.clone();
+    let begin_s = rounds.spent_s();
     let end_s = run.budget_s.unwrap_or(begin_s + LEAST_S.max(TIME_SHARE * begin_s));
     for pass in 0..PASSES {
-        let left_s = end_s - rounds.spent_s(&[]);
-        let added = wanted(rounds.report(), cells, left_s, |row| rounds.cost_s(row));
+        let left_s = end_s - rounds.spent_s();
+        let added = wanted(rounds.report(), &cells, left_s, |row| rounds.cost_s(row));
         if added.is_empty() {
             break;
         }
         let first = cells.len();
-        cells.extend(added);
-        rounds.extend(cells.len() - first, cells.len(), PASSES - pass);
-        for block in block::blocks(&cells[first..], memory::free_host_bytes()) {
-            if rounds.run(cells, first + block.start..first + block.end) {
-                return true;
-            }
+        rounds.extend(added.len(), first + added.len(), PASSES - pass);
+        if rounds.run(&added, first) {
+            return true;
         }
+        cells.extend(added);
     }
     false
 }

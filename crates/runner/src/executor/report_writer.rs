@@ -9,18 +9,19 @@ use gpubench_host::environment;
 use gpubench_model::report::sanitize::sanitized;
 use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, TimeSpent, file};
 
-use super::Run;
+use super::RunSpec;
 use super::journal::{self, Journal};
 
 pub(crate) struct ReportWriter {
     start: Instant,
-    report: Report,
+    /// The report so far.
+    pub(crate) report: Report,
     /// The position in the plan of each row; ascending.
     positions: Vec<usize>,
     /// Folder of the run's files.
     folder: Option<PathBuf>,
     /// The pauses by the control group's CPU quota, if it has one.
-    quota: Option<Arc<QuotaWatch>>,
+    pub(crate) quota: Option<Arc<QuotaWatch>>,
     /// Backends of the earlier start that this run resumes.
     earlier: Vec<BackendState>,
     /// The journal, after the first row.
@@ -36,7 +37,7 @@ const SAVING_GRACE: Duration = Duration::from_secs(1);
 
 impl ReportWriter {
     /// Starts an empty report of a run that began at `start` and collects the environment now, before any cell is timed.
-    pub(crate) fn begin(run: &Run, start: Instant) -> Self {
+    pub(crate) fn begin(run: &RunSpec, start: Instant) -> Self {
         let mut environment = environment::collect(run.argv.clone(), run.settings.clone());
         environment.planned_rows = Some(run.cells.len() as u64);
         ReportWriter {
@@ -92,30 +93,7 @@ impl ReportWriter {
         self.unsaved.as_ref().filter(|_| !failed_before)
     }
 
-    /// Records the share of the CPUs' time that other programs used while the run started.
-    pub(crate) fn note_other_programs(&mut self, share: Option<f64>) {
-        self.report.environment.other_programs = share;
-    }
-
-    /// Returns the share of the CPUs' time that other programs used while the run started, if the system reports it.
-    pub(crate) fn other_programs(&self) -> Option<f64> {
-        self.report.environment.other_programs
-    }
-
-    /// Returns the pauses by the control group's CPU quota since the run started, if it has one.
-    pub(crate) fn quota(&self) -> Option<Arc<QuotaWatch>> {
-        self.quota.clone()
-    }
-
-    pub(crate) fn report(&self) -> &Report {
-        &self.report
-    }
-
-    /// Counts cells that were added to the plan.
-    pub(crate) fn plan(&mut self, added: usize) {
-        *self.report.environment.planned_rows.get_or_insert(0) += added as u64;
-    }
-
+    /// Adds warnings about the run as a whole.
     pub(crate) fn advise(&mut self, warnings: Vec<RunWarning>) {
         self.report.environment.warnings.extend(warnings);
     }

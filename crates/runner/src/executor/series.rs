@@ -15,7 +15,7 @@ use super::PlannedCell;
 
 /// Samples and counts of a cell's batches so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Series {
+pub(crate) struct CellSamples {
     pub samples: Vec<Sample>,
     pub rounds: Vec<u32>,
     pub spent_s: f64,
@@ -40,7 +40,7 @@ pub(crate) struct Series {
     conditions: Vec<[Conditions; 2]>,
 }
 
-impl Series {
+impl CellSamples {
     pub(crate) fn add(&mut self, clock: Clock, result: BatchResult, round: u32) {
         self.clock = clock;
         self.rounds.resize(self.rounds.len() + result.samples.len(), round);
@@ -217,14 +217,14 @@ mod tests {
     use crate::executor::cell_run::tests::planned;
     use gpubench_model::measure::grade::WarningKind;
 
-    fn series(samples: Vec<Sample>) -> Series {
-        let mut series = Series::default();
+    fn series(samples: Vec<Sample>) -> CellSamples {
+        let mut series = CellSamples::default();
         series.add(Clock::DeviceEvents, BatchResult { samples, steady: true, ..BatchResult::default() }, 0);
         series
     }
 
     #[test]
-    fn the_device_clock_gives_the_headline_time_and_the_host_clock_is_kept_too() {
+    fn the_device_clock_gives_the_headline_time_next_to_the_host_clock() {
         let samples = [1.0, 2.0, 3.0].map(|t| Sample { device_s: Some(t), ..Sample::of_host(10.0 * t) });
         let execute = series(samples.to_vec()).execute(&planned(2, "a")).unwrap();
         assert_eq!((execute.median_s, execute.host_median_s), (2.0, 20.0));
@@ -251,7 +251,8 @@ mod tests {
             let mut planned = planned(2, "a");
             planned.variant.side = side;
             let samples = vec![Sample::of_host(2e-6); 12];
-            let mut series = Series { timer_overhead: Some(timer_overhead.clone()), ..Series::default() };
+            let mut series =
+                CellSamples { timer_overhead: Some(timer_overhead.clone()), ..CellSamples::default() };
             series.add(clock, BatchResult { samples, steady: true, ..BatchResult::default() }, 0);
             let warnings = series.execute(&planned).unwrap().warnings;
             warnings.iter().any(|warning| warning.kind == WarningKind::LaunchBound)
@@ -262,7 +263,7 @@ mod tests {
 
     #[test]
     fn samples_that_are_no_times_make_no_measurement() {
-        assert_eq!(Series::default().execute(&planned(2, "a")), None);
+        assert_eq!(CellSamples::default().execute(&planned(2, "a")), None);
         for time in [f64::NAN, -1.0, f64::INFINITY] {
             assert_eq!(series(vec![Sample::of_host(time)]).execute(&planned(2, "a")), None);
         }

@@ -3,17 +3,17 @@
 use std::time::{Duration, Instant};
 
 use gpubench_model::case::Cell;
-use gpubench_model::report::{Outcome, Report, Row};
+use gpubench_model::report::{Outcome, Row};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::pace::Pace;
+use super::pace::RunPace;
 use super::{Observer, lines};
 
 /// A bar on standard error. Cells that were not measured are listed above it.
 pub(crate) struct Bar {
     bar: ProgressBar,
     start: Instant,
-    pace: Pace,
+    pace: RunPace,
     cell: String,
     finished: usize,
     cells: usize,
@@ -30,7 +30,7 @@ impl Bar {
         Bar {
             bar: ProgressBar::hidden(),
             start: Instant::now(),
-            pace: Pace::default(),
+            pace: RunPace::default(),
             cell: String::new(),
             finished: 0,
             cells: 0,
@@ -95,7 +95,7 @@ impl Observer for Bar {
 
     fn cell_finished(&mut self, row: &Row) {
         if row.outcome != Outcome::Measured && !row.screened {
-            self.bar.println(format!("{} {}", row.cell(), lines::result(row)));
+            self.note(&format!("{} {}", row.cell(), lines::result(row)));
         }
         self.finished += 1;
         self.pace.finish(&row.cell().to_string(), row.outcome == Outcome::Skipped, self.now_s());
@@ -105,22 +105,14 @@ impl Observer for Bar {
         self.bar.finish_and_clear();
     }
 
-    fn slow_start(&mut self, worker: &str, limit: &str, goes_on: bool) {
-        self.bar.println(lines::slow_start(worker, limit, goes_on));
-    }
-
-    fn taken_over(&mut self, finished: usize, total: usize) {
+    fn resumed(&mut self, finished: usize, total: usize) {
         self.finished += finished;
         self.pace.plan(total - finished);
-        self.bar.println(lines::taken_over(finished, total));
+        self.note(&lines::resumed(finished, total));
     }
 
-    fn not_saved(&mut self, error: &anyhow::Error) {
-        self.bar.println(lines::not_saved(error));
-    }
-
-    fn interrupted(&mut self, report: &Report, total: usize) {
-        self.bar.println(lines::interrupted(report, total));
+    fn note(&mut self, line: &str) {
+        self.bar.println(line);
     }
 }
 

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use gpubench_model::report::{Outcome, Report, Row};
-use gpubench_text::count::counted;
+use gpubench_model::report::{Outcome, Row};
 
 use super::Observer;
 
-pub(crate) struct Lines<W> {
+pub(crate) struct ProgressLines<W> {
     sink: W,
     done: usize,
     total: usize,
@@ -16,13 +15,13 @@ pub(crate) struct Lines<W> {
     reasons: BTreeSet<(String, String)>,
 }
 
-impl<W: Write> Lines<W> {
+impl<W: Write> ProgressLines<W> {
     pub(crate) fn new(sink: W) -> Self {
-        Lines { sink, done: 0, total: 0, reasons: BTreeSet::new() }
+        ProgressLines { sink, done: 0, total: 0, reasons: BTreeSet::new() }
     }
 }
 
-impl<W: Write> Observer for Lines<W> {
+impl<W: Write> Observer for ProgressLines<W> {
     fn run_started(&mut self, total: usize) {
         self.total = total;
     }
@@ -32,7 +31,7 @@ impl<W: Write> Observer for Lines<W> {
     }
 
     fn measuring(&mut self, what: &str) {
-        let _ = writeln!(self.sink, "{}", measuring(what));
+        self.note(&measuring(what));
     }
 
     fn cell_finished(&mut self, row: &Row) {
@@ -47,21 +46,13 @@ impl<W: Write> Observer for Lines<W> {
         let _ = writeln!(self.sink, "[{}/{}] {} {}{once}", self.done, self.total, row.cell(), result(row));
     }
 
-    fn slow_start(&mut self, worker: &str, limit: &str, goes_on: bool) {
-        let _ = writeln!(self.sink, "{}", slow_start(worker, limit, goes_on));
-    }
-
-    fn taken_over(&mut self, finished: usize, total: usize) {
+    fn resumed(&mut self, finished: usize, total: usize) {
         self.done += finished;
-        let _ = writeln!(self.sink, "{}", taken_over(finished, total));
+        self.note(&resumed(finished, total));
     }
 
-    fn not_saved(&mut self, error: &anyhow::Error) {
-        let _ = writeln!(self.sink, "{}", not_saved(error));
-    }
-
-    fn interrupted(&mut self, report: &Report, total: usize) {
-        let _ = writeln!(self.sink, "{}", interrupted(report, total));
+    fn note(&mut self, line: &str) {
+        let _ = writeln!(self.sink, "{line}");
     }
 }
 
@@ -70,29 +61,9 @@ pub(crate) fn measuring(what: &str) -> String {
     format!("measuring {what}")
 }
 
-/// Returns the line printed when a worker takes long to start.
-pub(crate) fn slow_start(worker: &str, limit: &str, goes_on: bool) -> String {
-    let meanwhile = if goes_on { "the other cells are measured meanwhile, and " } else { "" };
-    format!("still starting {worker}; {meanwhile}its cells fail if that takes more than {limit}")
-}
-
 /// Returns the line printed when a run is resumed.
-pub(crate) fn taken_over(finished: usize, total: usize) -> String {
+pub(crate) fn resumed(finished: usize, total: usize) -> String {
     format!("resumed: {finished} of {total} cells are finished; {} are left", total - finished)
-}
-
-/// Returns the line printed when results cannot be saved.
-pub(crate) fn not_saved(error: &anyhow::Error) -> String {
-    format!("{error:#}; the run goes on and tries again after the next cell")
-}
-
-/// Returns the line printed when the user ends a run: the cells with a result, also those whose samples are not complete.
-pub(crate) fn interrupted(report: &Report, total: usize) -> String {
-    let short = match report.rows.iter().filter(|row| row.was_cut_short()).count() {
-        0 => String::new(),
-        short => format!(", {short} of them with fewer samples than planned"),
-    };
-    format!("interrupted: the report has {} of {}{short}", report.rows.len(), counted(total, "cell"))
 }
 
 /// Returns the result of a cell in a few words.
@@ -111,7 +82,7 @@ pub(crate) fn result(row: &Row) -> String {
 mod tests {
     use super::*;
     use gpubench_model::measure::stopping::Reason;
-    use gpubench_model::report::example;
+    use gpubench_model::report::{Report, example};
 
     #[test]
     fn an_interrupted_run_counts_the_cells_with_a_result_and_those_cut_short() {
@@ -120,13 +91,17 @@ mod tests {
         short.execute.as_mut().unwrap().stopped = Some(Reason::CutShort);
         let line = |rows: &[&Row]| {
             let rows = rows.iter().map(|row| (*row).clone()).collect();
-            interrupted(&Report { rows, ..example::empty() }, 16)
+            let mut report = Report { rows, ..example::empty() };
+            report.environment.planned_rows = Some(16);
+            let mut text = vec![];
+            ProgressLines::new(&mut text).interrupted(&report);
+            String::from_utf8(text).unwrap()
         };
-        assert_eq!(line(&[]), "interrupted: the report has 0 of 16 cells");
-        assert_eq!(line(&[&finished]), "interrupted: the report has 1 of 16 cells");
+        assert_eq!(line(&[]), "interrupted: the report has 0 of 16 cells\n");
+        assert_eq!(line(&[&finished]), "interrupted: the report has 1 of 16 cells\n");
         assert_eq!(
             line(&[&finished, &short, &short]),
-            "interrupted: the report has 3 of 16 cells, 2 of them with fewer samples than planned"
+            "interrupted: the report has 3 of 16 cells, 2 of them with fewer samples than planned\n"
         );
     }
 
@@ -135,7 +110,7 @@ mod tests {
         let missing = "OpenBLAS is missing";
         let row = example::without_time("matmul", 1000, "cpu", "openblas", Outcome::Skipped, missing, None);
         let mut text = vec![];
-        let mut lines = Lines::new(&mut text);
+        let mut lines = ProgressLines::new(&mut text);
         lines.run_started(35);
         lines.cell_finished(&row);
         lines.cell_finished(&row);

@@ -10,7 +10,7 @@ const LATER_SHARE: f64 = 0.25;
 /// The turns of a run so far. The first turn of a cell prepares it, which takes longer than its later turns; a skipped cell
 /// takes no time.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct RunPace {
     cells: usize,
     /// Cells that have begun or ended.
     known: HashSet<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Pace {
     turn: Option<(bool, f64)>,
 }
 
-impl Pace {
+impl RunPace {
     /// The run has `cells` cells.
     pub(crate) fn plan(&mut self, cells: usize) {
         self.cells = cells;
@@ -79,7 +79,7 @@ mod tests {
     /// Runs ten cells whose first turns take 1 s and whose two later ones take 0.25 s, with `skipped` skipped ones after each,
     /// and returns the greatest ratio of the estimate to the truth, or the reverse, from the third second to the last but one.
     fn worst_ratio(skipped: usize) -> f64 {
-        let (mut pace, mut now_s, mut worst) = (Pace::default(), 0.0, 1.0_f64);
+        let (mut pace, mut now_s, mut worst) = (RunPace::default(), 0.0, 1.0_f64);
         pace.plan(10 * (1 + skipped));
         for round in 0..3 {
             for name in (0..10).map(|k| format!("cell {k}")) {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_is_right_within_a_third_and_skipped_cells_are_no_progress() {
+    fn the_time_left_is_right_within_a_third_and_ignores_skipped_cells() {
         for skipped in [0, 1, 4] {
             let worst = worst_ratio(skipped);
             assert!(worst < 4.0 / 3.0, "{skipped} skipped: {worst}");
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn before_the_first_measured_cell_there_is_no_estimate() {
-        let mut pace = Pace::default();
+        let mut pace = RunPace::default();
         pace.plan(3);
         assert_eq!(pace.left_s(), None);
         pace.finish("a", true, 0.0);

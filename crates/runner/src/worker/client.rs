@@ -13,7 +13,6 @@ use gpubench_host::threads;
 
 use super::leader::{Leader, end_of};
 use super::output::{TimedReply, is_final, keep_last_lines, send_replies, send_replies_of_python};
-use super::place::Place;
 use super::serve;
 
 /// Interval at which a wait checks whether the user ended the run.
@@ -38,6 +37,14 @@ pub enum WaitError {
     Gone(String),
     /// The user ended the run.
     Interrupted,
+}
+
+/// Place in which a worker runs.
+pub(super) enum WorkerPlace<'a> {
+    /// A process of its own.
+    Process(&'a Program),
+    /// A thread of this process, which a hang or crash there takes down too.
+    Thread(&'static Registration),
 }
 
 enum Link {
@@ -67,13 +74,13 @@ impl Client {
     ///
     /// # Errors
     /// The program, or a thread that reads from it or writes to it, cannot be started.
-    pub(super) fn start(id: &WorkerId, place: Place<'_>) -> io::Result<Self> {
+    pub(super) fn start(id: &WorkerId, place: WorkerPlace<'_>) -> io::Result<Self> {
         let (sender, replies) = sync_channel(UNREAD_REPLIES);
         let last_lines = Arc::default();
         let started = Instant::now();
         let (link, lines) = match place {
-            Place::Process(program) => start_process(program, sender, &last_lines)?,
-            Place::Thread(registration) => (Link::Thread, start_thread(registration, sender)?),
+            WorkerPlace::Process(program) => start_process(program, sender, &last_lines)?,
+            WorkerPlace::Thread(registration) => (Link::Thread, start_thread(registration, sender)?),
         };
         Ok(Client {
             name: id.to_string(),

@@ -6,12 +6,12 @@ use gpubench_backend::protocol::{Described, Reply, Request};
 use gpubench_backend::{Options, Program};
 
 use super::client::{Client, WaitError};
-use super::launcher::start_alone;
+use super::start_alone;
 
 /// Time limit of a description.
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
-/// A program that was started and asked for its findings, or why it could not be started.
+/// A program that was started and asked about itself, or why it could not be started.
 pub type Search = Result<Client, String>;
 
 /// Starts `program` as backend `name` and asks it for everything that it could use.
@@ -19,40 +19,34 @@ pub fn search(name: &str, program: &Program, options: &Options) -> Search {
     started(name, program, &Request::Doctor { options: options.clone() })
 }
 
-fn started(name: &str, program: &Program, request: &Request) -> Result<Client, String> {
+/// Starts `program` as backend `name` and asks it to describe itself.
+pub fn ask(name: &str, program: &Program) -> Search {
+    started(name, program, &Request::Describe)
+}
+
+fn started(name: &str, program: &Program, request: &Request) -> Search {
     let mut client = start_alone(name, program)
         .map_err(|error| format!("{} cannot be started: {error}", program.path.display()))?;
     client.send(request);
     Ok(client)
 }
 
-/// A program that was started and asked for its description.
-pub struct Asked(Result<Client, String>);
-
-/// Starts `program` as backend `name` and asks it to describe itself.
-pub fn ask(name: &str, program: &Program) -> Asked {
-    Asked(started(name, program, &Request::Describe))
-}
-
-impl Asked {
-    /// Waits for the description.
-    ///
-    /// # Errors
-    /// In one line: the program cannot be started, ends, is silent, or sends something else.
-    pub fn described(self) -> Result<Described, String> {
-        let mut client = self.0?;
-        let reply = client.wait(Instant::now() + LIMIT, &|| false, &mut |_| {});
-        let described = match reply {
-            Ok(Reply::Described(described)) => described,
-            Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => return Err(reason),
-            Ok(_) => return Err("it sent an unexpected reply to describe".into()),
-            Err(WaitError::TimedOut | WaitError::Interrupted) => {
-                return Err(format!("it did not describe itself within {} s", LIMIT.as_secs()));
-            }
-        };
-        client.finish();
-        checked(described)
-    }
+/// Waits for the description that [`ask`] has asked for.
+///
+/// # Errors
+/// In one line: the program cannot be started, ends, is silent, or sends something else.
+pub fn described(asked: Search) -> Result<Described, String> {
+    let mut client = asked?;
+    let described = match client.wait(Instant::now() + LIMIT, &|| false, &mut |_| {}) {
+        Ok(Reply::Described(described)) => described,
+        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => return Err(reason),
+        Ok(_) => return Err("it sent an unexpected reply to describe".into()),
+        Err(WaitError::TimedOut | WaitError::Interrupted) => {
+            return Err(format!("it did not describe itself within {} s", LIMIT.as_secs()));
+        }
+    };
+    client.finish();
+    checked(described)
 }
 
 /// Returns the description, or the reason that no plan can use it.

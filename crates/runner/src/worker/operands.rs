@@ -14,15 +14,11 @@ pub(crate) struct CaseOperands {
     case: Case,
     /// The operands, in the op's order. A job may take them.
     pub(crate) operands: Vec<Operand>,
-    /// Their fingerprint, hexadecimal.
+    /// Fingerprint of the operands, hexadecimal.
     pub(crate) fingerprint: String,
 }
 
 impl CaseOperands {
-    fn new(case: &Case, operands: Vec<Operand>) -> Self {
-        CaseOperands { case: case.clone(), fingerprint: hexadecimal(&operands), operands }
-    }
-
     /// Returns whether a job has taken the operands.
     pub(crate) fn are_taken(&self) -> bool {
         self.operands.iter().any(Operand::is_taken)
@@ -71,7 +67,8 @@ fn make(
     copy: impl FnOnce() -> Option<Vec<Operand>>,
 ) -> Result<CaseOperands, CellError> {
     check_host(op, case, free)?;
-    Ok(CaseOperands::new(case, copy().unwrap_or_else(|| op.inputs(case))))
+    let operands = copy().unwrap_or_else(|| op.inputs(case));
+    Ok(CaseOperands { case: case.clone(), fingerprint: hexadecimal(&operands), operands })
 }
 
 /// Checks that the host can hold a case, with the free bytes that `free` finds. Workers check each case, and a dry run checks

@@ -11,7 +11,7 @@ use gpubench_backend::{Options, Registration, Registry};
 use gpubench_host::{process, threads};
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::session::Session;
+use super::session::BackendSession;
 
 /// Runs `gpubench worker NAME`: serves the backend of that name on standard input and output until `Exit`.
 ///
@@ -19,7 +19,7 @@ use super::session::Session;
 pub fn main(name: &str, registry: Registry) -> ExitCode {
     let Some(registration) = registry.find(name) else {
         let known: Vec<&str> = registry.iter().map(|b| b.name).collect();
-        return complain(&format!("no backend is named {name}; choose one of {}", known.join(", ")));
+        return print_error(&format!("no backend is named {name}; choose one of {}", known.join(", ")));
     };
     // A panic prints one line with its location, which error messages quote; its text is in the reply.
     panic::set_hook(Box::new(|panic| {
@@ -29,19 +29,21 @@ pub fn main(name: &str, registry: Registry) -> ExitCode {
     process::continue_when_parent_ends();
     let mut output = match process::claim_stdout() {
         Ok(output) => output,
-        Err(error) => return complain(&format!("cannot reserve standard output for the protocol: {error}")),
+        Err(error) => {
+            return print_error(&format!("cannot reserve standard output for the protocol: {error}"));
+        }
     };
     let lines = match lines_of_stdin() {
         Ok(lines) => lines,
-        Err(error) => return complain(&format!("cannot read the requests: {error}")),
+        Err(error) => return print_error(&format!("cannot read the requests: {error}")),
     };
     match serve(registration, lines, &mut output) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => complain(&format!("cannot answer the parent: {error}")),
+        Err(error) => print_error(&format!("cannot answer the parent: {error}")),
     }
 }
 
-fn complain(text: &str) -> ExitCode {
+fn print_error(text: &str) -> ExitCode {
     // If standard error is closed too, only the exit code remains.
     let _ = writeln!(io::stderr(), "gpubench worker: {text}");
     ExitCode::from(2)
@@ -74,7 +76,7 @@ pub fn serve(
     requests: impl Iterator<Item = String>,
     output: &mut impl Write,
 ) -> io::Result<()> {
-    let mut session: Option<Session> = None;
+    let mut session: Option<BackendSession> = None;
     for line in requests {
         let reply = match serde_json::from_str(&line) {
             Ok(Request::Exit) => break,
@@ -89,7 +91,7 @@ pub fn serve(
 /// Returns the final reply to one request. A panic becomes a failure that asks for a new worker.
 fn answer(
     registration: &Registration,
-    session: &mut Option<Session>,
+    session: &mut Option<BackendSession>,
     request: Request,
     output: &mut impl Write,
 ) -> Reply {
@@ -128,7 +130,7 @@ fn answer(
 
 fn hello(
     registration: &Registration,
-    session: &mut Option<Session>,
+    session: &mut Option<BackendSession>,
     protocol: u32,
     options: &Options,
 ) -> Reply {
@@ -140,7 +142,7 @@ fn hello(
     if let Err(error) = require_threads(options) {
         return failed(error, false);
     }
-    match Session::start(registration, options) {
+    match BackendSession::start(registration, options) {
         Ok(started) => session.insert(started).ready_reply(),
         Err(Unavailable { reason, fix }) => Reply::Unavailable { reason, fix },
     }
@@ -161,7 +163,7 @@ fn described(registration: &Registration) -> Result<Reply, CellError> {
     Ok(Reply::Described(Described { name, summary, variants }))
 }
 
-fn started(session: &mut Option<Session>) -> Result<&mut Session, CellError> {
+fn started(session: &mut Option<BackendSession>) -> Result<&mut BackendSession, CellError> {
     session
         .as_mut()
         .ok_or_else(|| CellError::Failed("the backend has not been started; send hello first".into()))

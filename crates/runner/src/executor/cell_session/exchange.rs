@@ -30,7 +30,7 @@ impl CellSession<'_> {
         };
         let start = Instant::now();
         client.send(request);
-        let mut phase = Cow::from(usual_phase(request));
+        let mut phase = phase_text(usual_phase(request));
         let observer = &mut *self.observer;
         let reply = client.wait(start + cell_run.left, &|| stop.is_urgent(), &mut |begun| {
             phase = phase_text(begun);
@@ -113,12 +113,12 @@ impl CellSession<'_> {
 const JUDGED_ITSELF: &str =
     "it judged its own answer, which only workers of gpubench do; reply with `answered`";
 
-/// Describes what a worker that announces no phase does after a request.
+/// Returns the phase of a worker that announces none after a request.
 fn usual_phase(request: &Request) -> &'static str {
     match request {
-        Request::Measure { .. } => "while sampling",
-        Request::Verify { .. } => "while verifying timed answers",
-        _ => "in its preparation",
+        Request::Measure { .. } => "samples",
+        Request::Verify { .. } => "verify",
+        _ => "prepare",
     }
 }
 

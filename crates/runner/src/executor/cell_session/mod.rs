@@ -4,6 +4,7 @@ mod exchange;
 
 use std::time::{Duration, Instant};
 
+use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::verify::failed_altered;
 use gpubench_model::Origin;
@@ -16,8 +17,9 @@ use gpubench_ops::{self as op, Decisive};
 use super::cell_run::{CellRun, NO_SAMPLES};
 use super::earlier::Earlier;
 use super::inputs::InputFingerprints;
-use super::judge::Judge;
+use super::judge::AnswerJudge;
 use super::screening;
+use super::workers::states::add_libraries;
 use super::workers::{NO_ANSWER, SEE_DOCTOR, WorkerUnavailable, Workers};
 use crate::observe::Observer;
 
@@ -46,21 +48,30 @@ pub(crate) struct CellSession<'a> {
     /// The fingerprints of operands so far.
     pub inputs: InputFingerprints,
     /// Judges the answers of external workers.
-    pub(crate) judge: Judge,
+    pub(crate) judge: AnswerJudge,
     /// What an earlier start of the same run has left.
     pub(crate) earlier: Option<&'a Earlier>,
     /// The time limit of a cell, as the user set it.
     pub limit: Duration,
+    /// Seconds of sampling so far, of all cells.
+    pub(crate) sampled_s: f64,
 }
 
 impl CellSession<'_> {
-    /// Prepares the cell unless a live worker holds its job. Returns the worker's reason if memory is short and releasing
-    /// other jobs may help.
-    pub(crate) fn prepare(&mut self, cell_run: &mut CellRun<'_>) -> Result<Option<Unavailable>, Interrupted> {
+    /// Prepares the cell unless a live worker holds its job. If memory is short, releases every job and tries again.
+    pub(crate) fn prepare(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
         if cell_run.has_ended() || self.holds(cell_run) {
-            return Ok(None);
+            return Ok(());
         }
-        let attempt = self.prepare_steps(cell_run);
+        let mut attempt = self.prepare_steps(cell_run);
+        if let Err(SessionEnd::Crowded(_)) = attempt {
+            // Workers share the memory of the host, so the jobs of every worker count.
+            let held = self.workers.held_jobs();
+            held.iter().try_for_each(|(worker, job)| self.release_job(worker, *job))?;
+            if !held.is_empty() {
+                attempt = self.prepare_steps(cell_run);
+            }
+        }
         self.after(cell_run, attempt)
     }
 
@@ -76,7 +87,7 @@ impl CellSession<'_> {
         }
         let attempt =
             self.sample_steps(cell_run, rule, round).and_then(|()| self.verify_steps(cell_run, false));
-        self.after_preparation(cell_run, attempt)
+        self.after(cell_run, attempt)
     }
 
     /// Takes a few samples of a prepared cell, for screening.
@@ -85,7 +96,7 @@ impl CellSession<'_> {
             return Ok(());
         }
         let attempt = self.screen_steps(cell_run, is_warm);
-        self.after_preparation(cell_run, attempt)
+        self.after(cell_run, attempt)
     }
 
     /// Has the worker check the timed answers, and that one more execution writes the whole answer again. A cell whose
@@ -95,70 +106,56 @@ impl CellSession<'_> {
             return Ok(());
         }
         let attempt = self.verify_steps(cell_run, true);
-        self.after_preparation(cell_run, attempt)
+        self.after(cell_run, attempt)
     }
 
     /// Has the worker release the cell's job. A lost worker holds none.
     pub(crate) fn release(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
-        if !self.holds(cell_run) {
-            return Ok(());
+        match self.holds(cell_run) {
+            true => self.release_job(&cell_run.worker, cell_run.job()),
+            false => Ok(()),
         }
-        cell_run.held_by = None;
+    }
+
+    fn release_job(&mut self, worker: &WorkerId, job: u64) -> Result<(), Interrupted> {
         self.judge.rest();
-        let request = Request::Release { job: cell_run.job() };
-        self.workers.request(&cell_run.worker, &request, self.limit).map_err(|_| Interrupted)
+        self.workers.release(worker, job, self.limit).map_err(|_| Interrupted)
     }
 
     /// Returns whether a live worker holds the cell's job.
-    pub(crate) fn holds(&self, cell_run: &CellRun<'_>) -> bool {
-        cell_run.held_by == Some(self.workers.generation(&cell_run.worker))
+    fn holds(&self, cell_run: &CellRun<'_>) -> bool {
+        self.workers.holds(&cell_run.worker, cell_run.job())
     }
 
-    /// As [`Self::after`], for a prepared cell: it is not tried again, so it is skipped where memory is short.
-    fn after_preparation(
-        &mut self,
-        cell_run: &mut CellRun<'_>,
-        attempt: Result<(), SessionEnd>,
-    ) -> Result<(), Interrupted> {
-        match self.after(cell_run, attempt)? {
-            None => Ok(()),
-            Some(short) => {
-                cell_run.skip(short);
-                self.release(cell_run)
-            }
-        }
-    }
-
+    /// Completes the row of a cell whose session has ended, and replaces a lost worker.
     fn after(
         &mut self,
         cell_run: &mut CellRun<'_>,
         attempt: Result<(), SessionEnd>,
-    ) -> Result<Option<Unavailable>, Interrupted> {
+    ) -> Result<(), Interrupted> {
         match attempt {
-            Ok(()) => Ok(None),
+            Ok(()) => Ok(()),
             // A failed cell no longer needs its memory.
-            Err(SessionEnd::Row) => self.release(cell_run).map(|()| None),
-            Err(SessionEnd::Crowded(short)) => Ok(Some(short)),
+            Err(SessionEnd::Row) => self.release(cell_run),
+            Err(SessionEnd::Crowded(short)) => {
+                cell_run.skip(short);
+                self.release(cell_run)
+            }
             Err(SessionEnd::Replace) => {
                 self.workers.discard(&cell_run.worker);
-                Ok(None)
+                Ok(())
             }
             Err(SessionEnd::Lost(reason)) => {
                 self.workers.discard(&cell_run.worker);
-                let replaced = self.workers.ready(&cell_run.worker, self.observer);
-                match replaced.map(|_| ()) {
+                match self.workers.ready(&cell_run.worker, self.observer) {
                     Err(WorkerUnavailable::Interrupted) => return Err(Interrupted),
-                    Err(
-                        WorkerUnavailable::Missing(_)
-                        | WorkerUnavailable::Broken(_)
-                        | WorkerUnavailable::Slow,
-                    ) => {
+                    Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {
                         cell_run.lose(Outcome::Failed, reason, None);
                     }
                     // The new worker starts, so the cell itself caused the loss.
-                    Ok(()) => cell_run.fail(reason),
+                    Ok(_) => cell_run.fail(reason),
                 }
-                Ok(None)
+                Ok(())
             }
             Err(SessionEnd::Interrupted) => {
                 // The worker may be in the middle of a cell; do not wait for it.
@@ -169,7 +166,7 @@ impl CellSession<'_> {
     }
 
     fn prepare_steps(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), SessionEnd> {
-        cell_run.held_by = None;
+        cell_run.is_preparing = true;
         let case = &cell_run.planned.cell.case;
         if let Some(reason) = op::find(&case.op).and_then(|op| op.nothing_to_compute(case)) {
             cell_run.skip(Unavailable::new(reason, "choose a larger size or density"));
@@ -187,12 +184,14 @@ impl CellSession<'_> {
         let Reply::Prepared { error, inputs, phases, picked, threads, libraries } = reply else {
             return Err(ended(cell_run, reply));
         };
-        cell_run.held_by = Some(self.workers.generation(&cell_run.worker));
+        cell_run.is_preparing = false;
+        let slot = self.workers.slot(&cell_run.worker);
+        slot.jobs.insert(job);
+        cell_run.series.timer_overhead = slot.report.timer_overhead.clone();
         let same_libraries = self
             .earlier
             .map_or(Ok(()), |earlier| earlier.check_libraries(&cell_run.worker.backend, &libraries));
-        self.workers.note_libraries(&cell_run.worker, libraries);
-        cell_run.series.timer_overhead = self.workers.timer_overhead(&cell_run.worker);
+        add_libraries(&mut slot.report, libraries);
         // A cell prepared again after its worker was lost keeps the times of its first preparation.
         (cell_run.row.error, cell_run.row.inputs) = (Some(error), Some(inputs.clone()));
         cell_run.row.phases.get_or_insert(phases);
@@ -253,9 +252,9 @@ impl CellSession<'_> {
     fn measure(&mut self, cell_run: &mut CellRun<'_>, batch: Batch, round: u32) -> Result<(), SessionEnd> {
         match self.exchange(cell_run, &Request::Measure { job: cell_run.job(), batch })? {
             Reply::Measured { clock, mut result } if !result.samples.is_empty() => {
-                self.workers.note_overlap();
                 let unaltered = result.unaltered.take();
                 cell_run.row.unaltered = cell_run.row.unaltered.take().or(unaltered);
+                self.sampled_s += result.spent_s;
                 cell_run.series.add(clock, result, round);
                 Ok(())
             }
@@ -321,10 +320,6 @@ impl CellSession<'_> {
             }
             Err(WorkerUnavailable::Broken(reason)) => {
                 cell_run.lose(Outcome::Failed, reason, Some(SEE_DOCTOR.into()));
-                Err(SessionEnd::Row)
-            }
-            Err(WorkerUnavailable::Slow) => {
-                cell_run.await_slow_worker();
                 Err(SessionEnd::Row)
             }
         }

@@ -15,7 +15,7 @@ use rustfft::num_complex::Complex;
 const AT_ONCE: usize = 4 << 20;
 
 /// The bytes of an answer, in order.
-pub trait Source {
+pub trait AnswerSource {
     /// Fills `bytes` with the next ones.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ pub trait Source {
     fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()>;
 }
 
-impl<R: Read> Source for R {
+impl<R: Read> AnswerSource for R {
     fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()> {
         self.read_exact(bytes)
     }
@@ -35,11 +35,11 @@ struct Shared {
     at: u64,
 }
 
-impl Source for Shared {
+impl AnswerSource for Shared {
     fn fill(&mut self, bytes: &mut [u8]) -> IoResult<()> {
         let length = bytes.len() as u64;
-        bytes.par_chunks_mut(AT_ONCE).enumerate().try_for_each(|(place, part)| {
-            self.file.read_exact_at(part, self.at + (place * AT_ONCE) as u64)
+        bytes.par_chunks_mut(AT_ONCE).enumerate().try_for_each(|(index, part)| {
+            self.file.read_exact_at(part, self.at + (index * AT_ONCE) as u64)
         })?;
         self.at += length;
         Ok(())
@@ -69,7 +69,7 @@ pub(super) fn read(
 /// # Errors
 /// The text says what is wrong: the length of the file, or the shape or type of an array.
 pub fn parse(
-    file: &mut impl Source,
+    file: &mut impl AnswerSource,
     length: u64,
     arrays: &[Array],
     columns: u64,
@@ -104,29 +104,29 @@ fn bytes_of(array: &Array) -> Option<u128> {
     elements.checked_mul(u128::from(array.dtype.bytes()))
 }
 
-fn dense(file: &mut impl Source, array: &Array) -> Result<Operand, String> {
-    let (rows, columns) = match array.shape[..] {
-        [rows] => (rows, 1),
-        [rows, columns] => (rows, columns),
-        _ => return Err(NO_SHAPE.into()),
-    };
-    Ok(Operand::Dense(Dense { rows: rows as usize, cols: columns as usize, values: values(file, array)? }))
+fn dense(file: &mut impl AnswerSource, array: &Array) -> Result<Operand, String> {
+    let (rows, cols) = (array.shape[0], array.shape.get(1).copied().unwrap_or(1));
+    Ok(Operand::Dense(Dense { rows: rows as usize, cols: cols as usize, values: values(file, array)? }))
 }
 
 /// Reads a sparse matrix: `offsets` of its rows, columns of its entries, and their values.
 fn sparse(
-    file: &mut impl Source,
+    file: &mut impl AnswerSource,
     offsets: &Array,
-    [places, entries]: [Option<&Array>; 2],
+    [column_array, entries]: [Option<&Array>; 2],
     columns: u64,
 ) -> Result<Operand, String> {
-    let (Some(places), Some(entries)) = (places, entries) else { return Err(NO_SPARSE.into()) };
-    let same_length = places.shape == entries.shape && places.shape.len() == 1;
-    if places.dtype != ElementType::I32 || !same_length || offsets.shape.len() != 1 || offsets.shape[0] == 0 {
+    let (Some(column_array), Some(entries)) = (column_array, entries) else { return Err(NO_SPARSE.into()) };
+    let same_length = column_array.shape == entries.shape && column_array.shape.len() == 1;
+    if column_array.dtype != ElementType::I32
+        || !same_length
+        || offsets.shape.len() != 1
+        || offsets.shape[0] == 0
+    {
         return Err(NO_SPARSE.into());
     }
     let indptr = numbers(file, offsets.shape[0], 0i32)?;
-    let indices = numbers(file, places.shape[0], 0i32)?;
+    let indices = numbers(file, column_array.shape[0], 0i32)?;
     let values = values(file, entries)?;
     let ascend = indptr.first() == Some(&0) && indptr.is_sorted();
     let in_range = |column: &i32| u64::try_from(*column).is_ok_and(|column| column < columns);
@@ -137,7 +137,7 @@ fn sparse(
     Ok(Operand::Csr(Csr { rows: indptr.len() - 1, cols: columns as usize, indptr, indices, values }))
 }
 
-fn values(file: &mut impl Source, array: &Array) -> Result<Values, String> {
+fn values(file: &mut impl AnswerSource, array: &Array) -> Result<Values, String> {
     let count = array.shape.iter().product();
     Ok(match array.dtype {
         ElementType::F32 => Values::F32(numbers(file, count, 0.0)?),
@@ -148,14 +148,13 @@ fn values(file: &mut impl Source, array: &Array) -> Result<Values, String> {
     })
 }
 
-fn numbers<T: Plain + Clone>(file: &mut impl Source, count: u64, zero: T) -> Result<Vec<T>, String> {
+fn numbers<T: Plain + Clone>(file: &mut impl AnswerSource, count: u64, zero: T) -> Result<Vec<T>, String> {
     let mut numbers = vec![zero; count as usize];
     file.fill(bytes_mut(&mut numbers))
         .map_err(|error| format!("the file of the answer ends early ({error})"))?;
     Ok(numbers)
 }
 
-const NO_SHAPE: &str = "an array of the answer has neither one nor two dimensions";
 const NO_SPARSE: &str =
     "a sparse answer needs three arrays: offsets (i32), columns (i32), and as many values";
 

@@ -21,7 +21,7 @@ use crate::worker::operands::Operands;
 
 /// The answers of external workers that were judged right.
 #[derive(Default)]
-pub(crate) struct Judge {
+pub(crate) struct AnswerJudge {
     /// Private folder of the files with answers.
     folder: Option<TemporaryFolder>,
     /// Operands of the case that was judged last.
@@ -39,29 +39,7 @@ struct Known {
     decisive: Option<Decisive>,
 }
 
-/// The reason that an answer cannot be judged, as the reply that says so.
-struct Unjudged(Box<Reply>);
-
-impl From<CellError> for Unjudged {
-    fn from(error: CellError) -> Self {
-        Unjudged(Box::new(match error {
-            CellError::OutOfMemory { .. } => Reply::Skipped {
-                reason: format!("its answer cannot be judged: {error}"),
-                fix: Some("choose a smaller size".into()),
-                crowded: true,
-            },
-            error => Reply::Failed { reason: error.to_string(), device_lost: false },
-        }))
-    }
-}
-
-impl From<String> for Unjudged {
-    fn from(reason: String) -> Self {
-        CellError::Failed(format!("its answer cannot be judged: {reason}")).into()
-    }
-}
-
-impl Judge {
+impl AnswerJudge {
     /// Returns the path of a file that does not exist yet, for one answer.
     ///
     /// # Errors
@@ -94,14 +72,11 @@ impl Judge {
         (case, variant): (&Case, &Variant),
         answered: Answered,
     ) -> Reply {
-        let about = About { case, variant, answered: &answered };
+        let about = AnswerContext { case, variant, answered: &answered };
         let (job, path, alters) = match request {
             Request::Prepare { job, answer: Some(path), .. } => (*job, path, None),
             Request::Verify { job, answer: Some(path), alter, .. } => (*job, path, Some(alter.is_some())),
-            _ => {
-                return Unjudged::from(CellError::Failed("it sent an answer that was not asked for".into()))
-                    .reply();
-            }
+            _ => return unjudged(CellError::Failed("it sent an answer that was not asked for".into())),
         };
         let reply = match alters {
             None => self.first(job, path, &about),
@@ -110,11 +85,11 @@ impl Judge {
         };
         // A file that is gone already takes no space.
         let _ = std::fs::remove_file(path);
-        reply.unwrap_or_else(Unjudged::reply)
+        reply.unwrap_or_else(unjudged)
     }
 
     /// Judges the first answer of a job.
-    fn first(&mut self, job: u64, path: &Path, about: &About<'_>) -> Result<Reply, Unjudged> {
+    fn first(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
         self.jobs.remove(&job);
         let Answered { phases, picked, threads, libraries, .. } = about.answered.clone();
         let mut phases = phases.unwrap_or_default();
@@ -129,7 +104,7 @@ impl Judge {
                  docs/worker-protocol.md",
                 about.answered.inputs
             );
-            return Err(CellError::Failed(reason).into());
+            return Err(CellError::Failed(reason));
         }
         let decisive = op.decisive_element(about.case, &kept.operands);
         let error = about.check(op, &kept.operands, &answer)?;
@@ -146,7 +121,7 @@ impl Judge {
     }
 
     /// Checks the answer of a timed execution, or of one after the answer was erased.
-    fn later(&mut self, job: u64, path: &Path, about: &About<'_>) -> Result<Reply, Unjudged> {
+    fn later(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
         let answer = about.read(path)?;
         let known = self.jobs.get_mut(&job).ok_or_else(not_prepared)?;
         if about.answered.inputs != known.inputs {
@@ -168,7 +143,7 @@ impl Judge {
     }
 
     /// Checks that the answer changed when an element of an operand did, and that the element is as before.
-    fn altered(&mut self, job: u64, path: &Path, about: &About<'_>) -> Result<Reply, Unjudged> {
+    fn altered(&mut self, job: u64, path: &Path, about: &AnswerContext<'_>) -> Result<Reply, CellError> {
         let answer = about.read(path)?;
         let known = self.jobs.get(&job).ok_or_else(not_prepared)?;
         let reason = if known.answers.contains(&data::fingerprint(&answer)) {
@@ -185,33 +160,40 @@ impl Judge {
 /// Reason for an altered operand that is not as it was before.
 const NOT_RESTORED: &str = "the operands are not what they were before one of them was altered";
 
-fn not_prepared() -> Unjudged {
-    CellError::Failed("it answered for a job that was not prepared".into()).into()
+fn not_prepared() -> CellError {
+    CellError::Failed("it answered for a job that was not prepared".into())
 }
 
-impl Unjudged {
-    fn reply(self) -> Reply {
-        *self.0
+/// Returns the reply about an answer that cannot be judged.
+fn unjudged(error: CellError) -> Reply {
+    match error {
+        CellError::OutOfMemory { .. } => Reply::Skipped {
+            reason: format!("its answer cannot be judged: {error}"),
+            fix: Some("choose a smaller size".into()),
+            crowded: true,
+        },
+        error => Reply::Failed { reason: error.to_string(), device_lost: false },
     }
 }
 
 /// An answer and the case it is for.
-struct About<'a> {
+struct AnswerContext<'a> {
     case: &'a Case,
     variant: &'a Variant,
     answered: &'a Answered,
 }
 
-impl About<'_> {
+impl AnswerContext<'_> {
     fn op(&self) -> Result<&'static dyn Op, CellError> {
         op::find(&self.case.op)
             .ok_or_else(|| CellError::Failed(format!("there is no op named {}", self.case.op)))
     }
 
-    fn read(&self, path: &Path) -> Result<Vec<Operand>, Unjudged> {
+    fn read(&self, path: &Path) -> Result<Vec<Operand>, CellError> {
         // The footprint counts the answer; twice as much leaves room for entries of a sparse answer beyond the expected.
         let most = 2 * self.op()?.footprint(self.case) + SMALL_BYTES;
-        Ok(answer_file::read(path, &self.answered.arrays, self.case.n, most)?)
+        answer_file::read(path, &self.answered.arrays, self.case.n, most)
+            .map_err(|reason| CellError::Failed(format!("its answer cannot be judged: {reason}")))
     }
 
     fn check(&self, op: &dyn Op, operands: &[Operand], answer: &[Operand]) -> Result<Checked, CellError> {

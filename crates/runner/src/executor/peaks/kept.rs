@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_changes_with_host_variables_build_and_the_backend_s_state_but_not_with_the_load() {
+    fn the_name_depends_on_the_host_and_backend_but_not_on_the_load() {
         let name = |change: fn(&mut Environment)| {
             let mut environment = environment();
             change(&mut environment);

@@ -16,7 +16,7 @@ use gpubench_model::report::{RunWarning, now};
 
 use super::report_writer::ReportWriter;
 use super::workers::{NO_ANSWER, WorkerUnavailable, Workers, format_duration};
-use super::{Run, advice};
+use super::{RunSpec, advice};
 use crate::observe::Observer;
 use crate::worker::client::WaitError;
 use kept::Key;
@@ -45,13 +45,6 @@ pub(crate) fn is_of_peaks(warning: &RunWarning) -> bool {
     warning.text.starts_with(WARNING)
 }
 
-enum Ended {
-    Measured(Peaks),
-    Without,
-    Failed(RunWarning),
-    Interrupted,
-}
-
 /// Records the peaks of every backend that could start, one after the other, while no worker is starting. Breaks if the
 /// user has ended the run.
 ///
@@ -59,10 +52,8 @@ enum Ended {
 ///
 /// A worker that has measured peaks is replaced. It has loaded libraries and used memory, and cells must find the same
 /// state whether the peaks were kept or measured.
-///
-/// The peaks of a worker that is slow to start follow before its cells, by [`gather_late`].
 pub(crate) fn gather(
-    run: &Run,
+    run: &RunSpec,
     workers: &mut Workers,
     others: Option<&OtherPrograms>,
     writer: &mut ReportWriter,
@@ -73,35 +64,11 @@ pub(crate) fn gather(
     }
     // Peaks need all threads, so only the workers on all threads measure them.
     // External workers run on hardware whose peaks the backends of gpubench measure.
-    let describing = workers.describing().into_iter();
-    let own = describing.filter(|id| run.registry.find(&id.backend).is_some());
-    gather_of(own.collect(), run, workers, others, writer, observer)
-}
-
-/// Records the peaks of workers that were slow to start, and have started now.
-pub(crate) fn gather_late(
-    run: &Run,
-    workers: &mut Workers,
-    writer: &mut ReportWriter,
-    observer: &mut dyn Observer,
-) -> ControlFlow<()> {
-    gather_of(workers.take_awaited_peaks(), run, workers, None, writer, observer)
-}
-
-fn gather_of(
-    own: Vec<WorkerId>,
-    run: &Run,
-    workers: &mut Workers,
-    others: Option<&OtherPrograms>,
-    writer: &mut ReportWriter,
-    observer: &mut dyn Observer,
-) -> ControlFlow<()> {
     let mut ready = vec![];
-    for id in own {
+    for id in workers.describing().into_iter().filter(|id| run.registry.find(&id.backend).is_some()) {
         match workers.ready(&id, observer) {
             Ok(_) => ready.push(id),
             Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),
-            Err(WorkerUnavailable::Slow) => workers.await_peaks(&id),
             // Its cells will report the reason.
             Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {}
         }
@@ -110,21 +77,21 @@ fn gather_of(
     for id in ready {
         let state = states.iter().find(|state| state.name == id.backend);
         if let Some(peaks) = run.earlier.as_ref().zip(state).and_then(|(earlier, now)| earlier.peaks(now)) {
-            workers.note_peaks(&id, peaks);
+            workers.slot(&id).report.peaks = Some(peaks);
             continue;
         }
-        let key = workers.peaks_depend_on(&id);
-        let key = key.map(|state| Key::new(&id.backend, &writer.report().environment, state));
-        let place = match &run.peaks {
+        let key = workers.slot(&id).peaks_depend_on.as_ref();
+        let key = key.map(|state| Key::new(&id.backend, &writer.report.environment, state));
+        let cached = match &run.peaks {
             PeakSource::Kept(folder) => key.as_ref().map(|key| (folder, key)),
             PeakSource::Unwanted | PeakSource::Measured => None,
         };
-        if let Some(kept) = place.and_then(|(folder, key)| key.read(folder)) {
-            workers.note_peaks(&id, kept);
+        if let Some(kept) = cached.and_then(|(folder, key)| key.read(folder)) {
+            workers.slot(&id).report.peaks = Some(kept);
             continue;
         }
         let device = device_text(&id.backend);
-        let once = if place.is_some() { " (once per machine)" } else { "" };
+        let once = if cached.is_some() { " (once per machine)" } else { "" };
         observer.measuring(&format!("peak bandwidth and FLOP rate of {device}{once}"));
         let (start, before_s) = (Instant::now(), workers.time_spent.total_s());
         let measured = measure_all(run, &id.backend, workers, observer);
@@ -134,17 +101,14 @@ fn gather_of(
         let (measured, warnings) = measured?;
         if let Some(peaks) = measured {
             let is_whole = warnings.is_empty();
-            let others = || match others {
-                Some(others) => others.share(&workers.processes()),
-                None => writer.other_programs(),
-            };
-            let is_idle = || !workers.has_slow() && others().is_none_or(|share| share <= advice::BUSY);
+            let others = || others.and_then(|others| others.share(&workers.processes()));
+            let is_idle = || others().is_none_or(|share| share <= advice::BUSY);
             // Other programs do not affect simulated rates.
             let is_quiet = run.simulates(&id.backend) || is_idle();
-            if let Some((folder, key)) = place.filter(|_| is_whole && is_quiet) {
+            if let Some((folder, key)) = cached.filter(|_| is_whole && is_quiet) {
                 key.write(folder, &peaks);
             }
-            workers.note_peaks(&id, peaks);
+            workers.slot(&id).report.peaks = Some(peaks);
         }
         writer.advise(warnings);
     }
@@ -164,7 +128,7 @@ fn device_text(backend: &str) -> &str {
 /// Measures peaks with one worker per vendor of libraries of the backend, and one without a library, one after the
 /// other. Returns the highest rates, and warnings about failures.
 fn measure_all(
-    run: &Run,
+    run: &RunSpec,
     backend: &str,
     workers: &mut Workers,
     observer: &mut dyn Observer,
@@ -173,39 +137,38 @@ fn measure_all(
     let libraries = run.registry.find(backend).map(|found| backend::preferred_libraries(found, &run.options));
     for library in std::iter::once(None).chain(libraries.unwrap_or_default().into_iter().map(Some)) {
         let id = WorkerId { library, ..WorkerId::of_backend(backend) };
-        match measure(&id, run.cell_timeout, workers, observer) {
-            Ended::Measured(peaks) => all = [peaks].into_iter().chain(all).reduce(Peaks::highest),
-            Ended::Without => {}
-            Ended::Failed(warning) => warnings.push(warning),
-            Ended::Interrupted => return ControlFlow::Break(()),
+        match measure(&id, run.cell_timeout, workers, observer)? {
+            Ok(peaks) => all = peaks.into_iter().chain(all).reduce(Peaks::highest),
+            Err(warning) => warnings.push(warning),
         }
     }
     ControlFlow::Continue((all, warnings))
 }
 
-/// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks.
+/// Measures peaks in that worker, which is then ended unless it loads no library and has no peaks. Breaks if the user has
+/// ended the run.
 fn measure(
     id: &WorkerId,
     cell_timeout: Duration,
     workers: &mut Workers,
     observer: &mut dyn Observer,
-) -> Ended {
+) -> ControlFlow<(), Result<Option<Peaks>, RunWarning>> {
     let stop = workers.stop();
     let limit = cell_timeout.min(LONGEST);
     let ready = workers.ready(id, observer).map(|_| ());
     match ready.and_then(|()| workers.give_turn(id, observer)) {
         Ok(()) => {}
-        Err(WorkerUnavailable::Interrupted) => return Ended::Interrupted,
+        Err(WorkerUnavailable::Interrupted) => return ControlFlow::Break(()),
         // Its cells, if there are any, report the reason.
-        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_) | WorkerUnavailable::Slow) => {
-            return Ended::Without;
+        Err(WorkerUnavailable::Missing(_) | WorkerUnavailable::Broken(_)) => {
+            return ControlFlow::Continue(Ok(None));
         }
     }
-    let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
+    let Ok(client) = workers.ready(id, observer) else { return ControlFlow::Break(()) };
     client.send(&Request::Peaks);
     let reply = client.wait(Instant::now() + limit, &|| stop.is_asked(), &mut |_| {});
     match reply {
-        Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return Ended::Without,
+        Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return ControlFlow::Continue(Ok(None)),
         Ok(Reply::Peaks { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
         // The worker is lost or still measuring.
         _ => workers.discard(id),
@@ -214,18 +177,18 @@ fn measure(
         Ok(Reply::Peaks { peaks }) => {
             let measured = now().to_string();
             let dated = peaks.map(|found| Peaks { measured, cached: false, ..found });
-            return dated.and_then(Peaks::plausible).map_or(Ended::Without, Ended::Measured);
+            return ControlFlow::Continue(Ok(dated.and_then(Peaks::plausible)));
         }
         Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => (reason, "run again"),
         Ok(_) => (NO_ANSWER.into(), "run again"),
-        Err(WaitError::Interrupted) => return Ended::Interrupted,
+        Err(WaitError::Interrupted) => return ControlFlow::Break(()),
         Err(WaitError::TimedOut) => {
             let next = if limit < LONGEST { "raise --cell-timeout" } else { "run on an idle machine" };
             (format!("measuring them took more than {}", format_duration(limit)), next)
         }
     };
-    Ended::Failed(RunWarning {
+    ControlFlow::Continue(Err(RunWarning {
         text: format!("{WARNING}{id} could not be measured: {reason}"),
         next: format!("{next}, or skip the peaks with --no-peaks"),
-    })
+    }))
 }

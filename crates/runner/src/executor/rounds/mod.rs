@@ -1,14 +1,12 @@
 //! Runs one block after another: prepares and checks each cell in its first turn, samples all cells in rounds, and spends
 //! the rest of the budget on the cells with the widest intervals.
 
-mod postponed;
 mod screen;
 
-use std::ops::Range;
 use std::time::Instant;
 
 use gpubench_answer::peak_share;
-use gpubench_host::environment;
+use gpubench_host::{environment, memory};
 use gpubench_model::measure::stopping::{Reason, Rule};
 use gpubench_model::report::{Outcome, Report, Row, variables};
 
@@ -16,34 +14,30 @@ use super::budget;
 use super::cell_run::CellRun;
 use super::cell_session::{CellSession, Interrupted};
 use super::inputs::InputFingerprints;
-use super::judge::Judge;
+use super::judge::AnswerJudge;
 use super::report_writer::ReportWriter;
 use super::screening::Copies;
 use super::workers::Workers;
-use super::{PlannedCell, Run, advice, order};
+use super::{PlannedCell, RunSpec, advice, block, order};
 use crate::observe::Observer;
 
 pub(crate) struct Rounds<'a> {
-    run: &'a Run,
+    run: &'a RunSpec,
     start: Instant,
     session: CellSession<'a>,
     writer: ReportWriter,
     budget_s: Option<f64>,
     /// True if times are simulated; the budget then counts simulated seconds.
     simulated: bool,
-    /// Seconds of sampling in finished blocks.
-    sampled_s: f64,
     /// Number of cells whose block has not run yet.
     left: usize,
-    /// Positions of the cells that wait for workers which are slow to start.
-    postponed: Vec<usize>,
     wide: Vec<advice::ImpreciseCell>,
     copies: Copies,
 }
 
 impl<'a> Rounds<'a> {
     pub(crate) fn new(
-        run: &'a Run,
+        run: &'a RunSpec,
         observer: &'a mut dyn Observer,
         start: Instant,
         workers: Workers,
@@ -56,73 +50,63 @@ impl<'a> Rounds<'a> {
                 workers,
                 observer,
                 inputs: InputFingerprints::default(),
-                judge: Judge::default(),
+                judge: AnswerJudge::default(),
                 earlier: run.earlier.as_ref(),
                 limit: run.cell_timeout,
+                sampled_s: 0.0,
             },
             writer,
             budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.refine)),
             simulated: run.is_simulated(),
-            sampled_s: 0.0,
             left: run.cells.len(),
-            postponed: vec![],
             wide: vec![],
-            copies: run
-                .earlier
-                .as_ref()
-                .map_or_else(Copies::default, |earlier| Copies::taken_over(&run.cells, earlier)),
+            copies: Copies::resumed(&run.cells, run.earlier.as_ref()),
         }
     }
 
-    /// Runs the block of `cells`, which are those of the plan, then those that refinement added. Returns whether the user
-    /// ended the run meanwhile.
-    pub(crate) fn run(&mut self, cells: &[PlannedCell], block: Range<usize>) -> bool {
-        self.run_block(cells, block, &|at| at)
-    }
-
-    /// As [`Self::run`], where `position` returns the position in the plan of the cell at an index of `cells`.
-    fn run_block(
-        &mut self,
-        cells: &[PlannedCell],
-        block: Range<usize>,
-        position: &dyn Fn(usize) -> usize,
-    ) -> bool {
-        let earlier = |planned: &PlannedCell| self.run.earlier.as_ref()?.finished(&planned.cell).cloned();
-        let cell_run = |at: usize| {
-            let mut cell_run = match earlier(&cells[at]) {
-                Some(row) => CellRun::taken_over(position(at), &cells[at], row),
-                None => CellRun::new(position(at), &cells[at], self.run.cell_timeout),
-            };
-            cell_run.row.added_by_refinement = position(at) >= self.run.cells.len();
-            cell_run
-        };
-        let mut cell_runs: Vec<CellRun<'_>> = block.clone().map(cell_run).collect();
-        cell_runs.iter().for_each(|cell_run| self.record(cell_run));
-        // Other programs and a quota do not affect simulated times.
-        for cell_run in cell_runs.iter_mut().filter(|_| !self.simulated) {
-            cell_run.series.other_programs = self.writer.other_programs();
-            cell_run.series.quota = self.writer.quota();
-        }
-        if let Err(Interrupted) = self.steps(&mut cell_runs, cells, &block) {
+    /// Runs cells that follow each other in the plan, block by block; `first` is the position of the first one. Returns
+    /// whether the user ended the run meanwhile.
+    pub(crate) fn run(&mut self, cells: &[PlannedCell], first: usize) -> bool {
+        let mut blocks = block::blocks(cells, memory::free_host_bytes()).into_iter();
+        blocks.any(|block| {
+            let cells = cells[block.clone()].iter().zip(first + block.start..);
+            let mut cell_runs: Vec<CellRun<'_>> =
+                cells.map(|(planned, position)| self.cell_run(planned, position)).collect();
             cell_runs.iter().for_each(|cell_run| self.record(cell_run));
-            return true;
+            if let Err(Interrupted) = self.steps(&mut cell_runs) {
+                cell_runs.iter().for_each(|cell_run| self.record(cell_run));
+                return true;
+            }
+            self.left -= cell_runs.len();
+            self.wide.extend(cell_runs.iter().filter_map(advice::ImpreciseCell::of));
+            false
+        })
+    }
+
+    /// Returns the run of a cell, which has ended if an earlier start of the run has finished it.
+    fn cell_run<'c>(&self, planned: &'c PlannedCell, position: usize) -> CellRun<'c> {
+        let earlier = self.run.earlier.as_ref();
+        let mut cell_run = match earlier.and_then(|earlier| earlier.finished(&planned.cell)) {
+            Some(row) => CellRun::resumed(position, planned, row.clone()),
+            None => CellRun::new(position, planned, self.run.cell_timeout),
+        };
+        cell_run.row.added_by_refinement = position >= self.run.cells.len();
+        // Other programs and a quota do not affect simulated times.
+        if !self.simulated {
+            cell_run.series.other_programs = self.writer.report.environment.other_programs;
+            cell_run.series.quota = self.writer.quota.clone();
         }
-        self.sampled_s += sampled_s(&cell_runs);
-        self.left -= settled(&cell_runs);
-        let postponed = cell_runs.iter().filter(|cell_run| cell_run.is_postponed());
-        self.postponed.extend(postponed.map(|cell_run| cell_run.position));
-        self.wide.extend(cell_runs.iter().filter_map(advice::ImpreciseCell::of));
-        false
+        cell_run
     }
 
     pub(crate) fn report(&self) -> &Report {
-        self.writer.report()
+        &self.writer.report
     }
 
     /// Prepares for `added` more cells, `total` in all, which may spend one of `passes` equal parts of the rest of the
     /// budget.
     pub(crate) fn extend(&mut self, added: usize, total: usize, passes: usize) {
-        self.writer.plan(added);
+        *self.writer.report.environment.planned_rows.get_or_insert(0) += added as u64;
         (self.left, self.budget_s) = (passes * added, self.run.budget_s);
         self.session.observer.cells_added(total);
     }
@@ -137,19 +121,21 @@ impl<'a> Rounds<'a> {
     /// Ends the workers and saves the report for the last time. Returns it, and the error if it could not be saved.
     pub(crate) fn finish(mut self) -> (Report, Option<anyhow::Error>) {
         self.session.observer.run_finished();
-        let took = self.spent_s(&[]);
+        let took = self.spent_s();
         let budget = self.run.budget_s.map(|asked| [asked, took]);
         let time_spent = self.session.workers.time_spent;
-        let overlapped = self.session.workers.overlapped();
         let states = self.session.workers.end();
         let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
-        let machine = advice::MachineState { other_programs: self.writer.other_programs(), thread_speeds };
+        let machine = advice::MachineState {
+            other_programs: self.writer.report.environment.other_programs,
+            thread_speeds,
+        };
         if !self.simulated {
-            let quota = self.writer.quota().and_then(|watch| Some((watch.cpus, watch.pauses()?)));
+            let quota = self.writer.quota.as_ref().and_then(|watch| Some((watch.cpus, watch.pauses()?)));
             let set = environment::set_variables().filter(|(_, value)| !variables::is_off(value));
             let names = set.map(|(name, _)| name);
             self.writer.advise(advice::of_environment(
-                &self.writer.report().environment,
+                &self.writer.report.environment,
                 names,
                 &states,
                 quota,
@@ -160,40 +146,31 @@ impl<'a> Rounds<'a> {
             let vectors = state.description["simd"].as_str().unwrap_or_default();
             self.writer.advise(advice::slow_kernels(&state.libraries, vectors));
         }
-        self.writer.advise(overlapped.iter().map(advice::of_overlap).collect());
         self.writer.finish(states, time_spent)
     }
 
     /// Runs a block, unless the user ends the run.
-    fn steps(
-        &mut self,
-        cell_runs: &mut [CellRun<'_>],
-        cells: &[PlannedCell],
-        block: &Range<usize>,
-    ) -> Result<(), Interrupted> {
-        let begin_s = self.spent_s(cell_runs);
+    fn steps(&mut self, cell_runs: &mut [CellRun<'_>]) -> Result<(), Interrupted> {
+        let begin_s = self.spent_s();
         let end_s =
-            self.budget_s.map(|all_s| begin_s + budget::share(all_s, begin_s, block.len(), self.left));
+            self.budget_s.map(|all_s| begin_s + budget::share(all_s, begin_s, cell_runs.len(), self.left));
         let rounds = cell_runs.iter().map(|cell_run| cell_run.planned.sampling.rounds).max().unwrap_or(0);
         let mut turns = cell_runs.len() * rounds as usize;
         for round in 0..rounds {
-            for group in order::of_round(cells, block.clone(), self.run.seed, round) {
-                let group: Vec<usize> = group.into_iter().map(|position| position - block.start).collect();
+            for mut group in order::of_round(cell_runs, self.run.seed, round) {
                 if round == 0 {
-                    self.screen(cell_runs, &group)?;
+                    self.screen(&mut group)?;
                 }
-                for at in group {
+                for cell_run in group {
                     self.check_ending()?;
-                    let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(cell_runs)).max(0.0));
+                    let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s()).max(0.0));
                     let cap_s = left_s / turns as f64 * f64::from(rounds);
-                    self.turn(cell_runs, at, round, cap_s)?;
+                    self.turn(cell_run, round, cap_s)?;
                     turns -= 1;
                 }
             }
         }
         if let Some(end_s) = end_s {
-            // Postponed cells keep their share.
-            let end_s = begin_s + (end_s - begin_s) * settled(cell_runs) as f64 / cell_runs.len() as f64;
             self.spend(cell_runs, rounds, end_s)?;
         }
         cell_runs.iter_mut().try_for_each(|cell_run| self.conclude(cell_run))
@@ -201,40 +178,29 @@ impl<'a> Rounds<'a> {
 
     /// Runs one cell's turn in one round. The last turn ends the cell, unless a budget may give it more. If the user asks to
     /// stop meanwhile, the cell's other rounds follow immediately.
-    fn turn(
-        &mut self,
-        cell_runs: &mut [CellRun<'_>],
-        at: usize,
-        round: u32,
-        cap_s: f64,
-    ) -> Result<(), Interrupted> {
-        let CellRun { planned, series, .. } = &cell_runs[at];
-        if cell_runs[at].has_ended() || series.stopped.is_some() || round >= planned.sampling.rounds {
+    fn turn(&mut self, cell_run: &mut CellRun<'_>, round: u32, cap_s: f64) -> Result<(), Interrupted> {
+        let rounds = cell_run.planned.sampling.rounds;
+        if cell_run.has_ended() || cell_run.series.stopped.is_some() || round >= rounds {
             return Ok(());
         }
-        self.session.observer.cell_started(&planned.cell, Some(round));
-        let rule = budget::base(planned.rule(), cap_s);
-        self.sample(cell_runs, at, &rule, round)?;
-        if self.is_ending() {
-            for later in round + 1..cell_runs[at].planned.sampling.rounds {
-                if cell_runs[at].series.stopped.is_none() {
-                    self.sample(cell_runs, at, &rule, later)?;
-                }
+        self.session.observer.cell_started(&cell_run.planned.cell, Some(round));
+        let rule = budget::base(cell_run.planned.rule(), cap_s);
+        self.sample(cell_run, &rule, round)?;
+        for later in round + 1..rounds {
+            if self.is_ending() && cell_run.series.stopped.is_none() {
+                self.sample(cell_run, &rule, later)?;
             }
         }
-        if cell_runs[at].has_ended() {
-            self.finished(&cell_runs[at]);
-            return Ok(());
+        let stopped = cell_run.series.stopped;
+        let goes_on = stopped.is_none() || (self.budget_s.is_some() && stopped.is_some_and(Reason::is_open));
+        if cell_run.has_ended() {
+            self.finished(cell_run);
+        } else if goes_on && !self.is_ending() {
+            self.save_samples(cell_run);
+        } else {
+            self.conclude(cell_run)?;
         }
-        let stopped = cell_runs[at].series.stopped;
-        if self.is_ending() {
-            return self.conclude(&mut cell_runs[at]);
-        }
-        if stopped.is_none() || (self.budget_s.is_some() && stopped.is_some_and(Reason::is_open)) {
-            self.save_samples(&cell_runs[at]);
-            return Ok(());
-        }
-        self.conclude(&mut cell_runs[at])
+        Ok(())
     }
 
     /// Returns whether the user has asked to stop, so that no other cell gets a turn.
@@ -248,49 +214,28 @@ impl<'a> Rounds<'a> {
 
     /// Gives extra rounds to the cells with the widest intervals until `end_s`.
     fn spend(&mut self, cell_runs: &mut [CellRun<'_>], rounds: u32, end_s: f64) -> Result<(), Interrupted> {
-        let mut round = rounds;
-        while self.spent_s(cell_runs) < end_s {
+        for round in rounds.. {
+            if self.spent_s() >= end_s {
+                break;
+            }
             self.check_ending()?;
-            let Some(at) = budget::widest(cell_runs) else { break };
-            let cell_run = &mut cell_runs[at];
+            let Some(cell_run) = budget::widest(cell_runs) else { break };
             self.session.observer.cell_started(&cell_run.planned.cell, Some(round));
             let rule = budget::extra(cell_run.planned, cell_run.series.spent_s);
             cell_run.series.stopped = None;
-            self.sample(cell_runs, at, &rule, round)?;
-            match cell_runs[at].has_ended() {
-                true => self.finished(&cell_runs[at]),
-                false => self.save_samples(&cell_runs[at]),
+            self.sample(cell_run, &rule, round)?;
+            match cell_run.has_ended() {
+                true => self.finished(cell_run),
+                false => self.save_samples(cell_run),
             }
-            round += 1;
         }
         Ok(())
     }
 
     /// Samples a cell, and prepares it first if its worker was lost or released it.
-    fn sample(
-        &mut self,
-        cell_runs: &mut [CellRun<'_>],
-        at: usize,
-        rule: &Rule,
-        round: u32,
-    ) -> Result<(), Interrupted> {
-        self.prepare(cell_runs, at)?;
-        self.session.sample(&mut cell_runs[at], rule, round)
-    }
-
-    /// Prepares a cell. If memory is short, releases every other job and tries again.
-    fn prepare(&mut self, cell_runs: &mut [CellRun<'_>], at: usize) -> Result<(), Interrupted> {
-        let session = &mut self.session;
-        let mut short = session.prepare(&mut cell_runs[at])?;
-        // Workers share the memory of the host, so the jobs of every worker count.
-        if short.is_some() && cell_runs.iter().any(|cell_run| session.holds(cell_run)) {
-            cell_runs.iter_mut().try_for_each(|cell_run| session.release(cell_run))?;
-            short = session.prepare(&mut cell_runs[at])?;
-        }
-        if let Some(short) = short {
-            cell_runs[at].skip(short);
-        }
-        Ok(())
+    fn sample(&mut self, cell_run: &mut CellRun<'_>, rule: &Rule, round: u32) -> Result<(), Interrupted> {
+        self.session.prepare(cell_run)?;
+        self.session.sample(cell_run, rule, round)
     }
 
     fn conclude(&mut self, cell_run: &mut CellRun<'_>) -> Result<(), Interrupted> {
@@ -315,12 +260,9 @@ impl<'a> Rounds<'a> {
 
     /// Saves the row of a cell that has ended.
     fn finished(&mut self, cell_run: &CellRun<'_>) {
-        if cell_run.is_postponed() {
-            return;
-        }
         let backends = self.session.workers.states();
         let unsaved = self.writer.record_finished(cell_run.position, cell_run.row.clone(), backends);
-        say_unsaved(unsaved, self.session.observer);
+        report_unsaved(unsaved, self.session.observer);
         self.save_soon();
         self.session.observer.cell_finished(&cell_run.row);
     }
@@ -333,7 +275,7 @@ impl<'a> Rounds<'a> {
 
     fn save_soon(&mut self) {
         let unsaved = self.writer.save_soon(|| self.session.workers.states());
-        say_unsaved(unsaved, self.session.observer);
+        report_unsaved(unsaved, self.session.observer);
     }
 
     /// Records the row of a cell as it would be if the run ended now, if there is one.
@@ -344,25 +286,16 @@ impl<'a> Rounds<'a> {
     }
 
     /// Returns the seconds the run has taken, by the budget's clock.
-    pub(crate) fn spent_s(&self, cell_runs: &[CellRun<'_>]) -> f64 {
+    pub(crate) fn spent_s(&self) -> f64 {
         match self.simulated {
-            true => self.sampled_s + sampled_s(cell_runs),
+            true => self.session.sampled_s,
             false => self.start.elapsed().as_secs_f64(),
         }
     }
 }
 
-fn say_unsaved(error: Option<&anyhow::Error>, observer: &mut dyn Observer) {
+fn report_unsaved(error: Option<&anyhow::Error>, observer: &mut dyn Observer) {
     if let Some(error) = error {
         observer.not_saved(error);
     }
-}
-
-/// Returns the number of cells that are not postponed.
-fn settled(cell_runs: &[CellRun<'_>]) -> usize {
-    cell_runs.iter().filter(|cell_run| !cell_run.is_postponed()).count()
-}
-
-fn sampled_s(cell_runs: &[CellRun<'_>]) -> f64 {
-    cell_runs.iter().map(|cell_run| cell_run.series.spent_s).sum()
 }

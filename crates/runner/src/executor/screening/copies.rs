@@ -3,10 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use gpubench_model::report::Outcome;
-
-use super::PlannedCell;
 use super::race::is_slower;
+use super::{Competitor, PlannedCell};
 use crate::executor::Earlier;
 use crate::executor::cell_run::CellRun;
 
@@ -30,10 +28,11 @@ struct Chosen {
 }
 
 impl Copies {
-    /// Takes over the choices of an earlier start of the run, so that a case is not measured with one copy before a stop and
-    /// with another after it.
-    pub(crate) fn taken_over(cells: &[PlannedCell], earlier: &Earlier) -> Copies {
+    /// Returns the choices of an earlier start of the run, if there was one, so that a case is not measured with one copy
+    /// before a stop and with another after it.
+    pub(crate) fn resumed(cells: &[PlannedCell], earlier: Option<&Earlier>) -> Copies {
         let mut copies = Copies::default();
+        let Some(earlier) = earlier else { return copies };
         for left_out in cells {
             let Some((vendor, routine)) = left_out.variant.copy_of() else { continue };
             let row = earlier.finished(&left_out.cell).filter(|row| row.is_passed_over());
@@ -46,16 +45,20 @@ impl Copies {
             if copies.reason_against(left_out).is_none()
                 && let Some(chosen) = cells.iter().find(is_chosen)
             {
-                copies.0.push(Chosen {
-                    op: left_out.cell.case.op.clone(),
-                    vendor: vendor.into(),
-                    routine: routine.into(),
-                    variant: chosen.cell.variant.clone(),
-                    reason,
-                });
+                copies.keep((vendor, routine), chosen, reason);
             }
         }
         copies
+    }
+
+    fn keep(&mut self, (vendor, routine): (&str, &str), chosen: &PlannedCell, reason: String) {
+        self.0.push(Chosen {
+            op: chosen.cell.case.op.clone(),
+            vendor: vendor.into(),
+            routine: routine.into(),
+            variant: chosen.cell.variant.clone(),
+            reason,
+        });
     }
 
     /// Returns the reason that a cell is not run: another copy of its library was faster.
@@ -67,58 +70,40 @@ impl Copies {
         (chosen.variant != planned.cell.variant).then(|| chosen.reason.clone())
     }
 
-    /// Chooses among the copies of each library in a race, by the seconds of the executions of each cell's fastest batch.
-    /// The preferred copy of a library comes first in the plan. Returns the cells of the others.
-    pub(crate) fn choose(
-        &mut self,
-        cell_runs: &[CellRun<'_>],
-        times: &BTreeMap<usize, Vec<f64>>,
-    ) -> Vec<usize> {
-        let mut passed_over = vec![];
-        let race: Vec<usize> = times.keys().copied().collect();
-        let copy_of = |at: usize| cell_runs[at].planned.variant.copy_of();
-        for (index, &first) in race.iter().enumerate() {
-            let is_first = race[..index].iter().all(|earlier| copy_of(*earlier) != copy_of(first));
-            let Some((vendor, routine)) = copy_of(first).filter(|_| is_first) else { continue };
-            let copies: Vec<usize> =
-                race.iter().copied().filter(|at| copy_of(*at) == copy_of(first)).collect();
-            // A copy that is far behind the best of all has ended, and can still be the best copy.
-            let has_times = |at: &usize| {
-                let cell_run = &cell_runs[*at];
-                !times[at].is_empty() && (!cell_run.has_ended() || cell_run.row.screened)
-            };
-            let measured: Vec<usize> = copies.iter().copied().filter(has_times).collect();
-            let [preferred, others @ ..] = measured.as_slice() else { continue };
-            if copies.len() < 2 {
-                continue;
+    /// Chooses among the copies of each library in a race, by their fastest batches. The preferred copy of a library comes
+    /// first in the plan. Returns the cells of the others.
+    pub(crate) fn choose<'r, 'p>(&mut self, mut race: Vec<Competitor<'r, 'p>>) -> Vec<&'r mut CellRun<'p>> {
+        race.sort_by_key(|one| one.cell_run.position);
+        let mut by_routine: BTreeMap<(&str, &str), Vec<Competitor<'_, '_>>> = BTreeMap::new();
+        for one in race {
+            let planned: &'p PlannedCell = one.cell_run.planned;
+            if let Some(routine) = planned.variant.copy_of() {
+                by_routine.entry(routine).or_default().push(one);
             }
-            let faster = |best: usize, at: &usize| match is_slower(&times[&best], &times[at], CLEARLY) {
-                true => *at,
-                false => best,
-            };
-            let chosen = others.iter().fold(*preferred, faster);
-            let rest = measured.iter().copied().filter(|at| *at != chosen && !cell_runs[*at].has_ended());
-            passed_over.extend(rest);
-            let cell = &cell_runs[chosen].planned.cell;
-            let (variant, op, n) = (&cell.variant, &cell.case.op, cell.case.n);
-            self.0.push(Chosen {
-                op: op.clone(),
-                vendor: vendor.into(),
-                routine: routine.into(),
-                variant: variant.clone(),
-                reason: format!(
-                    "{variant}, another copy of the library, was chosen for {op} at N={n} (--all-variants measures both)"
-                ),
+        }
+        let mut passed_over = vec![];
+        for (routine, mut copies) in by_routine.into_iter().filter(|(_, copies)| copies.len() > 1) {
+            // A copy that is far behind the best of all has ended, and can still be the best copy.
+            copies.retain(|one| {
+                !one.best.is_empty() && (!one.cell_run.has_ended() || one.cell_run.row.screened)
             });
+            let faster =
+                |best: usize, index: usize| match is_slower(&copies[best].best, &copies[index].best, CLEARLY)
+                {
+                    true => index,
+                    false => best,
+                };
+            let Some(chosen) = (0..copies.len()).reduce(faster) else { continue };
+            let chosen = copies.remove(chosen).cell_run.planned;
+            let (variant, op, n) = (&chosen.cell.variant, &chosen.cell.case.op, chosen.cell.case.n);
+            let reason = format!(
+                "{variant}, another copy of the library, was chosen for {op} at N={n} (--all-variants measures both)"
+            );
+            self.keep(routine, chosen, reason);
+            passed_over.extend(copies.into_iter().map(|one| one.cell_run).filter(|one| !one.has_ended()));
         }
         passed_over
     }
-}
-
-/// Ends a cell whose copy of a library was not chosen.
-pub(crate) fn pass_over(cell_run: &mut CellRun<'_>, reason: String) {
-    cell_run.row.screened = true;
-    cell_run.close(Outcome::Skipped, reason, None);
 }
 
 #[cfg(test)]
@@ -126,7 +111,7 @@ mod tests {
     use super::*;
     use crate::executor::cell_run::tests::planned;
     use gpubench_model::case::{Case, Cell};
-    use gpubench_model::report::{example, file};
+    use gpubench_model::report::{Outcome, example, file};
     use std::time::Duration;
 
     #[test]
@@ -152,7 +137,7 @@ mod tests {
         let earlier = Earlier::load(folder.path()).unwrap();
         let is_finished = cells.iter().map(|one| earlier.finished(&one.cell).is_some());
         assert_eq!(is_finished.collect::<Vec<_>>(), [true, true, false, false]);
-        let copies = Copies::taken_over(&cells, &earlier);
+        let copies = Copies::resumed(&cells, Some(&earlier));
         assert_eq!(copies.reason_against(&cells[2]).as_deref(), Some(reason));
         assert_eq!(copies.reason_against(&cells[3]), None);
     }
@@ -167,13 +152,20 @@ mod tests {
     fn the_preferred_copy_stays_unless_another_is_clearly_faster() {
         for (seconds, expected) in [(0.95, "openblas"), (0.5, "openblas-scipy")] {
             let cells = ["openblas", "mkl", "openblas-scipy"].map(|library| of_library(100, library));
-            let cell_runs: Vec<CellRun<'_>> =
-                cells.iter().map(|one| CellRun::new(0, one, Duration::from_secs(60))).collect();
-            let times = [1.0, 0.2, seconds].map(|scale| [1.0, 1.01, 0.99].map(|x| scale * x).to_vec());
-            let times = times.into_iter().enumerate().collect();
+            let mut cell_runs: Vec<CellRun<'_>> = cells
+                .iter()
+                .zip(0..)
+                .map(|(one, at)| CellRun::new(at, one, Duration::from_secs(60)))
+                .collect();
+            let race = cell_runs.iter_mut().zip([1.0, 0.2, seconds]).map(|(cell_run, scale)| Competitor {
+                cell_run,
+                best: [1.0, 1.01, 0.99].map(|x| scale * x).to_vec(),
+                is_open: false,
+            });
             let mut copies = Copies::default();
-            let passed_over = copies.choose(&cell_runs, &times);
-            let names: Vec<&str> = passed_over.iter().map(|at| cells[*at].cell.variant.as_str()).collect();
+            let passed_over = copies.choose(race.collect());
+            let names: Vec<&str> =
+                passed_over.iter().map(|cell_run| cell_run.planned.cell.variant.as_str()).collect();
             assert_eq!(names.len(), 1);
             assert!(!names.contains(&expected) && !names.contains(&"mkl"), "{names:?}");
             assert_eq!(copies.reason_against(&of_library(500, expected)), None);

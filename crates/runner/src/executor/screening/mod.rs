@@ -8,7 +8,7 @@ use gpubench_model::Origin;
 use gpubench_model::measure::batch::{Batch, WarmUp};
 use gpubench_ops as op;
 
-pub(crate) use copies::{Copies, pass_over};
+pub(crate) use copies::Copies;
 pub(crate) use race::{Standing, keep_faster, standings};
 
 use super::PlannedCell;
@@ -41,21 +41,29 @@ pub(crate) fn batch(first_s: f64, is_warm: bool, max_s: f64) -> Batch {
     Batch { warm_up, samples: samples as u32, max_s }
 }
 
+/// A cell in a race.
+pub(crate) struct Competitor<'r, 'p> {
+    pub cell_run: &'r mut CellRun<'p>,
+    /// Seconds of the executions of its fastest batch; empty before the first batch, and where it failed.
+    pub best: Vec<f64>,
+    /// True if another batch may decide whether it is behind.
+    pub is_open: bool,
+}
+
 /// Splits the cells of one case into those that compete: the variants of one backend and side in one cache state that
 /// may be screened, those that a reader can call and gpubench's tuned ones apart. Cells without a competitor are not listed.
-pub(crate) fn rivals(cell_runs: &[CellRun<'_>], case: &[usize]) -> Vec<Vec<usize>> {
-    let key = |at: usize| {
-        let planned = cell_runs[at].planned;
+pub(crate) fn races<'r, 'p>(case: &'r mut [&mut CellRun<'p>]) -> Vec<Vec<Competitor<'r, 'p>>> {
+    let key = |planned: &'p PlannedCell| {
         let is_tuned = planned.variant.origin_in(&planned.cell.backend) == Origin::Tuned;
         (planned.cell.backend.as_str(), planned.variant.side, planned.cell.cache, is_tuned)
     };
-    let mut races: Vec<Vec<usize>> = vec![];
-    for &at in
-        case.iter().filter(|at| cell_runs[**at].planned.may_be_screened && !cell_runs[**at].has_ended())
-    {
-        match races.iter_mut().find(|race| key(race[0]) == key(at)) {
-            Some(race) => race.push(at),
-            None => races.push(vec![at]),
+    let mut races: Vec<Vec<Competitor<'_, '_>>> = vec![];
+    for cell_run in case.iter_mut().filter(|cell_run| cell_run.may_be_screened()) {
+        let one = Competitor { cell_run, best: vec![], is_open: true };
+        let planned = one.cell_run.planned;
+        match races.iter_mut().find(|race| key(race[0].cell_run.planned) == key(planned)) {
+            Some(race) => race.push(one),
+            None => races.push(vec![one]),
         }
     }
     races.retain(|race| race.len() > 1);
@@ -64,7 +72,8 @@ pub(crate) fn rivals(cell_runs: &[CellRun<'_>], case: &[usize]) -> Vec<Vec<usize
 
 /// Returns whether the cells of one case are those of `cells` in which copies of a library are compared: the largest
 /// case of its op that is quick.
-pub(crate) fn compares_copies(cells: &[PlannedCell], of_case: &[PlannedCell]) -> bool {
+pub(crate) fn compares_copies(cells: &[&PlannedCell], of_case: &[CellRun<'_>]) -> bool {
+    let of_case: Vec<&PlannedCell> = of_case.iter().map(|cell_run| cell_run.planned).collect();
     let is_copy = |one: &PlannedCell, other: &PlannedCell| {
         let routine = one.variant.copy_of();
         one.variant.library != other.variant.library

@@ -23,27 +23,27 @@ const CONFIDENCE: f64 = 0.95;
 pub(crate) enum Standing {
     /// It may be the best, or nearly.
     Near,
-    /// Its time is more than [`NEAR`] times the best, beyond the intervals of both.
+    /// The time is more than [`NEAR`] times the best, beyond the intervals of both.
     Behind,
-    /// Its samples say that it is behind, its interval does not: more samples decide.
+    /// The samples say that it is behind, their interval does not: more samples decide.
     Open,
 }
 
 /// Keeps the faster of two batches of times in `best`; an empty one is none.
 pub(crate) fn keep_faster(best: &mut Vec<f64>, times: Vec<f64>) {
-    if best.is_empty() || Interval::of(&times).mean < Interval::of(best).mean {
+    if best.is_empty() || TimeInterval::of(&times).mean < TimeInterval::of(best).mean {
         *best = times;
     }
 }
 
 /// Returns the standing of each competitor after batch number `batch` (from 0), from the seconds of the executions of its
 /// fastest batch. One without times takes no part.
-pub(crate) fn standings(times: &[Vec<f64>], batch: u32) -> Vec<Standing> {
-    let intervals: Vec<Interval> = times.iter().map(|times| Interval::of(times)).collect();
+pub(crate) fn standings<'t>(times: impl IntoIterator<Item = &'t [f64]>, batch: u32) -> Vec<Standing> {
+    let intervals: Vec<TimeInterval> = times.into_iter().map(TimeInterval::of).collect();
     let behind = if batch == 0 { FAR } else { NEAR };
-    let least = |end: fn(&Interval) -> f64| intervals.iter().map(end).fold(f64::INFINITY, f64::min);
+    let least = |end: fn(&TimeInterval) -> f64| intervals.iter().map(end).fold(f64::INFINITY, f64::min);
     let (best_mean, best_high) = (least(|one| one.mean), least(|one| one.high));
-    let standing = |one: &Interval| match () {
+    let standing = |one: &TimeInterval| match () {
         () if one.low > behind * best_high => Standing::Behind,
         () if one.mean > NEAR * best_mean => Standing::Open,
         () => Standing::Near,
@@ -53,20 +53,20 @@ pub(crate) fn standings(times: &[Vec<f64>], batch: u32) -> Vec<Standing> {
 
 /// Returns whether the first competitor is slower than the second by more than `ratio`, beyond the intervals of both.
 pub(crate) fn is_slower(first: &[f64], second: &[f64], ratio: f64) -> bool {
-    Interval::of(first).low > ratio * Interval::of(second).high
+    TimeInterval::of(first).low > ratio * TimeInterval::of(second).high
 }
 
 /// Geometric mean of some times, and its interval, in seconds.
 #[derive(Clone, Copy, Debug)]
-struct Interval {
+struct TimeInterval {
     low: f64,
     mean: f64,
     high: f64,
 }
 
-impl Interval {
+impl TimeInterval {
     /// A single time has an interval without ends.
-    fn of(times: &[f64]) -> Interval {
+    fn of(times: &[f64]) -> TimeInterval {
         // A time of zero, as a simulated device may report, has no logarithm.
         let logs: Vec<f64> = times.iter().map(|time| time.max(1e-12).ln()).collect();
         let n = logs.len() as f64;
@@ -76,7 +76,7 @@ impl Interval {
         let half_width = student.map_or(f64::INFINITY, |student| {
             student.inverse_cdf((1.0 + CONFIDENCE) / 2.0) * (variance / n).sqrt()
         });
-        Interval { low: (mean - half_width).exp(), mean: mean.exp(), high: (mean + half_width).exp() }
+        TimeInterval { low: (mean - half_width).exp(), mean: mean.exp(), high: (mean + half_width).exp() }
     }
 }
 
@@ -87,8 +87,7 @@ mod tests {
 
     #[test]
     fn intervals_decide_and_single_times_do_not() {
-        let of =
-            |times: &[&[f64]]| standings(&times.iter().map(|times| times.to_vec()).collect::<Vec<_>>(), 1);
+        let of = |times: &[&[f64]]| standings(times.iter().copied(), 1);
         use Standing::{Behind, Near, Open};
         assert_eq!(of(&[&[1.0, 1.01, 0.99], &[1.4, 1.41, 1.42], &[1.7, 1.71, 1.69]]), [Near, Near, Behind]);
         assert_eq!(of(&[&[1.0], &[9.0]]), [Near, Open], "one sample each decides nothing");
@@ -99,9 +98,10 @@ mod tests {
 
     #[test]
     fn one_batch_decides_where_the_distance_is_large() {
-        let times = [vec![1.0, 1.0], vec![4.0, 4.0], vec![6.0, 6.0]];
-        assert_eq!(standings(&times, 0), [Standing::Near, Standing::Open, Standing::Behind]);
-        assert_eq!(standings(&times, 1), [Standing::Near, Standing::Behind, Standing::Behind]);
+        let times = [[1.0; 2], [4.0; 2], [6.0; 2]];
+        let times = || times.iter().map(|times| &times[..]);
+        assert_eq!(standings(times(), 0), [Standing::Near, Standing::Open, Standing::Behind]);
+        assert_eq!(standings(times(), 1), [Standing::Near, Standing::Behind, Standing::Behind]);
     }
 
     #[test]
@@ -126,9 +126,11 @@ mod tests {
         let races = (0..2000u64).filter(|race| {
             let stream = Stream::new(7, *race);
             let times = |from: u64, scale: f64| {
-                (from..from + executions).map(|i| scale * (scatter * normal(&stream, i)).exp()).collect()
+                (from..from + executions)
+                    .map(|i| scale * (scatter * normal(&stream, i)).exp())
+                    .collect::<Vec<_>>()
             };
-            standings(&[times(0, 1.0), times(100, ratio)], 1)[1] == Standing::Behind
+            standings([&times(0, 1.0)[..], &times(100, ratio)], 1)[1] == Standing::Behind
         });
         races.count() as f64 / 2000.0
     }

@@ -1,27 +1,24 @@
 //! Manages the workers of a run: starts them, gives them turns, replaces lost ones, gives up those that cannot start.
 
 mod slot;
-mod slow;
-mod start_limit;
-mod states;
+pub(crate) mod states;
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
-use gpubench_backend::protocol::Request;
-use gpubench_backend::{Finding, Options, Peaks, Side, TimerOverhead};
+use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
+use gpubench_backend::{Options, Peaks, Side};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::{BackendState, TimeSpent};
 
-use super::Run;
-use super::interrupt::Stop;
+use super::RunSpec;
+use super::interrupt::{Stop, Watch};
 use crate::observe::Observer;
+use crate::worker::Launcher;
 use crate::worker::client::{Client, WaitError};
-use crate::worker::launcher::Launcher;
-pub(crate) use slot::format_duration;
-use slot::{Slot, State};
-pub(crate) use start_limit::start_limit;
+use slot::{Slot, WorkerState};
+pub(crate) use slot::{format_duration, start_limit};
 
 /// Advice for a worker that does not start.
 pub(crate) const SEE_DOCTOR: &str = "run `gpubench doctor` to see what is missing";
@@ -50,8 +47,6 @@ pub(crate) enum WorkerUnavailable {
     Missing(Unavailable),
     /// The worker crashes, hangs or fails at every start: its cells fail.
     Broken(String),
-    /// The worker has been starting for long, and may still become ready: its cells come later.
-    Slow,
     /// The user has ended the run.
     Interrupted,
 }
@@ -63,8 +58,6 @@ pub(crate) struct Workers {
     launcher: Launcher,
     options: Options,
     start_limit: Duration,
-    /// True once nothing is left to measure before the cells of slow workers, so that the run waits for each start.
-    is_patient: bool,
     stop: &'static Stop,
     /// The seconds of the run so far, by what they were spent on.
     pub(crate) time_spent: TimeSpent,
@@ -73,25 +66,24 @@ pub(crate) struct Workers {
 impl Workers {
     /// Starts the workers that load no library, without waiting for them. Every backend of the plan and every required
     /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
-    /// prepared: one after the other, while nothing is timed unless one is slow.
-    pub(crate) fn start(run: &Run, launcher: Launcher, stop: &'static Stop) -> Self {
-        let start_limit = start_limit(run.cell_timeout);
-        let options = run.options.clone();
+    /// prepared: one after the other, while nothing is timed.
+    pub(crate) fn start(run: &RunSpec, launcher: Launcher, stop: &'static Stop) -> Self {
         let mut workers = Workers {
             slots: vec![],
             at_work: None,
             launcher,
-            options,
-            start_limit,
-            is_patient: false,
+            options: run.options.clone(),
+            start_limit: start_limit(run.cell_timeout),
             stop,
             time_spent: TimeSpent::default(),
         };
         for planned in &run.cells {
-            workers.plan(WorkerId::of_backend(&planned.cell.backend));
-            workers.plan(planned.worker());
+            workers.slot(&WorkerId::of_backend(&planned.cell.backend)).is_planned = true;
+            workers.slot(&planned.worker()).is_planned = true;
         }
-        run.require.iter().for_each(|name| workers.plan(WorkerId::of_backend(name)));
+        for name in &run.require {
+            workers.slot(&WorkerId::of_backend(name)).is_planned = true;
+        }
         workers.start_absent();
         workers
     }
@@ -103,12 +95,9 @@ impl Workers {
         observer: &mut dyn Observer,
     ) -> Result<ControlFlow<()>, RequiredBackendMissing> {
         for name in names {
-            let Unavailable { reason, fix } = match self.started(&WorkerId::of_backend(name), true, observer)
-            {
+            let Unavailable { reason, fix } = match self.ready(&WorkerId::of_backend(name), observer) {
                 Ok(_) => continue,
-                Err(WorkerUnavailable::Interrupted | WorkerUnavailable::Slow) => {
-                    return Ok(ControlFlow::Break(()));
-                }
+                Err(WorkerUnavailable::Interrupted) => return Ok(ControlFlow::Break(())),
                 Err(WorkerUnavailable::Missing(missing)) => missing,
                 Err(WorkerUnavailable::Broken(reason)) => Unavailable::new(reason, SEE_DOCTOR),
             };
@@ -117,43 +106,32 @@ impl Workers {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Returns that worker ready for a request, and starts it if necessary. Does not wait for a worker that is slow to start.
+    /// Returns that worker ready for a request. Starts it if necessary, and waits for its start up to the limit.
     pub(crate) fn ready(
         &mut self,
         id: &WorkerId,
         observer: &mut dyn Observer,
     ) -> Result<&mut Client, WorkerUnavailable> {
-        self.started(id, self.is_patient, observer)
-    }
-
-    /// As [`Self::ready`]; if `is_patient`, waits up to the limit for a slow worker too.
-    fn started(
-        &mut self,
-        id: &WorkerId,
-        is_patient: bool,
-        observer: &mut dyn Observer,
-    ) -> Result<&mut Client, WorkerUnavailable> {
-        let at = self.slot(id);
+        let at = self.position(id);
         let slot = &mut self.slots[at];
         loop {
             match &slot.state {
-                State::Ready(_) | State::Missing(_) | State::Broken(_) => break,
-                State::Absent => slot.launch(&self.launcher, &self.options),
-                State::Slow(_) if !is_patient => return Err(WorkerUnavailable::Slow),
-                State::Starting(_) | State::Slow(_) => {
-                    slot.settle(self.start_limit, is_patient, self.stop, &mut self.time_spent, observer)?;
+                WorkerState::Ready(_) | WorkerState::Missing(_) | WorkerState::Broken(_) => break,
+                WorkerState::Absent => slot.launch(&self.launcher, &self.options),
+                WorkerState::Starting(_) => {
+                    slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
                 }
             }
         }
         match &mut slot.state {
-            State::Ready(client) => Ok(client),
-            State::Missing(missing) => Err(WorkerUnavailable::Missing(missing.clone())),
-            State::Broken(reason) => Err(WorkerUnavailable::Broken(reason.clone())),
-            State::Absent | State::Starting(_) | State::Slow(_) => Err(WorkerUnavailable::Interrupted),
+            WorkerState::Ready(client) => Ok(client),
+            WorkerState::Missing(missing) => Err(WorkerUnavailable::Missing(missing.clone())),
+            WorkerState::Broken(reason) => Err(WorkerUnavailable::Broken(reason.clone())),
+            WorkerState::Absent | WorkerState::Starting(_) => Err(WorkerUnavailable::Interrupted),
         }
     }
 
-    /// Gives that worker its turn. Afterwards none but slow workers are starting and the previous one is stopped, so that
+    /// Gives that worker its turn. Afterwards no worker is starting and the previous one is stopped, so that
     /// neither disturbs the timing: threads of BLAS and OpenMP libraries spin for up to 200 ms after their work.
     pub(crate) fn give_turn(
         &mut self,
@@ -161,8 +139,8 @@ impl Workers {
         observer: &mut dyn Observer,
     ) -> Result<(), WorkerUnavailable> {
         for slot in &mut self.slots {
-            if matches!(slot.state, State::Starting(_)) {
-                slot.settle(self.start_limit, self.is_patient, self.stop, &mut self.time_spent, observer)?;
+            if matches!(slot.state, WorkerState::Starting(_)) {
+                slot.settle(self.start_limit, self.stop, &mut self.time_spent, observer)?;
             }
         }
         let Some(before) = self.at_work.replace(id.clone()).filter(|before| before != id) else {
@@ -170,7 +148,7 @@ impl Workers {
         };
         let start = Instant::now();
         self.request(&before, &Request::Rest, REST_LIMIT)?;
-        if let Some(State::Ready(client)) = self.find_mut(&before).map(|slot| &mut slot.state) {
+        if let Some(WorkerState::Ready(client)) = self.find_mut(&before).map(|slot| &mut slot.state) {
             client.stop();
         }
         self.time_spent.idle_s += start.elapsed().as_secs_f64();
@@ -186,25 +164,38 @@ impl Workers {
     ) -> Result<(), WorkerUnavailable> {
         let stop = self.stop;
         let Some(slot) = self.find_mut(id) else { return Ok(()) };
-        let State::Ready(client) = &mut slot.state else { return Ok(()) };
+        let WorkerState::Ready(client) = &mut slot.state else { return Ok(()) };
         client.send(request);
         match client.wait(Instant::now() + limit, &|| stop.is_urgent(), &mut |_| {}) {
             Ok(_) => Ok(()),
             Err(WaitError::Interrupted) => Err(WorkerUnavailable::Interrupted),
             Err(WaitError::TimedOut | WaitError::Gone(_)) => {
-                slot.state = State::Absent;
+                slot.state = WorkerState::Absent;
                 Ok(())
             }
         }
     }
 
-    /// Returns the generation of the worker, which changes once it is lost.
-    pub(crate) fn generation(&self, id: &WorkerId) -> u64 {
-        self.find(id).map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
+    /// Has a worker release a job.
+    pub(crate) fn release(
+        &mut self,
+        id: &WorkerId,
+        job: u64,
+        limit: Duration,
+    ) -> Result<(), WorkerUnavailable> {
+        self.slot(id).jobs.remove(&job);
+        self.request(id, &Request::Release { job }, limit)
     }
 
-    pub(crate) fn timer_overhead(&self, id: &WorkerId) -> Option<TimerOverhead> {
-        self.find(id)?.report.timer_overhead.clone()
+    /// Returns whether a live worker holds the job.
+    pub(crate) fn holds(&self, id: &WorkerId, job: u64) -> bool {
+        self.find(id).is_some_and(|slot| slot.is_ready() && slot.jobs.contains(&job))
+    }
+
+    /// Returns the jobs that live workers hold.
+    pub(crate) fn held_jobs(&self) -> Vec<(WorkerId, u64)> {
+        let live = self.slots.iter().filter(|slot| slot.is_ready());
+        live.flat_map(|slot| slot.jobs.iter().map(|job| (slot.id.clone(), *job))).collect()
     }
 
     fn find(&self, id: &WorkerId) -> Option<&Slot> {
@@ -215,14 +206,13 @@ impl Workers {
         self.slots.iter_mut().find(|slot| slot.id == *id)
     }
 
-    /// Marks it as a worker of the whole run.
-    fn plan(&mut self, id: WorkerId) {
-        let at = self.slot(&id);
-        self.slots[at].is_planned = true;
+    /// Returns the worker's slot, and adds one if necessary.
+    pub(crate) fn slot(&mut self, id: &WorkerId) -> &mut Slot {
+        let at = self.position(id);
+        &mut self.slots[at]
     }
 
-    /// Returns the position of the worker's slot, and adds one if necessary.
-    fn slot(&mut self, id: &WorkerId) -> usize {
+    fn position(&mut self, id: &WorkerId) -> usize {
         self.slots.iter().position(|slot| slot.id == *id).unwrap_or_else(|| {
             self.slots.push(Slot::new(id.clone()));
             self.slots.len() - 1
@@ -241,14 +231,12 @@ impl Workers {
 
     /// Drops a lost worker; its next cell starts a new one.
     pub(crate) fn discard(&mut self, id: &WorkerId) {
-        let at = self.slot(id);
-        self.slots[at].state = State::Absent;
+        self.slot(id).state = WorkerState::Absent;
     }
 
     /// Ends a worker cleanly and waits for its exit; its next cell starts a new one.
     pub(crate) fn retire(&mut self, id: &WorkerId) {
-        let at = self.slot(id);
-        if let State::Ready(client) = std::mem::replace(&mut self.slots[at].state, State::Absent) {
+        if let WorkerState::Ready(client) = std::mem::replace(&mut self.slot(id).state, WorkerState::Absent) {
             client.finish();
         }
     }
@@ -256,7 +244,7 @@ impl Workers {
     /// Starts each planned worker that loads no library and is not running, without waiting.
     pub(crate) fn start_absent(&mut self) {
         let planned = self.slots.iter_mut().filter(|slot| slot.is_planned && slot.id.library.is_none());
-        for slot in planned.filter(|slot| matches!(slot.state, State::Absent)) {
+        for slot in planned.filter(|slot| matches!(slot.state, WorkerState::Absent)) {
             slot.launch(&self.launcher, &self.options);
         }
     }
@@ -264,7 +252,7 @@ impl Workers {
     /// Waits until every worker that is starting has started or failed. Breaks if the user has ended the run.
     pub(crate) fn await_started(&mut self, observer: &mut dyn Observer) -> ControlFlow<()> {
         for id in self.describing() {
-            if let Err(WorkerUnavailable::Interrupted) = self.started(&id, true, observer).map(|_| ()) {
+            if let Err(WorkerUnavailable::Interrupted) = self.ready(&id, observer) {
                 return ControlFlow::Break(());
             }
         }
@@ -281,15 +269,10 @@ impl Workers {
     /// Returns the numbers of the running workers' processes.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let clients = self.slots.iter().filter_map(|slot| match &slot.state {
-            State::Ready(client) | State::Starting(client) | State::Slow(client) => client.process(),
-            State::Absent | State::Missing(_) | State::Broken(_) => None,
+            WorkerState::Ready(client) | WorkerState::Starting(client) => client.process(),
+            WorkerState::Absent | WorkerState::Missing(_) | WorkerState::Broken(_) => None,
         });
         clients.collect()
-    }
-
-    /// Returns the state of the backend that its peaks depend on besides the host, if that worker has reported it.
-    pub(crate) fn peaks_depend_on(&self, id: &WorkerId) -> Option<&serde_json::Value> {
-        self.find(id)?.peaks_depend_on.as_ref()
     }
 
     /// Returns the peaks of the hardware on which a worker's cells of that side run, on fewer threads or with another library
@@ -306,17 +289,6 @@ impl Workers {
             .find_map(|slot| slot.report.peaks.as_ref())
     }
 
-    /// Records the peaks of a backend in that worker's state.
-    pub(crate) fn note_peaks(&mut self, id: &WorkerId, peaks: Peaks) {
-        let at = self.slot(id);
-        self.slots[at].report.peaks = Some(peaks);
-    }
-
-    pub(crate) fn note_libraries(&mut self, id: &WorkerId, libraries: Vec<Finding>) {
-        let at = self.slot(id);
-        states::add_libraries(&mut self.slots[at].report, libraries);
-    }
-
     pub(crate) fn states(&self) -> Vec<BackendState> {
         let planned = self.slots.iter().filter(|slot| slot.is_planned);
         states::merge(planned.map(|slot| (&slot.id, &slot.report)))
@@ -328,7 +300,7 @@ impl Workers {
         let mut clients = vec![];
         for slot in self.slots {
             // A worker that is not ready is busy or lost; dropping it kills it.
-            if let State::Ready(mut client) = slot.state {
+            if let WorkerState::Ready(mut client) = slot.state {
                 client.send_exit();
                 clients.push(client);
             }
@@ -336,4 +308,41 @@ impl Workers {
         clients.into_iter().for_each(Client::finish);
         states
     }
+}
+
+/// Counts the devices of `backend`: `device_count` of its description, or 1. Devices are numbered from 0. A short-lived worker
+/// counts them, since the parent process itself uses no device.
+///
+/// # Errors
+/// The backend cannot start, its worker fails or takes longer than any start may, or the user has asked to stop.
+pub fn device_count(
+    backend: &str,
+    launcher: &Launcher,
+    options: &Options,
+    watch: &Watch,
+) -> Result<u32, Unavailable> {
+    let broken = |reason: String| Unavailable::new(reason, SEE_DOCTOR);
+    let mut client = launcher
+        .start(&WorkerId::of_backend(backend))
+        .map_err(|error| broken(format!("the worker could not be started: {error}")))?;
+    // Without ops, the worker compiles nothing at its start.
+    let options = Options { device: 0, ops: vec![], sizes: [].into(), ..options.clone() };
+    client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
+    let limit = start_limit(Duration::ZERO);
+    let reply = client.wait(Instant::now() + limit, &|| watch.is_interrupted(), &mut |_| {});
+    let counted = match reply {
+        Ok(Reply::Ready { description, .. }) => {
+            let count = description.get("device_count").and_then(serde_json::Value::as_u64);
+            Ok(count.and_then(|count| u32::try_from(count).ok()).unwrap_or(1))
+        }
+        Ok(Reply::Unavailable { reason, fix }) => Err(Unavailable { reason, fix }),
+        Ok(Reply::Failed { reason, .. }) | Err(WaitError::Gone(reason)) => Err(broken(reason)),
+        Ok(_) => Err(broken("the worker sent an unexpected reply to hello".into())),
+        Err(WaitError::TimedOut) => {
+            Err(broken(format!("the worker did not reply within {}", format_duration(limit))))
+        }
+        Err(WaitError::Interrupted) => return Err(broken("it was interrupted".into())),
+    };
+    client.finish();
+    counted
 }

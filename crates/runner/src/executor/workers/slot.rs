@@ -1,5 +1,6 @@
 //! Keeps the state of one worker in a run: its current process and its entry in the report.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::Options;
@@ -12,24 +13,27 @@ use gpubench_model::report::{BackendState, TimeSpent};
 use super::super::interrupt::Stop;
 use super::{SEE_DOCTOR, WorkerUnavailable};
 use crate::observe::Observer;
+use crate::worker::Launcher;
 use crate::worker::client::{Client, WaitError};
-use crate::worker::launcher::Launcher;
 
 /// Number of consecutive failed starts after which a backend is given up.
 const START_ATTEMPTS: u32 = 3;
 
-/// Wait for a start after which the run goes on with the cells of other workers.
+/// Wait for a start after which the user learns of it, or half of the limit if that is less.
 const SLOW_START: Duration = Duration::from_secs(10);
-/// The same for a worker that replaces a lost one, as a multiple of the time of its first start, if that is longer.
-const SLOW_RESTART: f64 = 2.0;
 
-pub(crate) enum State {
+/// Minimum time limit for a worker's start, since creating a device's context can take seconds.
+const MIN_START_LIMIT: Duration = Duration::from_secs(30);
+/// Maximum time limit for a worker's start: a run waits for a driver that hangs until then.
+const MAX_START_LIMIT: Duration = Duration::from_secs(60);
+/// Environment variable with another time limit for a worker's start, in seconds.
+const START_LIMIT_VARIABLE: &str = "GPUBENCH_START_LIMIT";
+
+pub(crate) enum WorkerState {
     /// No worker: it was not started, or it is lost.
     Absent,
     /// `Hello` was sent.
     Starting(Client),
-    /// The same, for so long that the run goes on with the cells of other workers.
-    Slow(Client),
     /// It waits for requests.
     Ready(Client),
     Missing(Unavailable),
@@ -41,18 +45,12 @@ pub(crate) struct Slot {
     pub id: WorkerId,
     /// True if the run has cells for it, or requires it; others only measure peaks.
     pub(crate) is_planned: bool,
-    pub state: State,
-    /// Number of workers started here so far, which shows whether the current one still holds its jobs.
-    pub generation: u64,
+    pub state: WorkerState,
+    /// Jobs that the current worker holds.
+    pub(crate) jobs: BTreeSet<u64>,
     failed_starts: u32,
-    /// True once a line has reported that it is slow to start.
-    reported_slow: bool,
     pub report: BackendState,
-    /// True if its peaks could not be measured before the first cell because it was slow to start.
-    pub(crate) awaits_peaks: bool,
-    /// True if cells of other workers were measured while it was slow to start.
-    pub(crate) overlapped: bool,
-    /// State that its peaks depend on besides the host, as its worker reported it.
+    /// WorkerState that its peaks depend on besides the host, as its worker reported it.
     pub peaks_depend_on: Option<serde_json::Value>,
 }
 
@@ -66,43 +64,39 @@ impl Slot {
         Slot {
             id,
             is_planned: false,
-            state: State::Absent,
-            generation: 0,
+            state: WorkerState::Absent,
+            jobs: BTreeSet::new(),
             failed_starts: 0,
-            reported_slow: false,
             report,
-            awaits_peaks: false,
-            overlapped: false,
             peaks_depend_on: None,
         }
     }
 
     /// Starts a worker and sends `Hello`, without waiting.
     pub(crate) fn launch(&mut self, launcher: &Launcher, options: &Options) {
-        self.generation += 1;
+        self.jobs.clear();
         let (threads, library) = (self.id.threads.or(options.threads), self.id.library.clone());
         let options = Options { threads, library, ..options.clone() };
         match launcher.start(&self.id) {
             Ok(mut client) => {
                 client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
-                self.state = State::Starting(client);
+                self.state = WorkerState::Starting(client);
             }
             Err(error) => self.failed_start(format!("the worker could not be started: {error}")),
         }
     }
 
-    /// Waits for a starting worker, and adds the wait to `spent`: up to `limit` if `is_patient`, otherwise until it counts as
-    /// slow. Afterwards it is ready, slow, given up, or absent with one more failed start.
+    /// Waits up to `limit` for a starting worker, and adds the wait to `spent`. Afterwards it is ready, given up, or absent
+    /// with one more failed start.
     pub(crate) fn settle(
         &mut self,
         limit: Duration,
-        is_patient: bool,
         stop: &Stop,
         spent: &mut TimeSpent,
         observer: &mut dyn Observer,
     ) -> Result<(), WorkerUnavailable> {
-        let mut client = match std::mem::replace(&mut self.state, State::Absent) {
-            State::Starting(client) | State::Slow(client) => client,
+        let mut client = match std::mem::replace(&mut self.state, WorkerState::Absent) {
+            WorkerState::Starting(client) => client,
             settled => {
                 self.state = settled;
                 return Ok(());
@@ -111,20 +105,12 @@ impl Slot {
         let (startup, begun) = (client.started(), Instant::now());
         observer.phase(&format!("starting {}", self.id));
         let is_over = || stop.is_asked();
-        let mut reply = client.wait(startup + self.patience(limit), &is_over, &mut |_| {});
-        let mut is_slow = matches!(reply, Err(WaitError::TimedOut));
-        if is_slow && !std::mem::replace(&mut self.reported_slow, true) {
-            observer.slow_start(&self.id.to_string(), &format_duration(limit), !is_patient);
-        }
-        if is_slow && (is_patient || startup.elapsed() >= limit) {
+        let mut reply = client.wait(startup + SLOW_START.min(limit / 2), &is_over, &mut |_| {});
+        if matches!(reply, Err(WaitError::TimedOut)) {
+            observer.slow_start(&self.id.to_string(), &format_duration(limit));
             reply = client.wait(startup + limit, &is_over, &mut |_| {});
-            is_slow = false;
         }
         spent.starting_s += begun.elapsed().as_secs_f64();
-        if is_slow {
-            self.state = State::Slow(client);
-            return Ok(());
-        }
         match reply {
             Ok(Reply::Ready { description, timer_overhead, peaks_depend_on }) => {
                 self.peaks_depend_on = peaks_depend_on;
@@ -133,11 +119,11 @@ impl Slot {
                 self.report.reason = None;
                 (self.report.description, self.report.timer_overhead) = (description, timer_overhead);
                 self.failed_starts = 0;
-                self.state = State::Ready(client);
+                self.state = WorkerState::Ready(client);
             }
             Ok(Reply::Unavailable { reason, fix }) => {
                 self.note_absence(&reason, fix.as_deref());
-                self.state = State::Missing(Unavailable { reason, fix });
+                self.state = WorkerState::Missing(Unavailable { reason, fix });
             }
             Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
             Ok(_) => self.failed_start("the worker sent an unexpected reply to hello".into()),
@@ -152,15 +138,13 @@ impl Slot {
         Ok(())
     }
 
-    /// Returns the time after which a start counts as slow. Half of the limit is left for the start to go on meanwhile.
-    fn patience(&self, limit: Duration) -> Duration {
-        let first_s = self.report.startup_s.unwrap_or(0.0);
-        SLOW_START.max(limit.min(Duration::from_secs_f64(SLOW_RESTART * first_s))).min(limit / 2)
+    pub(crate) fn is_ready(&self) -> bool {
+        matches!(self.state, WorkerState::Ready(_))
     }
 
     fn failed_start(&mut self, reason: String) {
         self.failed_starts += 1;
-        self.state = State::Absent;
+        self.state = WorkerState::Absent;
         if self.failed_starts >= START_ATTEMPTS {
             self.give_up(format!("the worker failed to start {} times: {reason}", self.failed_starts));
         }
@@ -168,7 +152,7 @@ impl Slot {
 
     fn give_up(&mut self, reason: String) {
         self.note_absence(&reason, Some(SEE_DOCTOR));
-        self.state = State::Broken(reason);
+        self.state = WorkerState::Broken(reason);
     }
 
     fn note_absence(&mut self, reason: &str, fix: Option<&str>) {
@@ -185,5 +169,36 @@ pub(crate) fn format_duration(limit: Duration) -> String {
         format!("{} min", limit.as_secs() / 60)
     } else {
         format!("{seconds} s")
+    }
+}
+
+/// Returns the time limit for a worker's start: that of a cell within the bounds above, unless the user has set another.
+pub(crate) fn start_limit(cell_timeout: Duration) -> Duration {
+    let set = std::env::var(START_LIMIT_VARIABLE).ok().and_then(|seconds| parse_limit(&seconds));
+    set.unwrap_or_else(|| cell_timeout.clamp(MIN_START_LIMIT, MAX_START_LIMIT))
+}
+
+/// Parses a positive number of seconds.
+fn parse_limit(seconds: &str) -> Option<Duration> {
+    let seconds = seconds.parse().ok().filter(|seconds| *seconds > 0.0)?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_may_take_as_long_as_a_cell_within_bounds() {
+        let limit = |seconds| start_limit(Duration::from_secs(seconds)).as_secs();
+        assert_eq!([limit(1), limit(45), limit(300)], [30, 45, 60]);
+    }
+
+    #[test]
+    fn only_a_positive_number_of_seconds_sets_another_limit() {
+        assert_eq!(parse_limit("2.5"), Some(Duration::from_millis(2500)));
+        for text in ["", "0", "-1", "nan", "inf", "1e300", "2m"] {
+            assert_eq!(parse_limit(text), None, "{text}");
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! Holds a started backend with its operands and jobs. Each job is prepared once, then measured in rounds.
 
-mod lent;
-
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -10,14 +8,13 @@ use gpubench_backend::take::{self, Pauses};
 use gpubench_backend::verify::{Judged, Proof, Refuted, Unverified};
 use gpubench_backend::{Backend, Options, Prepared, Registration, Variant};
 use gpubench_host::{memory, vector_registers};
-use gpubench_model::case::{Cache, Cell};
+use gpubench_model::case::{Cache, Case, Cell};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 use gpubench_model::measure::batch::{Batch, BatchResult};
 use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::{self as op, Decisive, Op, Rounding};
 
-use self::lent::{copied, show};
 use super::operands::{Operands, hexadecimal};
 use super::threads;
 
@@ -64,7 +61,7 @@ impl Sampled {
 const MAX_CHECKING_SHARE: f64 = 0.01;
 
 /// A started backend with its operands and jobs. Fields drop in order: the jobs before the backend they belong to.
-pub(crate) struct Session {
+pub(crate) struct BackendSession {
     jobs: BTreeMap<u64, Ready>,
     operands: Operands,
     variants: Vec<Variant>,
@@ -72,7 +69,7 @@ pub(crate) struct Session {
     simulated: bool,
 }
 
-impl Session {
+impl BackendSession {
     pub(crate) fn start(registration: &Registration, options: &Options) -> Result<Self, Unavailable> {
         if let Some(threads) = options.threads {
             // Operands and checks use this number of threads too. In a thread of the parent the pool may exist already.
@@ -81,7 +78,7 @@ impl Session {
         let variants = (registration.variants)(options)
             .map_err(|error| Unavailable::without_fix(format!("{}: {error:#}", registration.name)))?;
         let backend = (registration.start)(options)?;
-        Ok(Session {
+        Ok(BackendSession {
             jobs: BTreeMap::new(),
             operands: Operands::default(),
             variants,
@@ -313,6 +310,28 @@ fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
 
 fn known_op(name: &str) -> Result<&'static dyn Op, CellError> {
     op::find(name).ok_or_else(|| CellError::Failed(format!("this worker has no op named {name}")))
+}
+
+/// Shows to `judge` the operands that a job has taken, or else `kept`, and the answer of its last execution.
+fn show<R>(
+    job: &mut Prepared,
+    kept: &[Operand],
+    judge: impl Fn(&[Operand], &[Operand]) -> R,
+) -> Result<R, CellError> {
+    let mut judged = None;
+    job.lend(&mut |lent| judged = Some(judge(lent.operands.unwrap_or(kept), lent.answer)))?;
+    judged.ok_or_else(|| CellError::Failed("the job did not show its answer; please report this bug".into()))
+}
+
+/// Returns a copy of the operands of `case` from a job that has taken them and left them unchanged, which is faster than
+/// generating them again.
+fn copied(jobs: &mut BTreeMap<u64, Ready>, case: &Case) -> Option<Vec<Operand>> {
+    let mut holding = jobs.values_mut().filter(|ready| ready.has_operands && ready.cell.case == *case);
+    holding.find_map(|ready| {
+        let mut copy = None;
+        ready.job.lend(&mut |lent| copy = lent.operands.map(<[Operand]>::to_vec)).ok()?;
+        copy.filter(|operands| hexadecimal(operands) == ready.inputs)
+    })
 }
 
 /// Sets the fastest number of threads for `job`, and executes it once more with that number.

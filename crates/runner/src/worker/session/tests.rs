@@ -186,9 +186,9 @@ impl Job for Crook {
     }
 }
 
-fn session(fault: &str) -> Session {
+fn session(fault: &str) -> BackendSession {
     let options = Options { ops: vec![fault.to_owned()], ..Options::default() };
-    Session::start(&registration(), &options).unwrap()
+    BackendSession::start(&registration(), &options).unwrap()
 }
 
 fn cell(fault: &str, seed: u64, cache: Cache) -> Cell {
@@ -240,7 +240,7 @@ fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
 fn jobs_of_one_case_have_operands_of_their_own() {
     for seed in SEEDS {
         let (mut session, cell) = (session("operand"), cell("operand", seed, Cache::Hot));
-        let prepared = |session: &mut Session, job| match session
+        let prepared = |session: &mut BackendSession, job| match session
             .prepare(job, &cell, None, None, &mut |_| {})
             .unwrap()
         {
@@ -257,7 +257,7 @@ fn jobs_of_one_case_have_operands_of_their_own() {
 }
 
 #[test]
-fn the_last_check_executes_once_more_unless_that_takes_long_and_answers_were_marked() {
+fn the_last_check_executes_again_unless_marks_replace_a_long_execution() {
     let is_erased = |cache, samples: u32| {
         let mut session = session("slow");
         session.prepare(7, &cell("slow", 3, cache), None, None, &mut |_| {}).unwrap();
@@ -285,7 +285,7 @@ fn a_cell_prepared_again_has_the_variant_that_was_picked_before() {
 }
 
 #[test]
-fn operands_of_another_case_are_made_again_where_an_answer_must_be_judged_again() {
+fn operands_are_made_again_where_an_answer_is_judged_again() {
     let mut session = session("race");
     for job in [1, 2] {
         session.prepare(job, &cell("race", job, Cache::Hot), None, None, &mut |_| {}).unwrap();
@@ -312,13 +312,13 @@ fn verify_cpu() {
     }
     for library in libraries {
         let options = Options { threads: Some(2), library: library.clone(), ..Options::default() };
-        let mut session = Session::start(cpu, &options).unwrap();
+        let mut session = BackendSession::start(cpu, &options).unwrap();
         let of_library = |variant: &&Variant| variant.library.as_deref() == library.as_deref();
         variants.iter().filter(of_library).for_each(|variant| verify_variant(&mut session, variant));
     }
 }
 
-fn verify_variant(session: &mut Session, variant: &Variant) {
+fn verify_variant(session: &mut BackendSession, variant: &Variant) {
     let density = ["spgemm", "spmv"].contains(&variant.op.as_ref()).then_some(0.1);
     for (dtype, n, cache) in [(DType::F32, 65, Cache::Hot), (DType::F64, 200, Cache::Cold)] {
         let case = Case { op: variant.op.to_string(), n, dtype, density, seed: 7 };

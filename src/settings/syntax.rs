@@ -4,27 +4,27 @@ use std::fmt;
 
 use anyhow::{Context, Result};
 use gpubench_text::duration;
-use gpubench_text::toml_value::{Scalar, Words as WordList};
+use gpubench_text::toml_value::{self, Scalar};
 use serde::de::{self, Deserialize, Deserializer};
 
 /// The reason for refusing a value on the command line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refusal {
+pub struct ValueRefusal {
     reason: String,
     /// Whether the reason quotes the wrong word, so that the message need not quote the value again.
     pub quotes: bool,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ValueRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for ValueRefusal {}
 
 /// A syntax for values on the command line and in a sweep file.
-pub trait Form {
+pub trait ValueSyntax {
     /// The value before it is checked.
     type Raw;
     /// Whether refusals quote the wrong word.
@@ -37,10 +37,10 @@ pub trait Form {
     fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self::Raw, D::Error>;
 }
 
-/// Words from a list, separated by commas; in a sweep file also an array of strings and whole numbers.
-pub struct Words;
+/// CommaList from a list, separated by commas; in a sweep file also an array of strings and whole numbers.
+pub struct CommaList;
 
-impl Form for Words {
+impl ValueSyntax for CommaList {
     type Raw = String;
     const QUOTES: bool = true;
 
@@ -49,7 +49,7 @@ impl Form for Words {
     }
 
     fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-        WordList::deserialize(deserializer).map(|words| words.0)
+        toml_value::Words::deserialize(deserializer).map(|words| words.0)
     }
 }
 
@@ -59,9 +59,9 @@ pub struct Text<const QUOTES: bool>;
 /// One word from a list.
 pub type Word = Text<true>;
 /// A number with a unit, or a word.
-pub type Figure = Text<false>;
+pub type NumberWithUnit = Text<false>;
 
-impl<const QUOTES: bool> Form for Text<QUOTES> {
+impl<const QUOTES: bool> ValueSyntax for Text<QUOTES> {
     type Raw = String;
     const QUOTES: bool = QUOTES;
 
@@ -75,9 +75,9 @@ impl<const QUOTES: bool> Form for Text<QUOTES> {
 }
 
 /// A duration such as `500ms`, in seconds.
-pub struct Seconds;
+pub struct DurationSyntax;
 
-impl Form for Seconds {
+impl ValueSyntax for DurationSyntax {
     type Raw = f64;
 
     fn from_text(text: &str) -> Result<f64> {
@@ -85,15 +85,15 @@ impl Form for Seconds {
     }
 
     fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        duration::parse(&Figure::from_toml(deserializer)?).map_err(de::Error::custom)
+        duration::parse(&NumberWithUnit::from_toml(deserializer)?).map_err(de::Error::custom)
     }
 }
 
 /// A whole number. The limits appear in the message for text that is no such number; the check refuses numbers outside
 /// them.
-pub struct Count<const MIN: u64, const MAX: u64>;
+pub struct WholeNumber<const MIN: u64, const MAX: u64>;
 
-impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
+impl<const MIN: u64, const MAX: u64> ValueSyntax for WholeNumber<MIN, MAX> {
     type Raw = u64;
 
     fn from_text(text: &str) -> Result<u64> {
@@ -108,7 +108,7 @@ impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
 /// A fraction.
 pub struct Fraction;
 
-impl Form for Fraction {
+impl ValueSyntax for Fraction {
     type Raw = f64;
 
     fn from_text(text: &str) -> Result<f64> {
@@ -121,13 +121,16 @@ impl Form for Fraction {
 }
 
 /// Parses and checks a value from the command line.
-pub fn from_text<F: Form, T>(text: &str, check: impl Fn(F::Raw) -> Result<T>) -> Result<T, Refusal> {
+pub fn from_text<F: ValueSyntax, T>(
+    text: &str,
+    check: impl Fn(F::Raw) -> Result<T>,
+) -> Result<T, ValueRefusal> {
     let read = F::from_text(text).and_then(check);
-    read.map_err(|error| Refusal { reason: error.to_string(), quotes: F::QUOTES })
+    read.map_err(|error| ValueRefusal { reason: error.to_string(), quotes: F::QUOTES })
 }
 
 /// Parses and checks a value from a sweep file.
-pub fn from_toml<'de, F: Form, D: Deserializer<'de>, T>(
+pub fn from_toml<'de, F: ValueSyntax, D: Deserializer<'de>, T>(
     deserializer: D,
     check: impl Fn(F::Raw) -> Result<T>,
 ) -> Result<T, D::Error> {
@@ -143,16 +146,16 @@ macro_rules! value {
         pub struct $name(pub $inner);
 
         impl std::str::FromStr for $name {
-            type Err = $crate::settings::value::Refusal;
+            type Err = $crate::settings::syntax::ValueRefusal;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                $crate::settings::value::from_text::<$form, _>(text, $check).map($name)
+                $crate::settings::syntax::from_text::<$form, _>(text, $check).map($name)
             }
         }
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::settings::value::from_toml::<$form, D, _>(deserializer, $check).map($name)
+                $crate::settings::syntax::from_toml::<$form, D, _>(deserializer, $check).map($name)
             }
         }
 

@@ -1,4 +1,4 @@
-//! Parses the words of the command line and of sweep files: ops, element types, backends, formats.
+//! Parses names on the command line and in sweep files: of ops, element types, backends, formats.
 
 use anyhow::{Result, anyhow, bail, ensure};
 use gpubench_model::pattern::{self, Pattern};
@@ -12,12 +12,12 @@ use crate::case::{Cache, DType};
 use crate::chart::{self, ChartKind, Selection, Theme};
 use crate::export::FORMATS;
 use crate::op::OPS;
-use crate::settings::Format;
-use crate::settings::value::{Form, Words};
+use crate::settings::ReportFormat;
+use crate::settings::syntax::{CommaList, ValueSyntax};
 
 /// What a word means that is not valid.
 enum Meaning {
-    /// The same as this valid word.
+    /// Another name of this valid word.
     Word(&'static str),
     /// Something that gpubench does another way, or not at all.
     Advice(&'static str),
@@ -31,7 +31,7 @@ const HALF: Meaning = Meaning::Advice(
 const TF32: Meaning =
     Meaning::Advice("TF32 exists as a variant of matmul: --ops matmul --variants cublas-tf32");
 
-/// Words of other programs, each with the kind of list it is written in and its meaning here. Suggestions by spelling
+/// CommaList of other programs, each with the kind of list it is written in and its meaning here. Suggestions by spelling
 /// would be wrong for them, such as cpu for gpu.
 const MEANINGS: &[(&str, &[&str], Meaning)] = &[
     ("backend", &["gpu", "nvidia", "device", "cublas"], Meaning::Word("cuda")),
@@ -78,7 +78,7 @@ fn chosen(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
 /// Parses names of ops; returns them in the order of [`OPS`].
 pub fn ops(text: &str) -> Result<Vec<String>> {
     let valid: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
-    Ok(chosen("op", text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
+    Ok(chosen("op", text, &valid)?.into_iter().map(|index| valid[index].to_owned()).collect())
 }
 
 /// Returns the names of the backends that can be chosen: those of this program, then its adapters for Python libraries.
@@ -91,39 +91,36 @@ pub fn backend_names() -> Vec<&'static str> {
 pub fn backends(text: &str, valid: &[&str]) -> Result<Vec<String>> {
     let text = text.split(',').map(|item| if item.trim() == ALL { DEFAULT_BACKENDS } else { item });
     let text = text.collect::<Vec<_>>().join(",");
-    Ok(chosen("backend", &text, valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
+    Ok(chosen("backend", &text, valid)?.into_iter().map(|index| valid[index].to_owned()).collect())
 }
 
-/// Parses the states of the caches: `cold`, `hot`, or `both`.
-pub fn caches(text: &str) -> Result<Vec<Cache>> {
-    let valid = ["cold", "hot", "both"];
-    match text.trim() {
-        "both" => Ok(Cache::ALL.to_vec()),
-        word => match Cache::ALL.iter().find(|cache| cache.name() == word) {
-            Some(cache) => Ok(vec![*cache]),
-            None => bail!("{}", unknown_word("state of the caches", word, &valid)),
-        },
-    }
-}
-
-/// Parses the host memory of copies: `both`, `pageable` or `pinned`.
-pub fn transfer(text: &str) -> Result<TransferMemory> {
-    let valid = TransferMemory::ALL;
-    match valid.iter().find(|memory| memory.name() == text.trim()) {
-        Some(memory) => Ok(*memory),
+/// Parses one word, whose meaning is next to it in `valid`.
+fn one<T: Clone>(kind: &str, text: &str, valid: &[(&str, T)]) -> Result<T> {
+    let word = text.trim();
+    match valid.iter().find(|(name, _)| *name == word) {
+        Some((_, meaning)) => Ok(meaning.clone()),
         None => {
-            bail!("{}", unknown_word("kind of host memory", text.trim(), &valid.map(TransferMemory::name)))
+            let names: Vec<&str> = valid.iter().map(|(name, _)| *name).collect();
+            bail!("{}", unknown_word(kind, word, &names))
         }
     }
 }
 
+/// Parses the states of the caches: `cold`, `hot`, or `both`.
+pub fn caches(text: &str) -> Result<Vec<Cache>> {
+    let each = Cache::ALL.iter().map(|cache| (cache.name(), vec![*cache]));
+    let valid: Vec<_> = each.chain([("both", Cache::ALL.to_vec())]).collect();
+    one("state of the caches", text, &valid)
+}
+
+/// Parses the host memory of copies: `both`, `pageable` or `pinned`.
+pub fn transfer(text: &str) -> Result<TransferMemory> {
+    one("kind of host memory", text, &TransferMemory::ALL.map(|memory| (memory.name(), memory)))
+}
+
 /// Parses the theme of charts: `light` or `dark`.
 pub fn theme(text: &str) -> Result<Theme> {
-    let word = text.trim();
-    match Theme::find(word) {
-        Some(theme) => Ok(theme),
-        None => bail!("{}", unknown_word("theme", word, &Theme::ALL.map(Theme::name))),
-    }
+    one("theme", text, &Theme::ALL.map(|theme| (theme.name(), theme)))
 }
 
 /// Parses the contenders of the answer: `A:B` with lists of backends or `backend/variant`, or `sides`.
@@ -148,19 +145,19 @@ pub fn dtypes(text: &str) -> Result<Vec<DType>> {
         other => other,
     });
     let text = text.collect::<Vec<_>>().join(",");
-    Ok(chosen("dtype", &text, &valid)?.into_iter().map(|place| DType::ALL[place]).collect())
+    Ok(chosen("dtype", &text, &valid)?.into_iter().map(|index| DType::ALL[index]).collect())
 }
 
 /// Parses formats of reports; returns them in the order of [`FORMATS`].
-pub fn formats(text: &str) -> Result<Vec<Format>> {
+pub fn formats(text: &str) -> Result<Vec<ReportFormat>> {
     FORMATS.parse(text)
 }
 
 /// Parses formats of charts: `png`, `svg`.
 pub fn chart_formats(text: &str) -> Result<Vec<chart::Format>> {
     let charts = chart::Format::ALL;
-    let places = chosen("format", text, &charts.map(chart::Format::extension))?;
-    Ok(places.into_iter().map(|place| charts[place]).collect())
+    let indices = chosen("format", text, &charts.map(chart::Format::extension))?;
+    Ok(indices.into_iter().map(|index| charts[index]).collect())
 }
 
 /// Parses kinds of charts; `all` is every kind.
@@ -171,7 +168,7 @@ pub fn charts(text: &str) -> Result<Selection> {
 /// Patterns that choose variants. The reader of a sweep file sets their origin, and refuses an empty list.
 pub struct Patterns;
 
-impl Form for Patterns {
+impl ValueSyntax for Patterns {
     type Raw = Vec<Pattern>;
     const QUOTES: bool = true;
 
@@ -182,7 +179,7 @@ impl Form for Patterns {
     }
 
     fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Pattern>, D::Error> {
-        Words::from_toml(deserializer).map(|list| pattern::parse_list(&list, ""))
+        CommaList::from_toml(deserializer).map(|list| pattern::parse_list(&list, ""))
     }
 }
 
