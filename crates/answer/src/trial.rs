@@ -12,7 +12,7 @@ use gpubench_ops::Work;
 pub type Law = Box<dyn Fn(f64) -> f64 + Send + Sync>;
 
 /// One variant of a trial.
-pub struct Variant {
+pub struct TrialVariant {
     pub side: Side,
     pub law: Law,
 }
@@ -47,7 +47,7 @@ impl Chance {
 }
 
 /// The report of these variants at these sizes.
-pub fn report(variants: &[Variant], sizes: &[u64], noise: Noise, chance: &mut Chance) -> Report {
+pub fn report(variants: &[TrialVariant], sizes: &[u64], noise: Noise, chance: &mut Chance) -> Report {
     let mut report = example::empty();
     add_sizes(&mut report, variants, sizes, noise, chance);
     report
@@ -56,7 +56,7 @@ pub fn report(variants: &[Variant], sizes: &[u64], noise: Noise, chance: &mut Ch
 /// Adds rows of more sizes to a report of these variants.
 pub(crate) fn add_sizes(
     report: &mut Report,
-    variants: &[Variant],
+    variants: &[TrialVariant],
     sizes: &[u64],
     noise: Noise,
     chance: &mut Chance,
@@ -68,7 +68,7 @@ pub(crate) fn add_sizes(
     }
 }
 
-fn row(n: u64, place: usize, variant: &Variant, noise: Noise, chance: &mut Chance) -> Row {
+fn row(n: u64, place: usize, variant: &TrialVariant, noise: Noise, chance: &mut Chance) -> Row {
     let (backend, noise) = match variant.side {
         Side::Cpu => ("cpu", noise.cpu),
         Side::Gpu => ("cuda", noise.gpu),

@@ -5,11 +5,11 @@ use gpubench_model::report::Report;
 use rayon::prelude::*;
 
 use super::canvas::Canvas;
+use super::canvas::Picture;
 use super::draw::sample;
-use super::frame::{Row, Sample};
+use super::frame::{LegendRow, LegendSample};
 use super::layout::Extent;
 use super::overview::{self, Overview};
-use super::picture::Picture;
 use super::{Chart, ChartKind, Selection, charts, lines, phases, roofline, svg};
 
 /// A chart of a page.
@@ -70,11 +70,13 @@ fn page_chart(chart: &Chart) -> anyhow::Result<PageChart> {
             .collect::<anyhow::Result<Vec<Plot>>>()?,
         _ => vec![Plot { heading: String::new(), svg: drawn(&PagePicture::Chart(chart))? }],
     };
-    let row = |row: &Row| {
+    let row = |row: &LegendRow| {
         Ok(match row {
-            Row::Heading(text) => PageRow::Heading(text.clone()),
-            Row::Note(text) => PageRow::Note(text.trim_start_matches('\u{a0}').to_owned()),
-            Row::Entry(shown, text) => PageRow::Entry(drawn(&PagePicture::Sample(*shown))?, text.clone()),
+            LegendRow::Heading(text) => PageRow::Heading(text.clone()),
+            LegendRow::Note(text) => PageRow::Note(text.trim_start_matches('\u{a0}').to_owned()),
+            LegendRow::Entry(shown, text) => {
+                PageRow::Entry(drawn(&PagePicture::Sample(*shown))?, text.clone())
+            }
         })
     };
     let (subtitle, legend, captions) = chart.texts();
@@ -93,7 +95,7 @@ enum PagePicture<'a> {
     Chart(&'a Chart),
     /// A panel of an overview.
     Panel(&'a Overview, usize),
-    Sample(Sample),
+    Sample(LegendSample),
 }
 
 impl Picture for PagePicture<'_> {

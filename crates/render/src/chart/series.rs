@@ -64,7 +64,7 @@ pub(crate) struct Style {
 
 /// One line of a chart.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Series {
+pub(crate) struct ChartSeries {
     pub label: String,
     /// The heading under which the legend lists it.
     pub group: &'static str,
@@ -76,7 +76,7 @@ pub(crate) struct Series {
     pub(crate) bends: Vec<(f64, f64)>,
 }
 
-impl Series {
+impl ChartSeries {
     /// Its points, and which of them have a marker next to the line.
     pub(crate) fn marked(&self) -> impl Iterator<Item = (&Point, bool)> {
         let sizes: Vec<f64> = self.points.iter().map(|point| point.x).collect();

@@ -6,11 +6,11 @@ use std::fmt::Write;
 use gpubench_text::escape::xml;
 use gpubench_text::palette::Theme;
 
+use super::canvas::Picture;
 use super::canvas::{Align, Canvas, Pixel, SCALE, Surface, Type};
 use super::font::{MEDIUM, REGULAR, Weight};
-use super::geometry::Place;
+use super::geometry::CanvasPoint;
 use super::paint::Paint;
-use super::picture::Picture;
 
 /// Family that texts name; the first is the embedded font.
 const FAMILY: &str = "Roboto, Helvetica, Arial, sans-serif";
@@ -100,7 +100,7 @@ impl Surface for Svg {
         Ok(())
     }
 
-    fn text(&self, text: &str, (x, y): Place, kind: Type) -> anyhow::Result<()> {
+    fn text(&self, text: &str, (x, y): CanvasPoint, kind: Type) -> anyhow::Result<()> {
         let scale = f64::from(SCALE);
         let em = kind.em * scale;
         let anchor = match kind.align {

@@ -6,7 +6,7 @@ use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
 use gpubench_text::grouped::distinct;
 
-use crate::export::problems::ended_early;
+use crate::content::problems::ended_early;
 
 /// The label of a speed-up: `12x` where B is faster, `CPU 2.9x` where A is. A `?` follows where the interval
 /// includes 1, a `!` where a time has grade D.

@@ -8,9 +8,9 @@ use gpubench_text::csv::number;
 use gpubench_text::table::{Column, Field, Table};
 use gpubench_text::words::json_word;
 
-use super::view::Format;
+use super::Format;
 
-pub(crate) static CSV: Format = Format {
+pub(super) static CSV: Format = Format {
     name: "csv",
     summary: "one line per row, times in seconds",
     by_default: true,

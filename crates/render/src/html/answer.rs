@@ -14,9 +14,10 @@ use super::markup::{Element, Html, classed, element};
 use super::part::{Part, parts};
 use super::table::{self, Heading, NONE, below, cell, figures, framed, words};
 use crate::chart::copies_clause;
-use crate::export::problems::first_lines;
-use crate::export::screen::{Sweeps, title};
-use crate::export::tables::PEAK_SHARE_TEXT;
+use crate::content::PEAK_SHARE_TEXT;
+use crate::content::problems::first_lines;
+use crate::content::sweeps::Sweeps;
+use crate::content::sweeps::notes::title;
 
 /// The note below the overview, for the copies of some rows.
 pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>, versus: Versus<'_>) -> String {
@@ -89,7 +90,7 @@ pub(crate) fn overview(report: &Report) -> Html {
     let occurs = |kind: &Kind| parts.iter().any(|part| part.crossover(*kind).is_some());
     let kinds: Vec<Kind> = names_of_kinds.all().iter().copied().filter(occurs).collect();
     let has_tuned = parts.iter().any(|part| part.largest_tuned().is_some());
-    let shown = Shown { report, names: &names, names_of_kinds, kinds, has_tuned };
+    let shown = OverviewColumns { report, names: &names, names_of_kinds, kinds, has_tuned };
     let count = shown.kinds.len().to_string();
     let speed_ups = (shown.kinds.len() + usize::from(has_tuned)).to_string();
     let groups = element("tr")
@@ -118,7 +119,7 @@ pub(crate) fn overview(report: &Report) -> Html {
 const REPAID: [Kind; 2] = [Kind::Resident, Kind::EndToEnd];
 
 /// What the rows of the overview have in common.
-struct Shown<'a> {
+struct OverviewColumns<'a> {
     report: &'a Report,
     names: &'a Names,
     names_of_kinds: Kinds,
@@ -131,7 +132,7 @@ struct Shown<'a> {
 /// The heading of the column with gpubench's tuned code on both sides.
 const TUNED: &str = "tuned";
 
-fn overview_row(shown: &Shown<'_>, part: &Part<'_>) -> Element {
+fn overview_row(shown: &OverviewColumns<'_>, part: &Part<'_>) -> Element {
     let all = || shown.kinds.iter().copied();
     let report = shown.report;
     let mut cells: Vec<Element> = all().map(|kind| crossover_cell(Some(part), kind)).collect();
@@ -156,7 +157,7 @@ fn overview_row(shown: &Shown<'_>, part: &Part<'_>) -> Element {
 }
 
 /// The labels of an overview's cells where its headings have no room.
-fn labels(shown: &Shown<'_>) -> Vec<String> {
+fn labels(shown: &OverviewColumns<'_>) -> Vec<String> {
     let name = |kind| shown.names_of_kinds.name(kind);
     let of_kinds = |after: &str| shown.kinds.iter().map(|kind| format!("{}{after}", name(*kind))).collect();
     let versus = Versus::of(shown.report);

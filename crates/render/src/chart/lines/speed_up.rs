@@ -6,11 +6,11 @@ use gpubench_answer::{Comparison, Contender, Crossover, Kind, Kinds, Pair, Place
 use gpubench_ops as op;
 use gpubench_text::palette::Role;
 
-use super::{Crossing, LineChart, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes};
+use super::{CrossingMark, LineChart, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes};
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
-use crate::chart::frame::{Frame, Row};
-use crate::chart::series::{Marks, Point, Series, Stroke, Style};
+use crate::chart::frame::{Frame, LegendRow};
+use crate::chart::series::{ChartSeries, Marks, Point, Stroke, Style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::text::{copies_clause, ratio_text};
 
@@ -49,8 +49,8 @@ pub(crate) fn kinds(part: &Part<'_>) -> &'static [Kind] {
 }
 
 /// A line of a chart, and where it crosses 1.
-pub(crate) struct Line {
-    pub series: Series,
+pub(crate) struct SpeedUpLine {
+    pub series: ChartSeries,
     kind: Kind,
     crossover: Option<Crossover>,
 }
@@ -63,14 +63,14 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
         Some(part) => by_kind(part, &part.section.comparisons),
         None => by_part(&sheet.parts),
     };
-    let series: Vec<Series> = lines.iter().map(|line| line.series.clone()).collect();
+    let series: Vec<ChartSeries> = lines.iter().map(|line| line.series.clone()).collect();
     let sizes = sizes(&series);
     let values = extremes(&series).filter(|_| sizes.len() > 1)?;
     let mut legend = legend(&series);
     let crossed = lines.iter().flat_map(|line| crossover_notes(line, lone_part.is_some()));
     let versus = sheet.versus();
     let [a, b] = Contender::BOTH.map(|one| versus.label(one));
-    legend.extend(Row::notes(&format!("{b} faster from N"), crossed.collect()));
+    legend.extend(LegendRow::notes(&format!("{b} faster from N"), crossed.collect()));
     legend.extend(lone_part.map(pairings).unwrap_or_default());
     legend.extend(mark_notes(&series));
     let frame = Frame {
@@ -97,7 +97,7 @@ fn question(sheet: &Sheet<'_>, versus: Versus<'_>) -> String {
 }
 
 /// From which size B is faster; in two lines where the name of a line may be long.
-fn crossover_notes(line: &Line, is_short: bool) -> Vec<String> {
+fn crossover_notes(line: &SpeedUpLine, is_short: bool) -> Vec<String> {
     let label = &line.series.label;
     match line.crossover.as_ref().map(crossover_text) {
         None => vec![],
@@ -107,7 +107,7 @@ fn crossover_notes(line: &Line, is_short: bool) -> Vec<String> {
 }
 
 /// The subtitle: the kinds of speed-up that the lines show.
-fn subtitle(lines: &[Line], sheet: &Sheet<'_>) -> String {
+fn subtitle(lines: &[SpeedUpLine], sheet: &Sheet<'_>) -> String {
     if lines.iter().all(|line| line.kind == LONE_KIND) {
         let mut pairs = sheet.parts.iter().filter_map(|part| largest(&part.section.comparisons, LONE_KIND));
         return match pairs.all(|(_, pair)| pair.is_on_cpu()) {
@@ -128,7 +128,7 @@ fn subtitle(lines: &[Line], sheet: &Sheet<'_>) -> String {
 }
 
 /// The kinds of some comparisons of one density, then gpubench's tuned code; the first and the last point of each have labels.
-pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Line> {
+pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<SpeedUpLine> {
     let all = report_kinds(part);
     let line = |label: &str, style, kind, mut points: Vec<Point>, crossover: Option<Crossover>| {
         let last = points.len().checked_sub(1)?;
@@ -136,8 +136,8 @@ pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Li
             point.label = None;
         }
         let bends = bends(crossover.as_ref());
-        let series = Series { label: label.into(), group: "Time included", style, points, bends };
-        Some(Line { series, kind, crossover })
+        let series = ChartSeries { label: label.into(), group: "Time included", style, points, bends };
+        Some(SpeedUpLine { series, kind, crossover })
     };
     let of_kind = |&kind: &Kind| {
         let found = crossover(part, comparisons[0].density, kind);
@@ -149,8 +149,8 @@ pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Li
 }
 
 /// One line a report and density.
-fn by_part(parts: &[Part<'_>]) -> Vec<Line> {
-    let mut lines: Vec<Line> = vec![];
+fn by_part(parts: &[Part<'_>]) -> Vec<SpeedUpLine> {
+    let mut lines: Vec<SpeedUpLine> = vec![];
     for part in parts {
         for comparisons in part.by_density() {
             let points = points(comparisons, |one| one.pair(LONE_KIND));
@@ -162,8 +162,8 @@ fn by_part(parts: &[Part<'_>]) -> Vec<Line> {
             let style = part_style(lines.len());
             let crossover = crossover(part, density, LONE_KIND);
             let bends = bends(crossover.as_ref());
-            let series = Series { label, group: "Resident speed-up", style, points, bends };
-            lines.push(Line { series, kind: LONE_KIND, crossover });
+            let series = ChartSeries { label, group: "Resident speed-up", style, points, bends };
+            lines.push(SpeedUpLine { series, kind: LONE_KIND, crossover });
         }
     }
     lines
@@ -198,7 +198,7 @@ fn bends(found: Option<&Crossover>) -> Vec<(f64, f64)> {
 }
 
 /// The mark of a line that crosses 1 between two sizes.
-pub(crate) fn crossing(line: &Line) -> Option<Crossing> {
+pub(crate) fn crossing(line: &SpeedUpLine) -> Option<CrossingMark> {
     let found = line.crossover.as_ref()?;
     let Some(Place::At(size)) = found.from else { return None };
     // Beyond the sizes measured nothing is known, so the band ends there.
@@ -210,11 +210,11 @@ pub(crate) fn crossing(line: &Line) -> Option<Crossing> {
         Place::Beyond => last,
     };
     let label = format!("N = {}", size_text(size, found.interval));
-    Some(Crossing { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
+    Some(CrossingMark { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
 }
 
 /// The variants of the speed-ups at the largest size; kinds with the same pair share lines.
-fn pairings(part: &Part<'_>) -> Vec<Row> {
+fn pairings(part: &Part<'_>) -> Vec<LegendRow> {
     let all = report_kinds(part);
     let mut found: Vec<(u64, [String; 2], Vec<&str>)> = vec![];
     for &kind in kinds(part) {
@@ -232,7 +232,7 @@ fn pairings(part: &Part<'_>) -> Vec<Row> {
         if several { vec![kinds.join(", ") + ":", indented(&pair)] } else { vec![pair] }
     });
     let [a, b] = Contender::BOTH.map(|one| part.section.versus.label(one));
-    Row::notes(&format!("Best {b} / best {a} at {n}"), lines.collect())
+    LegendRow::notes(&format!("Best {b} / best {a} at {n}"), lines.collect())
 }
 
 fn indented(text: &str) -> String {

@@ -3,15 +3,15 @@
 use gpubench_answer::Versus;
 use gpubench_model::case::Cache;
 use gpubench_model::report::example::{self, full, measured};
-use gpubench_model::report::{Report, Row as ReportRow};
+use gpubench_model::report::{Report, Row};
 use gpubench_model::{Accuracy, Side};
 
 use super::labels::Labels;
 use super::*;
 use crate::chart::geometry::Rect;
-use crate::chart::layout::{Extent, Layout, TEXT};
+use crate::chart::layout::below;
+use crate::chart::layout::{Extent, FrameLayout, TEXT};
 use crate::chart::series::Stroke;
-use crate::chart::ticks::below;
 use crate::chart::{Chart, Selection, charts};
 
 /// The line charts of reports: speed-up, then time, of each op.
@@ -21,12 +21,12 @@ fn lines(reports: &[(&str, &Report)]) -> Vec<LineChart> {
     found.filter_map(|chart| if let Chart::Lines(chart) = chart { Some(chart) } else { None }).collect()
 }
 
-fn of(rows: Vec<ReportRow>) -> Vec<LineChart> {
+fn of(rows: Vec<Row>) -> Vec<LineChart> {
     lines(&[("", &example::of(rows))])
 }
 
 fn notes(chart: &LineChart) -> Vec<&str> {
-    chart.frame.legend.iter().map(Row::text).collect()
+    chart.frame.legend.iter().map(LegendRow::text).collect()
 }
 
 /// A sweep in which the GPU loses at first, with eight variants and two sizes that almost coincide.
@@ -66,7 +66,7 @@ fn the_time_chart_has_a_series_a_variant_grouped_by_side() {
 
 #[test]
 fn charts_of_both_cache_states_are_separate_and_named() {
-    let pair = |cache, n| example::both_sides("fft", n, 1e-3, 1e-3).map(|row| ReportRow { cache, ..row });
+    let pair = |cache, n| example::both_sides("fft", n, 1e-3, 1e-3).map(|row| Row { cache, ..row });
     let of_cache = |cache| [8, 16].map(|n| pair(cache, n)).concat();
     let mut rows = Cache::ALL.map(of_cache).concat();
     let charts = of(rows.clone());
@@ -83,7 +83,7 @@ fn charts_of_both_cache_states_are_separate_and_named() {
 #[test]
 fn the_speed_up_chart_has_three_kinds_and_marks_where_each_crosses() {
     let chart = &lines(&[("", &full())])[0];
-    let of_points = |one: &Series| one.points.iter().map(|point| point.label.clone()).collect();
+    let of_points = |one: &ChartSeries| one.points.iter().map(|point| point.label.clone()).collect();
     let labels: Vec<Vec<Option<String>>> = chart.series.iter().map(of_points).collect();
     let expected = [["CPU 1.6x", "18x"], ["CPU 2.3x", "18x"], ["CPU 10x", "18x"]];
     assert_eq!(labels, expected.map(|pair| pair.map(|label| Some(label.to_owned())).to_vec()));
@@ -189,7 +189,7 @@ fn the_legend_covers_no_data_and_stays_in_the_picture() {
     let long = [10, 20].map(|n| measured("svd", n, "cpu", &"long-name-".repeat(20), 1e-3)).to_vec();
     let all = wide().into_iter().chain(lines(&[("", &full())])).chain(of(many)).chain(of(long));
     for chart in all {
-        let layout = Layout::of(&chart.frame, Extent::File);
+        let layout = FrameLayout::of(&chart.frame, Extent::File);
         assert!(!layout.legend.intersects(&layout.plot));
         assert!(layout.picture.holds(&layout.legend) && layout.picture.holds(&layout.plot));
         assert!(layout.plot.width() > 700.0 && layout.plot.height() > 500.0);
@@ -205,7 +205,7 @@ fn the_legend_covers_no_data_and_stays_in_the_picture() {
 #[test]
 fn sizes_that_almost_coincide_share_a_label() {
     let chart = &wide()[1];
-    let plane = Layout::of(&chart.frame, Extent::File).plane(&chart.frame);
+    let plane = FrameLayout::of(&chart.frame, Extent::File).plane(&chart.frame);
     let labels: Vec<String> = below(&plane, TEXT).into_iter().map(|label| label.text).collect();
     assert_eq!(labels, ["100", "500, 512", "1024", "2048"]);
 }
@@ -213,7 +213,7 @@ fn sizes_that_almost_coincide_share_a_label() {
 #[test]
 fn labels_in_the_plot_cover_neither_points_nor_each_other() {
     let chart = &wide()[0];
-    let layout = Layout::of(&chart.frame, Extent::File);
+    let layout = FrameLayout::of(&chart.frame, Extent::File);
     let labels = Labels::of(&chart.contents(&layout));
     assert_eq!((labels.regions.len(), labels.crossings.len()), (2, 3));
     assert!(labels.points.len() >= 5, "{labels:?}");

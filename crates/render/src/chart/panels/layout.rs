@@ -2,8 +2,8 @@
 
 use super::super::font::{Weight, fitted, fitted_inside, width};
 use super::super::geometry::Rect;
+use super::super::layout::thinned;
 use super::super::layout::{CAPTION, MARGIN, picture};
-use super::super::ticks::thinned;
 use super::{MarkKind, Panel, PanelChart};
 
 pub(crate) const SMALL: f64 = 21.0;
@@ -33,7 +33,7 @@ pub(crate) struct Flag {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct PanelAreas {
     /// The heading, as far as it fits.
     pub name: String,
     /// Middle of the heading, from the top.
@@ -48,7 +48,7 @@ pub(crate) struct Place {
 
 /// A label of the x axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Below {
+pub(crate) struct PanelTick {
     pub x: f64,
     /// x of the label's middle, which keeps within the picture.
     pub middle: f64,
@@ -56,15 +56,15 @@ pub(crate) struct Below {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Layout {
-    pub panels: Vec<Place>,
-    pub below: Vec<Below>,
+pub(crate) struct PanelsLayout {
+    pub panels: Vec<PanelAreas>,
+    pub below: Vec<PanelTick>,
     /// Pixels from one position to the next.
     pub(crate) spacing: f64,
 }
 
-impl Layout {
-    pub(crate) fn of(chart: &PanelChart) -> Layout {
+impl PanelsLayout {
+    pub(crate) fn of(chart: &PanelChart) -> PanelsLayout {
         let Rect { right: wide, bottom: high, .. } = picture();
         let labels = chart.panels.iter().flat_map(|panel| &panel.y.ticks);
         let widest = labels.map(|tick| width(&tick.label, SMALL, Weight::Regular)).fold(60.0, f64::max);
@@ -77,7 +77,7 @@ impl Layout {
             let area = Rect { left, right, top, bottom: top + each - GAP };
             place(panel, area, |position| left + (position + 0.5) * spacing)
         };
-        Layout {
+        PanelsLayout {
             panels: chart.panels.iter().enumerate().map(place).collect(),
             below: below(chart, left, spacing, wide),
             spacing,
@@ -89,7 +89,7 @@ impl Layout {
     }
 }
 
-impl Place {
+impl PanelAreas {
     /// The y of a value; values beyond the axis are at its end.
     pub(crate) fn y(&self, panel: &Panel, value: f64) -> f64 {
         let fraction = panel.y.fraction(value).clamp(0.0, 1.0);
@@ -97,7 +97,7 @@ impl Place {
     }
 }
 
-fn place(panel: &Panel, area: Rect, x: impl Fn(f64) -> f64) -> Place {
+fn place(panel: &Panel, area: Rect, x: impl Fn(f64) -> f64) -> PanelAreas {
     // A third of the panel at most is for the marks' texts.
     let room = (((area.bottom - area.top) / 3.0 / ROW) as usize).clamp(2, 4);
     let strip = Rect { top: area.top + HEADING, bottom: area.top + HEADING + ROW, ..area };
@@ -115,7 +115,7 @@ fn place(panel: &Panel, area: Rect, x: impl Fn(f64) -> f64) -> Place {
     let name = fitted_inside(&panel.heading, LABEL, Weight::Medium, area.right - area.left);
     let after_name = area.left + width(&name, LABEL, Weight::Medium) + 18.0;
     let remark = fitted(&panel.remark, LABEL, Weight::Regular, (area.right - after_name).max(0.0));
-    Place { name, heading: area.top + HEADING / 2.0, remark: (remark, after_name), plot, marks, flags }
+    PanelAreas { name, heading: area.top + HEADING / 2.0, remark: (remark, after_name), plot, marks, flags }
 }
 
 /// Texts above their marks, the longest that fit, in at most `rows` rows from `strip` upwards; a mark's line crosses no
@@ -179,13 +179,13 @@ fn free(others: &[&Flag], mark: &Around, text: &str, strip: &Rect, rows: usize) 
 }
 
 /// The labels that there is room for, from the left; the last always is one.
-fn below(chart: &PanelChart, left: f64, spacing: f64, wide: f64) -> Vec<Below> {
+fn below(chart: &PanelChart, left: f64, spacing: f64, wide: f64) -> Vec<PanelTick> {
     let label = |(position, text): &(usize, String)| {
         let x = left + (*position as f64 + 0.5) * spacing;
         let half = width(text, SMALL, Weight::Regular) / 2.0;
-        Below { x, middle: x.min(wide - 8.0 - half).max(8.0 + half), text: text.clone() }
+        PanelTick { x, middle: x.min(wide - 8.0 - half).max(8.0 + half), text: text.clone() }
     };
-    let room = |before: &Below, after: &Below| {
+    let room = |before: &PanelTick, after: &PanelTick| {
         let both = width(&before.text, SMALL, Weight::Regular) + width(&after.text, SMALL, Weight::Regular);
         after.middle - before.middle > both / 2.0 + 2.0 * APART
     };

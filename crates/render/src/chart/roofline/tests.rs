@@ -7,7 +7,7 @@ use gpubench_ops::Work;
 
 use super::draw::labels;
 use super::*;
-use crate::chart::layout::{Extent, Layout};
+use crate::chart::layout::{Extent, FrameLayout};
 
 fn with_peaks(rows: Vec<Row>) -> Report {
     example::with_peaks(example::of(rows))
@@ -84,7 +84,7 @@ fn dots_and_peaks_lie_in_the_plot_and_labels_cover_neither_dots_nor_each_other()
         }
     }
     let chart = chart(&with_peaks(rows)).unwrap();
-    let layout = Layout::of(&chart.frame, Extent::File);
+    let layout = FrameLayout::of(&chart.frame, Extent::File);
     let plane = layout.plane(&chart.frame);
     let roofs = chart.roofs.iter().flat_map(|roof| roof.path);
     let places = chart.dots.iter().map(|dot| (dot.x, dot.y)).chain(roofs);

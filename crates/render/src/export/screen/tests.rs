@@ -315,9 +315,9 @@ fn a_backend_that_is_the_best_nowhere_is_on_the_screen() {
 /// Both sides take the same time at every size, so that there is no winner and no break-even.
 #[test]
 fn equal_sides_name_no_winner_anywhere() {
-    use gpubench_answer::trial::{Chance, Law, Noise, Variant, report};
+    use gpubench_answer::trial::{Chance, Law, Noise, TrialVariant, report};
     let law = || -> Law { Box::new(|n: f64| (n / 50.0).powi(2)) };
-    let equal = [Side::Cpu, Side::Gpu].map(|side| Variant { side, law: law() });
+    let equal = [Side::Cpu, Side::Gpu].map(|side| TrialVariant { side, law: law() });
     let noise = Noise { cpu: 0.02, gpu: 0.02 };
     let found = report(&equal, &[50, 100, 150, 200, 300], noise, &mut Chance::new(1));
     let text = screen(&found, false);

@@ -7,8 +7,8 @@ use gpubench_model::HostMemory;
 use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Column, Table};
 
-use super::sweeps::{Sweeps, compared};
-use crate::export::tables::{PEAK_SHARE, has_peaks};
+use super::{Sweeps, compared};
+use crate::content::{PEAK_SHARE, has_peaks};
 
 /// Heading of the columns with the faster contender and its factor.
 const FASTER: &str = "faster";
@@ -22,15 +22,15 @@ const VARIANT: &str = "variant";
 /// Ranks of columns: where lines would be too long, those of the highest are left out first.
 mod rank {
     /// Crossovers, which go only where names of sweeps are long.
-    pub(super) const CROSSOVERS: u8 = 1;
-    pub(super) const PEAK_SHARES: u8 = 2;
+    pub(crate) const CROSSOVERS: u8 = 1;
+    pub(crate) const PEAK_SHARES: u8 = 2;
     /// Names of variants, and crossovers with a second kind of memory.
-    pub(super) const DETAILS: u8 = 3;
+    pub(crate) const DETAILS: u8 = 3;
 }
 
 /// A kind of speed-up, and the rank of the column with the size from which B is faster, where it has one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KindColumns {
+pub(crate) struct KindColumns {
     pub kind: Kind,
     pub from: Option<u8>,
 }
@@ -45,7 +45,7 @@ const KINDS: [KindColumns; 4] = [
 
 impl Sweeps<'_> {
     /// The kinds of speed-up that some case of the report has.
-    pub(super) fn shown_kinds(&self) -> Vec<KindColumns> {
+    pub(crate) fn shown_kinds(&self) -> Vec<KindColumns> {
         let occurs = |kind| self.all.iter().flat_map(compared).any(|case| case.pair(kind).is_some());
         KINDS.into_iter().filter(|shown| occurs(shown.kind)).collect()
     }
@@ -75,7 +75,7 @@ impl Sweeps<'_> {
     /// Per kind of speed-up: the faster contender, and the size from which B is faster.
     ///
     /// Those of every kind of memory are under one heading, `end to end`.
-    pub(super) fn sweep_columns(&self) -> Vec<Column> {
+    pub(crate) fn sweep_columns(&self) -> Vec<Column> {
         let columns = self.shown_kinds().into_iter().flat_map(|KindColumns { kind, from }| {
             let from =
                 from.map(|rank| Column::words(FROM).ranked(rank).called(self.full_heading(kind, FROM)));
@@ -101,7 +101,7 @@ impl Sweeps<'_> {
     }
 
     /// Per contender the best variant and its time, then the faster one per kind of speed-up.
-    pub(super) fn case_columns(&self) -> Vec<Column> {
+    pub(crate) fn case_columns(&self) -> Vec<Column> {
         let best = |contender| {
             let columns = [Column::words(VARIANT).ranked(rank::DETAILS), Column::figures("time")];
             let heading = format!("best {}", self.versus.label(contender));
@@ -115,7 +115,7 @@ impl Sweeps<'_> {
     }
 
     /// The share of the peak per contender; none where no peaks were measured.
-    pub(super) fn peak_columns(&self) -> Vec<Column> {
+    pub(crate) fn peak_columns(&self) -> Vec<Column> {
         let column = |contender| {
             let name = self.versus.label(contender).to_owned();
             Column::figures(name).in_groups([PEAK_SHARE]).ranked(rank::PEAK_SHARES)
@@ -124,7 +124,7 @@ impl Sweeps<'_> {
     }
 
     /// The share of the peak in a table of one side.
-    pub(super) fn peak_column(&self) -> Option<Column> {
+    pub(crate) fn peak_column(&self) -> Option<Column> {
         has_peaks(self.report).then(|| Column::figures(PEAK_SHARE).ranked(rank::PEAK_SHARES))
     }
 }
@@ -138,22 +138,22 @@ fn group(kind: Kind) -> &'static str {
 }
 
 /// Returns whether a table says from which sizes B is faster.
-pub(super) fn shows_crossovers(table: &Table) -> bool {
+pub(crate) fn shows_crossovers(table: &Table) -> bool {
     table.columns.iter().any(|column| column.heading == FROM)
 }
 
 /// Returns whether a table has a column for gpubench's tuned code.
-pub(super) fn shows_tuned(table: &Table) -> bool {
+pub(crate) fn shows_tuned(table: &Table) -> bool {
     table.columns.iter().any(|column| column.heading == TUNED)
 }
 
 /// Returns whether a table names the variants.
-pub(super) fn names_variants(table: &Table) -> bool {
+pub(crate) fn names_variants(table: &Table) -> bool {
     table.columns.iter().any(|column| column.heading == VARIANT)
 }
 
 /// Returns whether a table has shares of the peaks.
-pub(super) fn shows_peaks(table: &Table) -> bool {
+pub(crate) fn shows_peaks(table: &Table) -> bool {
     let is_share = |column: &Column| {
         column.heading == PEAK_SHARE || column.groups.iter().any(|group| group == PEAK_SHARE)
     };
@@ -161,7 +161,7 @@ pub(super) fn shows_peaks(table: &Table) -> bool {
 }
 
 /// Says which columns a table had no room for, and where to find them; `None` where it has all.
-pub(super) fn left_out(removed: &[Cow<'static, str>]) -> Option<String> {
+pub(crate) fn left_out(removed: &[Cow<'static, str>]) -> Option<String> {
     let name = |heading: &Cow<'static, str>| match heading.split_once(": ") {
         Some((group, _)) if group == PEAK_SHARE => PEAK_SHARE.replace('\u{a0}', " "),
         _ => heading.to_string(),

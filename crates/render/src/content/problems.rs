@@ -12,7 +12,7 @@ use gpubench_text::grouped::{distinct, grouped};
 use super::free_memory;
 
 /// Cells that share an outcome, a reason and a fix. Reasons may differ in the amount of free memory.
-pub(crate) struct Group<'a> {
+pub(crate) struct ProblemGroup<'a> {
     pub outcome: Outcome,
     pub reason: String,
     pub fix: Option<&'a str>,
@@ -24,11 +24,11 @@ pub(crate) struct Group<'a> {
 const OUTCOMES: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
 
 /// The groups of a report: the gravest outcome first, then the largest group.
-pub(crate) fn groups(report: &Report) -> Vec<Group<'_>> {
+pub(crate) fn groups(report: &Report) -> Vec<ProblemGroup<'_>> {
     groups_of(&report.rows)
 }
 
-fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
+fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<ProblemGroup<'a>> {
     let untimed = rows.into_iter().filter(|row| row.outcome != Outcome::Measured && !row.screened);
     let keyed = untimed.map(|row| {
         let (frame, free) = free_memory::split(row.reason.as_deref().unwrap_or("no reason given"));
@@ -36,9 +36,9 @@ fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
     });
     let group = |((outcome, frame, fix), members): ((_, _, _), Vec<(&'a Row, &str)>)| {
         let (rows, amounts): (Vec<_>, Vec<_>) = members.into_iter().unzip();
-        Group { outcome, reason: free_memory::joined(frame, &amounts), fix, rows }
+        ProblemGroup { outcome, reason: free_memory::joined(frame, &amounts), fix, rows }
     };
-    let mut groups: Vec<Group<'_>> = grouped(keyed).into_iter().map(group).collect();
+    let mut groups: Vec<ProblemGroup<'_>> = grouped(keyed).into_iter().map(group).collect();
     let gravity = |outcome| OUTCOMES.iter().position(|other| *other == outcome);
     groups.sort_by_key(|group| (gravity(group.outcome), std::cmp::Reverse(group.rows.len())));
     groups
@@ -75,7 +75,7 @@ pub(crate) fn why_nothing(report: &Report) -> String {
 /// The same for some of its rows, none of which was measured.
 pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     let groups = groups_of(rows);
-    let reason = |group: &Group<'_>| {
+    let reason = |group: &ProblemGroup<'_>| {
         let fix = group.fix.map(|fix| format!(" (fix: {fix})")).unwrap_or_default();
         format!("{}{fix}", group.reason)
     };
@@ -85,7 +85,7 @@ pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String
     }
     match reasons.join("; ") {
         none if none.is_empty() => none,
-        reasons if groups.iter().any(Group::lacks_an_installation) => {
+        reasons if groups.iter().any(ProblemGroup::lacks_an_installation) => {
             format!(": {reasons}; gpubench doctor lists what is missing")
         }
         reasons => format!(": {reasons}"),
@@ -177,7 +177,7 @@ pub(crate) fn summary(report: &Report) -> Option<String> {
     }
 }
 
-impl Group<'_> {
+impl ProblemGroup<'_> {
     /// Returns whether the cells may lack something that `gpubench doctor` lists: not where they failed, or where the fix
     /// is another one.
     fn lacks_an_installation(&self) -> bool {

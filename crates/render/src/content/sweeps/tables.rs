@@ -8,8 +8,8 @@ use gpubench_text::table::{Column, Field, Layout, Table};
 
 use super::columns::KindColumns;
 use super::crossovers::short;
-use super::sweeps::{Sweep, Sweeps, compared};
-use crate::export::tables::{NONE, has_peaks, peak_share_text, time_text};
+use super::{Sweep, Sweeps, compared};
+use crate::content::{NONE, has_peaks, peak_share_text, time_text};
 
 impl<'a> Sweeps<'a> {
     /// One row per sweep: speed-ups at its largest size, and crossovers with or without their `intervals`; `None` where no
@@ -112,5 +112,5 @@ fn timed(row: Option<&Row>, kind: Kind, name: impl Fn(&Row) -> String) -> [Field
 }
 
 fn speed_up(pair: Option<&Pair<'_>>) -> Field {
-    pair.map_or(NONE.into(), super::super::speed_up)
+    pair.map_or(NONE.into(), crate::content::speed_up)
 }

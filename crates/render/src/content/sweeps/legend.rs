@@ -6,9 +6,9 @@ use gpubench_text::grouped::distinct;
 use gpubench_text::table::Table;
 
 use super::columns::{shows_crossovers, shows_peaks, shows_tuned};
-use super::crossovers::Shown;
-use super::sweeps::{Sweeps, compared};
-use crate::export::tables::PEAK_SHARE_TEXT;
+use super::crossovers::ShownCrossover;
+use super::{Sweeps, compared};
+use crate::content::PEAK_SHARE_TEXT;
 
 impl Sweeps<'_> {
     /// The meaning of the columns of `grid` and of the marks that occur. Without a case of both contenders, only shares of
@@ -96,27 +96,27 @@ impl Sweeps<'_> {
             .all
             .iter()
             .flat_map(|sweep| kinds.iter().filter_map(|kind| crossover(&sweep.section.comparisons, *kind)));
-        let shown: Vec<(Shown, bool)> = crossovers
+        let shown: Vec<(ShownCrossover, bool)> = crossovers
             .map(|found| {
-                let shown = Shown::of(&found);
+                let shown = ShownCrossover::of(&found);
                 (shown, shown.has_plus(&found))
             })
             .collect();
-        let occurs = |is_kind: fn(&Shown) -> bool| shown.iter().any(|(shown, _)| is_kind(shown));
+        let occurs = |is_kind: fn(&ShownCrossover) -> bool| shown.iter().any(|(shown, _)| is_kind(shown));
         let meanings = [
-            (occurs(|shown| matches!(shown, Shown::Within(_, Some(_)))), "a range: somewhere in it"),
+            (occurs(|shown| matches!(shown, ShownCrossover::Within(_, Some(_)))), "a range: somewhere in it"),
             (
-                occurs(|shown| matches!(shown, Shown::Within(_, None))),
+                occurs(|shown| matches!(shown, ShownCrossover::Within(_, None))),
                 "up to ?: perhaps above every N measured",
             ),
-            (occurs(|shown| *shown == Shown::All), "all: at every N measured"),
-            (occurs(|shown| *shown == Shown::None), "none: at no N measured"),
-            (occurs(|shown| *shown == Shown::Some), "some: at smaller N only"),
-            (occurs(|shown| *shown == Shown::Unknown), "?: not measurable"),
+            (occurs(|shown| *shown == ShownCrossover::All), "all: at every N measured"),
+            (occurs(|shown| *shown == ShownCrossover::None), "none: at no N measured"),
+            (occurs(|shown| *shown == ShownCrossover::Some), "some: at smaller N only"),
+            (occurs(|shown| *shown == ShownCrossover::Unknown), "?: not measurable"),
             (shown.iter().any(|(_, has_plus)| *has_plus), "+: also at smaller N"),
         ];
         let meanings = meanings.into_iter().filter_map(|(occurs, meaning)| occurs.then_some(meaning));
-        let interpolated = occurs(|shown| matches!(shown, Shown::From(_)));
+        let interpolated = occurs(|shown| matches!(shown, ShownCrossover::From(_)));
         let first = match interpolated {
             true => " (interpolated)",
             false => "",

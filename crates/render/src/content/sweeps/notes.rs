@@ -23,7 +23,7 @@ use gpubench_text::words::capitalised;
 
 use super::super::cautions::shown;
 use super::super::problems::{ended_early, why_none_of, why_nothing};
-use super::sweeps::{Sweep, Sweeps, compared};
+use super::{Sweep, Sweeps, compared};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
 pub(crate) fn title(report: &Report) -> String {

@@ -13,9 +13,9 @@ use gpubench_text::count::{agree, counted};
 use gpubench_text::grouped::distinct;
 
 use super::cautions::{is_launch_bound, shown};
-use super::tables::{PEAK_SHARE_TEXT, contenders, has_peaks};
+use super::{PEAK_SHARE_TEXT, contenders, has_peaks};
 
-/// The sentences for the tables of a report. `mark` is [`MARK`](super::tables::MARK) as the format writes it.
+/// The sentences for the tables of a report. `mark` is [`MARK`](super::MARK) as the format writes it.
 pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<String> {
     let rows = shown(report, all_variants);
     let mut lines: Vec<String> = launch_bound(report, &rows, mark).into_iter().collect();

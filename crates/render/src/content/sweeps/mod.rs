@@ -1,4 +1,11 @@
-//! The sweeps of a report, which the first screen shows.
+//! The sweeps of a report: their tables, notes and legend, for the first screen and other overviews.
+
+pub(crate) mod columns;
+mod crossovers;
+mod larger;
+mod legend;
+pub(crate) mod notes;
+mod tables;
 
 use gpubench_answer::{Comparison, Kind, Kinds, Section, Versus, has_both_caches, sections_of};
 use gpubench_model::case::{DType, density_text};
@@ -12,13 +19,13 @@ pub(crate) struct Sweep<'a> {
 }
 
 pub(crate) struct Sweeps<'a> {
-    pub(super) report: &'a Report,
-    pub(super) all: Vec<Sweep<'a>>,
-    pub(super) kinds: Kinds,
+    pub(crate) report: &'a Report,
+    pub(crate) all: Vec<Sweep<'a>>,
+    pub(crate) kinds: Kinds,
     /// The contenders.
-    pub(super) versus: Versus<'a>,
+    pub(crate) versus: Versus<'a>,
     /// Whether the tables have a column for gpubench's tuned code, next to what a reader can call.
-    pub(super) shows_tuned: bool,
+    pub(crate) shows_tuned: bool,
 }
 
 impl<'a> Sweeps<'a> {

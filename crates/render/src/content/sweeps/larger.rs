@@ -5,7 +5,7 @@ use gpubench_model::report::{Outcome, Row};
 use gpubench_text::grouped::{distinct, grouped};
 use serde_json::Value;
 
-use super::sweeps::{Sweep, Sweeps, compared};
+use super::{Sweep, Sweeps, compared};
 
 /// Groups of sweeps that the line names; the others are counted.
 const MAX_GROUPS: usize = 3;
@@ -15,7 +15,7 @@ const OUTCOMES: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Sk
 
 impl Sweeps<'_> {
     /// `Not compared at larger N: reduction f32 (cupy incorrect at 5000, 10000); svd f32, svd f64 (not run at 2048).`
-    pub(super) fn larger_sizes(&self) -> Option<String> {
+    pub(crate) fn larger_sizes(&self) -> Option<String> {
         let reasons = self.all.iter().filter_map(|sweep| Some((self.reasons(sweep)?, sweep.name.as_str())));
         let groups = grouped(reasons);
         let text = |(reasons, sweeps): &(String, Vec<&str>)| format!("{} ({reasons})", sweeps.join(", "));
