@@ -18,12 +18,12 @@ impl Kinds {
         Kinds { has_pinned: rows.into_iter().any(has_pinned) }
     }
 
-    /// Those of [`Kind::ALL`] that occur.
+    /// The kinds of [`Kind::ALL`] that occur.
     pub fn all(self) -> &'static [Kind] {
         if self.has_pinned { &Kind::ALL } else { &Kind::ALL[..Kind::ALL.len() - 1] }
     }
 
-    /// Those with copies.
+    /// The kinds with copies that occur.
     pub fn end_to_end(self) -> &'static [Kind] {
         if self.has_pinned { &[Kind::EndToEnd, Kind::EndToEndPinned] } else { &[Kind::EndToEnd] }
     }

@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use super::cost::Kind;
 use super::crossover::{Crossover, Place, Stretch, crossovers};
-use super::crossover_text::crossover_clause;
-use super::figure::plain;
+use super::crossover_text::{crossover_clause, plain};
 use super::first_use::{FirstUse, Repayment, repayment};
 use super::peak_share::{Share, share};
 use super::words::{Line, paragraph};
@@ -92,7 +91,7 @@ struct CrossoverAnswer {
     changes: Vec<ChangeAnswer>,
     /// The sizes at which the same contender is measurably faster, or neither.
     winners: Vec<WinnerAnswer>,
-    /// Whether it comes from times of grade D, or from device times that the clock limits.
+    /// Whether the crossover comes from times of grade D, or from device times that the clock limits.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unreliable: bool,
     words: String,
@@ -190,10 +189,10 @@ struct SpeedUpAnswer<'a> {
     /// The variants, under `cpu` and `gpu`, or `a` and `b`.
     #[serde(flatten)]
     variants: PerContender<&'a str>,
-    /// Their backends, under `cpu_backend` and so on.
+    /// The backends of the variants, under `cpu_backend` and so on.
     #[serde(flatten)]
     backends: BTreeMap<String, &'a str>,
-    /// Their times, under `cpu_s` and so on.
+    /// The times of the variants, under `cpu_s` and so on.
     #[serde(flatten)]
     times: BTreeMap<String, Estimate>,
     /// `null` unless `break_even` is `after_calls`.

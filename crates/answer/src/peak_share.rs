@@ -176,7 +176,7 @@ pub fn peak(peaks: &Peaks, row: &Row) -> Option<f64> {
     peak_of(peaks, row).map(|(rate, _)| rate)
 }
 
-/// The same with the arithmetic that reaches that rate.
+/// The peak FLOP rate for a row, as [`peak`] has it, and the arithmetic that reaches it.
 pub fn peak_of(peaks: &Peaks, row: &Row) -> Option<(f64, &'static str)> {
     let of = |name: &'static str| Some((*peaks.matmul.get(name)?, name));
     match row.accuracy {

@@ -11,6 +11,7 @@ use gpubench_ops::{self as op, Checked, OPS};
 use gpubench_text::grouped::distinct;
 
 use super::cost::{Kind, estimate};
+use super::versus::KEY;
 use super::winner::of_winner;
 use super::{Contender, Estimate, SpeedUp, Versus};
 
@@ -210,7 +211,7 @@ pub fn sections(report: &Report) -> Vec<Section<'_>> {
     sections_of(report, Versus::of(report))
 }
 
-/// The same with these contenders.
+/// The sections of a report with these contenders, in the order of [`sections`].
 pub fn sections_of<'a>(report: &'a Report, versus: Versus<'a>) -> Vec<Section<'a>> {
     let of_rows = report.rows.iter().map(|row| row.case.op.as_str());
     let mut sections = vec![];
@@ -225,6 +226,42 @@ pub fn sections_of<'a>(report: &'a Report, versus: Versus<'a>) -> Vec<Section<'a
         }
     }
     sections
+}
+
+impl Versus<'_> {
+    /// Makes `text` the contenders of a report.
+    ///
+    /// # Errors
+    /// A name is unknown, or no case has a correct time of both; in one line that says what to do. The report is then
+    /// as it was.
+    pub fn choose(report: &mut Report, text: &str) -> Result<(), String> {
+        let versus = Versus::parse(text)?;
+        if versus == Versus::SIDES {
+            Versus::clear(report);
+            return Ok(());
+        }
+        versus.check(report.rows.iter().map(|row| (row.backend.as_str(), row.variant.as_str())))?;
+        let sections = sections_of(report, versus);
+        let mut cases = sections.iter().flat_map(|section| &section.comparisons);
+        if !cases.any(|case| Kind::ALL.into_iter().any(|kind| case.pair(kind).is_some())) {
+            let [a, b] = Contender::BOTH.map(|one| versus.name(one));
+            return Err(format!(
+                "no case has a correct time of both {a} and {b}: 'gpubench show --tables --all-variants' lists every row"
+            ));
+        }
+        if !report.environment.settings.is_object() {
+            report.environment.settings = serde_json::json!({});
+        }
+        report.environment.settings[KEY] = text.into();
+        Ok(())
+    }
+
+    /// Makes the CPU's side and the GPU's the contenders of a report.
+    pub fn clear(report: &mut Report) {
+        if let Some(settings) = report.environment.settings.as_object_mut() {
+            settings.remove(KEY);
+        }
+    }
 }
 
 /// Returns whether rows of both cache states occur, so that the state must be shown with each.

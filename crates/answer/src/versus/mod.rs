@@ -6,11 +6,8 @@ use gpubench_model::{Origin, Side};
 use gpubench_text::glob::glob;
 use gpubench_text::grouped::distinct;
 
-use super::Kind;
-use super::sections::sections;
-
 /// Key of a report's settings that holds the contenders.
-const KEY: &str = "versus";
+pub(crate) const KEY: &str = "versus";
 
 /// The text for the CPU's side against the GPU's.
 const SIDES: &str = "sides";
@@ -46,9 +43,9 @@ impl Contender {
 /// The rows among which the best represents a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ContenderRows<'a> {
-    /// Those of every backend of a side: without tuned code, those that a reader can call, of origin `library` or `plain`.
+    /// The rows of every backend of a side: without tuned code, those that a reader can call, of origin `library` or `plain`.
     Side { side: Side, has_tuned: bool },
-    /// Those of backends, or of variants as `backend/variant`, separated by commas; `*` and `?` are wildcards.
+    /// The rows of backends, or of variants as `backend/variant`, separated by commas; `*` and `?` are wildcards.
     Named(&'a str),
 }
 
@@ -176,44 +173,6 @@ impl<'a> Versus<'a> {
                 .join(", "),
         };
         Err(format!("there are no cells of '{item}': name one of {there_are}"))
-    }
-
-    /// Makes `text` the contenders of a report.
-    ///
-    /// # Errors
-    /// A name is unknown, or no case has a correct time of both; in one line that says what to do. The report is then
-    /// as it was.
-    pub fn choose(report: &mut Report, text: &str) -> Result<(), String> {
-        let versus = Versus::parse(text)?;
-        if versus == Versus::SIDES {
-            Versus::clear(report);
-            return Ok(());
-        }
-        versus.check(report.rows.iter().map(|row| (row.backend.as_str(), row.variant.as_str())))?;
-        let before = report.environment.settings.clone();
-        if !report.environment.settings.is_object() {
-            report.environment.settings = serde_json::json!({});
-        }
-        report.environment.settings[KEY] = text.into();
-        let compares = |kind| {
-            let sections = sections(report);
-            sections.iter().flat_map(|section| &section.comparisons).any(|case| case.pair(kind).is_some())
-        };
-        if Kind::ALL.into_iter().any(compares) {
-            return Ok(());
-        }
-        report.environment.settings = before;
-        let [a, b] = Contender::BOTH.map(|one| versus.name(one));
-        Err(format!(
-            "no case has a correct time of both {a} and {b}: 'gpubench show --tables --all-variants' lists every row"
-        ))
-    }
-
-    /// Makes the CPU's side and the GPU's the contenders of a report.
-    pub fn clear(report: &mut Report) {
-        if let Some(settings) = report.environment.settings.as_object_mut() {
-            settings.remove(KEY);
-        }
     }
 
     fn selection(self, contender: Contender) -> ContenderRows<'a> {

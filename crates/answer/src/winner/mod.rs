@@ -9,8 +9,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::Estimate;
-use super::estimate::NORMAL_95;
+use super::{Estimate, NORMAL_95};
 
 /// Chance that the estimates of all variants together leave their simultaneous interval, as the paper has it: a tenth
 /// of the 5 % that are to be spent.

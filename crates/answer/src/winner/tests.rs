@@ -2,7 +2,7 @@ use gpubench_model::Side;
 use rayon::prelude::*;
 
 use super::*;
-use crate::estimate::exact;
+use crate::exact;
 use crate::trial::{Chance, Law, Noise, TrialVariant, report};
 use crate::{Kind, sections};
 

@@ -63,7 +63,7 @@ pub(crate) enum LegendSample {
 }
 
 impl LegendSample {
-    /// Its length in pixels.
+    /// The length of the sample in pixels.
     pub(crate) fn length(self) -> f64 {
         match self {
             LegendSample::Line(_) | LegendSample::Rule(_) => 64.0,

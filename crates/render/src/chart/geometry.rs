@@ -18,7 +18,7 @@ impl Rect {
         Rect { left: x - half_width, top: y - half_height, right: x + half_width, bottom: y + half_height }
     }
 
-    /// The same without so much at every edge.
+    /// The rectangle without a rim of `by` pixels.
     pub(crate) fn inset(&self, by: f64) -> Rect {
         Rect { left: self.left + by, top: self.top + by, right: self.right - by, bottom: self.bottom - by }
     }

@@ -44,7 +44,7 @@ impl Extent {
 pub(crate) struct Entry {
     /// The row, its text cut to the strip's width.
     pub row: LegendRow,
-    /// Its middle, in pixels from the top.
+    /// The middle of the row, in pixels from the top.
     pub middle: f64,
 }
 

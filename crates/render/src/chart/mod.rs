@@ -60,7 +60,6 @@ use sheet::{Sheet, sheets};
 use styles::VariantStyles;
 pub(crate) use svg::font_faces;
 use text::captions;
-pub(crate) use text::copies_clause;
 
 /// Returns whether a file of that name, without extension, is a chart of a report.
 pub(crate) fn is_name(name: &str) -> bool {

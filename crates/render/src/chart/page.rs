@@ -33,10 +33,9 @@ pub(crate) enum PageRow {
     Note(String),
 }
 
-/// A drawing with its heading; that of a chart with one drawing is empty.
+/// A drawing with its heading, which is empty where the chart has one drawing.
 ///
-/// Its texts are in [`font_faces`](super::font_faces), which the page must have once; its colours are the variables of
-/// the palette, which the page must set for each theme.
+/// The page must have [`font_faces`](super::font_faces) once, and set the variables of the palette for each theme.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plot {
     pub heading: String,

@@ -34,7 +34,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Those of a speed-up.
+    /// The marks of a speed-up.
     pub(crate) fn of(pair: &Pair<'_>) -> Marks {
         Marks { is_tie: pair.speed_up.winner().is_none(), grade_d: pair.is_unreliable() }
     }
@@ -69,7 +69,7 @@ pub(crate) struct ChartSeries {
     /// The heading under which the legend lists it.
     pub group: &'static str,
     pub(crate) style: Style,
-    /// Its points, ascending in x.
+    /// The points of the line, ascending in x.
     pub points: Vec<Point>,
     /// Places between its points, as x and y, that its line passes through without a marker: where a ratio is estimated
     /// to cross 1.
@@ -77,7 +77,7 @@ pub(crate) struct ChartSeries {
 }
 
 impl ChartSeries {
-    /// Its points, and which of them have a marker next to the line.
+    /// The points, each with whether its marker is next to the line.
     pub(crate) fn marked(&self) -> impl Iterator<Item = (&Point, bool)> {
         let sizes: Vec<f64> = self.points.iter().map(|point| point.x).collect();
         self.points.iter().zip(off_line(&sizes))

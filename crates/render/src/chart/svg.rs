@@ -18,7 +18,7 @@ const FAMILY: &str = "Roboto, Helvetica, Arial, sans-serif";
 /// The way in which a drawing refers to colours.
 #[derive(Clone, Copy)]
 enum Colors {
-    /// Those of a theme.
+    /// The colours of a theme.
     Fixed(Theme),
     /// Variables of CSS, which the page around it sets.
     Variables,

@@ -1,8 +1,8 @@
 //! The captions of charts: machine, clocks, date, version, and the meaning of points and bands.
 
-use gpubench_answer::{Contender, Kind, Pair, Versus, factor_text};
+use gpubench_answer::{Contender, Pair, Versus, factor_text};
 use gpubench_model::case::Cache;
-use gpubench_model::report::{Report, Row};
+use gpubench_model::report::Report;
 use gpubench_ops as op;
 use gpubench_text::grouped::distinct;
 
@@ -21,20 +21,6 @@ pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
     let tie = if pair.speed_up.winner().is_none() { "?" } else { "" };
     let grade_d = if pair.is_unreliable() { "!" } else { "" };
     format!("{leader}{text}{tie}{grade_d}")
-}
-
-/// `copies (pageable host memory)`: the copies of some rows, with every kind of host memory that those of these kinds of
-/// time used.
-pub(crate) fn copies_clause<'a>(rows: impl Iterator<Item = &'a Row>, kinds: &[Kind]) -> String {
-    let uploads = rows.filter_map(|row| row.phases.as_ref()).flat_map(|phases| {
-        let pinned = phases.pinned.as_ref().map(|pinned| &pinned.upload);
-        let of_kinds = [(Kind::EndToEnd, phases.upload.as_ref()), (Kind::EndToEndPinned, pinned)];
-        of_kinds.into_iter().filter(|(kind, _)| kinds.contains(kind)).filter_map(|(_, upload)| upload)
-    });
-    match distinct(uploads.map(|upload| upload.memory.name())).as_slice() {
-        [] => "copies".into(),
-        memories => format!("copies ({} host memory)", memories.join(" or ")),
-    }
 }
 
 /// The caption of a kind of chart.

@@ -13,6 +13,7 @@ pub(crate) mod tables;
 use gpubench_answer::peak_share::{self, Share};
 use gpubench_answer::{Contender, Kind, Pair, Versus};
 use gpubench_model::report::{Execute, Outcome, Report, Row};
+use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Field, Tone};
 
 /// The text of an empty field.
@@ -65,5 +66,23 @@ fn tone(winner: Option<Contender>) -> Tone {
         Some(Contender::A) => Tone::Cpu,
         Some(Contender::B) => Tone::Gpu,
         None => Tone::Plain,
+    }
+}
+
+/// The names of the kinds of host memory from which rows copied their operands, for these kinds of time.
+pub(crate) fn host_memories<'a>(rows: impl Iterator<Item = &'a Row>, kinds: &[Kind]) -> Vec<&'static str> {
+    let uploads = rows.filter_map(|row| row.phases.as_ref()).flat_map(|phases| {
+        let pinned = phases.pinned.as_ref().map(|pinned| &pinned.upload);
+        let of_kinds = [(Kind::EndToEnd, phases.upload.as_ref()), (Kind::EndToEndPinned, pinned)];
+        of_kinds.into_iter().filter(|(kind, _)| kinds.contains(kind)).filter_map(|(_, upload)| upload)
+    });
+    distinct(uploads.map(|upload| upload.memory.name()))
+}
+
+/// `copies (pageable host memory)`: the copies of rows with every kind of host memory that these kinds of time used.
+pub(crate) fn copies_clause<'a>(rows: impl Iterator<Item = &'a Row>, kinds: &[Kind]) -> String {
+    match host_memories(rows, kinds).as_slice() {
+        [] => "copies".into(),
+        memories => format!("copies ({} host memory)", memories.join(" or ")),
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn why_nothing(report: &Report) -> String {
     why_none_of(&report.rows)
 }
 
-/// The same for some of its rows, none of which was measured.
+/// The reasons why none of these rows was measured, with their fixes, as [`why_nothing`] has them.
 pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     let groups = groups_of(rows);
     let reason = |group: &ProblemGroup<'_>| {

@@ -12,7 +12,8 @@ use crate::chart::axis::Axis;
 use crate::chart::frame::{Frame, LegendRow};
 use crate::chart::series::{ChartSeries, Marks, Point, Stroke, Style};
 use crate::chart::sheet::{Part, Sheet};
-use crate::chart::text::{copies_clause, ratio_text};
+use crate::chart::text::ratio_text;
+use crate::content::copies_clause;
 
 /// The only kind shown where several reports or densities share a chart.
 const LONE_KIND: Kind = Kind::Resident;

@@ -13,7 +13,7 @@ use super::lines::speed_up::{self, TUNED, TUNED_STYLE, kind_style};
 use super::lines::{CrossingMark, Reference, mark_notes, sizes};
 use super::series::{ChartSeries, Marks, Style};
 use super::sheet::{Part, Sheet};
-use super::text::copies_clause;
+use crate::content::copies_clause;
 use crate::content::problems::cut_short;
 pub(super) use draw::{PANEL_SIZE, draw, draw_alone};
 

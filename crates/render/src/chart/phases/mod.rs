@@ -18,7 +18,7 @@ use gpubench_ops as op;
 use super::axis::Axis;
 use super::frame::{Frame, LegendRow, LegendSample};
 use super::sheet::{Part, Sheet};
-use super::text::copies_clause;
+use crate::content::copies_clause;
 pub(super) use draw::draw;
 use gpubench_text::palette::Role;
 

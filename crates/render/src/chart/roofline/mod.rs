@@ -38,7 +38,7 @@ pub(crate) struct Dot {
     pub y: f64,
     /// From faint, for small sizes, to 1.
     pub(crate) strength: f64,
-    /// Its size, where it has a label.
+    /// The size N of the cell, where it has a label.
     pub label: Option<String>,
 }
 

@@ -7,8 +7,8 @@ use gpubench_model::HostMemory;
 use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Column, Table};
 
-use super::{Sweeps, compared};
-use crate::content::{PEAK_SHARE, has_peaks};
+use super::{Sweep, Sweeps};
+use crate::content::{PEAK_SHARE, has_peaks, host_memories};
 
 /// Heading of the columns with the faster contender and its factor.
 const FASTER: &str = "faster";
@@ -46,8 +46,14 @@ const KINDS: [KindColumns; 4] = [
 impl Sweeps<'_> {
     /// The kinds of speed-up that some case of the report has.
     pub(crate) fn shown_kinds(&self) -> Vec<KindColumns> {
-        let occurs = |kind| self.all.iter().flat_map(compared).any(|case| case.pair(kind).is_some());
+        let occurs = |kind| self.all.iter().flat_map(Sweep::compared).any(|case| case.pair(kind).is_some());
         KINDS.into_iter().filter(|shown| occurs(shown.kind)).collect()
+    }
+
+    /// The kinds of pageable or pinned host memory that rows copied their operands from, as far as the report says.
+    pub(crate) fn memories(&self) -> Vec<&'static str> {
+        let cases = self.all.iter().flat_map(|sweep| &sweep.section.comparisons);
+        host_memories(cases.flat_map(|case| &case.rows).copied(), &[Kind::EndToEnd])
     }
 
     /// The kind of host memory that an end-to-end time copies from and to, as far as the report says.
@@ -55,14 +61,7 @@ impl Sweeps<'_> {
         match kind {
             Kind::Kernel | Kind::Resident => None,
             Kind::EndToEndPinned => Some(HostMemory::Pinned.name().into()),
-            Kind::EndToEnd => {
-                let cases = self.all.iter().flat_map(|sweep| &sweep.section.comparisons);
-                let uploads = cases.flat_map(|case| &case.rows).filter_map(|row| {
-                    row.phases.as_ref()?.upload.as_ref().map(|upload| upload.memory.name())
-                });
-                let names = distinct(uploads);
-                (!names.is_empty()).then(|| names.join(", "))
-            }
+            Kind::EndToEnd => Some(self.memories().join(", ")).filter(|names| !names.is_empty()),
         }
     }
 
@@ -73,8 +72,7 @@ impl Sweeps<'_> {
     }
 
     /// Per kind of speed-up: the faster contender, and the size from which B is faster.
-    ///
-    /// Those of every kind of memory are under one heading, `end to end`.
+    /// End-to-end columns of every kind of memory are under one heading.
     pub(crate) fn sweep_columns(&self) -> Vec<Column> {
         let columns = self.shown_kinds().into_iter().flat_map(|KindColumns { kind, from }| {
             let from =

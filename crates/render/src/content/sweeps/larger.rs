@@ -5,7 +5,7 @@ use gpubench_model::report::{Outcome, Row};
 use gpubench_text::grouped::{distinct, grouped};
 use serde_json::Value;
 
-use super::{Sweep, Sweeps, compared};
+use super::{Sweep, Sweeps};
 
 /// Groups of sweeps that the line names; the others are counted.
 const MAX_GROUPS: usize = 3;
@@ -27,7 +27,7 @@ impl Sweeps<'_> {
 
     /// The reasons at the sizes above the largest one compared, each with its sizes; `None` where there is none.
     fn reasons(&self, sweep: &Sweep<'_>) -> Option<String> {
-        let shown = compared(sweep).last()?.n;
+        let shown = sweep.compared().last()?.n;
         let measured = sweep.section.comparisons.iter().map(|case| case.n);
         let mut sizes: Vec<u64> = measured.chain(self.planned(sweep, None)).filter(|n| *n > shown).collect();
         sizes.sort_unstable();

@@ -7,7 +7,9 @@ mod legend;
 pub(crate) mod notes;
 mod tables;
 
-use gpubench_answer::{Comparison, Kind, Kinds, Section, Versus, has_both_caches, sections_of};
+use gpubench_answer::crossover::{Crossover, crossovers};
+use gpubench_answer::words::largest;
+use gpubench_answer::{Comparison, Kind, Kinds, Pair, Section, Versus, has_both_caches, sections_of};
 use gpubench_model::case::{DType, density_text};
 use gpubench_model::report::Report;
 
@@ -16,6 +18,41 @@ pub(crate) struct Sweep<'a> {
     pub(crate) section: Section<'a>,
     /// Op, and element type, cache state and density where these differ in the report.
     pub name: String,
+    /// Per kind of time the size from which B is faster; empty where no case has both contenders.
+    pub(crate) crossovers: Vec<Crossover>,
+}
+
+impl<'a> Sweep<'a> {
+    pub(crate) fn crossover(&self, kind: Kind) -> Option<&Crossover> {
+        self.crossovers.iter().find(|crossover| crossover.kind == kind)
+    }
+
+    /// The largest size with both contenders, and its pair.
+    pub(crate) fn largest(&self, kind: Kind) -> Option<(u64, Pair<'a>)> {
+        largest(&self.section.comparisons, kind)
+    }
+
+    /// The largest size with gpubench's tuned code on both sides, and that resident pair.
+    pub(crate) fn largest_tuned(&self) -> Option<(u64, Pair<'a>)> {
+        let mut cases = self.section.comparisons.iter().rev();
+        cases.find_map(|one| Some((one.n, one.tuned_pair(Kind::Resident)?)))
+    }
+
+    /// Returns whether another sweep is about the same cases, perhaps of another report.
+    pub(crate) fn is_like(&self, other: &Sweep<'_>) -> bool {
+        let key = |Sweep { section, .. }: &Sweep<'_>| {
+            (section.dtype, section.cache, section.common_density().map(f64::to_bits))
+        };
+        self.section.op == other.section.op && key(self) == key(other)
+    }
+
+    /// The cases that have both contenders, or both with gpubench's tuned code.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = &Comparison<'a>> {
+        let is_compared = |case: &&Comparison<'_>| {
+            case.pair(Kind::Resident).is_some() || case.tuned_pair(Kind::Resident).is_some()
+        };
+        self.section.comparisons.iter().filter(is_compared)
+    }
 }
 
 pub(crate) struct Sweeps<'a> {
@@ -43,23 +80,15 @@ impl<'a> Sweeps<'a> {
                 let density = cases.common_density().filter(|_| section.has_densities()).map(density_text);
                 let parts = [Some(section.op.to_owned()), dtype, cache, density];
                 let name = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-                all.push(Sweep { section: cases, name });
+                all.push(Sweep { crossovers: crossovers(&cases), section: cases, name });
             }
         }
-        let shows_tuned = all.iter().flat_map(compared).any(|case| case.tuned_pair(Kind::Resident).is_some());
+        let shows_tuned =
+            all.iter().flat_map(Sweep::compared).any(|case| case.tuned_pair(Kind::Resident).is_some());
         Sweeps { report, all, kinds: Kinds::of(&report.rows), versus, shows_tuned }
     }
 
     pub(crate) fn comparisons(&self) -> usize {
-        self.all.iter().map(|sweep| compared(sweep).count()).sum()
+        self.all.iter().map(|sweep| sweep.compared().count()).sum()
     }
-}
-
-/// The cases of a sweep that have both contenders, or both with gpubench's tuned code.
-pub(crate) fn compared<'s, 'a>(sweep: &'s Sweep<'a>) -> impl Iterator<Item = &'s Comparison<'a>> {
-    sweep
-        .section
-        .comparisons
-        .iter()
-        .filter(|case| case.pair(Kind::Resident).is_some() || case.tuned_pair(Kind::Resident).is_some())
 }
