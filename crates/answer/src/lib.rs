@@ -17,9 +17,8 @@ pub mod peak_share;
 pub mod refinement;
 mod sections;
 mod speed_up;
-#[doc(hidden)]
-#[expect(clippy::unwrap_used, reason = "a trial is known to have what it unwraps")]
-pub mod trial;
+#[cfg(test)]
+mod trial;
 mod versus;
 mod winner;
 pub mod words;
@@ -35,6 +34,15 @@ pub use versus::{Contender, Versus};
 
 /// Standard errors to either side that hold 95 % of a normal distribution.
 pub(crate) const NORMAL_95: f64 = 1.959_963_984_540_054;
+
+/// Bisects an interval 40 times, to where `is_below` turns false.
+pub(crate) fn bisected([mut low, mut high]: [f64; 2], is_below: impl Fn(f64) -> bool) -> f64 {
+    for _ in 0..40 {
+        let middle = f64::midpoint(low, high);
+        if is_below(middle) { low = middle } else { high = middle }
+    }
+    f64::midpoint(low, high)
+}
 
 /// A figure and its 95 % interval, in one unit.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]

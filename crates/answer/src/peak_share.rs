@@ -132,6 +132,11 @@ pub fn precision(row: &Row) -> &'static str {
     }
 }
 
+/// The resource that limits an op at large sizes; memory for an op unknown here.
+pub fn limit(op: &str) -> Limit {
+    op::find(op).map_or(Limit::ReadAndWrite, |op| op.about().limit)
+}
+
 /// The peak memory bandwidth of an op with that limit, in bytes per second.
 pub fn bandwidth(peaks: &Peaks, limit: Limit) -> Option<f64> {
     let mixed = [peaks.copy, peaks.triad].into_iter().flatten().max_by(f64::total_cmp);
@@ -194,7 +199,7 @@ fn min_time(peaks: &Peaks, row: &Row) -> Option<(f64, BoundBy)> {
     if row.accuracy == Accuracy::Emulated {
         return None;
     }
-    let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.about().limit);
+    let limit = limit(&row.case.op);
     let times = match limit {
         Limit::Latency => return None,
         Limit::Bus => {

@@ -73,15 +73,10 @@ impl<'a> Comparison<'a> {
     /// The fastest variants of both contenders by that kind; `None` when one is missing, or when the op does not compare
     /// sides. Two variants on the CPU have one kind: no launch or copy tells the others apart.
     pub fn pair(&self, kind: Kind) -> Option<Pair<'a>> {
-        self.pair_of(self.versus, kind)
-    }
-
-    fn pair_of(&self, versus: Versus<'a>, kind: Kind) -> Option<Pair<'a>> {
         op::compares_sides(&self.rows.first()?.case.op).then_some(())?;
-        let [(a, a_s), (b, b_s)] =
-            [self.fastest(versus, Contender::A, kind)?, self.fastest(versus, Contender::B, kind)?];
+        let [(a, a_s), (b, b_s)] = [self.fastest(Contender::A, kind)?, self.fastest(Contender::B, kind)?];
         let speed_up = SpeedUp(a_s.over(b_s)?);
-        let pair = Pair { kind, versus, a, b, a_s, b_s, speed_up };
+        let pair = Pair { kind, versus: self.versus, a, b, a_s, b_s, speed_up };
         (kind == Kind::Resident || !pair.is_on_cpu()).then_some(pair)
     }
 
@@ -96,28 +91,20 @@ impl<'a> Comparison<'a> {
         let is_left_out =
             |row: &&Row| Versus::TUNED.has(Contender::B, row) && !Versus::SIDES.has(Contender::B, row);
         let has_times = |row: &&Row| row.execute.is_some() && is_left_out(row);
-        self.rows.iter().any(has_times).then(|| self.pair_of(Versus::TUNED, kind))?
+        self.rows.iter().any(has_times).then_some(())?;
+        Comparison { versus: Versus::TUNED, ..self.clone() }.pair(kind)
     }
 
     /// The rows that may represent a contender, measured and hence correct, each with its time.
     pub fn candidates(&self, contender: Contender, kind: Kind) -> impl Iterator<Item = (&'a Row, Estimate)> {
-        self.candidates_of(self.versus, contender, kind)
-    }
-
-    fn candidates_of(
-        &self,
-        versus: Versus<'a>,
-        contender: Contender,
-        kind: Kind,
-    ) -> impl Iterator<Item = (&'a Row, Estimate)> {
-        let rows = self.rows.iter().copied().filter(move |row| versus.has(contender, row));
+        let rows = self.rows.iter().copied().filter(move |row| self.versus.has(contender, row));
         rows.filter_map(move |row| Some((row, estimate(row, kind)?)))
     }
 
     /// The fastest of the rows that may represent a contender, and its time with an interval that allows for the choice.
     /// A row that was only sampled briefly, because a first trial showed it far behind, is no candidate for the best.
-    fn fastest(&self, versus: Versus<'a>, contender: Contender, kind: Kind) -> Option<(&'a Row, Estimate)> {
-        let mut found: Vec<(&Row, Estimate)> = self.candidates_of(versus, contender, kind).collect();
+    fn fastest(&self, contender: Contender, kind: Kind) -> Option<(&'a Row, Estimate)> {
+        let mut found: Vec<(&Row, Estimate)> = self.candidates(contender, kind).collect();
         if found.iter().any(|(row, _)| !row.screened) {
             found.retain(|(row, _)| !row.screened);
         }
@@ -139,7 +126,7 @@ impl<'a> Comparison<'a> {
     fn with_bests(self) -> Comparison<'a> {
         let is_by_host = self.pair(Kind::Kernel).is_none() && self.pair(Kind::Resident).is_some();
         let kind = if is_by_host { Kind::Resident } else { Kind::Kernel };
-        let fastest = |contender, kind| Some(self.fastest(self.versus, contender, kind)?.0);
+        let fastest = |contender, kind| Some(self.fastest(contender, kind)?.0);
         // Without a rival, a GPU that only the host's clock timed is shown all the same.
         let best = |contender| fastest(contender, kind).or_else(|| fastest(contender, Kind::Resident));
         let [a, b] = Contender::BOTH.map(best);

@@ -9,34 +9,34 @@ use gpubench_model::report::{Report, Row, example};
 use gpubench_ops::Work;
 
 /// A true time in seconds for a size.
-pub type Law = Box<dyn Fn(f64) -> f64 + Send + Sync>;
+pub(crate) type Law = Box<dyn Fn(f64) -> f64 + Send + Sync>;
 
 /// One variant of a trial.
-pub struct TrialVariant {
-    pub side: Side,
-    pub law: Law,
+pub(crate) struct TrialVariant {
+    pub(crate) side: Side,
+    pub(crate) law: Law,
 }
 
 /// Relative standard deviation of single executions on either side.
 #[derive(Clone, Copy)]
-pub struct Noise {
-    pub cpu: f64,
-    pub gpu: f64,
+pub(crate) struct Noise {
+    pub(crate) cpu: f64,
+    pub(crate) gpu: f64,
 }
 
 /// Chances of one trial.
-pub struct Chance {
+pub(crate) struct Chance {
     stream: Stream,
     next: u64,
 }
 
 impl Chance {
-    pub fn new(trial: u64) -> Chance {
+    pub(crate) fn new(trial: u64) -> Chance {
         Chance { stream: Stream::new(0x7472_6961_6C73, trial), next: 0 }
     }
 
     /// Uniform between two values.
-    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         self.next += 1;
         low + (high - low) * self.stream.uniform::<f64>(self.next)
     }
@@ -47,7 +47,7 @@ impl Chance {
 }
 
 /// The report of these variants at these sizes.
-pub fn report(variants: &[TrialVariant], sizes: &[u64], noise: Noise, chance: &mut Chance) -> Report {
+pub(crate) fn report(variants: &[TrialVariant], sizes: &[u64], noise: Noise, chance: &mut Chance) -> Report {
     let mut report = example::empty();
     add_sizes(&mut report, variants, sizes, noise, chance);
     report

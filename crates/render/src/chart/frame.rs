@@ -38,10 +38,15 @@ impl LegendRow {
         }
     }
 
+    /// A heading and the rows under it; nothing where there are none.
+    pub(crate) fn headed(heading: &str, rows: Vec<LegendRow>) -> Vec<LegendRow> {
+        let heading = (!rows.is_empty()).then(|| LegendRow::Heading(heading.to_owned()));
+        heading.into_iter().chain(rows).collect()
+    }
+
     /// A heading and lines of text under it; nothing where there are no lines.
     pub(crate) fn notes(heading: &str, lines: Vec<String>) -> Vec<LegendRow> {
-        let heading = (!lines.is_empty()).then(|| LegendRow::Heading(heading.to_owned()));
-        heading.into_iter().chain(lines.into_iter().map(LegendRow::Note)).collect()
+        LegendRow::headed(heading, lines.into_iter().map(LegendRow::Note).collect())
     }
 }
 

@@ -159,6 +159,15 @@ impl Chart {
             }
         }
     }
+
+    fn draw_in(&self, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+        match self {
+            Chart::Lines(chart) => lines::draw(chart, extent, canvas),
+            Chart::Phases(chart) => phases::draw(chart, extent, canvas),
+            Chart::Roofline(chart) => roofline::draw(chart, extent, canvas),
+            Chart::Overview(chart) => overview::draw(chart, canvas),
+        }
+    }
 }
 
 impl Picture for Chart {
@@ -167,12 +176,7 @@ impl Picture for Chart {
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-        match self {
-            Chart::Lines(chart) => lines::draw(chart, Extent::File, canvas),
-            Chart::Phases(chart) => phases::draw(chart, Extent::File, canvas),
-            Chart::Roofline(chart) => roofline::draw(chart, Extent::File, canvas),
-            Chart::Overview(chart) => overview::draw(chart, canvas),
-        }
+        self.draw_in(Extent::File, canvas)
     }
 }
 

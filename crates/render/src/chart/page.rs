@@ -10,7 +10,7 @@ use super::draw::sample;
 use super::frame::{LegendRow, LegendSample};
 use super::layout::Extent;
 use super::overview::{self, Overview};
-use super::{Chart, ChartKind, Selection, charts, lines, phases, roofline, svg};
+use super::{Chart, ChartKind, Selection, charts, svg};
 
 /// A chart of a page.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,10 +116,7 @@ impl Picture for PagePicture<'_> {
 
     fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
         match self {
-            PagePicture::Chart(Chart::Lines(chart)) => lines::draw(chart, Extent::Page, canvas),
-            PagePicture::Chart(Chart::Phases(chart)) => phases::draw(chart, Extent::Page, canvas),
-            PagePicture::Chart(Chart::Roofline(chart)) => roofline::draw(chart, Extent::Page, canvas),
-            PagePicture::Chart(Chart::Overview(overview)) => overview::draw(overview, canvas),
+            PagePicture::Chart(chart) => chart.draw_in(Extent::Page, canvas),
             PagePicture::Panel(overview, index) => overview::draw_alone(overview, *index, canvas),
             PagePicture::Sample(shown) => sample(canvas, *shown, (0.0, 13.0), 1.0),
         }

@@ -51,6 +51,17 @@ pub(crate) enum Stroke {
     Dotted,
 }
 
+impl Stroke {
+    /// The stroke for the variant of a row.
+    pub(crate) fn of(row: &Row) -> Stroke {
+        match (row.is_headline(), row.side) {
+            (false, _) => Stroke::Dotted,
+            (true, Side::Cpu) => Stroke::Dashed,
+            (true, Side::Gpu) => Stroke::Solid,
+        }
+    }
+}
+
 /// The style of a series. Stroke and marker distinguish series without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {

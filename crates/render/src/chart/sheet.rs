@@ -50,8 +50,8 @@ impl<'a> ChartSubject<'a> {
     }
 
     /// A summary of the op; empty for an unknown one.
-    pub(crate) fn summary(&self) -> String {
-        op::find(self.op).map(|op| op.about().summary.to_owned()).unwrap_or_default()
+    pub(crate) fn summary(&self) -> &'static str {
+        op::find(self.op).map_or("", |op| op.about().summary)
     }
 }
 

@@ -73,12 +73,7 @@ impl<'a> VariantStyles<'a> {
     pub(crate) fn style(&self, row: &Row, turn: usize) -> Style {
         let found = self.variants.iter().find(|known| known.is(&row.backend, &row.variant));
         let (hue, marker) = found.map_or((Role::Ink, 0), |found| (found.hue, found.marker));
-        let stroke = match (row.is_headline(), row.side) {
-            (false, _) => Stroke::Dotted,
-            (true, Side::Cpu) => Stroke::Dashed,
-            (true, Side::Gpu) => Stroke::Solid,
-        };
-        Style { hue, stroke, marker: marker + turn, filled: row.side == Side::Gpu }
+        Style { hue, stroke: Stroke::of(row), marker: marker + turn, filled: row.side == Side::Gpu }
     }
 }
 

@@ -111,19 +111,6 @@ mod tests {
     use gpubench_model::report::example;
 
     #[test]
-    fn captions_name_machine_clocks_and_date() {
-        let report = example::full();
-        let expected = "GPU: NVIDIA H200, device clock · CPU: Intel Xeon Platinum 8480C, 16 threads, host clock · 2026-11-21";
-        assert_eq!(captions(&[("", &report)], &[], Some(Cache::Cold), THROUGHPUT)[0], expected);
-    }
-
-    #[test]
-    fn captions_of_times_by_one_clock_name_no_other() {
-        let text = captions(&[("", &example::full())], &[], Some(Cache::Cold), TIME).join(" ");
-        assert!(text.contains("GPU: NVIDIA H200 ·") && !text.contains("clock"), "{text}");
-    }
-
-    #[test]
     fn a_device_is_called_by_its_name_not_its_number_and_a_simulated_cpu_is_not_the_hosts() {
         let mut report = example::full();
         report.environment.backends[0].description = serde_json::json!({ "device": "simulated" });

@@ -21,7 +21,7 @@ pub(crate) struct ProblemGroup<'a> {
 }
 
 /// Outcomes without a time, the gravest first.
-const OUTCOMES: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
+pub(crate) const UNTIMED: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
 
 /// The groups of a report: the gravest outcome first, then the largest group.
 pub(crate) fn groups(report: &Report) -> Vec<ProblemGroup<'_>> {
@@ -39,7 +39,7 @@ fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<ProblemGroup<'a
         ProblemGroup { outcome, reason: free_memory::joined(frame, &amounts), fix, rows }
     };
     let mut groups: Vec<ProblemGroup<'_>> = grouped(keyed).into_iter().map(group).collect();
-    let gravity = |outcome| OUTCOMES.iter().position(|other| *other == outcome);
+    let gravity = |outcome| UNTIMED.iter().position(|other| *other == outcome);
     groups.sort_by_key(|group| (gravity(group.outcome), std::cmp::Reverse(group.rows.len())));
     groups
 }
@@ -64,15 +64,12 @@ const MAX_REASONS: usize = 3;
 /// Says why every cell of a report was skipped, and how to go on; `None` where one was not, or where there is none.
 pub fn nothing_measured(report: &Report) -> Option<String> {
     let all_skipped = report.rows.iter().all(|row| row.outcome == Outcome::Skipped);
-    (all_skipped && !report.rows.is_empty()).then(|| format!("nothing was measured{}", why_nothing(report)))
+    (all_skipped && !report.rows.is_empty())
+        .then(|| format!("nothing was measured{}", why_none_of(&report.rows)))
 }
 
-/// `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty for a report without cells.
-pub(crate) fn why_nothing(report: &Report) -> String {
-    why_none_of(&report.rows)
-}
-
-/// The reasons why none of these rows was measured, with their fixes, as [`why_nothing`] has them.
+/// Why none of these rows was measured: `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty
+/// without rows.
 pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     let groups = groups_of(rows);
     let reason = |group: &ProblemGroup<'_>| {
@@ -165,7 +162,7 @@ pub(crate) fn summary(report: &Report) -> Option<String> {
         let count = report.rows.iter().filter(|row| row.outcome == outcome && !row.screened).count();
         (count > 0).then_some((count, outcome.name()))
     };
-    let parts: Vec<(usize, &str)> = OUTCOMES.into_iter().filter_map(part).collect();
+    let parts: Vec<(usize, &str)> = UNTIMED.into_iter().filter_map(part).collect();
     let cells = counted(report.rows.len(), "cell");
     match parts.as_slice() {
         [] => None,

@@ -17,10 +17,8 @@ pub(super) static CSV: Format = Format {
     makes: Makes::Text("report.csv", |report, _| Ok(csv(report))),
 };
 
-/// A heading, and the field of a row below it.
-type Show = (&'static str, fn(&Row) -> String);
-
-const COLUMNS: &[Show] = &[
+/// The heading of each column, and the field of a row below it.
+const COLUMNS: &[(&str, fn(&Row) -> String)] = &[
     ("op", |row| row.case.op.clone()),
     ("n", |row| row.case.n.to_string()),
     ("dtype", |row| json_word(&row.case.dtype)),

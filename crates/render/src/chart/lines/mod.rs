@@ -89,9 +89,7 @@ pub(crate) fn mark_notes(series: &[ChartSeries]) -> Vec<LegendRow> {
         (is_off_line, LegendSample::OffLine, "within 10 % of another N"),
     ];
     let rows = rows.into_iter().filter(|(shown, ..)| *shown);
-    let rows: Vec<LegendRow> = rows.map(|(_, sample, text)| LegendRow::Entry(sample, text.into())).collect();
-    let heading = (!rows.is_empty()).then(|| LegendRow::Heading("Marks".into()));
-    heading.into_iter().chain(rows).collect()
+    LegendRow::headed("Marks", rows.map(|(_, sample, text)| LegendRow::Entry(sample, text.into())).collect())
 }
 
 /// All sizes of the series, ascending.

@@ -76,7 +76,7 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
     legend.extend(mark_notes(&series));
     let frame = Frame {
         name: sheet.name(ChartKind::SpeedUp.name()),
-        title: question(sheet, versus),
+        title: format!("{}: {}", sheet.heading(), question(versus)),
         subtitle: subtitle(&lines, sheet),
         captions,
         x: Axis::sizes(SIZE_TITLE, &sizes),
@@ -90,11 +90,10 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
     Some(LineChart { kind: ChartKind::SpeedUp, frame, series, reference, crossings, levels: vec![] })
 }
 
-/// `matmul, float32: is the GPU faster?`, `matmul, float32: is cupy faster than numpy?`
-fn question(sheet: &Sheet<'_>, versus: Versus<'_>) -> String {
+/// `is the GPU faster?`, `is cupy faster than numpy?`
+pub(crate) fn question(versus: Versus<'_>) -> String {
     let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
-    let than = if versus.is_named() { format!(" than {a}") } else { String::new() };
-    format!("{}: is {b} faster{than}?", sheet.heading())
+    if versus.is_named() { format!("is {b} faster than {a}?") } else { format!("is {b} faster?") }
 }
 
 /// From which size B is faster; in two lines where the name of a line may be long.

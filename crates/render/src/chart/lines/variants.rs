@@ -1,8 +1,8 @@
 //! Time or throughput against size, with one line per variant.
 
+use gpubench_model::Accuracy;
 use gpubench_model::measure::grade::Grade;
 use gpubench_model::report::Row;
-use gpubench_model::{Accuracy, Side};
 use gpubench_text::grouped::grouped;
 use gpubench_text::palette::Role;
 
@@ -45,12 +45,13 @@ pub(crate) fn chart(
     let mut values = extremes(&series).filter(|_| sizes.len() > 1)?;
     values.extend(levels.iter().map(|level| level.value));
     let mut legend = legend(&series);
-    legend.extend(level_rows(&levels));
+    let level_row =
+        |level: &PeakLevel| LegendRow::Entry(LegendSample::Rule(level.style), level.label.clone());
+    legend.extend(LegendRow::headed("Measured peaks", levels.iter().map(level_row).collect()));
     legend.extend(mark_notes(&series));
     legend.extend(picks);
     let kind = if quantity == Quantity::Time { ChartKind::Time } else { ChartKind::Throughput };
-    let summary = sheet.subject.summary();
-    let subtitle = [summary.as_str(), quantity.method()];
+    let subtitle = [sheet.subject.summary(), quantity.method()];
     let subtitle: Vec<&str> = subtitle.into_iter().filter(|text| !text.is_empty()).collect();
     let frame = Frame {
         name: sheet.name(kind.name()),
@@ -148,22 +149,11 @@ fn levels(sheet: &Sheet<'_>, quantity: Quantity, lines: &[VariantLine<'_>]) -> V
             Accuracy::F16 => " float16",
             Accuracy::Bf16 => " bfloat16",
         };
-        let stroke = match (row.is_headline(), row.side) {
-            (false, _) => Stroke::Dotted,
-            (true, Side::Cpu) => Stroke::Dashed,
-            (true, Side::Gpu) => Stroke::Solid,
-        };
         let label = quantity.peak_text(&format!("{}{precision}", row.side.label()), value);
         if levels.iter().all(|level| level.label != label) {
-            let style = Style { hue: Role::Soft, stroke, marker: 0, filled: true };
+            let style = Style { hue: Role::Soft, stroke: Stroke::of(row), marker: 0, filled: true };
             levels.push(PeakLevel { value, label, style });
         }
     }
     levels
-}
-
-fn level_rows(levels: &[PeakLevel]) -> Vec<LegendRow> {
-    let heading = (!levels.is_empty()).then(|| LegendRow::Heading("Measured peaks".into()));
-    let entry = |level: &PeakLevel| LegendRow::Entry(LegendSample::Rule(level.style), level.label.clone());
-    heading.into_iter().chain(levels.iter().map(entry)).collect()
 }

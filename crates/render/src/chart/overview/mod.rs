@@ -16,6 +16,7 @@ use super::sheet::{Part, Sheet};
 use crate::content::copies_clause;
 use crate::content::problems::cut_short;
 pub(super) use draw::{PANEL_SIZE, draw, draw_alone};
+use gpubench_text::words::capitalised;
 
 /// Panels that one sheet holds; in more, texts would be too small.
 pub(super) const MOST_PANELS: usize = 9;
@@ -91,22 +92,11 @@ pub(crate) fn sheets(report: &Report, sheets: &[Sheet<'_>], captions: &[String])
         let count = group.len().div_ceil(MOST_PANELS);
         pages.extend(group.chunks(group.len().div_ceil(count)).map(<[_]>::to_vec));
     }
-    let notice = cut_short(report);
-    let sheet = |(index, page): (usize, Vec<Draft>)| Overview {
-        notice: notice.clone(),
-        legend: legend(report, &page),
-        ..overview(index, page, captions, Versus::of(report))
-    };
-    pages.into_iter().enumerate().map(sheet).collect()
+    pages.into_iter().enumerate().map(|(index, page)| overview(report, index, page, captions)).collect()
 }
 
-/// `Is the GPU faster?`, `Is cupy faster than numpy?`
-fn question(versus: Versus<'_>) -> String {
-    let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
-    if versus.is_named() { format!("Is {b} faster than {a}?") } else { format!("Is {b} faster?") }
-}
-
-fn overview(index: usize, page: Vec<Draft>, captions: &[String], versus: Versus<'_>) -> Overview {
+fn overview(report: &Report, index: usize, page: Vec<Draft>, captions: &[String]) -> Overview {
+    let (versus, legend) = (Versus::of(report), legend(report, &page));
     let first = page[0].dtype;
     let is_shared = page.iter().all(|draft| draft.dtype == first);
     let dtype = if is_shared { format!(", {}", first.words()) } else { String::new() };
@@ -121,10 +111,13 @@ fn overview(index: usize, page: Vec<Draft>, captions: &[String], versus: Versus<
     let values: Vec<f64> = points.flat_map(|point| [point.low, point.y, point.high]).collect();
     Overview {
         name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
-        title: format!("{} Speed-up of the best variants by size{dtype}", question(versus)),
+        title: format!(
+            "{} Speed-up of the best variants by size{dtype}",
+            capitalised(&speed_up::question(versus))
+        ),
         captions: captions.to_vec(),
-        notice: None,
-        legend: vec![],
+        notice: cut_short(report),
+        legend,
         y: Axis::ratios("", &values, versus),
         panels,
     }

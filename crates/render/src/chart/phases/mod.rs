@@ -85,13 +85,6 @@ pub(crate) struct PhaseChart {
     pub(crate) names: [String; 2],
 }
 
-impl PhaseChart {
-    /// The rows above the plot: the contenders, and B with pinned memory where that was measured too.
-    fn rows_above(groups: &[PhaseBars]) -> usize {
-        if groups.iter().any(|group| group.pinned.is_some()) { 3 } else { 2 }
-    }
-}
-
 /// The charts of a sheet of one report, one per density; none without phases of a GPU, or where the op has its copies in
 /// its executions.
 pub(super) fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
@@ -113,10 +106,12 @@ fn chart(
     let (labels, groups): (Vec<String>, Vec<PhaseBars>) = found.unzip();
     let versus = part.section.versus;
     let mut legend = vec![LegendRow::Heading(format!("Parts of a {} call", versus.label(Contender::B)))];
+    let entry = |phase: Phase| LegendRow::Entry(LegendSample::Swatch(phase.hue()), phase.name().into());
     legend.extend(Phase::ALL.into_iter().rev().map(entry));
     legend.extend(first_use(part, comparisons));
     let density = comparisons.first()?.density.filter(|_| part.shows_density);
-    let rows_above = PhaseChart::rows_above(&groups);
+    // Rows above the plot: the contenders, and B with pinned memory where that was measured too.
+    let rows_above = 2 + usize::from(groups.iter().any(|group| group.pinned.is_some()));
     let suffix = density.map(|density| format!("-d{}", density_text(density))).unwrap_or_default();
     let frame = Frame {
         name: sheet.name("phases") + &suffix,
@@ -140,10 +135,6 @@ fn chart(
     };
     let names = Contender::BOTH.map(|one| versus.label(one).to_owned());
     (!groups.is_empty()).then_some(PhaseChart { frame, groups, names })
-}
-
-fn entry(phase: Phase) -> LegendRow {
-    LegendRow::Entry(LegendSample::Swatch(phase.hue()), phase.name().into())
 }
 
 /// The bar of B at a size; without a time of A that of its fastest kernel.

@@ -8,10 +8,10 @@ mod roofs;
 use std::collections::BTreeSet;
 
 use gpubench_answer::has_both_caches;
-use gpubench_answer::peak_share::peaks;
+use gpubench_answer::peak_share::{limit, peaks};
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::report::{Outcome, Report, Row};
-use gpubench_ops::{self as op, Limit, OPS};
+use gpubench_ops::{Limit, OPS};
 use gpubench_text::grouped::distinct;
 
 use super::axis::{Axis, plain};
@@ -75,14 +75,13 @@ struct RooflineSubject<'a> {
 impl RooflineSubject<'_> {
     /// Returns whether a row is a cell of the chart: measured, and limited by arithmetic or memory.
     fn has(&self, row: &Row) -> bool {
-        let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.about().limit);
         let is_measured =
             row.outcome == Outcome::Measured && row.median_s().is_some_and(|median| median > 0.0);
         row.backend == self.backend
             && row.case.dtype == self.dtype
             && row.cache == self.cache
             && is_measured
-            && matches!(limit, Limit::Read | Limit::ReadAndWrite)
+            && matches!(limit(&row.case.op), Limit::Read | Limit::ReadAndWrite)
             && (row.work.flop > 0.0 && row.work.bytes > 0.0)
     }
 }

@@ -13,11 +13,11 @@ use crate::content::{PEAK_SHARE, has_peaks, host_memories};
 /// Heading of the columns with the faster contender and its factor.
 const FASTER: &str = "faster";
 /// Heading of the columns with the size from which B is faster.
-const FROM: &str = "from N";
+pub(crate) const FROM: &str = "from N";
 /// Heading of the column that compares the sides with gpubench's tuned code on both.
-const TUNED: &str = "tuned";
+pub(crate) const TUNED: &str = "tuned";
 /// Heading of the columns with names of variants.
-const VARIANT: &str = "variant";
+pub(crate) const VARIANT: &str = "variant";
 
 /// Ranks of columns: where lines would be too long, those of the highest are left out first.
 mod rank {
@@ -135,19 +135,9 @@ fn group(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns whether a table says from which sizes B is faster.
-pub(crate) fn shows_crossovers(table: &Table) -> bool {
-    table.columns.iter().any(|column| column.heading == FROM)
-}
-
-/// Returns whether a table has a column for gpubench's tuned code.
-pub(crate) fn shows_tuned(table: &Table) -> bool {
-    table.columns.iter().any(|column| column.heading == TUNED)
-}
-
-/// Returns whether a table names the variants.
-pub(crate) fn names_variants(table: &Table) -> bool {
-    table.columns.iter().any(|column| column.heading == VARIANT)
+/// Returns whether a table has a column with that heading.
+pub(crate) fn has_column(table: &Table, heading: &str) -> bool {
+    table.columns.iter().any(|column| column.heading == heading)
 }
 
 /// Returns whether a table has shares of the peaks.

@@ -6,12 +6,10 @@ use gpubench_text::grouped::{distinct, grouped};
 use serde_json::Value;
 
 use super::{Sweep, Sweeps};
+use crate::content::problems::UNTIMED;
 
 /// Groups of sweeps that the line names; the others are counted.
 const MAX_GROUPS: usize = 3;
-
-/// Outcomes that leave a contender without a time, the gravest first.
-const OUTCOMES: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
 
 impl Sweeps<'_> {
     /// `Not compared at larger N: reduction f32 (cupy incorrect at 5000, 10000); svd f32, svd f64 (not run at 2048).`
@@ -51,7 +49,7 @@ impl Sweeps<'_> {
         let why = |one: Contender| {
             let rows = case.into_iter().flat_map(|case| &case.rows).filter(|row| self.versus.has(one, row));
             let outcomes: Vec<Outcome> = rows.map(|row| row.outcome).collect();
-            let gravest = OUTCOMES.into_iter().find(|outcome| outcomes.contains(outcome));
+            let gravest = UNTIMED.into_iter().find(|outcome| outcomes.contains(outcome));
             let is_planned = || self.planned(sweep, Some(one)).any(|planned| planned == n);
             gravest.map(Outcome::name).or_else(|| is_planned().then_some("not run"))
         };

@@ -3,7 +3,7 @@
 use gpubench_answer::{Comparison, Contender, Crossover, Kind, Pair, peak_share};
 use gpubench_text::table::Table;
 
-use super::columns::{KindColumns, shows_crossovers, shows_peaks, shows_tuned};
+use super::columns::{FROM, KindColumns, TUNED, has_column, shows_peaks};
 use super::crossovers::ShownCrossover;
 use super::{Sweep, Sweeps};
 use crate::content::PEAK_SHARE_TEXT;
@@ -12,7 +12,8 @@ impl Sweeps<'_> {
     /// The meaning of the columns of `grid` and of the marks that occur. Without a case of both contenders, only shares of
     /// the peaks need one.
     pub(crate) fn legend(&self, grid: Option<&Table>) -> Option<String> {
-        let shows_crossovers = grid.is_some_and(shows_crossovers);
+        let shows = |heading| grid.is_some_and(|grid| has_column(grid, heading));
+        let shows_crossovers = shows(FROM);
         let cases = self.all.iter().flat_map(|sweep| {
             let skipped = if shows_crossovers { sweep.compared().count().saturating_sub(1) } else { 0 };
             sweep.compared().skip(skipped)
@@ -24,7 +25,7 @@ impl Sweeps<'_> {
         let mut tuned =
             self.all.iter().flat_map(Sweep::compared).filter_map(|case| case.tuned_pair(Kind::Resident));
         let has_unreliable = pairs.iter().any(Pair::is_unreliable)
-            || (grid.is_some_and(shows_tuned) && tuned.any(|pair| pair.is_unreliable()))
+            || (shows(TUNED) && tuned.any(|pair| pair.is_unreliable()))
             || (shows_crossovers && self.found_crossovers(&kinds).any(|found| found.is_unreliable));
         let marks: Vec<&str> =
             [(has_tie, "?: the 95 % interval includes 1x: a tie."), (has_unreliable, "!: unreliable.")]
@@ -36,7 +37,7 @@ impl Sweeps<'_> {
             return Some(peaks()).filter(|legend| !legend.is_empty());
         }
         let tuned = "tuned: both sides with gpubench's own code, which no library has; all else: libraries and plain loops.";
-        let tuned = if grid.is_some_and(shows_tuned) { tuned.to_owned() } else { String::new() };
+        let tuned = if shows(TUNED) { tuned.to_owned() } else { String::new() };
         let lines = [
             self.kinds_legend(),
             tuned,

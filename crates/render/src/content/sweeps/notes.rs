@@ -19,7 +19,7 @@ use gpubench_text::grouped::{distinct, grouped};
 use gpubench_text::words::capitalised;
 
 use super::super::cautions::shown;
-use super::super::problems::{ended_early, why_none_of, why_nothing};
+use super::super::problems::{ended_early, why_none_of};
 use super::{Sweep, Sweeps};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
@@ -40,7 +40,7 @@ pub(crate) fn title(report: &Report) -> String {
         [Some(cpu), Some(gpu)] => format!("{gpu} against {cpu}; {conditions}."),
         [Some(cpu), None] => format!("{}\n{cpu}; {conditions}.", no_gpu(report)),
         [None, Some(gpu)] => format!("No CPU was measured: GPU times only.\n{gpu}; {conditions}."),
-        [None, None] => format!("Nothing was measured{}.", why_nothing(report)),
+        [None, None] => format!("Nothing was measured{}.", why_none_of(&report.rows)),
     }
 }
 
@@ -58,7 +58,7 @@ fn title_of(report: &Report, versus: Versus<'_>) -> String {
             let why = why_none_of(report.rows.iter().filter(|row| versus.has(missing, row)));
             format!("No cell of {none} was measured{why}.\n{times} times only: {other}; {conditions}.")
         }
-        None => format!("Nothing was measured{}.", why_nothing(report)),
+        None => format!("Nothing was measured{}.", why_none_of(&report.rows)),
     }
 }
 
