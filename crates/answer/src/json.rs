@@ -205,21 +205,15 @@ impl<'a> SpeedUpAnswer<'a> {
     fn of(report: &Report, pair: &Pair<'a>) -> SpeedUpAnswer<'a> {
         let repaid = FirstUse::of(report, pair.b).and_then(|first| repayment(&first, pair));
         let versus = pair.versus;
-        let row = |one| match one {
-            Contender::A => pair.a,
-            Contender::B => pair.b,
-        };
-        let time = |one| match one {
-            Contender::A => pair.a_s,
-            Contender::B => pair.b_s,
-        };
-        let key = |one, end: &str| format!("{}_{end}", versus.key(one));
+        let [a, b] = Contender::BOTH.map(|one| versus.key(one));
         SpeedUpAnswer {
             ratio: pair.speed_up.0,
             unreliable: pair.is_unreliable(),
-            variants: keyed(versus, |one| row(one).variant.as_str()),
-            backends: Contender::BOTH.map(|one| (key(one, "backend"), row(one).backend.as_str())).into(),
-            times: Contender::BOTH.map(|one| (key(one, "s"), time(one))).into(),
+            variants: [(a, pair.a.variant.as_str()), (b, pair.b.variant.as_str())].into(),
+            backends: [(a, pair.a), (b, pair.b)]
+                .map(|(key, row)| (format!("{key}_backend"), row.backend.as_str()))
+                .into(),
+            times: [(a, pair.a_s), (b, pair.b_s)].map(|(key, time)| (format!("{key}_s"), time)).into(),
             break_even_calls: match repaid {
                 Some(Repayment::After(calls)) => Some(calls),
                 _ => None,

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backend_without_peaks_has_those_that_gpubench_measured_on_the_same_device() {
+    fn a_backend_without_peaks_has_those_measured_on_the_same_device() {
         let mut report = report("matmul", 10_000, 80e-3);
         report.rows.push(example::measured("matmul", 10_000, "cupy", "matmul", 160e-3));
         let add = |report: &mut Report, name: &str| {

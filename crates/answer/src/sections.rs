@@ -138,11 +138,6 @@ impl<'a> Comparison<'a> {
         [self.a, self.b]
     }
 
-    /// The speed-up of that kind; `None` when a contender is missing.
-    pub fn speed_up(&self, kind: Kind) -> Option<SpeedUp> {
-        Some(self.pair(kind)?.speed_up)
-    }
-
     /// The larger of the two contenders' errors, relative to their bounds.
     pub fn error(&self) -> Option<Checked> {
         let errors = self.bests().into_iter().flatten().filter_map(|row| row.error);
@@ -302,7 +297,7 @@ mod tests {
         let sections = sections(&report);
         let comparison = &sections[0].comparisons[0];
         assert_eq!(comparison.a.unwrap().variant, "realfft");
-        assert_eq!(comparison.speed_up(Kind::Kernel).map(|found| found.0.value), Some(4.0));
+        assert_eq!(comparison.pair(Kind::Kernel).map(|pair| pair.speed_up.0.value), Some(4.0));
         assert_eq!(comparison.rows.len(), 3, "the row is there all the same");
     }
 
@@ -313,7 +308,7 @@ mod tests {
         assert!(!has_both_caches(&report));
         report.rows[2].cache = Cache::Hot;
         assert!(has_both_caches(&report));
-        let ratio = |section: &Section<'_>| Some(section.comparisons[0].speed_up(Kind::Kernel)?.0.value);
+        let ratio = |section: &Section<'_>| Some(section.comparisons[0].pair(Kind::Kernel)?.speed_up.0.value);
         let found: Vec<(Cache, Option<f64>)> =
             sections(&report).iter().map(|section| (section.cache, ratio(section))).collect();
         assert_eq!(found, [(Cache::Cold, Some(4.0)), (Cache::Hot, None)]);
@@ -333,7 +328,7 @@ mod tests {
         let comparison = &sections[0].comparisons[0];
         let best = comparison.bests().map(|row| row.unwrap().variant.as_str());
         assert_eq!(best, ["mkl", "cublas"]);
-        assert_eq!(comparison.speed_up(Kind::Kernel).unwrap().text(Versus::SIDES), "GPU 12.4x");
+        assert_eq!(comparison.pair(Kind::Kernel).unwrap().speed_up_text(), "GPU 12.4x");
     }
 
     #[test]
@@ -376,7 +371,7 @@ mod tests {
     #[test]
     fn a_missing_side_has_no_speed_up() {
         let report = example::of([example::measured("fft", 100, "cpu", "realfft", 1e-3)]);
-        assert_eq!(sections(&report)[0].comparisons[0].speed_up(Kind::Kernel), None);
+        assert!(sections(&report)[0].comparisons[0].pair(Kind::Kernel).is_none());
     }
 
     #[test]

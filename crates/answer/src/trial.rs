@@ -11,7 +11,6 @@ use gpubench_ops::Work;
 /// A true time in seconds for a size.
 pub(crate) type Law = Box<dyn Fn(f64) -> f64 + Send + Sync>;
 
-/// One variant of a trial.
 pub(crate) struct TrialVariant {
     pub(crate) side: Side,
     pub(crate) law: Law,

@@ -178,11 +178,4 @@ mod tests {
         let at = |text: &str| lines[1].find(text).unwrap_or_else(|| panic!("{text}: {}", lines[1]));
         assert!(at(". End to end (pageable memory) the GPU") < at(". End to end (pinned memory) the GPU"));
     }
-
-    #[test]
-    fn the_paragraph_has_the_share_of_the_peak() {
-        let report = example::with_peaks(example::full());
-        let line = paragraph(&report)[1].to_string();
-        assert!(line.ends_with(". There the GPU reaches 98 % of its peak FLOP rate."), "{line}");
-    }
 }

@@ -202,28 +202,6 @@ fn intervals_cover_the_true_size_between_distant_sizes() {
     }
 }
 
-/// The laws of the issue that this answers: with a fixed overhead the interval never held the truth.
-#[test]
-fn a_fixed_overhead_between_distant_sizes_is_covered() {
-    let overhead = |truth: f64| -> Vec<TrialVariant> {
-        let (work, base) = (2e-11 * truth.powi(3), 15e-6);
-        let rest = (work - base) / truth.powi(2);
-        vec![
-            TrialVariant { side: Side::Cpu, law: Box::new(|n: f64| 2e-11 * n.powi(3)) },
-            TrialVariant { side: Side::Gpu, law: Box::new(move |n: f64| base + rest * n.powi(2)) },
-        ]
-    };
-    for sizes in [&[32, 128, 512][..], &[20, 300]] {
-        let found = (0..60).into_par_iter().map(|trial| {
-            let noise = Noise { cpu: 0.01, gpu: 0.01 };
-            let report = report(&overhead(98.7), sizes, noise, &mut Chance::new(trial));
-            Found::of(&kernel(&report), 98.7)
-        });
-        let found = found.reduce(Found::default, Found::plus);
-        assert!(found.named == 60 && found.covered >= 58, "{sizes:?}: {found:?}");
-    }
-}
-
 /// One or two more sizes near the crossing make the interval narrow, and it still covers.
 #[test]
 fn two_added_sizes_narrow_the_interval_to_five_percent() {

@@ -3,8 +3,7 @@ use gpubench_model::{Accuracy, Side};
 
 use super::*;
 use crate::crossover::crossover;
-use crate::crossover_text::crossover_clause;
-use crate::crossover_text::plain;
+use crate::crossover_text::{crossover_clause, plain};
 use crate::words::{Line, paragraph};
 use crate::{Comparison, Kind, Names, sections};
 

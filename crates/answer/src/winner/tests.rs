@@ -47,7 +47,7 @@ fn coverage(cpu: &[f64], gpu: &[f64], noise: Noise, trials: u64) -> ([u32; 3], f
             cpu.chain(gpu.iter().map(|times| variant(Side::Gpu, *times))).collect();
         let report = report(&variants, &[100], noise, &mut Chance::new(trial));
         let Estimate { low, high, .. } =
-            sections(&report)[0].comparisons[0].speed_up(Kind::Kernel).unwrap().0;
+            sections(&report)[0].comparisons[0].pair(Kind::Kernel).unwrap().speed_up.0;
         let place = [low > 1.0, low <= 1.0 && high >= 1.0].iter().position(|is| *is).unwrap_or(2);
         let mut count = [0; 3];
         count[place] = 1;

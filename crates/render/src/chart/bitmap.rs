@@ -50,7 +50,6 @@ fn averaged(large: &[u8]) -> Vec<u8> {
     small
 }
 
-/// Pixels being drawn on.
 struct Bitmap<'a> {
     area: DrawingArea<BitMapBackend<'a>, Shift>,
     theme: Theme,

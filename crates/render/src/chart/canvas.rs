@@ -10,7 +10,6 @@ use super::series::Stroke;
 pub(crate) const SIZE: (u32, u32) = (1600, 1000);
 /// The scale of the canvas relative to the picture.
 pub(crate) const SCALE: u32 = 3;
-/// The alignment of a text relative to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,

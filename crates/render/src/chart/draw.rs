@@ -5,11 +5,8 @@ use gpubench_text::palette::Role;
 use super::canvas::{Align, Canvas, Type};
 use super::font::{Weight, fitted};
 use super::frame::{Frame, LegendRow, LegendSample};
-use super::geometry::Plane;
-use super::geometry::corners;
-use super::geometry::{CanvasPoint, Rect};
-use super::layout::below;
-use super::layout::{CAPTION, Extent, FrameLayout, MARGIN, SAMPLE_GAP, TEXT, TITLE, picture};
+use super::geometry::{CanvasPoint, Plane, Rect, corners};
+use super::layout::{CAPTION, Extent, FrameLayout, MARGIN, SAMPLE_GAP, TEXT, TITLE, below, picture};
 use super::paint::Paint;
 use super::series::{Marks, Stroke, Style};
 
@@ -127,7 +124,6 @@ pub(crate) fn captions(canvas: &Canvas<'_>, lines: &[String]) -> anyhow::Result<
     Ok(())
 }
 
-/// A frame being drawn.
 pub(crate) struct FrameDrawing<'a> {
     pub(crate) canvas: &'a Canvas<'a>,
     pub(crate) frame: &'a Frame,

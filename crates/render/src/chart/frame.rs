@@ -18,11 +18,9 @@ pub(crate) struct Frame {
     pub y: Axis,
     /// Rows of text above the plot that the chart fills itself.
     pub(crate) rows_above: usize,
-    /// The legend, from the top.
     pub(crate) legend: Vec<LegendRow>,
 }
 
-/// A row of the legend.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LegendRow {
     Heading(String),

@@ -3,8 +3,7 @@
 use super::SIZE;
 use super::font::{Weight, fitted, fitted_inside, width};
 use super::frame::{Frame, LegendRow};
-use super::geometry::Plane;
-use super::geometry::Rect;
+use super::geometry::{Plane, Rect};
 
 /// Em of tick labels, axis titles and the legend, in pixels.
 pub(crate) const TEXT: f64 = 24.0;

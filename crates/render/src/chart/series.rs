@@ -73,7 +73,6 @@ pub(crate) struct Style {
     pub filled: bool,
 }
 
-/// One line of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ChartSeries {
     pub label: String,

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_has_one_colour_in_all_charts_and_another_than_those_next_to_it() {
+    fn a_variant_has_one_colour_in_all_charts_unlike_its_neighbours() {
         let rows = [
             ("fft", "cpu", "realfft"),
             ("fft", "cpu", "mkl"),

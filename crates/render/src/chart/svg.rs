@@ -48,7 +48,6 @@ fn drawn(picture: &impl Picture, colors: Colors, head: &str) -> anyhow::Result<S
     Ok(svg.text.into_inner() + "</svg>\n")
 }
 
-/// A drawing being written.
 struct Svg {
     text: RefCell<String>,
     colors: Colors,

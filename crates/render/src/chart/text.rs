@@ -23,7 +23,6 @@ pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
     format!("{leader}{text}{tie}{grade_d}")
 }
 
-/// The caption of a kind of chart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caption {
     /// What points, bands and marks are; `{b}` is B's name, and `{side}` empty where the contenders have names.
@@ -38,22 +37,17 @@ impl Caption {
     }
 }
 
-/// The caption of throughput charts.
 pub(crate) const THROUGHPUT: Caption = Caption::of(POINTS);
 /// The caption of time charts, whose axis names the one clock.
 pub(crate) const TIME: Caption = Caption { text: POINTS, own_clocks: false };
 const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
-/// The caption of speed-up charts.
 pub(crate) const SPEED_UPS: Caption =
     Caption::of("Points: ratios of medians. Rings: {b} faster from this N. Bands: 95 % intervals of both.");
-/// The caption of overviews.
 pub(crate) const OVERVIEW: Caption = Caption::of(
     "Best correct variant of each{side}. Bands: 95 % intervals. Rings: certain crossings only. Log axes; x: N.",
 );
-/// The caption of phase charts.
 pub(crate) const PHASES: Caption =
     Caption::of("Parts: medians. Launch and wait: the host's time minus the device's.");
-/// The caption of rooflines.
 pub(crate) const ROOFLINE: Caption = Caption::of("Points: medians. Peaks: measured on this machine.");
 
 /// The lines at the foot of a chart: a machine per line, then how the figures came about.
@@ -111,7 +105,7 @@ mod tests {
     use gpubench_model::report::example;
 
     #[test]
-    fn a_device_is_called_by_its_name_not_its_number_and_a_simulated_cpu_is_not_the_hosts() {
+    fn devices_have_names_and_a_simulated_cpu_is_not_the_hosts() {
         let mut report = example::full();
         report.environment.backends[0].description = serde_json::json!({ "device": "simulated" });
         report.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA L4" });

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_speed_up_names_the_clocks_of_its_rows_and_is_left_out_where_there_is_none() {
+    fn the_line_about_speed_ups_names_the_clocks_of_their_rows() {
         let cpu = example::measured("fft", 10, "cpu", "realfft", 1e-3);
         let mut gpu = example::measured("fft", 10, "cuda", "r2c", 1e-3);
         let speed_up_line = |rows: Vec<Row>| line(&example::of(rows), "Kernel speed-up");

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn an_incorrect_answer_of_the_contenders_comes_before_a_worse_one_of_another_backend() {
+    fn an_incorrect_answer_of_a_contender_comes_before_a_worse_one() {
         let incorrect = |backend: &str, error: f64| {
             let mut row = example::without_time("fft", 8, backend, "v", Outcome::Incorrect, "wrong", None);
             row.error = Some(gpubench_model::Checked::new(error, 1e-6));

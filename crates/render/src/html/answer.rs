@@ -34,15 +34,16 @@ pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>, versus: Versus
 
 /// Incorrect answers, that the run ended early, the sentence about all ops, and the overview.
 pub(crate) fn answer(report: &Report) -> Html {
-    let first_lines = first_lines(report, "see Warnings", None).into_iter();
-    let first_lines = first_lines.map(|line| classed("p", "early").holding(line));
+    let paragraphs = |class, texts: Vec<String>| {
+        texts.into_iter().map(|text| Html::from(classed("p", class).holding(text))).collect::<Html>()
+    };
     let first = paragraph(report).into_iter().next();
     let lead = first.map_or_else(|| no_speed_up(report), |first| sentence(&first.text, Versus::of(report)));
-    let first_lines: Html = first_lines.map(Html::from).collect();
     let memory = Sweeps::of(report).memory_decides(false);
-    let memory: Html =
-        memory.into_iter().map(|text| classed("p", "memory").holding(text)).map(Html::from).collect();
-    first_lines.and(classed("p", "lead").holding(lead)).and(memory).and(overview(report))
+    paragraphs("early", first_lines(report, "see Warnings", None))
+        .and(classed("p", "lead").holding(lead))
+        .and(paragraphs("memory", Vec::from_iter(memory)))
+        .and(overview(report))
 }
 
 fn no_speed_up(report: &Report) -> String {
@@ -311,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn both_kinds_of_memory_have_columns_and_the_answer_says_where_they_decide() {
+    fn both_kinds_of_memory_have_columns_and_a_note_where_they_decide() {
         let report = example::of(example::both_sides("fft", 2048, 100e-6, 50e-6));
         assert!(!answer(&report).into_string().contains("pinned"));
         let html = answer(&example::with_pinned(report, 10.0)).into_string();

@@ -9,8 +9,7 @@ use super::table::next_step;
 use crate::content::MARK;
 use crate::content::cautions::{self, Caution, cautions};
 use crate::content::method::method as sentences;
-use crate::content::problems::run_warnings;
-use crate::content::problems::{ProblemGroup, groups, summary};
+use crate::content::problems::{ProblemGroup, groups, run_warnings, summary};
 
 /// The meaning of each figure, the same for every report; that of the shares of the peak follows.
 const MEANINGS: [(&str, &str); 5] = [

@@ -2,8 +2,7 @@
 
 use super::{CrossingMark, PeakLevel, Reference};
 use crate::chart::font::{Weight, width};
-use crate::chart::geometry::Plane;
-use crate::chart::geometry::{CanvasPoint, Rect};
+use crate::chart::geometry::{CanvasPoint, Plane, Rect};
 use crate::chart::placing::{Placed, Room};
 use crate::chart::series::ChartSeries;
 
@@ -27,13 +26,11 @@ pub(crate) struct PlotContents<'a> {
 pub(crate) struct Labels {
     /// Names of the regions; `true` for the one above the reference line.
     pub(crate) regions: Vec<(bool, Placed)>,
-    /// The labels of points.
     pub points: Vec<PointLabel>,
     /// The labels of crossings, each with its index.
     pub(crate) crossings: Vec<(usize, Placed)>,
 }
 
-/// The label of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PointLabel {
     /// The index of its series.

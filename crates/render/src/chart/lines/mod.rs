@@ -107,7 +107,6 @@ fn extremes(series: &[ChartSeries]) -> Option<Vec<f64>> {
 }
 
 impl LineChart {
-    /// The contents of the plot.
     pub(crate) fn contents<'a>(&'a self, layout: &FrameLayout) -> PlotContents<'a> {
         PlotContents {
             plane: layout.plane(&self.frame),

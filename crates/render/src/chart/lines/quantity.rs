@@ -9,7 +9,6 @@ use gpubench_ops::{self as op, Limit};
 use crate::chart::axis::Axis;
 use crate::chart::text::{self, Caption};
 
-/// The quantity of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantity {
     /// Seconds by the host's clock, for both sides.
@@ -89,7 +88,6 @@ impl Quantity {
             && of().is_some_and(|(_, name)| name == DType::F64.name() && row.case.dtype != DType::F64)
     }
 
-    /// The unit of a rate.
     fn unit(self) -> &'static str {
         match self {
             Quantity::Time => "s",

@@ -56,6 +56,21 @@ pub(crate) struct SpeedUpLine {
     crossover: Option<Crossover>,
 }
 
+impl SpeedUpLine {
+    fn of(
+        label: String,
+        group: &'static str,
+        style: Style,
+        points: Vec<Point>,
+        kind: Kind,
+        crossover: Option<Crossover>,
+    ) -> SpeedUpLine {
+        let changes = crossover.iter().flat_map(|found| &found.changes);
+        let bends = changes.map(|(size, _)| (*size, 1.0)).collect();
+        SpeedUpLine { series: ChartSeries { label, group, style, points, bends }, kind, crossover }
+    }
+}
+
 /// The chart of a sheet with the captions given; `None` when fewer than two sizes have both contenders: a table shows one
 /// better.
 pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
@@ -135,9 +150,7 @@ pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Sp
         for point in points.iter_mut().take(last).skip(1) {
             point.label = None;
         }
-        let bends = bends(crossover.as_ref());
-        let series = ChartSeries { label: label.into(), group: "Time included", style, points, bends };
-        Some(SpeedUpLine { series, kind, crossover })
+        Some(SpeedUpLine::of(label.into(), "Time included", style, points, kind, crossover))
     };
     let of_kind = |&kind: &Kind| {
         let found = crossover(part, comparisons[0].density, kind);
@@ -161,9 +174,7 @@ fn by_part(parts: &[Part<'_>]) -> Vec<SpeedUpLine> {
             let label = part.label(None, density);
             let style = part_style(lines.len());
             let crossover = crossover(part, density, LONE_KIND);
-            let bends = bends(crossover.as_ref());
-            let series = ChartSeries { label, group: "Resident speed-up", style, points, bends };
-            lines.push(SpeedUpLine { series, kind: LONE_KIND, crossover });
+            lines.push(SpeedUpLine::of(label, "Resident speed-up", style, points, LONE_KIND, crossover));
         }
     }
     lines
@@ -191,10 +202,6 @@ fn points<'a>(
 
 fn crossover(part: &Part<'_>, density: Option<f64>, kind: Kind) -> Option<Crossover> {
     part.crossovers.iter().find(|found| found.density == density && found.kind == kind).cloned()
-}
-
-fn bends(found: Option<&Crossover>) -> Vec<(f64, f64)> {
-    found.into_iter().flat_map(|found| &found.changes).map(|(size, _)| (*size, 1.0)).collect()
 }
 
 /// The mark of a line that crosses 1 between two sizes.

@@ -9,8 +9,7 @@ use gpubench_model::{Accuracy, Side};
 use super::labels::Labels;
 use super::*;
 use crate::chart::geometry::Rect;
-use crate::chart::layout::below;
-use crate::chart::layout::{Extent, FrameLayout, TEXT};
+use crate::chart::layout::{Extent, FrameLayout, TEXT, below};
 use crate::chart::{Chart, Selection, charts};
 
 /// The line charts of reports: speed-up, then time, of each op.
@@ -179,7 +178,7 @@ fn labels_in_the_plot_cover_neither_points_nor_each_other() {
 }
 
 #[test]
-fn a_variant_that_chooses_among_others_has_one_line_and_its_choices_in_the_legend() {
+fn a_variant_that_picks_has_one_line_and_its_picks_in_the_legend() {
     let row = |n, pick: &str| {
         let mut row = measured("matmul", n, "cuda", "auto", 1e-12 * (n as f64).powi(3));
         row.picked = Some(pick.to_owned());
@@ -207,7 +206,7 @@ fn ops_have_the_unit_of_what_limits_them() {
 }
 
 #[test]
-fn points_without_a_winner_or_with_grade_d_have_a_mark_that_the_legend_explains() {
+fn ties_and_points_of_grade_d_have_a_mark_that_the_legend_explains() {
     let rows =
         [10, 100, 1000].map(|n| example::both_sides("fft", n, 1e-3, if n == 10 { 1e-3 } else { 1e-4 }));
     let mut rows = rows.concat();

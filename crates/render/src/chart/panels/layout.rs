@@ -2,8 +2,7 @@
 
 use super::super::font::{Weight, fitted, fitted_inside, width};
 use super::super::geometry::Rect;
-use super::super::layout::thinned;
-use super::super::layout::{CAPTION, MARGIN, picture};
+use super::super::layout::{CAPTION, MARGIN, picture, thinned};
 use super::{MarkKind, Panel, PanelChart};
 
 pub(crate) const SMALL: f64 = 21.0;
@@ -129,7 +128,7 @@ fn flags(panel: &Panel, marks: &[f64], strip: &Rect, rows: usize) -> Vec<Flag> {
             let Some(text) = mark.texts.get(brevity) else { continue };
             let before = placed.iter().position(|flag| flag.x == x);
             let others: Vec<&Flag> = placed.iter().filter(|flag| flag.x != x).collect();
-            let Some(area) = free(&others, &around(marks, index), text, strip, rows) else { continue };
+            let Some(area) = free(&others, marks, index, text, strip, rows) else { continue };
             let flag = Flag { area, text: text.clone(), x, kind: mark.kind };
             match before {
                 Some(at) => placed[at] = flag,
@@ -140,27 +139,23 @@ fn flags(panel: &Panel, marks: &[f64], strip: &Rect, rows: usize) -> Vec<Flag> {
     placed
 }
 
-/// A mark and the distances to its neighbours.
-struct Around {
-    x: f64,
-    left: f64,
-    right: f64,
-}
-
-fn around(marks: &[f64], index: usize) -> Around {
-    let x = marks[index];
-    let left = index.checked_sub(1).map_or(f64::INFINITY, |before| x - marks[before]);
-    Around { x, left, right: marks.get(index + 1).map_or(f64::INFINITY, |after| after - x) }
-}
-
 /// The lowest free area of a text over a mark: in its middle, or first on the side away from a mark that is near.
-fn free(others: &[&Flag], mark: &Around, text: &str, strip: &Rect, rows: usize) -> Option<Rect> {
-    let (x, wide) = (mark.x, width(text, LABEL, Weight::Medium));
+fn free(
+    others: &[&Flag],
+    marks: &[f64],
+    index: usize,
+    text: &str,
+    strip: &Rect,
+    rows: usize,
+) -> Option<Rect> {
+    let (x, wide) = (marks[index], width(text, LABEL, Weight::Medium));
+    let before = index.checked_sub(1).map_or(f64::INFINITY, |before| x - marks[before]);
+    let after = marks.get(index + 1).map_or(f64::INFINITY, |after| after - x);
     let (middle, right, left) = (x - wide / 2.0, x - 2.0, x + 2.0 - wide);
-    let lefts = match (mark.left, mark.right) {
-        (before, after) if before.min(after) > wide / 2.0 => [middle, right, left],
-        (before, after) if before < after => [right, middle, left],
-        _ => [left, middle, right],
+    let lefts = match () {
+        () if before.min(after) > wide / 2.0 => [middle, right, left],
+        () if before < after => [right, middle, left],
+        () => [left, middle, right],
     };
     let lefts = lefts.map(|left| left.min(strip.right - wide).max(strip.left));
     let crosses = |area: &Rect, x: f64| area.left - 4.0 < x && x < area.right + 4.0;

@@ -44,7 +44,7 @@ fn the_time_with_pinned_memory_is_above_the_bar_of_pageable_memory() {
 }
 
 #[test]
-fn the_legend_and_the_first_screen_agree_on_the_calls_and_say_nothing_within_noise() {
+fn the_legend_and_the_first_screen_agree_on_the_calls() {
     use crate::export::{TABLE, View};
     for (cpu_s, expected) in [(1e-3, Some("441")), (50e-6, Some("never")), (105e-6, None)] {
         let mut report = example::of(example::both_sides("fft", 100, cpu_s, 100e-6));
@@ -74,7 +74,7 @@ fn a_gpu_alone_has_a_bar_and_one_that_tells_no_copies_has_none() {
 }
 
 #[test]
-fn a_kernel_that_the_device_calls_longer_than_the_host_leaves_nothing_to_wait_for() {
+fn a_kernel_longer_by_the_device_clock_leaves_no_wait() {
     let mut odd = report();
     odd.rows[1].execute.as_mut().unwrap().host_median_s = 90e-6;
     let gpu = &phases(&odd)[0].groups[0].b;

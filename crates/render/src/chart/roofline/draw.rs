@@ -3,8 +3,7 @@
 use super::Roofline;
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{FrameDrawing, MARKER, baseline, marker, medium};
-use crate::chart::geometry::Plane;
-use crate::chart::geometry::{CanvasPoint, Rect};
+use crate::chart::geometry::{CanvasPoint, Plane, Rect};
 use crate::chart::layout::{Extent, FrameLayout};
 use crate::chart::paint::Paint;
 use crate::chart::placing::{Placed, Room};

@@ -58,7 +58,7 @@ fn each_precision_has_one_roof() {
 }
 
 #[test]
-fn dots_and_peaks_lie_in_the_plot_and_labels_cover_neither_dots_nor_each_other() {
+fn dots_and_peaks_lie_in_the_plot_and_labels_cover_nothing() {
     let mut rows = vec![];
     for (index, op) in ["matmul", "elementwise", "fft", "solve", "svd"].into_iter().enumerate() {
         for n in [100, 1000, 10_000] {

@@ -75,21 +75,19 @@ impl Sweeps<'_> {
     /// End-to-end columns of every kind of memory are under one heading.
     pub(crate) fn sweep_columns(&self) -> Vec<Column> {
         let columns = self.shown_kinds().into_iter().flat_map(|KindColumns { kind, from }| {
-            let from =
-                from.map(|rank| Column::words(FROM).ranked(rank).called(self.full_heading(kind, FROM)));
-            [self.faster_column(kind).in_groups([group(kind)])]
-                .into_iter()
-                .chain(from.map(|column| column.in_groups([group(kind)])))
-                .chain(self.tuned_column(kind))
-                .collect::<Vec<_>>()
+            let from = from.map(|rank| {
+                let column = Column::words(FROM).ranked(rank).called(self.full_heading(kind, FROM));
+                column.in_groups([group(kind)])
+            });
+            [Some(self.faster_column(kind)), from, self.tuned_column(kind)]
         });
-        columns.collect()
+        columns.flatten().collect()
     }
 
     /// The column of the faster contender: its heading is the memory of end-to-end times.
     fn faster_column(&self, kind: Kind) -> Column {
         let heading = self.memory(kind).map_or(Cow::Borrowed(FASTER), Cow::Owned);
-        Column::words(heading).called(self.full_heading(kind, FASTER))
+        Column::words(heading).called(self.full_heading(kind, FASTER)).in_groups([group(kind)])
     }
 
     /// `resident: from N`, `end to end, pageable: from N`.
@@ -105,9 +103,8 @@ impl Sweeps<'_> {
             let heading = format!("best {}", self.versus.label(contender));
             columns.map(|column| column.in_groups([heading.clone()]))
         };
-        let speed_ups = self.shown_kinds().into_iter().flat_map(|shown| {
-            let faster = self.faster_column(shown.kind).in_groups([group(shown.kind)]);
-            [faster].into_iter().chain(self.tuned_column(shown.kind)).collect::<Vec<_>>()
+        let speed_ups = self.shown_kinds().into_iter().flat_map(|KindColumns { kind, .. }| {
+            [Some(self.faster_column(kind)), self.tuned_column(kind)].into_iter().flatten()
         });
         Contender::BOTH.into_iter().flat_map(best).chain(speed_ups).collect()
     }

@@ -59,7 +59,6 @@ pub(crate) struct Sweeps<'a> {
     pub(crate) report: &'a Report,
     pub(crate) all: Vec<Sweep<'a>>,
     pub(crate) kinds: Kinds,
-    /// The contenders.
     pub(crate) versus: Versus<'a>,
     /// Whether the tables have a column for gpubench's tuned code, next to what a reader can call.
     pub(crate) shows_tuned: bool,
