@@ -6,8 +6,7 @@ use gpubench_model::report::{Clock, Outcome, Row};
 use gpubench_model::{PinnedCopies, Side, Transfer};
 use gpubench_ops as op;
 
-use super::Estimate;
-use super::estimate::NORMAL_95;
+use super::{Estimate, NORMAL_95};
 
 /// The phases that the time of a call includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +18,7 @@ pub enum Kind {
     /// The operands to the device, the resident time, the answer back: from and to pageable memory, unless pinned memory
     /// alone was measured.
     EndToEnd,
-    /// The same from and to pinned memory, where pageable memory was measured too.
+    /// End to end from and to pinned memory, where pageable memory was measured too.
     EndToEndPinned,
 }
 

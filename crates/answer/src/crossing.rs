@@ -7,14 +7,11 @@
 
 use std::ops::Range;
 
-use super::Contender;
 use super::curve::Curve;
+use super::{Contender, bisected};
 
 /// Sizes per gap at which the speed-up is looked at before a crossing is narrowed down.
 const STEPS: usize = 32;
-
-/// Halvings that narrow a crossing down.
-const HALVINGS: usize = 40;
 
 /// The speed-up as a function of the size.
 pub(crate) struct SpeedUpCurve {
@@ -100,11 +97,7 @@ fn last(spots: &[Spot], curve: impl Fn(Spot) -> f64) -> Option<f64> {
 }
 
 /// The place at which `curve` crosses 0 between two neighbouring spots, of which one is at or below 0 and the other at or above.
-fn zero((_, mut low): Spot, (gap, mut high): Spot, curve: impl Fn(Spot) -> f64) -> f64 {
+fn zero((_, low): Spot, (gap, high): Spot, curve: impl Fn(Spot) -> f64) -> f64 {
     // Of spots of two gaps, which lie at the same size, the first counts: there is nothing between them.
-    for _ in 0..HALVINGS {
-        let middle = f64::midpoint(low, high);
-        if curve((gap, middle)) < 0.0 { low = middle } else { high = middle }
-    }
-    f64::midpoint(low, high)
+    bisected([low, high], |middle| curve((gap, middle)) < 0.0)
 }

@@ -1,9 +1,30 @@
-//! Writes crossovers as text, for tables and for sentences.
+//! Writes crossovers as text, for tables and for sentences. Figures in sentences have no-break spaces, so that no line break
+//! separates a number from its unit.
+
+use std::fmt::Display;
 
 use gpubench_model::measure::stats::significant_digits;
 
 use super::crossover::{Crossover, Place, Stretch};
-use super::{Contender, Versus, figure};
+use super::{Contender, Versus};
+
+/// Unicode's no-break space.
+const NO_BREAK: &str = "\u{a0}";
+
+/// A figure of several words, such as `GPU 12x` or `94 %`, unbroken.
+pub(crate) fn figure(text: impl Display) -> String {
+    text.to_string().replace(' ', NO_BREAK)
+}
+
+/// `N = 310`, unbroken.
+pub(crate) fn size_figure(n: impl Display) -> String {
+    figure(format!("N = {n}"))
+}
+
+/// A sentence with ordinary blanks, for terminals, Markdown and JSON.
+pub fn plain(sentence: &str) -> String {
+    sentence.replace(NO_BREAK, " ")
+}
 
 /// A size with the digits that its interval supports and one more, from 2 to 4: `310`, `1450`.
 pub fn size_text(size: f64, interval: [Place; 2]) -> String {
@@ -38,7 +59,7 @@ pub fn crossover_text(found: &Crossover) -> String {
     }
 }
 
-/// The same without the interval, with a `!` where it comes from unreliable times.
+/// The crossover without its interval, with a `!` where it comes from unreliable times.
 pub fn place_text(found: &Crossover) -> String {
     let place = place(found);
     if found.is_unreliable { place + "!" } else { place }
@@ -57,8 +78,8 @@ fn place(found: &Crossover) -> String {
     }
 }
 
-/// The same as a clause: `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes; with `(unreliable)`
-/// where it comes from such times. Figures contain [no-break spaces](super::figure).
+/// The crossover as a clause: `the GPU is faster from N = 310 (290 to 335)`, or the faster contender per range of sizes; with `(unreliable)`
+/// where it comes from such times. Figures contain no-break spaces, which [`plain`] replaces.
 pub fn crossover_clause(found: &Crossover, versus: Versus<'_>) -> String {
     let clause = clause(found, versus);
     if found.is_unreliable { clause + " (unreliable)" } else { clause }
@@ -80,10 +101,10 @@ fn clause(found: &Crossover, versus: Versus<'_>) -> String {
                 |stretch: &&Stretch| stretch.first as f64 > end && stretch.winner != Some(Contender::B);
             let above: Vec<Stretch> = found.stretches.iter().filter(unlike).copied().collect();
             let but = if above.is_empty() { String::new() } else { format!("; {}", stretches_text(&above)) };
-            format!("{b} is faster from {}{interval}{also}{but}", figure::size(size_text))
+            format!("{b} is faster from {}{interval}{also}{but}", size_figure(size_text))
         }
         (Some(Place::Beyond), Some(also)) => {
-            format!("{a} is faster at {}, {b} only {also}", figure::size(found.largest))
+            format!("{a} is faster at {}, {b} only {also}", size_figure(found.largest))
         }
         _ => match &found.stretches[..] {
             [Stretch { first, last, winner: Some(winner) }] => {
@@ -101,8 +122,8 @@ fn clause(found: &Crossover, versus: Versus<'_>) -> String {
 fn stretches_text(stretches: &[Stretch], versus: Versus<'_>) -> String {
     let text = |Stretch { first, last, winner }: &Stretch| {
         let sizes = match first == last {
-            true => format!("at {}", figure::size(first)),
-            false => format!("from {} to {last}", figure::size(first)),
+            true => format!("at {}", size_figure(first)),
+            false => format!("from {} to {last}", size_figure(first)),
         };
         match winner {
             Some(winner) => format!("{} is faster {sizes}", versus.noun(*winner)),
@@ -186,7 +207,7 @@ mod tests {
     }
 
     fn words(found: &Crossover) -> String {
-        figure::plain(&crossover_clause(found, Versus::SIDES))
+        plain(&crossover_clause(found, Versus::SIDES))
     }
 
     fn shown(found: &Crossover) -> [String; 2] {

@@ -12,8 +12,8 @@
 
 use gpubench_model::report::Row;
 
+use super::NORMAL_95;
 use super::cost::Kind;
-use super::estimate::NORMAL_95;
 use super::{Comparison, Contender, Estimate};
 
 /// The growth of time with size, as an exponent, where nothing is known of the work.

@@ -56,7 +56,7 @@ impl FirstUse {
     }
 }
 
-/// The number of calls on the GPU that repay its first use.
+/// The number of calls on the GPU that repay its first use, written as `105` or `never`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repayment {
     /// After this many calls.
@@ -87,30 +87,18 @@ pub fn repayment(first: &FirstUse, pair: &Pair<'_>) -> Option<Repayment> {
     Some(calls(once, pair.a_s, b_s))
 }
 
-/// The number of calls of a pair that repay the first use of its GPU; `None` where the first use is not known, and where
-/// the time saved per call is within noise.
-pub fn calls_to_repay(report: &Report, pair: &Pair<'_>) -> Option<Calls> {
-    match repayment(&FirstUse::of(report, pair.b)?, pair)? {
-        Repayment::After(calls) => Some(Calls::After(calls)),
-        Repayment::Never => Some(Calls::Never),
-        Repayment::Open => None,
-    }
+/// The number of calls of a pair that repay the first use of its GPU, or never; `None` where the first use is not known,
+/// and where the time saved per call is within noise.
+pub fn calls_to_repay(report: &Report, pair: &Pair<'_>) -> Option<Repayment> {
+    repayment(&FirstUse::of(report, pair.b)?, pair).filter(|found| *found != Repayment::Open)
 }
 
-/// A known number of calls, written as `105` or `never`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Calls {
-    /// This many calls repay the first use.
-    After(u64),
-    /// Calls take longer on the GPU.
-    Never,
-}
-
-impl fmt::Display for Calls {
+impl fmt::Display for Repayment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Calls::After(calls) => calls.fmt(f),
-            Calls::Never => f.write_str("never"),
+            Repayment::After(calls) => calls.fmt(f),
+            Repayment::Never => f.write_str("never"),
+            Repayment::Open => f.write_str("open"),
         }
     }
 }
@@ -137,7 +125,7 @@ fn calls(once_s: f64, cpu_s: Estimate, gpu_s: Estimate) -> Repayment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::exact;
+    use crate::exact;
     use crate::sections;
     use gpubench_model::report::example;
 
@@ -168,7 +156,7 @@ mod tests {
         assert!((first.copies_s.unwrap() - 62e-6).abs() < 1e-12);
         let pair = sections(&report)[0].comparisons[0].pair(Kind::Resident).unwrap();
         assert_eq!(repayment(&first, &pair), Some(Repayment::After(1)));
-        assert_eq!(calls_to_repay(&report, &pair), Some(Calls::After(1)));
+        assert_eq!(calls_to_repay(&report, &pair), Some(Repayment::After(1)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use gpubench_model::report::{Outcome, Row};
 
 use super::cost::pinned_copies;
-use super::{Comparison, Kind, Pair};
+use super::{Comparison, Kind};
 
 /// The kinds of time that some rows have, with names that tell these apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,12 +18,12 @@ impl Kinds {
         Kinds { has_pinned: rows.into_iter().any(has_pinned) }
     }
 
-    /// Those of [`Kind::ALL`] that occur.
+    /// The kinds of [`Kind::ALL`] that occur.
     pub fn all(self) -> &'static [Kind] {
         if self.has_pinned { &Kind::ALL } else { &Kind::ALL[..Kind::ALL.len() - 1] }
     }
 
-    /// Those with copies.
+    /// The kinds with copies that occur.
     pub fn end_to_end(self) -> &'static [Kind] {
         if self.has_pinned { &[Kind::EndToEnd, Kind::EndToEndPinned] } else { &[Kind::EndToEnd] }
     }
@@ -56,21 +56,18 @@ impl Kinds {
     }
 }
 
-/// The pairs of a case with pageable and with pinned memory, where one contender is measurably faster with the one and
-/// the other with the other.
-fn decided_by_memory<'a>(case: &Comparison<'a>) -> Option<[Pair<'a>; 2]> {
-    let pairs = [case.pair(Kind::EndToEnd)?, case.pair(Kind::EndToEndPinned)?];
-    let [pageable, pinned] = [&pairs[0], &pairs[1]].map(|pair| pair.speed_up.winner());
-    (pageable? != pinned?).then_some(pairs)
-}
-
 /// The cases, each with the name of its sweep, whose faster contender end to end depends on the host memory:
 /// `End to end depends on the host memory: fft 2048 CPU 1.8x pageable, GPU 2.5x pinned.` `None` where there are none.
 pub fn memory_decides<'c, 'a: 'c>(
     cases: impl IntoIterator<Item = (&'c str, &'c Comparison<'a>)>,
 ) -> Option<String> {
     let clause = |(name, case): (&str, &Comparison<'a>)| {
-        let [pageable, pinned] = decided_by_memory(case)?.map(|pair| pair.speed_up_text());
+        let pairs = [case.pair(Kind::EndToEnd)?, case.pair(Kind::EndToEndPinned)?];
+        let [pageable, pinned] = [&pairs[0], &pairs[1]].map(|pair| pair.speed_up.winner());
+        if pageable? == pinned? {
+            return None;
+        }
+        let [pageable, pinned] = pairs.map(|pair| pair.speed_up_text());
         Some(format!("{name} {} {pageable} pageable, {pinned} pinned", case.n))
     };
     let clauses: Vec<String> = cases.into_iter().filter_map(clause).collect();
@@ -80,17 +77,11 @@ pub fn memory_decides<'c, 'a: 'c>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sections;
     use gpubench_model::report::{Report, example};
 
     /// An FFT of 100 µs on the CPU and 50 µs on the GPU, whose copies take 62 µs with pageable memory.
     fn report(times: f64) -> Report {
         example::with_pinned(example::of(example::both_sides("fft", 2048, 100e-6, 50e-6)), times)
-    }
-
-    fn decides(report: &Report) -> Option<String> {
-        let sections = sections(report);
-        memory_decides(sections.iter().flat_map(|one| one.comparisons.iter().map(|case| (one.op, case))))
     }
 
     #[test]
@@ -105,21 +96,5 @@ mod tests {
             let names: Vec<&str> = one.all().iter().map(|kind| one.name(*kind)).collect();
             assert_eq!(names, ["kernel", "resident", "end to end"]);
         }
-    }
-
-    #[test]
-    fn the_memory_decides_where_each_kind_has_another_winner() {
-        let text = decides(&report(10.0)).unwrap();
-        assert_eq!(
-            text,
-            "End to end depends on the host memory: fft 2048 CPU 1.2x pageable, GPU 1.6x pinned."
-        );
-        assert_eq!(decides(&report(1.0)), None, "the CPU is faster with both");
-        let mut quick = report(10.0);
-        for row in &mut quick.rows[..1] {
-            *row = example::measured("fft", 2048, "cpu", "faer", 1.0);
-        }
-        assert_eq!(decides(&quick), None, "the GPU is faster with both");
-        assert_eq!(decides(&example::full()), None, "one kind of memory was measured");
     }
 }

@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use super::cost::Kind;
 use super::crossover::{Crossover, Place, Stretch, crossovers};
-use super::crossover_text::crossover_clause;
-use super::figure::plain;
+use super::crossover_text::{crossover_clause, plain};
 use super::first_use::{FirstUse, Repayment, repayment};
 use super::peak_share::{Share, share};
 use super::words::{Line, paragraph};
@@ -92,7 +91,7 @@ struct CrossoverAnswer {
     changes: Vec<ChangeAnswer>,
     /// The sizes at which the same contender is measurably faster, or neither.
     winners: Vec<WinnerAnswer>,
-    /// Whether it comes from times of grade D, or from device times that the clock limits.
+    /// Whether the crossover comes from times of grade D, or from device times that the clock limits.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unreliable: bool,
     words: String,
@@ -190,10 +189,10 @@ struct SpeedUpAnswer<'a> {
     /// The variants, under `cpu` and `gpu`, or `a` and `b`.
     #[serde(flatten)]
     variants: PerContender<&'a str>,
-    /// Their backends, under `cpu_backend` and so on.
+    /// The backends of the variants, under `cpu_backend` and so on.
     #[serde(flatten)]
     backends: BTreeMap<String, &'a str>,
-    /// Their times, under `cpu_s` and so on.
+    /// The times of the variants, under `cpu_s` and so on.
     #[serde(flatten)]
     times: BTreeMap<String, Estimate>,
     /// `null` unless `break_even` is `after_calls`.
@@ -206,21 +205,15 @@ impl<'a> SpeedUpAnswer<'a> {
     fn of(report: &Report, pair: &Pair<'a>) -> SpeedUpAnswer<'a> {
         let repaid = FirstUse::of(report, pair.b).and_then(|first| repayment(&first, pair));
         let versus = pair.versus;
-        let row = |one| match one {
-            Contender::A => pair.a,
-            Contender::B => pair.b,
-        };
-        let time = |one| match one {
-            Contender::A => pair.a_s,
-            Contender::B => pair.b_s,
-        };
-        let key = |one, end: &str| format!("{}_{end}", versus.key(one));
+        let [a, b] = Contender::BOTH.map(|one| versus.key(one));
         SpeedUpAnswer {
             ratio: pair.speed_up.0,
             unreliable: pair.is_unreliable(),
-            variants: keyed(versus, |one| row(one).variant.as_str()),
-            backends: Contender::BOTH.map(|one| (key(one, "backend"), row(one).backend.as_str())).into(),
-            times: Contender::BOTH.map(|one| (key(one, "s"), time(one))).into(),
+            variants: [(a, pair.a.variant.as_str()), (b, pair.b.variant.as_str())].into(),
+            backends: [(a, pair.a), (b, pair.b)]
+                .map(|(key, row)| (format!("{key}_backend"), row.backend.as_str()))
+                .into(),
+            times: [(a, pair.a_s), (b, pair.b_s)].map(|(key, time)| (format!("{key}_s"), time)).into(),
             break_even_calls: match repaid {
                 Some(Repayment::After(calls)) => Some(calls),
                 _ => None,

@@ -132,6 +132,11 @@ pub fn precision(row: &Row) -> &'static str {
     }
 }
 
+/// The resource that limits an op at large sizes; memory for an op unknown here.
+pub fn limit(op: &str) -> Limit {
+    op::find(op).map_or(Limit::ReadAndWrite, |op| op.about().limit)
+}
+
 /// The peak memory bandwidth of an op with that limit, in bytes per second.
 pub fn bandwidth(peaks: &Peaks, limit: Limit) -> Option<f64> {
     let mixed = [peaks.copy, peaks.triad].into_iter().flatten().max_by(f64::total_cmp);
@@ -176,7 +181,7 @@ pub fn peak(peaks: &Peaks, row: &Row) -> Option<f64> {
     peak_of(peaks, row).map(|(rate, _)| rate)
 }
 
-/// The same with the arithmetic that reaches that rate.
+/// The peak FLOP rate for a row, as [`peak`] has it, and the arithmetic that reaches it.
 pub fn peak_of(peaks: &Peaks, row: &Row) -> Option<(f64, &'static str)> {
     let of = |name: &'static str| Some((*peaks.matmul.get(name)?, name));
     match row.accuracy {
@@ -194,7 +199,7 @@ fn min_time(peaks: &Peaks, row: &Row) -> Option<(f64, BoundBy)> {
     if row.accuracy == Accuracy::Emulated {
         return None;
     }
-    let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.about().limit);
+    let limit = limit(&row.case.op);
     let times = match limit {
         Limit::Latency => return None,
         Limit::Bus => {
@@ -291,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backend_without_peaks_has_those_that_gpubench_measured_on_the_same_device() {
+    fn a_backend_without_peaks_has_those_measured_on_the_same_device() {
         let mut report = report("matmul", 10_000, 80e-3);
         report.rows.push(example::measured("matmul", 10_000, "cupy", "matmul", 160e-3));
         let add = |report: &mut Report, name: &str| {

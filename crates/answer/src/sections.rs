@@ -11,6 +11,7 @@ use gpubench_ops::{self as op, Checked, OPS};
 use gpubench_text::grouped::distinct;
 
 use super::cost::{Kind, estimate};
+use super::versus::KEY;
 use super::winner::of_winner;
 use super::{Contender, Estimate, SpeedUp, Versus};
 
@@ -72,15 +73,10 @@ impl<'a> Comparison<'a> {
     /// The fastest variants of both contenders by that kind; `None` when one is missing, or when the op does not compare
     /// sides. Two variants on the CPU have one kind: no launch or copy tells the others apart.
     pub fn pair(&self, kind: Kind) -> Option<Pair<'a>> {
-        self.pair_of(self.versus, kind)
-    }
-
-    fn pair_of(&self, versus: Versus<'a>, kind: Kind) -> Option<Pair<'a>> {
         op::compares_sides(&self.rows.first()?.case.op).then_some(())?;
-        let [(a, a_s), (b, b_s)] =
-            [self.fastest(versus, Contender::A, kind)?, self.fastest(versus, Contender::B, kind)?];
+        let [(a, a_s), (b, b_s)] = [self.fastest(Contender::A, kind)?, self.fastest(Contender::B, kind)?];
         let speed_up = SpeedUp(a_s.over(b_s)?);
-        let pair = Pair { kind, versus, a, b, a_s, b_s, speed_up };
+        let pair = Pair { kind, versus: self.versus, a, b, a_s, b_s, speed_up };
         (kind == Kind::Resident || !pair.is_on_cpu()).then_some(pair)
     }
 
@@ -95,28 +91,20 @@ impl<'a> Comparison<'a> {
         let is_left_out =
             |row: &&Row| Versus::TUNED.has(Contender::B, row) && !Versus::SIDES.has(Contender::B, row);
         let has_times = |row: &&Row| row.execute.is_some() && is_left_out(row);
-        self.rows.iter().any(has_times).then(|| self.pair_of(Versus::TUNED, kind))?
+        self.rows.iter().any(has_times).then_some(())?;
+        Comparison { versus: Versus::TUNED, ..self.clone() }.pair(kind)
     }
 
     /// The rows that may represent a contender, measured and hence correct, each with its time.
     pub fn candidates(&self, contender: Contender, kind: Kind) -> impl Iterator<Item = (&'a Row, Estimate)> {
-        self.candidates_of(self.versus, contender, kind)
-    }
-
-    fn candidates_of(
-        &self,
-        versus: Versus<'a>,
-        contender: Contender,
-        kind: Kind,
-    ) -> impl Iterator<Item = (&'a Row, Estimate)> {
-        let rows = self.rows.iter().copied().filter(move |row| versus.has(contender, row));
+        let rows = self.rows.iter().copied().filter(move |row| self.versus.has(contender, row));
         rows.filter_map(move |row| Some((row, estimate(row, kind)?)))
     }
 
     /// The fastest of the rows that may represent a contender, and its time with an interval that allows for the choice.
     /// A row that was only sampled briefly, because a first trial showed it far behind, is no candidate for the best.
-    fn fastest(&self, versus: Versus<'a>, contender: Contender, kind: Kind) -> Option<(&'a Row, Estimate)> {
-        let mut found: Vec<(&Row, Estimate)> = self.candidates_of(versus, contender, kind).collect();
+    fn fastest(&self, contender: Contender, kind: Kind) -> Option<(&'a Row, Estimate)> {
+        let mut found: Vec<(&Row, Estimate)> = self.candidates(contender, kind).collect();
         if found.iter().any(|(row, _)| !row.screened) {
             found.retain(|(row, _)| !row.screened);
         }
@@ -138,7 +126,7 @@ impl<'a> Comparison<'a> {
     fn with_bests(self) -> Comparison<'a> {
         let is_by_host = self.pair(Kind::Kernel).is_none() && self.pair(Kind::Resident).is_some();
         let kind = if is_by_host { Kind::Resident } else { Kind::Kernel };
-        let fastest = |contender, kind| Some(self.fastest(self.versus, contender, kind)?.0);
+        let fastest = |contender, kind| Some(self.fastest(contender, kind)?.0);
         // Without a rival, a GPU that only the host's clock timed is shown all the same.
         let best = |contender| fastest(contender, kind).or_else(|| fastest(contender, Kind::Resident));
         let [a, b] = Contender::BOTH.map(best);
@@ -148,11 +136,6 @@ impl<'a> Comparison<'a> {
     /// The best rows of A and B, where there are any.
     pub fn bests(&self) -> [Option<&'a Row>; 2] {
         [self.a, self.b]
-    }
-
-    /// The speed-up of that kind; `None` when a contender is missing.
-    pub fn speed_up(&self, kind: Kind) -> Option<SpeedUp> {
-        Some(self.pair(kind)?.speed_up)
     }
 
     /// The larger of the two contenders' errors, relative to their bounds.
@@ -210,7 +193,7 @@ pub fn sections(report: &Report) -> Vec<Section<'_>> {
     sections_of(report, Versus::of(report))
 }
 
-/// The same with these contenders.
+/// The sections of a report with these contenders, in the order of [`sections`].
 pub fn sections_of<'a>(report: &'a Report, versus: Versus<'a>) -> Vec<Section<'a>> {
     let of_rows = report.rows.iter().map(|row| row.case.op.as_str());
     let mut sections = vec![];
@@ -225,6 +208,42 @@ pub fn sections_of<'a>(report: &'a Report, versus: Versus<'a>) -> Vec<Section<'a
         }
     }
     sections
+}
+
+impl Versus<'_> {
+    /// Makes `text` the contenders of a report.
+    ///
+    /// # Errors
+    /// A name is unknown, or no case has a correct time of both; in one line that says what to do. The report is then
+    /// as it was.
+    pub fn choose(report: &mut Report, text: &str) -> Result<(), String> {
+        let versus = Versus::parse(text)?;
+        if versus == Versus::SIDES {
+            Versus::clear(report);
+            return Ok(());
+        }
+        versus.check(report.rows.iter().map(|row| (row.backend.as_str(), row.variant.as_str())))?;
+        let sections = sections_of(report, versus);
+        let mut cases = sections.iter().flat_map(|section| &section.comparisons);
+        if !cases.any(|case| Kind::ALL.into_iter().any(|kind| case.pair(kind).is_some())) {
+            let [a, b] = Contender::BOTH.map(|one| versus.name(one));
+            return Err(format!(
+                "no case has a correct time of both {a} and {b}: 'gpubench show --tables --all-variants' lists every row"
+            ));
+        }
+        if !report.environment.settings.is_object() {
+            report.environment.settings = serde_json::json!({});
+        }
+        report.environment.settings[KEY] = text.into();
+        Ok(())
+    }
+
+    /// Makes the CPU's side and the GPU's the contenders of a report.
+    pub fn clear(report: &mut Report) {
+        if let Some(settings) = report.environment.settings.as_object_mut() {
+            settings.remove(KEY);
+        }
+    }
 }
 
 /// Returns whether rows of both cache states occur, so that the state must be shown with each.
@@ -278,7 +297,7 @@ mod tests {
         let sections = sections(&report);
         let comparison = &sections[0].comparisons[0];
         assert_eq!(comparison.a.unwrap().variant, "realfft");
-        assert_eq!(comparison.speed_up(Kind::Kernel).map(|found| found.0.value), Some(4.0));
+        assert_eq!(comparison.pair(Kind::Kernel).map(|pair| pair.speed_up.0.value), Some(4.0));
         assert_eq!(comparison.rows.len(), 3, "the row is there all the same");
     }
 
@@ -289,7 +308,7 @@ mod tests {
         assert!(!has_both_caches(&report));
         report.rows[2].cache = Cache::Hot;
         assert!(has_both_caches(&report));
-        let ratio = |section: &Section<'_>| Some(section.comparisons[0].speed_up(Kind::Kernel)?.0.value);
+        let ratio = |section: &Section<'_>| Some(section.comparisons[0].pair(Kind::Kernel)?.speed_up.0.value);
         let found: Vec<(Cache, Option<f64>)> =
             sections(&report).iter().map(|section| (section.cache, ratio(section))).collect();
         assert_eq!(found, [(Cache::Cold, Some(4.0)), (Cache::Hot, None)]);
@@ -309,7 +328,7 @@ mod tests {
         let comparison = &sections[0].comparisons[0];
         let best = comparison.bests().map(|row| row.unwrap().variant.as_str());
         assert_eq!(best, ["mkl", "cublas"]);
-        assert_eq!(comparison.speed_up(Kind::Kernel).unwrap().text(Versus::SIDES), "GPU 12.4x");
+        assert_eq!(comparison.pair(Kind::Kernel).unwrap().speed_up_text(), "GPU 12.4x");
     }
 
     #[test]
@@ -352,7 +371,7 @@ mod tests {
     #[test]
     fn a_missing_side_has_no_speed_up() {
         let report = example::of([example::measured("fft", 100, "cpu", "realfft", 1e-3)]);
-        assert_eq!(sections(&report)[0].comparisons[0].speed_up(Kind::Kernel), None);
+        assert!(sections(&report)[0].comparisons[0].pair(Kind::Kernel).is_none());
     }
 
     #[test]

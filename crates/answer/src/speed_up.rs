@@ -43,7 +43,7 @@ impl SpeedUp {
         self.led_by(versus.label(self.leader()))
     }
 
-    /// The same for sentences, with the contender's whole name.
+    /// The faster contender by its whole name, and the factor, for sentences: `cupy,cuda 12.3x`.
     pub(crate) fn text_in_words(&self, versus: Versus<'_>) -> String {
         self.led_by(versus.name(self.leader()))
     }
@@ -55,17 +55,21 @@ impl SpeedUp {
 
     /// The interval of the factor, with enough digits to distinguish its ends: `17.9 to 18.5`.
     pub fn interval_text(&self) -> String {
-        let Estimate { low, high, .. } = self.0;
-        let (low, high) = if self.leader() == Contender::A { (1.0 / high, 1.0 / low) } else { (low, high) };
+        let [low, high] = self.ends();
         let text = |digits| [low, high].map(|end| factor_digits(end, digits));
         let [low, high] = (2..5).map(text).find(|[low, high]| low != high).unwrap_or_else(|| text(5));
         if low == high { format!("within {low}") } else { format!("{low} to {high}") }
     }
 
+    /// The ends of the interval of the factor.
+    fn ends(&self) -> [f64; 2] {
+        let Estimate { low, high, .. } = self.0;
+        if self.leader() == Contender::A { [1.0 / high, 1.0 / low] } else { [low, high] }
+    }
+
     /// Significant digits that the interval of the factor allows, and enough that a winner's factor is not shown as 1.0.
     fn digits(&self) -> usize {
-        let Estimate { value, low, high } = self.0;
-        let (low, high) = if value >= 1.0 { (low, high) } else { (1.0 / high, 1.0 / low) };
+        let [low, high] = self.ends();
         let min_digits = match self.factor() {
             factor if self.winner().is_none() || factor >= 1.05 => 2,
             factor if factor >= 1.005 => 3,
@@ -90,7 +94,7 @@ pub fn factor_text(factor: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::exact;
+    use crate::exact;
 
     #[test]
     fn speed_ups_name_the_winner_and_are_never_below_one() {

@@ -9,34 +9,33 @@ use gpubench_model::report::{Report, Row, example};
 use gpubench_ops::Work;
 
 /// A true time in seconds for a size.
-pub type Law = Box<dyn Fn(f64) -> f64 + Send + Sync>;
+pub(crate) type Law = Box<dyn Fn(f64) -> f64 + Send + Sync>;
 
-/// One variant of a trial.
-pub struct Variant {
-    pub side: Side,
-    pub law: Law,
+pub(crate) struct TrialVariant {
+    pub(crate) side: Side,
+    pub(crate) law: Law,
 }
 
 /// Relative standard deviation of single executions on either side.
 #[derive(Clone, Copy)]
-pub struct Noise {
-    pub cpu: f64,
-    pub gpu: f64,
+pub(crate) struct Noise {
+    pub(crate) cpu: f64,
+    pub(crate) gpu: f64,
 }
 
 /// Chances of one trial.
-pub struct Chance {
+pub(crate) struct Chance {
     stream: Stream,
     next: u64,
 }
 
 impl Chance {
-    pub fn new(trial: u64) -> Chance {
+    pub(crate) fn new(trial: u64) -> Chance {
         Chance { stream: Stream::new(0x7472_6961_6C73, trial), next: 0 }
     }
 
     /// Uniform between two values.
-    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         self.next += 1;
         low + (high - low) * self.stream.uniform::<f64>(self.next)
     }
@@ -47,7 +46,7 @@ impl Chance {
 }
 
 /// The report of these variants at these sizes.
-pub fn report(variants: &[Variant], sizes: &[u64], noise: Noise, chance: &mut Chance) -> Report {
+pub(crate) fn report(variants: &[TrialVariant], sizes: &[u64], noise: Noise, chance: &mut Chance) -> Report {
     let mut report = example::empty();
     add_sizes(&mut report, variants, sizes, noise, chance);
     report
@@ -56,7 +55,7 @@ pub fn report(variants: &[Variant], sizes: &[u64], noise: Noise, chance: &mut Ch
 /// Adds rows of more sizes to a report of these variants.
 pub(crate) fn add_sizes(
     report: &mut Report,
-    variants: &[Variant],
+    variants: &[TrialVariant],
     sizes: &[u64],
     noise: Noise,
     chance: &mut Chance,
@@ -68,7 +67,7 @@ pub(crate) fn add_sizes(
     }
 }
 
-fn row(n: u64, place: usize, variant: &Variant, noise: Noise, chance: &mut Chance) -> Row {
+fn row(n: u64, place: usize, variant: &TrialVariant, noise: Noise, chance: &mut Chance) -> Row {
     let (backend, noise) = match variant.side {
         Side::Cpu => ("cpu", noise.cpu),
         Side::Gpu => ("cuda", noise.gpu),

@@ -9,8 +9,7 @@ use gpubench_text::count::counted;
 
 use super::cost::Kind;
 use super::crossover::crossover;
-use super::crossover_text::{crossover_clause, neither};
-use super::figure::{figure, plain, size};
+use super::crossover_text::{crossover_clause, figure, neither, plain, size_figure};
 use super::peak_share::share;
 use super::{Comparison, Contender, Estimate, Kinds, Names, Pair, Section, Versus, sections};
 
@@ -102,7 +101,7 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     let mut text = format!(
         "{data}{}; at {} {} ({} against {}{})",
         crossover_clause(&resident, section.versus),
-        size(n),
+        size_figure(n),
         faster(&pair),
         names.name(pair.b),
         names.name(pair.a),
@@ -112,7 +111,7 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     for &kind in kinds.end_to_end().iter().filter(|_| !own_copies) {
         let Some((whole, (at, pair))) = crossover(part, kind).zip(largest(part, kind)) else { continue };
         let (memory, clause) = (kinds.memory(kind), crossover_clause(&whole, section.versus));
-        text += &format!(". End to end{memory} {clause}; at {} {}", size(at), faster(&pair));
+        text += &format!(". End to end{memory} {clause}; at {} {}", size_figure(at), faster(&pair));
     }
     text += &peaks(report, &pair);
     Some(Line { subject: Some(subject), text: text + "." })
@@ -178,12 +177,5 @@ mod tests {
         assert!(lines[0].ends_with(expected), "{}", lines[0]);
         let at = |text: &str| lines[1].find(text).unwrap_or_else(|| panic!("{text}: {}", lines[1]));
         assert!(at(". End to end (pageable memory) the GPU") < at(". End to end (pinned memory) the GPU"));
-    }
-
-    #[test]
-    fn the_paragraph_has_the_share_of_the_peak() {
-        let report = example::with_peaks(example::full());
-        let line = paragraph(&report)[1].to_string();
-        assert!(line.ends_with(". There the GPU reaches 98 % of its peak FLOP rate."), "{line}");
     }
 }

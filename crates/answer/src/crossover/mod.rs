@@ -6,10 +6,10 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use super::NORMAL_95;
 use super::cost::Kind;
 use super::crossing::SpeedUpCurve;
 use super::curve::Curve;
-use super::estimate::NORMAL_95;
 use super::{Comparison, Contender, Estimate, Pair, Section};
 
 /// A place on the axis of sizes.

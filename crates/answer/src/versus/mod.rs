@@ -6,11 +6,8 @@ use gpubench_model::{Origin, Side};
 use gpubench_text::glob::glob;
 use gpubench_text::grouped::distinct;
 
-use super::Kind;
-use super::sections::sections;
-
 /// Key of a report's settings that holds the contenders.
-const KEY: &str = "versus";
+pub(crate) const KEY: &str = "versus";
 
 /// The text for the CPU's side against the GPU's.
 const SIDES: &str = "sides";
@@ -45,26 +42,26 @@ impl Contender {
 
 /// The rows among which the best represents a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Selection<'a> {
-    /// Those of every backend of a side: without tuned code, those that a reader can call, of origin `library` or `plain`.
+enum ContenderRows<'a> {
+    /// The rows of every backend of a side: without tuned code, those that a reader can call, of origin `library` or `plain`.
     Side { side: Side, has_tuned: bool },
-    /// Those of backends, or of variants as `backend/variant`, separated by commas; `*` and `?` are wildcards.
+    /// The rows of backends, or of variants as `backend/variant`, separated by commas; `*` and `?` are wildcards.
     Named(&'a str),
 }
 
-impl<'a> Selection<'a> {
+impl<'a> ContenderRows<'a> {
     fn items(self) -> impl Iterator<Item = &'a str> {
-        let list = if let Selection::Named(list) = self { list } else { "" };
+        let list = if let ContenderRows::Named(list) = self { list } else { "" };
         list.split(',').map(str::trim).filter(|item| !item.is_empty())
     }
 
     /// Returns whether a row may represent it. A variant that is named in full may have reduced precision or fewer threads.
     fn has(self, row: &Row) -> bool {
         match self {
-            Selection::Side { side, has_tuned } => {
+            ContenderRows::Side { side, has_tuned } => {
                 row.side == side && row.is_headline() && (has_tuned || row.origin() != Origin::Tuned)
             }
-            Selection::Named(_) => self.items().any(|item| {
+            ContenderRows::Named(_) => self.items().any(|item| {
                 is_of(item, &row.backend, &row.variant) && (row.is_headline() || is_one_variant(item))
             }),
         }
@@ -86,8 +83,8 @@ fn is_one_variant(item: &str) -> bool {
 /// The contenders of a report's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Versus<'a> {
-    a: Selection<'a>,
-    b: Selection<'a>,
+    a: ContenderRows<'a>,
+    b: ContenderRows<'a>,
 }
 
 impl<'a> Versus<'a> {
@@ -99,7 +96,10 @@ impl<'a> Versus<'a> {
 
     const fn both_sides(has_tuned: bool) -> Versus<'static> {
         let [a, b] = [Side::Cpu, Side::Gpu];
-        Versus { a: Selection::Side { side: a, has_tuned }, b: Selection::Side { side: b, has_tuned } }
+        Versus {
+            a: ContenderRows::Side { side: a, has_tuned },
+            b: ContenderRows::Side { side: b, has_tuned },
+        }
     }
 
     /// Returns the contenders in a report's settings; without these, its [sides](Self::sides_of).
@@ -132,7 +132,7 @@ impl<'a> Versus<'a> {
             "write A:B with the names of backends or backend/variant, such as numpy:cupy or cpu,numpy:cuda";
         let pair = text.split_once(':').filter(|(_, b)| !b.contains(':'));
         let (a, b) = pair.ok_or_else(|| format!("'{text}' does not name two contenders: {example}"))?;
-        let found = Versus { a: Selection::Named(a), b: Selection::Named(b) };
+        let found = Versus { a: ContenderRows::Named(a), b: ContenderRows::Named(b) };
         let [mut items, mut others] = [found.a, found.b].map(|one| distinct(one.items()));
         if items.is_empty() || others.is_empty() {
             return Err(format!("'{text}' leaves a contender empty: {example}"));
@@ -154,7 +154,7 @@ impl<'a> Versus<'a> {
     pub fn check<'n>(self, known: impl Iterator<Item = (&'n str, &'n str)>) -> Result<(), String> {
         let known: Vec<(&str, &str)> = distinct(known);
         let unknown = |item: &&str| !known.iter().any(|(backend, variant)| is_of(item, backend, variant));
-        let Some(item) = [self.a, self.b].into_iter().flat_map(Selection::items).find(unknown) else {
+        let Some(item) = [self.a, self.b].into_iter().flat_map(ContenderRows::items).find(unknown) else {
             return Ok(());
         };
         let named_so = distinct(known.iter().filter(|(_, variant)| glob(item, variant)));
@@ -175,45 +175,7 @@ impl<'a> Versus<'a> {
         Err(format!("there are no cells of '{item}': name one of {there_are}"))
     }
 
-    /// Makes `text` the contenders of a report.
-    ///
-    /// # Errors
-    /// A name is unknown, or no case has a correct time of both; in one line that says what to do. The report is then
-    /// as it was.
-    pub fn choose(report: &mut Report, text: &str) -> Result<(), String> {
-        let versus = Versus::parse(text)?;
-        if versus == Versus::SIDES {
-            Versus::clear(report);
-            return Ok(());
-        }
-        versus.check(report.rows.iter().map(|row| (row.backend.as_str(), row.variant.as_str())))?;
-        let before = report.environment.settings.clone();
-        if !report.environment.settings.is_object() {
-            report.environment.settings = serde_json::json!({});
-        }
-        report.environment.settings[KEY] = text.into();
-        let compares = |kind| {
-            let sections = sections(report);
-            sections.iter().flat_map(|section| &section.comparisons).any(|case| case.pair(kind).is_some())
-        };
-        if Kind::ALL.into_iter().any(compares) {
-            return Ok(());
-        }
-        report.environment.settings = before;
-        let [a, b] = Contender::BOTH.map(|one| versus.name(one));
-        Err(format!(
-            "no case has a correct time of both {a} and {b}: 'gpubench show --tables --all-variants' lists every row"
-        ))
-    }
-
-    /// Makes the CPU's side and the GPU's the contenders of a report.
-    pub fn clear(report: &mut Report) {
-        if let Some(settings) = report.environment.settings.as_object_mut() {
-            settings.remove(KEY);
-        }
-    }
-
-    fn selection(self, contender: Contender) -> Selection<'a> {
+    fn selection(self, contender: Contender) -> ContenderRows<'a> {
         match contender {
             Contender::A => self.a,
             Contender::B => self.b,
@@ -233,12 +195,12 @@ impl<'a> Versus<'a> {
     /// Returns whether a row is of a contender, whether it may represent it or not; every row is of the CPU or the GPU.
     pub fn covers(self, row: &Row) -> bool {
         let covers = |item| is_of(item, &row.backend, &row.variant);
-        !self.is_named() || [self.a, self.b].into_iter().flat_map(Selection::items).any(covers)
+        !self.is_named() || [self.a, self.b].into_iter().flat_map(ContenderRows::items).any(covers)
     }
 
     /// Returns whether `--versus` names the contenders.
     pub fn is_named(self) -> bool {
-        matches!(self.a, Selection::Named(_))
+        matches!(self.a, ContenderRows::Named(_))
     }
 
     /// Returns the contender's name in tables and charts: `GPU`, `cupy`; `A` or `B` for one without room there.
@@ -253,8 +215,8 @@ impl<'a> Versus<'a> {
     /// Returns the contender's whole name: `GPU`, `cupy`, `cpu,numpy,torch-cpu`.
     pub fn name(self, contender: Contender) -> &'a str {
         match self.selection(contender) {
-            Selection::Side { side, .. } => side.label(),
-            Selection::Named(list) => list,
+            ContenderRows::Side { side, .. } => side.label(),
+            ContenderRows::Named(list) => list,
         }
     }
 
@@ -267,17 +229,17 @@ impl<'a> Versus<'a> {
     /// Returns the contender's name in sentences: `the GPU`, `cupy`.
     pub fn noun(self, contender: Contender) -> String {
         match self.selection(contender) {
-            Selection::Side { side, .. } => format!("the {}", side.label()),
-            Selection::Named(list) => list.to_owned(),
+            ContenderRows::Side { side, .. } => format!("the {}", side.label()),
+            ContenderRows::Named(list) => list.to_owned(),
         }
     }
 
     /// Returns the contender's key in JSON: `cpu` and `gpu`, or `a` and `b` where `--versus` names them.
     pub fn key(self, contender: Contender) -> &'static str {
         match (self.selection(contender), contender) {
-            (Selection::Side { side, .. }, _) => side.name(),
-            (Selection::Named(_), Contender::A) => "a",
-            (Selection::Named(_), Contender::B) => "b",
+            (ContenderRows::Side { side, .. }, _) => side.name(),
+            (ContenderRows::Named(_), Contender::A) => "a",
+            (ContenderRows::Named(_), Contender::B) => "b",
         }
     }
 
@@ -286,8 +248,8 @@ impl<'a> Versus<'a> {
     pub fn machine(self, report: &Report, contender: Contender) -> Option<String> {
         let machine = self.device(report, contender);
         match self.selection(contender) {
-            Selection::Side { .. } => machine,
-            Selection::Named(_) => {
+            ContenderRows::Side { .. } => machine,
+            ContenderRows::Named(_) => {
                 let name = self.label_and_name(contender);
                 let is_there = report.rows.iter().any(|row| self.has(contender, row));
                 machine.map(|machine| format!("{name} on {machine}")).or(is_there.then_some(name))
@@ -298,8 +260,8 @@ impl<'a> Versus<'a> {
     /// Returns the machine of a contender without its name: the device, or the host's CPU with the threads in use.
     pub fn device(self, report: &Report, contender: Contender) -> Option<String> {
         machine_of(report, |row| match self.selection(contender) {
-            Selection::Side { side, .. } => row.side == side,
-            Selection::Named(_) => self.has(contender, row),
+            ContenderRows::Side { side, .. } => row.side == side,
+            ContenderRows::Named(_) => self.has(contender, row),
         })
     }
 

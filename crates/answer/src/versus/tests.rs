@@ -3,10 +3,9 @@ use gpubench_model::{Accuracy, Side};
 
 use super::*;
 use crate::crossover::crossover;
-use crate::crossover_text::crossover_clause;
-use crate::figure::plain;
+use crate::crossover_text::{crossover_clause, plain};
 use crate::words::{Line, paragraph};
-use crate::{Comparison, Names};
+use crate::{Comparison, Kind, Names, sections};
 
 /// One op at one size on two backends of each side, of which JAX has no device clock.
 fn several() -> Report {

@@ -9,8 +9,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::Estimate;
-use super::estimate::NORMAL_95;
+use super::{Estimate, NORMAL_95, bisected};
 
 /// Chance that the estimates of all variants together leave their simultaneous interval, as the paper has it: a tenth
 /// of the 5 % that are to be spent.
@@ -47,14 +46,7 @@ fn places(lead: f64, candidates: usize) -> Option<[f64; 2]> {
         let cut = normal.cdf(-reach);
         (normal.cdf(-place) - cut) / (normal.cdf((lead - place).min(reach)) - cut)
     };
-    let place_of = |wanted: f64| {
-        let (mut low, mut high) = (-reach, reach);
-        for _ in 0..40 {
-            let middle = f64::midpoint(low, high);
-            if chance(middle) > wanted { low = middle } else { high = middle }
-        }
-        f64::midpoint(low, high)
-    };
+    let place_of = |wanted: f64| bisected([-reach, reach], |middle| chance(middle) > wanted);
     Some([1.0 - level / 2.0, level / 2.0].map(place_of))
 }
 

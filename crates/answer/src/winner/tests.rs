@@ -2,8 +2,8 @@ use gpubench_model::Side;
 use rayon::prelude::*;
 
 use super::*;
-use crate::estimate::exact;
-use crate::trial::{Chance, Law, Noise, Variant, report};
+use crate::exact;
+use crate::trial::{Chance, Law, Noise, TrialVariant, report};
 use crate::{Kind, sections};
 
 fn around(value: f64) -> Estimate {
@@ -40,13 +40,14 @@ fn places_are_those_of_the_paper_s_equations() {
 /// The frequency of a true speed-up of 1 below, in and above the interval, and the mean width of the interval, as
 /// a logarithm of the ratio of its ends. The times of the variants are as many times the fastest as `times` says.
 fn coverage(cpu: &[f64], gpu: &[f64], noise: Noise, trials: u64) -> ([u32; 3], f64) {
-    let variant = |side: Side, times: f64| Variant { side, law: Box::new(move |_| 1e-4 * times) as Law };
+    let variant = |side: Side, times: f64| TrialVariant { side, law: Box::new(move |_| 1e-4 * times) as Law };
     let one = |trial: u64| {
         let cpu = cpu.iter().map(|times| variant(Side::Cpu, *times));
-        let variants: Vec<Variant> = cpu.chain(gpu.iter().map(|times| variant(Side::Gpu, *times))).collect();
+        let variants: Vec<TrialVariant> =
+            cpu.chain(gpu.iter().map(|times| variant(Side::Gpu, *times))).collect();
         let report = report(&variants, &[100], noise, &mut Chance::new(trial));
         let Estimate { low, high, .. } =
-            sections(&report)[0].comparisons[0].speed_up(Kind::Kernel).unwrap().0;
+            sections(&report)[0].comparisons[0].pair(Kind::Kernel).unwrap().speed_up.0;
         let place = [low > 1.0, low <= 1.0 && high >= 1.0].iter().position(|is| *is).unwrap_or(2);
         let mut count = [0; 3];
         count[place] = 1;

@@ -13,7 +13,6 @@ pub struct Tick {
     pub label: String,
 }
 
-/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     Log,

@@ -8,11 +8,11 @@ use image::{ColorType, ImageEncoder};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
+use super::canvas::Picture;
 use super::canvas::{Align, Canvas, Pixel, SCALE, SIZE, Surface, Type};
 use super::font::{font, glyphs, width};
-use super::geometry::Place;
+use super::geometry::CanvasPoint;
 use super::paint::Paint;
-use super::picture::Picture;
 
 /// The surface, in its own pixels.
 const LARGE: (u32, u32) = (SIZE.0 * SCALE, SIZE.1 * SCALE);
@@ -50,7 +50,6 @@ fn averaged(large: &[u8]) -> Vec<u8> {
     small
 }
 
-/// Pixels being drawn on.
 struct Bitmap<'a> {
     area: DrawingArea<BitMapBackend<'a>, Shift>,
     theme: Theme,
@@ -77,7 +76,7 @@ impl Surface for Bitmap<'_> {
     }
 
     /// Glyph by glyph: plotters itself drops the space to the left of each glyph.
-    fn text(&self, text: &str, (x, y): Place, kind: Type) -> anyhow::Result<()> {
+    fn text(&self, text: &str, (x, y): CanvasPoint, kind: Type) -> anyhow::Result<()> {
         let scale = f64::from(SCALE);
         let left = match kind.align {
             Align::Left => x,

@@ -3,14 +3,13 @@
 //! Everything is drawn [`SCALE`] times larger: pixels are averaged later, and vectors gain fine coordinates.
 
 use super::font::Weight;
-use super::geometry::Place;
+use super::geometry::CanvasPoint;
 use super::paint::Paint;
 use super::series::Stroke;
 
 pub(crate) const SIZE: (u32, u32) = (1600, 1000);
 /// The scale of the canvas relative to the picture.
 pub(crate) const SCALE: u32 = 3;
-/// The alignment of a text relative to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -40,7 +39,7 @@ pub(crate) trait Surface {
     fn line(&self, path: &[Pixel], paint: Paint, width: u32) -> anyhow::Result<()>;
 
     /// Sets a text on one line, its baseline at the place's y; place and em are in pixels of the picture.
-    fn text(&self, text: &str, place: Place, kind: Type) -> anyhow::Result<()>;
+    fn text(&self, text: &str, place: CanvasPoint, kind: Type) -> anyhow::Result<()>;
 }
 
 pub(super) struct Canvas<'a> {
@@ -51,12 +50,12 @@ pub(super) struct Canvas<'a> {
 
 impl Canvas<'_> {
     /// Fills a rectangle given by two opposite corners.
-    pub(crate) fn rectangle(&self, corners: [Place; 2], paint: impl Into<Paint>) -> anyhow::Result<()> {
+    pub(crate) fn rectangle(&self, corners: [CanvasPoint; 2], paint: impl Into<Paint>) -> anyhow::Result<()> {
         let [a, b] = corners.each_ref().map(|place| self.scaled(place));
         self.surface.rectangle([(a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1))], paint.into())
     }
 
-    pub(crate) fn fill(&self, corners: &[Place], paint: impl Into<Paint>) -> anyhow::Result<()> {
+    pub(crate) fn fill(&self, corners: &[CanvasPoint], paint: impl Into<Paint>) -> anyhow::Result<()> {
         self.surface
             .polygon(&corners.iter().map(|place| self.scaled(place)).collect::<Vec<_>>(), paint.into())
     }
@@ -64,7 +63,7 @@ impl Canvas<'_> {
     /// Draws a solid line from one place to another.
     pub(crate) fn rule(
         &self,
-        ends: [Place; 2],
+        ends: [CanvasPoint; 2],
         paint: impl Into<Paint>,
         thickness: f64,
     ) -> anyhow::Result<()> {
@@ -74,7 +73,7 @@ impl Canvas<'_> {
     /// Strokes a line through the given places.
     pub(crate) fn stroke(
         &self,
-        path: &[Place],
+        path: &[CanvasPoint],
         paint: impl Into<Paint>,
         thickness: f64,
         stroke: Stroke,
@@ -87,11 +86,17 @@ impl Canvas<'_> {
         }
     }
 
-    fn pieces(&self, path: &[Place], paint: Paint, thickness: f64, lengths: Place) -> anyhow::Result<()> {
+    fn pieces(
+        &self,
+        path: &[CanvasPoint],
+        paint: Paint,
+        thickness: f64,
+        lengths: CanvasPoint,
+    ) -> anyhow::Result<()> {
         dashes(path, lengths).iter().try_for_each(|piece| self.path(piece, paint, thickness))
     }
 
-    fn path(&self, path: &[Place], paint: Paint, thickness: f64) -> anyhow::Result<()> {
+    fn path(&self, path: &[CanvasPoint], paint: Paint, thickness: f64) -> anyhow::Result<()> {
         let mut places: Vec<Pixel> = path.iter().map(|place| self.scaled(place)).collect();
         places.dedup();
         if places.len() < 2 {
@@ -101,22 +106,36 @@ impl Canvas<'_> {
     }
 
     /// Sets a text on one line, its baseline at the place's y.
-    pub(crate) fn text(&self, text: &str, place: Place, kind: Type) -> anyhow::Result<()> {
+    pub(crate) fn text(&self, text: &str, place: CanvasPoint, kind: Type) -> anyhow::Result<()> {
         self.surface.text(text, place, kind)
     }
 
     /// The pixel of a place; what lies outside of the picture is moved to its edge.
-    fn scaled(&self, place: &Place) -> Pixel {
+    fn scaled(&self, place: &CanvasPoint) -> Pixel {
         let scale = f64::from(SCALE);
         let pixel = |at: f64, size: u32| ((at * scale).round() as i32).clamp(0, (size * SCALE) as i32);
         (pixel(place.0, self.size.0), pixel(place.1, self.size.1))
     }
 }
 
+/// A chart of any kind.
+pub(crate) trait Picture: Sync {
+    /// The name of its file, without extension.
+    fn name(&self) -> &str;
+
+    /// The width and height in pixels; bitmaps always have [`SIZE`].
+    fn size(&self) -> (u32, u32) {
+        SIZE
+    }
+
+    /// Draws itself on a canvas of that size.
+    fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()>;
+}
+
 /// Cuts a path into dashes of the first length with gaps of the second, running on around corners.
-fn dashes(path: &[Place], (dash, gap): Place) -> Vec<Vec<Place>> {
+fn dashes(path: &[CanvasPoint], (dash, gap): CanvasPoint) -> Vec<Vec<CanvasPoint>> {
     let mut pieces = vec![];
-    let mut piece: Vec<Place> = path.first().copied().into_iter().collect();
+    let mut piece: Vec<CanvasPoint> = path.first().copied().into_iter().collect();
     let (mut drawing, mut left) = (true, dash);
     for pair in path.windows(2) {
         let (from, to) = (pair[0], pair[1]);

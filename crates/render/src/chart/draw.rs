@@ -4,14 +4,11 @@ use gpubench_text::palette::Role;
 
 use super::canvas::{Align, Canvas, Type};
 use super::font::{Weight, fitted};
-use super::frame::{Frame, Row, Sample};
-use super::geometry::{Place, Rect};
-use super::layout::{CAPTION, Extent, Layout, MARGIN, SAMPLE_GAP, TEXT, TITLE, picture};
+use super::frame::{Frame, LegendRow, LegendSample};
+use super::geometry::{CanvasPoint, Plane, Rect, corners};
+use super::layout::{CAPTION, Extent, FrameLayout, MARGIN, SAMPLE_GAP, TEXT, TITLE, below, picture};
 use super::paint::Paint;
-use super::plane::Plane;
 use super::series::{Marks, Stroke, Style};
-use super::shape::corners;
-use super::ticks::below;
 
 /// Thickness of the lines of series.
 pub(crate) const LINE: f64 = 3.2;
@@ -41,7 +38,7 @@ pub(crate) fn baseline(middle: f64, em: f64) -> f64 {
 /// A marker with a rim of the ground's colour, so that it is visible over lines; open ones are empty inside.
 pub(crate) fn marker(
     canvas: &Canvas<'_>,
-    place: Place,
+    place: CanvasPoint,
     style: Style,
     paint: impl Into<Paint>,
     radius: f64,
@@ -58,7 +55,7 @@ pub(crate) const TIE: Role = Role::Soft;
 /// A marker with the marks of its point: open and grey for a tie, with a cross inside for grade D.
 pub(crate) fn marked(
     canvas: &Canvas<'_>,
-    place: Place,
+    place: CanvasPoint,
     style: Style,
     marks: Marks,
     radius: f64,
@@ -77,7 +74,12 @@ pub(crate) fn marked(
 }
 
 /// The mark of a crossover: a ring with a dot in it.
-pub(crate) fn crossover(canvas: &Canvas<'_>, place: Place, hue: Role, radius: f64) -> anyhow::Result<()> {
+pub(crate) fn crossover(
+    canvas: &Canvas<'_>,
+    place: CanvasPoint,
+    hue: Role,
+    radius: f64,
+) -> anyhow::Result<()> {
     let ring = Style { hue, stroke: Stroke::Solid, marker: 0, filled: false };
     marker(canvas, place, ring, hue, 1.2 * radius)?;
     canvas.fill(&corners(0, place, 0.35 * radius), hue)
@@ -86,8 +88,8 @@ pub(crate) fn crossover(canvas: &Canvas<'_>, place: Place, hue: Role, radius: f6
 /// A sample of a legend that starts at the place; `scale` is 1 in a legend of full size.
 pub(crate) fn sample(
     canvas: &Canvas<'_>,
-    sample: Sample,
-    (left, middle): Place,
+    sample: LegendSample,
+    (left, middle): CanvasPoint,
     scale: f64,
 ) -> anyhow::Result<()> {
     let right = left + sample.length();
@@ -98,13 +100,13 @@ pub(crate) fn sample(
     let center = (f64::midpoint(left, right), middle);
     let mark = |style: Style| marker(canvas, center, style, style.hue, MARKER * scale);
     match sample {
-        Sample::Rule(style) => line(style),
-        Sample::Line(style) => line(style).and_then(|()| mark(style)),
-        Sample::Marker(style) => mark(style),
-        Sample::Mark(shown) => marked(canvas, center, SAMPLE, shown, MARKER * scale),
-        Sample::Crossover => crossover(canvas, center, Role::Ink, MARKER * scale),
-        Sample::OffLine => marker(canvas, center, SAMPLE, SAMPLE.hue, OFF_LINE * MARKER * scale),
-        Sample::Swatch(hue) => {
+        LegendSample::Rule(style) => line(style),
+        LegendSample::Line(style) => line(style).and_then(|()| mark(style)),
+        LegendSample::Marker(style) => mark(style),
+        LegendSample::Mark(shown) => marked(canvas, center, SAMPLE, shown, MARKER * scale),
+        LegendSample::Crossover => crossover(canvas, center, Role::Ink, MARKER * scale),
+        LegendSample::OffLine => marker(canvas, center, SAMPLE, SAMPLE.hue, OFF_LINE * MARKER * scale),
+        LegendSample::Swatch(hue) => {
             let area = Rect::around(center, sample.length() / 2.0, 10.0 * scale);
             canvas.rectangle(area.corners(), hue)
         }
@@ -122,21 +124,20 @@ pub(crate) fn captions(canvas: &Canvas<'_>, lines: &[String]) -> anyhow::Result<
     Ok(())
 }
 
-/// A frame being drawn.
-pub(crate) struct Drawing<'a> {
+pub(crate) struct FrameDrawing<'a> {
     pub(crate) canvas: &'a Canvas<'a>,
     pub(crate) frame: &'a Frame,
-    pub layout: &'a Layout,
+    pub layout: &'a FrameLayout,
 }
 
-impl<'a> Drawing<'a> {
+impl<'a> FrameDrawing<'a> {
     pub(crate) fn begin(
         canvas: &'a Canvas<'a>,
         frame: &'a Frame,
-        layout: &'a Layout,
+        layout: &'a FrameLayout,
     ) -> anyhow::Result<Self> {
         canvas.rectangle(layout.picture.corners(), Role::Ground)?;
-        Ok(Drawing { canvas, frame, layout })
+        Ok(FrameDrawing { canvas, frame, layout })
     }
 
     pub(crate) fn plane(&self) -> Plane<'a> {
@@ -198,9 +199,11 @@ impl<'a> Drawing<'a> {
         for entry in &self.layout.entries {
             let y = baseline(entry.middle, em);
             match &entry.row {
-                Row::Heading(text) => self.canvas.text(text, (left, y), medium(em, ink, Align::Left))?,
-                Row::Note(text) => self.canvas.text(text, (left, y), kind(em, ink, Align::Left))?,
-                Row::Entry(shown, text) => {
+                LegendRow::Heading(text) => {
+                    self.canvas.text(text, (left, y), medium(em, ink, Align::Left))?
+                }
+                LegendRow::Note(text) => self.canvas.text(text, (left, y), kind(em, ink, Align::Left))?,
+                LegendRow::Entry(shown, text) => {
                     let right = left + shown.length();
                     sample(self.canvas, *shown, (left, entry.middle), em / TEXT)?;
                     self.canvas.text(text, (right + SAMPLE_GAP, y), kind(em, ink, Align::Left))?;

@@ -18,36 +18,39 @@ pub(crate) struct Frame {
     pub y: Axis,
     /// Rows of text above the plot that the chart fills itself.
     pub(crate) rows_above: usize,
-    /// The legend, from the top.
-    pub(crate) legend: Vec<Row>,
+    pub(crate) legend: Vec<LegendRow>,
 }
 
-/// A row of the legend.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Row {
+pub(crate) enum LegendRow {
     Heading(String),
     /// A sample of a line, marker or area, and its name.
-    Entry(Sample, String),
+    Entry(LegendSample, String),
     Note(String),
 }
 
-impl Row {
+impl LegendRow {
     pub(crate) fn text(&self) -> &str {
         match self {
-            Row::Heading(text) | Row::Entry(_, text) | Row::Note(text) => text,
+            LegendRow::Heading(text) | LegendRow::Entry(_, text) | LegendRow::Note(text) => text,
         }
     }
 
+    /// A heading and the rows under it; nothing where there are none.
+    pub(crate) fn headed(heading: &str, rows: Vec<LegendRow>) -> Vec<LegendRow> {
+        let heading = (!rows.is_empty()).then(|| LegendRow::Heading(heading.to_owned()));
+        heading.into_iter().chain(rows).collect()
+    }
+
     /// A heading and lines of text under it; nothing where there are no lines.
-    pub(crate) fn notes(heading: &str, lines: Vec<String>) -> Vec<Row> {
-        let heading = (!lines.is_empty()).then(|| Row::Heading(heading.to_owned()));
-        heading.into_iter().chain(lines.into_iter().map(Row::Note)).collect()
+    pub(crate) fn notes(heading: &str, lines: Vec<String>) -> Vec<LegendRow> {
+        LegendRow::headed(heading, lines.into_iter().map(LegendRow::Note).collect())
     }
 }
 
 /// The sample next to a text of the legend.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Sample {
+pub(crate) enum LegendSample {
     /// A line with a marker.
     Line(Style),
     /// A line without one.
@@ -62,14 +65,16 @@ pub(crate) enum Sample {
     Swatch(Role),
 }
 
-impl Sample {
-    /// Its length in pixels.
+impl LegendSample {
+    /// The length of the sample in pixels.
     pub(crate) fn length(self) -> f64 {
         match self {
-            Sample::Line(_) | Sample::Rule(_) => 64.0,
-            Sample::Marker(_) | Sample::Mark(_) | Sample::Crossover | Sample::OffLine | Sample::Swatch(_) => {
-                26.0
-            }
+            LegendSample::Line(_) | LegendSample::Rule(_) => 64.0,
+            LegendSample::Marker(_)
+            | LegendSample::Mark(_)
+            | LegendSample::Crossover
+            | LegendSample::OffLine
+            | LegendSample::Swatch(_) => 26.0,
         }
     }
 }

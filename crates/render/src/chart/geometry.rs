@@ -1,6 +1,8 @@
-//! Points and rectangles in pixels, y downwards.
+//! Points, rectangles and shapes in pixels, y downwards, and the area between two axes.
 
-pub(crate) type Place = (f64, f64);
+use super::axis::Axis;
+
+pub(crate) type CanvasPoint = (f64, f64);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rect {
@@ -12,17 +14,17 @@ pub(crate) struct Rect {
 
 impl Rect {
     /// The rectangle of that middle.
-    pub(crate) fn around((x, y): Place, half_width: f64, half_height: f64) -> Rect {
+    pub(crate) fn around((x, y): CanvasPoint, half_width: f64, half_height: f64) -> Rect {
         Rect { left: x - half_width, top: y - half_height, right: x + half_width, bottom: y + half_height }
     }
 
-    /// The same without so much at every edge.
+    /// The rectangle without a rim of `by` pixels.
     pub(crate) fn inset(&self, by: f64) -> Rect {
         Rect { left: self.left + by, top: self.top + by, right: self.right - by, bottom: self.bottom - by }
     }
 
     /// Two opposite corners.
-    pub(crate) fn corners(&self) -> [Place; 2] {
+    pub(crate) fn corners(&self) -> [CanvasPoint; 2] {
         [(self.left, self.top), (self.right, self.bottom)]
     }
 
@@ -34,7 +36,7 @@ impl Rect {
         self.bottom - self.top
     }
 
-    pub(crate) fn middle(&self) -> Place {
+    pub(crate) fn middle(&self) -> CanvasPoint {
         (f64::midpoint(self.left, self.right), f64::midpoint(self.top, self.bottom))
     }
 
@@ -54,7 +56,54 @@ impl Rect {
             && other.bottom <= self.bottom
     }
 
-    pub(crate) fn has(&self, (x, y): Place) -> bool {
+    pub(crate) fn has(&self, (x, y): CanvasPoint) -> bool {
         self.left <= x && x <= self.right && self.top <= y && y <= self.bottom
     }
+}
+
+/// An area with an axis along its bottom and one along its left edge.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plane<'a> {
+    pub(crate) area: Rect,
+    /// From left to right.
+    pub x: &'a Axis,
+    /// From the bottom to the top.
+    pub y: &'a Axis,
+}
+
+impl Plane<'_> {
+    /// The pixels of a value on the x axis.
+    pub(crate) fn across(&self, x: f64) -> f64 {
+        self.area.left + self.x.fraction(x) * self.area.width()
+    }
+
+    /// The pixels of a value on the y axis.
+    pub(crate) fn down(&self, y: f64) -> f64 {
+        self.area.bottom - self.y.fraction(y) * self.area.height()
+    }
+
+    pub(crate) fn place(&self, x: f64, y: f64) -> CanvasPoint {
+        (self.across(x), self.down(y))
+    }
+}
+
+/// The number of shapes of markers.
+pub(crate) const SHAPES: usize = 6;
+
+/// The corners of the marker of that index around `(x, y)`; all shapes look equally large at the same `radius`.
+pub(crate) fn corners(marker: usize, (x, y): CanvasPoint, radius: f64) -> Vec<CanvasPoint> {
+    // Corner count, the angle of the first corner in turns (0 is to the right, y downwards), and optical scale.
+    let (count, turn, scale) = match marker % SHAPES {
+        0 => (24, 0.0, 1.0),
+        1 => (4, 0.125, 1.28),
+        2 => (3, -0.25, 1.32),
+        3 => (4, 0.0, 1.24),
+        4 => (3, 0.25, 1.32),
+        _ => (5, -0.25, 1.16),
+    };
+    let corner = |index: i32| {
+        let angle = (turn + f64::from(index) / f64::from(count)) * std::f64::consts::TAU;
+        (x + radius * scale * angle.cos(), y + radius * scale * angle.sin())
+    };
+    (0..count).map(corner).collect()
 }

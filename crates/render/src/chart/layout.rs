@@ -2,9 +2,8 @@
 
 use super::SIZE;
 use super::font::{Weight, fitted, fitted_inside, width};
-use super::frame::{Frame, Row};
-use super::geometry::Rect;
-use super::plane::Plane;
+use super::frame::{Frame, LegendRow};
+use super::geometry::{Plane, Rect};
 
 /// Em of tick labels, axis titles and the legend, in pixels.
 pub(crate) const TEXT: f64 = 24.0;
@@ -43,13 +42,13 @@ impl Extent {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     /// The row, its text cut to the strip's width.
-    pub row: Row,
-    /// Its middle, in pixels from the top.
+    pub row: LegendRow,
+    /// The middle of the row, in pixels from the top.
     pub middle: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Layout {
+pub(crate) struct FrameLayout {
     pub extent: Extent,
     pub picture: Rect,
     pub plot: Rect,
@@ -58,16 +57,16 @@ pub(crate) struct Layout {
     pub(crate) legend_em: f64,
 }
 
-impl Layout {
-    pub(crate) fn of(frame: &Frame, extent: Extent) -> Layout {
+impl FrameLayout {
+    pub(crate) fn of(frame: &Frame, extent: Extent) -> FrameLayout {
         match extent {
-            Extent::File => Layout::of_file(frame),
-            Extent::Page => Layout::of_page(frame),
+            Extent::File => FrameLayout::of_file(frame),
+            Extent::Page => FrameLayout::of_page(frame),
         }
     }
 
     /// The plot with its axes alone.
-    fn of_page(frame: &Frame) -> Layout {
+    fn of_page(frame: &Frame) -> FrameLayout {
         let extent = Extent::Page;
         let (width, height) = extent.size();
         let picture = Rect { left: 0.0, top: 0.0, right: f64::from(width), bottom: f64::from(height) };
@@ -75,10 +74,10 @@ impl Layout {
         let left = tick_labels(frame) + 20.0;
         let plot = Rect { left, top, right: picture.right - 24.0, bottom: picture.bottom - 98.0 };
         let legend = Rect { left: plot.right, ..plot };
-        Layout { extent, picture, plot, legend, entries: vec![], legend_em: TEXT }
+        FrameLayout { extent, picture, plot, legend, entries: vec![], legend_em: TEXT }
     }
 
-    fn of_file(frame: &Frame) -> Layout {
+    fn of_file(frame: &Frame) -> FrameLayout {
         let picture = picture();
         let bottom = picture.bottom - MARGIN / 2.0 - frame.captions.len() as f64 * CAPTION * 1.4 - 112.0;
         let strip = strip_width(&frame.legend);
@@ -90,7 +89,7 @@ impl Layout {
         };
         let legend = Rect { left: plot.right + 28.0, top: 172.0, right: picture.right - MARGIN, bottom };
         let (entries, legend_em) = entries(&frame.legend, &legend);
-        Layout { extent: Extent::File, picture, plot, legend, entries, legend_em }
+        FrameLayout { extent: Extent::File, picture, plot, legend, entries, legend_em }
     }
 
     pub(crate) fn plane<'a>(&self, frame: &'a Frame) -> Plane<'a> {
@@ -109,42 +108,88 @@ pub(crate) fn picture() -> Rect {
     Rect { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) }
 }
 
-fn weight(row: &Row) -> Weight {
-    if matches!(row, Row::Heading(_)) { Weight::Medium } else { Weight::Regular }
+fn weight(row: &LegendRow) -> Weight {
+    if matches!(row, LegendRow::Heading(_)) { Weight::Medium } else { Weight::Regular }
 }
 
 /// Room that a row's sample takes before its text.
-fn indent(row: &Row) -> f64 {
-    if let Row::Entry(sample, _) = row { sample.length() + SAMPLE_GAP } else { 0.0 }
+fn indent(row: &LegendRow) -> f64 {
+    if let LegendRow::Entry(sample, _) = row { sample.length() + SAMPLE_GAP } else { 0.0 }
 }
 
-fn strip_width(rows: &[Row]) -> f64 {
-    let wide = |row: &Row| indent(row) + width(row.text(), TEXT, weight(row));
+fn strip_width(rows: &[LegendRow]) -> f64 {
+    let wide = |row: &LegendRow| indent(row) + width(row.text(), TEXT, weight(row));
     (rows.iter().map(wide).fold(0.0, f64::max) + 4.0).clamp(200.0, 480.0)
 }
 
 /// Places the legend's rows; what does not fit even when set small is counted in the last row.
-fn entries(rows: &[Row], legend: &Rect) -> (Vec<Entry>, f64) {
+fn entries(rows: &[LegendRow], legend: &Rect) -> (Vec<Entry>, f64) {
     let mut rows = rows.to_vec();
     let room = (legend.height() / LEAST_ROW) as usize;
     if rows.len() > room {
         let left = rows.len() - room + 1;
         rows.truncate(room - 1);
-        rows.push(Row::Note(format!("and {left} more")));
+        rows.push(LegendRow::Note(format!("and {left} more")));
     }
-    let gaps = rows.iter().skip(1).filter(|row| matches!(row, Row::Heading(_))).count();
+    let gaps = rows.iter().skip(1).filter(|row| matches!(row, LegendRow::Heading(_))).count();
     let height = (legend.height() / (rows.len() as f64 + GAP * gaps as f64).max(1.0)).min(ROW);
     let em = TEXT * (height / ROW).powf(0.7);
     let mut middle = legend.top - height / 2.0;
     let mut placed = vec![];
     for (index, mut row) in rows.into_iter().enumerate() {
-        let is_heading = matches!(row, Row::Heading(_));
+        let is_heading = matches!(row, LegendRow::Heading(_));
         middle += if is_heading && index > 0 { height * (1.0 + GAP) } else { height };
         let fit = if is_heading { fitted } else { fitted_inside };
         let cut = fit(row.text(), em, weight(&row), legend.width() - indent(&row));
-        let (Row::Heading(text) | Row::Entry(_, text) | Row::Note(text)) = &mut row;
+        let (LegendRow::Heading(text) | LegendRow::Entry(_, text) | LegendRow::Note(text)) = &mut row;
         *text = cut;
         placed.push(Entry { row, middle });
     }
     (placed, em)
+}
+
+/// Room between labels.
+const APART: f64 = 14.0;
+
+/// A text centred at `x`, under the x axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TickLabel {
+    pub x: f64,
+    pub text: String,
+}
+
+/// The labels of the x axis: sizes that are almost one place share a label, others give way to their neighbours.
+///
+/// The first and the last size keep their labels.
+pub(crate) fn below(plane: &Plane<'_>, em: f64) -> Vec<TickLabel> {
+    let wide = |text: &str| width(text, em, Weight::Regular);
+    let apart = |left: &TickLabel, right: &TickLabel| {
+        right.x - left.x > f64::midpoint(wide(&left.text), wide(&right.text)) + APART
+    };
+    let mut wanted: Vec<TickLabel> = vec![];
+    for tick in &plane.x.ticks {
+        let x = plane.across(tick.value);
+        let lone = wanted.last().is_some_and(|last| !last.text.contains(','));
+        match wanted.last_mut().filter(|last| lone && x - last.x < 0.35 * wide(&tick.label)) {
+            Some(last) => {
+                *last =
+                    TickLabel { x: f64::midpoint(last.x, x), text: format!("{}, {}", last.text, tick.label) }
+            }
+            None => wanted.push(TickLabel { x, text: tick.label.clone() }),
+        }
+    }
+    thinned(wanted, apart)
+}
+
+/// The labels at least `apart` from those kept before them and from the last, which is always kept.
+pub(crate) fn thinned<T>(mut labels: Vec<T>, apart: impl Fn(&T, &T) -> bool) -> Vec<T> {
+    let Some(last) = labels.pop() else { return vec![] };
+    let mut kept: Vec<T> = vec![];
+    for label in labels {
+        if kept.last().is_none_or(|before| apart(before, &label)) && apart(&label, &last) {
+            kept.push(label);
+        }
+    }
+    kept.push(last);
+    kept
 }

@@ -13,7 +13,6 @@ mod geometry;
 mod layout;
 mod linear;
 mod lines;
-mod looks;
 mod names;
 mod neighbours;
 mod overview;
@@ -21,18 +20,15 @@ mod page;
 mod paint;
 pub mod panels;
 mod phases;
-mod picture;
 mod placing;
-mod plane;
 mod plot;
 mod roofline;
 mod selection;
 mod series;
-mod shape;
 mod sheet;
+mod styles;
 mod svg;
 mod text;
-mod ticks;
 
 use std::borrow::Cow;
 
@@ -47,24 +43,23 @@ pub use gpubench_text::palette::Theme;
 use rayon::prelude::*;
 
 use canvas::Canvas;
+use canvas::Picture;
 pub(crate) use canvas::SIZE;
-use frame::{Frame, Row};
+use frame::{Frame, LegendRow};
 use layout::Extent;
 use lines::LineChart;
 use lines::quantity::Quantity;
-use looks::Looks;
 pub use names::names;
 use overview::Overview;
 pub(crate) use page::{PageChart, PageRow, Plot, page_charts};
 use phases::PhaseChart;
-use picture::Picture;
 pub use plot::{crowded, plot};
 use roofline::Roofline;
 pub use selection::{ChartKind, Selection};
 use sheet::{Sheet, sheets};
+use styles::VariantStyles;
 pub(crate) use svg::font_faces;
 use text::captions;
-pub(crate) use text::copies_clause;
 
 /// Returns whether a file of that name, without extension, is a chart of a report.
 pub(crate) fn is_name(name: &str) -> bool {
@@ -154,13 +149,23 @@ impl Chart {
     }
 
     /// The subtitle, the legend and the lines at the foot.
-    fn texts(&self) -> (String, Vec<Row>, &[String]) {
+    fn texts(&self) -> (String, Vec<LegendRow>, &[String]) {
         match self.frame() {
             Ok(frame) => (frame.subtitle.clone(), frame.legend.clone(), &frame.captions),
             Err(overview) => {
-                let legend = overview.legend.iter().map(|(sample, text)| Row::Entry(*sample, text.clone()));
+                let legend =
+                    overview.legend.iter().map(|(sample, text)| LegendRow::Entry(*sample, text.clone()));
                 (String::new(), legend.collect(), &overview.captions)
             }
+        }
+    }
+
+    fn draw_in(&self, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+        match self {
+            Chart::Lines(chart) => lines::draw(chart, extent, canvas),
+            Chart::Phases(chart) => phases::draw(chart, extent, canvas),
+            Chart::Roofline(chart) => roofline::draw(chart, extent, canvas),
+            Chart::Overview(chart) => overview::draw(chart, canvas),
         }
     }
 }
@@ -171,12 +176,7 @@ impl Picture for Chart {
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-        match self {
-            Chart::Lines(chart) => lines::draw(chart, Extent::File, canvas),
-            Chart::Phases(chart) => phases::draw(chart, Extent::File, canvas),
-            Chart::Roofline(chart) => roofline::draw(chart, Extent::File, canvas),
-            Chart::Overview(chart) => overview::draw(chart, canvas),
-        }
+        self.draw_in(Extent::File, canvas)
     }
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
     let names: Vec<Names> = reports.iter().map(|(_, report)| Names::of(report)).collect();
     let short = names::shortened(&reports.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     let sheets = sheets(reports, &short, &names);
-    let looks = Looks::of(reports);
+    let styles = VariantStyles::of(reports);
     let captions = |cache, caption| captions(reports, &short, cache, caption);
     let alone = if let [(_, report)] = reports { Some(*report) } else { None };
     let mut charts = vec![];
@@ -201,7 +201,7 @@ pub(crate) fn charts(reports: &[(&str, &Report)], selection: Selection) -> Vec<C
         let throughput = sheet.throughput();
         let draws = |kind| selection.draws(kind, throughput.is_some());
         let by_variant = |quantity: Quantity| {
-            lines::variants::chart(sheet, quantity, &looks, captions(quantity.caption()))
+            lines::variants::chart(sheet, quantity, &styles, captions(quantity.caption()))
         };
         if draws(ChartKind::SpeedUp) {
             charts.extend(lines::speed_up::chart(sheet, captions(text::SPEED_UPS)).map(Chart::Lines));

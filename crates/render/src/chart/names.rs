@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_are_called_after_their_folder_or_file_and_by_what_differs_when_names_collide() {
+    fn reports_are_named_by_folder_or_file_or_by_what_differs() {
         let found = |texts: &[&str]| names(&texts.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(found(&["a/h200/report.json", "b/before.json"]), ["h200", "before"]);
         assert_eq!(found(&["r/a/x.json", "r/b/x.json"]), ["a", "b"]);

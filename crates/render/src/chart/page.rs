@@ -5,12 +5,12 @@ use gpubench_model::report::Report;
 use rayon::prelude::*;
 
 use super::canvas::Canvas;
+use super::canvas::Picture;
 use super::draw::sample;
-use super::frame::{Row, Sample};
+use super::frame::{LegendRow, LegendSample};
 use super::layout::Extent;
 use super::overview::{self, Overview};
-use super::picture::Picture;
-use super::{Chart, ChartKind, Selection, charts, lines, phases, roofline, svg};
+use super::{Chart, ChartKind, Selection, charts, svg};
 
 /// A chart of a page.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,10 +33,9 @@ pub(crate) enum PageRow {
     Note(String),
 }
 
-/// A drawing with its heading; that of a chart with one drawing is empty.
+/// A drawing with its heading, which is empty where the chart has one drawing.
 ///
-/// Its texts are in [`font_faces`](super::font_faces), which the page must have once; its colours are the variables of
-/// the palette, which the page must set for each theme.
+/// The page must have [`font_faces`](super::font_faces) once, and set the variables of the palette for each theme.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plot {
     pub heading: String,
@@ -70,11 +69,13 @@ fn page_chart(chart: &Chart) -> anyhow::Result<PageChart> {
             .collect::<anyhow::Result<Vec<Plot>>>()?,
         _ => vec![Plot { heading: String::new(), svg: drawn(&PagePicture::Chart(chart))? }],
     };
-    let row = |row: &Row| {
+    let row = |row: &LegendRow| {
         Ok(match row {
-            Row::Heading(text) => PageRow::Heading(text.clone()),
-            Row::Note(text) => PageRow::Note(text.trim_start_matches('\u{a0}').to_owned()),
-            Row::Entry(shown, text) => PageRow::Entry(drawn(&PagePicture::Sample(*shown))?, text.clone()),
+            LegendRow::Heading(text) => PageRow::Heading(text.clone()),
+            LegendRow::Note(text) => PageRow::Note(text.trim_start_matches('\u{a0}').to_owned()),
+            LegendRow::Entry(shown, text) => {
+                PageRow::Entry(drawn(&PagePicture::Sample(*shown))?, text.clone())
+            }
         })
     };
     let (subtitle, legend, captions) = chart.texts();
@@ -93,7 +94,7 @@ enum PagePicture<'a> {
     Chart(&'a Chart),
     /// A panel of an overview.
     Panel(&'a Overview, usize),
-    Sample(Sample),
+    Sample(LegendSample),
 }
 
 impl Picture for PagePicture<'_> {
@@ -115,10 +116,7 @@ impl Picture for PagePicture<'_> {
 
     fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
         match self {
-            PagePicture::Chart(Chart::Lines(chart)) => lines::draw(chart, Extent::Page, canvas),
-            PagePicture::Chart(Chart::Phases(chart)) => phases::draw(chart, Extent::Page, canvas),
-            PagePicture::Chart(Chart::Roofline(chart)) => roofline::draw(chart, Extent::Page, canvas),
-            PagePicture::Chart(Chart::Overview(overview)) => overview::draw(overview, canvas),
+            PagePicture::Chart(chart) => chart.draw_in(Extent::Page, canvas),
             PagePicture::Panel(overview, index) => overview::draw_alone(overview, *index, canvas),
             PagePicture::Sample(shown) => sample(canvas, *shown, (0.0, 13.0), 1.0),
         }

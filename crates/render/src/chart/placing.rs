@@ -1,7 +1,7 @@
 //! Finds free places for labels, so that they cover neither data nor each other. Pure geometry in pixels.
 
 use super::font::{Weight, width};
-use super::geometry::{Place, Rect};
+use super::geometry::{CanvasPoint, Rect};
 
 /// Room between labels and the edges of the plot.
 const INSET: f64 = 8.0;
@@ -21,7 +21,7 @@ pub(crate) struct Room {
     /// Markers, and labels placed before.
     areas: Vec<Rect>,
     /// Lines, as short steps.
-    steps: Vec<Place>,
+    steps: Vec<CanvasPoint>,
 }
 
 impl Room {
@@ -34,7 +34,7 @@ impl Room {
     }
 
     /// Keeps a line through the places free.
-    pub(crate) fn keep_line(&mut self, path: &[Place]) {
+    pub(crate) fn keep_line(&mut self, path: &[CanvasPoint]) {
         for pair in path.windows(2) {
             self.steps.extend(stepped(pair[0], pair[1]));
         }
@@ -56,7 +56,7 @@ impl Room {
     /// where `is_low`. Near an edge it moves inwards.
     pub(crate) fn place_near(
         &mut self,
-        place: Place,
+        place: CanvasPoint,
         marker: f64,
         text: &str,
         em: f64,
@@ -67,10 +67,10 @@ impl Room {
         let above = [(0.0, -up), (-across, -h), (-across, -up), (across, h), (across, 0.0), (0.0, -1.7 * up)];
         let farther = [(-across, -1.8 * up), (across, -1.8 * up), (0.0, -2.6 * up), (-across, -2.6 * up)];
         let sides = if is_low { [-1.0, 1.0] } else { [1.0, -1.0] };
-        let both = |list: &[Place]| {
+        let both = |list: &[CanvasPoint]| {
             let moved =
                 |flip: f64| list.iter().map(move |(dx, dy)| (place.0 + dx * flip, place.1 + dy * flip));
-            sides.into_iter().flat_map(moved).collect::<Vec<Place>>()
+            sides.into_iter().flat_map(moved).collect::<Vec<CanvasPoint>>()
         };
         let inside = |x: f64| x.min(self.plot.right - w).max(self.plot.left + w);
         let middles = both(&above).into_iter().chain(both(&farther));
@@ -80,7 +80,7 @@ impl Room {
 }
 
 /// Points on a line, near enough to each other to hit any label that the line crosses.
-fn stepped(from: Place, to: Place) -> impl Iterator<Item = Place> {
+fn stepped(from: CanvasPoint, to: CanvasPoint) -> impl Iterator<Item = CanvasPoint> {
     let count = ((to.0 - from.0).hypot(to.1 - from.1) / 4.0).ceil().max(1.0);
     (0..=count as usize).map(move |index| {
         let t = index as f64 / count;

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_behind_where_it_cannot_be_written_and_a_dash_is_no_folder() {
+    fn a_failure_leaves_no_file_and_a_dash_is_no_folder() {
         let folder = tempfile::tempdir().unwrap();
         let of = |op: &str| [8, 16].map(|n| measured(op, n, "cpu", "v", 1e-3));
         let report = example::of([of("fft"), of("no/folder")].concat());

@@ -30,7 +30,7 @@ impl ChartKind {
         ChartKind::Roofline,
     ];
 
-    /// Its name on the command line, with which the names of its files begin.
+    /// The name of the kind on the command line, with which the names of chart files begin.
     pub fn name(self) -> &'static str {
         match self {
             ChartKind::Overview => "overview",
@@ -49,7 +49,7 @@ pub enum Selection {
     /// The overview, speed-ups and throughput; times for ops without a throughput.
     #[default]
     Default,
-    /// Those of [`ChartKind::ALL`] whose place is true.
+    /// The kinds of [`ChartKind::ALL`] at whose index there is `true`.
     Named([bool; ChartKind::ALL.len()]),
 }
 

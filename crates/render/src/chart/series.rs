@@ -34,7 +34,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Those of a speed-up.
+    /// The marks of a speed-up.
     pub(crate) fn of(pair: &Pair<'_>) -> Marks {
         Marks { is_tie: pair.speed_up.winner().is_none(), grade_d: pair.is_unreliable() }
     }
@@ -51,6 +51,17 @@ pub(crate) enum Stroke {
     Dotted,
 }
 
+impl Stroke {
+    /// The stroke for the variant of a row.
+    pub(crate) fn of(row: &Row) -> Stroke {
+        match (row.is_headline(), row.side) {
+            (false, _) => Stroke::Dotted,
+            (true, Side::Cpu) => Stroke::Dashed,
+            (true, Side::Gpu) => Stroke::Solid,
+        }
+    }
+}
+
 /// The style of a series. Stroke and marker distinguish series without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
@@ -62,22 +73,21 @@ pub(crate) struct Style {
     pub filled: bool,
 }
 
-/// One line of a chart.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Series {
+pub(crate) struct ChartSeries {
     pub label: String,
     /// The heading under which the legend lists it.
     pub group: &'static str,
     pub(crate) style: Style,
-    /// Its points, ascending in x.
+    /// The points of the line, ascending in x.
     pub points: Vec<Point>,
     /// Places between its points, as x and y, that its line passes through without a marker: where a ratio is estimated
     /// to cross 1.
     pub(crate) bends: Vec<(f64, f64)>,
 }
 
-impl Series {
-    /// Its points, and which of them have a marker next to the line.
+impl ChartSeries {
+    /// The points, each with whether its marker is next to the line.
     pub(crate) fn marked(&self) -> impl Iterator<Item = (&Point, bool)> {
         let sizes: Vec<f64> = self.points.iter().map(|point| point.x).collect();
         self.points.iter().zip(off_line(&sizes))

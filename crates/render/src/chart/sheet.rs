@@ -38,26 +38,26 @@ impl Part<'_> {
 
 /// The op, element type and cache state that all series of a chart share.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct ChartSubject<'a> {
     pub op: &'a str,
     pub dtype: DType,
     pub cache: Cache,
 }
 
-impl<'a> Subject<'a> {
-    fn of(section: &Section<'a>) -> Subject<'a> {
-        Subject { op: section.op, dtype: section.dtype, cache: section.cache }
+impl<'a> ChartSubject<'a> {
+    fn of(section: &Section<'a>) -> ChartSubject<'a> {
+        ChartSubject { op: section.op, dtype: section.dtype, cache: section.cache }
     }
 
     /// A summary of the op; empty for an unknown one.
-    pub(crate) fn summary(&self) -> String {
-        op::find(self.op).map(|op| op.about().summary.to_owned()).unwrap_or_default()
+    pub(crate) fn summary(&self) -> &'static str {
+        op::find(self.op).map_or("", |op| op.about().summary)
     }
 }
 
 /// The parts of the charts about one subject.
 pub(super) struct Sheet<'a> {
-    pub(crate) subject: Subject<'a>,
+    pub(crate) subject: ChartSubject<'a>,
     /// The sections that belong to it, one a report.
     pub parts: Vec<Part<'a>>,
     /// Set where there are sheets of the other cache state, so that names and titles must include it.
@@ -78,14 +78,14 @@ impl Sheet<'_> {
 
     /// `time-matmul-f32`, with the cache state where reports have both.
     pub(crate) fn name(&self, kind: &str) -> String {
-        let Subject { op, dtype, cache } = self.subject;
+        let ChartSubject { op, dtype, cache } = self.subject;
         let cache = if self.shows_cache { format!("-{cache}") } else { String::new() };
         format!("{kind}-{op}-{dtype}{cache}")
     }
 
     /// `spmv, float32, density 0.05`; densities that differ are in the names of series.
     pub(crate) fn heading(&self) -> String {
-        let Subject { op, dtype, .. } = self.subject;
+        let ChartSubject { op, dtype, .. } = self.subject;
         format!("{op}, {}{}", dtype.words(), self.circumstances())
     }
 
@@ -113,7 +113,7 @@ pub(crate) fn sheets<'a>(
     for ((&(_, report), name), names) in reports.iter().zip(short).zip(names) {
         let name = if reports.len() > 1 { name.as_str() } else { "" };
         for section in sections(report) {
-            let subject = Subject::of(&section);
+            let subject = ChartSubject::of(&section);
             let crossovers = crossovers(&section);
             let part = Part { name, report, names, section, crossovers, shows_density: false };
             match sheets.iter_mut().find(|sheet| sheet.subject == subject) {

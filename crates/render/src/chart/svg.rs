@@ -6,11 +6,11 @@ use std::fmt::Write;
 use gpubench_text::escape::xml;
 use gpubench_text::palette::Theme;
 
+use super::canvas::Picture;
 use super::canvas::{Align, Canvas, Pixel, SCALE, Surface, Type};
 use super::font::{MEDIUM, REGULAR, Weight};
-use super::geometry::Place;
+use super::geometry::CanvasPoint;
 use super::paint::Paint;
-use super::picture::Picture;
 
 /// Family that texts name; the first is the embedded font.
 const FAMILY: &str = "Roboto, Helvetica, Arial, sans-serif";
@@ -18,7 +18,7 @@ const FAMILY: &str = "Roboto, Helvetica, Arial, sans-serif";
 /// The way in which a drawing refers to colours.
 #[derive(Clone, Copy)]
 enum Colors {
-    /// Those of a theme.
+    /// The colours of a theme.
     Fixed(Theme),
     /// Variables of CSS, which the page around it sets.
     Variables,
@@ -48,7 +48,6 @@ fn drawn(picture: &impl Picture, colors: Colors, head: &str) -> anyhow::Result<S
     Ok(svg.text.into_inner() + "</svg>\n")
 }
 
-/// A drawing being written.
 struct Svg {
     text: RefCell<String>,
     colors: Colors,
@@ -100,7 +99,7 @@ impl Surface for Svg {
         Ok(())
     }
 
-    fn text(&self, text: &str, (x, y): Place, kind: Type) -> anyhow::Result<()> {
+    fn text(&self, text: &str, (x, y): CanvasPoint, kind: Type) -> anyhow::Result<()> {
         let scale = f64::from(SCALE);
         let em = kind.em * scale;
         let anchor = match kind.align {

@@ -93,7 +93,7 @@ fn an_op_that_latency_limits_has_a_chart_of_times_instead_of_throughput() {
 }
 
 #[test]
-fn a_single_size_has_no_line_and_several_ops_share_an_overview_of_figures() {
+fn a_single_size_has_no_line_and_several_ops_share_an_overview() {
     let one = example::both_sides("fft", 8, 1e-3, 1e-4);
     assert_eq!(names(&[("", &example::of(one.clone()))], Selection::ALL), "phases-fft-f32");
     let report = example::of([one, example::both_sides("svd", 8, 1e-3, 1e-3)].concat());
@@ -154,7 +154,7 @@ fn nothing_measured_makes_no_chart_and_one_side_no_speed_up() {
 }
 
 #[test]
-fn a_picture_decodes_at_the_right_size_is_not_blank_and_repeats_byte_for_byte() {
+fn a_picture_decodes_is_not_blank_and_repeats_byte_for_byte() {
     let report = two_ops();
     let overview = &charts(&[("", &report)], Selection::Default)[..1];
     for theme in Theme::ALL {

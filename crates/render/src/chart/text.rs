@@ -1,12 +1,12 @@
 //! The captions of charts: machine, clocks, date, version, and the meaning of points and bands.
 
-use gpubench_answer::{Contender, Kind, Pair, Versus, factor_text};
+use gpubench_answer::{Contender, Pair, Versus, factor_text};
 use gpubench_model::case::Cache;
-use gpubench_model::report::{Report, Row};
+use gpubench_model::report::Report;
 use gpubench_ops as op;
 use gpubench_text::grouped::distinct;
 
-use crate::export::problems::ended_early;
+use crate::content::problems::ended_early;
 
 /// The label of a speed-up: `12x` where B is faster, `CPU 2.9x` where A is. A `?` follows where the interval
 /// includes 1, a `!` where a time has grade D.
@@ -23,21 +23,6 @@ pub(crate) fn ratio_text(pair: &Pair<'_>) -> String {
     format!("{leader}{text}{tie}{grade_d}")
 }
 
-/// `copies (pageable host memory)`: the copies of some rows, with every kind of host memory that those of these kinds of
-/// time used.
-pub(crate) fn copies_clause<'a>(rows: impl Iterator<Item = &'a Row>, kinds: &[Kind]) -> String {
-    let uploads = rows.filter_map(|row| row.phases.as_ref()).flat_map(|phases| {
-        let pinned = phases.pinned.as_ref().map(|pinned| &pinned.upload);
-        let of_kinds = [(Kind::EndToEnd, phases.upload.as_ref()), (Kind::EndToEndPinned, pinned)];
-        of_kinds.into_iter().filter(|(kind, _)| kinds.contains(kind)).filter_map(|(_, upload)| upload)
-    });
-    match distinct(uploads.map(|upload| upload.memory.name())).as_slice() {
-        [] => "copies".into(),
-        memories => format!("copies ({} host memory)", memories.join(" or ")),
-    }
-}
-
-/// The caption of a kind of chart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caption {
     /// What points, bands and marks are; `{b}` is B's name, and `{side}` empty where the contenders have names.
@@ -52,22 +37,17 @@ impl Caption {
     }
 }
 
-/// The caption of throughput charts.
 pub(crate) const THROUGHPUT: Caption = Caption::of(POINTS);
 /// The caption of time charts, whose axis names the one clock.
 pub(crate) const TIME: Caption = Caption { text: POINTS, own_clocks: false };
 const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
-/// The caption of speed-up charts.
 pub(crate) const SPEED_UPS: Caption =
     Caption::of("Points: ratios of medians. Rings: {b} faster from this N. Bands: 95 % intervals of both.");
-/// The caption of overviews.
 pub(crate) const OVERVIEW: Caption = Caption::of(
     "Best correct variant of each{side}. Bands: 95 % intervals. Rings: certain crossings only. Log axes; x: N.",
 );
-/// The caption of phase charts.
 pub(crate) const PHASES: Caption =
     Caption::of("Parts: medians. Launch and wait: the host's time minus the device's.");
-/// The caption of rooflines.
 pub(crate) const ROOFLINE: Caption = Caption::of("Points: medians. Peaks: measured on this machine.");
 
 /// The lines at the foot of a chart: a machine per line, then how the figures came about.
@@ -125,20 +105,7 @@ mod tests {
     use gpubench_model::report::example;
 
     #[test]
-    fn captions_name_machine_clocks_and_date() {
-        let report = example::full();
-        let expected = "GPU: NVIDIA H200, device clock · CPU: Intel Xeon Platinum 8480C, 16 threads, host clock · 2026-11-21";
-        assert_eq!(captions(&[("", &report)], &[], Some(Cache::Cold), THROUGHPUT)[0], expected);
-    }
-
-    #[test]
-    fn captions_of_times_by_one_clock_name_no_other() {
-        let text = captions(&[("", &example::full())], &[], Some(Cache::Cold), TIME).join(" ");
-        assert!(text.contains("GPU: NVIDIA H200 ·") && !text.contains("clock"), "{text}");
-    }
-
-    #[test]
-    fn a_device_is_called_by_its_name_not_its_number_and_a_simulated_cpu_is_not_the_hosts() {
+    fn devices_have_names_and_a_simulated_cpu_is_not_the_hosts() {
         let mut report = example::full();
         report.environment.backends[0].description = serde_json::json!({ "device": "simulated" });
         report.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA L4" });

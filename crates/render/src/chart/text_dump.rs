@@ -2,12 +2,12 @@
 
 use super::Chart;
 use super::axis::Axis;
-use super::frame::{Frame, Row};
-use super::lines::{Crossing, LineChart};
+use super::frame::{Frame, LegendRow};
+use super::lines::{CrossingMark, LineChart};
 use super::overview::Overview;
-use super::phases::{Bar, PhaseChart};
+use super::phases::{PhaseBar, PhaseChart};
 use super::roofline::Roofline;
-use super::series::{Series, Style};
+use super::series::{ChartSeries, Style};
 
 /// Every chart, with a blank line between.
 pub(crate) fn text_dump(charts: &[Chart]) -> String {
@@ -32,7 +32,7 @@ fn lines(chart: &LineChart) -> Vec<String> {
 
 fn phases(chart: &PhaseChart) -> Vec<String> {
     let mut text = frame(&chart.frame);
-    let bar = |bar: &Bar| {
+    let bar = |bar: &PhaseBar| {
         let parts = bar.parts.iter().map(|(phase, share)| format!("{} {:.1} %", phase.name(), 100.0 * share));
         format!("{} = {}", bar.total, parts.collect::<Vec<_>>().join(" + "))
     };
@@ -78,9 +78,9 @@ fn frame(frame: &Frame) -> Vec<String> {
     let mut text = vec![format!("{}: {}", frame.name, frame.title), frame.subtitle.clone()];
     text.extend([axis("x", &frame.x), axis("y", &frame.y)]);
     text.extend(frame.legend.iter().map(|row| match row {
-        Row::Heading(heading) => format!("legend # {heading}"),
-        Row::Entry(_, words) => format!("legend * {words}"),
-        Row::Note(note) => format!("legend {note}"),
+        LegendRow::Heading(heading) => format!("legend # {heading}"),
+        LegendRow::Entry(_, words) => format!("legend * {words}"),
+        LegendRow::Note(note) => format!("legend {note}"),
     }));
     text.extend(frame.captions.iter().map(|caption| format!("caption {caption}")));
     text
@@ -94,7 +94,7 @@ pub(crate) fn labels(axis: &Axis) -> Vec<&str> {
     axis.ticks.iter().map(|tick| tick.label.as_str()).collect()
 }
 
-fn series(series: &Series) -> String {
+fn series(series: &ChartSeries) -> String {
     let points = series.marked().map(|(point, off_line)| {
         let label = point.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
         let marks = [(point.marks.is_tie, " tie"), (point.marks.grade_d, " grade D")];
@@ -109,7 +109,7 @@ fn series(series: &Series) -> String {
     format!("{} [{}]: {}", series.label, style(&series.style), points.join("; "))
 }
 
-fn crossing(crossing: &Crossing) -> String {
+fn crossing(crossing: &CrossingMark) -> String {
     let [low, high] = crossing.interval;
     format!("crossing {:?} {:.1} ({low:.1} to {high:.1}) {:?}", crossing.hue, crossing.size, crossing.label)
 }

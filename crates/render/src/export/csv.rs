@@ -8,19 +8,17 @@ use gpubench_text::csv::number;
 use gpubench_text::table::{Column, Field, Table};
 use gpubench_text::words::json_word;
 
-use super::view::Format;
+use super::Format;
 
-pub(crate) static CSV: Format = Format {
+pub(super) static CSV: Format = Format {
     name: "csv",
     summary: "one line per row, times in seconds",
     by_default: true,
     makes: Makes::Text("report.csv", |report, _| Ok(csv(report))),
 };
 
-/// A heading, and the field of a row below it.
-type Show = (&'static str, fn(&Row) -> String);
-
-const COLUMNS: &[Show] = &[
+/// The heading of each column, and the field of a row below it.
+const COLUMNS: &[(&str, fn(&Row) -> String)] = &[
     ("op", |row| row.case.op.clone()),
     ("n", |row| row.case.n.to_string()),
     ("dtype", |row| json_word(&row.case.dtype)),

@@ -7,12 +7,13 @@ use gpubench_model::report::{Outcome, Report};
 use gpubench_text::count::counted;
 use gpubench_text::table::{TERMINAL_WIDTH, Tone, hanging_within};
 
-use super::cautions::{self, Caution, cautions};
-use super::method::method;
-use super::problems::{Group, ended_early, groups, run_warnings, summary};
 use super::screen::{screen, whole_table};
-use super::tables::{MARK, PEAK_SHARE, PEAK_SHARE_TEXT, tables};
-use super::view::{Format, View};
+use super::{Format, View};
+use crate::content::cautions::{self, Caution, cautions};
+use crate::content::method::method;
+use crate::content::problems::{ProblemGroup, ended_early, groups, run_warnings, summary};
+use crate::content::tables::tables;
+use crate::content::{MARK, PEAK_SHARE, PEAK_SHARE_TEXT};
 
 /// The report as aligned text.
 pub static TABLE: Format = Format {
@@ -88,7 +89,7 @@ fn wrapped(text: &str, indent: usize) -> String {
     hanging_within(TERMINAL_WIDTH, text, indent)
 }
 
-fn group_text(group: &Group<'_>, color: bool) -> String {
+fn group_text(group: &ProblemGroup<'_>, color: bool) -> String {
     let tone = if group.outcome == Outcome::Skipped { Tone::Plain } else { Tone::Wrong };
     let padded = format!("{:<9}", group.outcome.name());
     let outcome = if color { tone.paint(&padded) } else { padded };

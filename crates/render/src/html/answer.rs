@@ -1,22 +1,21 @@
 //! The answer of one report: sentences, a table of crossovers and speed-ups, and the cost of the first use.
 
-use gpubench_answer::crossover::Place;
 use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
-use gpubench_answer::first_use::{Calls, FirstUse, calls_to_repay};
+use gpubench_answer::first_use::{FirstUse, Repayment, calls_to_repay};
 use gpubench_answer::words::{Line, paragraph};
-use gpubench_answer::{Contender, Kind, Kinds, Names, Pair, Versus, peak_share};
+use gpubench_answer::{Contender, Kind, Kinds, Names, Pair, Place, Versus, peak_share};
+use gpubench_model::case::density_clause;
 use gpubench_model::report::quantity::time_text;
 use gpubench_model::report::{Report, Row};
 use gpubench_text::count::counted;
 use gpubench_text::words::capitalised;
 
 use super::markup::{Element, Html, classed, element};
-use super::part::{Part, parts};
 use super::table::{self, Heading, NONE, below, cell, figures, framed, words};
-use crate::chart::copies_clause;
-use crate::export::problems::first_lines;
-use crate::export::screen::{Sweeps, title};
-use crate::export::tables::PEAK_SHARE_TEXT;
+use crate::content::problems::first_lines;
+use crate::content::sweeps::notes::title;
+use crate::content::sweeps::{Sweep, Sweeps};
+use crate::content::{PEAK_SHARE_TEXT, copies_clause};
 
 /// The note below the overview, for the copies of some rows.
 pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>, versus: Versus<'_>) -> String {
@@ -35,15 +34,16 @@ pub(crate) fn kinds_note<'a>(rows: impl Iterator<Item = &'a Row>, versus: Versus
 
 /// Incorrect answers, that the run ended early, the sentence about all ops, and the overview.
 pub(crate) fn answer(report: &Report) -> Html {
-    let first_lines = first_lines(report, "see Warnings", None).into_iter();
-    let first_lines = first_lines.map(|line| classed("p", "early").holding(line));
+    let paragraphs = |class, texts: Vec<String>| {
+        texts.into_iter().map(|text| Html::from(classed("p", class).holding(text))).collect::<Html>()
+    };
     let first = paragraph(report).into_iter().next();
     let lead = first.map_or_else(|| no_speed_up(report), |first| sentence(&first.text, Versus::of(report)));
-    let first_lines: Html = first_lines.map(Html::from).collect();
     let memory = Sweeps::of(report).memory_decides(false);
-    let memory: Html =
-        memory.into_iter().map(|text| classed("p", "memory").holding(text)).map(Html::from).collect();
-    first_lines.and(classed("p", "lead").holding(lead)).and(memory).and(overview(report))
+    paragraphs("early", first_lines(report, "see Warnings", None))
+        .and(classed("p", "lead").holding(lead))
+        .and(paragraphs("memory", Vec::from_iter(memory)))
+        .and(overview(report))
 }
 
 fn no_speed_up(report: &Report) -> String {
@@ -76,8 +76,9 @@ fn sentence(text: &str, versus: Versus<'_>) -> String {
 /// first use. Empty where no case has both contenders.
 pub(crate) fn overview(report: &Report) -> Html {
     let names = Names::of(report);
-    let parts: Vec<Part<'_>> = parts(report).into_iter().filter(|part| !part.crossovers.is_empty()).collect();
-    if parts.is_empty() {
+    let mut sweeps = Sweeps::of(report).all;
+    sweeps.retain(|sweep| !sweep.crossovers.is_empty());
+    if sweeps.is_empty() {
         return Html::new();
     }
     let span = |columns: &str, text: &str| {
@@ -86,10 +87,10 @@ pub(crate) fn overview(report: &Report) -> Html {
     let versus = Versus::of(report);
     let [a, b] = Contender::BOTH.map(|one| versus.label(one));
     let names_of_kinds = Kinds::of(&report.rows);
-    let occurs = |kind: &Kind| parts.iter().any(|part| part.crossover(*kind).is_some());
+    let occurs = |kind: &Kind| sweeps.iter().any(|sweep| sweep.crossover(*kind).is_some());
     let kinds: Vec<Kind> = names_of_kinds.all().iter().copied().filter(occurs).collect();
-    let has_tuned = parts.iter().any(|part| part.largest_tuned().is_some());
-    let shown = Shown { report, names: &names, names_of_kinds, kinds, has_tuned };
+    let has_tuned = sweeps.iter().any(|sweep| sweep.largest_tuned().is_some());
+    let shown = OverviewColumns { report, names: &names, names_of_kinds, kinds, has_tuned };
     let count = shown.kinds.len().to_string();
     let speed_ups = (shown.kinds.len() + usize::from(has_tuned)).to_string();
     let groups = element("tr")
@@ -106,7 +107,7 @@ pub(crate) fn overview(report: &Report) -> Html {
     let headings = kinds.iter().chain(&kinds).chain(&tuned).chain(&rest);
     let head =
         element("thead").holding(groups).holding(element("tr").holding_all(headings.map(Heading::cell)));
-    let rows = parts.iter().map(|part| overview_row(&shown, part));
+    let rows = sweeps.iter().map(|sweep| overview_row(&shown, sweep));
     let body = element("tbody").holding_all(rows);
     let table = framed("overview of all ops", classed("table", "overview cards").holding(head).holding(body));
     let tuned = if has_tuned { " Tuned: resident, both sides with gpubench's own code." } else { "" };
@@ -118,7 +119,7 @@ pub(crate) fn overview(report: &Report) -> Html {
 const REPAID: [Kind; 2] = [Kind::Resident, Kind::EndToEnd];
 
 /// What the rows of the overview have in common.
-struct Shown<'a> {
+struct OverviewColumns<'a> {
     report: &'a Report,
     names: &'a Names,
     names_of_kinds: Kinds,
@@ -131,17 +132,17 @@ struct Shown<'a> {
 /// The heading of the column with gpubench's tuned code on both sides.
 const TUNED: &str = "tuned";
 
-fn overview_row(shown: &Shown<'_>, part: &Part<'_>) -> Element {
+fn overview_row(shown: &OverviewColumns<'_>, sweep: &Sweep<'_>) -> Element {
     let all = || shown.kinds.iter().copied();
     let report = shown.report;
-    let mut cells: Vec<Element> = all().map(|kind| crossover_cell(Some(part), kind)).collect();
-    cells.extend(all().map(|kind| speed_up_cell(part.largest(kind), part.largest_n())));
-    cells.extend(shown.has_tuned.then(|| speed_up_cell(part.largest_tuned(), part.largest_n())));
-    match part.largest(Kind::Resident) {
+    let mut cells: Vec<Element> = all().map(|kind| crossover_cell(Some(sweep), kind)).collect();
+    cells.extend(all().map(|kind| speed_up_cell(sweep.largest(kind), largest_n(sweep))));
+    cells.extend(shown.has_tuned.then(|| speed_up_cell(sweep.largest_tuned(), largest_n(sweep))));
+    match sweep.largest(Kind::Resident) {
         None => cells.extend([(); 5].map(|()| cell(NONE))),
         Some((_, pair)) => {
             let first = FirstUse::of(report, pair.b);
-            let calls = |kind| table::figure(calls(report, part.largest(kind).map(|found| found.1)));
+            let calls = |kind| table::figure(calls(report, sweep.largest(kind).map(|found| found.1)));
             cells.extend([pair.a, pair.b].map(|row| variant_cell(report, row, shown.names)));
             cells.push(table::figure(
                 first.map_or(NONE.into(), |first| time_text(first.total_s()).replace(' ', "\u{a0}")),
@@ -151,12 +152,30 @@ fn overview_row(shown: &Shown<'_>, part: &Part<'_>) -> Element {
     }
     let labels = labels(shown);
     element("tr")
-        .holding(part.heading(true))
+        .holding(row_heading(sweep, true))
         .holding_all(table::labelled(cells, labels.iter().map(String::as_str)))
 }
 
+/// The largest size of the table: that of the resident speed-up.
+pub(crate) fn largest_n(sweep: &Sweep<'_>) -> Option<u64> {
+    sweep.largest(Kind::Resident).map(|found| found.0)
+}
+
+/// The heading of a sweep's row: `matmul` over `f32, cold` and, `with_sizes`, `N = 100 to 10000`.
+pub(crate) fn row_heading(sweep: &Sweep<'_>, with_sizes: bool) -> Element {
+    let section = &sweep.section;
+    let what = format!("{}{}, {}", section.dtype, density_clause(section.common_density()), section.cache);
+    let heading = classed("th", "op").with("scope", "row").holding(element("b").holding(section.op));
+    let heading = heading.holding(below(what));
+    match section.comparisons.as_slice() {
+        [first, .., last] if with_sizes => heading.holding(below(format!("N = {} to {}", first.n, last.n))),
+        [only] if with_sizes => heading.holding(below(format!("N = {}", only.n))),
+        _ => heading,
+    }
+}
+
 /// The labels of an overview's cells where its headings have no room.
-fn labels(shown: &Shown<'_>) -> Vec<String> {
+fn labels(shown: &OverviewColumns<'_>) -> Vec<String> {
     let name = |kind| shown.names_of_kinds.name(kind);
     let of_kinds = |after: &str| shown.kinds.iter().map(|kind| format!("{}{after}", name(*kind))).collect();
     let versus = Versus::of(shown.report);
@@ -168,8 +187,8 @@ fn labels(shown: &Shown<'_>) -> Vec<String> {
 }
 
 /// `310` over `290 to 335`.
-pub(crate) fn crossover_cell(part: Option<&Part<'_>>, kind: Kind) -> Element {
-    let Some(found) = part.and_then(|part| part.crossover(kind)) else { return table::figure(NONE) };
+pub(crate) fn crossover_cell(sweep: Option<&Sweep<'_>>, kind: Kind) -> Element {
+    let Some(found) = sweep.and_then(|sweep| sweep.crossover(kind)) else { return table::figure(NONE) };
     let (place, also) = match (found.from, ranges_below(found)) {
         (Some(Place::Beyond), Some(ranges)) => {
             (format!("only {ranges}{}", if found.is_unreliable { "!" } else { "" }), None)
@@ -210,8 +229,8 @@ fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
     let Some(pair) = pair else { return NONE.into() };
     let mark = if pair.is_unreliable() { "!" } else { "" };
     match calls_to_repay(report, &pair) {
-        Some(Calls::After(calls)) => counted(calls, "call") + mark,
-        Some(Calls::Never) => format!("never{mark}"),
+        Some(Repayment::After(calls)) => counted(calls, "call") + mark,
+        Some(found) => format!("{found}{mark}"),
         None => NONE.into(),
     }
 }
@@ -222,8 +241,8 @@ pub(crate) fn first_use(report: &Report) -> Html {
     let costs = ["context", "compile", "from cache", "plan", "first call", "total", "copies once"];
     let mut headings = vec![words("op"), figures("N"), words("variant")];
     headings.extend(costs.map(figures));
-    let row = |part: &Part<'_>| {
-        let (n, pair) = part.largest(Kind::Resident)?;
+    let row = |sweep: &Sweep<'_>| {
+        let (n, pair) = sweep.largest(Kind::Resident)?;
         let first = FirstUse::of(report, pair.b)?;
         let time = |seconds: Option<f64>| table::figure(seconds.map_or(NONE.into(), time_text));
         let cells = [
@@ -238,9 +257,9 @@ pub(crate) fn first_use(report: &Report) -> Html {
         let mut cells: Vec<Element> = cells.map(time).into();
         cells.splice(0..0, [table::figure(n.to_string()), cell(names.name(pair.b))]);
         let labels = headings.iter().skip(1).map(|heading| heading.text);
-        Some(element("tr").holding(part.heading(false)).holding_all(table::labelled(cells, labels)))
+        Some(element("tr").holding(row_heading(sweep, false)).holding_all(table::labelled(cells, labels)))
     };
-    let rows: Vec<Element> = parts(report).iter().filter_map(row).collect();
+    let rows: Vec<Element> = Sweeps::of(report).all.iter().filter_map(row).collect();
     if rows.is_empty() {
         return Html::new();
     }
@@ -293,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn both_kinds_of_memory_have_columns_and_the_answer_says_where_they_decide() {
+    fn both_kinds_of_memory_have_columns_and_a_note_where_they_decide() {
         let report = example::of(example::both_sides("fft", 2048, 100e-6, 50e-6));
         assert!(!answer(&report).into_string().contains("pinned"));
         let html = answer(&example::with_pinned(report, 10.0)).into_string();
@@ -307,7 +326,7 @@ mod tests {
         ] {
             assert!(html.contains(expected), "{expected}\n{html}");
         }
-        let count = |part: &str| html.split("<tbody").nth(1).unwrap().matches(part).count();
+        let count = |sweep: &str| html.split("<tbody").nth(1).unwrap().matches(sweep).count();
         assert_eq!(count("data-label"), 2 * 4 + 5, "each cell has its label");
     }
 

@@ -14,9 +14,9 @@ use gpubench_text::words::json_word;
 use super::markup::{Element, Html, classed, element};
 use super::strip::strip;
 use super::table::{facts, next_step};
-use crate::export::tables::PEAK_SHARE_TEXT;
+use crate::content::PEAK_SHARE_TEXT;
 
-type Fact = (&'static str, String);
+type LabelledFact = (&'static str, String);
 
 pub(crate) fn details(report: &Report, row: &Row) -> Element {
     let mut panel = classed("div", "panel").holding(warnings(row));
@@ -57,7 +57,7 @@ fn warnings(row: &Row) -> Html {
     block("Notes", classed("ul", "reservations").holding_all(items.into_iter().map(item))).into()
 }
 
-fn times(execute: &Execute) -> Vec<Fact> {
+fn times(execute: &Execute) -> Vec<LabelledFact> {
     let count = execute.samples_s.len();
     // Without an interval, more digits than two would be noise.
     let has_interval = execute.has_interval();
@@ -98,11 +98,11 @@ fn times(execute: &Execute) -> Vec<Fact> {
 }
 
 /// The facts that the report has.
-fn known(facts: impl IntoIterator<Item = (&'static str, Option<String>)>) -> Vec<Fact> {
+fn known(facts: impl IntoIterator<Item = (&'static str, Option<String>)>) -> Vec<LabelledFact> {
     facts.into_iter().filter_map(|(name, fact)| Some((name, fact?))).collect()
 }
 
-fn around(phases: &Phases) -> Vec<Fact> {
+fn around(phases: &Phases) -> Vec<LabelledFact> {
     let compile = phases.compile.unwrap_or_default();
     known([
         ("compile", compile.cold_s.map(time_text)),
@@ -130,7 +130,7 @@ fn copy(transfer: &Transfer) -> Option<String> {
 }
 
 /// The work of a row, its share of the peak, and its error.
-fn work(report: &Report, row: &Row) -> Vec<Fact> {
+fn work(report: &Report, row: &Row) -> Vec<LabelledFact> {
     let peak = peak_share::share(report, row).map(|found| {
         let min = time_text(found.min_s);
         format!("{} of the peak {}, which would take {min}", found.in_words(), found.rate())

@@ -8,7 +8,7 @@ use gpubench_text::count::counted;
 
 use super::markup::{Element, Html, classed, element};
 use super::table::{self, NONE, cell, facts, framed, words};
-use crate::export::environment::{
+use crate::content::environment::{
     clock_checks, described, device_state, settings_of, timer_overhead, version,
 };
 

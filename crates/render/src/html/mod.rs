@@ -8,7 +8,6 @@ mod colors;
 mod details;
 mod environment;
 mod notes;
-mod part;
 mod rows;
 mod several;
 mod strip;
@@ -42,7 +41,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// The page of one named report, or of several: then each has its part, under a table of all. Of very many reports, the
 /// newest have a part, and the page says so.
 ///
-/// The same reports make the same bytes.
+/// Equal reports make equal bytes.
 ///
 /// # Errors
 /// A chart cannot be drawn.

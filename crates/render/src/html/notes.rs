@@ -6,11 +6,10 @@ use gpubench_model::report::{Report, Row};
 use super::markup::{Element, Html, classed, element};
 use super::rows::anchor;
 use super::table::next_step;
-use crate::export::cautions::{self, Caution, cautions};
-use crate::export::method::method as sentences;
-use crate::export::problems::run_warnings;
-use crate::export::problems::{Group, groups, summary};
-use crate::export::tables::MARK;
+use crate::content::MARK;
+use crate::content::cautions::{self, Caution, cautions};
+use crate::content::method::method as sentences;
+use crate::content::problems::{ProblemGroup, groups, run_warnings, summary};
 
 /// The meaning of each figure, the same for every report; that of the shares of the peak follows.
 const MEANINGS: [(&str, &str); 5] = [
@@ -91,7 +90,7 @@ fn about(report: &Report, caution: &Caution<'_>, prefix: &str) -> Element {
     item.holding(next_step(&caution.worst().next)).holding(links(report, rows, &caution.count(), prefix))
 }
 
-fn without(report: &Report, group: &Group<'_>, prefix: &str) -> Element {
+fn without(report: &Report, group: &ProblemGroup<'_>, prefix: &str) -> Element {
     let item = element("li").holding(element("b").holding(group.outcome.name()));
     let item = item.holding(format!(", {}: {}. ", group.count(), group.reason));
     let item = item.holding_all(group.fix.map(next_step));

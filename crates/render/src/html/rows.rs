@@ -14,8 +14,8 @@ use gpubench_text::count::counted;
 use super::details::details;
 use super::markup::{Element, Html, classed, element};
 use super::table::{Heading, NONE, below, cell, explained, figure, figures, framed, sortable, words};
-use crate::export::cautions::is_launch_bound;
-use crate::export::tables::{MARK, PEAK_SHARE_TEXT};
+use crate::content::cautions::is_launch_bound;
+use crate::content::{MARK, PEAK_SHARE_TEXT};
 
 /// The columns that a phone has room for.
 const NARROW: [&str; 5] = ["op", "N", "variant", "time", "grade"];
@@ -26,7 +26,7 @@ fn narrowed(cell: Element, column: &str) -> Element {
 }
 
 /// A report, and the optional columns of its table.
-struct Sheet<'a> {
+struct RowsTable<'a> {
     report: &'a Report,
     densities: bool,
     caches: bool,
@@ -35,7 +35,7 @@ struct Sheet<'a> {
 
 /// The controls and the table. The identifiers of rows begin with `prefix`.
 pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
-    let sheet = Sheet {
+    let sheet = RowsTable {
         report,
         densities: sections(report).iter().any(Section::has_densities),
         caches: has_both_caches(report),
@@ -82,7 +82,7 @@ fn best<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
     comparison.bests().into_iter().flatten().chain(pairs).collect()
 }
 
-impl Sheet<'_> {
+impl RowsTable<'_> {
     fn headings(&self) -> Vec<Heading<'static>> {
         let mut headings = vec![words("op"), figures("N"), words("type")];
         headings.extend(self.densities.then_some(figures("density")));

@@ -5,19 +5,19 @@ use gpubench_model::Side;
 use gpubench_model::report::Report;
 use gpubench_text::words::capitalised;
 
-use super::answer::{crossover_cell, kinds_note, speed_up_cell};
+use super::answer::{crossover_cell, kinds_note, largest_n, row_heading, speed_up_cell};
 use super::markup::{Html, classed, element};
-use super::part::{Part, parts};
 use super::table::{self, below, framed};
+use crate::content::sweeps::{Sweep, Sweeps};
 
 /// Speed-ups at the largest size and crossovers of every report, resident and end to end; empty where no report has both
 /// contenders.
 pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
-    let of_each: Vec<Vec<Part<'_>>> = members.iter().map(|(_, report)| parts(report)).collect();
-    let mut lines: Vec<&Part<'_>> = vec![];
-    for part in of_each.iter().flatten().filter(|part| !part.crossovers.is_empty()) {
-        if !lines.iter().any(|line| line.is_like(part)) {
-            lines.push(part);
+    let of_each: Vec<Vec<Sweep<'_>>> = members.iter().map(|(_, report)| Sweeps::of(report).all).collect();
+    let mut lines: Vec<&Sweep<'_>> = vec![];
+    for sweep in of_each.iter().flatten().filter(|sweep| !sweep.crossovers.is_empty()) {
+        if !lines.iter().any(|line| line.is_like(sweep)) {
+            lines.push(sweep);
         }
     }
     if lines.is_empty() {
@@ -72,8 +72,8 @@ fn of_kind(
     kind: Kind,
     title: &str,
     members: &[(&str, &Report)],
-    of_each: &[Vec<Part<'_>>],
-    lines: &[&Part<'_>],
+    of_each: &[Vec<Sweep<'_>>],
+    lines: &[&Sweep<'_>],
 ) -> Html {
     let name = |(name, report): &(&str, &Report)| {
         let heading = classed("th", "group").with("colspan", "2").with("scope", "colgroup").holding(*name);
@@ -87,18 +87,18 @@ fn of_kind(
     let head = element("thead")
         .holding(element("tr").holding(first).holding_all(members.iter().map(name)))
         .holding(element("tr").holding_all(members.iter().flat_map(|_| pair.clone())));
-    let row = |line: &&Part<'_>| {
-        let cells = of_each.iter().flat_map(|parts| {
-            let part = parts.iter().find(|part| part.is_like(line));
+    let row = |line: &&Sweep<'_>| {
+        let cells = of_each.iter().flat_map(|sweeps| {
+            let sweep = sweeps.iter().find(|sweep| sweep.is_like(line));
             [
-                speed_up_cell(part.and_then(|part| part.largest(kind)), line.largest_n()),
-                crossover_cell(part, kind),
+                speed_up_cell(sweep.and_then(|sweep| sweep.largest(kind)), largest_n(line)),
+                crossover_cell(sweep, kind),
             ]
         });
         let labels: Vec<String> =
             members.iter().flat_map(|(name, _)| [(*name).to_owned(), format!("{name}, from N")]).collect();
         let cells = table::labelled(cells, labels.iter().map(String::as_str));
-        element("tr").holding(line.heading(true)).holding_all(cells)
+        element("tr").holding(row_heading(line, true)).holding_all(cells)
     };
     let body = element("tbody").holding_all(lines.iter().map(row));
     let table = classed("table", "overview cards pairs").holding(head).holding(body);

@@ -165,7 +165,7 @@ fn several_reports_are_shown_side_by_side_and_one_by_one() {
 }
 
 #[test]
-fn of_very_many_reports_the_newest_are_shown_in_full_and_the_page_says_so() {
+fn of_many_reports_the_newest_are_shown_in_full() {
     let reports: Vec<Report> = (0..50)
         .map(|minute| {
             let mut report = example::full();

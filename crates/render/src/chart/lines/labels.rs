@@ -1,23 +1,22 @@
 //! The labels among lines: of crossings, of points, and the names of regions. Pure geometry; draws nothing.
 
-use super::{Crossing, Level, Reference};
+use super::{CrossingMark, PeakLevel, Reference};
 use crate::chart::font::{Weight, width};
-use crate::chart::geometry::{Place, Rect};
+use crate::chart::geometry::{CanvasPoint, Plane, Rect};
 use crate::chart::placing::{Placed, Room};
-use crate::chart::plane::Plane;
-use crate::chart::series::Series;
+use crate::chart::series::ChartSeries;
 
 /// Em of the names of regions.
 pub(crate) const REGION_TEXT: f64 = 27.0;
 
 /// Lines between two axes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Contents<'a> {
+pub(crate) struct PlotContents<'a> {
     pub(crate) plane: Plane<'a>,
-    pub series: &'a [Series],
+    pub series: &'a [ChartSeries],
     pub reference: Option<&'a Reference>,
-    pub(crate) crossings: &'a [Crossing],
-    pub(crate) levels: &'a [Level],
+    pub(crate) crossings: &'a [CrossingMark],
+    pub(crate) levels: &'a [PeakLevel],
     /// Half the side of the square that a marker takes.
     pub(crate) marker: f64,
     pub(crate) em: f64,
@@ -27,13 +26,11 @@ pub(crate) struct Contents<'a> {
 pub(crate) struct Labels {
     /// Names of the regions; `true` for the one above the reference line.
     pub(crate) regions: Vec<(bool, Placed)>,
-    /// The labels of points.
     pub points: Vec<PointLabel>,
     /// The labels of crossings, each with its index.
     pub(crate) crossings: Vec<(usize, Placed)>,
 }
 
-/// The label of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PointLabel {
     /// The index of its series.
@@ -45,7 +42,7 @@ pub(crate) struct PointLabel {
 impl Labels {
     /// The labels of some lines. Crossings come first, then points; regions have more places to choose from. What finds
     /// no free place is left out.
-    pub(crate) fn of(contents: &Contents<'_>) -> Labels {
+    pub(crate) fn of(contents: &PlotContents<'_>) -> Labels {
         let mut room = obstacles(contents);
         let crossings = crossings(contents, &mut room);
         let points = points(contents, &mut room);
@@ -60,13 +57,14 @@ impl Labels {
 }
 
 /// The plot with its markers and lines.
-fn obstacles(contents: &Contents<'_>) -> Room {
+fn obstacles(contents: &PlotContents<'_>) -> Room {
     let (plane, half) = (&contents.plane, contents.marker + 3.0);
     let mut room = Room::of(&plane.area);
     for series in contents.series {
-        let places: Vec<Place> = series.points.iter().map(|point| plane.place(point.x, point.y)).collect();
+        let places: Vec<CanvasPoint> =
+            series.points.iter().map(|point| plane.place(point.x, point.y)).collect();
         places.iter().for_each(|&place| room.keep(Rect::around(place, half, half)));
-        let path: Vec<Place> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
+        let path: Vec<CanvasPoint> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
         room.keep_line(&path);
     }
     if let Some(reference) = contents.reference {
@@ -79,22 +77,22 @@ fn obstacles(contents: &Contents<'_>) -> Room {
     room
 }
 
-fn crossings(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
+fn crossings(contents: &PlotContents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
     let Some(reference) = contents.reference else { return vec![] };
-    let mut order: Vec<(usize, &Crossing)> = contents.crossings.iter().enumerate().collect();
+    let mut order: Vec<(usize, &CrossingMark)> = contents.crossings.iter().enumerate().collect();
     order.sort_by(|a, b| a.1.size.total_cmp(&b.1.size));
     // Lines rise from left to right: the outermost crossings have room to their left above and to their right below.
     if let Some(last) = order.pop() {
         order.insert(0, last);
     }
-    let label = |(rank, (index, crossing)): (usize, (usize, &Crossing))| {
+    let label = |(rank, (index, crossing)): (usize, (usize, &CrossingMark))| {
         let place = contents.plane.place(crossing.size, reference.value);
         Some((index, room.place_near(place, contents.marker + 3.0, &crossing.label, contents.em, rank != 1)?))
     };
     order.into_iter().enumerate().filter_map(label).collect()
 }
 
-fn points(contents: &Contents<'_>, room: &mut Room) -> Vec<PointLabel> {
+fn points(contents: &PlotContents<'_>, room: &mut Room) -> Vec<PointLabel> {
     let mut placed = vec![];
     for (index, series) in contents.series.iter().enumerate() {
         for point in &series.points {
@@ -109,7 +107,7 @@ fn points(contents: &Contents<'_>, room: &mut Room) -> Vec<PointLabel> {
     placed
 }
 
-fn regions(contents: &Contents<'_>, room: &mut Room) -> Vec<(bool, Placed)> {
+fn regions(contents: &PlotContents<'_>, room: &mut Room) -> Vec<(bool, Placed)> {
     let Some(reference) = contents.reference else { return vec![] };
     let plot = &contents.plane.area;
     let line = contents.plane.down(reference.value);

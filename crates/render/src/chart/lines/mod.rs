@@ -1,6 +1,5 @@
 //! Charts of lines: time, throughput and speed-ups against size.
 
-mod draw;
 pub(crate) mod labels;
 pub(super) mod quantity;
 pub(crate) mod speed_up;
@@ -10,10 +9,17 @@ pub(super) mod variants;
 use std::collections::BTreeSet;
 
 use super::ChartKind;
-use super::frame::{Frame, Row, Sample};
-use super::series::{Marks, Series, Style};
-pub(super) use draw::draw;
+use super::canvas::Canvas;
+use super::draw::{FrameDrawing, MARKER};
+use super::frame::{Frame, LegendRow, LegendSample};
+use super::layout::{Extent, FrameLayout};
+use super::series::{ChartSeries, Marks, Style};
 use gpubench_text::palette::Role;
+use labels::PlotContents;
+use strokes::Strokes;
+
+/// Em of the labels next to points.
+const POINT_TEXT: f64 = 23.0;
 
 /// The title of an axis of sizes.
 pub(crate) const SIZE_TITLE: &str = "N, size of the square operands (log scale)";
@@ -28,7 +34,7 @@ pub(crate) struct Reference {
 
 /// The crossover of a series with the reference line.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Crossing {
+pub(crate) struct CrossingMark {
     pub hue: Role,
     pub size: f64,
     /// The 95 % interval of the size, within the sizes measured.
@@ -42,62 +48,88 @@ pub(crate) struct LineChart {
     pub(crate) kind: ChartKind,
     pub(crate) frame: Frame,
     /// The lines, those of one legend group together.
-    pub series: Vec<Series>,
+    pub series: Vec<ChartSeries>,
     /// The line at which neither contender wins.
     pub reference: Option<Reference>,
-    pub(crate) crossings: Vec<Crossing>,
+    pub(crate) crossings: Vec<CrossingMark>,
     /// Values that a line across the plot shows: measured peaks.
-    pub(crate) levels: Vec<Level>,
+    pub(crate) levels: Vec<PeakLevel>,
 }
 
 /// A value that a line across the plot shows.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Level {
+pub(crate) struct PeakLevel {
     pub value: f64,
     pub label: String,
     pub(crate) style: Style,
 }
 
 /// The rows of a legend that list the series under the headings of their groups.
-fn legend(series: &[Series]) -> Vec<Row> {
+fn legend(series: &[ChartSeries]) -> Vec<LegendRow> {
     let mut rows = vec![];
     for group in series.chunk_by(|a, b| a.group == b.group) {
-        rows.push(Row::Heading(group[0].group.to_owned()));
-        rows.extend(group.iter().map(|one| Row::Entry(Sample::Line(one.style), one.label.clone())));
+        rows.push(LegendRow::Heading(group[0].group.to_owned()));
+        rows.extend(
+            group.iter().map(|one| LegendRow::Entry(LegendSample::Line(one.style), one.label.clone())),
+        );
     }
     rows
 }
 
 /// The rows of a legend that explain the marks of points, as far as there are such points.
-pub(crate) fn mark_notes(series: &[Series]) -> Vec<Row> {
+pub(crate) fn mark_notes(series: &[ChartSeries]) -> Vec<LegendRow> {
     let has = |is_set: fn(Marks) -> bool| {
         series.iter().flat_map(|one| &one.points).any(|point| is_set(point.marks))
     };
     let (tie, grade_d) = (Marks { is_tie: true, grade_d: false }, Marks { is_tie: false, grade_d: true });
     let is_off_line = series.iter().any(|one| one.marked().any(|(_, off_line)| off_line));
     let rows = [
-        (has(|marks| marks.is_tie), Sample::Mark(tie), "?: interval includes 1x"),
-        (has(|marks| marks.grade_d), Sample::Mark(grade_d), "!: unreliable"),
-        (is_off_line, Sample::OffLine, "within 10 % of another N"),
+        (has(|marks| marks.is_tie), LegendSample::Mark(tie), "?: interval includes 1x"),
+        (has(|marks| marks.grade_d), LegendSample::Mark(grade_d), "!: unreliable"),
+        (is_off_line, LegendSample::OffLine, "within 10 % of another N"),
     ];
     let rows = rows.into_iter().filter(|(shown, ..)| *shown);
-    let rows: Vec<Row> = rows.map(|(_, sample, text)| Row::Entry(sample, text.into())).collect();
-    let heading = (!rows.is_empty()).then(|| Row::Heading("Marks".into()));
-    heading.into_iter().chain(rows).collect()
+    LegendRow::headed("Marks", rows.map(|(_, sample, text)| LegendRow::Entry(sample, text.into())).collect())
 }
 
 /// All sizes of the series, ascending.
-pub(crate) fn sizes(series: &[Series]) -> Vec<u64> {
+pub(crate) fn sizes(series: &[ChartSeries]) -> Vec<u64> {
     let sizes: BTreeSet<u64> =
         series.iter().flat_map(|one| &one.points).map(|point| point.x as u64).collect();
     sizes.into_iter().collect()
 }
 
 /// All values that the y axis must hold; `None` when there is no point.
-fn extremes(series: &[Series]) -> Option<Vec<f64>> {
+fn extremes(series: &[ChartSeries]) -> Option<Vec<f64>> {
     let points = series.iter().flat_map(|one| &one.points);
     let values: Vec<f64> = points.flat_map(|point| [point.low, point.y, point.high]).collect();
     (!values.is_empty()).then_some(values)
+}
+
+impl LineChart {
+    pub(crate) fn contents<'a>(&'a self, layout: &FrameLayout) -> PlotContents<'a> {
+        PlotContents {
+            plane: layout.plane(&self.frame),
+            series: &self.series,
+            reference: self.reference.as_ref(),
+            crossings: &self.crossings,
+            levels: &self.levels,
+            marker: MARKER,
+            em: POINT_TEXT,
+        }
+    }
+}
+
+pub(super) fn draw(chart: &LineChart, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    let layout = FrameLayout::of(&chart.frame, extent);
+    let frame = FrameDrawing::begin(canvas, &chart.frame, &layout)?;
+    let strokes = Strokes { canvas, contents: chart.contents(&layout) };
+    strokes.ground()?;
+    frame.titles()?;
+    frame.grid()?;
+    strokes.lines()?;
+    frame.axis_labels()?;
+    frame.legend()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The quantities on the y axis of charts by variant: time, or work per second.
 
-use gpubench_answer::peak_share::{bandwidth, peak, peak_of, peaks};
+use gpubench_answer::peak_share::{bandwidth, limit, peak, peak_of, peaks};
 use gpubench_model::case::{Case, DType};
 use gpubench_model::report::quantity::three_digits;
 use gpubench_model::report::{Report, Row};
@@ -9,7 +9,6 @@ use gpubench_ops::{self as op, Limit};
 use crate::chart::axis::Axis;
 use crate::chart::text::{self, Caption};
 
-/// The quantity of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantity {
     /// Seconds by the host's clock, for both sides.
@@ -30,18 +29,17 @@ const GIGA: f64 = 1e9;
 impl Quantity {
     /// The unit of an op's throughput: that of the resource which limits it at large sizes; `None` where latency does.
     pub(crate) fn throughput(op: &str, rows: &[&Row]) -> Option<Quantity> {
-        let known = op::find(op);
-        let limit = known.map_or(Limit::ReadAndWrite, |op| op.about().limit);
-        let work = match known {
+        let work = match op::find(op) {
             Some(op) => {
                 let about = op.about();
                 let n = about.sizes.last().copied().unwrap_or(1);
-                let (op_name, density) = (about.name.to_owned(), about.density);
-                op.work(&Case { op: op_name, n, dtype: DType::F32, density, seed: 0 })
+                let case =
+                    Case { op: about.name.into(), n, dtype: DType::F32, density: about.density, seed: 0 };
+                op.work(&case)
             }
             None => rows.iter().max_by_key(|row| row.case.n)?.work,
         };
-        match limit {
+        match limit(op) {
             Limit::Latency => None,
             Limit::Bus => Some(Quantity::Bytes),
             Limit::Read | Limit::ReadAndWrite if work.flop > BALANCE * work.bytes => Some(Quantity::Flops),
@@ -72,7 +70,7 @@ impl Quantity {
     /// The measured peak of this quantity for a row.
     pub(crate) fn peak(self, report: &Report, row: &Row) -> Option<f64> {
         let peaks = peaks(report, &row.backend)?;
-        let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.about().limit);
+        let limit = limit(&row.case.op);
         let bus = || [peaks.upload, peaks.download].into_iter().flatten().map(|rates| rates.pinned);
         let found = match self {
             Quantity::Time => None,
@@ -90,7 +88,6 @@ impl Quantity {
             && of().is_some_and(|(_, name)| name == DType::F64.name() && row.case.dtype != DType::F64)
     }
 
-    /// The unit of a rate.
     fn unit(self) -> &'static str {
         match self {
             Quantity::Time => "s",

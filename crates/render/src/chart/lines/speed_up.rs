@@ -6,13 +6,14 @@ use gpubench_answer::{Comparison, Contender, Crossover, Kind, Kinds, Pair, Place
 use gpubench_ops as op;
 use gpubench_text::palette::Role;
 
-use super::{Crossing, LineChart, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes};
+use super::{CrossingMark, LineChart, Reference, SIZE_TITLE, extremes, legend, mark_notes, sizes};
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
-use crate::chart::frame::{Frame, Row};
-use crate::chart::series::{Marks, Point, Series, Stroke, Style};
+use crate::chart::frame::{Frame, LegendRow};
+use crate::chart::series::{ChartSeries, Marks, Point, Stroke, Style};
 use crate::chart::sheet::{Part, Sheet};
-use crate::chart::text::{copies_clause, ratio_text};
+use crate::chart::text::ratio_text;
+use crate::content::copies_clause;
 
 /// The only kind shown where several reports or densities share a chart.
 const LONE_KIND: Kind = Kind::Resident;
@@ -49,10 +50,25 @@ pub(crate) fn kinds(part: &Part<'_>) -> &'static [Kind] {
 }
 
 /// A line of a chart, and where it crosses 1.
-pub(crate) struct Line {
-    pub series: Series,
+pub(crate) struct SpeedUpLine {
+    pub series: ChartSeries,
     kind: Kind,
     crossover: Option<Crossover>,
+}
+
+impl SpeedUpLine {
+    fn of(
+        label: String,
+        group: &'static str,
+        style: Style,
+        points: Vec<Point>,
+        kind: Kind,
+        crossover: Option<Crossover>,
+    ) -> SpeedUpLine {
+        let changes = crossover.iter().flat_map(|found| &found.changes);
+        let bends = changes.map(|(size, _)| (*size, 1.0)).collect();
+        SpeedUpLine { series: ChartSeries { label, group, style, points, bends }, kind, crossover }
+    }
 }
 
 /// The chart of a sheet with the captions given; `None` when fewer than two sizes have both contenders: a table shows one
@@ -63,19 +79,19 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
         Some(part) => by_kind(part, &part.section.comparisons),
         None => by_part(&sheet.parts),
     };
-    let series: Vec<Series> = lines.iter().map(|line| line.series.clone()).collect();
+    let series: Vec<ChartSeries> = lines.iter().map(|line| line.series.clone()).collect();
     let sizes = sizes(&series);
     let values = extremes(&series).filter(|_| sizes.len() > 1)?;
     let mut legend = legend(&series);
     let crossed = lines.iter().flat_map(|line| crossover_notes(line, lone_part.is_some()));
     let versus = sheet.versus();
     let [a, b] = Contender::BOTH.map(|one| versus.label(one));
-    legend.extend(Row::notes(&format!("{b} faster from N"), crossed.collect()));
+    legend.extend(LegendRow::notes(&format!("{b} faster from N"), crossed.collect()));
     legend.extend(lone_part.map(pairings).unwrap_or_default());
     legend.extend(mark_notes(&series));
     let frame = Frame {
         name: sheet.name(ChartKind::SpeedUp.name()),
-        title: question(sheet, versus),
+        title: format!("{}: {}", sheet.heading(), question(versus)),
         subtitle: subtitle(&lines, sheet),
         captions,
         x: Axis::sizes(SIZE_TITLE, &sizes),
@@ -89,15 +105,14 @@ pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChar
     Some(LineChart { kind: ChartKind::SpeedUp, frame, series, reference, crossings, levels: vec![] })
 }
 
-/// `matmul, float32: is the GPU faster?`, `matmul, float32: is cupy faster than numpy?`
-fn question(sheet: &Sheet<'_>, versus: Versus<'_>) -> String {
+/// `is the GPU faster?`, `is cupy faster than numpy?`
+pub(crate) fn question(versus: Versus<'_>) -> String {
     let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
-    let than = if versus.is_named() { format!(" than {a}") } else { String::new() };
-    format!("{}: is {b} faster{than}?", sheet.heading())
+    if versus.is_named() { format!("is {b} faster than {a}?") } else { format!("is {b} faster?") }
 }
 
 /// From which size B is faster; in two lines where the name of a line may be long.
-fn crossover_notes(line: &Line, is_short: bool) -> Vec<String> {
+fn crossover_notes(line: &SpeedUpLine, is_short: bool) -> Vec<String> {
     let label = &line.series.label;
     match line.crossover.as_ref().map(crossover_text) {
         None => vec![],
@@ -107,7 +122,7 @@ fn crossover_notes(line: &Line, is_short: bool) -> Vec<String> {
 }
 
 /// The subtitle: the kinds of speed-up that the lines show.
-fn subtitle(lines: &[Line], sheet: &Sheet<'_>) -> String {
+fn subtitle(lines: &[SpeedUpLine], sheet: &Sheet<'_>) -> String {
     if lines.iter().all(|line| line.kind == LONE_KIND) {
         let mut pairs = sheet.parts.iter().filter_map(|part| largest(&part.section.comparisons, LONE_KIND));
         return match pairs.all(|(_, pair)| pair.is_on_cpu()) {
@@ -128,16 +143,14 @@ fn subtitle(lines: &[Line], sheet: &Sheet<'_>) -> String {
 }
 
 /// The kinds of some comparisons of one density, then gpubench's tuned code; the first and the last point of each have labels.
-pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Line> {
+pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<SpeedUpLine> {
     let all = report_kinds(part);
     let line = |label: &str, style, kind, mut points: Vec<Point>, crossover: Option<Crossover>| {
         let last = points.len().checked_sub(1)?;
         for point in points.iter_mut().take(last).skip(1) {
             point.label = None;
         }
-        let bends = bends(crossover.as_ref());
-        let series = Series { label: label.into(), group: "Time included", style, points, bends };
-        Some(Line { series, kind, crossover })
+        Some(SpeedUpLine::of(label.into(), "Time included", style, points, kind, crossover))
     };
     let of_kind = |&kind: &Kind| {
         let found = crossover(part, comparisons[0].density, kind);
@@ -149,8 +162,8 @@ pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Li
 }
 
 /// One line a report and density.
-fn by_part(parts: &[Part<'_>]) -> Vec<Line> {
-    let mut lines: Vec<Line> = vec![];
+fn by_part(parts: &[Part<'_>]) -> Vec<SpeedUpLine> {
+    let mut lines: Vec<SpeedUpLine> = vec![];
     for part in parts {
         for comparisons in part.by_density() {
             let points = points(comparisons, |one| one.pair(LONE_KIND));
@@ -161,9 +174,7 @@ fn by_part(parts: &[Part<'_>]) -> Vec<Line> {
             let label = part.label(None, density);
             let style = part_style(lines.len());
             let crossover = crossover(part, density, LONE_KIND);
-            let bends = bends(crossover.as_ref());
-            let series = Series { label, group: "Resident speed-up", style, points, bends };
-            lines.push(Line { series, kind: LONE_KIND, crossover });
+            lines.push(SpeedUpLine::of(label, "Resident speed-up", style, points, LONE_KIND, crossover));
         }
     }
     lines
@@ -193,12 +204,8 @@ fn crossover(part: &Part<'_>, density: Option<f64>, kind: Kind) -> Option<Crosso
     part.crossovers.iter().find(|found| found.density == density && found.kind == kind).cloned()
 }
 
-fn bends(found: Option<&Crossover>) -> Vec<(f64, f64)> {
-    found.into_iter().flat_map(|found| &found.changes).map(|(size, _)| (*size, 1.0)).collect()
-}
-
 /// The mark of a line that crosses 1 between two sizes.
-pub(crate) fn crossing(line: &Line) -> Option<Crossing> {
+pub(crate) fn crossing(line: &SpeedUpLine) -> Option<CrossingMark> {
     let found = line.crossover.as_ref()?;
     let Some(Place::At(size)) = found.from else { return None };
     // Beyond the sizes measured nothing is known, so the band ends there.
@@ -210,11 +217,11 @@ pub(crate) fn crossing(line: &Line) -> Option<Crossing> {
         Place::Beyond => last,
     };
     let label = format!("N = {}", size_text(size, found.interval));
-    Some(Crossing { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
+    Some(CrossingMark { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
 }
 
 /// The variants of the speed-ups at the largest size; kinds with the same pair share lines.
-fn pairings(part: &Part<'_>) -> Vec<Row> {
+fn pairings(part: &Part<'_>) -> Vec<LegendRow> {
     let all = report_kinds(part);
     let mut found: Vec<(u64, [String; 2], Vec<&str>)> = vec![];
     for &kind in kinds(part) {
@@ -232,7 +239,7 @@ fn pairings(part: &Part<'_>) -> Vec<Row> {
         if several { vec![kinds.join(", ") + ":", indented(&pair)] } else { vec![pair] }
     });
     let [a, b] = Contender::BOTH.map(|one| part.section.versus.label(one));
-    Row::notes(&format!("Best {b} / best {a} at {n}"), lines.collect())
+    LegendRow::notes(&format!("Best {b} / best {a} at {n}"), lines.collect())
 }
 
 fn indented(text: &str) -> String {

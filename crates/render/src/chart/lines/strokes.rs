@@ -2,14 +2,14 @@
 
 use gpubench_text::palette::{Role, Tint};
 
-use super::Crossing;
-use super::labels::{Contents, Labels, REGION_TEXT};
+use super::CrossingMark;
+use super::labels::{Labels, PlotContents, REGION_TEXT};
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{LINE, OFF_LINE, TIE, baseline, crossover, marked, medium};
-use crate::chart::geometry::{Place, Rect};
+use crate::chart::geometry::{CanvasPoint, Rect};
 use crate::chart::paint::Paint;
 use crate::chart::placing::Placed;
-use crate::chart::series::{Point, Series};
+use crate::chart::series::{ChartSeries, Point};
 
 /// Bands of crossings that are narrower than this many pixels are drawn as wide.
 const LEAST_BAND: f64 = 2.0;
@@ -19,7 +19,7 @@ const LEVEL: f64 = 2.6;
 
 pub(crate) struct Strokes<'a> {
     pub(crate) canvas: &'a Canvas<'a>,
-    pub contents: Contents<'a>,
+    pub contents: PlotContents<'a>,
 }
 
 impl Strokes<'_> {
@@ -29,7 +29,7 @@ impl Strokes<'_> {
 
     /// Everything but the ground and the grid.
     pub(crate) fn lines(&self) -> anyhow::Result<()> {
-        let Contents { series, crossings, .. } = self.contents;
+        let PlotContents { series, crossings, .. } = self.contents;
         let labels = Labels::of(&self.contents);
         self.grounds(&labels)?;
         crossings.iter().try_for_each(|crossing| self.crossing_band(crossing))?;
@@ -85,7 +85,7 @@ impl Strokes<'_> {
     }
 
     /// The intervals: an area along the line, and a bar at each point that no line connects.
-    fn band(&self, series: &Series) -> anyhow::Result<()> {
+    fn band(&self, series: &ChartSeries) -> anyhow::Result<()> {
         let (plane, hue) = (&self.contents.plane, series.style.hue);
         let ends = |point: &Point| [point.low, point.high].map(|value| plane.place(point.x, value));
         let connected: Vec<&Point> = series.connected().collect();
@@ -98,13 +98,13 @@ impl Strokes<'_> {
         }
         let high = connected.iter().map(|point| ends(point)[1]);
         let low = connected.iter().rev().map(|point| ends(point)[0]);
-        let corners: Vec<Place> = high.chain(low).collect();
+        let corners: Vec<CanvasPoint> = high.chain(low).collect();
         self.canvas.fill(&corners, Paint::Clear(hue, 0.2))
     }
 
-    fn line(&self, series: &Series) -> anyhow::Result<()> {
+    fn line(&self, series: &ChartSeries) -> anyhow::Result<()> {
         let plane = &self.contents.plane;
-        let path: Vec<Place> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
+        let path: Vec<CanvasPoint> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
         self.canvas.stroke(&path, series.style.hue, LINE, series.style.stroke)?;
         series.marked().try_for_each(|(point, off_line)| {
             let radius = self.contents.marker * if off_line { OFF_LINE } else { 1.0 };
@@ -113,7 +113,7 @@ impl Strokes<'_> {
     }
 
     /// The interval of a crossing, over the whole height.
-    fn crossing_band(&self, crossing: &Crossing) -> anyhow::Result<()> {
+    fn crossing_band(&self, crossing: &CrossingMark) -> anyhow::Result<()> {
         let plane = &self.contents.plane;
         let ends = [plane.area.left, plane.area.right];
         let [left, right] = crossing.interval.map(|size| plane.across(size).clamp(ends[0], ends[1]));
@@ -125,14 +125,14 @@ impl Strokes<'_> {
     }
 
     /// A ring where a series meets the reference line.
-    fn crossing(&self, crossing: &Crossing) -> anyhow::Result<()> {
+    fn crossing(&self, crossing: &CrossingMark) -> anyhow::Result<()> {
         let Some(reference) = self.contents.reference else { return Ok(()) };
         let place = self.contents.plane.place(crossing.size, reference.value);
         crossover(self.canvas, place, crossing.hue, self.contents.marker)
     }
 
     fn labels(&self, labels: &Labels) -> anyhow::Result<()> {
-        let Contents { series, crossings, em, .. } = self.contents;
+        let PlotContents { series, crossings, em, .. } = self.contents;
         for (is_above, region) in &labels.regions {
             self.label(region, REGION_TEXT, if *is_above { Role::Blue } else { Role::Vermilion })?;
         }

@@ -1,23 +1,23 @@
 //! Time or throughput against size, with one line per variant.
 
+use gpubench_model::Accuracy;
 use gpubench_model::measure::grade::Grade;
 use gpubench_model::report::Row;
-use gpubench_model::{Accuracy, Side};
 use gpubench_text::grouped::grouped;
 use gpubench_text::palette::Role;
 
 use super::quantity::Quantity;
-use super::{Level, LineChart, SIZE_TITLE, extremes, legend, mark_notes, sizes};
+use super::{LineChart, PeakLevel, SIZE_TITLE, extremes, legend, mark_notes, sizes};
 use crate::chart::ChartKind;
 use crate::chart::axis::Axis;
-use crate::chart::frame::{Frame, Row as LegendRow, Sample};
-use crate::chart::looks::Looks;
-use crate::chart::series::{GROUPS, Marks, Point, Series, Stroke, Style, group};
+use crate::chart::frame::{Frame, LegendRow, LegendSample};
+use crate::chart::series::{ChartSeries, GROUPS, Marks, Point, Stroke, Style, group};
 use crate::chart::sheet::{Part, Sheet};
+use crate::chart::styles::VariantStyles;
 
 /// A line, and the rows of its points.
-struct Line<'a> {
-    series: Series,
+struct VariantLine<'a> {
+    series: ChartSeries,
     /// The name of its variant, which is a part of the label.
     variant: String,
     rows: Vec<&'a Row>,
@@ -27,12 +27,12 @@ struct Line<'a> {
 pub(crate) fn chart(
     sheet: &Sheet<'_>,
     quantity: Quantity,
-    looks: &Looks<'_>,
+    styles: &VariantStyles<'_>,
     captions: Vec<String>,
 ) -> Option<LineChart> {
     let parts = sheet.parts.iter().enumerate();
-    let mut lines: Vec<Line<'_>> =
-        parts.flat_map(|(turn, part)| lines_of(part, quantity, looks, turn)).collect();
+    let mut lines: Vec<VariantLine<'_>> =
+        parts.flat_map(|(turn, part)| lines_of(part, quantity, styles, turn)).collect();
     // Stable, so that a group keeps the order of the reports.
     lines.sort_by_key(|line| GROUPS.iter().position(|group| *group == line.series.group));
     let mut picks: Vec<LegendRow> = lines.iter_mut().flat_map(name_pick).collect();
@@ -40,17 +40,18 @@ pub(crate) fn chart(
         picks.clear();
     }
     let levels = levels(sheet, quantity, &lines);
-    let series: Vec<Series> = lines.into_iter().map(|line| line.series).collect();
+    let series: Vec<ChartSeries> = lines.into_iter().map(|line| line.series).collect();
     let sizes = sizes(&series);
     let mut values = extremes(&series).filter(|_| sizes.len() > 1)?;
     values.extend(levels.iter().map(|level| level.value));
     let mut legend = legend(&series);
-    legend.extend(level_rows(&levels));
+    let level_row =
+        |level: &PeakLevel| LegendRow::Entry(LegendSample::Rule(level.style), level.label.clone());
+    legend.extend(LegendRow::headed("Measured peaks", levels.iter().map(level_row).collect()));
     legend.extend(mark_notes(&series));
     legend.extend(picks);
     let kind = if quantity == Quantity::Time { ChartKind::Time } else { ChartKind::Throughput };
-    let summary = sheet.subject.summary();
-    let subtitle = [summary.as_str(), quantity.method()];
+    let subtitle = [sheet.subject.summary(), quantity.method()];
     let subtitle: Vec<&str> = subtitle.into_iter().filter(|text| !text.is_empty()).collect();
     let frame = Frame {
         name: sheet.name(kind.name()),
@@ -67,8 +68,13 @@ pub(crate) fn chart(
 
 /// One line per variant and density, in the order in which the rows name them; the shapes of markers also distinguish
 /// reports and densities.
-fn lines_of<'a>(part: &'a Part<'_>, quantity: Quantity, looks: &Looks<'_>, turn: usize) -> Vec<Line<'a>> {
-    let mut lines: Vec<Line<'_>> = vec![];
+fn lines_of<'a>(
+    part: &'a Part<'_>,
+    quantity: Quantity,
+    styles: &VariantStyles<'_>,
+    turn: usize,
+) -> Vec<VariantLine<'a>> {
+    let mut lines: Vec<VariantLine<'_>> = vec![];
     let densities = part.by_density().enumerate();
     let comparisons = densities.flat_map(|(index, some)| some.iter().map(move |one| (turn + index, one)));
     for (turn, comparison) in comparisons {
@@ -83,9 +89,9 @@ fn lines_of<'a>(part: &'a Part<'_>, quantity: Quantity, looks: &Looks<'_>, turn:
                     line.rows.push(row);
                 }
                 None => {
-                    let style = looks.style(row, turn);
-                    let series = Series { label, group, style, points: vec![point], bends: vec![] };
-                    lines.push(Line { series, variant, rows: vec![row] });
+                    let style = styles.style(row, turn);
+                    let series = ChartSeries { label, group, style, points: vec![point], bends: vec![] };
+                    lines.push(VariantLine { series, variant, rows: vec![row] });
                 }
             }
         }
@@ -102,7 +108,7 @@ fn point(row: &Row, quantity: Quantity) -> Option<Point> {
 
 /// Adds the choice of a variant that chooses among others to the name of its line; where it depends on the size, the
 /// choices are rows of the legend.
-fn name_pick(line: &mut Line<'_>) -> Vec<LegendRow> {
+fn name_pick(line: &mut VariantLine<'_>) -> Vec<LegendRow> {
     let all: Vec<u64> = line.rows.iter().map(|row| row.case.n).collect();
     let picks = line.rows.iter().filter_map(|row| Some((row.picked.as_deref()?, row.case.n)));
     match grouped(picks).as_slice() {
@@ -131,9 +137,9 @@ fn size_list(sizes: &[u64], all: &[u64]) -> String {
 }
 
 /// The measured peaks of a single report: one per side, and one per reduced precision that it measured.
-fn levels(sheet: &Sheet<'_>, quantity: Quantity, lines: &[Line<'_>]) -> Vec<Level> {
+fn levels(sheet: &Sheet<'_>, quantity: Quantity, lines: &[VariantLine<'_>]) -> Vec<PeakLevel> {
     let [part] = sheet.parts.as_slice() else { return vec![] };
-    let mut levels: Vec<Level> = vec![];
+    let mut levels: Vec<PeakLevel> = vec![];
     for row in lines.iter().flat_map(|line| &line.rows) {
         let Some(value) = quantity.peak(part.report, row) else { continue };
         let precision = match row.accuracy {
@@ -143,22 +149,11 @@ fn levels(sheet: &Sheet<'_>, quantity: Quantity, lines: &[Line<'_>]) -> Vec<Leve
             Accuracy::F16 => " float16",
             Accuracy::Bf16 => " bfloat16",
         };
-        let stroke = match (row.is_headline(), row.side) {
-            (false, _) => Stroke::Dotted,
-            (true, Side::Cpu) => Stroke::Dashed,
-            (true, Side::Gpu) => Stroke::Solid,
-        };
         let label = quantity.peak_text(&format!("{}{precision}", row.side.label()), value);
         if levels.iter().all(|level| level.label != label) {
-            let style = Style { hue: Role::Soft, stroke, marker: 0, filled: true };
-            levels.push(Level { value, label, style });
+            let style = Style { hue: Role::Soft, stroke: Stroke::of(row), marker: 0, filled: true };
+            levels.push(PeakLevel { value, label, style });
         }
     }
     levels
-}
-
-fn level_rows(levels: &[Level]) -> Vec<LegendRow> {
-    let heading = (!levels.is_empty()).then(|| LegendRow::Heading("Measured peaks".into()));
-    let entry = |level: &Level| LegendRow::Entry(Sample::Rule(level.style), level.label.clone());
-    heading.into_iter().chain(levels.iter().map(entry)).collect()
 }

@@ -2,18 +2,16 @@
 
 use gpubench_text::palette::Role;
 
-use super::layout::{HEADING, LEGEND, Layout, SAMPLE_GAP, SMALL, labelled};
-use super::{Figure, Overview, Panel, REFERENCE};
+use super::layout::{HEADING, LEGEND, OverviewLayout, SAMPLE_GAP, SMALL, labelled};
+use super::{Figure, Overview, OverviewPanel, REFERENCE};
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{baseline, captions, kind, marked, medium, sample};
 use crate::chart::font::{Weight, fitted, width};
-use crate::chart::geometry::Rect;
-use crate::chart::layout::{MARGIN, TITLE, picture};
-use crate::chart::lines::labels::Contents;
+use crate::chart::geometry::{Plane, Rect};
+use crate::chart::layout::{MARGIN, TITLE, below, picture};
+use crate::chart::lines::labels::PlotContents;
 use crate::chart::lines::strokes::Strokes;
-use crate::chart::plane::Plane;
 use crate::chart::series::Stroke;
-use crate::chart::ticks::below;
 
 /// Half the side of the square that a marker takes.
 const MARKER: f64 = 6.5;
@@ -31,7 +29,7 @@ const MIN_NAME_WIDTH: f64 = 96.0;
 pub(crate) const PANEL_SIZE: (u32, u32) = (480, 320);
 
 pub(crate) fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let layout = Layout::of(overview);
+    let layout = OverviewLayout::of(overview);
     canvas.rectangle(picture().corners(), Role::Ground)?;
     canvas.text(&overview.title, (MARGIN, 58.0), medium(TITLE, Role::Ink, Align::Left))?;
     if let Some(notice) = &overview.notice {
@@ -64,7 +62,7 @@ pub(crate) fn draw_alone(overview: &Overview, index: usize, canvas: &Canvas<'_>)
     let labels = overview.y.ticks.iter().map(|tick| width(&tick.label, SMALL, Weight::Regular));
     let left = labels.fold(0.0, f64::max) + 16.0;
     let area = Rect { left, top: 12.0, right: right - 14.0, bottom: bottom - 38.0 };
-    let panel = Panel { heading: String::new(), ..overview.panels[index].clone() };
+    let panel = OverviewPanel { heading: String::new(), ..overview.panels[index].clone() };
     let plane = Plane { area, x: &panel.x, y: &overview.y };
     draw_panel(&panel, plane, canvas)?;
     axis_labels(&plane, &labelled(&overview.y, area.height()), canvas)
@@ -79,7 +77,7 @@ fn axis_labels(plane: &Plane<'_>, ticks: &[usize], canvas: &Canvas<'_>) -> anyho
 }
 
 /// The heading of a panel, and its speed-ups in words.
-fn draw_figures(panel: &Panel, plot: &Rect, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+fn draw_figures(panel: &OverviewPanel, plot: &Rect, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     heading(panel, plot, canvas)?;
     let names = panel.figures.iter().map(|figure| width(figure.name, SMALL, Weight::Regular));
     let column = plot.left + NAME + names.fold(MIN_NAME_WIDTH, f64::max) + 12.0;
@@ -96,14 +94,14 @@ fn draw_figures(panel: &Panel, plot: &Rect, canvas: &Canvas<'_>) -> anyhow::Resu
     Ok(())
 }
 
-fn heading(panel: &Panel, plot: &Rect, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+fn heading(panel: &OverviewPanel, plot: &Rect, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let text = fitted(&panel.heading, HEADING, Weight::Medium, plot.width());
     canvas.text(&text, (plot.left, plot.top - 10.0), medium(HEADING, Role::Ink, Align::Left))
 }
 
-fn draw_panel(panel: &Panel, plane: Plane<'_>, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+fn draw_panel(panel: &OverviewPanel, plane: Plane<'_>, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let plot = plane.area;
-    let contents = Contents {
+    let contents = PlotContents {
         plane,
         series: &panel.series,
         reference: Some(&REFERENCE),

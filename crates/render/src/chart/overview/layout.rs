@@ -3,7 +3,7 @@
 use super::Overview;
 use crate::chart::axis::Axis;
 use crate::chart::font::{Weight, width};
-use crate::chart::geometry::{Place, Rect};
+use crate::chart::geometry::{CanvasPoint, Rect};
 use crate::chart::layout::{CAPTION, MARGIN, picture};
 
 pub(crate) const SMALL: f64 = 20.0;
@@ -23,9 +23,9 @@ const FOOT: f64 = 40.0;
 const GAP: f64 = 30.0;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Layout {
+pub(crate) struct OverviewLayout {
     /// The left ends of the entries of the legend, at their middle.
-    pub(crate) legend: Vec<Place>,
+    pub(crate) legend: Vec<CanvasPoint>,
     /// The area between the axes of each panel.
     pub(crate) plots: Vec<Rect>,
     pub columns: usize,
@@ -33,8 +33,8 @@ pub(crate) struct Layout {
     pub labelled: Vec<usize>,
 }
 
-impl Layout {
-    pub(crate) fn of(overview: &Overview) -> Layout {
+impl OverviewLayout {
+    pub(crate) fn of(overview: &Overview) -> OverviewLayout {
         let (picture, count) = (picture(), overview.panels.len());
         let columns = columns(count);
         let rows = count.div_ceil(columns);
@@ -53,7 +53,7 @@ impl Layout {
         };
         let plots: Vec<Rect> = (0..count).map(plot).collect();
         let room = plots.first().map_or(0.0, Rect::height);
-        Layout { legend, labelled: labelled(&overview.y, room), plots, columns }
+        OverviewLayout { legend, labelled: labelled(&overview.y, room), plots, columns }
     }
 }
 
@@ -63,7 +63,7 @@ fn legend_top(overview: &Overview) -> f64 {
 }
 
 /// The places of the entries of the legend, in rows up to `right`.
-fn legend(overview: &Overview, right: f64) -> Vec<Place> {
+fn legend(overview: &Overview, right: f64) -> Vec<CanvasPoint> {
     let (mut left, mut middle) = (MARGIN, legend_top(overview));
     let entries = overview.legend.iter().map(|(shown, text)| {
         let wide = shown.length() + SAMPLE_GAP + width(text, LEGEND, Weight::Regular);

@@ -8,14 +8,15 @@ use gpubench_model::case::{DType, density_clause};
 use gpubench_model::report::Report;
 
 use super::axis::Axis;
-use super::frame::{Row, Sample};
+use super::frame::{LegendRow, LegendSample};
 use super::lines::speed_up::{self, TUNED, TUNED_STYLE, kind_style};
-use super::lines::{Crossing, Reference, mark_notes, sizes};
-use super::series::{Marks, Series, Style};
+use super::lines::{CrossingMark, Reference, mark_notes, sizes};
+use super::series::{ChartSeries, Marks, Style};
 use super::sheet::{Part, Sheet};
-use super::text::copies_clause;
-use crate::export::problems::cut_short;
+use crate::content::copies_clause;
+use crate::content::problems::cut_short;
 pub(super) use draw::{PANEL_SIZE, draw, draw_alone};
+use gpubench_text::words::capitalised;
 
 /// Panels that one sheet holds; in more, texts would be too small.
 pub(super) const MOST_PANELS: usize = 9;
@@ -32,21 +33,21 @@ pub(crate) struct Overview {
     /// What a reader must know first: that the run ended early, and what is missing.
     pub(crate) notice: Option<String>,
     /// The legend of lines and marks.
-    pub(crate) legend: Vec<(Sample, String)>,
+    pub(crate) legend: Vec<(LegendSample, String)>,
     /// Ratios, for every panel the same.
     pub y: Axis,
     /// The panels, row by row; 1 to [`MOST_PANELS`].
-    pub panels: Vec<Panel>,
+    pub panels: Vec<OverviewPanel>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Panel {
+pub(crate) struct OverviewPanel {
     /// The op, and what it is about.
     pub heading: String,
     pub x: Axis,
     /// A line a kind of speed-up.
-    pub series: Vec<Series>,
-    pub(crate) crossings: Vec<Crossing>,
+    pub series: Vec<ChartSeries>,
+    pub(crate) crossings: Vec<CrossingMark>,
     /// The speed-ups in words, where there is one size, which is no line.
     pub(crate) figures: Vec<Figure>,
 }
@@ -66,7 +67,7 @@ pub(crate) struct Figure {
 #[derive(Clone)]
 struct Draft {
     dtype: DType,
-    panel: Panel,
+    panel: OverviewPanel,
     /// The heading for a page whose title has the element type.
     without_dtype: String,
 }
@@ -91,46 +92,38 @@ pub(crate) fn sheets(report: &Report, sheets: &[Sheet<'_>], captions: &[String])
         let count = group.len().div_ceil(MOST_PANELS);
         pages.extend(group.chunks(group.len().div_ceil(count)).map(<[_]>::to_vec));
     }
-    let notice = cut_short(report);
-    let sheet = |(index, page): (usize, Vec<Draft>)| Overview {
-        notice: notice.clone(),
-        legend: legend(report, &page),
-        ..overview(index, page, captions, Versus::of(report))
-    };
-    pages.into_iter().enumerate().map(sheet).collect()
+    pages.into_iter().enumerate().map(|(index, page)| overview(report, index, page, captions)).collect()
 }
 
-/// `Is the GPU faster?`, `Is cupy faster than numpy?`
-fn question(versus: Versus<'_>) -> String {
-    let [a, b] = Contender::BOTH.map(|one| versus.noun(one));
-    if versus.is_named() { format!("Is {b} faster than {a}?") } else { format!("Is {b} faster?") }
-}
-
-fn overview(index: usize, page: Vec<Draft>, captions: &[String], versus: Versus<'_>) -> Overview {
+fn overview(report: &Report, index: usize, page: Vec<Draft>, captions: &[String]) -> Overview {
+    let (versus, legend) = (Versus::of(report), legend(report, &page));
     let first = page[0].dtype;
     let is_shared = page.iter().all(|draft| draft.dtype == first);
     let dtype = if is_shared { format!(", {}", first.words()) } else { String::new() };
     // The title has the element type that all share.
     let panels = page.into_iter().map(|Draft { panel, without_dtype, .. }| match is_shared {
-        true => Panel { heading: without_dtype, ..panel },
+        true => OverviewPanel { heading: without_dtype, ..panel },
         false => panel,
     });
-    let panels: Vec<Panel> = panels.collect();
+    let panels: Vec<OverviewPanel> = panels.collect();
     let drawn = panels.iter().filter(|panel| panel.figures.is_empty());
     let points = drawn.flat_map(|panel| &panel.series).flat_map(|series| &series.points);
     let values: Vec<f64> = points.flat_map(|point| [point.low, point.y, point.high]).collect();
     Overview {
         name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
-        title: format!("{} Speed-up of the best variants by size{dtype}", question(versus)),
+        title: format!(
+            "{} Speed-up of the best variants by size{dtype}",
+            capitalised(&speed_up::question(versus))
+        ),
         captions: captions.to_vec(),
-        notice: None,
-        legend: vec![],
+        notice: cut_short(report),
+        legend,
         y: Axis::ratios("", &values, versus),
         panels,
     }
 }
 
-fn legend(report: &Report, page: &[Draft]) -> Vec<(Sample, String)> {
+fn legend(report: &Report, page: &[Draft]) -> Vec<(LegendSample, String)> {
     let words = |kind| match kind {
         Kind::Kernel => "kernel: computation only".into(),
         Kind::Resident => "resident: with launch and wait".into(),
@@ -138,26 +131,26 @@ fn legend(report: &Report, page: &[Draft]) -> Vec<(Sample, String)> {
             format!("end to end: with {}", copies_clause(report.rows.iter(), &[kind]))
         }
     };
-    let series: Vec<Series> = page.iter().flat_map(|draft| draft.panel.series.clone()).collect();
+    let series: Vec<ChartSeries> = page.iter().flat_map(|draft| draft.panel.series.clone()).collect();
     let figures: Vec<&Figure> = page.iter().flat_map(|draft| &draft.panel.figures).collect();
     let is_shown = |style: Style| {
         series.iter().any(|one| one.style == style) || figures.iter().any(|one| one.style == style)
     };
     let kinds = Kinds::of(&report.rows).all().iter().filter(|kind| is_shown(kind_style(**kind)));
-    let lines = kinds.map(|kind| (Sample::Line(kind_style(*kind)), words(*kind)));
+    let lines = kinds.map(|kind| (LegendSample::Line(kind_style(*kind)), words(*kind)));
     let tuned = is_shown(TUNED_STYLE).then(|| {
-        (Sample::Line(TUNED_STYLE), "tuned: resident, both sides with gpubench's own code".to_owned())
+        (LegendSample::Line(TUNED_STYLE), "tuned: resident, both sides with gpubench's own code".to_owned())
     });
     let crosses = page.iter().any(|draft| !draft.panel.crossings.is_empty());
     let ring = crosses.then(|| {
         (
-            Sample::Crossover,
+            LegendSample::Crossover,
             format!("{} faster from N (bar: interval)", Versus::of(report).label(Contender::B)),
         )
     });
     let marks = mark_notes(&series).into_iter().filter_map(|row| match row {
-        Row::Entry(sample, text) => Some((sample, text)),
-        Row::Heading(_) | Row::Note(_) => None,
+        LegendRow::Entry(sample, text) => Some((sample, text)),
+        LegendRow::Heading(_) | LegendRow::Note(_) => None,
     });
     lines.chain(tuned).chain(ring).chain(marks).collect()
 }
@@ -167,12 +160,12 @@ fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item
     part.by_density().filter_map(move |comparisons| {
         let lines = speed_up::by_kind(part, comparisons);
         let density = density_clause(comparisons[0].density.filter(|_| part.shows_density));
-        let series: Vec<Series> = lines.iter().map(|line| only_last_label(&line.series)).collect();
+        let series: Vec<ChartSeries> = lines.iter().map(|line| only_last_label(&line.series)).collect();
         let sizes = sizes(&series);
         let only = if let [n] = sizes.as_slice() { Some(*n) } else { None };
         let size = only.map(|n| format!(", N = {n}")).unwrap_or_default();
         let figures = only.map(|n| figures(part, comparisons, n)).unwrap_or_default();
-        let panel = Panel {
+        let panel = OverviewPanel {
             heading: format!("{}{density}{size}", sheet.heading()),
             x: Axis::sizes("", &sizes),
             series,
@@ -198,7 +191,7 @@ fn figures(part: &Part<'_>, comparisons: &[Comparison<'_>], n: u64) -> Vec<Figur
 }
 
 /// A line whose last point alone has a label.
-fn only_last_label(series: &Series) -> Series {
+fn only_last_label(series: &ChartSeries) -> ChartSeries {
     let mut series = series.clone();
     let last = series.points.len().saturating_sub(1);
     series.points.iter_mut().take(last).for_each(|point| point.label = None);

@@ -3,7 +3,7 @@
 use gpubench_model::case::Cache;
 use gpubench_model::report::{Row, example};
 
-use super::layout::Layout;
+use super::layout::OverviewLayout;
 use super::*;
 use crate::chart::geometry::Rect;
 use crate::chart::layout::picture;
@@ -55,20 +55,10 @@ fn what_one_sheet_cannot_hold_has_one_or_more_an_element_type() {
 }
 
 #[test]
-fn panels_have_three_lines_with_marks_and_a_label_at_the_last_point_alone() {
-    let panel = &overviews(1, &[DType::F32])[0].panels[0];
-    assert_eq!((panel.series.len(), panel.crossings.len()), (3, 3));
-    for series in &panel.series {
-        let labelled: Vec<bool> = series.points.iter().map(|point| point.label.is_some()).collect();
-        assert_eq!(labelled, [false, false, false, true]);
-    }
-}
-
-#[test]
 fn panels_stand_in_the_picture_and_apart_and_1x_is_always_labelled() {
     for count in 1..=MOST_PANELS {
         let overview = &overviews(count, &[DType::F32])[0];
-        let layout = Layout::of(overview);
+        let layout = OverviewLayout::of(overview);
         assert_eq!(layout.plots.len(), count);
         for (index, plot) in layout.plots.iter().enumerate() {
             assert!(picture().holds(plot) && plot.width() > 250.0 && plot.height() > 120.0, "{plot:?}");

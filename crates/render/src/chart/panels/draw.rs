@@ -2,14 +2,14 @@
 
 use gpubench_text::palette::Role;
 
+use super::super::canvas::Picture;
 use super::super::canvas::{Align, Canvas};
 use super::super::draw::{baseline, captions, kind, medium};
+use super::super::geometry::corners;
 use super::super::layout::{MARGIN, TEXT, TITLE, picture};
 use super::super::paint::Paint;
-use super::super::picture::Picture;
 use super::super::series::{Point, Stroke};
-use super::super::shape::corners;
-use super::layout::{LABEL, Layout, Place, SMALL};
+use super::layout::{LABEL, PanelAreas, PanelsLayout, SMALL};
 use super::{MarkKind, Panel, PanelChart};
 
 /// Shapes of the markers: a disc, and triangles that point beyond the axis.
@@ -23,8 +23,8 @@ impl Picture for PanelChart {
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-        let layout = Layout::of(self);
-        let drawing = Drawing { canvas, layout: &layout };
+        let layout = PanelsLayout::of(self);
+        let drawing = PanelDrawing { canvas, layout: &layout };
         canvas.rectangle(picture().corners(), Role::Ground)?;
         drawing.titles(self)?;
         for (panel, place) in self.panels.iter().zip(&layout.panels) {
@@ -39,9 +39,9 @@ impl Picture for PanelChart {
     }
 }
 
-struct Drawing<'a> {
+struct PanelDrawing<'a> {
     canvas: &'a Canvas<'a>,
-    layout: &'a Layout,
+    layout: &'a PanelsLayout,
 }
 
 fn role(mark: MarkKind) -> Role {
@@ -52,7 +52,7 @@ fn role(mark: MarkKind) -> Role {
     }
 }
 
-impl Drawing<'_> {
+impl PanelDrawing<'_> {
     /// Radius of the points: the smaller, the more there are.
     fn radius(&self) -> f64 {
         (0.32 * self.layout.spacing).clamp(2.0, 6.5)
@@ -68,7 +68,7 @@ impl Drawing<'_> {
         captions(self.canvas, &chart.captions)
     }
 
-    fn grid(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
+    fn grid(&self, panel: &Panel, place: &PanelAreas) -> anyhow::Result<()> {
         let plot = &place.plot;
         let mut last = f64::INFINITY;
         for tick in &panel.y.ticks {
@@ -88,7 +88,7 @@ impl Drawing<'_> {
         self.canvas.stroke(&frame, Role::Axis, 2.0, Stroke::Solid)
     }
 
-    fn marks(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
+    fn marks(&self, panel: &Panel, place: &PanelAreas) -> anyhow::Result<()> {
         for (mark, &x) in panel.marks.iter().zip(&place.marks) {
             let flag = place.flags.iter().find(|flag| flag.x == x);
             let top = flag.map_or(place.plot.top, |flag| flag.area.bottom);
@@ -102,7 +102,7 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    fn gaps(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
+    fn gaps(&self, panel: &Panel, place: &PanelAreas) -> anyhow::Result<()> {
         let arm = self.radius().min(5.0);
         for position in &panel.gaps {
             let (x, y) = (self.layout.x(*position), place.plot.bottom - 9.0);
@@ -115,7 +115,7 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    fn point(&self, panel: &Panel, place: &Place, point: &Point) -> anyhow::Result<()> {
+    fn point(&self, panel: &Panel, place: &PanelAreas, point: &Point) -> anyhow::Result<()> {
         let (x, radius) = (self.layout.x(point.x), self.radius());
         let fraction = panel.y.fraction(point.y);
         if !(0.0..=1.0).contains(&fraction) {
@@ -135,7 +135,7 @@ impl Drawing<'_> {
         }
     }
 
-    fn levels(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
+    fn levels(&self, panel: &Panel, place: &PanelAreas) -> anyhow::Result<()> {
         for &(first, last, value) in &panel.levels {
             let y = place.y(panel, value);
             let ends = [(self.layout.x(first - 0.5), y), (self.layout.x(last + 0.5), y)];
@@ -144,7 +144,7 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    fn heading(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
+    fn heading(&self, panel: &Panel, place: &PanelAreas) -> anyhow::Result<()> {
         let y = baseline(place.heading, LABEL);
         self.canvas.text(&place.name, (place.plot.left, y), medium(LABEL, panel.hue, Align::Left))?;
         let (remark, left) = &place.remark;

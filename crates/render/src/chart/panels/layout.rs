@@ -2,8 +2,7 @@
 
 use super::super::font::{Weight, fitted, fitted_inside, width};
 use super::super::geometry::Rect;
-use super::super::layout::{CAPTION, MARGIN, picture};
-use super::super::ticks::thinned;
+use super::super::layout::{CAPTION, MARGIN, picture, thinned};
 use super::{MarkKind, Panel, PanelChart};
 
 pub(crate) const SMALL: f64 = 21.0;
@@ -33,7 +32,7 @@ pub(crate) struct Flag {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct PanelAreas {
     /// The heading, as far as it fits.
     pub name: String,
     /// Middle of the heading, from the top.
@@ -48,7 +47,7 @@ pub(crate) struct Place {
 
 /// A label of the x axis.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Below {
+pub(crate) struct PanelTick {
     pub x: f64,
     /// x of the label's middle, which keeps within the picture.
     pub middle: f64,
@@ -56,15 +55,15 @@ pub(crate) struct Below {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Layout {
-    pub panels: Vec<Place>,
-    pub below: Vec<Below>,
+pub(crate) struct PanelsLayout {
+    pub panels: Vec<PanelAreas>,
+    pub below: Vec<PanelTick>,
     /// Pixels from one position to the next.
     pub(crate) spacing: f64,
 }
 
-impl Layout {
-    pub(crate) fn of(chart: &PanelChart) -> Layout {
+impl PanelsLayout {
+    pub(crate) fn of(chart: &PanelChart) -> PanelsLayout {
         let Rect { right: wide, bottom: high, .. } = picture();
         let labels = chart.panels.iter().flat_map(|panel| &panel.y.ticks);
         let widest = labels.map(|tick| width(&tick.label, SMALL, Weight::Regular)).fold(60.0, f64::max);
@@ -77,7 +76,7 @@ impl Layout {
             let area = Rect { left, right, top, bottom: top + each - GAP };
             place(panel, area, |position| left + (position + 0.5) * spacing)
         };
-        Layout {
+        PanelsLayout {
             panels: chart.panels.iter().enumerate().map(place).collect(),
             below: below(chart, left, spacing, wide),
             spacing,
@@ -89,7 +88,7 @@ impl Layout {
     }
 }
 
-impl Place {
+impl PanelAreas {
     /// The y of a value; values beyond the axis are at its end.
     pub(crate) fn y(&self, panel: &Panel, value: f64) -> f64 {
         let fraction = panel.y.fraction(value).clamp(0.0, 1.0);
@@ -97,7 +96,7 @@ impl Place {
     }
 }
 
-fn place(panel: &Panel, area: Rect, x: impl Fn(f64) -> f64) -> Place {
+fn place(panel: &Panel, area: Rect, x: impl Fn(f64) -> f64) -> PanelAreas {
     // A third of the panel at most is for the marks' texts.
     let room = (((area.bottom - area.top) / 3.0 / ROW) as usize).clamp(2, 4);
     let strip = Rect { top: area.top + HEADING, bottom: area.top + HEADING + ROW, ..area };
@@ -115,7 +114,7 @@ fn place(panel: &Panel, area: Rect, x: impl Fn(f64) -> f64) -> Place {
     let name = fitted_inside(&panel.heading, LABEL, Weight::Medium, area.right - area.left);
     let after_name = area.left + width(&name, LABEL, Weight::Medium) + 18.0;
     let remark = fitted(&panel.remark, LABEL, Weight::Regular, (area.right - after_name).max(0.0));
-    Place { name, heading: area.top + HEADING / 2.0, remark: (remark, after_name), plot, marks, flags }
+    PanelAreas { name, heading: area.top + HEADING / 2.0, remark: (remark, after_name), plot, marks, flags }
 }
 
 /// Texts above their marks, the longest that fit, in at most `rows` rows from `strip` upwards; a mark's line crosses no
@@ -129,7 +128,7 @@ fn flags(panel: &Panel, marks: &[f64], strip: &Rect, rows: usize) -> Vec<Flag> {
             let Some(text) = mark.texts.get(brevity) else { continue };
             let before = placed.iter().position(|flag| flag.x == x);
             let others: Vec<&Flag> = placed.iter().filter(|flag| flag.x != x).collect();
-            let Some(area) = free(&others, &around(marks, index), text, strip, rows) else { continue };
+            let Some(area) = free(&others, marks, index, text, strip, rows) else { continue };
             let flag = Flag { area, text: text.clone(), x, kind: mark.kind };
             match before {
                 Some(at) => placed[at] = flag,
@@ -140,27 +139,23 @@ fn flags(panel: &Panel, marks: &[f64], strip: &Rect, rows: usize) -> Vec<Flag> {
     placed
 }
 
-/// A mark and the distances to its neighbours.
-struct Around {
-    x: f64,
-    left: f64,
-    right: f64,
-}
-
-fn around(marks: &[f64], index: usize) -> Around {
-    let x = marks[index];
-    let left = index.checked_sub(1).map_or(f64::INFINITY, |before| x - marks[before]);
-    Around { x, left, right: marks.get(index + 1).map_or(f64::INFINITY, |after| after - x) }
-}
-
 /// The lowest free area of a text over a mark: in its middle, or first on the side away from a mark that is near.
-fn free(others: &[&Flag], mark: &Around, text: &str, strip: &Rect, rows: usize) -> Option<Rect> {
-    let (x, wide) = (mark.x, width(text, LABEL, Weight::Medium));
+fn free(
+    others: &[&Flag],
+    marks: &[f64],
+    index: usize,
+    text: &str,
+    strip: &Rect,
+    rows: usize,
+) -> Option<Rect> {
+    let (x, wide) = (marks[index], width(text, LABEL, Weight::Medium));
+    let before = index.checked_sub(1).map_or(f64::INFINITY, |before| x - marks[before]);
+    let after = marks.get(index + 1).map_or(f64::INFINITY, |after| after - x);
     let (middle, right, left) = (x - wide / 2.0, x - 2.0, x + 2.0 - wide);
-    let lefts = match (mark.left, mark.right) {
-        (before, after) if before.min(after) > wide / 2.0 => [middle, right, left],
-        (before, after) if before < after => [right, middle, left],
-        _ => [left, middle, right],
+    let lefts = match () {
+        () if before.min(after) > wide / 2.0 => [middle, right, left],
+        () if before < after => [right, middle, left],
+        () => [left, middle, right],
     };
     let lefts = lefts.map(|left| left.min(strip.right - wide).max(strip.left));
     let crosses = |area: &Rect, x: f64| area.left - 4.0 < x && x < area.right + 4.0;
@@ -179,13 +174,13 @@ fn free(others: &[&Flag], mark: &Around, text: &str, strip: &Rect, rows: usize) 
 }
 
 /// The labels that there is room for, from the left; the last always is one.
-fn below(chart: &PanelChart, left: f64, spacing: f64, wide: f64) -> Vec<Below> {
+fn below(chart: &PanelChart, left: f64, spacing: f64, wide: f64) -> Vec<PanelTick> {
     let label = |(position, text): &(usize, String)| {
         let x = left + (*position as f64 + 0.5) * spacing;
         let half = width(text, SMALL, Weight::Regular) / 2.0;
-        Below { x, middle: x.min(wide - 8.0 - half).max(8.0 + half), text: text.clone() }
+        PanelTick { x, middle: x.min(wide - 8.0 - half).max(8.0 + half), text: text.clone() }
     };
-    let room = |before: &Below, after: &Below| {
+    let room = |before: &PanelTick, after: &PanelTick| {
         let both = width(&before.text, SMALL, Weight::Regular) + width(&after.text, SMALL, Weight::Regular);
         after.middle - before.middle > both / 2.0 + 2.0 * APART
     };

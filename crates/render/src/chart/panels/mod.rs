@@ -20,7 +20,7 @@ pub const MOST_PANELS: usize = 4;
 pub struct PanelChart {
     /// Name of its file, without extension.
     pub name: String,
-    /// Its title.
+    /// The title of the chart.
     pub title: String,
     /// A line under the title.
     pub subtitle: String,
@@ -39,15 +39,15 @@ pub struct PanelChart {
 /// One series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// Its name.
+    /// The name of the series.
     pub heading: String,
     /// The text next to its name.
     pub remark: String,
     /// Colour of its points.
     pub hue: Role,
-    /// Its y axis; points beyond are drawn at the edge.
+    /// The y axis; points beyond are drawn at the edge.
     pub y: Axis,
-    /// Its points, by position.
+    /// The points of the series, by position.
     pub points: Vec<Point>,
     /// Points from this position onward are drawn open, as not confirmed.
     pub open_from: Option<f64>,
@@ -62,11 +62,11 @@ pub struct Panel {
 /// A place where something changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Its position, between two points.
+    /// The position of the mark, between two points.
     pub position: f64,
-    /// Its label: the longest of these that has room.
+    /// Labels of the mark, the longest first: the first that has room is drawn.
     pub texts: Vec<String>,
-    /// Its kind.
+    /// Whether the change is to the worse, to the better, or not confirmed.
     pub kind: MarkKind,
 }
 

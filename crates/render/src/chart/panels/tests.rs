@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::layout::{Layout, SMALL};
+use super::layout::{PanelsLayout, SMALL};
 use super::*;
 use crate::chart::SIZE;
 use crate::chart::font::{Weight, width};
@@ -50,7 +50,7 @@ fn chart(panels: usize, positions: usize, marks: &[usize]) -> PanelChart {
 }
 
 fn sound(chart: &PanelChart) {
-    let layout = Layout::of(chart);
+    let layout = PanelsLayout::of(chart);
     let picture = picture();
     for (index, (panel, place)) in chart.panels.iter().zip(&layout.panels).enumerate() {
         assert!(picture.holds(&place.plot) && place.plot.bottom - place.plot.top > 50.0, "{:?}", place.plot);
@@ -84,14 +84,14 @@ fn sound(chart: &PanelChart) {
 #[test]
 fn a_lone_mark_has_its_whole_text_and_the_newest_date_is_shown() {
     let chart = chart(1, 40, &[20]);
-    let layout = Layout::of(&chart);
+    let layout = PanelsLayout::of(&chart);
     assert_eq!(layout.panels[0].flags[0].text, chart.panels[0].marks[0].texts[0]);
     assert_eq!(layout.below.last().map(|label| &label.text), chart.ticks.last().map(|(_, text)| text));
 }
 
 #[test]
 fn marks_side_by_side_have_short_texts() {
-    let layout = Layout::of(&chart(4, 40, &[20, 21]));
+    let layout = PanelsLayout::of(&chart(4, 40, &[20, 21]));
     let texts: Vec<&str> = layout.panels[0].flags.iter().map(|flag| flag.text.as_str()).collect();
     assert_eq!(texts.len(), 2, "{texts:?}");
 }

@@ -2,12 +2,12 @@
 
 use gpubench_text::palette::Role;
 
-use super::{Bar, PhaseChart};
+use super::{PhaseBar, PhaseChart};
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{Drawing, baseline, medium};
+use crate::chart::draw::{FrameDrawing, baseline, medium};
 use crate::chart::font::{Weight, width};
 use crate::chart::geometry::Rect;
-use crate::chart::layout::{Extent, Layout, ROW_ABOVE, TEXT};
+use crate::chart::layout::{Extent, FrameLayout, ROW_ABOVE, TEXT};
 
 /// Width of a bar as a share of the room of a size.
 const WIDTH: f64 = 0.6;
@@ -19,8 +19,8 @@ const SHARE_TEXT: f64 = 20.0;
 const SEAM: f64 = 1.5;
 
 pub(crate) fn draw(chart: &PhaseChart, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let layout = Layout::of(&chart.frame, extent);
-    let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
+    let layout = FrameLayout::of(&chart.frame, extent);
+    let frame = FrameDrawing::begin(canvas, &chart.frame, &layout)?;
     frame.titles()?;
     frame.grid()?;
     frame.axis_labels()?;
@@ -32,7 +32,7 @@ pub(crate) fn draw(chart: &PhaseChart, extent: Extent, canvas: &Canvas<'_>) -> a
 
 struct Bars<'a> {
     chart: &'a PhaseChart,
-    frame: Drawing<'a>,
+    frame: FrameDrawing<'a>,
 }
 
 impl Bars<'_> {
@@ -50,7 +50,7 @@ impl Bars<'_> {
         groups.try_for_each(|(group, middle)| self.bar(&group.b, middle - half, middle + half))
     }
 
-    fn bar(&self, bar: &Bar, left: f64, right: f64) -> anyhow::Result<()> {
+    fn bar(&self, bar: &PhaseBar, left: f64, right: f64) -> anyhow::Result<()> {
         let (plane, canvas) = (self.frame.plane(), self.frame.canvas);
         let mut below = 0.0;
         for &(phase, share) in &bar.parts {

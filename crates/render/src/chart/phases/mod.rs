@@ -16,9 +16,9 @@ use gpubench_model::report::quantity::time_text;
 use gpubench_ops as op;
 
 use super::axis::Axis;
-use super::frame::{Frame, Row as LegendRow, Sample};
+use super::frame::{Frame, LegendRow, LegendSample};
 use super::sheet::{Part, Sheet};
-use super::text::copies_clause;
+use crate::content::copies_clause;
 pub(super) use draw::draw;
 use gpubench_text::palette::Role;
 
@@ -60,7 +60,7 @@ impl Phase {
 
 /// One call of the GPU.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Bar {
+pub(crate) struct PhaseBar {
     /// The whole, in words: `12.4 µs`.
     pub(crate) total: String,
     /// The parts from the bottom, as shares of the whole.
@@ -68,10 +68,10 @@ pub(crate) struct Bar {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Group {
+pub(crate) struct PhaseBars {
     /// The time of A's best variant in words, where there is one.
     pub a: Option<String>,
-    pub b: Bar,
+    pub b: PhaseBar,
     /// The time of B's best variant with pinned memory in words, where the bar is one with pageable memory.
     pub pinned: Option<String>,
 }
@@ -80,16 +80,9 @@ pub(crate) struct Group {
 pub(crate) struct PhaseChart {
     /// Titles, axes, legend; positions on the x axis are indices of `groups`.
     pub(crate) frame: Frame,
-    pub groups: Vec<Group>,
+    pub groups: Vec<PhaseBars>,
     /// The names of A and B.
     pub(crate) names: [String; 2],
-}
-
-impl PhaseChart {
-    /// The rows above the plot: the contenders, and B with pinned memory where that was measured too.
-    fn rows_above(groups: &[Group]) -> usize {
-        if groups.iter().any(|group| group.pinned.is_some()) { 3 } else { 2 }
-    }
 }
 
 /// The charts of a sheet of one report, one per density; none without phases of a GPU, or where the op has its copies in
@@ -110,13 +103,15 @@ fn chart(
     captions: &[String],
 ) -> Option<PhaseChart> {
     let found = comparisons.iter().filter_map(|one| Some((one.n.to_string(), group(one)?)));
-    let (labels, groups): (Vec<String>, Vec<Group>) = found.unzip();
+    let (labels, groups): (Vec<String>, Vec<PhaseBars>) = found.unzip();
     let versus = part.section.versus;
     let mut legend = vec![LegendRow::Heading(format!("Parts of a {} call", versus.label(Contender::B)))];
+    let entry = |phase: Phase| LegendRow::Entry(LegendSample::Swatch(phase.hue()), phase.name().into());
     legend.extend(Phase::ALL.into_iter().rev().map(entry));
     legend.extend(first_use(part, comparisons));
     let density = comparisons.first()?.density.filter(|_| part.shows_density);
-    let rows_above = PhaseChart::rows_above(&groups);
+    // Rows above the plot: the contenders, and B with pinned memory where that was measured too.
+    let rows_above = 2 + usize::from(groups.iter().any(|group| group.pinned.is_some()));
     let suffix = density.map(|density| format!("-d{}", density_text(density))).unwrap_or_default();
     let frame = Frame {
         name: sheet.name("phases") + &suffix,
@@ -142,18 +137,14 @@ fn chart(
     (!groups.is_empty()).then_some(PhaseChart { frame, groups, names })
 }
 
-fn entry(phase: Phase) -> LegendRow {
-    LegendRow::Entry(Sample::Swatch(phase.hue()), phase.name().into())
-}
-
 /// The bar of B at a size; without a time of A that of its fastest kernel.
-fn group(comparison: &Comparison<'_>) -> Option<Group> {
+fn group(comparison: &Comparison<'_>) -> Option<PhaseBars> {
     let pair = comparison.pair(Kind::EndToEnd);
     let a = pair.as_ref().map_or(comparison.a, |pair| Some(pair.a));
     let b = gpu_bar(pair.as_ref().map_or(comparison.b, |pair| Some(pair.b))?)?;
     let a = a.and_then(|row| Some(time_text(estimate(row, Kind::EndToEnd)?.value)));
     let pinned = best_with_pinned(comparison).map(|time| time_text(time.value));
-    Some(Group { a, b, pinned })
+    Some(PhaseBars { a, b, pinned })
 }
 
 /// The time of a call of B's best variant with pinned memory; without a time of A, of its fastest kernel.
@@ -165,7 +156,7 @@ fn best_with_pinned(comparison: &Comparison<'_>) -> Option<Estimate> {
 }
 
 /// The bar of a row; `None` without copies, and where the host's clock alone timed the work with its launch.
-fn gpu_bar(row: &Row) -> Option<Bar> {
+fn gpu_bar(row: &Row) -> Option<PhaseBar> {
     let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
     estimate(row, Kind::Kernel)?;
     let upload = median(&phases.upload.as_ref()?.host_s)?;
@@ -177,11 +168,11 @@ fn gpu_bar(row: &Row) -> Option<Bar> {
 }
 
 /// A bar of seconds; `None` where they add up to nothing.
-fn bar(parts: Vec<(Phase, f64)>) -> Option<Bar> {
+fn bar(parts: Vec<(Phase, f64)>) -> Option<PhaseBar> {
     let total: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
     let usable = total.is_finite() && total > 0.0;
     let parts = parts.into_iter().map(|(phase, seconds)| (phase, seconds / total)).collect();
-    usable.then(|| Bar { total: time_text(total), parts })
+    usable.then(|| PhaseBar { total: time_text(total), parts })
 }
 
 /// The cost of the first use at the largest size, and the number of calls that repay it.

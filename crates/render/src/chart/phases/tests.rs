@@ -18,19 +18,6 @@ fn report() -> Report {
 }
 
 #[test]
-fn a_call_on_the_gpu_is_its_copies_the_wait_and_the_kernel() {
-    let chart = &phases(&report())[0];
-    let group = &chart.groups[0];
-    assert_eq!((group.a.as_deref(), group.b.total.as_str()), (Some("1.00 ms"), "167 µs"));
-    let expected =
-        [(Phase::Upload, 31.0), (Phase::Launch, 5.0), (Phase::Kernel, 100.0), (Phase::Download, 31.0)];
-    for ((phase, share), (expected, micros)) in group.b.parts.iter().zip(expected) {
-        assert_eq!(*phase, expected);
-        assert!((share - micros / 167.0).abs() < 1e-9, "{phase:?} {share}");
-    }
-}
-
-#[test]
 fn a_time_by_the_host_s_clock_cannot_be_split_into_launch_and_kernel() {
     let mut report = report();
     report.rows[1].execute.as_mut().unwrap().clock = Clock::Host;
@@ -51,42 +38,13 @@ fn the_time_with_pinned_memory_is_above_the_bar_of_pageable_memory() {
     let one = &phases(&report())[0];
     assert_eq!((one.frame.rows_above, one.groups[0].pinned.as_deref()), (2, None));
     let mut both = example::with_pinned(report(), 10.0);
-    let chart = &phases(&both)[0];
-    let group = &chart.groups[0];
-    assert_eq!((group.b.total.as_str(), group.pinned.as_deref()), ("167 µs", Some("111 µs")));
-    assert_eq!(chart.frame.rows_above, 3);
-    assert!(chart.frame.subtitle.contains("copies (pageable host memory)"), "{}", chart.frame.subtitle);
-    let texts: Vec<&str> = chart.frame.legend.iter().map(LegendRow::text).collect();
-    let calls = [
-        "host clock, copies with each call:",
-        "\u{a0}\u{a0}\u{a0}473",
-        "host clock, pinned copies each call:",
-        "\u{a0}\u{a0}\u{a0}444",
-    ];
-    assert_eq!(texts[texts.len() - 4..], calls);
+    assert_eq!(phases(&both)[0].frame.rows_above, 3);
     both.rows.remove(0);
     assert_eq!(phases(&both)[0].groups[0].pinned.as_deref(), Some("111 µs"), "without a CPU too");
 }
 
 #[test]
-fn the_legend_shows_first_use_and_calls_to_repay_it() {
-    let chart = &phases(&report())[0];
-    let texts: Vec<&str> = chart.frame.legend.iter().map(LegendRow::text).collect();
-    let first = texts.iter().position(|text| *text == "First use at 100").unwrap();
-    assert_eq!(texts[first + 1], "context: 150 ms");
-    assert_eq!(texts[first + 2], "compiling: 210 ms");
-    let calls = texts.iter().position(|text| *text == "Calls needed to repay it").unwrap();
-    let expected = [
-        "host clock, data on the GPU:",
-        "\u{a0}\u{a0}\u{a0}441",
-        "host clock, copies with each call:",
-        "\u{a0}\u{a0}\u{a0}473",
-    ];
-    assert_eq!(texts[calls + 1..], expected);
-}
-
-#[test]
-fn the_legend_and_the_first_screen_agree_on_the_calls_and_say_nothing_within_noise() {
+fn the_legend_and_the_first_screen_agree_on_the_calls() {
     use crate::export::{TABLE, View};
     for (cpu_s, expected) in [(1e-3, Some("441")), (50e-6, Some("never")), (105e-6, None)] {
         let mut report = example::of(example::both_sides("fft", 100, cpu_s, 100e-6));
@@ -116,7 +74,7 @@ fn a_gpu_alone_has_a_bar_and_one_that_tells_no_copies_has_none() {
 }
 
 #[test]
-fn a_kernel_that_the_device_calls_longer_than_the_host_leaves_nothing_to_wait_for() {
+fn a_kernel_longer_by_the_device_clock_leaves_no_wait() {
     let mut odd = report();
     odd.rows[1].execute.as_mut().unwrap().host_median_s = 90e-6;
     let gpu = &phases(&odd)[0].groups[0].b;

@@ -2,12 +2,11 @@
 
 use super::Roofline;
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{Drawing, MARKER, baseline, marker, medium};
-use crate::chart::geometry::{Place, Rect};
-use crate::chart::layout::{Extent, Layout};
+use crate::chart::draw::{FrameDrawing, MARKER, baseline, marker, medium};
+use crate::chart::geometry::{CanvasPoint, Plane, Rect};
+use crate::chart::layout::{Extent, FrameLayout};
 use crate::chart::paint::Paint;
 use crate::chart::placing::{Placed, Room};
-use crate::chart::plane::Plane;
 
 /// Half the side of the square that the marker of a variant takes that is not the best.
 const SMALL: f64 = 5.5;
@@ -17,8 +16,8 @@ const SIZE_TEXT: f64 = 20.0;
 const ROOF: f64 = 2.6;
 
 pub(crate) fn draw(chart: &Roofline, extent: Extent, canvas: &Canvas<'_>) -> anyhow::Result<()> {
-    let layout = Layout::of(&chart.frame, extent);
-    let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
+    let layout = FrameLayout::of(&chart.frame, extent);
+    let frame = FrameDrawing::begin(canvas, &chart.frame, &layout)?;
     let plane = layout.plane(&chart.frame);
     frame.titles()?;
     frame.grid()?;
@@ -46,7 +45,7 @@ pub(crate) fn labels(chart: &Roofline, plane: &Plane<'_>) -> Vec<(usize, Placed)
     for roof in &chart.roofs {
         room.keep_line(&roof.path.map(|(x, y)| plane.place(x, y)));
     }
-    let places: Vec<Place> = chart.dots.iter().map(|dot| plane.place(dot.x, dot.y)).collect();
+    let places: Vec<CanvasPoint> = chart.dots.iter().map(|dot| plane.place(dot.x, dot.y)).collect();
     for (dot, place) in chart.dots.iter().zip(&places) {
         let half = if dot.style.filled { MARKER } else { SMALL } + 2.0;
         room.keep(Rect::around(*place, half, half));

@@ -8,14 +8,14 @@ mod roofs;
 use std::collections::BTreeSet;
 
 use gpubench_answer::has_both_caches;
-use gpubench_answer::peak_share::peaks;
+use gpubench_answer::peak_share::{limit, peaks};
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::report::{Outcome, Report, Row};
-use gpubench_ops::{self as op, Limit, OPS};
+use gpubench_ops::{Limit, OPS};
 use gpubench_text::grouped::distinct;
 
 use super::axis::{Axis, plain};
-use super::frame::{Frame, Row as LegendRow, Sample};
+use super::frame::{Frame, LegendRow, LegendSample};
 use super::series::{Stroke, Style};
 pub(super) use draw::draw;
 use gpubench_text::palette::Role;
@@ -38,7 +38,7 @@ pub(crate) struct Dot {
     pub y: f64,
     /// From faint, for small sizes, to 1.
     pub(crate) strength: f64,
-    /// Its size, where it has a label.
+    /// The size N of the cell, where it has a label.
     pub label: Option<String>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn charts(report: &Report, captions: impl Fn(Cache) -> Vec<String>) -
     for backend in &report.environment.backends {
         for &dtype in DType::ALL {
             for cache in Cache::ALL {
-                let subject = Subject { backend: &backend.name, dtype, cache };
+                let subject = RooflineSubject { backend: &backend.name, dtype, cache };
                 charts.extend(chart(report, subject, captions(cache)));
             }
         }
@@ -66,28 +66,27 @@ pub(super) fn charts(report: &Report, captions: impl Fn(Cache) -> Vec<String>) -
 
 /// The backend and element type that all cells of a chart share.
 #[derive(Clone, Copy)]
-struct Subject<'a> {
+struct RooflineSubject<'a> {
     backend: &'a str,
     dtype: DType,
     cache: Cache,
 }
 
-impl Subject<'_> {
+impl RooflineSubject<'_> {
     /// Returns whether a row is a cell of the chart: measured, and limited by arithmetic or memory.
     fn has(&self, row: &Row) -> bool {
-        let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.about().limit);
         let is_measured =
             row.outcome == Outcome::Measured && row.median_s().is_some_and(|median| median > 0.0);
         row.backend == self.backend
             && row.case.dtype == self.dtype
             && row.cache == self.cache
             && is_measured
-            && matches!(limit, Limit::Read | Limit::ReadAndWrite)
+            && matches!(limit(&row.case.op), Limit::Read | Limit::ReadAndWrite)
             && (row.work.flop > 0.0 && row.work.bytes > 0.0)
     }
 }
 
-fn chart(report: &Report, subject: Subject<'_>, captions: Vec<String>) -> Option<Roofline> {
+fn chart(report: &Report, subject: RooflineSubject<'_>, captions: Vec<String>) -> Option<Roofline> {
     let peaks = peaks(report, subject.backend)?;
     let rows: Vec<&Row> = report.rows.iter().filter(|row| subject.has(row)).collect();
     let ops = ops(&rows);
@@ -95,9 +94,13 @@ fn chart(report: &Report, subject: Subject<'_>, captions: Vec<String>) -> Option
     let (xs, ys): (Vec<f64>, Vec<f64>) = dots.iter().map(|dot| (dot.x, dot.y)).unzip();
     let roofs = roofs(&peaks, &rows, (&xs, &ys)).filter(|_| !dots.is_empty())?;
     let mut legend = vec![LegendRow::Heading("Peaks".into())];
-    legend.extend(roofs.iter().map(|roof| LegendRow::Entry(Sample::Rule(roof.style), roof.label.clone())));
+    legend.extend(
+        roofs.iter().map(|roof| LegendRow::Entry(LegendSample::Rule(roof.style), roof.label.clone())),
+    );
     legend.push(LegendRow::Heading("Ops".into()));
-    legend.extend(ops.iter().map(|(op, style)| LegendRow::Entry(Sample::Marker(*style), (*op).to_owned())));
+    legend.extend(
+        ops.iter().map(|(op, style)| LegendRow::Entry(LegendSample::Marker(*style), (*op).to_owned())),
+    );
     let suffix = if has_both_caches(report) { format!("-{}", subject.cache) } else { String::new() };
     let corners = || roofs.iter().flat_map(|roof| &roof.path);
     let held: [Vec<f64>; 2] = [

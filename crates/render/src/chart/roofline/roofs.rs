@@ -19,7 +19,7 @@ pub(crate) struct Roof {
     /// The name of the peak with its rate: `read 4.40 TB/s`.
     pub label: String,
     pub(crate) style: Style,
-    /// Its two ends: FLOP per byte, and FLOP per second.
+    /// The two ends of the line: FLOP per byte, and FLOP per second.
     pub path: [(f64, f64); 2],
 }
 

@@ -1,12 +1,5 @@
 //! The first screen: the answer in few lines, what matters most first. Reads a report and returns text.
 
-mod columns;
-mod crossovers;
-mod larger;
-mod legend;
-mod notes;
-mod sweep_tables;
-mod sweeps;
 #[cfg(test)]
 mod tests;
 
@@ -14,11 +7,10 @@ use gpubench_answer::Contender;
 use gpubench_model::report::Report;
 use gpubench_text::table::{Layout, TERMINAL_WIDTH, Table, Tone, hanging_within};
 
-use super::problems::{first_lines, summary};
-use super::view::View;
-use columns::{left_out, names_variants};
-pub(crate) use notes::title;
-pub(crate) use sweeps::Sweeps;
+use super::View;
+use crate::content::problems::{first_lines, summary};
+use crate::content::sweeps::columns::{VARIANT, has_column, left_out};
+use crate::content::sweeps::{Sweeps, notes};
 
 /// Lines of the screen; notes without room are left out.
 const LINES: usize = 34;
@@ -54,7 +46,7 @@ pub(crate) fn screen(report: &Report, view: &View) -> String {
     let begin = if text.is_empty() { "" } else { "\n" };
     let title = [notes::title(report)].into_iter().chain(question);
     text.push_str(&format!("{begin}{}", paragraph(&title.collect::<Vec<_>>())));
-    let names_variants = grid.as_ref().is_some_and(names_variants);
+    let names_variants = grid.as_ref().is_some_and(|grid| has_column(grid, VARIANT));
     let legend = sweeps.legend(grid.as_ref()).into_iter().chain(left_out(&removed));
     let legend = paragraph(&legend.collect::<Vec<_>>());
     if let Some(grid) = grid {

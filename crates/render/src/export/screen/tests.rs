@@ -315,11 +315,8 @@ fn a_backend_that_is_the_best_nowhere_is_on_the_screen() {
 /// Both sides take the same time at every size, so that there is no winner and no break-even.
 #[test]
 fn equal_sides_name_no_winner_anywhere() {
-    use gpubench_answer::trial::{Chance, Law, Noise, Variant, report};
-    let law = || -> Law { Box::new(|n: f64| (n / 50.0).powi(2)) };
-    let equal = [Side::Cpu, Side::Gpu].map(|side| Variant { side, law: law() });
-    let noise = Noise { cpu: 0.02, gpu: 0.02 };
-    let found = report(&equal, &[50, 100, 150, 200, 300], noise, &mut Chance::new(1));
+    let sizes = [50, 100, 150, 200, 300];
+    let found = example::of(sizes.map(|n| example::both_sides("matmul", n, 1.0, 1.0)).concat());
     let text = screen(&found, false);
     let expected =
         "matmul: neither side is measurably faster at any size from 50 to 300, with or without copies.";

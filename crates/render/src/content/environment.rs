@@ -1,58 +1,10 @@
-//! The environment of a report as Markdown: machine, backends, timer overhead and the state of the device.
-
-use std::fmt::Write;
+//! The environment of a report: facts about the machine and backends, timer overhead and the state of the device.
 
 use gpubench_model::Conditions;
-use gpubench_model::report::machine::{self, plain};
-use gpubench_model::report::quantity::{gib, time_text, time_within};
+use gpubench_model::report::machine;
+use gpubench_model::report::quantity::{time_text, time_within};
 use gpubench_model::report::{BackendState, Environment, Execute, Host, Report};
-use gpubench_text::control::spelled_out;
-use gpubench_text::count::counted;
-use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
-
-/// A text in the typeface of code, on one line.
-fn code(text: &str) -> String {
-    format!("`{}`", spelled_out(text).replace('`', "'"))
-}
-
-/// The section about the environment: machine, backends, device state and timer overhead.
-pub(crate) fn environment(report: &Report) -> String {
-    let environment = &report.environment;
-    let host = &environment.host;
-    let (gib, threads) = (gib(host.memory_bytes), counted(host.threads, "thread"));
-    let mut facts = vec![
-        ("Started", environment.started.clone()),
-        ("Took", format!("{:.1} s", environment.elapsed_s)),
-        ("Command", code(&environment.argv.join(" "))),
-        ("gpubench", escape(&version(environment))),
-        ("Host", escape(&format!("{}, {}", host.name, host.os))),
-        ("CPU", escape(&format!("{}, {threads}, {gib:.0} GiB", host.cpu))),
-    ];
-    facts.extend(settings_of(host).into_iter().map(|(name, fact)| (name, escape(&fact))));
-    facts.extend(
-        environment.git_revision.as_ref().map(|revision| ("Revision of the folder", escape(revision))),
-    );
-    let mut text = String::from("\n## Environment\n\n");
-    for (name, fact) in facts {
-        let _ = writeln!(text, "- {name}: {fact}");
-    }
-    for (name, value) in &environment.variables {
-        let _ = writeln!(text, "- {}", code(&format!("{name}={value}")));
-    }
-    for backend in &environment.backends {
-        text.push_str(&backend_text(backend));
-    }
-    for line in device_state(report) {
-        let _ = writeln!(text, "- {}", escape(&line));
-    }
-    for table in
-        [timer_overhead(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten()
-    {
-        let _ = write!(text, "\n{}", table.markdown(3));
-    }
-    text
-}
 
 /// The facts about the host that influence times.
 const SETTINGS: [&machine::Fact<Host>; 8] = [
@@ -189,80 +141,4 @@ pub(crate) fn described(backend: &BackendState) -> impl Iterator<Item = (String,
     };
     let known = description.filter(move |(_, value)| says_something(value));
     known.map(|(key, value)| (key.replace('_', " "), value))
-}
-
-fn backend_text(backend: &BackendState) -> String {
-    if !backend.available {
-        let fix = backend.fix.as_ref().map(|fix| format!("; fix: {}", escape(fix))).unwrap_or_default();
-        let reason = backend.reason.as_deref().unwrap_or("no reason given");
-        return format!("- Backend {}: not available, {}{fix}\n", escape(&backend.name), escape(reason));
-    }
-    let mut facts: Vec<String> =
-        described(backend).map(|(name, value)| format!("{name} {}", plain(value))).collect();
-    facts.extend(machine::versions_text(backend));
-    facts.extend(backend.startup_s.map(|seconds| format!("ready after {seconds:.2} s")));
-    let mut text = format!("- Backend {}: {}\n", escape(&backend.name), escape(&facts.join(", ")));
-    for library in &backend.libraries {
-        let version = library.version.as_deref().unwrap_or("version unknown");
-        let place = library.path.as_ref().map(|path| format!(", {}", code(path))).unwrap_or_default();
-        let _ = writeln!(text, "  - {} {}{place}", escape(&library.name), escape(version));
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use gpubench_model::Finding;
-    use gpubench_model::report::example;
-
-    #[test]
-    fn the_environment_shows_timer_overhead_checks_and_device_state() {
-        let mut report = example::full();
-        let execute = report.rows[1].execute.as_mut().unwrap();
-        (execute.discarded, execute.throttled, execute.sm_mhz[3]) = (3, 2, 1755.0);
-        execute.conditions[1][0].throttle = vec!["sw_power_cap".into()];
-        report.environment.build_profile = Some("debug".into());
-        let text = environment(&report);
-        for line in [
-            "- gpubench: 0.1.0, debug build\n",
-            "- Frequency governor: performance\n- Simultaneous multithreading: on\n- NUMA nodes: 1\n",
-            "- CPU quota: 15.5 CPUs\n- Transparent huge pages: madvise\n- Last-level caches: 105 MiB\n- Load when the run started: 0.40\n",
-            "- Clock of the multiprocessors around samples: 1755–1980 MHz\n",
-            "- Temperature of the device: 41 °C\n",
-            "- Throttled samples: 3 discarded, 2 kept, of 27\n",
-            "- Reasons for throttling: sw\\_power\\_cap\n",
-            "| cpu | 21.0 ns | - | - | - | 510 µs | 520 µs |\n| cuda | 1.40 µs | 2.70 µs | 6.10 µs | 1.50 µs | - | - |\n",
-            "| cuda | 10.00 µs | 11.52 µs | 10.02 µs |\n| cuda | 1.000 ms | 1.002 ms | 1.000 ms |\n",
-        ] {
-            assert!(text.contains(line), "{line}\n{text}");
-        }
-    }
-
-    #[test]
-    fn arguments_and_paths_stay_in_their_code_spans_and_on_their_lines() {
-        let mut report = example::full();
-        report.environment.argv.push("a\n# b `c`".into());
-        let path = Some("/lib\n# d `e`".into());
-        let library =
-            Finding { name: "BLAS".into(), path, version: None, serves: vec![], problem: None, fix: None };
-        report.environment.backends[0].libraries.push(library);
-        let text = environment(&report);
-        assert!(text.contains("- Command: `gpubench run a\\n# b 'c'`\n"), "{text}");
-        assert!(text.contains(", `/lib\\n# d 'e'`\n"), "{text}");
-    }
-
-    #[test]
-    fn facts_that_the_report_lacks_are_left_out() {
-        let mut report = example::empty();
-        report.environment.host = Host { threads: 1, ..Host::default() };
-        for backend in &mut report.environment.backends {
-            backend.timer_overhead = None;
-        }
-        let text = environment(&report);
-        assert!(text.contains(", 1 thread, "), "{text}");
-        for word in ["governor", "NUMA", "Timer overhead", "checks", "hrottl", "Power"] {
-            assert!(!text.contains(word), "{word}\n{text}");
-        }
-    }
 }

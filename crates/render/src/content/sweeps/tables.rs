@@ -1,6 +1,5 @@
 //! The tables of the first screen: one row per sweep with its crossovers, or one row per case with its times.
 
-use gpubench_answer::crossover::crossover;
 use gpubench_answer::{Comparison, Contender, Kind, Names, Pair};
 use gpubench_model::report::Row;
 use gpubench_ops as op;
@@ -8,8 +7,8 @@ use gpubench_text::table::{Column, Field, Layout, Table};
 
 use super::columns::KindColumns;
 use super::crossovers::short;
-use super::sweeps::{Sweep, Sweeps, compared};
-use crate::export::tables::{NONE, has_peaks, peak_share_text, time_text};
+use super::{Sweep, Sweeps};
+use crate::content::{NONE, has_peaks, peak_share_text, time_text};
 
 impl<'a> Sweeps<'a> {
     /// One row per sweep: speed-ups at its largest size, and crossovers with or without their `intervals`; `None` where no
@@ -19,13 +18,13 @@ impl<'a> Sweeps<'a> {
         columns.extend(self.sweep_columns());
         columns.extend(self.peak_columns());
         let row = |sweep: &Sweep<'_>| {
-            let largest = compared(sweep).last()?;
+            let largest = sweep.compared().last()?;
             let mut fields = vec![Field::from(sweep.name.as_str()), largest.n.to_string().into()];
             for KindColumns { kind, from } in self.shown_kinds() {
                 fields.push(speed_up(largest.pair(kind).as_ref()));
                 fields.extend(from.map(|_| {
-                    let found = crossover(&sweep.section.comparisons, kind);
-                    Field::from(found.map_or(NONE.into(), |found| short(&found, intervals)))
+                    let found = sweep.crossover(kind);
+                    Field::from(found.map_or(NONE.into(), |found| short(found, intervals)))
                 }));
                 fields.extend(self.tuned_field(kind, largest));
             }
@@ -43,7 +42,7 @@ impl<'a> Sweeps<'a> {
         columns.extend(self.peak_columns());
         let mut rows = vec![];
         for sweep in &self.all {
-            for case in compared(sweep) {
+            for case in sweep.compared() {
                 let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
                 let bests = Contender::BOTH.into_iter().zip(case.bests());
                 fields.extend(bests.flat_map(|(one, row)| {
@@ -112,5 +111,5 @@ fn timed(row: Option<&Row>, kind: Kind, name: impl Fn(&Row) -> String) -> [Field
 }
 
 fn speed_up(pair: Option<&Pair<'_>>) -> Field {
-    pair.map_or(NONE.into(), super::super::speed_up)
+    pair.map_or(NONE.into(), crate::content::speed_up)
 }

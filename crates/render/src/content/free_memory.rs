@@ -3,13 +3,13 @@
 use gpubench_model::error::BINARY_UNITS;
 
 /// The text before and after the amount of free memory.
-pub(super) type Frame<'a> = (&'a str, &'a str);
+pub(super) type ReasonFrame<'a> = (&'a str, &'a str);
 
 /// Texts before and after the amount in the reasons of [`gpubench_model::error::CellError::OutOfMemory`].
-const FRAMES: [Frame<'_>; 2] = [(" memory, ", " is free"), (" memory than is free (", ")")];
+const FRAMES: [ReasonFrame<'_>; 2] = [(" memory, ", " is free"), (" memory than is free (", ")")];
 
 /// Splits a reason at its amount of free memory; the amount is empty, and all of the reason before it, where it has none.
-pub(super) fn split(reason: &str) -> (Frame<'_>, &str) {
+pub(super) fn split(reason: &str) -> (ReasonFrame<'_>, &str) {
     let found = FRAMES.iter().find_map(|(before, after)| {
         let start = reason.rfind(before)? + before.len();
         let end = reason.strip_suffix(after)?.len();
@@ -20,7 +20,7 @@ pub(super) fn split(reason: &str) -> (Frame<'_>, &str) {
 }
 
 /// The reason with the smallest and the largest of the amounts.
-pub(super) fn joined((before, after): Frame<'_>, amounts: &[&str]) -> String {
+pub(super) fn joined((before, after): ReasonFrame<'_>, amounts: &[&str]) -> String {
     let by_size = |a: &&&str, b: &&&str| bytes(a).unwrap_or(0.0).total_cmp(&bytes(b).unwrap_or(0.0));
     let least = amounts.iter().min_by(by_size).copied().unwrap_or_default();
     let most = amounts.iter().max_by(by_size).copied().unwrap_or_default();

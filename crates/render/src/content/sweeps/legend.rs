@@ -1,37 +1,32 @@
 //! The legend of the first screen: the meaning of the columns shown and of the marks that occur.
 
-use gpubench_answer::crossover::crossover;
-use gpubench_answer::{Comparison, Contender, Kind, Pair, peak_share};
-use gpubench_text::grouped::distinct;
+use gpubench_answer::{Comparison, Contender, Crossover, Kind, Pair, peak_share};
 use gpubench_text::table::Table;
 
-use super::columns::{shows_crossovers, shows_peaks, shows_tuned};
-use super::crossovers::Shown;
-use super::sweeps::{Sweeps, compared};
-use crate::export::tables::PEAK_SHARE_TEXT;
+use super::columns::{FROM, KindColumns, TUNED, has_column, shows_peaks};
+use super::crossovers::ShownCrossover;
+use super::{Sweep, Sweeps};
+use crate::content::PEAK_SHARE_TEXT;
 
 impl Sweeps<'_> {
     /// The meaning of the columns of `grid` and of the marks that occur. Without a case of both contenders, only shares of
     /// the peaks need one.
     pub(crate) fn legend(&self, grid: Option<&Table>) -> Option<String> {
-        let shows_crossovers = grid.is_some_and(shows_crossovers);
+        let shows = |heading| grid.is_some_and(|grid| has_column(grid, heading));
+        let shows_crossovers = shows(FROM);
         let cases = self.all.iter().flat_map(|sweep| {
-            let all = compared(sweep).count();
-            compared(sweep).skip(if shows_crossovers { all.saturating_sub(1) } else { 0 })
+            let skipped = if shows_crossovers { sweep.compared().count().saturating_sub(1) } else { 0 };
+            sweep.compared().skip(skipped)
         });
         let kinds = self.shown_kinds();
         let pairs = cases.flat_map(|case| kinds.iter().filter_map(|shown| case.pair(shown.kind)));
         let pairs: Vec<Pair<'_>> = pairs.collect();
         let has_tie = pairs.iter().any(|pair| pair.speed_up.winner().is_none());
-        let found = || {
-            self.all.iter().flat_map(|sweep| {
-                kinds.iter().filter_map(|shown| crossover(&sweep.section.comparisons, shown.kind))
-            })
-        };
-        let mut tuned = self.all.iter().flat_map(compared).filter_map(|case| case.tuned_pair(Kind::Resident));
+        let mut tuned =
+            self.all.iter().flat_map(Sweep::compared).filter_map(|case| case.tuned_pair(Kind::Resident));
         let has_unreliable = pairs.iter().any(Pair::is_unreliable)
-            || (grid.is_some_and(shows_tuned) && tuned.any(|pair| pair.is_unreliable()))
-            || (shows_crossovers && found().any(|found| found.is_unreliable));
+            || (shows(TUNED) && tuned.any(|pair| pair.is_unreliable()))
+            || (shows_crossovers && self.found_crossovers(&kinds).any(|found| found.is_unreliable));
         let marks: Vec<&str> =
             [(has_tie, "?: the 95 % interval includes 1x: a tie."), (has_unreliable, "!: unreliable.")]
                 .into_iter()
@@ -42,7 +37,7 @@ impl Sweeps<'_> {
             return Some(peaks()).filter(|legend| !legend.is_empty());
         }
         let tuned = "tuned: both sides with gpubench's own code, which no library has; all else: libraries and plain loops.";
-        let tuned = if grid.is_some_and(shows_tuned) { tuned.to_owned() } else { String::new() };
+        let tuned = if shows(TUNED) { tuned.to_owned() } else { String::new() };
         let lines = [
             self.kinds_legend(),
             tuned,
@@ -76,59 +71,48 @@ impl Sweeps<'_> {
         if self.kinds.end_to_end().len() > 1 {
             return "copies (pageable: ordinary memory; pinned: page-locked)".into();
         }
-        let rows = self.all.iter().flat_map(|sweep| &sweep.section.comparisons).flat_map(|case| &case.rows);
-        let uploads = rows.filter_map(|row| row.phases.as_ref()?.upload.as_ref());
-        match distinct(uploads.map(|upload| upload.memory.name())).as_slice() {
+        match self.memories().as_slice() {
             [] => "copies".into(),
             kinds => format!("copies ({})", kinds.join(", ")),
         }
     }
 
+    /// The crossovers of all sweeps by these kinds of time.
+    fn found_crossovers(&self, kinds: &[KindColumns]) -> impl Iterator<Item = &Crossover> {
+        self.all.iter().flat_map(|sweep| kinds.iter().filter_map(|shown| sweep.crossover(shown.kind)))
+    }
+
     /// The meaning of the crossovers that the table shows.
     fn crossover_legend(&self) -> String {
-        let kinds: Vec<Kind> = self
-            .shown_kinds()
-            .into_iter()
-            .filter(|shown| shown.from.is_some())
-            .map(|shown| shown.kind)
-            .collect();
-        let crossovers = self
-            .all
-            .iter()
-            .flat_map(|sweep| kinds.iter().filter_map(|kind| crossover(&sweep.section.comparisons, *kind)));
-        let shown: Vec<(Shown, bool)> = crossovers
-            .map(|found| {
-                let shown = Shown::of(&found);
-                (shown, shown.has_plus(&found))
-            })
-            .collect();
-        let occurs = |is_kind: fn(&Shown) -> bool| shown.iter().any(|(shown, _)| is_kind(shown));
+        let mut kinds = self.shown_kinds();
+        kinds.retain(|shown| shown.from.is_some());
+        let found: Vec<&Crossover> = self.found_crossovers(&kinds).collect();
+        let shown: Vec<ShownCrossover> = found.iter().map(|found| ShownCrossover::of(found)).collect();
+        let occurs = |is_kind: fn(&ShownCrossover) -> bool| shown.iter().any(is_kind);
+        let has_plus = shown.iter().zip(found).any(|(shown, found)| shown.has_plus(found));
         let meanings = [
-            (occurs(|shown| matches!(shown, Shown::Within(_, Some(_)))), "a range: somewhere in it"),
+            (occurs(|shown| matches!(shown, ShownCrossover::Within(_, Some(_)))), "a range: somewhere in it"),
             (
-                occurs(|shown| matches!(shown, Shown::Within(_, None))),
+                occurs(|shown| matches!(shown, ShownCrossover::Within(_, None))),
                 "up to ?: perhaps above every N measured",
             ),
-            (occurs(|shown| *shown == Shown::All), "all: at every N measured"),
-            (occurs(|shown| *shown == Shown::None), "none: at no N measured"),
-            (occurs(|shown| *shown == Shown::Some), "some: at smaller N only"),
-            (occurs(|shown| *shown == Shown::Unknown), "?: not measurable"),
-            (shown.iter().any(|(_, has_plus)| *has_plus), "+: also at smaller N"),
+            (occurs(|shown| *shown == ShownCrossover::All), "all: at every N measured"),
+            (occurs(|shown| *shown == ShownCrossover::None), "none: at no N measured"),
+            (occurs(|shown| *shown == ShownCrossover::Some), "some: at smaller N only"),
+            (occurs(|shown| *shown == ShownCrossover::Unknown), "?: not measurable"),
+            (has_plus, "+: also at smaller N"),
         ];
         let meanings = meanings.into_iter().filter_map(|(occurs, meaning)| occurs.then_some(meaning));
-        let interpolated = occurs(|shown| matches!(shown, Shown::From(_)));
-        let first = match interpolated {
-            true => " (interpolated)",
-            false => "",
-        };
-        let first = format!("{} is faster from this N upward{first}", self.versus.noun(Contender::B));
+        let is_interpolated = occurs(|shown| matches!(shown, ShownCrossover::From(_)));
+        let how = if is_interpolated { " (interpolated)" } else { "" };
+        let first = format!("{} is faster from this N upward{how}", self.versus.noun(Contender::B));
         let meanings = [first.as_str()].into_iter().chain(meanings);
         format!("from N: {}.", meanings.collect::<Vec<_>>().join("; "))
     }
 
     /// The meaning of the shares of the peaks, with the reasons for more than 100 % where that occurs.
     fn peak_legend(&self) -> String {
-        let cases = self.all.iter().filter_map(|sweep| compared(sweep).last());
+        let cases = self.all.iter().filter_map(|sweep| sweep.compared().last());
         let mut cases: Vec<&Comparison<'_>> = cases.collect();
         if cases.is_empty() {
             // A table of one side may show every case.

@@ -12,7 +12,7 @@ use gpubench_text::grouped::{distinct, grouped};
 use super::free_memory;
 
 /// Cells that share an outcome, a reason and a fix. Reasons may differ in the amount of free memory.
-pub(crate) struct Group<'a> {
+pub(crate) struct ProblemGroup<'a> {
     pub outcome: Outcome,
     pub reason: String,
     pub fix: Option<&'a str>,
@@ -21,14 +21,14 @@ pub(crate) struct Group<'a> {
 }
 
 /// Outcomes without a time, the gravest first.
-const OUTCOMES: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
+pub(crate) const UNTIMED: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
 
 /// The groups of a report: the gravest outcome first, then the largest group.
-pub(crate) fn groups(report: &Report) -> Vec<Group<'_>> {
+pub(crate) fn groups(report: &Report) -> Vec<ProblemGroup<'_>> {
     groups_of(&report.rows)
 }
 
-fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
+fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<ProblemGroup<'a>> {
     let untimed = rows.into_iter().filter(|row| row.outcome != Outcome::Measured && !row.screened);
     let keyed = untimed.map(|row| {
         let (frame, free) = free_memory::split(row.reason.as_deref().unwrap_or("no reason given"));
@@ -36,10 +36,10 @@ fn groups_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
     });
     let group = |((outcome, frame, fix), members): ((_, _, _), Vec<(&'a Row, &str)>)| {
         let (rows, amounts): (Vec<_>, Vec<_>) = members.into_iter().unzip();
-        Group { outcome, reason: free_memory::joined(frame, &amounts), fix, rows }
+        ProblemGroup { outcome, reason: free_memory::joined(frame, &amounts), fix, rows }
     };
-    let mut groups: Vec<Group<'_>> = grouped(keyed).into_iter().map(group).collect();
-    let gravity = |outcome| OUTCOMES.iter().position(|other| *other == outcome);
+    let mut groups: Vec<ProblemGroup<'_>> = grouped(keyed).into_iter().map(group).collect();
+    let gravity = |outcome| UNTIMED.iter().position(|other| *other == outcome);
     groups.sort_by_key(|group| (gravity(group.outcome), std::cmp::Reverse(group.rows.len())));
     groups
 }
@@ -64,18 +64,15 @@ const MAX_REASONS: usize = 3;
 /// Says why every cell of a report was skipped, and how to go on; `None` where one was not, or where there is none.
 pub fn nothing_measured(report: &Report) -> Option<String> {
     let all_skipped = report.rows.iter().all(|row| row.outcome == Outcome::Skipped);
-    (all_skipped && !report.rows.is_empty()).then(|| format!("nothing was measured{}", why_nothing(report)))
+    (all_skipped && !report.rows.is_empty())
+        .then(|| format!("nothing was measured{}", why_none_of(&report.rows)))
 }
 
-/// `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty for a report without cells.
-pub(crate) fn why_nothing(report: &Report) -> String {
-    why_none_of(&report.rows)
-}
-
-/// The same for some of its rows, none of which was measured.
+/// Why none of these rows was measured: `: no CUDA driver (fix: install it); gpubench doctor lists what is missing`; empty
+/// without rows.
 pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     let groups = groups_of(rows);
-    let reason = |group: &Group<'_>| {
+    let reason = |group: &ProblemGroup<'_>| {
         let fix = group.fix.map(|fix| format!(" (fix: {fix})")).unwrap_or_default();
         format!("{}{fix}", group.reason)
     };
@@ -85,7 +82,7 @@ pub(crate) fn why_none_of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String
     }
     match reasons.join("; ") {
         none if none.is_empty() => none,
-        reasons if groups.iter().any(Group::lacks_an_installation) => {
+        reasons if groups.iter().any(ProblemGroup::lacks_an_installation) => {
             format!(": {reasons}; gpubench doctor lists what is missing")
         }
         reasons => format!(": {reasons}"),
@@ -165,7 +162,7 @@ pub(crate) fn summary(report: &Report) -> Option<String> {
         let count = report.rows.iter().filter(|row| row.outcome == outcome && !row.screened).count();
         (count > 0).then_some((count, outcome.name()))
     };
-    let parts: Vec<(usize, &str)> = OUTCOMES.into_iter().filter_map(part).collect();
+    let parts: Vec<(usize, &str)> = UNTIMED.into_iter().filter_map(part).collect();
     let cells = counted(report.rows.len(), "cell");
     match parts.as_slice() {
         [] => None,
@@ -177,7 +174,7 @@ pub(crate) fn summary(report: &Report) -> Option<String> {
     }
 }
 
-impl Group<'_> {
+impl ProblemGroup<'_> {
     /// Returns whether the cells may lack something that `gpubench doctor` lists: not where they failed, or where the fix
     /// is another one.
     fn lacks_an_installation(&self) -> bool {
@@ -287,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn an_incorrect_answer_of_the_contenders_comes_before_a_worse_one_of_another_backend() {
+    fn an_incorrect_answer_of_a_contender_comes_before_a_worse_one() {
         let incorrect = |backend: &str, error: f64| {
             let mut row = example::without_time("fft", 8, backend, "v", Outcome::Incorrect, "wrong", None);
             row.error = Some(gpubench_model::Checked::new(error, 1e-6));

@@ -8,7 +8,7 @@ use gpubench_ops as op;
 use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Column, Field, Table};
 
-use super::tables::NONE;
+use super::NONE;
 
 /// Per case the resident time of each backend's best variant, and the time of the first backend over it: above 1 the
 /// backend is faster than the first. `None` where no side has several backends.

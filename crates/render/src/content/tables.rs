@@ -1,7 +1,7 @@
 //! The tables that the text and the Markdown format share: one per op, element type and cache state.
 
-use gpubench_answer::peak_share::{self, Share, precision};
-use gpubench_answer::{Comparison, Contender, Kind, Names, Section, Versus, sections};
+use gpubench_answer::peak_share::precision;
+use gpubench_answer::{Comparison, Contender, Kind, Names, Section, sections};
 use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::report::quantity::{judged_text, spread_text, three_digits};
 use gpubench_model::report::{Execute, Outcome, Report, Row};
@@ -9,24 +9,15 @@ use gpubench_ops::find;
 use gpubench_text::table::{Column, Field, Layout, Table, Tone};
 
 use super::cautions::is_launch_bound;
+use super::{MARK, NONE, PEAK_SHARE, contenders, has_peaks, peak_share_text, speed_up, time_text};
 
-/// The text of an empty field.
-pub(crate) const NONE: &str = "-";
 /// Heading of the columns whose fields may be marked.
 const TIME: &str = "time";
-/// Heading of the columns with the share of the peak.
-///
-/// The no-break space keeps "/ peak" on one line where headings are broken.
-pub(crate) const PEAK_SHARE: &str = "rate /\u{a0}peak";
-/// The same in sentences.
-pub(crate) const PEAK_SHARE_TEXT: &str = "rate / peak";
 /// Columns that tables of every variant leave out, the first first, where lines would be too long: the element type is
 /// in the title, and reduced precision in the names of variants.
 const LESS_NEEDED: [&str; 3] = ["type", "samples", THREADS];
 /// Heading of the column with the CPU threads of a row, shown where a row has them.
 const THREADS: &str = "threads";
-/// The mark after a launch-bound time; a footnote of the tables explains it.
-pub(crate) const MARK: &str = "*";
 
 /// One table per section: the best of each contender, or every variant.
 ///
@@ -72,28 +63,6 @@ fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field>
     fields
 }
 
-/// Returns whether any backend has measured peaks.
-pub(crate) fn has_peaks(report: &Report) -> bool {
-    report.environment.backends.iter().any(|backend| backend.peaks.is_some())
-}
-
-/// A row's share of the peak that limits it: `92%`, `3.1%`, `<0.1%`, `>100%`.
-pub(crate) fn peak_share_text(report: &Report, row: Option<&Row>) -> String {
-    let found = row.and_then(|row| peak_share::share(report, row));
-    found.map_or(NONE.into(), Share::text)
-}
-
-/// The contenders of which the report has rows, without one whose every cell was skipped.
-pub(crate) fn contenders(report: &Report) -> Vec<Contender> {
-    let versus = Versus::of(report);
-    let with = |is: fn(&Row) -> bool| -> Vec<Contender> {
-        let has_row = |one: &Contender| report.rows.iter().any(|row| versus.has(*one, row) && is(row));
-        Contender::BOTH.into_iter().filter(has_row).collect()
-    };
-    let tried = with(|row| row.outcome != Outcome::Skipped);
-    if tried.is_empty() { with(|_| true) } else { tried }
-}
-
 fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table {
     let has_peaks = has_peaks(report);
     let contenders = contenders(report);
@@ -121,7 +90,7 @@ fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table
             fields.extend(time_fields(best, comparison.kind, is_marked));
             fields.extend(has_peaks.then(|| peak_share_text(report, best).into()));
         }
-        let speed_up = || comparison.best_pair().as_ref().map_or(NONE.into(), super::speed_up);
+        let speed_up = || comparison.best_pair().as_ref().map_or(NONE.into(), speed_up);
         fields.extend(compares.then(speed_up));
         fields.push(comparison.error().map_or(NONE.into(), judged_text).into());
         fields
@@ -146,11 +115,6 @@ fn time_fields(row: Option<&Row>, kind: Kind, is_marked: bool) -> [Field; 3] {
         spread.unwrap_or(NONE.into()).into(),
         execute.grade.map_or(NONE.into(), |grade| grade.to_string()).into(),
     ]
-}
-
-/// The median by the row's own clock; for resident times by the host's.
-pub(crate) fn time_text(execute: &Execute, kind: Kind) -> String {
-    if kind == Kind::Kernel { execute.median_text() } else { execute.host_median_text() }
 }
 
 /// Half the interval of that median, relative to it.

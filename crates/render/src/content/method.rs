@@ -13,9 +13,9 @@ use gpubench_text::count::{agree, counted};
 use gpubench_text::grouped::distinct;
 
 use super::cautions::{is_launch_bound, shown};
-use super::tables::{PEAK_SHARE_TEXT, contenders, has_peaks};
+use super::{PEAK_SHARE_TEXT, contenders, has_peaks};
 
-/// The sentences for the tables of a report. `mark` is [`MARK`](super::tables::MARK) as the format writes it.
+/// The sentences for the tables of a report. `mark` is [`MARK`](super::MARK) as the format writes it.
 pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<String> {
     let rows = shown(report, all_variants);
     let mut lines: Vec<String> = launch_bound(report, &rows, mark).into_iter().collect();
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_speed_up_names_the_clocks_of_its_rows_and_is_left_out_where_there_is_none() {
+    fn the_line_about_speed_ups_names_the_clocks_of_their_rows() {
         let cpu = example::measured("fft", 10, "cpu", "realfft", 1e-3);
         let mut gpu = example::measured("fft", 10, "cuda", "r2c", 1e-3);
         let speed_up_line = |rows: Vec<Row>| line(&example::of(rows), "Kernel speed-up");

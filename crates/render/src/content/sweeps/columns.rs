@@ -7,30 +7,30 @@ use gpubench_model::HostMemory;
 use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Column, Table};
 
-use super::sweeps::{Sweeps, compared};
-use crate::export::tables::{PEAK_SHARE, has_peaks};
+use super::{Sweep, Sweeps};
+use crate::content::{PEAK_SHARE, has_peaks, host_memories};
 
 /// Heading of the columns with the faster contender and its factor.
 const FASTER: &str = "faster";
 /// Heading of the columns with the size from which B is faster.
-const FROM: &str = "from N";
+pub(crate) const FROM: &str = "from N";
 /// Heading of the column that compares the sides with gpubench's tuned code on both.
-const TUNED: &str = "tuned";
+pub(crate) const TUNED: &str = "tuned";
 /// Heading of the columns with names of variants.
-const VARIANT: &str = "variant";
+pub(crate) const VARIANT: &str = "variant";
 
 /// Ranks of columns: where lines would be too long, those of the highest are left out first.
 mod rank {
     /// Crossovers, which go only where names of sweeps are long.
-    pub(super) const CROSSOVERS: u8 = 1;
-    pub(super) const PEAK_SHARES: u8 = 2;
+    pub(crate) const CROSSOVERS: u8 = 1;
+    pub(crate) const PEAK_SHARES: u8 = 2;
     /// Names of variants, and crossovers with a second kind of memory.
-    pub(super) const DETAILS: u8 = 3;
+    pub(crate) const DETAILS: u8 = 3;
 }
 
 /// A kind of speed-up, and the rank of the column with the size from which B is faster, where it has one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KindColumns {
+pub(crate) struct KindColumns {
     pub kind: Kind,
     pub from: Option<u8>,
 }
@@ -45,9 +45,15 @@ const KINDS: [KindColumns; 4] = [
 
 impl Sweeps<'_> {
     /// The kinds of speed-up that some case of the report has.
-    pub(super) fn shown_kinds(&self) -> Vec<KindColumns> {
-        let occurs = |kind| self.all.iter().flat_map(compared).any(|case| case.pair(kind).is_some());
+    pub(crate) fn shown_kinds(&self) -> Vec<KindColumns> {
+        let occurs = |kind| self.all.iter().flat_map(Sweep::compared).any(|case| case.pair(kind).is_some());
         KINDS.into_iter().filter(|shown| occurs(shown.kind)).collect()
+    }
+
+    /// The kinds of pageable or pinned host memory that rows copied their operands from, as far as the report says.
+    pub(crate) fn memories(&self) -> Vec<&'static str> {
+        let cases = self.all.iter().flat_map(|sweep| &sweep.section.comparisons);
+        host_memories(cases.flat_map(|case| &case.rows).copied(), &[Kind::EndToEnd])
     }
 
     /// The kind of host memory that an end-to-end time copies from and to, as far as the report says.
@@ -55,14 +61,7 @@ impl Sweeps<'_> {
         match kind {
             Kind::Kernel | Kind::Resident => None,
             Kind::EndToEndPinned => Some(HostMemory::Pinned.name().into()),
-            Kind::EndToEnd => {
-                let cases = self.all.iter().flat_map(|sweep| &sweep.section.comparisons);
-                let uploads = cases.flat_map(|case| &case.rows).filter_map(|row| {
-                    row.phases.as_ref()?.upload.as_ref().map(|upload| upload.memory.name())
-                });
-                let names = distinct(uploads);
-                (!names.is_empty()).then(|| names.join(", "))
-            }
+            Kind::EndToEnd => Some(self.memories().join(", ")).filter(|names| !names.is_empty()),
         }
     }
 
@@ -73,25 +72,22 @@ impl Sweeps<'_> {
     }
 
     /// Per kind of speed-up: the faster contender, and the size from which B is faster.
-    ///
-    /// Those of every kind of memory are under one heading, `end to end`.
-    pub(super) fn sweep_columns(&self) -> Vec<Column> {
+    /// End-to-end columns of every kind of memory are under one heading.
+    pub(crate) fn sweep_columns(&self) -> Vec<Column> {
         let columns = self.shown_kinds().into_iter().flat_map(|KindColumns { kind, from }| {
-            let from =
-                from.map(|rank| Column::words(FROM).ranked(rank).called(self.full_heading(kind, FROM)));
-            [self.faster_column(kind).in_groups([group(kind)])]
-                .into_iter()
-                .chain(from.map(|column| column.in_groups([group(kind)])))
-                .chain(self.tuned_column(kind))
-                .collect::<Vec<_>>()
+            let from = from.map(|rank| {
+                let column = Column::words(FROM).ranked(rank).called(self.full_heading(kind, FROM));
+                column.in_groups([group(kind)])
+            });
+            [Some(self.faster_column(kind)), from, self.tuned_column(kind)]
         });
-        columns.collect()
+        columns.flatten().collect()
     }
 
     /// The column of the faster contender: its heading is the memory of end-to-end times.
     fn faster_column(&self, kind: Kind) -> Column {
         let heading = self.memory(kind).map_or(Cow::Borrowed(FASTER), Cow::Owned);
-        Column::words(heading).called(self.full_heading(kind, FASTER))
+        Column::words(heading).called(self.full_heading(kind, FASTER)).in_groups([group(kind)])
     }
 
     /// `resident: from N`, `end to end, pageable: from N`.
@@ -101,21 +97,20 @@ impl Sweeps<'_> {
     }
 
     /// Per contender the best variant and its time, then the faster one per kind of speed-up.
-    pub(super) fn case_columns(&self) -> Vec<Column> {
+    pub(crate) fn case_columns(&self) -> Vec<Column> {
         let best = |contender| {
             let columns = [Column::words(VARIANT).ranked(rank::DETAILS), Column::figures("time")];
             let heading = format!("best {}", self.versus.label(contender));
             columns.map(|column| column.in_groups([heading.clone()]))
         };
-        let speed_ups = self.shown_kinds().into_iter().flat_map(|shown| {
-            let faster = self.faster_column(shown.kind).in_groups([group(shown.kind)]);
-            [faster].into_iter().chain(self.tuned_column(shown.kind)).collect::<Vec<_>>()
+        let speed_ups = self.shown_kinds().into_iter().flat_map(|KindColumns { kind, .. }| {
+            [Some(self.faster_column(kind)), self.tuned_column(kind)].into_iter().flatten()
         });
         Contender::BOTH.into_iter().flat_map(best).chain(speed_ups).collect()
     }
 
     /// The share of the peak per contender; none where no peaks were measured.
-    pub(super) fn peak_columns(&self) -> Vec<Column> {
+    pub(crate) fn peak_columns(&self) -> Vec<Column> {
         let column = |contender| {
             let name = self.versus.label(contender).to_owned();
             Column::figures(name).in_groups([PEAK_SHARE]).ranked(rank::PEAK_SHARES)
@@ -124,7 +119,7 @@ impl Sweeps<'_> {
     }
 
     /// The share of the peak in a table of one side.
-    pub(super) fn peak_column(&self) -> Option<Column> {
+    pub(crate) fn peak_column(&self) -> Option<Column> {
         has_peaks(self.report).then(|| Column::figures(PEAK_SHARE).ranked(rank::PEAK_SHARES))
     }
 }
@@ -137,23 +132,13 @@ fn group(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns whether a table says from which sizes B is faster.
-pub(super) fn shows_crossovers(table: &Table) -> bool {
-    table.columns.iter().any(|column| column.heading == FROM)
-}
-
-/// Returns whether a table has a column for gpubench's tuned code.
-pub(super) fn shows_tuned(table: &Table) -> bool {
-    table.columns.iter().any(|column| column.heading == TUNED)
-}
-
-/// Returns whether a table names the variants.
-pub(super) fn names_variants(table: &Table) -> bool {
-    table.columns.iter().any(|column| column.heading == VARIANT)
+/// Returns whether a table has a column with that heading.
+pub(crate) fn has_column(table: &Table, heading: &str) -> bool {
+    table.columns.iter().any(|column| column.heading == heading)
 }
 
 /// Returns whether a table has shares of the peaks.
-pub(super) fn shows_peaks(table: &Table) -> bool {
+pub(crate) fn shows_peaks(table: &Table) -> bool {
     let is_share = |column: &Column| {
         column.heading == PEAK_SHARE || column.groups.iter().any(|group| group == PEAK_SHARE)
     };
@@ -161,7 +146,7 @@ pub(super) fn shows_peaks(table: &Table) -> bool {
 }
 
 /// Says which columns a table had no room for, and where to find them; `None` where it has all.
-pub(super) fn left_out(removed: &[Cow<'static, str>]) -> Option<String> {
+pub(crate) fn left_out(removed: &[Cow<'static, str>]) -> Option<String> {
     let name = |heading: &Cow<'static, str>| match heading.split_once(": ") {
         Some((group, _)) if group == PEAK_SHARE => PEAK_SHARE.replace('\u{a0}', " "),
         _ => heading.to_string(),

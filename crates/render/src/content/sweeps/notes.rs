@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use gpubench_answer::crossover::crossover;
-use gpubench_answer::crossover_text::crossover_clause;
-use gpubench_answer::figure::plain;
+use gpubench_answer::crossover_text::{crossover_clause, plain};
 use gpubench_answer::first_use::{FirstUse, calls_to_repay, condition};
 use gpubench_answer::libraries;
-use gpubench_answer::words::largest;
 use gpubench_answer::{
     Comparison, Contender, Estimate, Kind, Names, Pair, SpeedUp, Versus, has_both_caches, memory_decides,
 };
@@ -22,8 +19,8 @@ use gpubench_text::grouped::{distinct, grouped};
 use gpubench_text::words::capitalised;
 
 use super::super::cautions::shown;
-use super::super::problems::{ended_early, why_none_of, why_nothing};
-use super::sweeps::{Sweep, Sweeps, compared};
+use super::super::problems::{ended_early, why_none_of};
+use super::{Sweep, Sweeps};
 
 /// The machines compared and the conditions; for a report of one side, why there is no comparison.
 pub(crate) fn title(report: &Report) -> String {
@@ -43,7 +40,7 @@ pub(crate) fn title(report: &Report) -> String {
         [Some(cpu), Some(gpu)] => format!("{gpu} against {cpu}; {conditions}."),
         [Some(cpu), None] => format!("{}\n{cpu}; {conditions}.", no_gpu(report)),
         [None, Some(gpu)] => format!("No CPU was measured: GPU times only.\n{gpu}; {conditions}."),
-        [None, None] => format!("Nothing was measured{}.", why_nothing(report)),
+        [None, None] => format!("Nothing was measured{}.", why_none_of(&report.rows)),
     }
 }
 
@@ -61,7 +58,7 @@ fn title_of(report: &Report, versus: Versus<'_>) -> String {
             let why = why_none_of(report.rows.iter().filter(|row| versus.has(missing, row)));
             format!("No cell of {none} was measured{why}.\n{times} times only: {other}; {conditions}.")
         }
-        None => format!("Nothing was measured{}.", why_nothing(report)),
+        None => format!("Nothing was measured{}.", why_none_of(&report.rows)),
     }
 }
 
@@ -140,9 +137,8 @@ impl Sweeps<'_> {
     pub(crate) fn crossovers(&self) -> Vec<String> {
         let line = |sweep: &Sweep<'_>| {
             let clause = |kind| {
-                let found =
-                    crossover(&sweep.section.comparisons, kind).filter(|found| !found.is_one_size())?;
-                Some(plain(&crossover_clause(&found, self.versus)))
+                let found = sweep.crossover(kind).filter(|found| !found.is_one_size())?;
+                Some(plain(&crossover_clause(found, self.versus)))
             };
             let resident = clause(Kind::Resident)?;
             let with_copies = self.kinds.end_to_end().iter().filter_map(|&kind| Some((kind, clause(kind)?)));
@@ -169,8 +165,8 @@ impl Sweeps<'_> {
     /// each sweep.
     pub(crate) fn memory_decides(&self, every_case: bool) -> Option<String> {
         let shown = self.all.iter().flat_map(|sweep| {
-            let skipped = if every_case { 0 } else { compared(sweep).count().saturating_sub(1) };
-            compared(sweep).skip(skipped).map(|case| (sweep.name.as_str(), case))
+            let skipped = if every_case { 0 } else { sweep.compared().count().saturating_sub(1) };
+            sweep.compared().skip(skipped).map(|case| (sweep.name.as_str(), case))
         });
         memory_decides(shown)
     }
@@ -179,7 +175,7 @@ impl Sweeps<'_> {
     pub(crate) fn variants(&self) -> Option<String> {
         let names = Names::of(self.report);
         let best = |sweep: &Sweep<'_>| {
-            let pair = compared(sweep).last()?.best_pair()?;
+            let pair = sweep.compared().last()?.best_pair()?;
             let doers = [(Contender::A, pair.a), (Contender::B, pair.b)];
             let [a, b] = doers.map(|(one, row)| match row.backend == self.versus.name(one) {
                 true => row.doer().to_owned(),
@@ -204,7 +200,7 @@ impl Sweeps<'_> {
     /// The cost of the first use of B's GPU, and the number of calls at the largest size that repay it.
     pub(crate) fn first_use(&self) -> Option<String> {
         let found = self.all.iter().filter_map(|sweep| {
-            let (_, pair) = largest(&sweep.section.comparisons, Kind::Resident)?;
+            let (_, pair) = sweep.largest(Kind::Resident)?;
             let first = FirstUse::of(self.report, pair.b)?;
             Some((sweep, pair, first))
         });
@@ -248,14 +244,15 @@ impl Sweeps<'_> {
         let names = Names::of(self.report);
         let sweeps = self.all.iter().filter(|sweep| op::compares_sides(sweep.section.op));
         let is_timed = |case: &&Comparison<'_>| case.a.or(case.b).is_some();
-        let largest = |sweep| {
-            let case = compared(sweep).last().or_else(|| sweep.section.comparisons.iter().rfind(is_timed))?;
+        let found = sweeps.filter_map(|sweep| {
+            let comparisons = &sweep.section.comparisons;
+            let case = sweep.compared().last().or_else(|| comparisons.iter().rfind(is_timed))?;
             let one = if case.a.is_some() { Contender::A } else { Contender::B };
             let mut rows: Vec<(&Row, Estimate)> = case.candidates(one, Kind::Resident).collect();
             rows.sort_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
             Some((sweep.name.as_str(), rows))
-        };
-        let found: Vec<(&str, Vec<(&Row, Estimate)>)> = sweeps.filter_map(largest).collect();
+        });
+        let found: Vec<(&str, Vec<(&Row, Estimate)>)> = found.collect();
         let best: Vec<&str> =
             found.iter().filter_map(|(_, rows)| Some(rows.first()?.0.backend.as_str())).collect();
         let slower = |(name, rows): &(&str, Vec<(&Row, Estimate)>)| {
@@ -300,7 +297,7 @@ impl Sweeps<'_> {
 /// `transfer-loop copy-each 83.4x, copy-each-pinned 17.2x`, by resident times; `matmul cupy/matmul 1.01x?` for a tie of
 /// another backend, which no other line would name. With whether there is a tie.
 fn slower(sweep: &Sweep<'_>, names: &Names) -> Option<(String, bool)> {
-    let case = compared(sweep).last()?;
+    let case = sweep.compared().last()?;
     let best = case.pair(Kind::Resident)?;
     let rivals = case.candidates(Contender::B, Kind::Resident);
     let rivals = rivals.filter(|(row, _)| !std::ptr::eq(*row, best.b));

@@ -1,12 +1,13 @@
 //! The table of the phases around the timed one, for the best variants of each case that run on a GPU.
 
-use gpubench_answer::{Names, Section, sections};
+use gpubench_answer::{Kind, Names, Section, sections};
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::quantity::{bytes_text, time_text};
 use gpubench_model::report::{Phases, Report, Row};
 use gpubench_model::{HostMemory, Transfer};
-use gpubench_text::grouped::distinct;
 use gpubench_text::table::{Column, Field, Table};
+
+use super::host_memories;
 
 /// The phases of each case's best variants on a GPU; `None` where no row has them. Copies with pinned memory next to others have
 /// columns of their own.
@@ -22,9 +23,7 @@ pub(crate) fn phases(report: &Report) -> Option<Table> {
             found.extend(copied.map(|(row, phases)| (section, comparison.n, row, phases)));
         }
     }
-    let memories =
-        distinct(found.iter().filter_map(|(.., phases)| Some(phases.upload.as_ref()?.memory.name())));
-    let memory = memories.join(" or ");
+    let memory = host_memories(found.iter().map(|(_, _, row, _)| *row), &[Kind::EndToEnd]).join(" or ");
     let has_pinned = found.iter().any(|(.., phases)| phases.pinned.is_some());
     let mut columns = vec![Column::words("case"), Column::figures("N"), Column::words("variant")];
     columns.extend(["compile", "from cache", "plan"].map(Column::figures));

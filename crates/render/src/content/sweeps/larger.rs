@@ -5,17 +5,15 @@ use gpubench_model::report::{Outcome, Row};
 use gpubench_text::grouped::{distinct, grouped};
 use serde_json::Value;
 
-use super::sweeps::{Sweep, Sweeps, compared};
+use super::{Sweep, Sweeps};
+use crate::content::problems::UNTIMED;
 
 /// Groups of sweeps that the line names; the others are counted.
 const MAX_GROUPS: usize = 3;
 
-/// Outcomes that leave a contender without a time, the gravest first.
-const OUTCOMES: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
-
 impl Sweeps<'_> {
     /// `Not compared at larger N: reduction f32 (cupy incorrect at 5000, 10000); svd f32, svd f64 (not run at 2048).`
-    pub(super) fn larger_sizes(&self) -> Option<String> {
+    pub(crate) fn larger_sizes(&self) -> Option<String> {
         let reasons = self.all.iter().filter_map(|sweep| Some((self.reasons(sweep)?, sweep.name.as_str())));
         let groups = grouped(reasons);
         let text = |(reasons, sweeps): &(String, Vec<&str>)| format!("{} ({reasons})", sweeps.join(", "));
@@ -27,7 +25,7 @@ impl Sweeps<'_> {
 
     /// The reasons at the sizes above the largest one compared, each with its sizes; `None` where there is none.
     fn reasons(&self, sweep: &Sweep<'_>) -> Option<String> {
-        let shown = compared(sweep).last()?.n;
+        let shown = sweep.compared().last()?.n;
         let measured = sweep.section.comparisons.iter().map(|case| case.n);
         let mut sizes: Vec<u64> = measured.chain(self.planned(sweep, None)).filter(|n| *n > shown).collect();
         sizes.sort_unstable();
@@ -51,7 +49,7 @@ impl Sweeps<'_> {
         let why = |one: Contender| {
             let rows = case.into_iter().flat_map(|case| &case.rows).filter(|row| self.versus.has(one, row));
             let outcomes: Vec<Outcome> = rows.map(|row| row.outcome).collect();
-            let gravest = OUTCOMES.into_iter().find(|outcome| outcomes.contains(outcome));
+            let gravest = UNTIMED.into_iter().find(|outcome| outcomes.contains(outcome));
             let is_planned = || self.planned(sweep, Some(one)).any(|planned| planned == n);
             gravest.map(Outcome::name).or_else(|| is_planned().then_some("not run"))
         };

@@ -1,11 +1,11 @@
-//! The looks of variants: one colour and shape each, the same in all charts of a report.
+//! The style of variants: one colour and shape each, the same in all charts of a report.
 
 use gpubench_model::Side;
 use gpubench_model::report::{Report, Row};
 use gpubench_text::palette::Role;
 
+use super::geometry::SHAPES;
 use super::series::{Stroke, Style};
-use super::shape::SHAPES;
 
 /// Colours of each side, in the order in which they are given. The sides begin with different ones.
 const CPU_HUES: [Role; 7] =
@@ -22,8 +22,8 @@ const KNOWN: [(Side, &str, Role); 5] = [
     (Side::Cpu, "faer", Role::Purple),
 ];
 
-/// A variant of a backend, the ops that have it, and its looks.
-struct Variant<'a> {
+/// A variant of a backend, the ops that have it, and its style.
+struct StyledVariant<'a> {
     side: Side,
     backend: &'a str,
     name: &'a str,
@@ -32,16 +32,16 @@ struct Variant<'a> {
     marker: usize,
 }
 
-/// The looks of every variant of some reports.
-pub(crate) struct Looks<'a> {
-    variants: Vec<Variant<'a>>,
+/// The styles of every variant of some reports.
+pub(crate) struct VariantStyles<'a> {
+    variants: Vec<StyledVariant<'a>>,
 }
 
-impl<'a> Looks<'a> {
+impl<'a> VariantStyles<'a> {
     /// Variants that share a chart differ in colour, and in shape as far as there are shapes; where a chart has more
     /// variants of a side than there are colours, in one of the two.
-    pub(crate) fn of(reports: &[(&str, &'a Report)]) -> Looks<'a> {
-        let mut variants: Vec<Variant<'a>> = vec![];
+    pub(crate) fn of(reports: &[(&str, &'a Report)]) -> VariantStyles<'a> {
+        let mut variants: Vec<StyledVariant<'a>> = vec![];
         for row in reports.iter().flat_map(|(_, report)| &report.rows) {
             let (backend, name, op) = (row.backend.as_str(), row.variant.as_str(), row.case.op.as_str());
             match variants.iter_mut().find(|known| known.is(backend, name)) {
@@ -49,7 +49,14 @@ impl<'a> Looks<'a> {
                 Some(known) => known.ops.push(op),
                 None => {
                     let (hue, marker) = (Role::Ink, 0);
-                    variants.push(Variant { side: row.side, backend, name, ops: vec![op], hue, marker });
+                    variants.push(StyledVariant {
+                        side: row.side,
+                        backend,
+                        name,
+                        ops: vec![op],
+                        hue,
+                        marker,
+                    });
                 }
             }
         }
@@ -59,23 +66,18 @@ impl<'a> Looks<'a> {
             let (chosen, rest) = variants.split_at_mut(index);
             rest[0].choose(chosen);
         }
-        Looks { variants }
+        VariantStyles { variants }
     }
 
-    /// The looks of a row's variant; `turn` shifts the shape, for the reports that share a chart.
+    /// The style of a row's variant; `turn` shifts the shape, for the reports that share a chart.
     pub(crate) fn style(&self, row: &Row, turn: usize) -> Style {
         let found = self.variants.iter().find(|known| known.is(&row.backend, &row.variant));
         let (hue, marker) = found.map_or((Role::Ink, 0), |found| (found.hue, found.marker));
-        let stroke = match (row.is_headline(), row.side) {
-            (false, _) => Stroke::Dotted,
-            (true, Side::Cpu) => Stroke::Dashed,
-            (true, Side::Gpu) => Stroke::Solid,
-        };
-        Style { hue, stroke, marker: marker + turn, filled: row.side == Side::Gpu }
+        Style { hue, stroke: Stroke::of(row), marker: marker + turn, filled: row.side == Side::Gpu }
     }
 }
 
-impl Variant<'_> {
+impl StyledVariant<'_> {
     fn is(&self, backend: &str, name: &str) -> bool {
         self.backend == backend && self.name == name
     }
@@ -86,14 +88,15 @@ impl Variant<'_> {
     }
 
     /// Chooses a colour and a shape that no variant in the same charts has; otherwise a pair that none of its side has.
-    fn choose(&mut self, chosen: &[Variant<'_>]) {
-        let shares = |other: &&Variant<'_>| self.ops.iter().any(|op| other.ops.contains(op));
-        let all: Vec<&Variant<'_>> = chosen.iter().filter(shares).collect();
-        let own: Vec<&Variant<'_>> = all.iter().copied().filter(|other| other.side == self.side).collect();
+    fn choose(&mut self, chosen: &[StyledVariant<'_>]) {
+        let shares = |other: &&StyledVariant<'_>| self.ops.iter().any(|op| other.ops.contains(op));
+        let all: Vec<&StyledVariant<'_>> = chosen.iter().filter(shares).collect();
+        let own: Vec<&StyledVariant<'_>> =
+            all.iter().copied().filter(|other| other.side == self.side).collect();
         let hues = if self.side == Side::Cpu { CPU_HUES } else { GPU_HUES };
         let known = self.known_place().map(|place| KNOWN[place].2);
         let order: Vec<Role> = known.into_iter().chain(hues).collect();
-        let free = |taken: &[&Variant<'_>]| {
+        let free = |taken: &[&StyledVariant<'_>]| {
             order.iter().copied().find(|hue| taken.iter().all(|other| other.hue != *hue))
         };
         let pairs = || (0..SHAPES).flat_map(|marker| hues.map(|hue| (hue, marker)));
@@ -115,12 +118,12 @@ mod tests {
     use super::*;
     use gpubench_model::report::example::{self, measured};
 
-    fn hue(looks: &Looks<'_>, op: &str, backend: &str, variant: &str) -> Role {
-        looks.style(&measured(op, 10, backend, variant, 1e-3), 0).hue
+    fn hue(styles: &VariantStyles<'_>, op: &str, backend: &str, variant: &str) -> Role {
+        styles.style(&measured(op, 10, backend, variant, 1e-3), 0).hue
     }
 
     #[test]
-    fn a_variant_has_one_colour_in_all_charts_and_another_than_those_next_to_it() {
+    fn a_variant_has_one_colour_in_all_charts_unlike_its_neighbours() {
         let rows = [
             ("fft", "cpu", "realfft"),
             ("fft", "cpu", "mkl"),
@@ -131,10 +134,10 @@ mod tests {
             ("matmul", "cuda", "auto"),
         ];
         let report = example::of(rows.map(|(op, backend, variant)| measured(op, 10, backend, variant, 1e-3)));
-        let looks = Looks::of(&[("", &report)]);
-        assert_eq!(hue(&looks, "fft", "cpu", "mkl"), Role::Orange);
-        assert_eq!(hue(&looks, "matmul", "cuda", "auto"), Role::Blue);
-        let of_fft = rows[..4].iter().map(|(op, backend, variant)| hue(&looks, op, backend, variant));
+        let styles = VariantStyles::of(&[("", &report)]);
+        assert_eq!(hue(&styles, "fft", "cpu", "mkl"), Role::Orange);
+        assert_eq!(hue(&styles, "matmul", "cuda", "auto"), Role::Blue);
+        let of_fft = rows[..4].iter().map(|(op, backend, variant)| hue(&styles, op, backend, variant));
         let of_fft: Vec<Role> = of_fft.collect();
         assert!((1..4).all(|index| !of_fft[..index].contains(&of_fft[index])), "{of_fft:?}");
     }
@@ -143,9 +146,9 @@ mod tests {
     fn variants_of_other_backends_leave_the_known_colours_to_gpubench_s_own() {
         let backends = ["torch", "jax", "cuda", "cupy"];
         let report = example::of(backends.map(|backend| measured("fft", 10, backend, "auto", 1e-3)));
-        let looks = Looks::of(&[("", &report)]);
-        assert_eq!(hue(&looks, "fft", "cuda", "auto"), Role::Blue);
-        let styles: Vec<Style> = report.rows.iter().map(|row| looks.style(row, 0)).collect();
+        let styles = VariantStyles::of(&[("", &report)]);
+        assert_eq!(hue(&styles, "fft", "cuda", "auto"), Role::Blue);
+        let styles: Vec<Style> = report.rows.iter().map(|row| styles.style(row, 0)).collect();
         assert!(
             (1..4).all(|index| styles[..index].iter().all(|other| other.hue != styles[index].hue)),
             "{styles:?}"
@@ -156,8 +159,8 @@ mod tests {
     fn many_variants_of_one_side_all_differ() {
         let rows = (0..40).map(|index| measured("svd", 10, "cpu", &format!("v{index}"), 1e-3));
         let report = example::of(rows);
-        let looks = Looks::of(&[("", &report)]);
-        let styles: Vec<Style> = report.rows.iter().map(|row| looks.style(row, 0)).collect();
+        let styles = VariantStyles::of(&[("", &report)]);
+        let styles: Vec<Style> = report.rows.iter().map(|row| styles.style(row, 0)).collect();
         assert!((1..40).all(|index| !styles[..index].contains(&styles[index])), "{styles:?}");
     }
 }
