@@ -33,7 +33,7 @@ impl Root {
         std::os::unix::fs::symlink(to, path).unwrap();
     }
 
-    /// Paths and origins of what is found under these variables.
+    /// Returns the paths and origins of the libraries found under these variables.
     fn found(&self, vendor: Vendor, variables: &[(&str, &str)], named: &[PathBuf]) -> Vec<(PathBuf, &str)> {
         let root = self.path("");
         let value = |name: &str| {
