@@ -168,10 +168,10 @@ fn operands<T: Real>(inputs: &mut [Operand]) -> Result<(Csr, Taken<T>), CellErro
 
 #[cfg(test)]
 mod tests {
-    use crate::tests::assert_right_at_test_sides;
+    use crate::tests::{TEST_SIDES, assert_right_at};
 
     #[test]
     fn every_variant_is_right_for_sparse_and_full_matrices() {
-        assert_right_at_test_sides("spmv", &[Some(0.05), Some(1.0)]);
+        assert_right_at("spmv", &TEST_SIDES, &[Some(0.05), Some(1.0)]);
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn answer_of(op: &str, variant: &str, n: usize, dtype: DType, inputs:
 }
 
 /// Sides that the tests of every kernel use: the smallest, odd and even ones, a prime, and one beyond a tile.
-pub(crate) const TEST_SIDES: [usize; 6] = [1, 2, 31, 100, 101, 333];
+pub(crate) static TEST_SIDES: [usize; 6] = [1, 2, 31, 100, 101, 333];
 
 /// The workers of a test, on two threads each, one for each library.
 #[derive(Default)]
@@ -75,13 +75,12 @@ fn for_each_variant(check: impl Fn(&mut dyn Backend, &mut Prepared, &Case, &Vari
     }
 }
 
-/// Asserts that every variant of an op whose library is present is right at [`TEST_SIDES`], in both element types and of
+/// Asserts that every variant of an op whose library is present is right at these sides, in both element types and of
 /// these densities, on every number of threads that it can choose, in several executions of one job.
-pub(crate) fn assert_right_at_test_sides(op: &'static str, densities: &'static [Option<f64>]) {
+pub(crate) fn assert_right_at(op: &'static str, sides: &'static [usize], densities: &'static [Option<f64>]) {
     with_stack(move || {
         let mut workers = Workers::default();
-        for (n, &density) in TEST_SIDES.iter().flat_map(|n| densities.iter().map(move |density| (n, density)))
-        {
+        for (n, &density) in sides.iter().flat_map(|n| densities.iter().map(move |density| (n, density))) {
             for &dtype in DType::ALL {
                 let case = Case { op: op.into(), n: *n as u64, dtype, density, seed: 1 };
                 let inputs = op::find(op).unwrap().inputs(&case);

@@ -307,11 +307,11 @@ fn transpose<Z: Copy + Send + Sync>(n: usize, from: &[Z], to: &mut [Z]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::assert_right_at_test_sides;
+    use crate::tests::{TEST_SIDES, assert_right_at};
 
     #[test]
     fn every_variant_is_right_at_odd_and_even_sides() {
-        assert_right_at_test_sides("fft", &[None]);
+        assert_right_at("fft", &TEST_SIDES, &[None]);
     }
 
     #[test]

@@ -157,7 +157,7 @@ fn operands(inputs: &mut [Operand]) -> Result<(Csr, Csr), CellError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::tests::{TEST_SIDES, answer_of, assert_right_at_test_sides};
+    use crate::tests::{TEST_SIDES, answer_of, assert_right_at};
     use gpubench_model::case::DType;
     use gpubench_model::data::generator::sparse;
 
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn every_variant_is_right_for_sparse_and_crowded_rows() {
-        assert_right_at_test_sides("spgemm", &[Some(0.01), Some(0.3)]);
+        assert_right_at("spgemm", &TEST_SIDES, &[Some(0.01), Some(0.3)]);
     }
 
     #[test]
