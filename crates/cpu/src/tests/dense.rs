@@ -66,7 +66,7 @@ fn jobs_of_several_libraries_take_turns() {
 }
 
 #[test]
-fn a_matrix_that_is_not_positive_definite_or_for_lu_singular_is_a_failed_call() {
+fn a_matrix_that_cannot_be_factorised_is_a_failed_call() {
     with_stack(|| {
         for (dtype, is_lu, matrix, right) in
             [(DType::F64, false, [1.0, 2.0, 2.0, 1.0], [1.0, 1.0]), (DType::F32, true, [1.0; 4], [1.0, 2.0])]
@@ -83,7 +83,7 @@ fn a_matrix_that_is_not_positive_definite_or_for_lu_singular_is_a_failed_call() 
 }
 
 #[test]
-fn a_cholesky_factorisation_of_several_blocks_solves_and_fails_in_any_of_them() {
+fn cholesky_in_several_blocks_solves_and_fails_in_any_of_them() {
     // Two whole blocks and a part of one.
     const N: usize = 1_100;
     with_stack(|| {

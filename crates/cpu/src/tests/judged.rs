@@ -99,7 +99,7 @@ fn every_variant_stays_below_half_of_its_bound() {
 
 #[test]
 #[ignore = "some minutes: more than 200 seeds, N from 1 to 1024"]
-fn every_variant_stays_below_half_of_its_bound_at_all_sizes_and_many_seeds() {
+fn variants_stay_below_half_of_their_bounds_at_many_sizes_and_seeds() {
     let cases: Cases = |op| match op {
         "overhead" => vec![],
         "host-loop" => spread(1, 0),

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_touched_for_the_first_time_is_counted_for_each_execution() {
+    fn page_faults_are_counted_per_execution() {
         // Other tests of the process cause faults too, so this is a lower bound.
         for count in [1, 4] {
             let faults = timed(&mut Faulter, count).unwrap().page_faults.unwrap();

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_of_float64_loses_less_than_three_places_however_many_there_are() {
+    fn sums_of_float64_lose_less_than_three_places_at_any_size() {
         for n in [31, 500, 2000] {
             let a: Vec<f64> = Stream::new(3, 0).uniforms(n * n);
             let answer =

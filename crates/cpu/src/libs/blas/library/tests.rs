@@ -42,7 +42,7 @@ fn stocked() -> tempfile::TempDir {
 }
 
 #[test]
-fn each_vendor_has_a_plain_name_and_further_libraries_the_name_of_their_origin() {
+fn further_libraries_of_a_vendor_are_named_by_their_origin() {
     let root = stocked();
     let machine = InstallFolders::below(root.path(), &|_| None);
     let all = find_all(&machine, &[]);

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn openmp_is_found_next_to_mkl_in_the_same_oneapi_and_where_an_installer_linked_mkl() {
+    fn openmp_is_found_next_to_mkl_in_its_oneapi_and_in_environments() {
         let root = tempfile::tempdir().unwrap();
         let at = |below: &str| root.path().join(below);
         let touch = |below: &str| {
