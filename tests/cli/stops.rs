@@ -13,7 +13,7 @@ use crate::resume::{HANGS, SWEEP, lines, spawn, wait_until};
 const GPUBENCH: &str = env!("CARGO_BIN_EXE_gpubench");
 
 /// Three cells that take about a second each.
-const SLOW: &str = "run --backends cpu --variants parallel --ops sin --sizes 2000,2001,2002 --samples 800 --rounds 2 \
+const SLOW: &str = "run --backends cpu --variants plain --ops sin --sizes 2000,2001,2002 --samples 400 --rounds 2 \
                     --max-time 3s --no-peaks --no-refine --out out";
 
 fn signal(process: u32, name: &str) {

@@ -37,7 +37,7 @@ fn findings(program: &Path, home: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn a_program_that_is_linked_into_an_environment_takes_the_libraries_from_there() {
+fn a_program_linked_into_an_environment_takes_its_libraries() {
     let folder = |name: &str| {
         let listed = std::env::var(name).unwrap_or_default();
         listed

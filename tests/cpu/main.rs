@@ -9,15 +9,17 @@ mod bindings;
 #[path = "../stubs/compiler.rs"]
 mod compiler;
 mod environment;
-mod faults;
 #[cfg(target_env = "gnu")]
 mod loader;
 mod neighbours;
-mod rest;
 mod threads;
 mod worker;
 
 use std::process::Command;
+
+use gpubench::measure::stats::median;
+
+use worker::Worker;
 
 /// Makes a command find the libraries of Python packages installed under the prefixes in `GPUBENCH_TEST_PREFIXES` (at
 /// most two, separated by a colon).
@@ -31,4 +33,65 @@ fn with_prefixes(command: &mut Command) {
 #[expect(clippy::print_stderr, reason = "a test that is left out says why")]
 fn leave_out(what: &str, reason: &serde_json::Value) {
     eprintln!("{what} is left out: {reason}");
+}
+
+/// Variants that do not allocate while they run: all memory is touched before they are timed.
+const OWN: [(&str, &str); 7] = [
+    ("elementwise", "plain"),
+    ("sin", "plain"),
+    ("reduction", "one-pass"),
+    ("fft", "realfft"),
+    ("spmv", "parallel"),
+    ("spgemm", "gustavson"),
+    ("matmul", "faer"),
+];
+
+#[test]
+fn own_kernels_have_no_page_faults_while_they_are_sampled() {
+    let mut worker = Worker::start(2, false);
+    for (op, variant) in OWN {
+        for cache in ["cold", "hot"] {
+            assert_eq!(worker.prepare(op, variant, 256, cache)["type"], "prepared", "{op}/{variant}");
+            worker.measure(21, 30.0);
+            let reply = worker.reply();
+            let samples = reply["result"]["samples"].as_array().unwrap();
+            let faults: Vec<f64> =
+                samples.iter().map(|sample| sample["page_faults"]["minor"].as_f64().unwrap()).collect();
+            let median = median(&faults).unwrap();
+            assert!(median == 0.0, "{op}/{variant} {cache}: {median} page faults per execution");
+        }
+    }
+}
+
+#[test]
+fn a_worker_holds_one_copy_of_the_operands_of_its_job() {
+    for (library, variant) in [(None, "faer"), (Some("openblas"), "openblas"), (Some("mkl"), "mkl")] {
+        let mut worker = Worker::start_for(library, 2, false);
+        // Matrices as large as the code and the buffers of MKL.
+        let (n, idle) = (3000, worker.resident_bytes());
+        let prepared = worker.prepare("matmul", variant, n, "hot");
+        if prepared["type"] == "skipped" {
+            leave_out(variant, &prepared["reason"]);
+            continue;
+        }
+        worker.measure(3, 1.0);
+        assert_eq!(worker.reply()["type"], "measured");
+        let (matrix, held) = (n * n * 4, worker.resident_bytes() - idle);
+        // Two operands and the answer; a library may have buffers of its own.
+        assert!(held < 3 * matrix + 3 * matrix / 2, "{variant} holds {held} bytes, matrices of {matrix}");
+        worker.rest();
+        worker.measure(3, 1.0);
+        assert_eq!(worker.reply()["type"], "measured", "its jobs are kept");
+    }
+}
+
+#[test]
+fn a_worker_refuses_variants_of_a_library_that_it_was_not_started_for() {
+    for (started_for, library, variant) in [(None, "openblas", "openblas"), (Some("openblas"), "mkl", "mkl")]
+    {
+        let refused = Worker::start_for(started_for, 1, false).prepare("matmul", variant, 8, "hot");
+        assert_eq!(refused["type"], "failed", "{refused}");
+        let reason = refused["reason"].as_str().unwrap();
+        assert!(reason.contains(&format!("\"library\": \"{library}\"")), "{reason}");
+    }
 }

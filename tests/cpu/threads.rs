@@ -55,7 +55,7 @@ fn obeys(library: Option<&str>, op: &str, variant: &str, n: u64) {
 #[test]
 fn rayon_works_on_the_threads_asked_for() {
     // Large enough that a late thread still finds work.
-    obeys(None, "elementwise", "parallel", 6000);
+    obeys(None, "elementwise", "plain", 6000);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn openblas_works_on_the_threads_asked_for() {
 fn bound_threads_leave_one_processor_to_the_thread_that_times() {
     let free = Worker::start(2, false).affinities();
     let mut worker = Worker::start(2, true);
-    assert_eq!(worker.prepare("elementwise", "parallel", 100, "cold")["type"], "prepared");
+    assert_eq!(worker.prepare("elementwise", "plain", 100, "cold")["type"], "prepared");
     worker.measure(3, 1.0);
     assert_eq!(worker.reply()["type"], "measured");
     let bound = worker.affinities();

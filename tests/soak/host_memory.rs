@@ -32,8 +32,8 @@ fn assert_bounded(line: &str) {
 fn a_run_needs_the_memory_of_its_largest_case_once_per_variant() {
     assert_bounded("--ops matmul --variants faer --dtypes f64 --sizes 2500");
     assert_bounded("--ops matmul --variants faer --dtypes f64 --sizes 1000,1500,2000");
-    assert_bounded("--ops elementwise --variants parallel --dtypes f64 --sizes 2000,5000");
-    assert_bounded("--ops elementwise --variants parallel,ndarray --dtypes f64 --sizes 2000,4000");
+    assert_bounded("--ops elementwise --variants plain --dtypes f64 --sizes 2000,5000");
+    assert_bounded("--ops elementwise --variants plain,ndarray --dtypes f64 --sizes 2000,4000");
     assert_bounded("--ops fft --variants realfft --dtypes f64 --sizes 3000");
     assert_bounded("--ops spgemm --variants gustavson --dtypes f64 --sizes 4000");
 }

@@ -2,27 +2,24 @@
 //! kernels.
 //!
 //! `ops` holds the variants of every op and the list of all variants, which only this file reads. Variants call the
-//! libraries in `libs` and run on `threads`: the pool, and the ways to divide work over it. `simd` holds the vector
-//! types. `context` is what the backend passes to them. `timing` takes the samples: clocks, cold caches, idle threads,
-//! bound threads. `peaks` measures peak bandwidth and FLOP rate, partly with variants. Modules import in this order:
-//! peaks, ops, libs, threads, simd; `timing` imports none of them.
+//! libraries in `libs` and run on `threads`: the pool, and the ways to divide work over it. `simd` compiles code for the
+//! widest vectors, and `operands` holds what jobs have taken. `timing` takes the samples: clocks, cold caches, idle
+//! threads, bound threads. `peaks` measures peak bandwidth and FLOP rate, partly with variants. Modules import in this
+//! order: peaks, ops, libs, threads, operands, simd; `timing` imports none of them.
 
 use std::mem::forget;
 use std::path::Path;
 use std::sync::Arc;
 
-use gpubench_backend::contents;
 use gpubench_backend::{
-    Backend, Conditions, Finding, Options, Peaks, Prepared, Registration, Sample, TimerOverhead,
+    Backend, Conditions, Finding, Options, Peaks, Prepared, Registration, Sample, TimerOverhead, contents,
 };
 use gpubench_host::{numa, processors, vector_registers, wait_idle};
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
-mod context;
-mod libs;
-mod memory;
+mod operands;
 mod ops;
 mod peaks;
 mod simd;
@@ -31,15 +28,23 @@ mod tests;
 mod threads;
 mod timing;
 
-use context::Cpu;
-use libs::blas::{self, Library};
+/// Libraries found at run time: BLAS and LAPACK from several vendors, the FFTs and vector functions of MKL, FFTW, and
+/// Intel's OpenMP.
+mod libs {
+    pub(crate) mod blas;
+    pub(crate) mod dfti;
+    pub(crate) mod fftw;
+    pub(crate) mod openmp;
+    pub(crate) mod vml;
+}
+
+use libs::blas::{self, BlasLibrary};
 use libs::fftw;
-use ops::available::AvailableVariant;
+use ops::variants::AvailableVariant;
 pub use simd::widest as widest_vectors;
-use threads::thread_choices;
-use timing::flush_by_reading::CacheFlush;
+use timing::flush_by_reading::CacheReader;
 use timing::pin::Pins;
-use timing::{clock, flush, thread_speed};
+use timing::{flush, thread_speed};
 
 /// The registration.
 pub const REGISTRATION: Registration = Registration {
@@ -66,12 +71,12 @@ pub fn check_library(path: &Path) -> anyhow::Result<()> {
 }
 
 /// The BLAS libraries of this machine.
-fn libraries(options: &Options) -> Vec<Arc<Library>> {
+fn libraries(options: &Options) -> Vec<Arc<BlasLibrary>> {
     blas::all(&options.blas).into_iter().map(Arc::new).collect()
 }
 
 /// Returns the variants that need a library, as `op/variant`.
-fn served_by(library: &Library, kernels: &[AvailableVariant]) -> Vec<String> {
+fn served_by(library: &BlasLibrary, kernels: &[AvailableVariant]) -> Vec<String> {
     kernels.iter().filter(|listed| listed.needs(library.word())).map(AvailableVariant::title).collect()
 }
 
@@ -87,17 +92,18 @@ fn findings(options: &Options) -> Vec<Finding> {
     named.map(|library| library.finding(served_by(library, &kernels))).collect()
 }
 
-struct Started {
-    cpu: Cpu,
+struct CpuBackend {
+    /// Number of threads that a job may use.
+    threads: usize,
     /// The BLAS libraries, the preferred one of each vendor first.
-    libraries: Vec<Arc<Library>>,
+    libraries: Vec<Arc<BlasLibrary>>,
     kernels: Vec<AvailableVariant>,
     /// The library whose variants this worker runs, in addition to those that need none.
     library: Option<String>,
     /// The element types of the run, for which peaks are measured.
     dtypes: Vec<DType>,
     /// Evicts the data of jobs whose buffers cannot be flushed; allocated at first use.
-    cache_flush: Option<CacheFlush>,
+    cache_reader: Option<CacheReader>,
     /// The CPUs that threads are bound to, with `--pin`.
     pins: Option<Pins>,
     /// The NUMA nodes over which memory is interleaved, when the threads span several.
@@ -108,42 +114,23 @@ struct Started {
     marked: usize,
 }
 
-impl Started {
-    fn new(options: &Options, threads: usize) -> Self {
-        let libraries = libraries(options);
-        Started {
-            cpu: Cpu { threads },
-            kernels: ops::list(&libraries),
-            libraries,
-            library: options.library.clone(),
-            dtypes: if options.dtypes.is_empty() { DType::ALL.to_vec() } else { options.dtypes.clone() },
-            cache_flush: None,
-            pins: None,
-            interleaved: vec![],
-            interleaving_refused: None,
-            marked: 0,
-        }
-    }
-
-    /// Refuses a variant whose library this worker was not started for, since another library may be loaded.
-    fn allows(&self, listed: &AvailableVariant) -> Result<(), CellError> {
-        match listed.variant.library.as_deref() {
-            Some(needed) if self.library.as_deref() != Some(needed) => {
-                let title = listed.title();
-                let reason =
-                    format!("{title} needs a worker whose `options` have `\"library\": \"{needed}\"`");
-                Err(CellError::Failed(reason))
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut started = Started::new(options, options.threads.unwrap_or(available).max(1));
+    let libraries = libraries(options);
+    let mut started = CpuBackend {
+        threads: options.threads.unwrap_or(available).max(1),
+        kernels: ops::list(&libraries),
+        libraries,
+        library: options.library.clone(),
+        dtypes: if options.dtypes.is_empty() { DType::ALL.to_vec() } else { options.dtypes.clone() },
+        cache_reader: None,
+        pins: None,
+        interleaved: vec![],
+        interleaving_refused: None,
+        marked: 0,
+    };
     // Before any memory or library thread exists: they inherit the policy.
-    let spanned = processors::nodes_spanned(started.cpu.threads);
+    let spanned = processors::nodes_spanned(started.threads);
     if !spanned.is_empty() {
         match numa::interleave(&spanned) {
             Ok(()) => started.interleaved = spanned,
@@ -154,19 +141,19 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     // the timing thread would sleep at the end of each execution. The worker has its own pool, so that no other thread
     // waits for it to work. The pool is never dropped, because the timing thread cannot leave it. If the thread is
     // already in a pool, that pool stays, and the description shows its number of threads.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(started.cpu.threads).use_current_thread();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(started.threads).use_current_thread();
     if let Ok(pool) = pool.build() {
         forget(pool);
     }
     started.pins = options.pin.then(Pins::of_pool).transpose()?;
-    faer::set_global_parallelism(thread_choices::faer(started.cpu.threads));
+    faer::set_global_parallelism(threads::faer_par(started.threads));
     Ok(Box::new(started))
 }
 
-impl Backend for Started {
+impl Backend for CpuBackend {
     fn describe(&self) -> serde_json::Value {
         serde_json::json!({
-            "threads": self.cpu.threads,
+            "threads": self.threads,
             "rayon_threads": rayon::current_num_threads(),
             "simd": simd::widest(),
             "pinned": self.pins.as_ref().map(Pins::cpus),
@@ -176,7 +163,7 @@ impl Backend for Started {
     }
 
     fn threads(&self) -> Option<usize> {
-        Some(self.cpu.threads)
+        Some(self.threads)
     }
 
     fn libraries(&self) -> Vec<Finding> {
@@ -193,7 +180,7 @@ impl Backend for Started {
 
     fn settle(&mut self) {
         wait_idle::wait();
-        // What another variant left in them would slow this one, which it would not in a program of its own.
+        // Upper halves that another variant left in use would slow this one, as they would not in a program of its own.
         vector_registers::clear_on_all_threads();
         if let Some(pins) = &self.pins {
             pins.bind_libraries();
@@ -201,11 +188,11 @@ impl Backend for Started {
     }
 
     fn peaks_depend_on(&self) -> Option<serde_json::Value> {
-        Some(peaks::depend_on(&self.cpu, &self.libraries, &self.interleaved, &self.dtypes))
+        Some(peaks::depend_on(self.threads, &self.libraries, &self.interleaved, &self.dtypes))
     }
 
     fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
-        Ok(peaks::measure(&self.cpu, &self.kernels, self.library.as_deref(), &self.dtypes).plausible())
+        Ok(peaks::measure(self.threads, &self.kernels, self.library.as_deref(), &self.dtypes).plausible())
     }
 
     fn prepare(
@@ -218,26 +205,33 @@ impl Backend for Started {
             self.kernels.iter().find(|listed| listed.variant.op == case.op && listed.variant.name == variant);
         let listed =
             listed.ok_or_else(|| CellError::Failed(format!("no cpu variant {variant} of {}", case.op)))?;
-        self.allows(listed)?;
+        // Another library may be loaded.
+        if let Some(needed) =
+            listed.variant.library.as_deref().filter(|it| self.library.as_deref() != Some(it))
+        {
+            let title = listed.title();
+            let reason = format!("{title} needs a worker whose `options` have `\"library\": \"{needed}\"`");
+            return Err(CellError::Failed(reason));
+        }
         vector_registers::clear_on_all_threads();
-        listed.prepare(&self.cpu, case, inputs)
+        listed.prepare(self.threads, case, inputs)
     }
 
     fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
         match cache {
-            Cache::Hot => clock::back_to_back(&mut job.job, job.traits.resets),
+            Cache::Hot => timing::back_to_back(&mut job.job, job.traits.resets),
             Cache::Cold => {
                 // The reset touches memory, which must not stay in the caches either.
                 job.reset()?;
                 self.marked = self.marked.wrapping_add(1);
                 contents::mark(&mut job.contents(), self.marked)?;
                 if !flush::flush(&job.job) {
-                    let ready = self.cache_flush.take().map_or_else(CacheFlush::new, Ok)?;
-                    self.cache_flush.insert(ready).flush();
+                    let ready = self.cache_reader.take().map_or_else(CacheReader::new, Ok)?;
+                    self.cache_reader.insert(ready).flush();
                 }
                 // Last, because threads that find no work soon sleep again.
                 job.wake_threads()?;
-                clock::once(&mut job.job)
+                timing::timed(&mut job.job, 1)
             }
         }
     }
@@ -250,7 +244,7 @@ impl Backend for Started {
     fn timer_overhead(&self) -> Option<TimerOverhead> {
         // The worker without a library describes the machine; there always is one.
         let thread_speeds = self.library.is_none().then(thread_speed::measure);
-        Some(TimerOverhead { thread_speeds, ..clock::timer_overhead() })
+        Some(TimerOverhead { thread_speeds, ..timing::timer_overhead() })
     }
 
     fn conditions(&mut self) -> Conditions {

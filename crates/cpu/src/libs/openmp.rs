@@ -1,8 +1,8 @@
-//! Loops on the threads of Intel's OpenMP, on which MKL's routines run: code around such a call would otherwise wait for CPUs on which
-//! these threads spin.
+//! Loops on the threads of Intel's OpenMP, on which MKL's routines run: code around such a call would otherwise wait for
+//! CPUs on which these threads spin.
 //!
-//! `GOMP_parallel` is the entry point that compilers generate calls of for `#pragma omp parallel`; Intel's and LLVM's runtime has it
-//! under that name too: <https://openmp.llvm.org/design/Runtimes.html>, "GNU Compatibility".
+//! `GOMP_parallel` is the entry point that compilers generate calls of for `#pragma omp parallel`; Intel's and LLVM's
+//! runtime has it under that name too: <https://openmp.llvm.org/design/Runtimes.html>, "GNU Compatibility".
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::path::Path;
@@ -56,7 +56,7 @@ impl OpenMp {
     }
 }
 
-/// The share of one thread: every so many tasks as there are threads, from its own number on.
+/// Runs the tasks of one thread: with T threads, every T-th task, beginning with the thread's own number.
 unsafe extern "C" fn region(all: *mut c_void) {
     // SAFETY: `OpenMp::each` passes a loop, which lives until all threads have left; the routines take nothing.
     let (all, thread, threads) = unsafe {

@@ -1,105 +1,74 @@
 //! MKL's vector functions (VML): sines and cosines of arrays, in its mode of high accuracy.
 //!
 //! Names are those of the [oneMKL Developer
-//! Reference](https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/), "Vector Mathematical Functions". A call
-//! may start threads, except within [`on_this_thread`].
+//! Reference](https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/), "Vector Mathematical Functions".
 
 use std::ffi::c_int;
-use std::path::Path;
-use std::sync::OnceLock;
 
-use gpubench_host::shared_library::SharedLibrary;
+use gpubench_model::case::DType;
+use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 
-type Function<T> = unsafe extern "C" fn(c_int, *const T, *mut T);
+use super::blas::Provider;
 
-/// The functions of one element type.
-pub(crate) struct Functions<T> {
-    sine: Function<T>,
-    cosine: Function<T>,
+type VectorFunction<T> = unsafe extern "C" fn(c_int, *const T, *mut T);
+
+/// The functions of one element type. A call may start threads, except within [`VmlFunctions::on_this_thread`].
+pub(crate) struct VmlFunctions<T> {
+    sine: VectorFunction<T>,
+    cosine: VectorFunction<T>,
     set_threads: unsafe extern "C" fn(c_int) -> c_int,
 }
 
-/// An element type of the functions. A process loads one MKL.
-pub(crate) trait VmlReal: Copy + 'static {
-    const SINE: &str;
-    const COSINE: &str;
-    fn functions() -> &'static OnceLock<Functions<Self>>;
-}
+impl<T: Real> VmlFunctions<T> {
+    /// Finds the functions.
+    ///
+    /// # Errors
+    /// The library lacks one.
+    pub(crate) fn of(mkl: &Provider) -> Result<Self, CellError> {
+        let (sine, cosine) = match T::DTYPE {
+            DType::F32 => ("vsSin", "vsCos"),
+            DType::F64 => ("vdSin", "vdCos"),
+        };
+        let functions = || -> Result<Self, String> {
+            // SAFETY: the types are those of MKL's headers, where MKL_INT is `int` in the interface that gpubench chose.
+            unsafe {
+                Ok(VmlFunctions {
+                    sine: mkl.routine(sine)?,
+                    cosine: mkl.routine(cosine)?,
+                    set_threads: mkl.routine("MKL_Set_Num_Threads_Local")?,
+                })
+            }
+        };
+        functions().map_err(|problem| CellError::call("MKL's VML", problem))
+    }
 
-impl VmlReal for f32 {
-    const SINE: &str = "vsSin";
-    const COSINE: &str = "vsCos";
+    /// Runs `work` with MKL's functions on the calling thread alone; its calls of other routines have their number of
+    /// threads afterwards.
+    pub(crate) fn on_this_thread(&self, work: impl FnOnce()) {
+        // SAFETY: the function takes any number; 0 is that of the process.
+        let before = unsafe { (self.set_threads)(1) };
+        work();
+        // SAFETY: as above.
+        unsafe { (self.set_threads)(before) };
+    }
 
-    fn functions() -> &'static OnceLock<Functions<f32>> {
-        static FUNCTIONS: OnceLock<Functions<f32>> = OnceLock::new();
-        &FUNCTIONS
+    /// Writes the sines of `from`.
+    pub(crate) fn sines(&self, from: &[T], to: &mut [T]) {
+        apply(self.sine, from, to);
+    }
+
+    /// Writes the cosines of `from`.
+    pub(crate) fn cosines(&self, from: &[T], to: &mut [T]) {
+        apply(self.cosine, from, to);
     }
 }
 
-impl VmlReal for f64 {
-    const SINE: &str = "vdSin";
-    const COSINE: &str = "vdCos";
-
-    fn functions() -> &'static OnceLock<Functions<f64>> {
-        static FUNCTIONS: OnceLock<Functions<f64>> = OnceLock::new();
-        &FUNCTIONS
-    }
-}
-
-/// Finds the functions in the MKL at that path, which is already loaded.
-///
-/// # Errors
-/// It lacks one.
-pub(crate) fn load<T: VmlReal>(library: &Path) -> Result<(), CellError> {
-    let found = || -> Result<Functions<T>, String> {
-        // SAFETY: the library is loaded, so that nothing is initialised; the types are those of its headers, where MKL_INT is
-        // `int` in the interface that gpubench chose.
-        unsafe {
-            let mut library = SharedLibrary::open(library)?;
-            library.own_file_defines("MKL_Get_Version_String");
-            let functions = Functions {
-                sine: library.symbol(T::SINE)?,
-                cosine: library.symbol(T::COSINE)?,
-                set_threads: library.symbol("MKL_Set_Num_Threads_Local")?,
-            };
-            library.keep();
-            Ok(functions)
-        }
-    };
-    if T::functions().get().is_none() {
-        let found = found().map_err(|problem| CellError::call("MKL's VML", problem))?;
-        let _ = T::functions().set(found);
-    }
-    Ok(())
-}
-
-/// Runs `work` with MKL's functions on the calling thread alone; its calls of other routines have their number of threads afterwards.
-pub(crate) fn on_this_thread<T: VmlReal>(work: impl FnOnce()) {
-    let Some(functions) = T::functions().get() else { return };
-    // SAFETY: the function takes any number; 0 is that of the process.
-    let before = unsafe { (functions.set_threads)(1) };
-    work();
-    // SAFETY: as above.
-    unsafe { (functions.set_threads)(before) };
-}
-
-/// Writes the sines of `from`; no value where [`load`] was not called.
-pub(crate) fn sines<T: VmlReal>(from: &[T], to: &mut [T]) {
-    apply(from, to, |functions| functions.sine);
-}
-
-/// Writes the cosines of `from`; no value where [`load`] was not called.
-pub(crate) fn cosines<T: VmlReal>(from: &[T], to: &mut [T]) {
-    apply(from, to, |functions| functions.cosine);
-}
-
-fn apply<T: VmlReal>(from: &[T], to: &mut [T], function: impl Fn(&Functions<T>) -> Function<T>) {
-    let Some(functions) = T::functions().get() else { return };
+fn apply<T>(function: VectorFunction<T>, from: &[T], to: &mut [T]) {
     // A length above 32 bits never occurs: callers pass blocks.
     let Ok(len) = c_int::try_from(from.len().min(to.len())) else { return };
     // SAFETY: both arrays have `len` elements, and the function takes them.
-    unsafe { function(functions)(len, from.as_ptr(), to.as_mut_ptr()) };
+    unsafe { function(len, from.as_ptr(), to.as_mut_ptr()) };
 }
 
 #[cfg(test)]
@@ -110,20 +79,10 @@ mod tests {
     #[test]
     fn other_routines_keep_their_number_of_threads() {
         let libraries = blas::all(&[]);
-        let mkl = libraries.iter().find(|one| one.vendor() == Vendor::Mkl && one.provider().is_ok());
-        let Some(path) = mkl.map(|mkl| mkl.provider().unwrap().path()) else { return };
-        load::<f32>(path).unwrap();
-        // SAFETY: the library is loaded already, and the type is that of its header.
-        let threads: unsafe extern "C" fn() -> c_int = unsafe {
-            let library = SharedLibrary::open(path).unwrap();
-            let found = library.symbol("MKL_Get_Max_Threads").unwrap();
-            library.keep();
-            found
-        };
-        // SAFETY: it takes nothing and returns a number.
-        let threads = || unsafe { threads() };
-        let (before, mut within) = (threads(), 0);
-        on_this_thread::<f32>(|| within = threads());
-        assert_eq!((within, threads()), (1, before));
+        let mut mkls = libraries.iter().filter(|library| library.vendor() == Vendor::Mkl);
+        let Some(mkl) = mkls.find_map(|library| library.provider().ok()) else { return };
+        let (before, mut within) = (mkl.threads(), 0);
+        VmlFunctions::<f32>::of(mkl).unwrap().on_this_thread(|| within = mkl.threads());
+        assert_eq!((within, mkl.threads()), (1, before));
     }
 }

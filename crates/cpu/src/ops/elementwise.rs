@@ -2,27 +2,17 @@
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
+use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use ndarray::Zip;
+use rustfft::num_traits::Float;
 
-use super::cpu_variant::CpuVariant;
-use super::entry::{by_dtype, variant};
-use super::library_variant::{LibraryVariant, Scope};
 use super::matrices::{on_one_thread, partitioned};
-use crate::context::Cpu;
-use crate::libs::blas::Library;
-use crate::libs::vml::{self, VmlReal};
-use crate::simd::trig::{Trig, elementwise_into, elementwise_past_caches};
+use super::variants::{CpuVariant, LibraryVariant, Scope, by_dtype, variant};
+use crate::libs::blas::BlasLibrary;
+use crate::libs::vml::VmlFunctions;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant(
-        "elementwise",
-        "parallel",
-        "one pass, vectorised sine and cosine, all threads",
-        true,
-        by_dtype!(parallel),
-    ),
     variant("elementwise", "plain", "one loop, libm's sine and cosine, all threads", true, by_dtype!(plain)),
     variant("elementwise", "ndarray", "ndarray Zip, one pass, libm, one thread", false, by_dtype!(one_pass)),
     variant(
@@ -46,19 +36,19 @@ pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
 /// Elements whose sines and cosines stay in the first-level cache.
 const BLOCK: usize = 1024;
 
-fn mkl<T: Trig + VmlReal>(
-    cpu: &Cpu,
+fn mkl<T: Real>(
+    threads: usize,
     case: &Case,
     inputs: &mut [Operand],
-    library: &Library,
+    library: &BlasLibrary,
 ) -> Result<Box<Prepared>, CellError> {
-    vml::load::<T>(library.provider()?.path())?;
-    partitioned::<T, 2>(case, inputs, cpu.threads, |[a, b], y, _| {
+    let vml = VmlFunctions::<T>::of(library.provider()?)?;
+    partitioned::<T, 2>(case, inputs, threads, move |[a, b], y| {
         let mut cosines = [T::default(); BLOCK];
-        vml::on_this_thread::<T>(|| {
+        vml.on_this_thread(|| {
             for ((a, b), y) in a.chunks(BLOCK).zip(b.chunks(BLOCK)).zip(y.chunks_mut(BLOCK)) {
-                vml::sines(a, y);
-                vml::cosines(b, &mut cosines);
+                vml.sines(a, y);
+                vml.cosines(b, &mut cosines);
                 for (((y, &a), &b), &cosine) in y.iter_mut().zip(a).zip(b).zip(&cosines) {
                     *y = a * b + *y + cosine;
                 }
@@ -67,41 +57,32 @@ fn mkl<T: Trig + VmlReal>(
     })
 }
 
-fn parallel<T: Trig>(cpu: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
-    partitioned::<T, 2>(case, inputs, cpu.threads, |[a, b], y, past_caches| {
-        let compute = if past_caches { elementwise_past_caches } else { elementwise_into };
-        compute(a, b, y);
-    })
-}
-
-fn plain<T: Trig>(cpu: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
-    partitioned::<T, 2>(case, inputs, cpu.threads, |[a, b], y, _| {
+fn plain<T: Real + Float>(
+    threads: usize,
+    case: &Case,
+    inputs: &mut [Operand],
+) -> Result<Box<Prepared>, CellError> {
+    partitioned::<T, 2>(case, inputs, threads, |[a, b], y| {
         for ((y, &a), &b) in y.iter_mut().zip(a).zip(b) {
-            *y = a * b + a.std_sin() + b.std_cos();
+            *y = a * b + a.sin() + b.cos();
         }
     })
 }
 
-fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
+fn one_pass<T: Real + Float>(
+    _: usize,
+    case: &Case,
+    inputs: &mut [Operand],
+) -> Result<Box<Prepared>, CellError> {
     on_one_thread::<T, 2>(case, inputs, |[a, b], y| {
-        Zip::from(y).and(a).and(b).for_each(|y, &a, &b| *y = a * b + a.std_sin() + b.std_cos());
+        Zip::from(y).and(a).and(b).for_each(|y, &a, &b| *y = a * b + a.sin() + b.cos());
     })
 }
 
-fn temporaries<T: Trig>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
-    on_one_thread::<T, 2>(case, inputs, |[a, b], y| *y = a * b + a.mapv(T::std_sin) + b.mapv(T::std_cos))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tests::assert_formula;
-
-    #[test]
-    fn every_variant_agrees_with_the_formula_in_float64() {
-        for kernel in VARIANTS {
-            let formula = |[a, b]: [f64; 2]| a * b + a.sin() + b.cos();
-            assert_formula("elementwise", &kernel.variant.name, formula, |_| 8.0);
-        }
-    }
+fn temporaries<T: Real + Float>(
+    _: usize,
+    case: &Case,
+    inputs: &mut [Operand],
+) -> Result<Box<Prepared>, CellError> {
+    on_one_thread::<T, 2>(case, inputs, |[a, b], y| *y = a * b + a.mapv(T::sin) + b.mapv(T::cos))
 }

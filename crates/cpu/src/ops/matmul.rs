@@ -1,25 +1,18 @@
 //! The variants of the matrix product: BLAS gemm, faer, and the kernel of ndarray.
 
-use std::mem::MaybeUninit;
-
 use faer::{Accum, MatMut, MatRef};
-use gpubench_backend::contents::Contents;
-use gpubench_backend::{Lent, Prepared};
+use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use ndarray::{LinalgScalar, linalg};
 
-use super::cpu_variant::CpuVariant;
-use super::entry::{by_dtype, variant};
-use super::library_variant::{LibraryVariant, Scope};
-use super::matrices::{Matrices, on_one_thread};
-use crate::context::Cpu;
-use crate::libs::blas::{Blas, BlasThreads, Library};
-use crate::threads::faer::Faer;
-use crate::threads::pooled_job::{Kernel, PooledJob, ThreadPool};
+use super::matrices::{Matrices, MatrixKernel, on_one_thread};
+use super::variants::{CpuVariant, LibraryVariant, Scope, by_dtype, variant};
+use crate::libs::blas::{Blas, BlasLibrary, BlasThreads};
+use crate::threads::{Faer, PooledJob};
 
-pub(crate) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
+pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
     op: "matmul",
     suffix: "",
     summary: "{} gemm on ndarray's arrays",
@@ -27,7 +20,7 @@ pub(crate) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
     prepare: by_dtype!(blas with library),
 }];
 
-pub(crate) const VARIANTS: &[CpuVariant] = &[
+pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("matmul", "faer", "faer, all threads", true, by_dtype!(faer)),
     variant(
         "matmul",
@@ -41,73 +34,40 @@ pub(crate) const VARIANTS: &[CpuVariant] = &[
 /// The largest side at which fewer than all threads may be faster.
 const MAX_CHOICE_SIDE: usize = 1024;
 
-/// Computes `c = a b` with the library of the pool.
-struct Product<T, C> {
-    matrices: Matrices<T, 2>,
-    multiply: fn(&C, &mut Matrices<T, 2>) -> Result<(), CellError>,
-}
-
-impl<T: Real, C: ThreadPool> Kernel for Product<T, C> {
-    type Pool = C;
-
-    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.matrices.show(show);
-    }
-
-    fn contents(&mut self) -> Contents<'_> {
-        self.matrices.contents()
-    }
-
-    fn execute(&mut self, pool: &C) -> Result<(), CellError> {
-        (self.multiply)(pool, &mut self.matrices)
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(self.matrices.answer())
-    }
-
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
-        self.matrices.lend(to)
-    }
-}
-
 fn blas<T: Blas>(
-    cpu: &Cpu,
+    threads: usize,
     case: &Case,
     inputs: &mut [Operand],
-    library: &Library,
+    library: &BlasLibrary,
 ) -> Result<Box<Prepared>, CellError> {
-    let pool = BlasThreads::new(cpu, library, case.side(), MAX_CHOICE_SIDE)?;
-    let matrices = Matrices::<T, 2>::new(case, inputs, T::default())?;
-    let kernel = Product {
-        matrices,
-        multiply: |pool: &BlasThreads, Matrices { inputs: [a, b], result }| {
-            pool.provider().gemm(a, b, result)
-        },
+    let pool = BlasThreads::new(threads, library, case.side(), MAX_CHOICE_SIDE)?;
+    let compute = |pool: &BlasThreads, Matrices { inputs: [a, b], result }: &mut Matrices<T, 2>| {
+        pool.provider().gemm(a, b, result)
     };
-    Ok(PooledJob::prepared(kernel, pool))
+    let matrices = Matrices::new(case, inputs, T::default())?;
+    Ok(PooledJob::prepared(MatrixKernel { matrices, compute }, pool))
 }
 
 fn faer<T: Real + faer::traits::ComplexField>(
-    cpu: &Cpu,
+    threads: usize,
     case: &Case,
     inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
     let matrices = Matrices::<T, 2>::new(case, inputs, T::default())?;
-    let multiply = |pool: &Faer, matrices: &mut Matrices<T, 2>| {
-        let n = matrices.result.nrows();
+    let compute = move |pool: &Faer, matrices: &mut Matrices<T, 2>| {
         let ([a, b], c) = matrices.slices();
         let [a, b] = [a, b].map(|slice| MatRef::from_row_major_slice(slice, n, n));
         let c = MatMut::from_row_major_slice_mut(c, n, n);
         faer::linalg::matmul::matmul(c, Accum::Replace, a, b, <T as Real>::from_f64(1.0), pool.par);
         Ok(())
     };
-    Ok(PooledJob::prepared(Product { matrices, multiply }, Faer::new(cpu, n, MAX_CHOICE_SIDE)?))
+    let pool = Faer::new(threads, n, MAX_CHOICE_SIDE)?;
+    Ok(PooledJob::prepared(MatrixKernel { matrices, compute }, pool))
 }
 
 fn ndarray<T: Real + LinalgScalar>(
-    _: &Cpu,
+    _: usize,
     case: &Case,
     inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {

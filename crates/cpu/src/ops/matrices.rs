@@ -1,17 +1,17 @@
-//! Jobs on square matrices, computed element by element or as a whole, with their operands and result.
+//! Jobs that compute one square matrix from others, element by element or as a whole.
 
 use std::mem::MaybeUninit;
 
 use gpubench_backend::contents::{Contents, host};
-use gpubench_backend::{Job, JobTraits, Lent, Prepared};
+use gpubench_backend::{Lent, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use ndarray::Array2;
 
-use crate::memory::memory;
-use crate::threads::partition::{Partition, SERIAL};
-use crate::threads::wake;
+use crate::operands::memory;
+use crate::threads::partition::Partition;
+use crate::threads::{PooledJob, PooledKernel};
 
 /// `N` operands and a result, all row-major n x n.
 pub(super) struct Matrices<T, const N: usize> {
@@ -34,175 +34,115 @@ impl<T: Real, const N: usize> Matrices<T, N> {
     pub(super) fn slices(&mut self) -> ([&[T]; N], &mut [T]) {
         (self.inputs.each_ref().map(slice), slice_mut(&mut self.result))
     }
-
-    pub(super) fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.inputs.iter().chain([&self.result]).map(|array| memory(slice(array))).for_each(show);
-    }
-
-    pub(super) fn contents(&mut self) -> Contents<'_> {
-        let operands = self.inputs.each_mut().map(|array| host(slice_mut(array)));
-        Contents::new(operands, [host(slice_mut(&mut self.result))])
-    }
-
-    pub(super) fn answer(&self) -> Vec<Operand> {
-        vec![Operand::dense(self.result.nrows(), self.result.ncols(), slice(&self.result).to_vec())]
-    }
-
-    /// Lends the operands and the result.
-    pub(super) fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
-        let (operands, answer) = (self.inputs.each_mut().map(operand), operand(&mut self.result));
-        to(Lent { operands: Some(&operands), answer: std::slice::from_ref(&answer) });
-        self.result = array(answer)?;
-        for (input, operand) in self.inputs.iter_mut().zip(operands) {
-            *input = array(operand)?;
-        }
-        Ok(())
-    }
 }
 
 /// Moves a dense operand into an ndarray matrix.
-pub(super) fn array<T: Real>(operand: Operand) -> Result<Array2<T>, CellError> {
+fn array<T: Real>(operand: Operand) -> Result<Array2<T>, CellError> {
     let shape = (operand.as_dense()?.rows, operand.as_dense()?.cols);
     Array2::from_shape_vec(shape, operand.into_dense()?)
         .map_err(|error| CellError::call("ndarray::Array2::from_shape_vec", error))
 }
 
 /// Moves an ndarray matrix into an operand.
-pub(super) fn operand<T: Real>(array: &mut Array2<T>) -> Operand {
+fn operand<T: Real>(array: &mut Array2<T>) -> Operand {
     let (rows, cols) = array.dim();
     Operand::dense(rows, cols, std::mem::take(array).into_raw_vec_and_offset().0)
 }
 
 /// Returns the elements of an array; all arrays here are row-major.
-pub(super) fn slice<T>(array: &Array2<T>) -> &[T] {
+fn slice<T>(array: &Array2<T>) -> &[T] {
     array.as_slice().unwrap_or_default()
 }
 
-pub(super) fn slice_mut<T>(array: &mut Array2<T>) -> &mut [T] {
+fn slice_mut<T>(array: &mut Array2<T>) -> &mut [T] {
     array.as_slice_mut().unwrap_or_default()
 }
 
-/// Computes the result from the operands.
-pub(super) type Evaluate<T, const N: usize> = fn(&[Array2<T>; N], &mut Array2<T>);
+/// A function that computes the result from the operands, and the thread pool `C` that runs it.
+pub(super) struct MatrixKernel<T, const N: usize, F> {
+    pub(super) matrices: Matrices<T, N>,
+    pub(super) compute: F,
+}
 
-/// A job that one function computes.
-struct Evaluated<T, const N: usize> {
-    matrices: Matrices<T, N>,
-    evaluate: Evaluate<T, N>,
-    is_on_pool: bool,
+impl<T, C, F, const N: usize> PooledKernel<C> for MatrixKernel<T, N, F>
+where
+    T: Real,
+    F: Fn(&C, &mut Matrices<T, N>) -> Result<(), CellError>,
+{
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        let Matrices { inputs, result } = &self.matrices;
+        inputs.iter().chain([result]).map(|array| memory(slice(array))).for_each(show);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let Matrices { inputs, result } = &mut self.matrices;
+        Contents::new(inputs.each_mut().map(|array| host(slice_mut(array))), [host(slice_mut(result))])
+    }
+
+    fn execute(&mut self, pool: &C) -> Result<(), CellError> {
+        (self.compute)(pool, &mut self.matrices)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let result = &self.matrices.result;
+        Ok(vec![Operand::dense(result.nrows(), result.ncols(), slice(result).to_vec())])
+    }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let Matrices { inputs, result } = &mut self.matrices;
+        let (operands, answer) = (inputs.each_mut().map(operand), operand(result));
+        to(Lent { operands: Some(&operands), answer: std::slice::from_ref(&answer) });
+        *result = array(answer)?;
+        for (input, operand) in inputs.iter_mut().zip(operands) {
+            *input = array(operand)?;
+        }
+        Ok(())
+    }
 }
 
 /// Prepares a job that runs on the calling thread.
 pub(super) fn on_one_thread<T: Real, const N: usize>(
     case: &Case,
     inputs: &mut [Operand],
-    evaluate: Evaluate<T, N>,
+    evaluate: fn(&[Array2<T>; N], &mut Array2<T>),
 ) -> Result<Box<Prepared>, CellError> {
     let matrices = Matrices::new(case, inputs, T::default())?;
-    Ok(Prepared::new(Evaluated { matrices, evaluate, is_on_pool: false }))
+    let compute = move |_: &Partition, Matrices { inputs, result }: &mut Matrices<T, N>| {
+        evaluate(inputs, result);
+        Ok(())
+    };
+    let pool = Partition::of(matrices.result.len(), 1);
+    Ok(Prepared::new(PooledJob { kernel: MatrixKernel { matrices, compute }, pool }))
 }
 
-/// Prepares a job that runs on the pool if the result has more than [`SERIAL`] elements.
+/// Prepares a job that runs on all threads of the pool if the result is large enough.
 pub(super) fn on_pool<T: Real, const N: usize>(
     matrices: Matrices<T, N>,
-    evaluate: Evaluate<T, N>,
+    evaluate: fn(&Partition, [&[T]; N], &mut [T]),
 ) -> Box<Prepared> {
-    Prepared::new(Evaluated { matrices, evaluate, is_on_pool: true })
-}
-
-impl<T: Real, const N: usize> Job for Evaluated<T, N> {
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.matrices.show(show);
-    }
-
-    fn wake_threads(&mut self) -> Result<(), CellError> {
-        if self.is_on_pool && self.matrices.result.len() > SERIAL {
-            wake::pool();
-        }
+    let pool = Partition::of(matrices.result.len(), rayon::current_num_threads());
+    let compute = move |partition: &Partition, matrices: &mut Matrices<T, N>| {
+        let (inputs, result) = matrices.slices();
+        evaluate(partition, inputs, result);
         Ok(())
-    }
-
-    fn contents(&mut self) -> Contents<'_> {
-        self.matrices.contents()
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        (self.evaluate)(&self.matrices.inputs, &mut self.matrices.result);
-        Ok(())
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(self.matrices.answer())
-    }
-
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
-        self.matrices.lend(to)
-    }
+    };
+    Prepared::new(PooledJob { kernel: MatrixKernel { matrices, compute }, pool })
 }
 
-/// Computes a part of the result from the same parts of the operands, and stores it past the caches or through them.
-pub(super) type Compute<T, const N: usize> = fn([&[T]; N], &mut [T], bool);
-
-/// A job whose elements are divided among threads.
-struct PartitionedJob<T, const N: usize> {
-    matrices: Matrices<T, N>,
-    partition: Partition,
-    compute: Compute<T, N>,
-}
-
-/// Prepares a job that computes element by element on at most `threads` threads.
+/// Prepares a job on at most `threads` threads: `compute` writes a part of the result from the same parts of the
+/// operands.
 pub(super) fn partitioned<T: Real, const N: usize>(
     case: &Case,
     inputs: &mut [Operand],
     threads: usize,
-    compute: Compute<T, N>,
+    compute: impl Fn([&[T]; N], &mut [T]) + Sync + 'static,
 ) -> Result<Box<Prepared>, CellError> {
-    let mut matrices = Matrices::new(case, inputs, T::default())?;
-    let mut partition = Partition::of::<T>(matrices.result.len(), threads);
-    partition.try_stores(|partition| run(partition, &mut matrices, compute));
-    let traits = JobTraits { thread_choices: partition.choices(), ..JobTraits::default() };
-    Ok(Prepared::with(traits, PartitionedJob { matrices, partition, compute }))
-}
-
-fn run<T: Real, const N: usize>(
-    partition: &Partition,
-    matrices: &mut Matrices<T, N>,
-    compute: Compute<T, N>,
-) {
-    let (inputs, result) = matrices.slices();
-    partition.run(result, |part, result, past_caches| {
-        compute(inputs.map(|input| &input[part.clone()]), result, past_caches);
-    });
-}
-
-impl<T: Real, const N: usize> Job for PartitionedJob<T, N> {
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.matrices.show(show);
-    }
-
-    fn wake_threads(&mut self) -> Result<(), CellError> {
-        self.partition.wake_threads();
+    let matrices = Matrices::new(case, inputs, T::default())?;
+    let pool = Partition::of(matrices.result.len(), threads);
+    let compute = move |partition: &Partition, matrices: &mut Matrices<T, N>| {
+        let (inputs, result) = matrices.slices();
+        partition.run(result, |part, result| compute(inputs.map(|input| &input[part.clone()]), result));
         Ok(())
-    }
-
-    fn use_threads(&mut self, threads: usize) {
-        self.partition.use_threads(threads);
-    }
-
-    fn contents(&mut self) -> Contents<'_> {
-        self.matrices.contents()
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        run(&self.partition, &mut self.matrices, self.compute);
-        Ok(())
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(self.matrices.answer())
-    }
-
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
-        self.matrices.lend(to)
-    }
+    };
+    Ok(PooledJob::prepared(MatrixKernel { matrices, compute }, pool))
 }

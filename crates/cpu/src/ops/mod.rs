@@ -1,12 +1,7 @@
 //! Lists the variants of this machine: the variants of every op, and those of each BLAS library.
 
-pub(crate) mod available;
-mod cpu_variant;
 mod elementwise;
-mod entry;
 mod fft;
-mod host_loop;
-mod library_variant;
 mod matmul;
 mod matrices;
 mod overhead;
@@ -17,16 +12,13 @@ mod solve;
 mod spgemm;
 mod spmv;
 mod svd;
-mod taken;
 mod transfer;
-mod transfer_loop;
+pub(crate) mod variants;
 
 use std::sync::Arc;
 
-use crate::libs::blas::Library;
-use available::AvailableVariant;
-use cpu_variant::CpuVariant;
-use library_variant::LibraryVariant;
+use crate::libs::blas::BlasLibrary;
+use variants::{AvailableVariant, CpuVariant, LibraryVariant};
 
 /// The variants of every op, those of BLAS libraries and the others, the default ones first.
 static TABLES: &[(&[LibraryVariant], &[CpuVariant])] = &[
@@ -41,19 +33,17 @@ static TABLES: &[(&[LibraryVariant], &[CpuVariant])] = &[
     (svd::LIBRARY_VARIANTS, svd::VARIANTS),
     (&[], transfer::VARIANTS),
     (&[], overhead::VARIANTS),
-    (&[], transfer_loop::VARIANTS),
-    (&[], host_loop::VARIANTS),
+    (&[], transfer::LOOP_VARIANTS),
+    (&[], sin::LOOP_VARIANTS),
 ];
 
 /// Returns the variants, op by op: the default variants of libraries, the others without a library, and the further
 /// ones of libraries.
-pub(crate) fn list(libraries: &[Arc<Library>]) -> Vec<AvailableVariant> {
+pub(crate) fn list(libraries: &[Arc<BlasLibrary>]) -> Vec<AvailableVariant> {
     let of_op = |(of_libraries, others): &(&'static [LibraryVariant], &'static [CpuVariant])| {
-        let pairs =
-            of_libraries.iter().flat_map(|kernel| libraries.iter().map(move |library| (kernel, library)));
-        let made = pairs
-            .filter(|(kernel, library)| kernel.scope.takes(library, libraries))
-            .map(|(kernel, library)| kernel.with(library));
+        let made = of_libraries.iter().flat_map(|entry| {
+            libraries.iter().filter_map(move |library| AvailableVariant::with(entry, library, libraries))
+        });
         let (default, further): (Vec<AvailableVariant>, Vec<AvailableVariant>) =
             made.partition(|listed| listed.variant.default);
         let others = others.iter().map(AvailableVariant::alone);
@@ -69,7 +59,7 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_every_library_runs_by_default() {
-        let libraries: Vec<Arc<Library>> = blas::all(&[]).into_iter().map(Arc::new).collect();
+        let libraries: Vec<Arc<BlasLibrary>> = blas::all(&[]).into_iter().map(Arc::new).collect();
         let listed = list(&libraries);
         let mut titles: Vec<String> = listed.iter().map(AvailableVariant::title).collect();
         let count = titles.len();

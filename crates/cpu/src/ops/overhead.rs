@@ -5,26 +5,24 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::cpu_variant::CpuVariant;
-use super::entry::variant;
-use crate::context::Cpu;
+use super::variants::{CpuVariant, variant};
 use crate::threads::wake;
 
 pub(super) const VARIANTS: &[CpuVariant] =
     &[variant("overhead", "pool", "N parallel regions without work, all threads", true, pool)];
 
-struct Pool {
+struct EmptyRegions {
     count: u64,
     done: u64,
 }
 
-fn pool(_: &Cpu, case: &Case, _: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
-    Ok(Prepared::new(Pool { count: case.n, done: 0 }))
+fn pool(_: usize, case: &Case, _: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
+    Ok(Prepared::new(EmptyRegions { count: case.n, done: 0 }))
 }
 
-impl Job for Pool {
+impl Job for EmptyRegions {
     fn wake_threads(&mut self) -> Result<(), CellError> {
-        wake::pool();
+        wake::pool(rayon::current_num_threads());
         Ok(())
     }
 

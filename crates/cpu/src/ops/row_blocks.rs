@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn one_heavy_row_is_a_block_of_its_own_and_matrices_without_entries_have_one_block() {
+    fn one_heavy_row_is_a_block_and_matrices_without_entries_have_one() {
         assert_eq!(balanced(&[0i64, 1, 1000, 1001, 1002], 4), [0, 2, 4]);
         assert_eq!(balanced(&[0i64; 6], 4), [0, 5]);
     }

@@ -1,24 +1,33 @@
-//! The variants of elementwise `sin(a)` on the CPU.
+//! The variants of elementwise `sin(a)` on the CPU, and those of the loop over all elements without a launch per
+//! element (`host-loop`).
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
+use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use ndarray::Zip;
+use rustfft::num_traits::Float;
 
-use super::cpu_variant::CpuVariant;
-use super::entry::{by_dtype, variant};
-use super::library_variant::{LibraryVariant, Scope};
 use super::matrices::{on_one_thread, partitioned};
-use crate::context::Cpu;
-use crate::libs::blas::Library;
-use crate::libs::vml::{self, VmlReal};
-use crate::simd::trig::{Trig, sin_into, sin_past_caches};
+use super::variants::{CpuVariant, LibraryVariant, Scope, by_dtype, variant};
+use crate::libs::blas::BlasLibrary;
+use crate::libs::vml::VmlFunctions;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
-    variant("sin", "parallel", "vectorised sine, all threads", true, by_dtype!(parallel)),
-    variant("sin", "plain", "one loop, libm's sine, all threads", true, by_dtype!(plain)),
+    variant("sin", "plain", "one loop, libm's sine, all threads", true, by_dtype!(plain, usize::MAX)),
     variant("sin", "ndarray", "ndarray Zip, libm, one thread", false, by_dtype!(one_pass)),
+];
+
+/// The variants of `host-loop`.
+pub(super) const LOOP_VARIANTS: &[CpuVariant] = &[
+    variant(
+        "host-loop",
+        "parallel",
+        "one loop, libm's sine, all threads",
+        true,
+        by_dtype!(plain, usize::MAX),
+    ),
+    variant("host-loop", "serial", "one loop, libm's sine, one thread", false, by_dtype!(plain, 1)),
 ];
 
 /// The variants that use the vector functions of a BLAS library.
@@ -33,72 +42,42 @@ pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
 /// Elements per call, whose number has 32 bits.
 const BLOCK: usize = 1 << 16;
 
-fn mkl<T: Trig + VmlReal>(
-    cpu: &Cpu,
+fn mkl<T: Real>(
+    threads: usize,
     case: &Case,
     inputs: &mut [Operand],
-    library: &Library,
+    library: &BlasLibrary,
 ) -> Result<Box<Prepared>, CellError> {
-    vml::load::<T>(library.provider()?.path())?;
-    partitioned::<T, 1>(case, inputs, cpu.threads, |[a], y, _| {
-        vml::on_this_thread::<T>(|| {
+    let vml = VmlFunctions::<T>::of(library.provider()?)?;
+    partitioned::<T, 1>(case, inputs, threads, move |[a], y| {
+        vml.on_this_thread(|| {
             for (a, y) in a.chunks(BLOCK).zip(y.chunks_mut(BLOCK)) {
-                vml::sines(a, y);
+                vml.sines(a, y);
             }
         });
     })
 }
 
-/// Prepares a job that computes the sines on all threads, if there are enough elements.
-pub(super) fn parallel<T: Trig>(
-    cpu: &Cpu,
-    case: &Case,
-    inputs: &mut [Operand],
-) -> Result<Box<Prepared>, CellError> {
-    vectorised::<T>(case, inputs, cpu.threads)
-}
-
-/// Prepares a job that computes the sines on one thread.
-pub(super) fn serial<T: Trig>(
-    _: &Cpu,
-    case: &Case,
-    inputs: &mut [Operand],
-) -> Result<Box<Prepared>, CellError> {
-    vectorised::<T>(case, inputs, 1)
-}
-
-fn vectorised<T: Trig>(
-    case: &Case,
-    inputs: &mut [Operand],
+fn plain<T: Real + Float>(
     threads: usize,
+    case: &Case,
+    inputs: &mut [Operand],
+    max_threads: usize,
 ) -> Result<Box<Prepared>, CellError> {
-    partitioned::<T, 1>(case, inputs, threads, |[a], y, past_caches| {
-        let compute = if past_caches { sin_past_caches } else { sin_into };
-        compute(a, y);
-    })
+    partitioned::<T, 1>(case, inputs, threads.min(max_threads), |[a], y| sines(a, y))
 }
 
-fn plain<T: Trig>(cpu: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
-    partitioned::<T, 1>(case, inputs, cpu.threads, |[a], y, _| {
-        for (y, &a) in y.iter_mut().zip(a) {
-            *y = a.std_sin();
-        }
-    })
-}
-
-fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
-    on_one_thread::<T, 1>(case, inputs, |[a], y| Zip::from(y).and(a).for_each(|y, &a| *y = a.std_sin()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tests::assert_formula;
-
-    #[test]
-    fn every_variant_agrees_with_the_sine_in_float64() {
-        for kernel in VARIANTS {
-            assert_formula("sin", &kernel.variant.name, |[a]| a.sin(), |[a]| 4.0 * a);
-        }
+/// Writes the sines of `a`, which is as long as `y`.
+pub(super) fn sines<T: Float>(a: &[T], y: &mut [T]) {
+    for (y, a) in y.iter_mut().zip(a) {
+        *y = a.sin();
     }
+}
+
+fn one_pass<T: Real + Float>(
+    _: usize,
+    case: &Case,
+    inputs: &mut [Operand],
+) -> Result<Box<Prepared>, CellError> {
+    on_one_thread::<T, 1>(case, inputs, |[a], y| Zip::from(y).and(a).for_each(|y, &a| *y = a.sin()))
 }

@@ -14,41 +14,36 @@ use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 
-use super::cpu_variant::CpuVariant;
-use super::entry::{by_dtype, variant};
-use super::library_variant::{LibraryVariant, Scope};
-use super::taken::{RestoredInput, lend, operands};
-use crate::context::Cpu;
-use crate::libs::blas::{Blas, BlasThreads, Library};
-use crate::memory::memory;
-use crate::threads::faer::Faer;
-use crate::threads::pooled_job::{Kernel, PooledJob, ThreadPool};
+use super::variants::{CpuVariant, LibraryVariant, Scope, by_dtype, variant};
+use crate::libs::blas::{Blas, BlasLibrary, BlasThreads};
+use crate::operands::{RestoredInput, lend, memory, operands};
+use crate::threads::{Faer, PooledJob, PooledKernel};
 
-pub(crate) const LIBRARY_VARIANTS: &[LibraryVariant] = &[
+pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[
     LibraryVariant {
         op: "solve",
         suffix: "",
         summary: "Cholesky, {} (posv)",
         scope: Scope::Lapack,
-        prepare: by_dtype!(lapack with library, |_| Method::Cholesky),
+        prepare: by_dtype!(lapack with library, |_| LapackSolver::Cholesky),
     },
     LibraryVariant {
         op: "solve",
         suffix: "-blocked",
         summary: "Cholesky in blocks of 512, {} (potrf, trsm, syrk, trsv)",
         scope: Scope::OpenBlas,
-        prepare: by_dtype!(lapack with library, |_| Method::BlockedCholesky),
+        prepare: by_dtype!(lapack with library, |_| LapackSolver::BlockedCholesky),
     },
     LibraryVariant {
         op: "solve",
         suffix: "-lu",
         summary: "LU, {} (gesv)",
         scope: Scope::Comparison,
-        prepare: by_dtype!(lapack with library, |n| Method::Lu(vec![0; n])),
+        prepare: by_dtype!(lapack with library, |n| LapackSolver::Lu(vec![0; n])),
     },
 ];
 
-pub(crate) const VARIANTS: &[CpuVariant] =
+pub(super) const VARIANTS: &[CpuVariant] =
     &[variant("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer))];
 
 /// The largest side at which fewer than all threads may be faster.
@@ -78,8 +73,7 @@ struct Solved<T, C, S> {
     solve: fn(&C, &mut System<T>, &mut S) -> Result<(), CellError>,
 }
 
-impl<T: Real, C: ThreadPool, S> Kernel for Solved<T, C, S> {
-    type Pool = C;
+impl<T: Real, C, S> PooledKernel<C> for Solved<T, C, S> {
     const DESTROYS_INPUTS: bool = true;
 
     fn restore(&mut self) {
@@ -113,7 +107,7 @@ impl<T: Real, C: ThreadPool, S> Kernel for Solved<T, C, S> {
     }
 }
 
-enum Method {
+enum LapackSolver {
     /// posv.
     Cholesky,
     /// The steps of posv, the factorisation in blocks.
@@ -123,27 +117,27 @@ enum Method {
 }
 
 fn lapack<T: Blas>(
-    cpu: &Cpu,
+    threads: usize,
     case: &Case,
     inputs: &mut [Operand],
-    library: &Library,
-    method: fn(usize) -> Method,
+    library: &BlasLibrary,
+    method: fn(usize) -> LapackSolver,
 ) -> Result<Box<Prepared>, CellError> {
-    let pool = BlasThreads::new(cpu, library, case.side(), MAX_CHOICE_SIDE)?;
+    let pool = BlasThreads::new(threads, library, case.side(), MAX_CHOICE_SIDE)?;
     let kernel = Solved {
         system: System::<T>::new(case, inputs)?,
         state: method(case.side()),
         show_state: |method, show| {
-            if let Method::Lu(pivots) = method {
+            if let LapackSolver::Lu(pivots) = method {
                 show(memory(pivots));
             }
         },
         solve: |pool: &BlasThreads, System { a, b, .. }, method| {
             let (a, b) = (&mut a.left, &mut b.left);
             match method {
-                Method::Cholesky => pool.provider().posv(a, b),
-                Method::BlockedCholesky => pool.provider().posv_in_blocks(a, b),
-                Method::Lu(pivots) => pool.provider().gesv(a, pivots, b),
+                LapackSolver::Cholesky => pool.provider().posv(a, b),
+                LapackSolver::BlockedCholesky => pool.provider().posv_in_blocks(a, b),
+                LapackSolver::Lu(pivots) => pool.provider().gesv(a, pivots, b),
             }
         },
     };
@@ -151,12 +145,12 @@ fn lapack<T: Blas>(
 }
 
 fn faer<T: Real + faer::traits::RealField>(
-    cpu: &Cpu,
+    threads: usize,
     case: &Case,
     inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
-    let pool = Faer::new(cpu, n, MAX_CHOICE_SIDE)?;
+    let pool = Faer::new(threads, n, MAX_CHOICE_SIDE)?;
     let workspace = pool.workspace(|par| {
         let factor = llt::factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
         factor.or(llt::solve::solve_in_place_scratch::<T>(n, 1, par))

@@ -10,13 +10,10 @@ use gpubench_model::error::CellError;
 use rayon::prelude::*;
 use sprs::{CsMatI, prod};
 
-use super::cpu_variant::CpuVariant;
-use super::entry::{by_dtype, variant};
 use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
-use super::spgemm::{Element, csr_of, show_sprs, sprs_matrix};
-use super::taken::Taken;
-use crate::context::Cpu;
-use crate::memory::{memory, show_csr};
+use super::spgemm::{SprsReal, csr_of, show_sprs, sprs_matrix};
+use super::variants::{CpuVariant, by_dtype, variant};
+use crate::operands::{Taken, memory, show_csr};
 use crate::threads::wake;
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
@@ -42,9 +39,9 @@ struct Parallel<T> {
     bounds: Vec<usize>,
 }
 
-fn parallel<T: Real>(cpu: &Cpu, _: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
+fn parallel<T: Real>(threads: usize, _: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, x) = operands::<T>(inputs)?;
-    let blocks = if a.nnz() <= SERIAL { 1 } else { cpu.threads * BLOCKS_PER_THREAD };
+    let blocks = if a.nnz() <= SERIAL { 1 } else { threads * BLOCKS_PER_THREAD };
     let bounds = balanced(&a.indptr, blocks);
     let y = vec![T::default(); a.rows];
     Ok(Prepared::new(Parallel { a, x, y, bounds }))
@@ -58,9 +55,7 @@ impl<T: Real> Job for Parallel<T> {
     }
 
     fn wake_threads(&mut self) -> Result<(), CellError> {
-        if self.bounds.len() > 2 {
-            wake::pool();
-        }
+        wake::pool(self.bounds.len() - 1);
         Ok(())
     }
 
@@ -120,19 +115,19 @@ fn dot<T: Real>(columns: &[i32], values: &[T], x: &[T]) -> T {
     lanes.into_iter().fold(T::default(), |sum, lane| sum + lane)
 }
 
-struct Sprs<T> {
+struct SprsSpmv<T> {
     a: CsMatI<T, i32>,
     x: Taken<T>,
     y: Vec<T>,
 }
 
-fn with_sprs<T: Element>(_: &Cpu, _: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
+fn with_sprs<T: SprsReal>(_: usize, _: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, x) = operands::<T>(inputs)?;
     let y = vec![T::default(); a.rows];
-    Ok(Prepared::new(Sprs { a: sprs_matrix(a)?, x, y }))
+    Ok(Prepared::new(SprsSpmv { a: sprs_matrix(a)?, x, y }))
 }
 
-impl<T: Element> Job for Sprs<T> {
+impl<T: SprsReal> Job for SprsSpmv<T> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         show_sprs(&self.a, show);
         show(memory(&self.x));
@@ -173,34 +168,10 @@ fn operands<T: Real>(inputs: &mut [Operand]) -> Result<(Csr, Taken<T>), CellErro
 
 #[cfg(test)]
 mod tests {
-    use crate::tests::{TEST_SIDES, answer_of};
-    use gpubench_model::data::generator::{Stream, sparse};
-
-    use super::*;
-
-    fn agrees<T: Real>(variant: &str, n: usize, density: f64) {
-        let (a, x) = (sparse::<T>(1, 0, n, n, density), Stream::new(1, 2).uniforms::<T>(n));
-        let inputs = [Operand::Csr(a.clone()), Operand::dense(n, 1, x.clone())];
-        let answer = answer_of("spmv", variant, n, T::DTYPE, &inputs);
-        let y = answer[0].dense_slice::<T>().unwrap();
-        assert_eq!(y.len(), n);
-        let values = T::slice(&a.values).unwrap();
-        for (row, y) in y.iter().enumerate() {
-            let entries = a.indptr[row] as usize..a.indptr[row + 1] as usize;
-            let exact: f64 = entries.map(|e| values[e].to_f64() * x[a.indices[e] as usize].to_f64()).sum();
-            let error = (y.to_f64() - exact).abs();
-            let bound = 4.0 * T::DTYPE.unit_roundoff() * (n as f64).sqrt() * exact;
-            assert!(error <= bound, "{variant} {n} row {row}: {error} > {bound}");
-        }
-    }
+    use crate::tests::{TEST_SIDES, assert_right_at};
 
     #[test]
-    fn every_variant_agrees_with_plain_sums_in_float64() {
-        for kernel in VARIANTS {
-            for (n, density) in TEST_SIDES.into_iter().flat_map(|n| [(n, 0.05), (n, 1.0)]) {
-                agrees::<f32>(&kernel.variant.name, n, density);
-                agrees::<f64>(&kernel.variant.name, n, density);
-            }
-        }
+    fn every_variant_is_right_for_sparse_and_full_matrices() {
+        assert_right_at("spmv", &TEST_SIDES, &[Some(0.05), Some(1.0)]);
     }
 }

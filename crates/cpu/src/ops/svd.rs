@@ -14,17 +14,12 @@ use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::{CellError, Unavailable};
 use ndarray_linalg::MatrixLayout;
 
-use super::cpu_variant::CpuVariant;
-use super::entry::{by_dtype, variant};
-use super::library_variant::{LibraryVariant, Scope};
-use super::taken::{RestoredInput, Taken, lend, operands};
-use crate::context::Cpu;
-use crate::libs::blas::{Blas, BlasThreads, Library, Svd};
-use crate::memory::memory;
-use crate::threads::faer::Faer;
-use crate::threads::pooled_job::{Kernel, PooledJob};
+use super::variants::{CpuVariant, LibraryVariant, Scope, by_dtype, variant};
+use crate::libs::blas::{Blas, BlasLibrary, BlasThreads, GesddFactors};
+use crate::operands::{RestoredInput, Taken, lend, memory, operands};
+use crate::threads::{Faer, PooledJob, PooledKernel};
 
-pub(crate) const LIBRARY_VARIANTS: &[LibraryVariant] = &[
+pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[
     LibraryVariant {
         op: "svd",
         suffix: "",
@@ -41,7 +36,7 @@ pub(crate) const LIBRARY_VARIANTS: &[LibraryVariant] = &[
     },
 ];
 
-pub(crate) const VARIANTS: &[CpuVariant] =
+pub(super) const VARIANTS: &[CpuVariant] =
     &[variant("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer))];
 
 /// The largest side at which fewer than all threads may be faster.
@@ -56,24 +51,23 @@ fn answer<T: Real>(n: usize, u: &[T], s: &[T], vt: &[T]) -> Vec<Operand> {
 struct DivideAndConquer<T> {
     n: usize,
     matrix: RestoredInput<T>,
-    svd: Svd<T>,
+    factors: GesddFactors<T>,
 }
 
 fn gesdd<T: Blas>(
-    cpu: &Cpu,
+    threads: usize,
     case: &Case,
     inputs: &mut [Operand],
-    library: &Library,
+    library: &BlasLibrary,
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
-    let pool = BlasThreads::new(cpu, library, n, MAX_CHOICE_SIDE)?;
-    let svd = Svd::<T>::new(pool.provider(), n)?;
+    let pool = BlasThreads::new(threads, library, n, MAX_CHOICE_SIDE)?;
+    let factors = GesddFactors::<T>::new(pool.provider(), n)?;
     let [a] = operands(case, inputs)?;
-    Ok(PooledJob::prepared(DivideAndConquer { n, matrix: RestoredInput::of(a), svd }, pool))
+    Ok(PooledJob::prepared(DivideAndConquer { n, matrix: RestoredInput::of(a), factors }, pool))
 }
 
-impl<T: Blas> Kernel for DivideAndConquer<T> {
-    type Pool = BlasThreads;
+impl<T: Blas> PooledKernel<BlasThreads> for DivideAndConquer<T> {
     const DESTROYS_INPUTS: bool = true;
 
     fn restore(&mut self) {
@@ -82,20 +76,21 @@ impl<T: Blas> Kernel for DivideAndConquer<T> {
 
     fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.matrix.show(show);
-        self.svd.show(show);
+        self.factors.show(show);
     }
 
     fn contents(&mut self) -> Contents<'_> {
-        let Svd { u, s, vt, .. } = &mut self.svd;
+        let GesddFactors { u, s, vt, .. } = &mut self.factors;
         Contents::new([host(&mut self.matrix.given)], [host(u), host(s), host(vt)])
     }
 
     fn execute(&mut self, pool: &BlasThreads) -> Result<(), CellError> {
-        self.svd.decompose(pool.provider(), &mut self.matrix.left)
+        self.factors.decompose(pool.provider(), &mut self.matrix.left)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(answer(self.n, &self.svd.u, &self.svd.s, &self.svd.vt))
+        let GesddFactors { u, s, vt, .. } = &self.factors;
+        Ok(answer(self.n, u, s, vt))
     }
 
     fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
@@ -114,10 +109,10 @@ struct QrIteration<T> {
 }
 
 fn gesvd<T: Blas>(
-    cpu: &Cpu,
+    threads: usize,
     case: &Case,
     inputs: &mut [Operand],
-    library: &Library,
+    library: &BlasLibrary,
 ) -> Result<Box<Prepared>, CellError> {
     let side =
         i32::try_from(case.n).ok().filter(|side| side.checked_mul(*side).is_some()).ok_or_else(|| {
@@ -126,7 +121,7 @@ fn gesvd<T: Blas>(
                 "use faer",
             )
         })?;
-    let pool = BlasThreads::new(cpu, library, case.side(), MAX_CHOICE_SIDE)?;
+    let pool = BlasThreads::new(threads, library, case.side(), MAX_CHOICE_SIDE)?;
     pool.provider().activate()?;
     let layout = MatrixLayout::C { row: side, lda: side };
     let [a] = operands::<T, 1>(case, inputs)?;
@@ -134,8 +129,7 @@ fn gesvd<T: Blas>(
     Ok(PooledJob::prepared(QrIteration { n: case.side(), matrix, layout, factors: None }, pool))
 }
 
-impl<T: Blas> Kernel for QrIteration<T> {
-    type Pool = BlasThreads;
+impl<T: Blas> PooledKernel<BlasThreads> for QrIteration<T> {
     const DESTROYS_INPUTS: bool = true;
 
     fn restore(&mut self) {
@@ -187,21 +181,19 @@ struct FaerSvd<T> {
 }
 
 fn faer<T: Real + faer::traits::RealField>(
-    cpu: &Cpu,
+    threads: usize,
     case: &Case,
     inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let (n, [a], thin) = (case.side(), operands::<T, 1>(case, inputs)?, ComputeSvdVectors::Thin);
-    let pool = Faer::new(cpu, n, MAX_CHOICE_SIDE)?;
+    let pool = Faer::new(threads, n, MAX_CHOICE_SIDE)?;
     let workspace = pool.workspace(|par| svd_scratch::<T>(n, n, thin, thin, par, Default::default()));
     let zeros = |len| vec![T::default(); len];
     let (u_columns, s, vt) = (zeros(n * n), zeros(n), zeros(n * n));
     Ok(PooledJob::prepared(FaerSvd { n, a, u_columns, s, vt, workspace }, pool))
 }
 
-impl<T: Real + faer::traits::RealField> Kernel for FaerSvd<T> {
-    type Pool = Faer;
-
+impl<T: Real + faer::traits::RealField> PooledKernel<Faer> for FaerSvd<T> {
     fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         let parts = [&self.a[..], &self.u_columns, &self.s, &self.vt];
         parts.map(memory).into_iter().for_each(&mut *show);

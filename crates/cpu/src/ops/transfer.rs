@@ -1,51 +1,67 @@
-//! Copies a matrix within host memory, to compare with copies to a device.
+//! Copies a matrix within host memory (`transfer`), to compare with copies to a device, and computes x = sin(x) many times
+//! over a matrix that stays in host memory (`transfer-loop`).
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
-use rayon::prelude::*;
+use gpubench_ops::SINES;
+use rustfft::num_traits::Float;
 
-use super::cpu_variant::CpuVariant;
-use super::entry::{by_dtype, variant};
-use super::matrices::{Matrices, on_pool, slice, slice_mut};
-use crate::context::Cpu;
-use crate::threads::partition::{SERIAL, TASK};
+use super::matrices::{Matrices, on_one_thread, on_pool};
+use super::sin::sines;
+use super::variants::{CpuVariant, by_dtype, variant};
 
-/// The variants; none runs by default, because nothing crosses the bus.
+/// The variants of `transfer`; none runs by default, because nothing crosses the bus.
 pub(super) const VARIANTS: &[CpuVariant] =
     &[variant("transfer", "memcpy", "copy within host memory, all threads", false, by_dtype!(copied))];
 
-fn copied<T: Real>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
+/// The variants of `transfer-loop`.
+pub(super) const LOOP_VARIANTS: &[CpuVariant] = &[
+    variant(
+        "transfer-loop",
+        "parallel",
+        "100 passes in place, libm's sine, all threads",
+        true,
+        by_dtype!(parallel),
+    ),
+    variant(
+        "transfer-loop",
+        "ndarray",
+        "ndarray mapv_inplace 100 times, libm, one thread",
+        false,
+        by_dtype!(mapped),
+    ),
+];
+
+fn copied<T: Real>(_: usize, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
     // Values that no element has; writing them makes the pages exist.
     let matrices = Matrices::<T, 1>::new(case, inputs, T::from_f64(-1.0))?;
-    Ok(on_pool(matrices, |[a], y| {
-        let (a, y) = (slice(a), slice_mut(y));
-        if y.len() <= SERIAL {
-            y.copy_from_slice(a);
-        } else {
-            y.par_chunks_mut(TASK).zip(a.par_chunks(TASK)).for_each(|(y, a)| y.copy_from_slice(a));
+    Ok(on_pool(matrices, |partition, [a], y| partition.run(y, |part, y| y.copy_from_slice(&a[part]))))
+}
+
+/// The first pass reads the operand, which so stays unchanged. Every pass covers the whole matrix, as in a program
+/// that reads each result.
+fn parallel<T: Real + Float>(
+    _: usize,
+    case: &Case,
+    inputs: &mut [Operand],
+) -> Result<Box<Prepared>, CellError> {
+    Ok(on_pool(Matrices::<T, 1>::new(case, inputs, T::default())?, |partition, [a], x| {
+        partition.run(x, |part, x| sines(&a[part], x));
+        for _ in 1..SINES {
+            partition.run(x, |_, x| x.iter_mut().for_each(|x| *x = x.sin()));
         }
     }))
 }
 
-#[cfg(test)]
-mod tests {
-    use crate::tests::{TEST_SIDES, answer_of};
-    use gpubench_model::data::generator::Stream;
-
-    use super::*;
-
-    fn arrives<T: Real>(n: usize) {
-        let a = Operand::dense(n, n, Stream::new(1, 0).uniforms::<T>(n * n));
-        assert_eq!(answer_of("transfer", "memcpy", n, T::DTYPE, std::slice::from_ref(&a)), [a]);
-    }
-
-    #[test]
-    fn every_element_arrives_as_it_was() {
-        for n in TEST_SIDES {
-            arrives::<f32>(n);
-            arrives::<f64>(n);
-        }
-    }
+fn mapped<T: Real + Float>(
+    _: usize,
+    case: &Case,
+    inputs: &mut [Operand],
+) -> Result<Box<Prepared>, CellError> {
+    on_one_thread::<T, 1>(case, inputs, |[a], x| {
+        x.assign(a);
+        (0..SINES).for_each(|_| x.mapv_inplace(T::sin));
+    })
 }

@@ -16,9 +16,8 @@ use std::time::Instant;
 
 use gpubench_backend::Peaks;
 
-use super::line::{Line, Writer};
-use super::lines;
-use super::repeat::shortest_s;
+use super::lines::{self, CacheLine, Writer};
+use super::shortest_s;
 
 /// Size of an array in multiples of the last-level cache, where the cache has a part in the rates of smaller ones.
 const CACHES: u64 = 4;
@@ -28,8 +27,9 @@ const CACHES: u64 = 4;
 const CACHED: f64 = 1.2;
 /// Assumed size of the last-level cache in bytes if the system does not report it.
 const UNKNOWN_CACHE: u64 = 64 << 20;
-/// Minimum and maximum size of an array in bytes.
+/// Minimum size of an array in bytes.
 const MIN_BYTES: u64 = 64 << 20;
+/// Maximum size of an array in bytes.
 const MAX_BYTES: u64 = 4 << 30;
 /// The arrays together take at most free memory divided by this.
 const SHARE_OF_FREE: u64 = 8;
@@ -47,7 +47,7 @@ const HALF: usize = 2;
 /// `free` bytes of free memory. There are none if memory is too small to exceed the caches.
 pub(crate) fn rates(cache: Option<u64>, free: Option<u64>, seconds: f64) -> Peaks {
     for (bytes, may_be_cached) in sizes(cache, free) {
-        let arrays = Arrays::touch(bytes);
+        let arrays = StreamArrays::touch(bytes);
         let read = arrays.read_rate(WHOLE, seconds);
         if !may_be_cached || arrays.read_rate(HALF, seconds) <= CACHED * read {
             return Peaks { read: Some(read), ..arrays.write_rates(seconds) };
@@ -71,34 +71,34 @@ fn sizes(cache: Option<u64>, free: Option<u64>) -> Vec<(u64, bool)> {
 }
 
 /// One thread's part of the arrays.
-struct Part {
-    a: Vec<Line>,
-    b: Vec<Line>,
-    c: Vec<Line>,
+struct ThreadArrays {
+    a: Vec<CacheLine>,
+    b: Vec<CacheLine>,
+    c: Vec<CacheLine>,
 }
 
 /// Three arrays, a part for each thread of the pool.
-struct Arrays {
-    parts: Vec<Mutex<Part>>,
+struct StreamArrays {
+    parts: Vec<Mutex<ThreadArrays>>,
     /// Size of one array in bytes.
     bytes: f64,
 }
 
-impl Arrays {
+impl StreamArrays {
     /// Allocates arrays of the given size; every thread allocates and touches its own part.
-    fn touch(bytes: u64) -> Arrays {
-        let lines = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<Line>();
+    fn touch(bytes: u64) -> StreamArrays {
+        let lines = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<CacheLine>();
         let lines = lines.div_ceil(rayon::current_num_threads());
-        let array = |value| vec![Line([value; 8]); lines];
-        let part = || Part { a: array(1.0), b: array(2.0), c: array(0.5) };
+        let array = |value| vec![CacheLine([value; 8]); lines];
+        let part = || ThreadArrays { a: array(1.0), b: array(2.0), c: array(0.5) };
         let parts = rayon::broadcast(|_| Mutex::new(part()));
-        let bytes = (parts.len() * lines * size_of::<Line>()) as f64;
-        Arrays { parts, bytes }
+        let bytes = (parts.len() * lines * size_of::<CacheLine>()) as f64;
+        StreamArrays { parts, bytes }
     }
 
     /// Returns the bytes per second at which all threads read the first `1 / parts` of each of their arrays.
     fn read_rate(&self, parts: usize, seconds: f64) -> f64 {
-        let read = |part: &mut Part| {
+        let read = |part: &mut ThreadArrays| {
             for array in [&part.a, &part.b, &part.c] {
                 black_box(lines::sum(black_box(&array[..array.len() / parts])));
             }
@@ -110,7 +110,9 @@ impl Arrays {
     fn write_rates(&self, seconds: f64) -> Peaks {
         let by = |ways: Vec<Writer>| {
             ways.into_iter().fold(f64::INFINITY, |best_s, way| {
-                let work = |Part { a, b, c }: &mut Part| way(black_box(a), black_box(b), black_box(c));
+                let work = |ThreadArrays { a, b, c }: &mut ThreadArrays| {
+                    way(black_box(a), black_box(b), black_box(c))
+                };
                 self.min_s(seconds, best_s, work).min(best_s)
             })
         };
@@ -123,7 +125,7 @@ impl Arrays {
 
     /// Returns the shortest time in seconds of one pass of `work` over all parts, from repetitions that take at most about
     /// the given time together. The first pass is the only one if it is far behind `best_s`.
-    fn min_s(&self, seconds: f64, best_s: f64, work: impl Fn(&mut Part) + Sync) -> f64 {
+    fn min_s(&self, seconds: f64, best_s: f64, work: impl Fn(&mut ThreadArrays) + Sync) -> f64 {
         let first_s = self.pass_s(1, &work);
         if first_s > BEHIND * best_s {
             return first_s;
@@ -134,7 +136,7 @@ impl Arrays {
     }
 
     /// Returns the seconds per pass when every thread makes `passes` passes over its part.
-    fn pass_s(&self, passes: u32, work: &(impl Fn(&mut Part) + Sync)) -> f64 {
+    fn pass_s(&self, passes: u32, work: &(impl Fn(&mut ThreadArrays) + Sync)) -> f64 {
         let begun = Instant::now();
         rayon::broadcast(|context| {
             let mut part = self.parts[context.index()].lock().unwrap_or_else(PoisonError::into_inner);
@@ -171,7 +173,7 @@ mod tests {
     fn every_thread_has_its_part_and_every_figure_is_a_rate() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         pool.install(|| {
-            let arrays = Arrays::touch(1 << 16);
+            let arrays = StreamArrays::touch(1 << 16);
             assert_eq!((arrays.parts.len(), arrays.bytes), (2, f64::from(1 << 16)));
             let Peaks { copy, triad, .. } = arrays.write_rates(0.0);
             let read = |parts| Some(arrays.read_rate(parts, 0.0));

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use gpubench_backend::Job;
 use gpubench_host::memory::free_host_bytes;
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::generator::Stream;
@@ -10,9 +9,8 @@ use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use gpubench_ops as op;
 
-use super::repeat::shortest_s;
-use crate::context::Cpu;
-use crate::ops::available::AvailableVariant;
+use super::shortest_s;
+use crate::ops::variants::AvailableVariant;
 
 /// The sides to try, each twice the previous one: where a product takes long, small sides are as informative as large
 /// ones.
@@ -30,7 +28,7 @@ const PATTERN: usize = 65_521;
 
 /// Returns the highest rate that the variant reaches. Repetitions take at most about the given number of seconds.
 pub(crate) fn rate(
-    cpu: &Cpu,
+    threads: usize,
     kernel: &AvailableVariant,
     dtype: DType,
     seconds: f64,
@@ -43,9 +41,13 @@ pub(crate) fn rate(
         if free_host_bytes().is_some_and(|free| bytes > free / SHARE_OF_FREE) {
             break;
         }
-        let mut job = kernel.prepare(cpu, &case, &mut operands(&case))?;
+        let mut job = kernel.prepare(threads, &case, &mut operands(&case))?;
         let left_s = seconds - begun.elapsed().as_secs_f64();
-        let min_s = shortest_s(left_s, || execute_s(&mut job.job))?;
+        let min_s = shortest_s(left_s, || {
+            let begun = Instant::now();
+            job.execute()?;
+            Ok::<_, CellError>(begun.elapsed().as_secs_f64())
+        })?;
         let flop = op::find("matmul").map_or(0.0, |op| op.work(&case).flop);
         best = best.max(flop / min_s);
         if STEP * min_s > CLIMB_S {
@@ -53,13 +55,6 @@ pub(crate) fn rate(
         }
     }
     Ok(best)
-}
-
-/// Returns the time in seconds of one execution.
-fn execute_s(job: &mut dyn Job) -> Result<f64, CellError> {
-    let begun = Instant::now();
-    job.execute()?;
-    Ok(begun.elapsed().as_secs_f64())
 }
 
 /// Returns two operands of uniform numbers that repeat: generating all of them would take longer than the products.
@@ -82,10 +77,10 @@ mod tests {
 
     #[test]
     fn a_variant_has_a_rate_in_both_element_types() {
-        let (cpu, kernels) = (Cpu { threads: 1 }, ops::list(&[]));
+        let kernels = ops::list(&[]);
         let faer = kernels.iter().find(|listed| listed.title() == "matmul/faer").unwrap();
         for dtype in DType::ALL {
-            let rate = rate(&cpu, faer, *dtype, 0.0).unwrap();
+            let rate = rate(1, faer, *dtype, 0.0).unwrap();
             // A very slow build, and more cores than exist.
             assert!(rate > 1e5 && rate < 1e17, "{dtype}: {rate:e}");
         }

@@ -1,11 +1,6 @@
 //! Every CPU variant's answer stays below half of its bound.
 
-use std::collections::BTreeMap;
-
-use gpubench_model::case::DType;
-use gpubench_ops as op;
-
-use crate::*;
+use super::*;
 
 /// Sizes and seeds at which an op's variants are judged.
 type Cases = fn(&str) -> Vec<(u64, u64)>;
@@ -32,19 +27,14 @@ impl Nearest {
 /// the answers above half of it.
 #[expect(clippy::print_stderr, reason = "the shares of docs/checks.md")]
 fn faults(cases: Cases, dtypes: &[DType]) -> Vec<String> {
-    let started = |library: Option<String>| {
-        start(&Options { threads: Some(2), library, ..Options::default() }).unwrap()
-    };
-    let (mut backends, mut faults) = (BTreeMap::new(), vec![]);
+    let (mut workers, mut faults) = (Workers::default(), vec![]);
     eprintln!(
         "| op | dtype | variant | answers | largest share of the bound | N | seed |\n|---|---|---|---|---|---|---|"
     );
-    for variant in (REGISTRATION.variants)(&Options::default()).unwrap() {
-        let library = variant.library.as_deref().map(str::to_owned);
-        let cpu = backends.entry(library.clone()).or_insert_with(|| started(library));
+    for variant in variants() {
         let op = op::find(&variant.op).unwrap();
         // One running sum in float32 is not a right answer; another test covers it.
-        if (variant.op.as_ref(), variant.name.as_ref()) == ("reduction", "ndarray") {
+        if title(&variant) == "reduction/ndarray" {
             continue;
         }
         for &dtype in dtypes {
@@ -52,11 +42,8 @@ fn faults(cases: Cases, dtypes: &[DType]) -> Vec<String> {
             for (n, seed) in cases(op.name()) {
                 let case = Case { op: op.name().into(), n, dtype, density: op.default_density(), seed };
                 let inputs = op.inputs(&case);
-                let mut job = match cpu.prepare(&variant.name, &case, &mut inputs.clone()) {
-                    Ok(job) => job,
-                    Err(CellError::Unavailable(_)) => continue,
-                    Err(problem) => panic!("{case} {}: {problem}", variant.name),
-                };
+                let cpu = workers.of(&variant);
+                let Some(mut job) = prepared(cpu, &variant, &case, &inputs) else { continue };
                 job.reset().unwrap();
                 job.execute().unwrap();
                 let rounding = variant.accuracy.rounding(dtype);
@@ -81,12 +68,10 @@ fn faults(cases: Cases, dtypes: &[DType]) -> Vec<String> {
 }
 
 fn assert_room_to_spare(cases: Cases, dtypes: &'static [DType]) {
-    let run = move || {
+    with_stack(move || {
         let faults = faults(cases, dtypes);
         assert!(faults.is_empty(), "{} near their bounds:\n{}", faults.len(), faults.join("\n"));
-    };
-    // LAPACK needs a stack as large as that of a main thread.
-    std::thread::Builder::new().stack_size(8 << 20).spawn(run).unwrap().join().unwrap();
+    });
 }
 
 /// The given number of passes over N = 1 to 64, then sizes up to 1024 of which the logarithms are evenly spaced; all with
@@ -114,7 +99,7 @@ fn every_variant_stays_below_half_of_its_bound() {
 
 #[test]
 #[ignore = "some minutes: more than 200 seeds, N from 1 to 1024"]
-fn every_variant_stays_below_half_of_its_bound_at_all_sizes_and_many_seeds() {
+fn variants_stay_below_half_of_their_bounds_at_many_sizes_and_seeds() {
     let cases: Cases = |op| match op {
         "overhead" => vec![],
         "host-loop" => spread(1, 0),
@@ -138,16 +123,14 @@ fn every_variant_stays_below_half_of_its_bound_at_the_articles_sizes() {
 
 #[test]
 fn running_sums_in_float32_are_incorrect_and_those_in_float64_are_not() {
-    let mut cpu = start(&Options { threads: Some(1), ..Options::default() }).unwrap();
     let reduction = op::find("reduction").unwrap();
     for (n, dtype, is_right) in [(1000, DType::F32, false), (2000, DType::F32, false), (31, DType::F32, true)]
     {
         let case = Case { op: "reduction".into(), n, dtype, density: None, seed: 42 };
         let inputs = reduction.inputs(&case);
-        let mut job = cpu.prepare("ndarray", &case, &mut inputs.clone()).unwrap();
-        cpu.time(job.as_mut(), Cache::Hot).unwrap();
+        let answer = answer_of("reduction", "ndarray", n as usize, dtype, &inputs);
         let rounding = gpubench_backend::Accuracy::Ieee.rounding(dtype);
-        let checked = reduction.check(&case, &inputs, &job.answer().unwrap(), rounding).unwrap();
+        let checked = reduction.check(&case, &inputs, &answer, rounding).unwrap();
         assert_eq!(checked.is_right(), is_right, "{case}: {checked:?}");
     }
 }

@@ -1,32 +1,24 @@
 //! Checks that every variant must pass for any op, and helpers that the tests of each op share.
 
-mod cold;
 mod dense;
 mod judged;
-mod lent;
-mod registers;
 
 use std::collections::BTreeMap;
 
-use gpubench_backend::{Backend, Options, Prepared, Variant};
-use gpubench_model::case::{Case, DType};
+use gpubench_backend::Variant;
+use gpubench_model::data::Values;
 use gpubench_model::data::generator::Stream;
-use gpubench_model::data::{Operand, Real};
-use gpubench_model::error::CellError;
-use gpubench_ops as op;
+use gpubench_ops::{self as op, Checked};
 
-use super::{REGISTRATION, start};
+use super::*;
 
 /// Returns the answer of one variant on two threads, executed twice so that state left by the first execution would
 /// show.
 pub(crate) fn answer_of(op: &str, variant: &str, n: usize, dtype: DType, inputs: &[Operand]) -> Vec<Operand> {
-    let variants = (REGISTRATION.variants)(&Options::default()).unwrap();
-    let listed = variants.iter().find(|listed| listed.op == op && listed.name == variant).unwrap();
-    let library = listed.library.as_deref().map(str::to_owned);
-    let options = Options { threads: Some(2), library, ..Default::default() };
-    let mut cpu = (REGISTRATION.start)(&options).unwrap();
+    let variant = variants().into_iter().find(|listed| listed.op == op && listed.name == variant).unwrap();
     let case = Case { op: op.into(), n: n as u64, dtype, density: None, seed: 1 };
-    let mut job = cpu.prepare(variant, &case, &mut inputs.to_vec()).unwrap();
+    let mut workers = Workers::default();
+    let mut job = prepared(workers.of(&variant), &variant, &case, inputs).unwrap();
     for _ in 0..2 {
         job.reset().unwrap();
         job.execute().unwrap();
@@ -35,69 +27,186 @@ pub(crate) fn answer_of(op: &str, variant: &str, n: usize, dtype: DType, inputs:
 }
 
 /// Sides that the tests of every kernel use: the smallest, odd and even ones, a prime, and one beyond a tile.
-pub(crate) const TEST_SIDES: [usize; 6] = [1, 2, 31, 100, 101, 333];
+pub(crate) static TEST_SIDES: [usize; 6] = [1, 2, 31, 100, 101, 333];
 
-/// Asserts that the elements of an answer follow a formula of the operands in float64, to `most` unit roundoffs.
-pub(crate) fn assert_formula<const N: usize>(
-    op: &str,
-    variant: &str,
-    formula: impl Fn([f64; N]) -> f64,
-    most: impl Fn([f64; N]) -> f64,
-) {
-    for n in TEST_SIDES {
-        holds::<f32, N>(op, variant, n, &formula, &most);
-        holds::<f64, N>(op, variant, n, &formula, &most);
+/// The workers of a test, on two threads each, one for each library.
+#[derive(Default)]
+struct Workers(BTreeMap<Option<String>, Box<dyn Backend>>);
+
+impl Workers {
+    /// Returns the worker that can run `variant`.
+    fn of(&mut self, variant: &Variant) -> &mut dyn Backend {
+        let library = variant.library.as_deref().map(str::to_owned);
+        let options = Options { threads: Some(2), library: library.clone(), ..Options::default() };
+        self.0.entry(library).or_insert_with(|| start(&options).unwrap()).as_mut()
     }
 }
 
-fn holds<T: Real, const N: usize>(
-    op: &str,
-    variant: &str,
-    n: usize,
-    formula: &impl Fn([f64; N]) -> f64,
-    most: &impl Fn([f64; N]) -> f64,
-) {
-    let operands: [Vec<T>; N] = std::array::from_fn(|operand| Stream::new(1, operand as u64).uniforms(n * n));
-    let inputs = operands.each_ref().map(|elements| Operand::dense(n, n, elements.clone()));
-    let answer = answer_of(op, variant, n, T::DTYPE, &inputs);
-    let y = answer[0].dense_slice::<T>().unwrap();
-    assert_eq!(y.len(), n * n);
-    for (at, y) in y.iter().enumerate() {
-        let x = operands.each_ref().map(|elements| elements[at].to_f64());
-        let error = (y.to_f64() - formula(x)).abs();
-        assert!(error <= most(x) * T::DTYPE.unit_roundoff(), "{op}/{variant} {n} {x:?}: {error}");
+fn variants() -> Vec<Variant> {
+    (REGISTRATION.variants)(&Options::default()).unwrap()
+}
+
+/// Prepares a case; `None` if the library of the variant is missing.
+fn prepared(
+    cpu: &mut dyn Backend,
+    variant: &Variant,
+    case: &Case,
+    inputs: &[Operand],
+) -> Option<Box<Prepared>> {
+    match cpu.prepare(&variant.name, case, &mut inputs.to_vec()) {
+        Ok(job) => Some(job),
+        Err(CellError::Unavailable(_)) => None,
+        Err(problem) => panic!("{case} {}: {problem}", variant.name),
     }
 }
 
 /// Every variant whose library is present, prepared on two threads, with its operands.
-pub(crate) fn for_each_variant(check: impl Fn(&mut dyn Backend, &mut Prepared, &Case, &Variant, &[Operand])) {
-    let started = |library: Option<String>| {
-        start(&Options { threads: Some(2), library, ..Options::default() }).unwrap()
-    };
-    let mut backends = BTreeMap::new();
-    for variant in (REGISTRATION.variants)(&Options::default()).unwrap() {
-        let library = variant.library.as_deref().map(str::to_owned);
-        let cpu = backends.entry(library.clone()).or_insert_with(|| started(library));
+fn for_each_variant(check: impl Fn(&mut dyn Backend, &mut Prepared, &Case, &Variant, &[Operand])) {
+    let mut workers = Workers::default();
+    for variant in variants() {
         let sparse = ["spgemm", "spmv"].contains(&variant.op.as_ref());
         let density = sparse.then_some(0.1);
         let case = Case { op: variant.op.to_string(), n: 200, dtype: DType::F32, density, seed: 7 };
         let inputs = op::find(&variant.op).unwrap().inputs(&case);
-        match cpu.prepare(&variant.name, &case, &mut inputs.clone()) {
-            Ok(mut job) => check(cpu.as_mut(), job.as_mut(), &case, &variant, &inputs),
-            Err(CellError::Unavailable(_)) => {}
-            Err(problem) => panic!("{case} {}: {problem}", variant.name),
+        let cpu = workers.of(&variant);
+        if let Some(mut job) = prepared(cpu, &variant, &case, &inputs) {
+            check(cpu, job.as_mut(), &case, &variant, &inputs);
         }
     }
 }
 
-pub(crate) fn title(variant: &Variant) -> String {
+/// Asserts that every variant of an op whose library is present is right at these sides, in both element types and of
+/// these densities, on every number of threads that it can choose, in several executions of one job.
+pub(crate) fn assert_right_at(op: &'static str, sides: &'static [usize], densities: &'static [Option<f64>]) {
+    with_stack(move || {
+        let mut workers = Workers::default();
+        for (n, &density) in sides.iter().flat_map(|n| densities.iter().map(move |density| (n, density))) {
+            for &dtype in DType::ALL {
+                let case = Case { op: op.into(), n: *n as u64, dtype, density, seed: 1 };
+                let inputs = op::find(op).unwrap().inputs(&case);
+                for variant in variants().iter().filter(|variant| variant.op == op) {
+                    let cpu = workers.of(variant);
+                    let Some(mut job) = prepared(cpu, variant, &case, &inputs) else { continue };
+                    let choices = job.traits.thread_choices.clone();
+                    for threads in choices.into_iter().rev().map(Some).chain([None, None]) {
+                        threads.into_iter().for_each(|threads| job.use_threads(threads));
+                        job.reset().unwrap();
+                        job.execute().unwrap();
+                        assert_right(&case, variant, &inputs, &job.answer().unwrap());
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Asserts that an answer is right, except of running sums in float32, which are not at the size of these tests.
+fn assert_right(case: &Case, variant: &Variant, inputs: &[Operand], answer: &[Operand]) {
+    if title(variant) != "reduction/ndarray" {
+        let rounding = variant.accuracy.rounding(case.dtype);
+        let checked = op::find(&case.op).unwrap().check(case, inputs, answer, rounding);
+        assert!(checked.as_ref().is_ok_and(Checked::is_right), "{}: {checked:?}", title(variant));
+    }
+}
+
+fn title(variant: &Variant) -> String {
     format!("{}/{}", variant.op, variant.name)
 }
 
 /// Runs a test on a thread with a stack as large as that of a main thread, which LAPACK needs.
-pub(crate) fn with_stack(test: fn()) {
+pub(crate) fn with_stack(test: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(test).unwrap();
     if let Err(panic) = thread.join() {
         std::panic::resume_unwind(panic);
+    }
+}
+
+fn bytes(operand: &Operand) -> usize {
+    let values = match operand.values() {
+        Values::F32(values) => size_of_val(&values[..]),
+        Values::F64(values) => size_of_val(&values[..]),
+        Values::C32(values) => size_of_val(&values[..]),
+        Values::C64(values) => size_of_val(&values[..]),
+    };
+    match operand {
+        Operand::Dense(_) => values,
+        Operand::Csr(csr) => values + size_of_val(&csr.indptr[..]) + size_of_val(&csr.indices[..]),
+    }
+}
+
+#[test]
+fn every_variant_shows_the_memory_of_its_operands_and_of_its_answer() {
+    with_stack(|| {
+        for_each_variant(|_, job, _, variant, inputs| {
+            job.reset().unwrap();
+            job.execute().unwrap();
+            // A handful of numbers, such as a sum, need not be shown.
+            let answer: usize = job.answer().unwrap().iter().map(bytes).filter(|&bytes| bytes > 64).sum();
+            let mut shown = 0;
+            job.buffers(&mut |memory| shown += memory.len());
+            let owed = answer + inputs.iter().map(bytes).sum::<usize>();
+            // A solution replaces the right-hand side.
+            let owed = if variant.op == "solve" { owed - answer } else { owed };
+            assert!(shown >= owed, "{} shows {shown} bytes of {owed}", title(variant));
+        });
+    });
+}
+
+#[test]
+fn the_answer_of_a_cold_sample_is_right() {
+    with_stack(|| {
+        for_each_variant(|cpu, job, case, variant, inputs| {
+            let sample = cpu.time(job, Cache::Cold).unwrap();
+            assert!(sample.host_s > 0.0);
+            // Not the previous answer: rounding may change the signs of singular vectors.
+            assert_right(case, variant, inputs, &job.answer().unwrap());
+        });
+    });
+}
+
+#[test]
+fn every_variant_takes_its_operands_and_lends_them_with_the_answer() {
+    with_stack(|| {
+        for_each_variant(|_, job, case, variant, inputs| {
+            for _ in 0..2 {
+                job.reset().unwrap();
+                job.execute().unwrap();
+                let mut lent: Option<[Vec<Operand>; 2]> = None;
+                job.lend(&mut |now| {
+                    lent = Some([now.operands.unwrap_or_default().to_vec(), now.answer.to_vec()]);
+                })
+                .unwrap();
+                let [operands, answer] = lent.unwrap();
+                assert_eq!(operands, inputs, "{}", title(variant));
+                assert_eq!(answer, job.answer().unwrap(), "{} shows another answer", title(variant));
+                assert_right(case, variant, inputs, &answer);
+            }
+        });
+    });
+}
+
+/// Returns whether a thread of the pool, or this one, has upper halves in use.
+fn some_in_use() -> bool {
+    let of_pool = rayon::broadcast(|_| vector_registers::are_in_use());
+    of_pool.into_iter().chain([vector_registers::are_in_use()]).any(|in_use| in_use == Some(true))
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "names the variants that leave them in use")]
+fn every_variant_is_timed_with_clear_vector_registers() {
+    // Upper halves in use would slow the next variant, as they would not in a program of its own.
+    let mut cpu = start(&Options { threads: Some(2), ..Options::default() }).unwrap();
+    for variant in variants() {
+        let op = op::find(&variant.op).unwrap();
+        let case =
+            Case { op: op.name().into(), n: 200, dtype: DType::F32, density: op.default_density(), seed: 42 };
+        let mut inputs = op.inputs(&case);
+        let Ok(mut job) = cpu.prepare(&variant.name, &case, &mut inputs) else { continue };
+        cpu.settle();
+        assert!(!some_in_use(), "{}/{} finds them in use", variant.op, variant.name);
+        cpu.time(&mut job, Cache::Hot).unwrap();
+        if some_in_use() {
+            eprintln!("{}/{} leaves them in use", variant.op, variant.name);
+        }
     }
 }

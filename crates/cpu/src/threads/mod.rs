@@ -1,8 +1,189 @@
 //! The threads of a job: how many work, how they are woken, and how they divide the work.
 
-pub(crate) mod faer;
+use std::mem::MaybeUninit;
+use std::sync::{Mutex, PoisonError};
+
+use faer::Par;
+use faer::dyn_stack::{MemBuffer, StackReq};
+use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, JobTraits, Lent, Prepared};
+use gpubench_host::memory;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
 pub(crate) mod partition;
-pub(crate) mod per_thread;
-pub(crate) mod pooled_job;
-pub(crate) mod thread_choices;
 pub(crate) mod wake;
+
+/// Returns the numbers of threads that are worth trying where fewer than all may be faster: 1, 2, 4, ..., and `threads`
+/// last (at least 1).
+pub(crate) fn choices_up_to(threads: usize) -> Vec<usize> {
+    let doubling = std::iter::successors(Some(1usize), |count| count.checked_mul(2));
+    doubling.take_while(|count| *count < threads).chain([threads.max(1)]).collect()
+}
+
+/// Returns the numbers of threads to choose from for matrices of `side`: all threads only beyond `max_side`, where fewer
+/// are never faster.
+pub(crate) fn choices_for(side: usize, max_side: usize, threads: usize) -> Vec<usize> {
+    if side <= max_side { choices_up_to(threads) } else { vec![threads] }
+}
+
+/// The threads of a library that work on one job.
+pub(crate) trait ThreadPool {
+    /// The numbers of threads to choose from; only one if fewer threads are never faster.
+    fn choices(&self) -> Vec<usize>;
+
+    /// Uses `threads` threads for later executions.
+    fn choose(&mut self, threads: usize);
+
+    fn wake_threads(&mut self) -> Result<(), CellError>;
+}
+
+/// The computation of one job, which the thread pool `C` runs. The methods are those of [`Job`].
+pub(crate) trait PooledKernel<C> {
+    /// Whether an execution destroys operands, which [`PooledKernel::restore`] restores.
+    const DESTROYS_INPUTS: bool = false;
+
+    /// Restores operands, outside the timed section.
+    fn restore(&mut self) {}
+
+    /// Shows the memory that an execution reads and writes.
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>]));
+
+    fn contents(&mut self) -> Contents<'_>;
+
+    fn execute(&mut self, pool: &C) -> Result<(), CellError>;
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError>;
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError>;
+}
+
+/// A kernel and the thread pool that runs it.
+pub(crate) struct PooledJob<K, C> {
+    pub(crate) kernel: K,
+    pub(crate) pool: C,
+}
+
+impl<C: ThreadPool + 'static, K: PooledKernel<C> + 'static> PooledJob<K, C> {
+    /// Prepares the job, with the choices of its pool.
+    pub(crate) fn prepared(kernel: K, pool: C) -> Box<Prepared> {
+        let (resets, thread_choices) = (K::DESTROYS_INPUTS, pool.choices());
+        let traits = JobTraits { resets, thread_choices, ..JobTraits::default() };
+        Prepared::with(traits, PooledJob { kernel, pool })
+    }
+}
+
+impl<C: ThreadPool, K: PooledKernel<C>> Job for PooledJob<K, C> {
+    fn reset(&mut self) -> Result<(), CellError> {
+        self.kernel.restore();
+        Ok(())
+    }
+
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.kernel.show(show);
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.pool.choose(threads);
+    }
+
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        self.pool.wake_threads()
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        self.kernel.contents()
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.kernel.execute(&self.pool)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        self.kernel.answer()
+    }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        self.kernel.lend(to)
+    }
+}
+
+/// The threads of faer, which are those of rayon.
+pub(crate) struct Faer {
+    pub(crate) par: Par,
+    choices: Vec<usize>,
+}
+
+/// Returns faer's setting for `threads` threads.
+pub(crate) fn faer_par(threads: usize) -> Par {
+    if threads > 1 { Par::rayon(threads) } else { Par::Seq }
+}
+
+impl Faer {
+    /// Uses all `threads` for matrices of `side`; up to `max_side`, the job can choose fewer.
+    ///
+    /// # Errors
+    /// A limit of the process leaves too little address space.
+    pub(crate) fn new(threads: usize, side: usize, max_side: usize) -> Result<Self, CellError> {
+        memory::check_packing_space()?;
+        Ok(Faer { par: faer_par(threads), choices: choices_for(side, max_side, threads) })
+    }
+
+    /// Allocates workspace for `scratch`, enough for any number of threads.
+    pub(crate) fn workspace(&self, scratch: impl Fn(Par) -> StackReq) -> MemBuffer {
+        let of_choices = self.choices.iter().map(|&threads| scratch(faer_par(threads)));
+        MemBuffer::new(of_choices.fold(scratch(self.par), StackReq::or))
+    }
+}
+
+impl ThreadPool for Faer {
+    fn choices(&self) -> Vec<usize> {
+        self.choices.clone()
+    }
+
+    fn choose(&mut self, threads: usize) {
+        self.par = faer_par(threads);
+    }
+
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        wake::pool(self.par.degree());
+        Ok(())
+    }
+}
+
+/// Scratch memory kept between executions: one `S` for each thread of rayon's pool, and one for a caller outside it.
+pub(crate) struct PerThread<S>(Vec<Mutex<S>>);
+
+impl<S> PerThread<S> {
+    /// Makes one value for each thread that may ask at the same time.
+    pub(crate) fn new(make: impl Fn() -> S) -> Self {
+        PerThread((0..=rayon::current_num_threads()).map(|_| Mutex::new(make())).collect())
+    }
+
+    /// Passes every value to `look`, one after another.
+    pub(crate) fn each(&self, mut look: impl FnMut(&S)) {
+        self.0.iter().for_each(|slot| look(&slot.lock().unwrap_or_else(PoisonError::into_inner)));
+    }
+
+    /// Passes the value of the current thread to `work`, which must not enter rayon: a stolen task could ask for the
+    /// same value.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut S) -> R) -> R {
+        let outside = self.0.len() - 1;
+        let slot = rayon::current_thread_index().map_or(outside, |index| index.min(outside));
+        work(&mut self.0[slot].lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_double_and_end_with_all() {
+        assert_eq!(choices_up_to(0), [1]);
+        assert_eq!(choices_up_to(1), [1]);
+        assert_eq!(choices_up_to(2), [1, 2]);
+        assert_eq!(choices_up_to(6), [1, 2, 4, 6]);
+        assert_eq!(choices_up_to(16), [1, 2, 4, 8, 16]);
+    }
+}

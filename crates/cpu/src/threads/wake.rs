@@ -23,12 +23,19 @@ impl Barrier {
     }
 }
 
+/// Wakes every thread of the pool, if more than one of them `work`.
+pub(crate) fn pool(work: usize) {
+    if work > 1 {
+        all();
+    }
+}
+
 /// Wakes every thread of the pool and returns as soon as all are awake. Returns whether all woke in time.
 ///
 /// `rayon::broadcast` could put the calling thread to sleep, and while waking it the threads of the pool would fall
 /// asleep again: they look for work about thirty times, yielding in between. Here all threads wait for each other and
 /// yield too, so that none keeps another from its CPU.
-pub(crate) fn pool() -> bool {
+fn all() -> bool {
     // A calling thread that belongs to the pool is awake.
     let others = rayon::current_num_threads() - usize::from(rayon::current_thread_index().is_some());
     let barrier = Arc::new(Barrier::default());
@@ -53,13 +60,6 @@ fn wait_until(reached: impl Fn() -> bool) -> bool {
     true
 }
 
-/// Wakes the threads that faer runs on, if there are several.
-pub(crate) fn faer(par: faer::Par) {
-    if par != faer::Par::Seq {
-        pool();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn every_thread_comes_and_goes_whether_the_caller_is_of_the_pool_or_not() {
         let wake_often = || {
-            let awake = (0..20).filter(|_| pool()).count();
+            let awake = (0..20).filter(|_| all()).count();
             // All threads are released: a broadcast reaches each of them.
             assert_eq!(rayon::broadcast(|context| context.index()).len(), rayon::current_num_threads());
             awake

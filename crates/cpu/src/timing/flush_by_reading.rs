@@ -17,12 +17,12 @@ const MIN_BYTES_PER_CPU: usize = 8 << 20;
 ///
 /// The data is only read: written lines would be written back during the timed work. The method is the cache flush of
 /// gearshifft and of Triton's CPU driver, which use one thread; caches private to a core need one thread on each.
-pub(crate) struct CacheFlush {
+pub(crate) struct CacheReader {
     data: Vec<u64>,
     processors: Vec<usize>,
 }
 
-impl CacheFlush {
+impl CacheReader {
     /// Allocates the data and touches all of it.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl CacheFlush {
         };
         let bytes = processors::last_level_cache_bytes().and_then(|bytes| usize::try_from(bytes).ok());
         let bytes = (TIMES * bytes.unwrap_or(UNKNOWN_LAST_LEVEL)).max(MIN_BYTES_PER_CPU * processors.len());
-        Ok(CacheFlush { data: allocate(bytes, memory::free_host_bytes())?, processors })
+        Ok(CacheReader { data: allocate(bytes, memory::free_host_bytes())?, processors })
     }
 
     /// Reads all data, each CPU its part. The threads have ended when this returns, so none spins while something is
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn flushed_data_takes_longer_to_read() {
         // Half a megabyte: more than fits in a first-level cache, less than a second level of today.
-        let cache_flush = CacheFlush::new().unwrap();
+        let reader = CacheReader::new().unwrap();
         let data: Vec<u64> = (0..1 << 16).collect();
         let read = || {
             let start = Instant::now();
@@ -86,7 +86,7 @@ mod tests {
         // Alternating, so that a busy machine slows both.
         let (mut cold, mut hot) = (Duration::MAX, Duration::MAX);
         for _ in 0..15 {
-            cache_flush.flush();
+            reader.flush();
             cold = cold.min(read());
             hot = hot.min(read());
         }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn the_calling_thread_stays_free_to_run_anywhere() {
         let before = processors::allowed();
-        CacheFlush::new().unwrap().flush();
+        CacheReader::new().unwrap().flush();
         assert_eq!(processors::allowed(), before);
     }
 }

@@ -1,7 +1,139 @@
-//! Takes samples: clocks around an execution, and the state of caches, CPUs and memory before it.
+//! Takes samples: times executions by the host clock, counts their context switches and page faults, and sets the state
+//! of caches and CPUs before them.
 
-pub(crate) mod clock;
+use std::time::Instant;
+
+use gpubench_backend::{Job, PageFaults, Sample, TimerOverhead};
+use gpubench_host::usage::Usage;
+use gpubench_model::error::CellError;
+use gpubench_model::measure::stats::median;
+
 pub(crate) mod flush;
 pub(crate) mod flush_by_reading;
 pub(crate) mod pin;
 pub(crate) mod thread_speed;
+
+/// With hot caches, executions shorter than this are timed in batches.
+const SHORT_S: f64 = 20e-6;
+/// Approximate seconds per batch.
+const BATCH_S: f64 = 100e-6;
+/// Maximum number of executions in a batch.
+const MAX_BATCH: f64 = 64.0;
+/// Number of readings for the timer overhead.
+const READINGS: usize = 1001;
+
+/// Resets the job and executes it with hot caches, immediately after another execution. A short execution is timed as
+/// the mean of a batch, unless the job `resets` its operands.
+pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> Result<Sample, CellError> {
+    job.reset()?;
+    let single = timed(job, 1)?;
+    if single.host_s >= SHORT_S || resets {
+        return Ok(single);
+    }
+    let count = (BATCH_S / single.host_s.max(1e-9)).ceil().clamp(2.0, MAX_BATCH);
+    timed(job, count as u32)
+}
+
+/// Executes `job` `count` times between two readings of the clock. The caller has reset the job.
+pub(crate) fn timed(job: &mut dyn Job, count: u32) -> Result<Sample, CellError> {
+    let before = Usage::now();
+    let start = Instant::now();
+    for _ in 0..count {
+        job.execute()?;
+    }
+    let host_s = start.elapsed().as_secs_f64() / f64::from(count);
+    let sample = Sample::of_host(host_s);
+    let Some((before, after)) = before.zip(Usage::now()) else { return Ok(sample) };
+    let each =
+        |faults: fn(&Usage) -> u64| faults(&after).saturating_sub(faults(&before)) as f64 / f64::from(count);
+    let page_faults = PageFaults { minor: each(|usage| usage.minor), major: each(|usage| usage.major) };
+    let switches = after.context_switches.saturating_sub(before.context_switches);
+    Ok(Sample { context_switches: Some(switches), page_faults: Some(page_faults), ..sample })
+}
+
+/// Returns the median time between two clock readings with nothing between them.
+pub(crate) fn timer_overhead() -> TimerOverhead {
+    let apart: [f64; READINGS] = std::array::from_fn(|_| Instant::now().elapsed().as_secs_f64());
+    TimerOverhead { clock_s: median(&apart).unwrap_or(f64::NAN), ..TimerOverhead::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::data::Operand;
+    use std::time::Duration;
+
+    /// Sleeps, and counts its executions.
+    struct Sleeper {
+        nap: Duration,
+        executions: u32,
+    }
+
+    impl Job for Sleeper {
+        fn execute(&mut self) -> Result<(), CellError> {
+            self.executions += 1;
+            if !self.nap.is_zero() {
+                std::thread::sleep(self.nap);
+            }
+            Ok(())
+        }
+
+        fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+            Ok(vec![])
+        }
+    }
+
+    #[test]
+    fn short_executions_are_batched_and_long_or_reset_ones_are_not() {
+        let executions = |nap, resets| {
+            let mut job = Sleeper { nap, executions: 0 };
+            let sample = back_to_back(&mut job, resets).unwrap();
+            assert!(sample.host_s >= nap.as_secs_f64() && sample.context_switches.is_some());
+            job.executions
+        };
+        assert!(executions(Duration::ZERO, false) > 2);
+        assert_eq!(executions(Duration::ZERO, true), 1);
+        assert_eq!(executions(Duration::from_millis(1), false), 1);
+    }
+
+    /// Maps fresh memory in each execution and touches every page of it.
+    struct Faulter;
+
+    const PAGES: usize = 64;
+
+    impl Job for Faulter {
+        fn execute(&mut self) -> Result<(), CellError> {
+            let length = PAGES * 4096;
+            // SAFETY: a new private mapping of that length is asked for, written within its bounds, and given back.
+            unsafe {
+                let (access, kind) =
+                    (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+                let memory = libc::mmap(std::ptr::null_mut(), length, access, kind, -1, 0);
+                assert_ne!(memory, libc::MAP_FAILED);
+                for page in 0..PAGES {
+                    memory.cast::<u8>().add(page * 4096).write_volatile(1);
+                }
+                libc::munmap(memory, length);
+            }
+            Ok(())
+        }
+
+        fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+            Ok(vec![])
+        }
+    }
+
+    #[test]
+    fn page_faults_are_counted_per_execution() {
+        // Other tests of the process cause faults too, so this is a lower bound.
+        for count in [1, 4] {
+            let faults = timed(&mut Faulter, count).unwrap().page_faults.unwrap();
+            assert!(faults.minor >= PAGES as f64, "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn the_timer_overhead_is_far_below_a_microsecond() {
+        assert!(timer_overhead().clock_s < 5e-6);
+    }
+}

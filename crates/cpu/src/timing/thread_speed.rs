@@ -8,9 +8,10 @@ use std::time::Instant;
 use gpubench_backend::ThreadSpeeds;
 use gpubench_model::measure::stats::median;
 
-/// Independent chains of multiplications and additions, and links per chain: about half a millisecond. As vectors of
-/// two they fill sixteen registers and keep the units of a core busy enough to reveal any other user of the core.
+/// Independent chains of multiplications and additions. As vectors of two they fill sixteen registers and keep the units
+/// of a core busy enough to reveal any other user of the core.
 const CHAINS: usize = 24;
+/// Links per chain, which take about half a millisecond.
 const LINKS: usize = 240_000;
 /// Repetitions per thread; the median counts.
 const REPEATS: usize = 15;

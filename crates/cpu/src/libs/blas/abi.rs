@@ -7,7 +7,7 @@
 
 use std::ffi::c_char;
 
-use super::opened::Opened;
+use super::opened::OpenedBlas;
 
 pub(super) const AS_IT_LIES: Letter = c"N".as_ptr();
 pub(super) const LOWER: Letter = c"L".as_ptr();
@@ -74,40 +74,6 @@ pub(super) type Gesdd<T> = unsafe extern "C" fn(
     *mut Int,
     Length,
 );
-
-pub(crate) struct Routines<T> {
-    pub(super) gemm: Gemm<T>,
-    pub(super) lapack: Option<Lapack<T>>,
-}
-
-/// The routines of LAPACK.
-pub(super) struct Lapack<T> {
-    pub(super) posv: Posv<T>,
-    pub(super) gesv: Gesv<T>,
-    pub(super) gesdd: Gesdd<T>,
-    pub(super) blocked: Blocked<T>,
-}
-
-impl<T> Routines<T> {
-    /// Finds the routines whose names begin with `letter`; those of LAPACK only if the library `has_lapack`.
-    pub(super) fn find(library: &Opened, letter: char, has_lapack: bool) -> Result<Self, String> {
-        let name = |routine: &str| format!("{letter}{routine}_");
-        // SAFETY: the names are those of the routines whose types these are.
-        unsafe {
-            let lapack = || -> Result<Lapack<T>, String> {
-                Ok(Lapack {
-                    posv: library.routine(&name("posv"))?,
-                    gesv: library.routine(&name("gesv"))?,
-                    gesdd: library.routine(&name("gesdd"))?,
-                    blocked: Blocked::find(library, letter)?,
-                })
-            };
-            let lapack = has_lapack.then(lapack).transpose()?;
-            Ok(Routines { gemm: library.routine(&name("gemm"))?, lapack })
-        }
-    }
-}
-
 /// `?potrf`: triangle, n, A, lda, info.
 pub(super) type Potrf<T> = unsafe extern "C" fn(Letter, *const Int, *mut T, *const Int, *mut Int, Length);
 /// `?trsm`: side, triangle, transposition, diagonal, m, n, alpha, A, lda, B, ldb.
@@ -158,26 +124,42 @@ pub(super) type Trsv<T> = unsafe extern "C" fn(
     Length,
 );
 
-/// The routines of a factorisation in blocks.
-pub(super) struct Blocked<T> {
+/// The routines of BLAS and LAPACK for one element type.
+pub(crate) struct Routines<T> {
+    pub(super) gemm: Gemm<T>,
+    pub(super) lapack: Option<Lapack<T>>,
+}
+
+/// The routines of LAPACK, and those of BLAS that a factorisation in blocks calls in addition.
+pub(super) struct Lapack<T> {
+    pub(super) posv: Posv<T>,
+    pub(super) gesv: Gesv<T>,
+    pub(super) gesdd: Gesdd<T>,
     pub(super) potrf: Potrf<T>,
     pub(super) trsm: Trsm<T>,
     pub(super) syrk: Syrk<T>,
     pub(super) trsv: Trsv<T>,
 }
 
-impl<T> Blocked<T> {
-    /// Finds the routines whose names begin with `letter`.
-    pub(super) fn find(library: &Opened, letter: char) -> Result<Self, String> {
+impl<T> Routines<T> {
+    /// Finds the routines whose names begin with `letter`; those of LAPACK only if the library `has_lapack`.
+    pub(super) fn find(library: &OpenedBlas, letter: char, has_lapack: bool) -> Result<Self, String> {
         let name = |routine: &str| format!("{letter}{routine}_");
         // SAFETY: the names are those of the routines whose types these are.
         unsafe {
-            Ok(Blocked {
-                potrf: library.routine(&name("potrf"))?,
-                trsm: library.routine(&name("trsm"))?,
-                syrk: library.routine(&name("syrk"))?,
-                trsv: library.routine(&name("trsv"))?,
-            })
+            let lapack = || -> Result<Lapack<T>, String> {
+                Ok(Lapack {
+                    posv: library.routine(&name("posv"))?,
+                    gesv: library.routine(&name("gesv"))?,
+                    gesdd: library.routine(&name("gesdd"))?,
+                    potrf: library.routine(&name("potrf"))?,
+                    trsm: library.routine(&name("trsm"))?,
+                    syrk: library.routine(&name("syrk"))?,
+                    trsv: library.routine(&name("trsv"))?,
+                })
+            };
+            let lapack = has_lapack.then(lapack).transpose()?;
+            Ok(Routines { gemm: library.routine(&name("gemm"))?, lapack })
         }
     }
 }

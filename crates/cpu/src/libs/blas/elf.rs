@@ -14,10 +14,10 @@ const SECTION_HEADER: usize = 64;
 /// A little-endian 64-bit shared object.
 pub(crate) struct SharedObject {
     file: File,
-    sections: Vec<Section>,
+    sections: Vec<ElfSection>,
 }
 
-struct Section {
+struct ElfSection {
     name: Vec<u8>,
     offset: u64,
     length: u64,
@@ -34,16 +34,16 @@ impl SharedObject {
         }
         let (table, count, names) = (number(&header, 40, 8), number(&header, 60, 2), number(&header, 62, 2));
         let headers = read(&file, table, count * SECTION_HEADER as u64)?;
-        let place = |index: usize| {
+        let fields = |index: usize| {
             let header = headers.get(index * SECTION_HEADER..(index + 1) * SECTION_HEADER)?;
             Some((number(header, 0, 4), number(header, 24, 8), number(header, 32, 8)))
         };
-        let (_, offset, length) = place(usize::try_from(names).ok()?)?;
+        let (_, offset, length) = fields(usize::try_from(names).ok()?)?;
         let names = read(&file, offset, length)?;
         let sections = (0..usize::try_from(count).ok()?).filter_map(|index| {
-            let (name, offset, length) = place(index)?;
+            let (name, offset, length) = fields(index)?;
             let name = names.get(usize::try_from(name).ok()?..)?;
-            Some(Section { name: name.split(|byte| *byte == 0).next()?.to_vec(), offset, length })
+            Some(ElfSection { name: name.split(|byte| *byte == 0).next()?.to_vec(), offset, length })
         });
         Some(SharedObject { sections: sections.collect(), file })
     }

@@ -9,7 +9,7 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::abi::Int;
 use super::{Blas, Provider};
-use crate::memory::memory;
+use crate::operands::memory;
 
 const THIN: *const c_char = c"S".as_ptr();
 /// Makes gesdd return the length of its workspace.
@@ -18,7 +18,7 @@ const QUERY: Int = -1;
 const INTEGERS: usize = 8;
 
 /// The factors of an n x n matrix, and the workspace.
-pub(crate) struct Svd<T> {
+pub(crate) struct GesddFactors<T> {
     n: usize,
     /// U, row-major n x n.
     pub(crate) u: Vec<T>,
@@ -30,7 +30,7 @@ pub(crate) struct Svd<T> {
     integers: Vec<Int>,
 }
 
-impl<T: Blas> Svd<T> {
+impl<T: Blas> GesddFactors<T> {
     /// Allocates everything for matrices of n x n.
     ///
     /// # Errors
@@ -46,13 +46,13 @@ impl<T: Blas> Svd<T> {
         })?;
         let zeros = |length| vec![T::default(); length];
         let (u, s, vt) = (zeros(n * n), zeros(n), zeros(n * n));
-        let mut svd = Svd { n, u, s, vt, work: zeros(1), integers: vec![0; INTEGERS * n] };
+        let mut factors = GesddFactors { n, u, s, vt, work: zeros(1), integers: vec![0; INTEGERS * n] };
         // The matrix is not read.
-        svd.call(provider, std::ptr::null_mut(), QUERY)?;
+        factors.call(provider, std::ptr::null_mut(), QUERY)?;
         // A count beyond 2^24 may have been rounded down to a float32.
-        let length = <T as Real>::to_f64(svd.work[0]) * (1.0 + 2.0 * f64::from(f32::EPSILON));
-        svd.work = zeros((length.ceil() as usize).max(least));
-        Ok(svd)
+        let length = <T as Real>::to_f64(factors.work[0]) * (1.0 + 2.0 * f64::from(f32::EPSILON));
+        factors.work = zeros((length.ceil() as usize).max(least));
+        Ok(factors)
     }
 
     /// Decomposes `a`, row-major n x n, and destroys it.

@@ -1,4 +1,4 @@
-//! An opened library whose vendor is still being checked, and the spelling of its routine names.
+//! An opened library, and the spelling of its routine names.
 
 use std::ffi::{CStr, c_char};
 use std::path::Path;
@@ -7,18 +7,18 @@ use gpubench_host::shared_library::SharedLibrary;
 
 use super::Vendor;
 
-/// An opened library and the spelling of its routine names. It is never closed.
-pub(super) struct Opened {
+/// An opened library and the spelling of its routine names.
+pub(super) struct OpenedBlas {
     pub(super) library: SharedLibrary,
     pub(super) prefix: &'static str,
     pub(super) suffix: &'static str,
 }
 
-impl Opened {
-    pub(super) fn new(library: &Path) -> Result<Opened, String> {
+impl OpenedBlas {
+    pub(super) fn new(library: &Path) -> Result<OpenedBlas, String> {
         // SAFETY: what is loaded is a BLAS library, whose initialisers only set up its threads and tables.
         let library = unsafe { SharedLibrary::open(library) }?;
-        Ok(Opened { library, prefix: "", suffix: "" })
+        Ok(OpenedBlas { library, prefix: "", suffix: "" })
     }
 
     /// Returns the routine of that name, spelt as in this library.
@@ -42,14 +42,13 @@ impl Opened {
         Err(format!("it has no {mark}, so it is not {}", vendor.name()))
     }
 
-    /// Text that a routine without arguments returns; empty if there is no such routine.
+    /// Returns the text that a routine without arguments returns; empty if there is no such routine.
     pub(super) fn text(&self, name: &str) -> String {
         // SAFETY: the text routines of OpenBLAS and BLIS take nothing and return a constant C string.
         unsafe {
-            self.routine::<unsafe extern "C" fn() -> *const c_char>(name).map_or_else(
-                |_| String::new(),
-                |routine| CStr::from_ptr(routine()).to_string_lossy().into_owned(),
-            )
+            let routine = self.routine::<unsafe extern "C" fn() -> *const c_char>(name);
+            routine
+                .map_or_else(|_| String::new(), |text| CStr::from_ptr(text()).to_string_lossy().into_owned())
         }
     }
 }

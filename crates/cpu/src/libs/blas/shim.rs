@@ -10,13 +10,13 @@ use std::arch::naked_asm;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The address of a LAPACK routine; the table forgets its signature.
-pub(crate) type Entry = unsafe extern "C" fn();
+pub(crate) type LapackAddress = unsafe extern "C" fn();
 
 static TABLE: [AtomicPtr<()>; SYMBOLS.len()] =
     [const { AtomicPtr::new(missing as extern "C" fn() -> ! as *mut ()) }; SYMBOLS.len()];
 
 /// Points the symbols, in the order of [`SYMBOLS`], at a provider's routines; `None` is one it lacks.
-pub(crate) fn fill(entries: &[Option<Entry>]) {
+pub(crate) fn fill(entries: &[Option<LapackAddress>]) {
     assert_eq!(entries.len(), SYMBOLS.len());
     for (slot, entry) in TABLE.iter().zip(entries) {
         let target = entry.map_or(missing as extern "C" fn() -> ! as *mut (), |entry| entry as *mut ());
@@ -41,7 +41,7 @@ macro_rules! jump {
             naked_asm!(
                 "jmp qword ptr [rip + {table} + {offset}]",
                 table = sym TABLE,
-                offset = const Slot::$symbol as usize * size_of::<Entry>(),
+                offset = const TableIndex::$symbol as usize * size_of::<LapackAddress>(),
             )
         }
     };
@@ -59,7 +59,7 @@ macro_rules! jump {
                 "ldr x16, [x16, #{offset}]",
                 "br x16",
                 table = sym TABLE,
-                offset = const Slot::$symbol as usize * size_of::<Entry>(),
+                offset = const TableIndex::$symbol as usize * size_of::<LapackAddress>(),
             )
         }
     };
@@ -71,7 +71,7 @@ macro_rules! symbols {
         pub(crate) const SYMBOLS: &[&str] = &[$(stringify!($symbol)),*];
 
         #[expect(non_camel_case_types, reason = "spelt as the symbols")]
-        enum Slot { $($symbol),* }
+        enum TableIndex { $($symbol),* }
 
         $(jump!($symbol);)*
     };

@@ -13,8 +13,7 @@ use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 use rustfft::num_traits::Zero;
 
-use super::{Fftw, MEASURE, Plan, UNALIGNED, planner};
-use crate::libs::fft_lines::Lines;
+use super::{Fftw, FftwPlan, MEASURE, UNALIGNED, planner};
 
 const FORWARD: c_int = -1;
 
@@ -23,9 +22,9 @@ pub(crate) struct FftwLines<T> {
     fftw: &'static Fftw,
     side: usize,
     /// For lines aligned for vectors.
-    aligned: Plan,
+    aligned: FftwPlan,
     /// For lines at any address.
-    unaligned: Plan,
+    unaligned: FftwPlan,
     element: PhantomData<T>,
 }
 
@@ -62,14 +61,9 @@ impl<T: Real + FftNum> FftwLines<T> {
         drop(alone);
         if lines.aligned.is_null() || lines.unaligned.is_null() { Err(refused()) } else { Ok(lines) }
     }
-}
 
-impl<T: Real + FftNum> Lines<T> for FftwLines<T> {
-    fn work(&self) -> usize {
-        0
-    }
-
-    fn transform(&self, lines: &mut [Complex<T>], _: &mut [Complex<T>]) {
+    /// Transforms `lines`, stored one after another, in place.
+    pub(crate) fn transform(&self, lines: &mut [Complex<T>]) {
         for line in lines.chunks_exact_mut(self.side) {
             let data = line.as_mut_ptr().cast();
             // SAFETY: the plan is for in-place transforms of as many elements of this type as the line has, and for

@@ -17,24 +17,24 @@ use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
-use super::{Fftw, MEASURE, Plan, UNALIGNED, name, planner};
+use super::{Fftw, FftwPlan, MEASURE, UNALIGNED, name, planner};
 
 /// Longest time to choose a plan by timing, in seconds; then the best so far is taken.
 const PLAN_S: f64 = 10.0;
 
-type Work = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
-type ParallelLoop = unsafe extern "C" fn(Work, *mut c_char, usize, c_int, *mut c_void);
+type LoopBody = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+type ParallelLoop = unsafe extern "C" fn(LoopBody, *mut c_char, usize, c_int, *mut c_void);
 
 /// FFTW's library of threads for one element type.
-struct Threads {
+struct FftwThreads {
     plan_with_nthreads: unsafe extern "C" fn(c_int),
 }
 
-impl Threads {
+impl FftwThreads {
     /// Returns the library for an element type, which the first call loads and initialises.
-    fn of(fftw: &Fftw, dtype: DType) -> Result<&'static Threads, Unavailable> {
-        static SINGLE: OnceLock<Result<Threads, String>> = OnceLock::new();
-        static DOUBLE: OnceLock<Result<Threads, String>> = OnceLock::new();
+    fn of(fftw: &Fftw, dtype: DType) -> Result<&'static FftwThreads, Unavailable> {
+        static SINGLE: OnceLock<Result<FftwThreads, String>> = OnceLock::new();
+        static DOUBLE: OnceLock<Result<FftwThreads, String>> = OnceLock::new();
         let threads = match dtype {
             DType::F32 => &SINGLE,
             DType::F64 => &DOUBLE,
@@ -43,14 +43,14 @@ impl Threads {
             DType::F32 => "libfftw3f_threads.so.3",
             DType::F64 => "libfftw3_threads.so.3",
         });
-        let opened = threads.get_or_init(|| Threads::open(&file, dtype));
+        let opened = threads.get_or_init(|| FftwThreads::open(&file, dtype));
         opened.as_ref().map_err(|problem| {
             let problem = format!("FFTW's threads at {} cannot be used: {problem}", file.display());
             Unavailable::new(problem, "install FFTW 3.3.9 or later with its library of threads")
         })
     }
 
-    fn open(file: &Path, dtype: DType) -> Result<Threads, String> {
+    fn open(file: &Path, dtype: DType) -> Result<FftwThreads, String> {
         // SAFETY: what is loaded is FFTW, which has no initialisers; types are those of its header, fftw3.h.
         let (init, set_callback, threads) = unsafe {
             let mut library = SharedLibrary::open(file)?;
@@ -60,7 +60,7 @@ impl Threads {
                 library.symbol(&name(dtype, "threads_set_callback"))?;
             let plan_with_nthreads = library.symbol(&name(dtype, "plan_with_nthreads"))?;
             library.keep();
-            (init, set_callback, Threads { plan_with_nthreads })
+            (init, set_callback, FftwThreads { plan_with_nthreads })
         };
         let _alone = planner();
         // SAFETY: nobody else is in the planner; the callback is one for any plan, and takes no data.
@@ -75,7 +75,7 @@ impl Threads {
 }
 
 /// Runs `work` on each of `jobs` elements of `size` bytes.
-unsafe extern "C" fn on_rayon(work: Work, data: *mut c_char, size: usize, jobs: c_int, _: *mut c_void) {
+unsafe extern "C" fn on_rayon(work: LoopBody, data: *mut c_char, size: usize, jobs: c_int, _: *mut c_void) {
     let first = data.expose_provenance();
     (0..usize::try_from(jobs).unwrap_or(0)).into_par_iter().with_max_len(1).for_each(|job| {
         let data = std::ptr::with_exposed_provenance_mut(first + job * size);
@@ -88,7 +88,7 @@ unsafe extern "C" fn on_rayon(work: Work, data: *mut c_char, size: usize, jobs: 
 pub(crate) struct FftwMatrix<T> {
     fftw: &'static Fftw,
     side: usize,
-    plan: Plan,
+    plan: FftwPlan,
     /// Alignments of the input and the output that the plan is for; any, if `None`.
     alignments: Option<[c_int; 2]>,
     element: PhantomData<fn(T)>,
@@ -113,7 +113,7 @@ impl<T: Real + FftNum> FftwMatrix<T> {
     ) -> Result<Self, CellError> {
         assert_eq!((input.len(), output.len()), (side * side, side * side));
         let fftw = Fftw::of(T::DTYPE)?;
-        let on_threads = Threads::of(fftw, T::DTYPE)?;
+        let on_threads = FftwThreads::of(fftw, T::DTYPE)?;
         let refused = || CellError::Failed(format!("FFTW makes no plan for a side of {side}"));
         let length = c_int::try_from(side).map_err(|_| refused())?;
         let threads = c_int::try_from(threads).map_err(|_| refused())?;

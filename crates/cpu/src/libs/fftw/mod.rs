@@ -30,18 +30,18 @@ const MEASURE: c_uint = 0;
 const UNALIGNED: c_uint = 1 << 1;
 
 /// An FFTW plan, opaque to callers.
-type Plan = *mut c_void;
+type FftwPlan = *mut c_void;
 
 /// The library for one element type. It stays loaded for the life of the process.
 pub(crate) struct Fftw {
     path: PathBuf,
     version: String,
-    plan_dft_1d: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void, c_int, c_uint) -> Plan,
-    execute_dft: unsafe extern "C" fn(Plan, *mut c_void, *mut c_void),
-    destroy_plan: unsafe extern "C" fn(Plan),
+    plan_dft_1d: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void, c_int, c_uint) -> FftwPlan,
+    execute_dft: unsafe extern "C" fn(FftwPlan, *mut c_void, *mut c_void),
+    destroy_plan: unsafe extern "C" fn(FftwPlan),
     alignment_of: unsafe extern "C" fn(*mut c_void) -> c_int,
     plan_many_dft_r2c: PlanManyReal,
-    execute_dft_r2c: unsafe extern "C" fn(Plan, *mut c_void, *mut c_void),
+    execute_dft_r2c: unsafe extern "C" fn(FftwPlan, *mut c_void, *mut c_void),
     set_timelimit: unsafe extern "C" fn(f64),
 }
 
@@ -59,7 +59,7 @@ type PlanManyReal = unsafe extern "C" fn(
     c_int,
     c_int,
     c_uint,
-) -> Plan;
+) -> FftwPlan;
 
 impl Fftw {
     /// Returns the library for an element type, which the first call loads; later calls return the same result.
@@ -67,7 +67,7 @@ impl Fftw {
     /// # Errors
     /// No usable library was found.
     pub(crate) fn of(dtype: DType) -> Result<&'static Fftw, Unavailable> {
-        place(dtype).get_or_init(|| load(&InstallFolders::here(), dtype)).as_ref().map_err(Clone::clone)
+        storage(dtype).get_or_init(|| load(&InstallFolders::here(), dtype)).as_ref().map_err(Clone::clone)
     }
 
     /// Opens a library file; the error describes the problem.
@@ -103,7 +103,7 @@ pub(crate) fn findings() -> Vec<Finding> {
 
 /// Describes the loaded libraries for reports.
 pub(crate) fn loaded() -> Vec<Finding> {
-    let loaded = DType::ALL.iter().filter_map(|&dtype| Some((dtype, place(dtype).get()?.as_ref().ok()?)));
+    let loaded = DType::ALL.iter().filter_map(|&dtype| Some((dtype, storage(dtype).get()?.as_ref().ok()?)));
     loaded.map(|(dtype, fftw)| finding(dtype, Ok(fftw))).collect()
 }
 
@@ -120,7 +120,7 @@ fn finding(dtype: DType, fftw: Result<&Fftw, Unavailable>) -> Finding {
 }
 
 /// Returns the storage of the library for an element type.
-fn place(dtype: DType) -> &'static OnceLock<Result<Fftw, Unavailable>> {
+fn storage(dtype: DType) -> &'static OnceLock<Result<Fftw, Unavailable>> {
     static SINGLE: OnceLock<Result<Fftw, Unavailable>> = OnceLock::new();
     static DOUBLE: OnceLock<Result<Fftw, Unavailable>> = OnceLock::new();
     match dtype {

@@ -1,37 +1,29 @@
 //! The variants of the two-dimensional FFT of a real matrix with the full complex spectrum on the CPU.
 
+mod library;
 mod real;
-mod spectrum;
 mod tile;
-mod two_dimensional;
 
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, take};
 use std::sync::Arc;
 
 use gpubench_backend::contents::{Contents, host};
-use gpubench_backend::{Job, Lent, Prepared};
+use gpubench_backend::{Job, JobTraits, Lent, Prepared};
 use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
+use gpubench_model::data::{Dense, Operand, Real};
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
-use rustfft::{Fft, FftNum, FftPlanner};
+use rustfft::{FftNum, FftPlanner};
 
+use self::library::{fftw as fftw_2d, mkl as mkl_2d};
 use self::real::RealFft;
-use self::spectrum::{lend, spectrum, zero};
-use self::two_dimensional::{fftw as fftw_2d, mkl as mkl_2d};
-use super::cpu_variant::CpuVariant;
-use super::entry::{by_dtype, library_variant, variant};
-use super::library_variant::{LibraryVariant, Scope};
-use super::taken::{Taken, operands};
-use crate::context::Cpu;
-use crate::libs::blas::Library;
+use super::variants::{CpuVariant, LibraryVariant, Scope, by_dtype, library_variant, variant};
+use crate::libs::blas::BlasLibrary;
 use crate::libs::dfti::MklLines;
-use crate::libs::fft_lines::Lines;
 use crate::libs::fftw::{self, FftwLines};
-use crate::memory::memory;
-use crate::threads::per_thread::PerThread;
-use crate::threads::wake;
+use crate::operands::{self, Taken, memory};
+use crate::threads::{PerThread, wake};
 
 pub(super) const VARIANTS: &[CpuVariant] = &[
     variant(
@@ -45,7 +37,6 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         "fft",
         "fftw-2d",
         "FFTW, two-dimensional r2c, then the mirrored half, all threads",
-        true,
         fftw::WORD,
         by_dtype!(fftw_2d),
     ),
@@ -53,7 +44,6 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
         "fft",
         "fftw",
         "FFTW for lines of own code: columns in pairs, then half of the rows, all threads",
-        true,
         fftw::WORD,
         by_dtype!(fftw),
     ),
@@ -87,38 +77,146 @@ pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[
 /// Rows that one task transposes: whole cache lines of the source.
 const BAND: usize = 16;
 
-fn real<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
-    let lines = RustLines(FftPlanner::new().plan_fft_forward(case.side()));
-    by_lines::<T>(case, inputs, lines)
+/// Below this number of elements, threads cost more than they save.
+const SERIAL: usize = 1 << 14;
+
+fn real<T: Real + FftNum>(_: usize, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
+    by_lines(case, inputs, RustLines(FftPlanner::<T>::new().plan_fft_forward(case.side())))
 }
 
-fn fftw<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
-    let lines = FftwLines::<T>::new(case.side())?;
-    by_lines::<T>(case, inputs, lines)
+fn fftw<T: Real + FftNum>(_: usize, case: &Case, inputs: &mut [Operand]) -> Result<Box<Prepared>, CellError> {
+    by_lines(case, inputs, FftwLines::<T>::new(case.side())?)
 }
 
 fn mkl<T: Real + FftNum>(
-    _: &Cpu,
+    _: usize,
     case: &Case,
     inputs: &mut [Operand],
-    library: &Library,
+    library: &BlasLibrary,
 ) -> Result<Box<Prepared>, CellError> {
-    let lines = MklLines::<T>::new(library.provider()?.path(), case.side())?;
-    by_lines::<T>(case, inputs, lines)
+    by_lines(case, inputs, MklLines::<T>::new(library.provider()?, case.side())?)
 }
 
 fn by_lines<T: Real + FftNum>(
     case: &Case,
     inputs: &mut [Operand],
-    lines: impl Lines<T> + 'static,
+    lines: impl LineFft<T> + 'static,
 ) -> Result<Box<Prepared>, CellError> {
-    let [a] = operands::<T, 1>(case, inputs)?;
-    Ok(RealFft::new(case.side(), a, Box::new(lines)).prepared())
+    let plan = RealFft::new(case.side(), lines);
+    FftJob::prepared(case, inputs, plan.thread_choices(), |_, _| Ok(plan))
 }
 
-struct RustLines<T: FftNum>(Arc<dyn Fft<T>>);
+/// The transform of a real matrix to its full spectrum: its plan, and the threads that it runs on.
+trait PlannedFft<T> {
+    /// Shows the workspace.
+    fn show(&self, _show: &mut dyn FnMut(&[MaybeUninit<u8>])) {}
 
-impl<T: FftNum> Lines<T> for RustLines<T> {
+    /// Plans again for another number of threads; if that fails, the plan stays.
+    fn use_threads(
+        &mut self,
+        _threads: usize,
+        _input: &[T],
+        _output: &mut [Complex<T>],
+    ) -> Result<(), CellError> {
+        Ok(())
+    }
+
+    fn wake_threads(&mut self) -> Result<(), CellError>;
+
+    fn transform(&mut self, input: &[T], output: &mut [Complex<T>]) -> Result<(), CellError>;
+}
+
+struct FftJob<T, P> {
+    side: usize,
+    input: Taken<T>,
+    output: Vec<Complex<T>>,
+    plan: P,
+    /// Why no plan was made for the number of threads last asked for.
+    problem: Option<CellError>,
+}
+
+impl<T: Real + FftNum, P: PlannedFft<T> + 'static> FftJob<T, P> {
+    /// Prepares a job with the plan that `make` returns for its input and output.
+    fn prepared(
+        case: &Case,
+        inputs: &mut [Operand],
+        thread_choices: Vec<usize>,
+        make: impl FnOnce(&[T], &mut [Complex<T>]) -> Result<P, CellError>,
+    ) -> Result<Box<Prepared>, CellError> {
+        let [input] = operands::operands::<T, 1>(case, inputs)?;
+        let mut output = vec![zero(); input.len()];
+        let plan = make(&input, &mut output)?;
+        let traits = JobTraits { thread_choices, ..JobTraits::default() };
+        Ok(Prepared::with(traits, FftJob { side: case.side(), input, output, plan, problem: None }))
+    }
+}
+
+/// Returns a full spectrum as an answer.
+fn spectrum<T: Real>(side: usize, values: Vec<Complex<T>>) -> Operand {
+    Operand::Dense(Dense { rows: side, cols: side, values: T::into_complex_values(values) })
+}
+
+impl<T: Real + FftNum, P: PlannedFft<T>> Job for FftJob<T, P> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show(memory(&self.input));
+        show(memory(&self.output));
+        self.plan.show(show);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(&mut self.input)], [host(&mut self.output)])
+    }
+
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        self.plan.wake_threads()
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.problem = self.plan.use_threads(threads, &self.input, &mut self.output).err();
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        if let Some(problem) = &self.problem {
+            return Err(problem.clone());
+        }
+        self.plan.transform(&self.input, &mut self.output)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![spectrum(self.side, self.output.clone())])
+    }
+
+    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
+        let answer = spectrum(self.side, take(&mut self.output));
+        let lent = operands::lend([&mut self.input], std::slice::from_ref(&answer), to);
+        self.output = T::from_complex_values(answer.into_values())?;
+        lent
+    }
+}
+
+fn zero<T: FftNum>() -> Complex<T> {
+    Complex::new(T::zero(), T::zero())
+}
+
+/// Transforms of lines of one length.
+trait LineFft<T>: Send + Sync {
+    /// Number of elements of workspace that [`LineFft::transform`] needs.
+    fn work(&self) -> usize {
+        0
+    }
+
+    /// Transforms `lines`, stored one after another, in place.
+    fn transform(&self, lines: &mut [Complex<T>], work: &mut [Complex<T>]);
+
+    /// Returns an error with the first problem of any call so far.
+    fn checked(&self) -> Result<(), CellError> {
+        Ok(())
+    }
+}
+
+struct RustLines<T: FftNum>(Arc<dyn rustfft::Fft<T>>);
+
+impl<T: FftNum> LineFft<T> for RustLines<T> {
     fn work(&self) -> usize {
         self.0.get_inplace_scratch_len()
     }
@@ -128,68 +226,66 @@ impl<T: FftNum> Lines<T> for RustLines<T> {
     }
 }
 
-struct ComplexFft<T> {
+impl<T: Real + FftNum> LineFft<T> for FftwLines<T> {
+    fn transform(&self, lines: &mut [Complex<T>], _: &mut [Complex<T>]) {
+        self.transform(lines);
+    }
+}
+
+impl<T: Real> LineFft<T> for MklLines<T> {
+    fn transform(&self, lines: &mut [Complex<T>], _: &mut [Complex<T>]) {
+        self.transform(lines);
+    }
+
+    fn checked(&self) -> Result<(), CellError> {
+        self.checked()
+    }
+}
+
+struct ComplexFft<T: FftNum> {
     side: usize,
-    input: Taken<T>,
-    /// The spectra of the rows, then the result.
-    matrix: Vec<Complex<T>>,
     transposed: Vec<Complex<T>>,
-    plan: Arc<dyn Fft<T>>,
+    lines: RustLines<T>,
     scratch: PerThread<Vec<Complex<T>>>,
 }
 
 fn complex<T: Real + FftNum>(
-    _: &Cpu,
+    _: usize,
     case: &Case,
     inputs: &mut [Operand],
 ) -> Result<Box<Prepared>, CellError> {
-    let [input] = operands::<T, 1>(case, inputs)?;
-    let plan = FftPlanner::new().plan_fft_forward(case.side());
-    let zeros = vec![zero(); input.len()];
-    let scratch = PerThread::new(|| vec![zero(); plan.get_inplace_scratch_len()]);
-    let transposed = zeros.clone();
-    Ok(Prepared::new(ComplexFft { side: case.side(), input, matrix: zeros, transposed, plan, scratch }))
+    FftJob::prepared(case, inputs, vec![], |_, output: &mut [Complex<T>]| {
+        let lines = RustLines(FftPlanner::new().plan_fft_forward(case.side()));
+        let scratch = PerThread::new(|| vec![zero(); lines.work()]);
+        Ok(ComplexFft { side: case.side(), transposed: output.to_vec(), lines, scratch })
+    })
 }
 
-impl<T: Real + FftNum> Job for ComplexFft<T> {
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        show(memory(&self.input));
-        show(memory(&self.matrix));
+impl<T: Real + FftNum> PlannedFft<T> for ComplexFft<T> {
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         show(memory(&self.transposed));
         self.scratch.each(|work| show(memory(work)));
     }
 
-    fn contents(&mut self) -> Contents<'_> {
-        Contents::new([host(&mut self.input)], [host(&mut self.matrix)])
-    }
-
     fn wake_threads(&mut self) -> Result<(), CellError> {
-        wake::pool();
+        wake::pool(rayon::current_num_threads());
         Ok(())
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
-        let (n, plan, scratch) = (self.side, &self.plan, &self.scratch);
-        let transform = |row: &mut [Complex<T>]| scratch.with(|work| plan.process_with_scratch(row, work));
-        let rows = self.matrix.par_chunks_mut(n).zip(self.input.par_chunks(n));
-        rows.for_each(|(row, input)| {
+    /// Writes the spectra of the rows to `output`, then the result.
+    fn transform(&mut self, input: &[T], output: &mut [Complex<T>]) -> Result<(), CellError> {
+        let (n, lines, scratch) = (self.side, &self.lines, &self.scratch);
+        let transform = |row: &mut [Complex<T>]| scratch.with(|work| lines.transform(row, work));
+        output.par_chunks_mut(n).zip(input.par_chunks(n)).for_each(|(row, input)| {
             for (z, x) in row.iter_mut().zip(input) {
                 *z = Complex::new(*x, T::default());
             }
             transform(row);
         });
-        transpose(n, &self.matrix, &mut self.transposed);
+        transpose(n, output, &mut self.transposed);
         self.transposed.par_chunks_mut(n).for_each(transform);
-        transpose(n, &self.transposed, &mut self.matrix);
+        transpose(n, &self.transposed, output);
         Ok(())
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(vec![spectrum(self.side, self.matrix.clone())])
-    }
-
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
-        lend(&mut self.input, (self.side, &mut self.matrix), to)
     }
 }
 
@@ -210,66 +306,12 @@ fn transpose<Z: Copy + Send + Sync>(n: usize, from: &[Z], to: &mut [Z]) {
 
 #[cfg(test)]
 mod tests {
-    use crate::libs::blas::{self, Vendor};
-    use crate::libs::fftw::Fftw;
-    use crate::tests::{TEST_SIDES, answer_of, with_stack};
-    use gpubench_model::case::DType;
-    use gpubench_model::data::generator::Stream;
-
     use super::*;
-
-    /// Rows, then columns, by the definition in float64.
-    fn reference(n: usize, a: &[f64]) -> Vec<Complex<f64>> {
-        let turn = -2.0 * std::f64::consts::PI / n as f64;
-        let roots: Vec<Complex<f64>> = (0..n).map(|k| Complex::from_polar(1.0, turn * k as f64)).collect();
-        let mut rows = vec![zero(); n * n];
-        let mut all = vec![zero(); n * n];
-        for (i, j) in (0..n * n).map(|at| (at / n, at % n)) {
-            rows[i * n + j] = (0..n).map(|k| roots[j * k % n] * a[i * n + k]).sum();
-        }
-        for (i, j) in (0..n * n).map(|at| (at / n, at % n)) {
-            all[i * n + j] = (0..n).map(|k| roots[i * k % n] * rows[k * n + j]).sum();
-        }
-        all
-    }
-
-    fn agrees<T: Real>(variant: &str, n: usize, a: &[f64], exact: &[Complex<f64>]) {
-        let rounded: Vec<T> = a.iter().map(|x| T::from_f64(*x)).collect();
-        let answer = answer_of("fft", variant, n, T::DTYPE, &[Operand::dense(n, n, rounded)]);
-        let found = T::complex_slice(answer[0].values()).unwrap();
-        assert_eq!(found.len(), n * n);
-        let tolerance = 16.0 * T::DTYPE.unit_roundoff() * (n as f64) * (n as f64).log2().max(1.0);
-        for (at, (z, exact)) in found.iter().zip(exact).enumerate() {
-            let error = (Complex::new(z.re.to_f64(), z.im.to_f64()) - exact).norm();
-            assert!(error <= tolerance, "{variant} {} {n} at {at}: {error} > {tolerance}", T::DTYPE);
-        }
-    }
+    use crate::tests::{TEST_SIDES, assert_right_at};
 
     #[test]
-    fn every_variant_agrees_with_the_definition_in_float64() {
-        with_stack(agree);
-    }
-
-    fn agree() {
-        let libraries = blas::all(&[]);
-        let usable = |library: &Library| library.vendor() == Vendor::Mkl && library.provider().is_ok();
-        let has_fftw = DType::ALL.iter().all(|&dtype| Fftw::of(dtype).is_ok());
-        let variants = VARIANTS.iter().map(|kernel| kernel.variant.name.to_string());
-        let variants = variants.filter(|name| has_fftw || !name.starts_with("fftw"));
-        let words = libraries.iter().filter(|library| usable(library)).map(|library| library.word());
-        let made = words.flat_map(|word| [word.to_owned(), format!("{word}-2d")]);
-        let variants: Vec<String> = variants.chain(made).collect();
-        for n in TEST_SIDES {
-            // With 24 bits, so that both element types represent the same matrix; around zero, so that no output is
-            // far larger than the others.
-            let uniforms: Vec<f32> = Stream::new(1, 0).uniforms(n * n);
-            let a: Vec<f64> = uniforms.into_iter().map(|x| f64::from(x) - 0.5).collect();
-            let exact = reference(n, &a);
-            for variant in &variants {
-                agrees::<f32>(variant, n, &a, &exact);
-                agrees::<f64>(variant, n, &a, &exact);
-            }
-        }
+    fn every_variant_is_right_at_odd_and_even_sides() {
+        assert_right_at("fft", &TEST_SIDES, &[None]);
     }
 
     #[test]

@@ -9,22 +9,16 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use gpubench_backend::contents::{Contents, host};
-use gpubench_backend::{Job, JobTraits, Lent, Prepared};
-use gpubench_model::data::{Operand, Real};
+use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 use ndarray::{ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
-use super::spectrum::{SERIAL, lend, spectrum, zero};
-use super::tile;
-use crate::libs::fft_lines::Lines;
-use crate::memory::memory;
-use crate::ops::taken::Taken;
-use crate::threads::per_thread::PerThread;
-use crate::threads::wake;
+use super::{LineFft, PlannedFft, SERIAL, tile, zero};
+use crate::operands::memory;
+use crate::threads::{PerThread, choices_up_to, wake};
 
 /// Maximum pairs of columns per tile; a tile of 2048 rows then fits in a second-level cache.
 const WIDEST: usize = 32;
@@ -35,20 +29,14 @@ const BLOCKS: usize = 4;
 /// Range of sides in which fewer than all threads may be faster.
 const CHOICE: Range<usize> = 32..1025;
 
-pub(super) struct RealFft<T: FftNum> {
-    input: Taken<T>,
-    output: Vec<Complex<T>>,
-    transform: Transform<T>,
-    /// Number of threads in the pool.
-    threads: usize,
-}
-
 /// The plan for one side, with its workspace.
-struct Transform<T: FftNum> {
+pub(super) struct RealFft<T> {
     side: usize,
-    lines: Box<dyn Lines<T>>,
+    lines: Box<dyn LineFft<T>>,
     cut: Cut,
     scratch: PerThread<Scratch<T>>,
+    /// Number of threads in the pool.
+    threads: usize,
 }
 
 /// The division of the work among threads.
@@ -91,34 +79,21 @@ impl Cut {
 }
 
 impl<T: Real + FftNum> RealFft<T> {
-    /// Prepares the transform of a `side` by `side` matrix; `lines` transforms lines of that length.
-    pub(super) fn new(side: usize, input: Taken<T>, lines: Box<dyn Lines<T>>) -> Self {
+    /// Plans the transform of a `side` by `side` matrix; `lines` transforms lines of that length.
+    pub(super) fn new(side: usize, lines: impl LineFft<T> + 'static) -> Self {
         let threads = rayon::current_num_threads();
         let scratch = PerThread::new(|| Scratch {
             tile: vec![zero(); WIDEST.min(units(side) * UNIT) * tile::stride(side)],
             work: vec![zero(); lines.work()],
         });
         let cut = Cut::new(side, if side * side <= SERIAL { 1 } else { threads }, threads);
-        let transform = Transform { side, lines, cut, scratch };
-        RealFft { input, output: vec![zero(); side * side], transform, threads }
+        RealFft { side, lines: Box::new(lines), cut, scratch, threads }
     }
 
-    /// Prepares the job, with its choice of threads.
-    pub(super) fn prepared(self) -> Box<Prepared> {
-        let thread_choices = self.thread_choices();
-        Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self)
+    pub(super) fn thread_choices(&self) -> Vec<usize> {
+        if CHOICE.contains(&self.side) { choices_up_to(self.threads) } else { vec![] }
     }
 
-    fn thread_choices(&self) -> Vec<usize> {
-        if !CHOICE.contains(&self.transform.side) {
-            return Vec::new();
-        }
-        let doubled = std::iter::successors(Some(1), |threads| Some(2 * threads));
-        doubled.take_while(|threads| *threads < self.threads).chain([self.threads]).collect()
-    }
-}
-
-impl<T: Real + FftNum> Transform<T> {
     /// Transforms the columns of the input to the leading half of the output's rows.
     fn columns(&self, input: &[T], output: &mut [Complex<T>]) {
         let half = self.side / 2 + 1;
@@ -195,43 +170,28 @@ impl<T: Real + FftNum> Transform<T> {
     }
 }
 
-impl<T: Real + FftNum> Job for RealFft<T> {
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        show(memory(&self.input));
-        show(memory(&self.output));
-        self.transform.scratch.each(|scratch| {
+impl<T: Real + FftNum> PlannedFft<T> for RealFft<T> {
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.scratch.each(|scratch| {
             show(memory(&scratch.tile));
             show(memory(&scratch.work));
         });
     }
 
-    fn contents(&mut self) -> Contents<'_> {
-        Contents::new([host(&mut self.input)], [host(&mut self.output)])
-    }
-
-    fn wake_threads(&mut self) -> Result<(), CellError> {
-        if self.transform.cut.tasks > 1 {
-            wake::pool();
-        }
+    fn use_threads(&mut self, threads: usize, _: &[T], _: &mut [Complex<T>]) -> Result<(), CellError> {
+        self.cut = Cut::new(self.side, threads.clamp(1, self.threads), self.threads);
         Ok(())
     }
 
-    fn use_threads(&mut self, threads: usize) {
-        self.transform.cut = Cut::new(self.transform.side, threads.clamp(1, self.threads), self.threads);
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        wake::pool(self.cut.tasks);
+        Ok(())
     }
 
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.transform.columns(&self.input, &mut self.output);
-        self.transform.rows(&mut self.output);
-        self.transform.lines.problem().map_or(Ok(()), |problem| Err(CellError::Failed(problem)))
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(vec![spectrum(self.transform.side, self.output.clone())])
-    }
-
-    fn lend(&mut self, to: &mut dyn FnMut(Lent<'_>)) -> Result<(), CellError> {
-        lend(&mut self.input, (self.transform.side, &mut self.output), to)
+    fn transform(&mut self, input: &[T], output: &mut [Complex<T>]) -> Result<(), CellError> {
+        self.columns(input, output);
+        self.rows(output);
+        self.lines.checked()
     }
 }
 

@@ -29,11 +29,13 @@ const SAMPLE: usize = 32;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub(super) struct Moments {
+    /// Number of values.
     count: f64,
-    /// Their sum, and its rounding error.
+    /// Sum of the values.
     sum: f64,
+    /// Rounding error of the sum.
     lost: f64,
-    /// The sum of their squared deviations from their mean.
+    /// Sum of the squared deviations of the values from the mean.
     squares: f64,
 }
 

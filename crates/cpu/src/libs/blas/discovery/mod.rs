@@ -7,9 +7,10 @@ use gpubench_host::install_folders::{InstallFolders, entries, package_folders};
 use super::Vendor;
 use super::identity::{Identity, identify};
 
+/// A library file, with what it states about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Its canonical path.
+    /// Canonical path of the file.
     pub(crate) path: PathBuf,
     /// A word for the origin, such as `numpy` or `system`.
     pub(crate) origin: &'static str,
@@ -24,7 +25,7 @@ pub(crate) const NAMED: &str = "named";
 pub(crate) fn find(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) -> Vec<Found> {
     let named: Vec<Found> = named.iter().map(|path| Found::new(vendor, path, NAMED)).collect();
     let mut others: Vec<Found> =
-        places(vendor, machine).iter().map(|(path, origin)| Found::new(vendor, path, origin)).collect();
+        candidates(vendor, machine).iter().map(|(path, origin)| Found::new(vendor, path, origin)).collect();
     others.sort_by(|a, b| b.identity.version.cmp(&a.identity.version));
     let mut found: Vec<Found> = Vec::new();
     for library in named.into_iter().chain(others) {
@@ -51,24 +52,25 @@ impl Found {
     }
 }
 
-type Place = (PathBuf, &'static str);
+/// A file that may be a library, and the word for its origin.
+type CandidateFile = (PathBuf, &'static str);
 
 /// Returns the files of a vendor, nearest to the user first; some may be the same file.
-fn places(vendor: Vendor, machine: &InstallFolders) -> Vec<Place> {
-    let mut places: Vec<Place> = match vendor {
+fn candidates(vendor: Vendor, machine: &InstallFolders) -> Vec<CandidateFile> {
+    let mut files: Vec<CandidateFile> = match vendor {
         Vendor::OpenBlas => vec![],
         Vendor::Mkl => in_folders(vendor, &mkl_folders(machine), "oneapi"),
         Vendor::Blis => in_folders(vendor, &aocl_folders(machine), "aocl"),
     };
     for prefix in machine.python_prefixes() {
         let folders = ["lib", "lib64"].map(|folder| prefix.join(folder));
-        places.extend(in_folders(vendor, &folders, origin_of(&prefix, machine)));
+        files.extend(in_folders(vendor, &folders, origin_of(&prefix, machine)));
         if vendor == Vendor::OpenBlas {
-            package_folders(&prefix).iter().for_each(|packages| places.extend(bundled(packages)));
+            package_folders(&prefix).iter().for_each(|packages| files.extend(bundled(packages)));
         }
     }
-    places.extend(in_folders(vendor, &machine.loader_folders(), "system"));
-    places
+    files.extend(in_folders(vendor, &machine.loader_folders(), "system"));
+    files
 }
 
 /// The origin of files in the `lib` folder of a prefix.
@@ -82,7 +84,7 @@ fn origin_of(prefix: &Path, machine: &InstallFolders) -> &'static str {
 }
 
 /// Finds the OpenBLAS files that Python wheels bundle.
-fn bundled(packages: &Path) -> Vec<Place> {
+fn bundled(packages: &Path) -> Vec<CandidateFile> {
     // The folders inside the packages are those of wheels until 2020.
     const FOLDERS: [(&str, &str); 5] = [
         ("scipy_openblas32/lib", "pip"),
@@ -100,7 +102,7 @@ fn bundled(packages: &Path) -> Vec<Place> {
 }
 
 /// Returns one library per folder that has any, by the first of its file names.
-fn in_folders(vendor: Vendor, folders: &[PathBuf], origin: &'static str) -> Vec<Place> {
+fn in_folders(vendor: Vendor, folders: &[PathBuf], origin: &'static str) -> Vec<CandidateFile> {
     let first = |folder: &PathBuf| {
         let mut files = vendor.file_names().iter().map(|name| folder.join(name));
         Some((files.find(|file| file.is_file())?, origin))

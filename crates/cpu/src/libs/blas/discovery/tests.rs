@@ -33,7 +33,7 @@ impl Root {
         std::os::unix::fs::symlink(to, path).unwrap();
     }
 
-    /// Paths and origins of what is found under these variables.
+    /// Returns the paths and origins of the libraries found under these variables.
     fn found(&self, vendor: Vendor, variables: &[(&str, &str)], named: &[PathBuf]) -> Vec<(PathBuf, &str)> {
         let root = self.path("");
         let value = |name: &str| {
@@ -71,7 +71,7 @@ fn the_newest_openblas_comes_first_wherever_it_lies() {
 }
 
 #[test]
-fn of_equal_versions_the_active_environment_s_comes_first_and_a_copy_counts_once() {
+fn the_active_environment_comes_first_and_a_copy_counts_once() {
     let root = Root::new();
     let name = format!("{PACKAGES}/scipy.libs/libscipy_openblas-1.so");
     let active = root.openblas(&format!("venv/{name}"), "0.3.30");
@@ -99,7 +99,7 @@ fn the_python_on_the_path_is_followed_through_its_links() {
 }
 
 #[test]
-fn the_loader_s_folders_are_those_of_its_variable_its_configuration_and_its_own() {
+fn the_loader_has_folders_of_its_variable_and_its_configuration() {
     let root = Root::new();
     root.file("etc/ld.so.conf", b"# comment\ninclude /etc/ld.so.conf.d/*.conf\n");
     root.file("etc/ld.so.conf.d/own.conf", b"/opt/own\n");

@@ -12,87 +12,87 @@ use super::discovery::{self, Found, NAMED};
 use super::{Provider, Vendor, identity, open};
 
 /// A library that is loaded when it is first needed.
-pub(crate) struct Library {
+pub(crate) struct BlasLibrary {
     vendor: Vendor,
     word: String,
     origin: Option<String>,
     /// Candidate files, best first; the names that the loader knows if no file was found.
     files: Vec<PathBuf>,
     /// The option or variable with which the user named it.
-    asked: Option<String>,
+    requested: Option<String>,
     has_long_integers: bool,
     used: OnceLock<Result<&'static Provider, Unavailable>>,
 }
 
 /// Returns every library of this machine, and one for each vendor that is expected. Libraries in `named` come first.
-pub(crate) fn all(named: &[PathBuf]) -> Vec<Library> {
+pub(crate) fn all(named: &[PathBuf]) -> Vec<BlasLibrary> {
     find_all(&InstallFolders::here(), named)
 }
 
-fn find_all(machine: &InstallFolders, named: &[PathBuf]) -> Vec<Library> {
+fn find_all(machine: &InstallFolders, named: &[PathBuf]) -> Vec<BlasLibrary> {
     let known: Vec<(Vendor, &PathBuf)> =
         named.iter().filter_map(|path| Some((identity::vendor_of(path).ok()?, path))).collect();
     let of_vendor = |vendor: Vendor| -> Vec<PathBuf> {
         known.iter().filter(|(its, _)| *its == vendor).map(|(_, path)| (*path).clone()).collect()
     };
-    let (preferred, others): (Vec<Library>, Vec<Library>) = Vendor::ALL
+    let (preferred, others): (Vec<BlasLibrary>, Vec<BlasLibrary>) = Vendor::ALL
         .into_iter()
         .flat_map(|vendor| of(vendor, machine, &of_vendor(vendor)))
-        .partition(Library::is_preferred);
+        .partition(BlasLibrary::is_preferred);
     preferred.into_iter().chain(others).collect()
 }
 
 /// Returns the libraries of one vendor, the preferred one first.
-fn of(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) -> Vec<Library> {
+fn of(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) -> Vec<BlasLibrary> {
     let variable = vendor.variable();
     if let (true, Some(file)) = (named.is_empty(), machine.folder(variable)) {
         let identity = identity::identify(vendor, &file);
-        let asked = Some(format!("{variable}={}", file.display()));
-        return vec![Library::preferred(vendor, vec![file], asked, identity.has_long_integers)];
+        let requested = Some(format!("{variable}={}", file.display()));
+        return vec![BlasLibrary::preferred(vendor, vec![file], requested, identity.has_long_integers)];
     }
     let found = discovery::find(vendor, machine, named);
     let Some(best) = found.first() else {
         let names = vendor.file_names().iter().map(PathBuf::from).collect();
         return if vendor.is_expected() {
-            vec![Library::preferred(vendor, names, None, false)]
+            vec![BlasLibrary::preferred(vendor, names, None, false)]
         } else {
             vec![]
         };
     };
-    let asked = (best.origin == NAMED).then(|| format!("--blas {}", best.path.display()));
-    let files = if asked.is_some() { &found[..1] } else { &found[..] };
+    let requested = (best.origin == NAMED).then(|| format!("--blas {}", best.path.display()));
+    let files = if requested.is_some() { &found[..1] } else { &found[..] };
     let files = files.iter().map(|found| found.path.clone()).collect();
-    let preferred = Library::preferred(vendor, files, asked, best.identity.has_long_integers);
+    let preferred = BlasLibrary::preferred(vendor, files, requested, best.identity.has_long_integers);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let others = found[1..].iter().map(|found| {
         let count = counts.entry(found.origin).or_default();
         *count += 1;
-        Library::other(vendor, found, *count)
+        BlasLibrary::other(vendor, found, *count)
     });
     std::iter::once(preferred).chain(others).collect()
 }
 
-impl Library {
+impl BlasLibrary {
     fn preferred(
         vendor: Vendor,
         files: Vec<PathBuf>,
-        asked: Option<String>,
+        requested: Option<String>,
         has_long_integers: bool,
-    ) -> Library {
+    ) -> BlasLibrary {
         let word = vendor.word().to_owned();
-        Library { vendor, word, origin: None, files, asked, has_long_integers, used: OnceLock::new() }
+        BlasLibrary { vendor, word, origin: None, files, requested, has_long_integers, used: OnceLock::new() }
     }
 
     /// Returns a further library of a vendor, the `count`th of its origin.
-    fn other(vendor: Vendor, found: &Found, count: usize) -> Library {
+    fn other(vendor: Vendor, found: &Found, count: usize) -> BlasLibrary {
         let number = if count > 1 { format!("-{count}") } else { String::new() };
         let origin = format!("{}{number}", found.origin);
-        Library {
+        BlasLibrary {
             vendor,
             word: format!("{}-{origin}", vendor.word()),
             origin: Some(origin),
             files: vec![found.path.clone()],
-            asked: None,
+            requested: None,
             has_long_integers: found.identity.has_long_integers,
             used: OnceLock::new(),
         }
@@ -117,7 +117,7 @@ impl Library {
         self.has_long_integers
     }
 
-    /// Its own name, such as `OpenBLAS (numpy)`.
+    /// Returns the display name, such as `OpenBLAS (numpy)`.
     pub(crate) fn name(&self) -> String {
         let name = self.vendor.name();
         self.origin.as_ref().map_or_else(|| name.to_owned(), |origin| format!("{name} ({origin})"))
@@ -139,24 +139,15 @@ impl Library {
 
     /// Describes the library for `doctor` and reports; `serves` lists the variants that need it.
     pub(crate) fn finding(&self, serves: Vec<String>) -> Finding {
-        let name = self.name();
-        match self.provider() {
-            Ok(provider) => Finding {
-                name,
-                path: Some(provider.path().display().to_string()),
-                version: Some(provider.version().to_owned()),
-                serves,
-                problem: None,
-                fix: None,
-            },
-            Err(missing) => Finding {
-                name,
-                path: None,
-                version: None,
-                serves,
-                problem: Some(missing.reason),
-                fix: missing.fix,
-            },
+        let found = self.provider();
+        let (provider, missing) = (found.as_ref().ok(), found.as_ref().err());
+        Finding {
+            name: self.name(),
+            path: provider.map(|provider| provider.path().display().to_string()),
+            version: provider.map(|provider| provider.version().to_owned()),
+            serves,
+            problem: missing.map(|missing| missing.reason.clone()),
+            fix: missing.and_then(|missing| missing.fix.clone()),
         }
     }
 
@@ -167,16 +158,16 @@ impl Library {
             match opened(self.vendor, file) {
                 Ok(provider) => return Ok(provider),
                 // A name that the loader does not know and the user did not choose is not worth reporting.
-                Err(problem) if file.is_absolute() || self.asked.is_some() => {
+                Err(problem) if file.is_absolute() || self.requested.is_some() => {
                     unusable.get_or_insert((file, problem));
                 }
                 Err(_) => {}
             }
         }
         let name = self.vendor.name();
-        Err(match (unusable, &self.asked) {
-            (Some((_, problem)), Some(asked)) => {
-                Unavailable::new(format!("{asked} cannot be used: {problem}"), self.vendor.other_choice())
+        Err(match (unusable, &self.requested) {
+            (Some((_, problem)), Some(requested)) => {
+                Unavailable::new(format!("{requested} cannot be used: {problem}"), self.vendor.other_choice())
             }
             (Some((file, problem)), None) => Unavailable::new(
                 format!("{name} at {} cannot be used: {problem}", file.display()),
@@ -188,11 +179,11 @@ impl Library {
 }
 
 /// Every file opened so far, with its provider (never closed) or its problem.
-type Opened = BTreeMap<PathBuf, Result<&'static Provider, String>>;
+type OpenedFiles = BTreeMap<PathBuf, Result<&'static Provider, String>>;
 
 /// Opens a file once per process.
 fn opened(vendor: Vendor, file: &Path) -> Result<&'static Provider, String> {
-    static OPENED: Mutex<Opened> = Mutex::new(BTreeMap::new());
+    static OPENED: Mutex<OpenedFiles> = Mutex::new(BTreeMap::new());
     let mut all = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
     let load = || open::open(vendor, file).map(|provider| &*Box::leak(Box::new(provider)));
     all.entry(file.to_path_buf()).or_insert_with(load).clone()

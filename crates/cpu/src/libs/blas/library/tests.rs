@@ -3,12 +3,12 @@ use std::ffi::OsString;
 use super::super::elf::example;
 use super::*;
 
-fn only(vendor: Vendor, files: Vec<PathBuf>, asked: Option<&str>) -> Library {
-    Library::preferred(vendor, files, asked.map(str::to_owned), false)
+fn only(vendor: Vendor, files: Vec<PathBuf>, requested: Option<&str>) -> BlasLibrary {
+    BlasLibrary::preferred(vendor, files, requested.map(str::to_owned), false)
 }
 
-fn words(libraries: &[Library]) -> Vec<&str> {
-    libraries.iter().map(Library::word).collect()
+fn words(libraries: &[BlasLibrary]) -> Vec<&str> {
+    libraries.iter().map(BlasLibrary::word).collect()
 }
 
 /// Files of OpenBLAS and BLIS in a folder that stands for `/`.
@@ -42,7 +42,7 @@ fn stocked() -> tempfile::TempDir {
 }
 
 #[test]
-fn each_vendor_has_a_plain_name_and_further_libraries_the_name_of_their_origin() {
+fn further_libraries_of_a_vendor_are_named_by_their_origin() {
     let root = stocked();
     let machine = InstallFolders::below(root.path(), &|_| None);
     let all = find_all(&machine, &[]);

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use gpubench_host::install_folders::InstallFolders;
 use gpubench_host::shared_library;
 
-use super::finish::{About, finish};
-use crate::libs::blas::opened::Opened;
+use super::{VendorTraits, finish};
+use crate::libs::blas::opened::OpenedBlas;
 use crate::libs::blas::{Provider, Vendor};
 
 /// Parts without which `libmkl_rt` ends the process.
@@ -22,7 +22,7 @@ const OPENMP: &str = "libiomp5.so";
 pub(super) fn open(library: &Path) -> Result<Provider, String> {
     // MKL's parts use libm without naming it as a dependency.
     open_for_all("libm.so.6")?;
-    let mut opened = Opened::new(library)?;
+    let mut opened = OpenedBlas::new(library)?;
     opened.check_mark("MKL_Get_Version_String", Vendor::Mkl)?;
     let file = opened.library.file().unwrap_or(library).to_path_buf();
     let folder = file.parent().unwrap_or(Path::new("/"));
@@ -34,7 +34,7 @@ pub(super) fn open(library: &Path) -> Result<Provider, String> {
     require_no_other_parts(folder)?;
     finish(
         opened,
-        About {
+        VendorTraits {
             version,
             has_long_integers: false,
             has_lapack: true,
@@ -46,7 +46,7 @@ pub(super) fn open(library: &Path) -> Result<Provider, String> {
 }
 
 /// Chooses MKL's layers, and returns its version.
-fn initialise(opened: &Opened) -> Result<String, String> {
+fn initialise(opened: &OpenedBlas) -> Result<String, String> {
     // SAFETY: the types are those of MKL's service routines.
     let (set_interface, set_threading, set_dynamic, get_version) = unsafe {
         (
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn openmp_is_found_next_to_mkl_in_the_same_oneapi_and_where_an_installer_linked_mkl() {
+    fn openmp_is_found_next_to_mkl_in_its_oneapi_and_in_environments() {
         let root = tempfile::tempdir().unwrap();
         let at = |below: &str| root.path().join(below);
         let touch = |below: &str| {

@@ -1,21 +1,135 @@
 //! Opens a library file, checks that it is usable, and finds its routines.
 
-mod blis;
-mod finish;
 mod mkl;
-mod openblas;
 
+use std::ffi::c_int;
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
 
-use super::{Provider, Vendor};
+use super::abi::Routines;
+use super::opened::OpenedBlas;
+use super::{GetThreads, Provider, SetThreads, Vendor, shim};
 
 /// Opens the library of a vendor and checks that it is usable; the error describes the problem.
 pub(super) fn open(vendor: Vendor, library: &Path) -> Result<Provider, String> {
     match vendor {
-        Vendor::OpenBlas => openblas::open(library),
+        Vendor::OpenBlas => open_openblas(library),
         Vendor::Mkl => mkl::open(library),
-        Vendor::Blis => blis::open(library),
+        Vendor::Blis => open_blis(library),
     }
+}
+
+/// Opens BLIS or AOCL-BLIS, which have BLAS without LAPACK. Reference:
+/// <https://github.com/flame/blis/tree/master/docs>.
+fn open_blis(library: &Path) -> Result<Provider, String> {
+    const MARK: &str = "bli_info_get_version_str";
+    let mut opened = OpenedBlas::new(library)?;
+    opened.check_mark(MARK, Vendor::Blis)?;
+    let version = opened.text(MARK);
+    // SAFETY: the routine takes nothing and returns a count of bits.
+    let bits = unsafe { opened.routine::<GetThreads>("bli_info_get_blas_int_type_size")?() };
+    // SAFETY: the routine takes nothing and returns 0 or 1.
+    let enabled = unsafe { opened.routine::<GetThreads>("bli_info_get_enable_openmp").map(|ask| ask()) };
+    let uses_openmp = enabled.is_ok_and(|enabled| enabled != 0);
+    finish(
+        opened,
+        VendorTraits {
+            version,
+            has_long_integers: bits == 64,
+            has_lapack: false,
+            uses_openmp,
+            set_threads: "bli_thread_set_num_threads",
+            get_threads: "bli_thread_get_num_threads",
+        },
+    )
+}
+
+/// Prefixes and suffixes of the routine names: none, the prefix of SciPy, and the suffix of NumPy for 64-bit integers.
+const SPELLINGS: [(&str, &str); 4] = [("", ""), ("scipy_", ""), ("scipy_", "64_"), ("", "64_")];
+
+/// Opens OpenBLAS with its own thread settings, under each of the names that its routines may have. Reference:
+/// <https://github.com/OpenMathLib/OpenBLAS/wiki>.
+///
+/// Idle threads of OpenBLAS spin for 2^26 cycles after a call, about 30 ms, which is shorter than the warm-up of the next job.
+/// Putting them to sleep immediately (`OPENBLAS_THREAD_TIMEOUT=4`) would slow the many short calls of LAPACK.
+fn open_openblas(library: &Path) -> Result<Provider, String> {
+    const MARK: &str = "openblas_get_config";
+    let mut opened = OpenedBlas::new(library)?;
+    let spelling = SPELLINGS.into_iter().find(|(prefix, suffix)| {
+        (opened.prefix, opened.suffix) = (prefix, suffix);
+        opened.library.own_file_defines(&opened.spelt(MARK))
+    });
+    (opened.prefix, opened.suffix) = spelling.unwrap_or_default();
+    opened.check_mark(MARK, Vendor::OpenBlas)?;
+    let configuration = opened.text(MARK);
+    // SAFETY: the routine takes nothing and returns 0, 1 or 2.
+    let threading = unsafe { opened.routine::<unsafe extern "C" fn() -> c_int>("openblas_get_parallel")?() };
+    let threading =
+        ["sequential", "pthreads", "OpenMP"].get(threading as usize).unwrap_or(&"unknown threads");
+    let core = opened.text("openblas_get_corename");
+    // A build for several CPU types names the type in use in its configuration.
+    let mut words: Vec<&str> =
+        configuration.split_whitespace().filter(|&w| w != "OpenBLAS" && w != core).collect();
+    words.extend([core.as_str(), *threading]);
+    finish(
+        opened,
+        VendorTraits {
+            version: words.join(" "),
+            has_long_integers: configuration.contains("USE64BITINT"),
+            has_lapack: true,
+            uses_openmp: *threading == "OpenMP",
+            set_threads: "openblas_set_num_threads",
+            get_threads: "openblas_get_num_threads",
+        },
+    )
+}
+
+/// LAPACK routines that are called through the shim; a library with 32-bit integers must have all of them.
+const SHIMMED: [&str; 2] = ["sgesvd_", "dgesvd_"];
+
+/// The answers of a vendor's own routines, and the names of its thread routines.
+struct VendorTraits {
+    version: String,
+    has_long_integers: bool,
+    has_lapack: bool,
+    /// Whether OpenMP starts its threads.
+    uses_openmp: bool,
+    set_threads: &'static str,
+    get_threads: &'static str,
+}
+
+/// Returns the maximum number of threads that OpenMP gives a program. A library reports the requested number even above it.
+fn openmp_limit() -> usize {
+    let limit = std::env::var("OMP_THREAD_LIMIT").ok().and_then(|text| text.trim().parse().ok());
+    limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
+}
+
+/// Returns the provider, or an error if a routine is missing.
+fn finish(opened: OpenedBlas, about: VendorTraits) -> Result<Provider, String> {
+    // SAFETY: a routine's address is only stored; its type is restored by its caller.
+    let entry = |name: &str| unsafe { opened.routine::<shim::LapackAddress>(name) };
+    let shim = about.has_lapack && !about.has_long_integers;
+    if shim {
+        SHIMMED.iter().try_for_each(|name| entry(name).map(|_| ()))?;
+    }
+    let shim = shim.then(|| shim::SYMBOLS.iter().map(|name| entry(name).ok()).collect());
+    // SAFETY: the types are those of the libraries' thread routines.
+    let (set_threads, get_threads) = unsafe {
+        (opened.routine::<SetThreads>(about.set_threads)?, opened.routine::<GetThreads>(about.get_threads)?)
+    };
+    Ok(Provider {
+        path: opened.library.file().ok_or("the loader does not know its path")?.to_path_buf(),
+        version: about.version,
+        has_long_integers: about.has_long_integers,
+        single: Routines::find(&opened, 's', about.has_lapack)?,
+        double: Routines::find(&opened, 'd', about.has_lapack)?,
+        shim,
+        set_threads,
+        get_threads,
+        max_threads: if about.uses_openmp { openmp_limit() } else { usize::MAX },
+        threads: AtomicUsize::new(0),
+        opened,
+    })
 }
 
 #[cfg(test)]

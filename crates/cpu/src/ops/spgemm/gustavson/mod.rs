@@ -13,12 +13,11 @@ use gpubench_model::data::{Csr, Operand, Real};
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
 
-use self::queue::{Bounds, Queue, Rest};
+use self::queue::{Bounds, Queue, UnplacedEntries};
 use self::row::{Gathered, Rows, words};
-use crate::memory::{memory, show_csr};
+use crate::operands::{memory, show_csr};
 use crate::ops::row_blocks::{BLOCKS_PER_THREAD, balanced};
-use crate::threads::per_thread::PerThread;
-use crate::threads::{thread_choices, wake};
+use crate::threads::{PerThread, choices_up_to, wake};
 
 mod queue;
 mod row;
@@ -37,14 +36,15 @@ const SERIAL_COUNT: usize = 1 << 15;
 const MIN_ROWS: usize = 256;
 
 /// The rows of A and of B.
-type Operands<'a, T> = (Rows<'a, T>, Rows<'a, T>);
+type RowsOfBoth<'a, T> = (Rows<'a, T>, Rows<'a, T>);
 
 /// The job of `C = A B`.
 pub(super) struct Gustavson<T> {
     a: Csr,
     b: Csr,
-    /// Threads of the pool, and the number of them that work.
+    /// Number of threads in the pool.
     pool: usize,
+    /// Number of threads that work.
     threads: usize,
     /// Total work of the rows of A before each row.
     work: Vec<i64>,
@@ -103,12 +103,12 @@ impl<T: Real> Gustavson<T> {
 
     /// Prepares the job, with its choice of threads.
     pub(super) fn prepared(self) -> Box<Prepared> {
-        let thread_choices = thread_choices::up_to(self.most_threads());
+        let thread_choices = choices_up_to(self.most_threads());
         Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self)
     }
 
     /// The rows of A and of B.
-    fn operands(&self) -> Result<Operands<'_, T>, CellError> {
+    fn operands(&self) -> Result<RowsOfBoth<'_, T>, CellError> {
         Ok((Rows::of(&self.a)?, Rows::of(&self.b)?))
     }
 
@@ -126,7 +126,7 @@ impl<T: Real> Gustavson<T> {
     }
 
     /// Counts the work of each row, and returns the bounds of blocks of rows of about equal work.
-    fn blocks(&self, (a, b): Operands<T>, work: &mut [i64]) -> Vec<usize> {
+    fn blocks(&self, (a, b): RowsOfBoth<T>, work: &mut [i64]) -> Vec<usize> {
         let scan = words(self.b.cols) as i64;
         let count = |(row, work): (usize, &mut i64)| {
             *work = scan + a.columns(row).iter().map(|&k| b.columns(k as usize).len() as i64).sum::<i64>();
@@ -150,7 +150,7 @@ impl<T: Real> Gustavson<T> {
     /// itself there.
     fn each_block<B>(
         &self,
-        (a, b): Operands<T>,
+        (a, b): RowsOfBoth<T>,
         find: impl FnOnce() -> Vec<usize> + Send,
         begin: impl Fn(usize) -> B + Sync,
         done: impl Fn(B, &Gathered<T>) + Sync,
@@ -221,9 +221,7 @@ impl<T: Real> Job for Gustavson<T> {
     }
 
     fn wake_threads(&mut self) -> Result<(), CellError> {
-        if self.threads > 1 {
-            wake::pool();
-        }
+        wake::pool(self.threads);
         Ok(())
     }
 
@@ -247,7 +245,7 @@ impl<T: Real> Job for Gustavson<T> {
             (indices, values) = self.room(&work);
         }
         let find = || found.unwrap_or_else(|| self.blocks(operands, &mut work));
-        let queue = Queue::new(Rest {
+        let queue = Queue::new(UnplacedEntries {
             base: 0,
             ends: &mut indptr[1..],
             indices: indices.spare_capacity_mut(),

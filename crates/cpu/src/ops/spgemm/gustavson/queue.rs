@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 const LOOKS: usize = 64;
 
 /// The rest of a sparse matrix after the blocks placed so far.
-pub(super) struct Rest<'a, I, T> {
+pub(super) struct UnplacedEntries<'a, I, T> {
     /// Entries placed so far.
     pub(super) base: usize,
     /// Offsets of the row ends.
@@ -20,7 +20,7 @@ pub(super) struct Rest<'a, I, T> {
 pub(super) struct Queue<'a, I, T> {
     /// The number of the next block, or [`LOST`].
     next: AtomicUsize,
-    rest: Mutex<Rest<'a, I, T>>,
+    rest: Mutex<UnplacedEntries<'a, I, T>>,
 }
 
 /// Replaces the number of the next block after a thread has panicked: no turn comes any more.
@@ -32,12 +32,12 @@ pub(super) struct Turn<'q, 'a, I, T> {
     block: usize,
 }
 
-impl<'a, I, T> Rest<'a, I, T> {
+impl<'a, I, T> UnplacedEntries<'a, I, T> {
     /// Splits off the memory of the next block, with the given numbers of rows and entries.
-    fn take(&mut self, rows: usize, entries: usize) -> Rest<'a, I, T> {
+    fn take(&mut self, rows: usize, entries: usize) -> UnplacedEntries<'a, I, T> {
         let base = self.base;
         self.base += entries;
-        Rest {
+        UnplacedEntries {
             base,
             ends: first(&mut self.ends, rows),
             indices: first(&mut self.indices, entries),
@@ -54,7 +54,7 @@ fn first<'a, X>(slice: &mut &'a mut [X], count: usize) -> &'a mut [X] {
 }
 
 impl<'a, I, T> Queue<'a, I, T> {
-    pub(super) fn new(whole: Rest<'a, I, T>) -> Self {
+    pub(super) fn new(whole: UnplacedEntries<'a, I, T>) -> Self {
         Queue { next: AtomicUsize::new(0), rest: Mutex::new(whole) }
     }
 
@@ -68,7 +68,7 @@ impl<'a, I, T> Queue<'a, I, T> {
 impl<'a, I, T> Turn<'_, 'a, I, T> {
     /// Returns the memory for a block with the given numbers of rows and entries, once all blocks before it are
     /// placed; `None` if one of them never will be.
-    pub(super) fn place(self, rows: usize, entries: usize) -> Option<Rest<'a, I, T>> {
+    pub(super) fn place(self, rows: usize, entries: usize) -> Option<UnplacedEntries<'a, I, T>> {
         let Queue { next, rest } = self.queue;
         wait_until(|| [self.block, LOST].contains(&next.load(Ordering::Acquire)));
         let place = rest.lock().unwrap_or_else(PoisonError::into_inner).take(rows, entries);
@@ -127,7 +127,12 @@ mod tests {
     #[test]
     fn blocks_that_finish_in_any_order_are_placed_in_theirs() {
         let (mut ends, mut indices, mut values) = ([0; 4], [0; 10], [0.0f32; 10]);
-        let queue = Queue::new(Rest { base: 0, ends: &mut ends, indices: &mut indices, values: &mut values });
+        let queue = Queue::new(UnplacedEntries {
+            base: 0,
+            ends: &mut ends,
+            indices: &mut indices,
+            values: &mut values,
+        });
         std::thread::scope(|scope| {
             for block in (0..4).rev() {
                 let queue = &queue;
@@ -147,7 +152,12 @@ mod tests {
     #[test]
     fn nobody_waits_for_a_block_that_is_lost() {
         let (mut ends, mut indices, mut values) = ([0; 4], [0; 4], [0.0f32; 4]);
-        let queue = Queue::new(Rest { base: 0, ends: &mut ends, indices: &mut indices, values: &mut values });
+        let queue = Queue::new(UnplacedEntries {
+            base: 0,
+            ends: &mut ends,
+            indices: &mut indices,
+            values: &mut values,
+        });
         std::thread::scope(|scope| {
             let queue = &queue;
             let waiting = [2, 3].map(|block| scope.spawn(move || queue.turn(block).place(1, 1).is_none()));

@@ -6,7 +6,7 @@ use std::ops::Range;
 use gpubench_model::data::{Csr, Real};
 use gpubench_model::error::CellError;
 
-use crate::memory::memory;
+use crate::operands::memory;
 use crate::simd::{Vectorized, vectorize};
 
 /// Columns per word of the bitmap.
@@ -158,9 +158,5 @@ impl<T: Real> Vectorized for Gathering<'_, T> {
     #[inline(always)]
     fn run(self) {
         self.gathered.gather_each(self.a, self.b, self.rows);
-    }
-
-    fn run_portable(self) {
-        self.run();
     }
 }
