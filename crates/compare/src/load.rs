@@ -123,8 +123,7 @@ fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
         path.join("gpu0").display()
     );
     let inner = baseline::visible(path)?;
-    let runs: Vec<PathBuf> =
-        inner.iter().filter(|inner| file::is_in(inner)).cloned().collect();
+    let runs: Vec<PathBuf> = inner.iter().filter(|inner| file::is_in(inner)).cloned().collect();
     ensure!(!runs.is_empty(), "{shown} contains no {}: {}", file::FILE_NAME, suggestion(path, &inner));
     Ok(runs)
 }

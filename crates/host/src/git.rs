@@ -12,7 +12,7 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// Returns the revision of the current folder.
 pub(crate) fn revision() -> Option<String> {
     // A repository may have a program of that name in the current folder.
-    revision_in(Path::new("."), &&search_path::program("git", &std::env::var_os("PATH")?)?)
+    revision_in(Path::new("."), &search_path::program("git", &std::env::var_os("PATH")?)?)
 }
 
 /// Returns the revision of a folder, with `-dirty` where a tracked file differs; `None` outside a checkout, or where git takes too

@@ -152,7 +152,8 @@ fn walk(
         let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         let name = path.to_string_lossy();
         // A run with the format json.gz leaves its report twice.
-        let json = name.ends_with(".json") || (name.ends_with(".json.gz") && !path.with_extension("").exists());
+        let json =
+            name.ends_with(".json") || (name.ends_with(".json.gz") && !path.with_extension("").exists());
         if hidden || !(kind.is_dir() || (json && kind.is_file() && !is_own(&path))) {
             continue;
         }

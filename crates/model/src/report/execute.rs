@@ -156,8 +156,8 @@ impl Execute {
     /// Returns the samples, with nine significant digits as the clocks have at most, and their figures, by both clocks; `None` when
     /// one of them has no sample.
     pub fn of(samples_s: Vec<f64>, host_samples_s: Vec<f64>) -> Option<Execute> {
-        let [samples_s, mut host_samples_s] =
-            [samples_s, host_samples_s].map(|samples| samples.into_iter().map(nine_digits).collect::<Vec<_>>());
+        let [samples_s, mut host_samples_s] = [samples_s, host_samples_s]
+            .map(|samples| samples.into_iter().map(nine_digits).collect::<Vec<_>>());
         let summary = Summary::of(&samples_s)?;
         let mut host = summary;
         if host_samples_s == samples_s {

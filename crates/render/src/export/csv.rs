@@ -17,8 +17,10 @@ pub(super) static CSV: Format = Format {
     makes: Makes::Text("report.csv", |report, _| Ok(csv(report))),
 };
 
+type ReportColumn = (&'static str, fn(&Row) -> String);
+
 /// The heading of each column, and the field of a row below it.
-const COLUMNS: &[(&str, fn(&Row) -> String)] = &[
+const COLUMNS: &[ReportColumn] = &[
     ("op", |row| row.case.op.clone()),
     ("n", |row| row.case.n.to_string()),
     ("dtype", |row| json_word(&row.case.dtype)),
@@ -59,7 +61,9 @@ const COLUMNS: &[(&str, fn(&Row) -> String)] = &[
     ("p25_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[1])))),
     ("p75_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[2])))),
     ("p95_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[3])))),
-    ("events_median_s", |row| timed(row, |execute| number(execute.event_constant_s.map(|constant| execute.median_s + constant)))),
+    ("events_median_s", |row| {
+        timed(row, |execute| number(execute.event_constant_s.map(|constant| execute.median_s + constant)))
+    }),
     ("host_median_s", |row| timed(row, |execute| number(Some(execute.host_median_s)))),
     ("enqueue_median_s", |row| timed(row, |execute| number(execute.enqueue_median_s))),
     ("host_ci95_low_s", |row| timed(row, |execute| number(execute.host_ci95_s.map(|found| found[0])))),

@@ -42,8 +42,10 @@ pub struct View {
 }
 
 /// Every format of a report; the first is for people at a terminal.
-pub static FORMATS: Formats<Report, View> =
-    Formats { all: &[&TABLE, &JSON, &JSON_GZ, &csv::CSV, &markdown::MARKDOWN, &HTML, &PNG, &SVG], refused: &[] };
+pub static FORMATS: Formats<Report, View> = Formats {
+    all: &[&TABLE, &JSON, &JSON_GZ, &csv::CSV, &markdown::MARKDOWN, &HTML, &PNG, &SVG],
+    refused: &[],
+};
 
 /// The report and the answer derived from it as JSON; `schema/report-v3.json` describes both.
 pub static JSON: Format = Format {

@@ -32,6 +32,7 @@ pub(super) enum RowsPer {
 }
 
 /// What a distribution needs.
+#[expect(clippy::large_enum_variant, reason = "a job has one, and it is never copied")]
 enum Distribution<T> {
     Thread,
     /// Threads per row.
