@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::Folder;
+use crate::cli::Folder;
 
 /// Returns a Python with NumPy and SciPy; `None`, with the reason printed, where there is none. With `GPUBENCH_REQUIRE=numpy`
 /// that fails.

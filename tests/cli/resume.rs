@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use gpubench_text::count::counted;
 use serde_json::Value;
 
-use crate::Folder;
+use crate::cli::Folder;
 
 /// Two variants whose cells of N = 8 never end.
 pub(crate) const HANGS: &str = r#"

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::Folder;
-use crate::resume::{HANGS, SWEEP, lines, spawn, wait_until};
+use crate::cli::Folder;
+use crate::cli::resume::{HANGS, SWEEP, lines, spawn, wait_until};
 
 const GPUBENCH: &str = env!("CARGO_BIN_EXE_gpubench");
 

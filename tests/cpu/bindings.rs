@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::loader::{Traced, trace};
-use crate::{leave_out, with_prefixes};
+use crate::cpu::loader::{Traced, trace};
+use crate::cpu::{leave_out, with_prefixes};
 
 /// The fastest possible cells.
 const RUN: &str = "run --backends cpu --sizes 48 --threads 1 --rounds 1 --samples 1 --warmup 0 --no-peaks";

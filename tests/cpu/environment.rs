@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::leave_out;
+use crate::cpu::leave_out;
 
 /// Makes an environment in which an installer has linked gpubench and the files of these folders.
 fn environment(root: &Path, prefix: Option<&Path>, cuda: Option<&Path>) -> PathBuf {

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::compiler::compile;
-use crate::leave_out;
+use crate::cpu::compiler::compile;
+use crate::cpu::leave_out;
 
 /// A library whose routines, with names that FFTW and OpenBLAS call internally, end the process.
 const OTHER: &str = "#include <stdlib.h>

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::leave_out;
-use crate::worker::Worker;
+use crate::cpu::leave_out;
+use crate::cpu::worker::Worker;
 
 /// A thread counts as working if it gains more than this share of the CPU time of the busiest thread.
 const WORKS: f64 = 0.05;

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::with_prefixes;
+use crate::cpu::with_prefixes;
 
 /// A worker for the CPU, killed when dropped.
 pub(crate) struct Worker {

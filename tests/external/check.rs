@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{EXAMPLE, Ended, FAULTY, gpubench, has_controls};
+use crate::external::{EXAMPLE, Ended, FAULTY, gpubench, has_controls};
 
 /// Checks a command at a small size.
 fn checked(command: &[&str]) -> Ended {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use gpubench::report::{Outcome, Report, Row};
 
-use crate::{Ended, FAULTY, SIM, command, gpubench, has_controls, load};
+use crate::external::{Ended, FAULTY, SIM, command, gpubench, has_controls, load};
 
 /// Faults at N = 3 that make the answer or the times wrong, with part of the reason.
 const INCORRECT: &[(&str, &str)] = &[

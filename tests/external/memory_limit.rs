@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use gpubench::report::{Outcome, Report};
 
-use crate::{FAULTY, SIM, command, load};
+use crate::external::{FAULTY, SIM, command, load};
 
 /// Bytes that all processes of the group may use.
 const LIMIT: u64 = 400 << 20;

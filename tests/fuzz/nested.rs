@@ -1,6 +1,6 @@
 //! Inputs that exhaust a stack or the range of numbers: each reader refuses them in one line, or reads them.
 
-use crate::inputs::{Formats, TARGETS, Target};
+use super::inputs::{Formats, TARGETS, Target};
 
 /// Depth of nested lists and objects.
 const DEPTH: usize = 100_000;

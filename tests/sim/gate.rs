@@ -9,7 +9,7 @@ use gpubench::measure::sampling::Sampling;
 use gpubench::observe::Silent;
 use gpubench::report::Report;
 
-use crate::stage::plan;
+use crate::sim::stage::plan;
 
 /// Runs of the unchanged sweep, from which comparisons draw.
 const UNCHANGED: u64 = 24;

@@ -10,7 +10,7 @@ use gpubench::executor::{self, Finished};
 use gpubench::observe::Silent;
 use gpubench::report::Report;
 
-use crate::stage::{Stage, plan};
+use crate::sim::stage::{Stage, plan};
 
 /// The folder to work in; set for the copy of this test program that acts as the parent in the tests that kill it.
 const PARENT_FOLDER: &str = "GPUBENCH_TEST_PARENT_FOLDER";

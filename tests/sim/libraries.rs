@@ -7,7 +7,7 @@ use gpubench::executor::PeakSource;
 use gpubench::report::Outcome;
 use serde_json::Value;
 
-use crate::stage::{Stage, outcomes};
+use crate::sim::stage::{Stage, outcomes};
 
 /// Two variants per library, and two that need none.
 const SCRIPT: &str = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'x'\nlibrary = 'libx'\n\

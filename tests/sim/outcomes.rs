@@ -8,7 +8,7 @@ use gpubench::observe::Silent;
 use gpubench::op::{self, OPS};
 use gpubench::report::{Clock, Outcome, Report, Row};
 
-use crate::stage::{Stage, outcomes, plan, reason, samples};
+use crate::sim::stage::{Stage, outcomes, plan, reason, samples};
 
 /// Every op at odd sizes in both element types.
 fn of_every_op(script: &str) -> Report {

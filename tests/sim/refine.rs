@@ -5,7 +5,7 @@ use gpubench::answer::{Kind, Place, sections};
 use gpubench::compare::{Policy, Run, Runs, Verdict, compare};
 use gpubench::report::Report;
 
-use crate::stage::Stage;
+use crate::sim::stage::Stage;
 
 /// Times that cross at N = 98.7: a fixed overhead and a power law for the GPU, a power law for the CPU, and a variant
 /// that is never near the best.

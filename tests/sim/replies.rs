@@ -3,7 +3,7 @@
 
 use gpubench::report::{Outcome, Row};
 
-use crate::stage::{Stage, reason};
+use crate::sim::stage::{Stage, reason};
 
 const PREPARED: &str = r#"{"type":"prepared","error":{"value":1e-9,"bound":1e-6},"inputs":"00000000000000ff","phases":{"inputs_s":0.1,"prepare_s":0.1,"first_s":0.1,"download_s":0.1,"check_s":0.1},"libraries":[]}"#;
 const MEASURED: &str = r#"{"type":"measured","clock":"host","result":{"samples":[{"host_s":0.001},{"host_s":0.001}],"warmups":2,"warmup_s":0.1,"steady":true,"discarded":0,"spent_s":0.01,"setup_while_sampling":{"allocations":0,"plans":0,"compilations":0}}}"#;

@@ -7,7 +7,7 @@ use gpubench::measure::stopping::Reason;
 use gpubench::observe::{Observer, Silent};
 use gpubench::report::{Execute, Outcome, Report};
 
-use crate::stage::{Stage, execute, outcomes};
+use crate::sim::stage::{Stage, execute, outcomes};
 
 /// A run of one op at these sizes that stops by precision.
 fn adaptive(script: &str, sizes: &[u64]) -> Stage {

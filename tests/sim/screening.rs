@@ -3,7 +3,7 @@
 use gpubench::measure::stopping::Reason;
 use gpubench::report::{Outcome, Report};
 
-use crate::stage::{Stage, execute};
+use crate::sim::stage::{Stage, execute};
 
 /// Two variants of the CPU near each other, one far behind, and one of the GPU far behind all.
 const SCRIPT: &str = "[[variant]]\nname = 'fast'\nside = 'cpu'\n[[variant]]\nname = 'near'\nside = 'cpu'\n\

@@ -7,7 +7,7 @@ use gpubench::measure::grade::WarningKind;
 use gpubench::measure::stopping::Reason;
 use gpubench::report::Outcome;
 
-use crate::stage::{Stage, execute, outcomes, reason};
+use crate::sim::stage::{Stage, execute, outcomes, reason};
 
 /// Runs two variants of matmul, of which `b` has that fault.
 fn with_fault(rule: &str) -> Stage {

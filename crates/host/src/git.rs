@@ -22,6 +22,7 @@ fn revision_in(folder: &Path, git: &Path) -> Option<String> {
         let mut command = Command::new(git);
         command.arg("-C").arg(folder);
         // git then writes no index and runs no hook: a benchmark is often run in a checkout of somebody else.
+        command.env("GIT_NO_LAZY_FETCH", "1");
         command.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
         command.args(arguments);
         let ended = helper::run(command, LIMIT, false).ok()?;

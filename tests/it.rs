@@ -1,0 +1,11 @@
+//! The tests that need no GPU, no compiler and no more than a minute, in one program.
+
+mod cli;
+mod cpu;
+mod external;
+mod fuzz;
+mod injection;
+mod safety;
+mod schema;
+mod sim;
+mod worker_protocol;
