@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_gpu_is_reported_with_its_worst_op_and_with_what_is_different_about_it() {
+    fn a_slow_gpu_is_reported_with_its_worst_op_and_its_differences() {
         let fleet = eight(|report| {
             for (op, factor) in [("matmul", 1.12), ("fft", 1.08), ("svd", 1.05)] {
                 scale(report, op, factor);

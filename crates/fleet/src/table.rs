@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_of_one_name_that_are_different_machines_have_columns_of_their_own() {
+    fn different_machines_of_one_name_have_columns_of_their_own() {
         let mut other = member("a", 1.0);
         other.environment.host.memory_bytes *= 2;
         assert_eq!(names(&of(&fleet(vec![member("a", 1.0), other]), Side::Cpu)), ["a", "a (2)"]);

@@ -122,7 +122,7 @@ fn two_runs_of_one_gpu_are_one_device_in_two_columns() {
 }
 
 #[test]
-fn runs_without_a_gpu_make_no_table_of_gpus_and_share_the_column_of_their_host() {
+fn runs_without_a_gpu_share_the_column_of_their_host() {
     let without_gpu = |minute| {
         let mut report = run("vm", "0000:41:00.0", minute, 1.0);
         report.environment.backends[1].available = false;

@@ -69,7 +69,7 @@ fn a_member_that_is_8_percent_slower_is_found_and_it_alone() {
 }
 
 #[test]
-fn a_member_that_is_faster_is_found_too_and_the_offset_is_the_planted_one() {
+fn a_member_that_is_faster_is_found_with_the_planted_offset() {
     let mut times = fleet(3, 8, 20, 0.005);
     slow(&mut times[5], 1.0 / 1.1);
     let judged = find_outliers(&times);
@@ -78,7 +78,7 @@ fn a_member_that_is_faster_is_found_too_and_the_offset_is_the_planted_one() {
 }
 
 #[test]
-fn a_single_slow_cell_is_found_without_its_member_also_next_to_a_slow_one() {
+fn a_single_slow_cell_is_found_also_of_a_slow_member() {
     let mut times = fleet(4, 8, 20, 0.01);
     slow(&mut times[2][3..4], 1.25);
     let judged = find_outliers(&times);
@@ -95,7 +95,7 @@ fn a_single_slow_cell_is_found_without_its_member_also_next_to_a_slow_one() {
 }
 
 #[test]
-fn a_cell_whose_interval_reaches_the_median_of_the_others_is_not_called_unusual() {
+fn a_cell_whose_interval_reaches_the_median_is_not_unusual() {
     let mut times = fleet(4, 8, 20, 0.005);
     slow(&mut times[2][3..4], 1.25);
     times[2][3] = times[2][3].map(|reading| LogTime { low: reading.low - 0.4, ..reading });
@@ -117,7 +117,7 @@ fn two_of_a_kind_are_not_judged_and_cells_that_few_have_do_not_count() {
 }
 
 #[test]
-fn limits_widen_with_many_values_few_members_and_noise_that_is_poorly_known() {
+fn limits_widen_with_many_values_few_members_and_unknown_noise() {
     const MANY: usize = 1_000_000;
     let near =
         |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
