@@ -253,7 +253,8 @@ impl<'a> Session<'a> {
             Reply::Rested | Reply::Failed { .. } => {}
             _ => return Err(self.talk.failure("rested or failed", "Requests")),
         }
-        self.talk.stop();
+        // As a run does between its turns; the next request continues it.
+        self.talk.client.stop();
         std::thread::sleep(Duration::from_millis(50));
         Ok(())
     }

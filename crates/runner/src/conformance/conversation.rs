@@ -21,7 +21,7 @@ pub(super) const SHORT_LIMIT: Duration = Duration::from_secs(10);
 
 /// A running program, the last line sent to it, and its answer.
 pub(super) struct Conversation {
-    client: Client,
+    pub(super) client: Client,
     limit: Duration,
     sent: String,
     received: String,
@@ -113,16 +113,6 @@ impl Conversation {
     pub(super) fn failure(&self, expected: impl Into<String>, section: &'static str) -> Box<Failure> {
         let (sent, received) = (self.sent.clone(), self.received.clone());
         Box::new(Failure { sent, received, problem: None, expected: expected.into(), section })
-    }
-
-    /// Stops the program, as a run does between its turns; the next request continues it.
-    pub(super) fn stop(&mut self) {
-        self.client.stop();
-    }
-
-    /// Sends a request without waiting for its reply.
-    pub(super) fn start_work(&mut self, request: &Request) {
-        self.client.send(request);
     }
 
     /// Sends `exit` and waits for the program's end.

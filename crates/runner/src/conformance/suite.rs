@@ -141,7 +141,7 @@ fn ends(asked: &Asked, cell: Option<&Tested>, results: &mut Results<'_>) -> io::
     let mut busy = session.into_talk();
     let warm_up = WarmUp { executions: u32::MAX, min_s: 30.0, max_s: 30.0 };
     let batch = Batch { warm_up: Some(warm_up), samples: u32::MAX, max_s: 30.0 };
-    busy.start_work(&Request::Measure { job: cells::JOB, batch });
+    busy.client.send(&Request::Measure { job: cells::JOB, batch });
     std::thread::sleep(Duration::from_millis(300));
     let closed = busy.close("the end of standard input, during a measurement of 30 s", EXIT_LIMIT);
     results.add("end of standard input: ends a program that measures", closed);

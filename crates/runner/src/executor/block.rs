@@ -20,46 +20,35 @@ const JOB_BYTES: u128 = 64 << 20;
 ///
 /// A case that exceeds the limits alone is a block of its own.
 pub(crate) fn blocks(cells: &[PlannedCell], free: Option<u128>) -> Vec<Range<usize>> {
-    let arrays = |case: &Range<usize>| cells[case.clone()].iter().map(array_bytes).sum::<u128>();
-    let most_arrays = cases(cells).map(|case| arrays(&case)).fold(SMALL_BLOCK_BYTES, u128::max);
+    let footprint = |planned: &PlannedCell| {
+        let case = &planned.cell.case;
+        op::find(&case.op).map_or(0, |op| op.footprint(case))
+    };
+    let arrays = |case: &[PlannedCell]| case.iter().map(footprint).sum::<u128>();
+    let cases = || cells.chunk_by(|a, b| a.cell.case == b.cell.case);
+    let most_arrays = cases().map(arrays).fold(SMALL_BLOCK_BYTES, u128::max);
     let most = free.map_or(MAX_BLOCK_BYTES, |free| MAX_BLOCK_BYTES.min(free / 4));
     let mut blocks: Vec<Range<usize>> = Vec::new();
-    let mut block_arrays = 0;
-    for case in cases(cells) {
-        let added = arrays(&case);
-        match blocks.last_mut() {
-            Some(block) if is_within(block_arrays + added, case.end - block.start, most_arrays, most) => {
-                block.end = case.end;
+    let (mut start, mut block_arrays) = (0, 0);
+    for case in cases() {
+        let (end, added) = (start + case.len(), arrays(case));
+        let fits = |block: &Range<usize>| {
+            let (arrays, jobs) = (block_arrays + added, (end - block.start) as u128);
+            arrays <= most_arrays && arrays + jobs * JOB_BYTES <= most
+        };
+        match blocks.last_mut().filter(|block| fits(block)) {
+            Some(block) => {
+                block.end = end;
                 block_arrays += added;
             }
-            _ => {
-                blocks.push(case);
+            None => {
+                blocks.push(start..end);
                 block_arrays = added;
             }
         }
+        start = end;
     }
     blocks
-}
-
-/// Returns whether jobs with that many bytes of operands and answers may be kept at the same time.
-fn is_within(arrays: u128, jobs: usize, most_arrays: u128, most: u128) -> bool {
-    arrays <= most_arrays && arrays + jobs as u128 * JOB_BYTES <= most
-}
-
-/// Runs of neighbouring cells with the same case.
-pub(crate) fn cases(cells: &[PlannedCell]) -> impl Iterator<Item = Range<usize>> {
-    let mut start = 0;
-    cells.chunk_by(|a, b| a.cell.case == b.cell.case).map(move |run| {
-        let range = start..start + run.len();
-        start = range.end;
-        range
-    })
-}
-
-/// Returns the bytes of the operands and the answer of a cell.
-fn array_bytes(planned: &PlannedCell) -> u128 {
-    let case = &planned.cell.case;
-    op::find(&case.op).map_or(0, |op| op.footprint(case))
 }
 
 #[cfg(test)]
