@@ -6,6 +6,7 @@ mod external;
 mod fuzz;
 mod injection;
 mod safety;
+#[cfg(feature = "lab")]
 mod schema;
 mod sim;
 mod worker_protocol;

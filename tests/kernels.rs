@@ -70,7 +70,7 @@ fn every_file_of_the_folder_is_embedded() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
-        if name == "faults" && !cfg!(feature = "testing") {
+        if name == "faults" && !cfg!(feature = "lab") {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();

@@ -5,7 +5,7 @@ use gpubench::case::{Cache, Case, DType};
 use gpubench::data::{Dense, Operand, Real, Values};
 use gpubench::error::CellError;
 use gpubench::op;
-use rustfft::num_complex::Complex;
+use num_complex::Complex;
 
 use crate::start_alone;
 

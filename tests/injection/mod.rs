@@ -109,7 +109,8 @@ fn no_text_that_begins_with_a_sign_is_a_formula_in_any_format() {
 fn check_every_format(hostile: &str) {
     let (hostile, benign) = (report_with(hostile), report_with(BENIGN));
     let view = View { tables: true, all_variants: true, ..View::default() };
-    for format in FORMATS.all.iter().filter(|format| format.name != "png") {
+    // Those that are no text; json.gz has the text of json.
+    for format in FORMATS.all.iter().filter(|format| !["png", "json.gz"].contains(&format.name)) {
         let files = |report: &Report| -> Vec<String> {
             let files = format.files(report, &view).unwrap();
             for file in &files {

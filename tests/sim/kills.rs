@@ -35,7 +35,7 @@ fn parent() {
 fn parent_in_its_second_round(folder: &Path) -> (Child, PathBuf) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", "kills::parent"])
+        .args(["--exact", "sim::kills::parent"])
         .env(PARENT_FOLDER, folder)
         .stdout(Stdio::null())
         .stderr(Stdio::null());

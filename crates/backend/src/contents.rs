@@ -169,7 +169,7 @@ fn elsewhere() -> CellError {
 
 #[cfg(test)]
 mod tests {
-    use rustfft::num_complex::Complex;
+    use num_complex::Complex;
 
     use super::*;
 

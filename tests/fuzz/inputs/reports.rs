@@ -21,7 +21,8 @@ pub(super) fn write(report: &Report, formats: Formats) {
     let all = View { tables: true, all_variants: true, color: true, ..View::default() };
     let narrow =
         View { width: Some(20), theme: Theme::Dark, charts: Selection::default(), ..View::default() };
-    let texts: Vec<_> = FORMATS.all.iter().filter(|format| format.name != "png").collect();
+    let texts: Vec<_> =
+        FORMATS.all.iter().filter(|format| !["png", "json.gz"].contains(&format.name)).collect();
     for format in formats.of(&texts) {
         accepted(format.screen(report, &all));
         accepted(format.files(report, &narrow));

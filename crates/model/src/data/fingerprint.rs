@@ -64,7 +64,7 @@ fn add(terms: impl ParallelIterator<Item = u64>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use rustfft::num_complex::Complex;
+    use num_complex::Complex;
 
     use super::super::Dense;
     use super::*;

@@ -1,6 +1,6 @@
 //! Defines the elements of operands, their types and their bytes.
 
-use rustfft::num_complex::Complex;
+use num_complex::Complex;
 
 use crate::case::DType;
 use crate::error::CellError;

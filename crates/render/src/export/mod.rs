@@ -43,7 +43,7 @@ pub struct View {
 
 /// Every format of a report; the first is for people at a terminal.
 pub static FORMATS: Formats<Report, View> = Formats {
-    all: &[&TABLE, &JSON, &JSON_GZ, &csv::CSV, &markdown::MARKDOWN, &HTML, &PNG, &SVG],
+    all: &[&TABLE, &JSON, &csv::CSV, &markdown::MARKDOWN, &HTML, &PNG, &SVG, &JSON_GZ],
     refused: &[],
 };
 

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod junit;
+#[cfg(feature = "schemas")]
 mod schema;
 mod table;
 mod xml;

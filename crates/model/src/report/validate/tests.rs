@@ -84,7 +84,6 @@ fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
         ("/rows/0/execute/samples_s/3", json!(1e300), "samples_s contains 1e300"),
         ("/rows/0/execute/host_samples_s", json!([1.0]), "host_samples_s has 1 entries, samples_s has 12"),
         ("/rows/1/execute/sm_mhz", json!([1980]), ": execute: sm_mhz has 1 entries"),
-        ("/rows/1/execute/events_s", json!([1e-6]), "events_s has 1 entries"),
         ("/rows/0/execute/context_switches", json!([1]), "switches has 1 entries"),
         ("/rows/0/execute/page_faults/minor", json!(-1.0), "page_faults contains a negative count"),
         ("/rows/0/execute/rounds", json!([0, 1]), "rounds has 2 entries"),

@@ -8,8 +8,8 @@ use std::path::Path;
 use gpubench_backend::protocol::{Array, ElementType};
 use gpubench_host::regular;
 use gpubench_model::data::{Csr, Dense, Operand, Plain, Values, bytes_mut};
+use num_complex::Complex;
 use rayon::prelude::*;
-use rustfft::num_complex::Complex;
 
 /// Bytes that a thread reads at once: one thread alone would take longer for the pages of new memory than for the copy.
 const AT_ONCE: usize = 4 << 20;
