@@ -60,6 +60,8 @@ VOLATILE = [
     (r"\d{4}-\d\d-\d\d", "DATE"),
     (r'"(elapsed_s|\w*load\w*|startup_s|inputs_s|prepare_s|plan_s|download_s|check_s|verify_s|clock_s|fastest_s|slowest_s)": '
      r"?[-\d.e+]+", r'"\1": 0'),
+    (r'"program_hash": "\w+"', '"program_hash": ""'),
+    (r'"time_spent": \{[^}]*\}', '"time_spent": {}'),
     # Whether the machine is busy at the start.
     (r'"warnings": \[\{\s*"text": "the machine was busy[^]]*\],?\s*', ""),
 ]
