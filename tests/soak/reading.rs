@@ -113,13 +113,14 @@ fn lines_of(count: u64) -> Vec<String> {
 #[test]
 fn a_merged_file_is_not_in_memory_as_text() {
     let folder = tempfile::tempdir().unwrap();
-    make_reports(folder.path(), 100);
-    let lines = lines_of(100);
+    make_reports(folder.path(), 200);
+    let lines = lines_of(200);
     let merge: Vec<&str> = lines[4..6].iter().map(String::as_str).collect();
     let peak = assert_within_bounds(folder.path(), &merge);
     let length = folder.path().join("fleet.json").metadata().unwrap().len();
-    // What is parsed takes about as much memory as its text, and merge reads back what it has written.
-    assert!(peak < 3 * length + 16 * MIB, "{} MiB for a file of {} MiB", peak / MIB, length / MIB);
+    // What is parsed takes 1.4 times the memory of its text, which has equal samples of both clocks once, and merge reads
+    // back what it has written: 2.8 times, and 17 MiB for the program. Text in memory would be one time more.
+    assert!(peak < 3 * length + 24 * MIB, "{} MiB for a file of {} MiB", peak / MIB, length / MIB);
 }
 
 #[test]
